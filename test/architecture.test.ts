@@ -254,7 +254,7 @@ describe('the doors to the outside', () => {
       ).toSorted(),
     ).toEqual([
       // It looks whether they are there: below, only the other one sends.
-      'src/pipeline/doctor/apply.ts',
+      'src/pipeline/doctor/ssm.ts',
       'src/remediate/run/apply.ts',
     ])
     expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual([

@@ -6,9 +6,9 @@ import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { approverOf } from '#model/plan.ts'
 import { parseMoment } from '#model/what-if.ts'
-import { keepApproved } from '#pipeline/plan/store.ts'
 import { approve } from '#remediate/plan/approve.ts'
 import { parsePlan, sealedApproval } from '#remediate/plan/file.ts'
+import { keepApproval, keepPlan } from '#remediate/plan/store.ts'
 import { keyFor } from './keys.ts'
 import { parseText, textOf } from './options.ts'
 import { storeAt } from './store.ts'
@@ -85,9 +85,8 @@ be written.`,
       process.stdout.write(
         `Plan ${plan.id} is approved by ${clean(approverOf(approval))} until ${approval.until}: ${out}\n`,
       )
-      if (store !== null)
-        process.stdout.write(
-          `Kept with its plan: ${await keepApproved(store, plan, approval, key)}\n`,
-        )
+      if (store === null) return
+      await keepPlan(store, plan)
+      process.stdout.write(`Kept with its plan: ${await keepApproval(store, approval, key)}\n`)
     })
 }

@@ -10,7 +10,7 @@ import { regionPattern } from '#model/policy/defaults.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { Selection } from '#model/selection.ts'
-import { actingPolicy } from '#pipeline/remediation/acting-policy.ts'
+import { actingPolicy } from '#pipeline/remediation/options.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 

@@ -9,7 +9,7 @@ import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
 import { deletionRole } from '#pipeline/access/deletion-permissions.ts'
 import { accessTemplate, iamPolicy, manifests } from '#pipeline/access/grants.ts'
 import { memberTemplate } from '#pipeline/access/member-template.ts'
-import { modeSection, remediationSection } from '#pipeline/access/permissions-document.ts'
+import { modeSection, remediationSection } from '#pipeline/access/permissions-section.ts'
 import { appliedOf, shownApplied } from './applied.ts'
 import { addPolicyOption, policyFile } from './options.ts'
 

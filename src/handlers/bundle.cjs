@@ -64,7 +64,7 @@ class Bundle {
 
   /** Content is a string, so that what is deployed has the hash that the sender pins, to the byte. */
   fillDocuments() {
-    const printed = execFileSync(process.execPath, [join(root, 'src/remediate/scripts/print-documents.ts')])
+    const printed = execFileSync(process.execPath, [join(root, 'tools/documents.ts')])
     const resources = this.serverless.service.resources.Resources
     for (const { resource, content } of JSON.parse(printed)) resources[resource].Properties.Content = content
   }

@@ -10,8 +10,14 @@ import { severities } from '#model/finding.ts'
 import { redact } from '#model/redact.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
-import { type Audited, openRunWatch, type RunWatch } from '#pipeline/service/run-watch.ts'
-import { type SpentBefore, together } from '#pipeline/service/spent.ts'
+import {
+  type Audited,
+  openRunWatch,
+  type RunWatch,
+  type Spent,
+  type SpentBefore,
+  together,
+} from '#pipeline/service/run-watch.ts'
 
 export interface RunLog {
   watch: RunWatch
@@ -35,57 +41,23 @@ const mostClusters = 100
 const longestReason = 4000
 let isColdStart = true
 
+const newMetrics = () => new Metrics({ namespace: 'highwater', serviceName })
+
 export function openRunLog(requestId: string): RunLog {
   const logger = new Logger({ serviceName, persistentLogAttributes: { requestId } })
-  const newMetrics = () => new Metrics({ namespace: 'highwater', serviceName })
   let isScheduled = false
   let counted: Audited | null = null
-  const watch = openRunWatch({
-    began(runId) {
-      logger.appendKeys({ runId })
-      logger.info('run began')
-    },
-    isAbout: cluster => logger.appendKeys({ cluster }),
-    stageEnded: (stage, durationMs) => logger.info('stage ended', { stage, durationMs }),
-    audited(audited) {
-      logger.info('audited', countsOf(audited))
-      for (const { cluster, node, reason, places } of audited.reasons)
-        logger.warn('not audited', {
-          cluster,
-          ...(node !== null && { node }),
-          reason,
-          ...(places > 1 && { places }),
-        })
+  const watch = openRunWatch(
+    runLines(logger, audited => {
       counted = audited
-    },
-  })
-
-  function writeMetrics(audited: Audited, runMs: number, slowDowns: number): void {
-    const metrics = newMetrics()
-    const { nodesRead, nodesPartlyRead, nodesNotRead } = nodesOf(audited.clusters)
-    metrics.addMetric('RunDuration', MetricUnit.Milliseconds, runMs)
-    metrics.addMetric('SlowDowns', MetricUnit.Count, slowDowns)
-    metrics.addMetric('ClustersAudited', MetricUnit.Count, audited.clusters.length)
-    metrics.addMetric('NodesRead', MetricUnit.Count, nodesRead)
-    metrics.addMetric('NodesPartlyRead', MetricUnit.Count, nodesPartlyRead)
-    metrics.addMetric('NodesNotRead', MetricUnit.Count, nodesNotRead)
-    metrics.addMetric('NotAudited', MetricUnit.Count, audited.notAudited)
-    metrics.publishStoredMetrics()
-    for (const severity of severities) {
-      const ofSeverity = metrics.singleMetric()
-      ofSeverity.addDimension('severity', severity)
-      ofSeverity.addMetric('Findings', MetricUnit.Count, audited.findings[severity] ?? 0)
-    }
-  }
+    }),
+  )
 
   /** The end of each invocation. */
   async function figures(isFailed: boolean): Promise<object> {
     const { own, before } = await watch.close(isFailed)
     const { slowDowns } = before === null ? own : together([own, before])
-    const runMs =
-      before === null
-        ? own.durationMs
-        : Math.max(own.durationMs, Date.now() - Date.parse(before.startedAt))
+    const runMs = runMsOf(own, before)
     if (isScheduled && counted !== null)
       writeMetrics(
         counted,
@@ -145,6 +117,47 @@ export function openRunLog(requestId: string): RunLog {
   }
 }
 
+const runLines = (
+  logger: Logger,
+  onAudited: (audited: Audited) => void,
+): Parameters<typeof openRunWatch>[0] => ({
+  began(runId) {
+    logger.appendKeys({ runId })
+    logger.info('run began')
+  },
+  isAbout: cluster => logger.appendKeys({ cluster }),
+  stageEnded: (stage, durationMs) => logger.info('stage ended', { stage, durationMs }),
+  audited(audited) {
+    logger.info('audited', countsOf(audited))
+    for (const { cluster, node, reason, places } of audited.reasons)
+      logger.warn('not audited', {
+        cluster,
+        ...(node !== null && { node }),
+        reason,
+        ...(places > 1 && { places }),
+      })
+    onAudited(audited)
+  },
+})
+
+function writeMetrics(audited: Audited, runMs: number, slowDowns: number): void {
+  const metrics = newMetrics()
+  const { nodesRead, nodesPartlyRead, nodesNotRead } = nodesOf(audited.clusters)
+  metrics.addMetric('RunDuration', MetricUnit.Milliseconds, runMs)
+  metrics.addMetric('SlowDowns', MetricUnit.Count, slowDowns)
+  metrics.addMetric('ClustersAudited', MetricUnit.Count, audited.clusters.length)
+  metrics.addMetric('NodesRead', MetricUnit.Count, nodesRead)
+  metrics.addMetric('NodesPartlyRead', MetricUnit.Count, nodesPartlyRead)
+  metrics.addMetric('NodesNotRead', MetricUnit.Count, nodesNotRead)
+  metrics.addMetric('NotAudited', MetricUnit.Count, audited.notAudited)
+  metrics.publishStoredMetrics()
+  for (const severity of severities) {
+    const ofSeverity = metrics.singleMetric()
+    ofSeverity.addDimension('severity', severity)
+    ofSeverity.addMetric('Findings', MetricUnit.Count, audited.findings[severity] ?? 0)
+  }
+}
+
 function countsOf({ findings, clusters, notAudited }: Audited): Record<string, unknown> {
   const shown = clusters
     .slice(0, mostClusters)
@@ -160,6 +173,10 @@ function countsOf({ findings, clusters, notAudited }: Audited): Record<string, u
     ...(more > 0 && { moreClusters: more }),
   }
 }
+
+/** From the first invocation of the run to now. */
+const runMsOf = ({ durationMs }: Spent, before: SpentBefore | null): number =>
+  before === null ? durationMs : Math.max(durationMs, Date.now() - Date.parse(before.startedAt))
 
 /** What stands beside an invocation's own figures where others did a part of the run. */
 const ofMany = (

@@ -93,7 +93,7 @@ export interface Freeable {
   unrotatedLogBytes: number | null
   /** Logs and folders of deleted pods, leftover snapshots. */
   debrisBytes: number | null
-  /** Sum of what is known, without the next round, which is a part of the unused images. */
+  /** Sum of the known values except the next image GC, which is part of the unused images. */
   totalBytes: number
   /** Available bytes below the highest hard threshold: the kubelet evicts before they are used. */
   unusableBytes: number | null

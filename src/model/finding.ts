@@ -154,7 +154,7 @@ export interface ClusterResult {
   readings?: NodeReading[]
 }
 
-/** One way in which nodes of a cluster were read. What of it failed stands in `coverage` and `notAudited`. */
+/** A read mode and the nodes of a cluster that were read by it. Failures are in `coverage` and `notAudited`. */
 export interface NodeReading {
   mode: ReadMode
   /** What is asked of each node. */
@@ -218,7 +218,7 @@ export interface RunInfo {
   region: string | null
   /** Rules that ran, by id. */
   rules: string[]
-  /** What of the input itself was broken: malformed snapshot lines, a cut-off file. */
+  /** Errors in the input: malformed snapshot lines, a truncated file. */
   inputErrors: string[]
   /** Number of snapshot lines that are no records, so nodes may be missing; absent: none. */
   lostLines?: number

@@ -40,7 +40,7 @@ export interface NodeState {
   evictsBeforeImageGc: boolean | null
   /** Image GC is due at this moment. */
   imageGcDue: boolean | null
-  /** Upper bound of what that round frees, by the kubelet's counting; 0 where none is due. */
+  /** Upper bound of the bytes that the next image GC frees, as the kubelet counts them; 0: none is due. */
   freedBytesAtMost: number | null
   /** Eviction signals whose threshold is met, and `allocatable.memory` where the pods' requests of it do not fit: some are refused at a start. */
   evictsNow: string[] | null
@@ -109,7 +109,7 @@ export interface PlanCohort {
   amiFamily: AmiFamily
   /** `1.34`. */
   kubeletVersion: string
-  /** KubeletConfiguration fields to change, as a merge patch (RFC 7386) of what runs: null takes a key away. */
+  /** Merge patch (RFC 7386) of the running KubeletConfiguration: null removes a key. */
   fields: RawObject
   /** What is written in place of fields, which then are none. */
   file?: CohortFile
@@ -157,7 +157,7 @@ export interface PlanStep {
   /** Hex, or `absent`. Of an image it is of one line: its name, and `pinned` or `unpinned`. */
   oldSha256: string
   newSha256: string
-  /** Of what a rollback leaves, where that cannot be `oldSha256`: on Bottlerocket what was not set before is set to what ran. */
+  /** Hash after a rollback if it differs from `oldSha256`: Bottlerocket keeps settings that were unset before, with the values that ran. */
   backSha256?: string
   /**
    * The whole new file. For Bottlerocket `{"back":{…},"set":{…}}`: the new settings, and the values

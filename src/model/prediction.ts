@@ -350,7 +350,7 @@ export interface NextStartPrediction {
   settings: StartSettings | null
 }
 
-/** What the kubelet's files and flags come to at its next start, and who says what of it. */
+/** The configuration of the kubelet's next start, and the file or flag that sets each value. */
 export interface StartSettings {
   configuration: KubeletConfiguration
   /** Before the flags. */

@@ -1,4 +1,4 @@
-/** The story of an audit. A live fleet and a saved snapshot take the same way; only the source differs. */
+/** The use case of an audit. A live fleet and a saved snapshot differ only in their source. */
 
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { mergedGrowth } from '#judge/history/fill.ts'
@@ -26,6 +26,7 @@ import type {
   RenderedFile,
 } from '#model/report.ts'
 import type { PlanBeside } from '#pipeline/plan/result.ts'
+import { type KeptRecords, keepRecords } from '#pipeline/saved/kept-records.ts'
 import type { Channel } from '#publish/channel.ts'
 import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
@@ -34,11 +35,10 @@ import { withReadings } from './access/readings.ts'
 import type { History } from './history/history.ts'
 import { type Judged, judgeRecords, unknownTime } from './judge-records.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
-import { type KeptRecords, keepRecords } from './saved/kept-records.ts'
 import type { SecondReading } from './second-reading.ts'
 import type { AuditStage } from './service/run-watch.ts'
 
-/** What a report takes when everything is judged. */
+/** Everything that a report needs after judging. */
 export interface ConclusionContext {
   source: RunInfo['source']
   version: string
@@ -48,27 +48,27 @@ export interface ConclusionContext {
   channels: Channel[]
   /** The audiences of the report and their channels. The mail of an audience without a channel is kept as a file. */
   audiences: Audience[]
-  /** What was before, and what the next run is to know; null: nothing is remembered. */
+  /** Compares with earlier runs and records this one; null: neither. */
   history: History | null
   options?: JudgementOptions
   /** Findings that are less severe are left out. */
   leastSeverity?: Severity
   /** Only some clusters, groups or nodes were chosen. */
   isPart?: boolean
-  /** Makes a plan of what was found, from the snapshot that was kept (null: none was); never throws. Absent: none is asked for. */
+  /** Plans fixes for the findings, from the written snapshot (null: none); never throws. Absent: no plan. */
   plan?: (snapshot: string | null) => Promise<PlanBeside>
-  /** What remediation has left for the report; absent: it cannot be. */
+  /** Runs and refusals of remediation; absent: remediation is off. */
   notices?: RemediationNotices
-  /** A part of the story begins. */
+  /** Called when a stage begins. */
   onStage?: (stage: AuditStage) => void
 }
 
 export interface AuditContext extends ConclusionContext {
-  /** What was wrong with the input before the first record: it stands in the report. */
+  /** Errors of the input before its first record; part of the report. */
   inputErrors?: string[]
-  /** Where the records are kept; null: nowhere. */
+  /** Writes the records; null: they are not written. */
   snapshot: SnapshotWriter | null
-  /** The last word before anything is written: what it throws stops the run. @param areListsWhole no cluster's list of nodes broke off */
+  /** Called before anything is written; its error stops the run. @param areListsWhole the nodes of all clusters were listed completely */
   verify?: (nodes: AuditedNode[], areListsWhole: boolean) => void
   onNode?: (node: AuditedNode) => void
   /** Of a live fleet; absent: growth is known from earlier runs only. */
@@ -80,13 +80,13 @@ export interface AuditResult {
   nodes: AuditedNode[]
   files: RenderedFile[]
   deliveries: Delivery[]
-  /** Rules that threw: our mistakes. */
+  /** Rules that threw: bugs of highwater. */
   ruleErrors: RuleError[]
-  /** What page and mails are made of. */
+  /** The source of page and mails. */
   report: AuditReport
 }
 
-/** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
+/** @throws the source's error if it has nothing to read, and the errors of `verify` */
 export async function audit(
   source: AsyncIterable<SnapshotRecord | MalformedLine>,
   context: AuditContext,
@@ -128,7 +128,7 @@ function atLeast(least: Severity | undefined, result: Judged['result']): Judged[
   }
 }
 
-/** The second half: what was judged is compared, rendered, published and remembered. @param judged every node named, unless nothing is remembered */
+/** The second half: compares, renders, publishes and records. @param judged names every node, unless `history` is null */
 export async function conclude(
   judged: Judged,
   snapshot: Pick<KeptRecords, 'keptAt' | 'failure'>,
@@ -136,24 +136,9 @@ export async function conclude(
 ): Promise<AuditResult> {
   const { policy, rules, formats, history } = context
   const enters = context.onStage ?? (() => undefined)
-  const { header, nodes, tags, inputErrors, lostLines } = judged
+  const { nodes, tags } = judged
   const { ruleErrors, garbage, ...result } = atLeast(context.leastSeverity, judged.result)
-  const whole: FindingsDocument = {
-    schema: 'highwater.findings/1',
-    run: {
-      version: context.version,
-      source: context.source,
-      takenAt: header?.takenAt ?? unknownTime,
-      account: header?.account ?? null,
-      region: header?.region ?? null,
-      rules: rules.map(({ id }) => id),
-      inputErrors,
-      ...(lostLines > 0 && { lostLines }),
-    },
-    ...result,
-    clusters: withReadings(result.clusters, nodes),
-    ...noticesOf(context, result, header?.takenAt ?? unknownTime),
-  }
+  const whole = documentOf({ ...judged, result }, context)
   if (history !== null) enters('compare')
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
   const grown = before
@@ -205,6 +190,34 @@ export async function conclude(
     deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered],
     ruleErrors,
     report,
+  }
+}
+
+function documentOf(
+  {
+    header,
+    nodes,
+    inputErrors,
+    lostLines,
+    result,
+  }: Omit<Judged, 'result'> & { result: Omit<Judged['result'], 'ruleErrors' | 'garbage'> },
+  context: ConclusionContext,
+): FindingsDocument {
+  return {
+    schema: 'highwater.findings/1',
+    run: {
+      version: context.version,
+      source: context.source,
+      takenAt: header?.takenAt ?? unknownTime,
+      account: header?.account ?? null,
+      region: header?.region ?? null,
+      rules: context.rules.map(({ id }) => id),
+      inputErrors,
+      ...(lostLines > 0 && { lostLines }),
+    },
+    ...result,
+    clusters: withReadings(result.clusters, nodes),
+    ...noticesOf(context, result, header?.takenAt ?? unknownTime),
   }
 }
 

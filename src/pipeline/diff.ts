@@ -1,4 +1,4 @@
-/** The story of a comparison: two saved audits, each a snapshot that is judged now or the findings of its day, and what changed between them. */
+/** The use case of a comparison: two saved audits (a snapshot, judged now, or a findings document) and the changes between them. */
 
 import { compareRuns } from '#judge/delta/delta.ts'
 import type { ComparedRun, DiffDocument, DiffInput } from '#model/delta.ts'
@@ -13,7 +13,7 @@ import { rejectUnknownNames } from './selection-check.ts'
 
 export interface DiffResult {
   document: DiffDocument
-  /** Something in one of the two could not be read, or a rule broke. */
+  /** Something in one of the two could not be read, or a rule threw. */
   isUnread: boolean
 }
 
@@ -76,7 +76,7 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
 
 const firstOf = ([first]: string[]) => (first === undefined ? '' : `: ${first}`)
 
-/** A findings document can be cut to clusters; which node belongs to what it does not tell. @throws OperatorError */
+/** Cuts a findings document to clusters. It does not say which group a node belongs to. @throws OperatorError */
 function selected(
   document: ComparedRun['document'],
   selection: Selection,
@@ -109,7 +109,7 @@ const inputOf = (file: string, { kind, document: { run } }: ReadRun): DiffInput 
   inputErrors: run.inputErrors,
 })
 
-/** As an audit's exit code counts it: a Fargate node cannot be read by anyone, and is no trouble of a run. */
+/** As the exit code of an audit: Fargate nodes cannot be read and do not count. */
 function isUnread({
   document: { run, clusters, notAudited },
   nodes,

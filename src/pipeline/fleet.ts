@@ -45,28 +45,28 @@ export interface LiveOptions {
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C. */
   signal: AbortSignal
-  /** By which the records are dated. Default: the machine's clock. */
+  /** Clock for the times of records. Default: the machine's clock. */
   now?: () => Date
   onNodes?: CollectOptions['onNodes']
   /** A cluster is about to be read. */
   onTarget?: (target: ClusterTarget) => void
-  /** Which objects of a cluster are read beside its nodes; default: all that an audit reads. */
+  /** Objects of a cluster to read beside its nodes; default: all that an audit needs. */
   objects?: keyof typeof objectCollectors
-  /** Absent: all that the mode reads. */
+  /** Absent: everything that the mode reads. */
   depth?: ReadDepth
   /** Clusters that were found already. */
   targets?: readonly ClusterTarget[]
-  /** Of clusters of a kubeconfig: what EKS says of them. Absent: it is not asked. */
+  /** Looks up clusters of a kubeconfig in EKS. Absent: no lookup. */
   behind?: Pick<EksBehind, 'of'>
 }
 
-/** Every selected EKS cluster. @throws OperatorError when there is nothing to audit. */
+/** Every selected EKS cluster. @throws OperatorError if there is nothing to audit. */
 export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotRecord> {
   yield await liveHeader(options)
   yield* readAll(options.targets ?? foundTargets(options), options)
 }
 
-/** How a live fleet begins. @throws OperatorError when it is not to be read as the policy stands */
+/** The first record of a live fleet. @throws OperatorError if the policy does not permit the read mode */
 export async function liveHeader({
   policy,
   signal,
@@ -77,11 +77,11 @@ export async function liveHeader({
   return header(region === null ? null : await ownAccount(region, signal), region, now)
 }
 
-/** As eksTargets, as far as the time reaches. @throws OperatorError as liveFleet */
+/** As eksTargets, until the deadline. @throws OperatorError as liveFleet */
 export const foundTargets = (options: LiveOptions): AsyncGenerator<ClusterTarget> =>
   untilAborted(eksTargets(options), options.signal)
 
-/** Clusters outside EKS, or reached as kubectl does. */
+/** Clusters of a kubeconfig, EKS or not. */
 export async function* kubeconfigFleet(
   endpoints: NamedEndpoint[],
   options: LiveOptions,
@@ -91,7 +91,7 @@ export async function* kubeconfigFleet(
   yield* readAll(await kubeconfigTargets(endpoints, options.policy, options.behind), options)
 }
 
-/** Whose token every kubelet sees is decided, never assumed. @throws OperatorError */
+/** Mode `kubelet` needs an explicit decision about the token that every kubelet sees. @throws OperatorError */
 export function requireKubeletIdentity({
   modes,
   kubelet: { roleArn, useOwnToken },
@@ -110,7 +110,7 @@ export const eksTargets = ({
   signal,
 }: LiveOptions): AsyncGenerator<ClusterTarget> => discover(policy, selection, signal)
 
-/** There is no IAM behind a kubeconfig: kubelets see its token, where the policy says so, or none. */
+/** A kubeconfig has no IAM role for kubelets: they see its own token if the policy permits, else none. */
 export async function kubeconfigTargets(
   endpoints: NamedEndpoint[],
   policy: Policy,
@@ -165,7 +165,7 @@ export async function* savedFleet(
 const isSelectedNode = (record: NodeRecord, selection: Selection) =>
   selectsAllNodes(selection) || selectsNode(selection, nodeIdentity(prune(record).node))
 
-/** Of clusters that no account lists: the caller's own account, and the region that was given. */
+/** For clusters without an account in the policy: the caller's account and the given region. */
 async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
   const region = accounts[0]?.regions?.[0] ?? (await sdkRegion())
   return region === null
@@ -198,7 +198,7 @@ async function* readAll(
   }
 }
 
-/** What reading a cluster takes. @param inspectorOf asked only where its nodes are read by SSM */
+/** The options to read a cluster. @param inspectorOf called only if its nodes are read by SSM */
 export function collectOptionsOf(
   { record, place, kubelet }: ClusterTarget,
   { policy, selection, signal, now, onNodes, objects, depth }: LiveOptions,
@@ -224,7 +224,7 @@ export function collectOptionsOf(
   }
 }
 
-/** By the name that EKS has for it: a context of a kubeconfig may be called anything. */
+/** By its name in EKS: the context of a kubeconfig can have any name. */
 export function clusterInAws(
   record: ClusterRecord,
   { region, credentials }: AwsPlace,
@@ -233,7 +233,7 @@ export function clusterInAws(
   return name === undefined ? null : { name, region, credentials }
 }
 
-/** What the deadline cut off is said in the snapshot, not thrown. */
+/** At the deadline, yields an error record instead of throwing. */
 async function* untilAborted(
   targets: AsyncIterable<ClusterTarget>,
   signal: AbortSignal,
@@ -263,12 +263,12 @@ const header = (
   region,
 })
 
-/** For the report's header only: an audit does not stop because STS does not answer. */
+/** Only for the report's header: an audit continues if STS does not answer. */
 async function ownAccount(region: string, signal: AbortSignal): Promise<string | null> {
   try {
     return await callerAccount(region, credentialSource(null, null, region), signal)
   } catch {
-    // Whatever is wrong with the credentials, discovery meets it next and says it.
+    // Discovery reports errors of the credentials.
     return null
   }
 }

@@ -1,4 +1,4 @@
-/** The first half of an audit: records are kept and judged as they come. What comes of it is as large as the fleet, not as what was read of it. */
+/** The first half of an audit: writes and judges records as they arrive. The result is much smaller than the records. */
 
 import { openJudgement } from '#judge/judge.ts'
 import { mergedJudgements } from '#judge/merged-judgements.ts'
@@ -9,12 +9,12 @@ import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, NodeRecord, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
 import type { AuditedNode, ResourceTags } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
+import type { KeptRecords } from '#pipeline/saved/kept-records.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
 import { clusterInput, objectsInput } from '#snapshot/cluster-input.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
-import type { KeptRecords } from './saved/kept-records.ts'
 import type { SecondReading } from './second-reading.ts'
 import { isListWhole } from './selection-check.ts'
 import { tagsOf } from './tags.ts'
@@ -22,13 +22,13 @@ import { tagsOf } from './tags.ts'
 export interface JudgingContext {
   policy: Policy
   rules: readonly Rule[]
-  /** Where the records are kept. */
+  /** Writes the records. */
   snapshot: Pick<KeptRecords, 'write'>
-  /** Whether a finding names each of its nodes, or the first of them. */
+  /** True: findings name all of their nodes; false: the first ones. */
   isEveryNodeNamed: boolean
-  /** What was wrong with the input before the first record. */
+  /** Errors of the input before its first record. */
   inputErrors?: readonly string[]
-  /** The last word before the rules speak that need everything: what it throws stops the run. @param areListsWhole no cluster's list of nodes broke off */
+  /** Called before the rules that need all records; its error stops the run. @param areListsWhole the nodes of all clusters were listed completely */
   verify?: (nodes: AuditedNode[], areListsWhole: boolean) => void
   onNode?: (node: AuditedNode) => void
   onStage?: (stage: 'read' | 'judge') => void
@@ -38,9 +38,9 @@ export interface JudgingContext {
   knownGrowth?: (nodes: AuditedNode[], takenAt: string) => Promise<ReadonlySet<AuditedNode>>
 }
 
-/** What the records of a fleet, or of a part of it, come to. */
+/** The result of judging the records of a fleet, or of a part of it. */
 export interface Judged {
-  /** Null: the records had none. */
+  /** Null: the records have none. */
   header: SnapshotHeader | null
   result: JudgementResult
   /** By cluster and name. */
@@ -51,7 +51,7 @@ export interface Judged {
   lostLines: number
 }
 
-/** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
+/** @throws the source's error if it has nothing to read, and the errors of `verify` */
 export async function judgeRecords(
   source: AsyncIterable<SnapshotRecord | MalformedLine>,
   context: JudgingContext,
@@ -139,7 +139,7 @@ function isSeen(seen: Set<string>, { cluster, node }: NodeRecord): boolean {
   return false
 }
 
-/** As if the records of all parts had come together. No two of them may speak of the same cluster, and each has named every node. */
+/** Equal to judging the records of all parts at once. No two parts may have the same cluster; findings must name every node. */
 export function mergedJudged(
   header: SnapshotHeader,
   parts: readonly Omit<Judged, 'header'>[],
@@ -154,7 +154,7 @@ export function mergedJudged(
   }
 }
 
-/** Only a file without its first line has no time of its own; its nodes usually do. */
+/** For files without a header line. Their nodes usually have times. */
 export const unknownTime = '1970-01-01T00:00:00Z'
 
 const byCluster = (left: { cluster: string }, right: { cluster: string }) =>

@@ -1,4 +1,4 @@
-/** Several streams as one, in the order in which their items come; at most `limit` streams are open at once. */
+/** Merges streams in the order of arrival; at most `limit` streams are open at once. */
 export async function* merge<T>(
   streams: AsyncIterable<AsyncIterable<T>>,
   limit: number,

@@ -13,7 +13,7 @@ export const isListWhole = ({ errors }: Pick<ClusterRecord, 'errors'>): boolean 
   errors?.some(({ what }) => listErrors.includes(what)) !== true
 
 /**
- * A name that no node has is a slip of the pen: better said than an empty report.
+ * A selected name that no node has is probably a typing error, so it is an error.
  * @param areListsWhole false: a cluster's list broke off, so whether it has them is unknown. The report says that of the cluster
  * @throws OperatorError
  */

@@ -1,4 +1,4 @@
-/** The shelves that the doors (CLI, handlers) hand to the runners: no runner imports its own. */
+/** Rules and terms that CLI and handlers pass to the runners. */
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { plannableFields } from '#facts/kubelet/fields.ts'
 import { explanationOf, type RuleExplanation } from '#judge/explanation.ts'
@@ -7,10 +7,10 @@ import { embeddedMetrics } from '#report/formats/embedded-metrics.ts'
 
 const ruleIds: readonly string[] = rules.map(({ id }) => id)
 
-/** The form that the service writes into its log, too. */
+/** The format that the service also writes to its log. */
 export const embeddedMetricsName = embeddedMetrics.name
 
-/** What a policy may speak of. */
+/** The names that a policy may use. */
 export const policyTerms = { ruleIds, plannableFields: Object.keys(plannableFields), valueMistakes }
 
 /** Ids and families. */

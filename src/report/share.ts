@@ -5,12 +5,19 @@
 
 import { matchesCluster } from '#model/cluster-name.ts'
 import type { Change, ChangedFinding, Delta } from '#model/delta.ts'
-import type { ClusterResult, Coverage, Finding, NodeSample, OutcomeCounts } from '#model/finding.ts'
+import type {
+  ClusterResult,
+  Coverage,
+  Finding,
+  FindingsDocument,
+  NodeSample,
+  OutcomeCounts,
+} from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { gradeOf } from '#model/grade.ts'
 import type { GroupPoint } from '#model/history.ts'
 import type { OwnerMatch, ReportOwner } from '#model/policy.ts'
-import type { AuditedNode, AuditReport, ReportedTrend } from '#model/report.ts'
+import type { AuditedNode, AuditReport, ReportedTrend, RunBefore } from '#model/report.ts'
 import type { Subject } from '#model/subject.ts'
 
 /**
@@ -27,45 +34,36 @@ export function shareOf(
   const nodes = report.nodes.filter(({ cluster, identity: { group } }) =>
     owns.group(cluster, group),
   )
-  const groups = new Map(
-    report.nodes.map(({ cluster, identity: { name, group } }) => [nodeKey(cluster, name), group]),
-  )
-  const isTheirs = ({ cluster, subject }: { cluster: string; subject: Subject }) =>
-    owns.group(
-      cluster,
-      subject.kind === 'Node' ? (groups.get(nodeKey(cluster, subject.name)) ?? subject) : subject,
-    )
-  const mayBeTheirs = ({ cluster, node }: { cluster: string; node: string | null }) => {
-    const group = node === null ? undefined : groups.get(nodeKey(cluster, node))
-    return group === undefined ? owns.someOf(cluster) : owns.group(cluster, group)
-  }
+  const { isTheirs, mayBeTheirs } = owning(report, owns)
   const [findings, waived] = [document.findings.filter(isTheirs), document.waived.filter(isTheirs)]
   const notAudited = document.notAudited.filter(mayBeTheirs)
   const ended = before?.ended.filter(isTheirs) ?? []
   const hidden = before?.hidden.filter(isTheirs) ?? []
-  const involved = new Set(
-    [...nodes, ...findings, ...waived, ...notAudited, ...ended, ...hidden].map(
-      ({ cluster }) => cluster,
-    ),
-  )
+  const all = [...nodes, ...findings, ...waived, ...notAudited, ...ended, ...hidden]
+  const involved = new Set(all.map(({ cluster }) => cluster))
   const clusters = document.clusters.filter(
     ({ name }) => involved.has(name) || owns.group(name, null),
   )
   if (clusters.length === 0 && involved.size === 0) return null
   const ids = new Set([...findings, ...waived, ...ended].map(({ id }) => id))
-  const { delta } = document
-  const theirs = (list: string[]) => list.filter(id => ids.has(id))
-  const part: Part = {
-    nodes,
-    all: report.nodes,
-    findings,
-    isWhole: cluster => owns.group(cluster, null),
+  const isWhole = (cluster: string) => owns.group(cluster, null)
+  const part: Part = { nodes, all: report.nodes, findings, isWhole }
+  const undivided = clusters.filter(({ name }) => isUndivided(name, part))
+  const share: Share = {
+    isTheirs,
+    mayBeTheirs,
+    isWhole,
+    clusters: new Set(clusters.map(({ name }) => name)),
+    undivided: new Set(undivided.map(({ name }) => name)),
+    open: findings.map(({ id }) => id),
+    waived: waived.map(({ id }) => id),
+    ids,
   }
   return {
     ...report,
     owner: name,
     nodes,
-    garbage: report.garbage?.filter(({ cluster }) => owns.group(cluster, null)),
+    garbage: report.garbage?.filter(({ cluster }) => isWhole(cluster)),
     // A plan covers the whole fleet; an owner of a part cannot approve it.
     plan: undefined,
     notices: report.notices && {
@@ -81,38 +79,58 @@ export function shareOf(
       notAudited,
       // The policy does not belong to an owner.
       waiverNotices: undefined,
-      delta: {
-        new: theirs(delta.new),
-        resolved: theirs(delta.resolved),
-        ...(delta.worse && { worse: theirs(delta.worse) }),
-        ...(delta.regressed && { regressed: theirs(delta.regressed) }),
-      },
+      delta: idsOf(document.delta, ids),
     },
     trends: report.trends?.flatMap(trend => trendPart(trend, owns) ?? []),
-    before: before && {
-      ...before,
-      delta: deltaOf(before.delta, {
-        isTheirs,
-        mayBeTheirs,
-        isWhole: part.isWhole,
-        clusters: new Set(clusters.map(({ name }) => name)),
-        undivided: new Set(
-          clusters.filter(({ name }) => isUndivided(name, part)).map(({ name }) => name),
-        ),
-        open: findings.map(({ id }) => id),
-        waived: waived.map(({ id }) => id),
-      }),
-      ended,
-      closed: {
-        unknowns: before.closed.unknowns.filter(isTheirs),
-        notAudited: before.closed.notAudited.filter(mayBeTheirs),
-      },
-      hidden,
-      // The groups of removed nodes are not stored.
-      absent: before.absent.filter(({ cluster }) => owns.group(cluster, null)),
-      returned: before.returned.filter(({ id }) => ids.has(id)),
-      unread: before.unread.filter(mayBeTheirs),
+    before: before && beforePart(before, share),
+  }
+}
+
+/** Whether something on a subject, or on a node of an unknown group, belongs to the owner. */
+function owning(
+  report: AuditReport,
+  owns: ReturnType<typeof ownership>,
+): Pick<Share, 'isTheirs' | 'mayBeTheirs'> {
+  const groups = new Map(
+    report.nodes.map(({ cluster, identity: { name, group } }) => [nodeKey(cluster, name), group]),
+  )
+  const isTheirs = ({ cluster, subject }: { cluster: string; subject: Subject }) =>
+    owns.group(
+      cluster,
+      subject.kind === 'Node' ? (groups.get(nodeKey(cluster, subject.name)) ?? subject) : subject,
+    )
+  const mayBeTheirs = ({ cluster, node }: { cluster: string; node: string | null }) => {
+    const group = node === null ? undefined : groups.get(nodeKey(cluster, node))
+    return group === undefined ? owns.someOf(cluster) : owns.group(cluster, group)
+  }
+  return { isTheirs, mayBeTheirs }
+}
+
+function idsOf(delta: FindingsDocument['delta'], ids: ReadonlySet<string>): typeof delta {
+  const theirs = (list: string[]) => list.filter(id => ids.has(id))
+  return {
+    new: theirs(delta.new),
+    resolved: theirs(delta.resolved),
+    ...(delta.worse && { worse: theirs(delta.worse) }),
+    ...(delta.regressed && { regressed: theirs(delta.regressed) }),
+  }
+}
+
+function beforePart(before: RunBefore, share: Share): RunBefore {
+  const { isTheirs, mayBeTheirs, isWhole, ids } = share
+  return {
+    ...before,
+    delta: deltaOf(before.delta, share),
+    ended: before.ended.filter(isTheirs),
+    closed: {
+      unknowns: before.closed.unknowns.filter(isTheirs),
+      notAudited: before.closed.notAudited.filter(mayBeTheirs),
     },
+    hidden: before.hidden.filter(isTheirs),
+    // The groups of removed nodes are not stored.
+    absent: before.absent.filter(({ cluster }) => isWhole(cluster)),
+    returned: before.returned.filter(({ id }) => ids.has(id)),
+    unread: before.unread.filter(mayBeTheirs),
   }
 }
 
@@ -125,6 +143,8 @@ interface Share {
   undivided: ReadonlySet<string>
   open: string[]
   waived: string[]
+  /** Of the owner's findings, waived and ended ones included. */
+  ids: ReadonlySet<string>
 }
 
 /**

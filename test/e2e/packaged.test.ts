@@ -159,7 +159,7 @@ describe('npm run template', () => {
   let plainFile: string
   let plain: Template
   beforeAll(async () => {
-    await run(process.execPath, ['src/handlers/stack/print-template.ts', packaged.archives])
+    await run(process.execPath, ['tools/template.ts', packaged.archives])
     plainFile = join(packaged.archives, 'highwater.template.yaml')
     plain = parseTemplate(readFileSync(plainFile, 'utf8'))
   })

@@ -47,7 +47,7 @@ import {
   readerStatements,
   remediatorStatements,
 } from '#pipeline/access/permissions.ts'
-import { permissionsDocument } from '#pipeline/access/permissions-document.ts'
+import { permissionsDocument } from '#tools/permissions-document.ts'
 
 /** A key that encrypts objects, and whatever else it protects. Source: KMS developer guide, kms:ViaService: `s3.` and the region's domain. */
 const keyGrants = (keyArn: string): Grants => ({

@@ -1,4 +1,4 @@
-/** CloudFormation templates as people write them: YAML with the short forms. Source: CloudFormation user guide, intrinsic functions. */
+/** CloudFormation templates as YAML with short forms (`!Ref`). Source: CloudFormation user guide, intrinsic functions. */
 import {
   Document,
   isScalar,
@@ -12,7 +12,7 @@ import {
 
 /** @param template with the long forms, `{ 'Fn::Sub': … }` */
 export function cloudFormationYaml(template: object): string {
-  // Version 1.1 is what CloudFormation reads: on, off, yes and no want quotes.
+  // CloudFormation reads YAML 1.1: on, off, yes and no need quotes.
   const document = new Document(template, { version: '1.1', aliasDuplicateObjects: false })
   visit(document, { Map: (_, map) => shortForm(map) })
   visit(document, {

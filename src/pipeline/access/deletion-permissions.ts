@@ -1,4 +1,4 @@
-/** The rights to delete what the policy permits: a role of its own, separate from reading; none if the policy names nothing. */
+/** The rights to delete what the policy permits, as a separate role; none if it permits nothing. */
 import type { Policy } from '#model/policy.ts'
 import { deletionRights } from '#remediate/plan/deletions.ts'
 import { rolesOf } from './grants.ts'
@@ -9,8 +9,7 @@ export const deleterName = 'highwater-deletions'
 export const neededToDelete = ({ remediation }: Policy): NeededRight[] =>
   deletionRights(remediation.deletions).map(right => ({
     right,
-    tells:
-      'nothing that is read: plans of highwater plan --deletions cannot be carried out in full',
+    tells: 'nothing: only plans of highwater plan --deletions need it',
   }))
 
 export interface DeletionRole {

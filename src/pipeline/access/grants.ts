@@ -14,15 +14,15 @@ import {
   remediatorStatements,
 } from './permissions.ts'
 
-/** Who is let into a cluster, and whose clusters they are. */
+/** The roles that get access, and the account of the clusters. */
 export interface Applied extends Account {
   /** The IAM role of each identity. */
   roles: Readonly<Record<IdentityName, string>>
-  /** Where agents put long answers; null: nowhere. */
+  /** Bucket for long answers of agents; null: none. */
   output: InspectOutput | null
 }
 
-/** Placeholders, as the documents have them. */
+/** Placeholders for the documents. */
 export const exampleApplied: Applied = {
   partition: 'aws',
   account: '111122223333',
@@ -34,17 +34,17 @@ export const exampleApplied: Applied = {
   output: null,
 }
 
-/** Where kubelets see the reader's own token, one role is both. */
+/** False: kubelets see the reader's own token, so one role is both identities. */
 export const hasSeenRole = ({ reader, kubelet }: Applied['roles']) => reader !== kubelet
 
-/** Who is let into a cluster that is read so. */
+/** The identities that need access in this mode. */
 export const identitiesOf = (mode: ReadMode): readonly IdentityName[] =>
   mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader']
 
 interface Granted {
-  /** What it asks for beyond the default. */
+  /** Decides which objects are read; absent: the default policy. */
   policy?: Policy
-  /** Of the cluster itself, whose pods read it; null: the groups of access entries. */
+  /** The service account that reads from a pod; null: the groups of access entries. */
   account?: ServiceAccount | null
   /** Also the role that applies plans. */
   isRemediating?: boolean
@@ -68,14 +68,14 @@ export const manifests = (
     )
     .join('---\n')
 
-/** Of one identity, with just these rights. */
+/** ClusterRole and binding of one identity. */
 export const roleManifests = (
   identity: IdentityName,
   rights: readonly string[],
   account: ServiceAccount | null = null,
 ): string[] => rolesOf(identityNames[identity], rights, account)
 
-/** Of a group of that name, or of a service account. */
+/** ClusterRole and binding for a group of that name, or for a service account. */
 export const rolesOf = (
   name: string,
   rights: readonly string[],
@@ -93,7 +93,7 @@ export function yamlOf(object: object): string {
   return document.toString({ lineWidth: 0, flowCollectionPadding: false })
 }
 
-/** What the reader may do in AWS. @param isRemediating the role applies plans: it may also send the documents that change a node */
+/** The IAM policy of the reader. @param isRemediating the role applies plans: it may also send the documents that change a node */
 export const iamPolicy = (mode: ReadMode, applied: Applied, isRemediating = false): IamPolicy => {
   const statements = isRemediating ? remediatorStatements : readerStatements
   const isTaking = mode === 'kubelet' && hasSeenRole(applied.roles)
@@ -124,7 +124,7 @@ export const accessEntryCommand = (
 const groupsOf = (identities: readonly IdentityName[]) =>
   identities.map(identity => identityNames[identity])
 
-/** An access entry is that of a role, and a cluster has no second one of it. */
+/** One access entry per role: a cluster cannot have two for the same role. */
 export const principalsOf = (
   mode: ReadMode,
   { roles }: Applied,

@@ -1,5 +1,5 @@
 /**
- * What an account needs whose clusters are audited from another account, as a CloudFormation template for a stack or a StackSet. The fixed
+ * CloudFormation template (stack or StackSet) for an account whose clusters are audited from another account. The fixed
  * part is `templates/member-account.yaml`; the statements of its roles, the SSM documents and the access entries follow from the mode.
  */
 import { parse } from 'yaml'
@@ -25,10 +25,10 @@ import {
 
 export interface MemberOptions {
   mode: ReadMode
-  /** Clusters to let the roles into, and the place of long answers. The account is that of the stack. */
+  /** Clusters that grant access to the roles, and the bucket for long answers. The account is that of the stack. */
   applied: Pick<Applied, 'clusters' | 'output'>
   isRemediating: boolean
-  /** Whose token kubelets see in mode `kubelet`, as the policy names it; null: not known yet. */
+  /** The role whose token kubelets see in mode `kubelet`; null: not known yet. */
   kubeletRoleArn: string | null
 }
 

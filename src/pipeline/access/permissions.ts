@@ -1,4 +1,4 @@
-/** What each mode of reading needs to be allowed, from what stands beside the calls: for AWS, for Kubernetes, and for the second identity that mode `kubelet` has. */
+/** The rights of each read mode, from the permissions beside the calls: AWS, Kubernetes, and the second identity of mode `kubelet`. */
 import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
@@ -23,17 +23,17 @@ import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
 import { identityPermission } from '#remediate/cluster-identity.ts'
 
-/** A right, and what stays unknown without it. */
+/** A right and its purpose: what stays unknown without it. */
 export interface NeededRight {
   right: string
   tells: string
 }
 
-/** By whom a cluster is read; `kubelet`: whose token each kubelet sees. */
+/** The identities that read a cluster. `kubelet`: its token is shown to each kubelet. */
 export const identityNames = { reader: 'highwater', kubelet: 'highwater-kubelet' } as const
 export type IdentityName = keyof typeof identityNames
 
-/** What an identity needs in a cluster. @param policy what it asks to be read; by default what is read unless someone says otherwise */
+/** The rights of an identity in a cluster. @param policy decides which objects are read */
 export function kubernetesRights(
   mode: ReadMode,
   identity: IdentityName,
@@ -54,7 +54,7 @@ export function kubernetesRights(
 /** Whether SSM agents can put long answers into a bucket. */
 export const hasOutput = (mode: ReadMode): boolean => promisedSources[mode].includes('host')
 
-/** What the reader needs in AWS, beside credentials for the cluster. @param output where agents put long answers; null: nowhere */
+/** The AWS rights of the reader. @param output bucket for long answers of agents; null: none */
 export function awsRights(mode: ReadMode, output: InspectOutput | null = null): NeededRight[] {
   const ofClusters = clusterCollectorsOf(defaultPolicy).flatMap(
     ({ permissions }) => permissions.aws ?? [],
@@ -65,7 +65,7 @@ export function awsRights(mode: ReadMode, output: InspectOutput | null = null): 
   }))
 }
 
-/** To find clusters and read their nodes, without cluster garbage. */
+/** Actions to find clusters and read their nodes, without cluster garbage. */
 function nodeActions(mode: ReadMode, output: InspectOutput | null): string[] {
   const actions = [
     ...eksPermissions,
@@ -77,7 +77,7 @@ function nodeActions(mode: ReadMode, output: InspectOutput | null): string[] {
   return actions
 }
 
-/** One right may serve several readings. */
+/** Joins the purposes of equal rights. */
 function merged(rights: readonly NeededRight[]): NeededRight[] {
   const byRight = new Map<string, Set<string>>()
   for (const { right, tells } of rights)
@@ -86,30 +86,30 @@ function merged(rights: readonly NeededRight[]): NeededRight[] {
 }
 
 const awsTells: Readonly<Record<string, string>> = {
-  'eks:ListClusters': 'which clusters there are: without it nothing is audited',
+  'eks:ListClusters': 'the list of clusters: without it nothing is audited',
   'eks:DescribeCluster':
     "a cluster's endpoint and certificate authority: without it nothing of the cluster is audited",
-  'eks:ListNodegroups': 'which nodegroups there are, and so where a durable fix belongs',
-  'eks:DescribeNodegroup': 'what a nodegroup is made of: AMI, disk, launch template',
+  'eks:ListNodegroups': 'the list of nodegroups, and so the place of a durable fix',
+  'eks:DescribeNodegroup': 'AMI, disk and launch template of a nodegroup',
   'ec2:DescribeLaunchTemplateVersions':
-    'what launch templates tell the kubelet, and so where a durable fix belongs',
+    'kubelet settings in launch templates, and so the place of a durable fix',
   ...Object.fromEntries(awsResources.map(({ action, tells }) => [action, tells])),
   's3:GetObject': 'answers that are longer than SSM keeps (`inspectOutput`)',
   's3:ListBucket':
-    'whether such an answer is not there yet: without it S3 calls what is missing forbidden',
-  'sts:AssumeRole': 'the token that kubelets see: without it no kubelet is asked',
+    'whether such an answer exists yet: without it S3 answers 403 for missing objects',
+  'sts:AssumeRole': 'the token that kubelets see: without it no kubelet is read',
   'ssm:DescribeDocument':
-    'whether the document in the account is the one of this version: without it no node is asked through SSM',
+    'whether the document in the account is the one of this version: without it no node is read through SSM',
   'ssm:DescribeInstanceInformation':
-    'which instances SSM reaches: without it no node is asked through SSM',
+    'the instances that SSM reaches: without it no node is read through SSM',
   'ssm:SendCommand':
-    'what only the node knows: files on disk, images and their pins, dead containers, filesystems, logs, kernel',
+    'files on disk, images and their pins, dead containers, filesystems, logs, kernel',
   'ssm:ListCommandInvocations':
-    "when a node has answered: without it no node's answer is had through SSM",
-  'ssm:GetCommandInvocation': 'what a node has answered: without it none of it is known',
+    'when a node has answered: without it no answer is read through SSM',
+  'ssm:GetCommandInvocation': 'the answer of a node: without it nothing is read through SSM',
 }
 
-/** The policy of the role that reads clusters: in the account itself, or by a role there that the policy names. @param more the roles that it may assume */
+/** The IAM policy of the role that reads clusters, in its own or another account. @param more the roles that it may assume */
 export function readerStatements(
   mode: ReadMode,
   account: Account,
@@ -124,16 +124,16 @@ export function readerStatements(
   })
 }
 
-/** The policy of the instances' own roles, whose agents write what is longer than SSM keeps. */
+/** The IAM policy of the instance roles, whose agents write answers that are too long for SSM. */
 export const agentStatements = (partition: string, output: InspectOutput): IamStatement[] =>
   iamStatements(agentOutputPermissions, outputGrants(partition, output))
 
-/** What applying a plan needs in a cluster beside its reading, which may have it already. */
+/** The Kubernetes rights to apply a plan, in addition to those of reading. */
 export const applyKubernetesRights = (): NeededRight[] => [
   {
     right: identityPermission,
     tells:
-      'which cluster it is, by the UID of the namespace kube-system: without it nothing is sent, since another apply may call the same cluster otherwise',
+      'identifies the cluster by the UID of the namespace kube-system: without it nothing is sent, since another apply may use another name for it',
   },
 ]
 
@@ -145,20 +145,20 @@ const applyTells: Readonly<Record<string, string>> = {
   'ssm:SendCommand':
     'sends an approved step, to instances of the clusters and with our own documents only: without it nothing is changed',
   'ssm:ListCommandInvocations':
-    'when a node has done its step: without it every node counts as not known to be well',
-  'ssm:GetCommandInvocation': 'what a node has done: likewise',
+    'when a node has done its step: without it the state of every node is unknown',
+  'ssm:GetCommandInvocation': 'the result of a step: likewise',
   'cloudwatch:DescribeAlarms':
-    'whether one of the alarms of `remediation.alarms` rings: where the policy names some, nothing is changed without it',
+    'whether an alarm of `remediation.alarms` is in state ALARM: if the policy names alarms, nothing is changed without it',
 }
 
-/** What applying a plan needs in AWS beside the reading that it checks by. */
+/** The AWS rights to apply a plan, in addition to those of reading. */
 export const applyRights = (): NeededRight[] =>
   [...ssmPermissions, ...cloudwatchPermissions].map(right => ({
     right,
     tells: applyTells[right] ?? '',
   }))
 
-/** The policy of the role that applies plans: it reads as the mode says, and may send every document. */
+/** The IAM policy of the role that applies plans: it reads by the mode and may send every document. */
 export function remediatorStatements(
   mode: ReadMode,
   account: Account,

@@ -1,4 +1,4 @@
-/** How the nodes of each cluster were read, and which rights that needs: a report says it of every node, and names only those that are not read as most are. */
+/** The read modes of each cluster with their rights. Only nodes of less common modes are named. */
 
 import { listNodesPermission } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
@@ -8,7 +8,7 @@ import { promisedSources, type ReadMode, readModes } from '#model/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 
-/** Those of the node's own readings; what lists of a cluster's objects need comes on top. */
+/** The rights to read nodes, without those for other objects of the cluster. */
 export const nodeRights = (mode: ReadMode): string[] => [
   ...new Set([
     listNodesPermission,
@@ -19,7 +19,7 @@ export const nodeRights = (mode: ReadMode): string[] => [
   ]),
 ]
 
-/** The clusters, each with its readings; one of which no node came has none. */
+/** The clusters with their readings; empty for clusters without nodes. */
 export function withReadings(
   clusters: readonly ClusterResult[],
   nodes: readonly AuditedNode[],

@@ -1,13 +1,14 @@
-/** The way to an API server, and what the identity may do there: SelfSubjectAccessReviews need no right of their own and change nothing. */
-
+/** Checks the connection to an API server and the rights there. A SelfSubjectAccessReview needs no right and changes nothing. */
 import * as z from 'zod'
-import type { KubernetesClient } from '#clients/kubernetes.ts'
+import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
+import type { ClusterTarget } from '#discover/discover.ts'
 import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { attributesOf } from '#facts/kubernetes/rbac.ts'
 import type { Check } from '#model/checkup.ts'
 import { messageOf } from '#model/error-message.ts'
+import type { Policy } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
-import type { NeededRight } from '#pipeline/access/permissions.ts'
+import { kubernetesRights, type NeededRight } from '#pipeline/access/permissions.ts'
 import { check, statusOf } from './checks.ts'
 
 export interface Asking {
@@ -16,21 +17,21 @@ export interface Asking {
   timeoutMs: number
 }
 
-/** The authenticator takes a token from 15 min ago to about 5 min ahead. Source: aws-iam-authenticator pkg/token/token.go. */
+/** The authenticator accepts tokens from 15 min ago to about 5 min ahead. Source: aws-iam-authenticator pkg/token/token.go. */
 const clockOffMs = 5 * 60_000
 const clockNotedMs = 60_000
-/** One answer with the server's `Date` is to the second. */
+/** The server's `Date` header has a resolution of one second. */
 const secondMs = 1000
 
 export interface Way {
   checks: Check[]
-  /** It answered at all. */
+  /** It answered. */
   isReached: boolean
-  /** It knows who asks. */
+  /** It accepts the token. */
   isKnown: boolean
 }
 
-/** Endpoint, certificate, clock and token, by one request that every known identity may make. */
+/** Checks endpoint, certificate, clock and token by one request that every authenticated identity may make. */
 export async function wayToServer(
   asking: Asking,
   server: string,
@@ -85,7 +86,7 @@ function clockChecks(aheadMs: number | null): Check[] {
   ]
 }
 
-/** One review for each right; those of resources that are not installed are not needed. */
+/** One review per right. Rights on resources that are not installed are not needed. */
 export async function rightChecks(
   asking: Asking,
   rights: readonly NeededRight[],
@@ -116,8 +117,8 @@ async function rightCheck(
 
 const reviewed = z.object({ status: z.object({ allowed: z.boolean() }) })
 
-/** @throws Error when the answer is none */
-export async function isAllowed(
+/** @throws Error if the answer is no review */
+async function isAllowed(
   { kubernetes, signal, timeoutMs }: Asking,
   right: string,
 ): Promise<boolean> {
@@ -148,5 +149,60 @@ async function isAbsent(
   } catch (error) {
     signal.throwIfAborted()
     return statusOf(error) === 404
+  }
+}
+
+/** Checks the rights that the identity needs, and dangerous rights that it should not have. */
+export async function kubeletChecks(
+  { signal, timeoutMs }: Asking,
+  endpoint: KubernetesEndpoint,
+  identity: ClusterTarget['kubelet'],
+  policy: Policy,
+): Promise<Check[]> {
+  const rights = kubernetesRights('kubelet', 'kubelet')
+  if (!identity) {
+    const detail =
+      'no token for kubelets is configured: set kubelet.roleArn in the policy (docs/permissions.md, mode kubelet)'
+    return [
+      check('kubelet.roleArn', 'missing', detail, rights.map(({ tells }) => tells).join('; ')),
+    ]
+  }
+  const { roleArn } = policy.kubelet
+  const by = roleArn ?? 'this identity, whose token every kubelet then sees'
+  const tells = rights.map(right => right.tells).join('; ')
+  try {
+    await identity.authorization(false)
+  } catch (error) {
+    signal.throwIfAborted()
+    return [check('sts:AssumeRole', 'missing', `${by} cannot be had: ${messageOf(error)}`, tells)]
+  }
+  const { clientCertificate: _, ...server } = endpoint
+  const kubernetes = new KubernetesClient(
+    { ...server, authorization: identity.authorization },
+    { pace: policy.pace },
+  )
+  const asking = { kubernetes, signal, timeoutMs }
+  try {
+    const { checks: way, isKnown } = await wayToServer(asking, endpoint.server, {
+      kind: 'Cluster',
+      cluster: '',
+    })
+    if (!isKnown)
+      return way
+        .filter(({ state }) => state !== 'ok')
+        .map(each => ({ ...each, detail: `${by}: ${each.detail}`, without: tells }))
+    const checks = await rightChecks(asking, rights, by)
+    for (const right of ['get nodes/proxy', 'list secrets'])
+      if (await isAllowed(asking, right))
+        checks.push(
+          check(
+            right,
+            'note',
+            `${by} may do that, too: the owner of a node could do it with the token that its kubelet sees`,
+          ),
+        )
+    return checks
+  } finally {
+    kubernetes.close()
   }
 }

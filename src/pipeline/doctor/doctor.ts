@@ -1,4 +1,4 @@
-/** The story of a check-up: every cluster is asked what its mode would ask, as harmlessly as can be, and what is missing is said with what would mend it. */
+/** Checks each cluster with harmless requests of its read mode, and reports what is missing with the text that fixes it. */
 
 import { credentialSource } from '#clients/credentials.ts'
 import { KubeletApi } from '#clients/kubelet.ts'
@@ -15,25 +15,22 @@ import type { Selection } from '#model/selection.ts'
 import { deletionRole, neededToDelete } from '#pipeline/access/deletion-permissions.ts'
 import { applyKubernetesRights, hasOutput, kubernetesRights } from '#pipeline/access/permissions.ts'
 import { clusterInput } from '#snapshot/cluster-input.ts'
-import { accountChecks } from './account.ts'
-import { rightChecks, wayToServer } from './api-server.ts'
-import { applyChecks } from './apply.ts'
+import { kubeletChecks, rightChecks, wayToServer } from './api-server.ts'
 import { check } from './checks.ts'
-import { eksChecks } from './eks.ts'
+import { accountChecks, eksChecks } from './eks.ts'
 import { fixesOf } from './fixes.ts'
-import { kubeletChecks } from './kubelet.ts'
 import { type NodeAtHand, nodesAtHand, sampleChecks } from './sample.ts'
-import { ssmChecks } from './ssm.ts'
+import { applyChecks, ssmChecks } from './ssm.ts'
 
 export interface DoctorOptions {
   policy: Policy
   selection: Selection
   signal: AbortSignal
-  /** Whether plans are to be applied there, too. */
+  /** Also checks the rights to apply plans. */
   isRemediating?: boolean
 }
 
-/** One cluster after the other. @throws what the source of the clusters throws */
+/** Yields one cluster after the other. @throws the errors of the source of the clusters */
 export async function* checkUp(
   targets: AsyncIterable<ClusterTarget> | Iterable<ClusterTarget>,
   options: DoctorOptions,
@@ -106,7 +103,7 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
   return { cluster: record.cluster, mode, state: isReached ? reached : notReached, checks, fixes }
 }
 
-/** What the API server, the nodes and SSM say. */
+/** The checks that need the API server, the nodes and SSM. */
 async function inCluster(
   { record, kubelet, place }: ClusterTarget,
   endpoint: KubernetesEndpoint,
@@ -172,12 +169,12 @@ async function whoAsks({ region, credentials }: AwsPlace, signal: AbortSignal) {
     return await callerIdentity(region, credentials, signal)
   } catch {
     signal.throwIfAborted()
-    // Whatever is wrong with the credentials, the checks of EKS have said it.
+    // The checks of EKS report errors of the credentials.
     return null
   }
 }
 
-/** By the cluster's own ARN; where there is none, by who asks. */
+/** From the cluster's ARN; without one, from the caller's account. */
 function accountOf(arn: string, account: string | null): Account {
   return {
     partition: partitionInArn(arn) ?? 'aws',

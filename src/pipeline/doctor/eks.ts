@@ -1,12 +1,18 @@
-/** What discovery could read of a cluster in AWS: the calls are the reading's own, so the check is what they answered. */
+/** Checks the AWS calls of discovery by their results. */
+
+import type { KubernetesClient } from '#clients/kubernetes.ts'
+import { clusterCollectorsOf } from '#collect/collectors/index.ts'
+import type { AwsPlace } from '#discover/discover.ts'
 import type { Check } from '#model/checkup.ts'
+import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import { awsRights, type NeededRight } from '#pipeline/access/permissions.ts'
+import { clusterInAws } from '#pipeline/fleet.ts'
 import { clusterInput } from '#snapshot/cluster-input.ts'
-import { check } from './checks.ts'
+import { check, failedCall } from './checks.ts'
 
-/** Under which name discovery reports that a call failed. */
+/** The `ReadError.what` of each failed call. */
 const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
   'eks:ListClusters': what => what === 'clusters',
   'eks:DescribeCluster': what => what === 'cluster',
@@ -23,7 +29,7 @@ export function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
   for (const needed of awsRights(mode).filter(({ right }) => Object.hasOwn(failureOf, right))) {
     const found = callCheck(record, needed)
     checks.push(found)
-    // What comes after it was not asked.
+    // Later calls were not made.
     if (found.state !== 'ok' && /:(ListClusters|DescribeCluster)$/.test(needed.right)) break
   }
   return checks
@@ -60,4 +66,39 @@ function callCheck(record: ClusterRecord, needed: NeededRight): Check {
       ? `the cluster is ${String(eks.status)}, version ${String(eks.version)}`
       : 'answered',
   )
+}
+
+interface Asking {
+  kubernetes: KubernetesClient
+  policy: Policy
+  signal: AbortSignal
+}
+
+export async function accountChecks(
+  record: ClusterRecord,
+  place: AwsPlace,
+  { kubernetes, policy, signal }: Asking,
+): Promise<Check[]> {
+  const aws = clusterInAws(record, place)
+  if (aws === null) return []
+  const context = {
+    kubernetes,
+    aws,
+    signal,
+    timeoutsMs: policy.timeoutsMs,
+    nodesWithPods: new Set<string>(),
+  }
+  const checks: Check[] = []
+  for (const { isOfAws, permissions, tells, collect } of clusterCollectorsOf(policy)) {
+    if (isOfAws !== true) continue
+    const [right = ''] = permissions.aws ?? []
+    try {
+      for await (const _ of collect(context)) break
+      checks.push(check(right, 'ok', 'answered'))
+    } catch (error) {
+      signal.throwIfAborted()
+      checks.push(failedCall({ right, tells }, error))
+    }
+  }
+  return checks
 }

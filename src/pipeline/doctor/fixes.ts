@@ -1,4 +1,4 @@
-/** What to paste where something is missing. */
+/** Texts to paste where a right is missing. */
 import type { AwsPlace } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
 import {
@@ -23,45 +23,34 @@ import {
 
 export interface Patient {
   mode: ReadMode
-  /** What it asks to be read decides what a role needs. */
+  /** The rights of a role depend on what the policy reads. */
   policy: Policy
-  /** The name by which EKS knows it. */
+  /** Its name in EKS. */
   cluster: string
   account: Account
-  /** Where its instances are; null: not known. */
+  /** The region of its instances; null: unknown. */
   region: string | null
-  /** Access entries are not looked at: identities are mapped by the ConfigMap aws-auth. */
+  /** The cluster maps identities by the ConfigMap aws-auth, not by access entries. */
   isByConfigMap: boolean
-  /** Whether plans are to be applied there, too. */
+  /** Also the rights to apply plans. */
   isRemediating?: boolean
-  /** Who asked, as an access entry names it; null: not known, as behind a kubeconfig. */
+  /** ARN of each identity, as an access entry has it; null: unknown, as with a kubeconfig. */
   principals: Readonly<Record<IdentityName, string | null>>
   /** The identity that assumes roles: the caller, not a role that it has already assumed; null: unknown. */
   taker: string | null
-  /** The role by which its account is entered, and where; null: not known, as behind a kubeconfig. */
+  /** The role that is assumed in its account, and its region; null: unknown, as with a kubeconfig. */
   member: Pick<AwsPlace, 'region' | 'roleArn' | 'externalId'> | null
   deletions: DeletionRole | null
-  /** Where agents put long answers; null: nowhere. */
+  /** The bucket for long answers of agents; null: none. */
   output: Policy['inspectOutput']
 }
 
-/** @param checks by whom they were about */
+/** @param checks by the identity that they checked */
 export function fixesOf(
   patient: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
 ): Fix[] {
-  const {
-    mode,
-    policy,
-    cluster,
-    account,
-    region,
-    isByConfigMap,
-    isRemediating,
-    principals,
-    deletions,
-    output,
-  } = patient
+  const { cluster, account, region, isRemediating, principals, deletions, output } = patient
   const fixes = roleFixes(patient, checks)
   const actions = [...checks.reader, ...checks.kubelet]
     .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what) && what !== takes)
@@ -87,34 +76,8 @@ export function fixesOf(
       target: 'the stack with its documents, in the account of the instances',
       text: `npx serverless deploy --region ${region}${isRemediating ? " --param='remediation=on'" : ''}`,
     })
-  for (const identity of ['reader', 'kubelet'] as const) {
-    const missing = checks[identity]
-      .filter(({ state }) => state === 'missing')
-      .map(({ what }) => what)
-    const principal = principals[identity] ?? 'ROLE_ARN'
-    if (missing.includes('token'))
-      fixes.push(
-        isByConfigMap
-          ? {
-              target: `mapRoles in the ConfigMap aws-auth of kube-system, in cluster ${cluster} (its authenticationMode is CONFIG_MAP)`,
-              text: `- rolearn: ${principal}\n  username: ${identityNames[identity]}\n  groups: [${identityNames[identity]}]`,
-            }
-          : {
-              target: `an access entry of cluster ${cluster}`,
-              text: accessEntryCommand([identity], principal, cluster),
-            },
-      )
-    const applying = isRemediating && identity === 'reader' ? applyKubernetesRights() : []
-    const needed = [...kubernetesRights(mode, identity, policy), ...applying].map(
-      ({ right }) => right,
-    )
-    // The whole role, not what it lacks: applied, it replaces the one that is there.
-    if (needed.some(right => missing.includes(right)))
-      fixes.push({
-        target: `kubectl apply -f - in cluster ${cluster}, for the members of the group ${identityNames[identity]}`,
-        text: roleManifests(identity, needed).join('---\n'),
-      })
-  }
+  for (const identity of ['reader', 'kubelet'] as const)
+    fixes.push(...identityFixes(patient, identity, checks[identity]))
   if (
     deletions !== null &&
     checks.reader.some(({ what, state }) => state === 'missing' && deletions.rights.includes(what))
@@ -126,9 +89,43 @@ export function fixesOf(
   return fixes
 }
 
+/** What lets an identity into the cluster, and its whole role. */
+function identityFixes(
+  { mode, policy, cluster, isByConfigMap, isRemediating, principals }: Patient,
+  identity: IdentityName,
+  checks: readonly Check[],
+): Fix[] {
+  const fixes: Fix[] = []
+  const missing = checks.filter(({ state }) => state === 'missing').map(({ what }) => what)
+  const principal = principals[identity] ?? 'ROLE_ARN'
+  if (missing.includes('token'))
+    fixes.push(
+      isByConfigMap
+        ? {
+            target: `mapRoles in the ConfigMap aws-auth of kube-system, in cluster ${cluster} (its authenticationMode is CONFIG_MAP)`,
+            text: `- rolearn: ${principal}\n  username: ${identityNames[identity]}\n  groups: [${identityNames[identity]}]`,
+          }
+        : {
+            target: `an access entry of cluster ${cluster}`,
+            text: accessEntryCommand([identity], principal, cluster),
+          },
+    )
+  const applying = isRemediating && identity === 'reader' ? applyKubernetesRights() : []
+  const needed = [...kubernetesRights(mode, identity, policy), ...applying].map(
+    ({ right }) => right,
+  )
+  // The whole role, not what it lacks: applied, it replaces the one that is there.
+  if (needed.some(right => missing.includes(right)))
+    fixes.push({
+      target: `kubectl apply -f - in cluster ${cluster}, for the members of the group ${identityNames[identity]}`,
+      text: roleManifests(identity, needed).join('---\n'),
+    })
+  return fixes
+}
+
 const takes = 'sts:AssumeRole'
 
-/** Of a role that could not be taken: the right to take it, and what has to stand on its side. */
+/** For a role that could not be assumed: the right to assume it, and its trust policy. */
 function roleFixes(
   { mode, isRemediating, principals, taker, member }: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,

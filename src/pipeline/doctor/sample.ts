@@ -1,4 +1,4 @@
-/** One node, asked as the mode asks it: by the collectors themselves. */
+/** Reads one node with the collectors of the mode. */
 
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { CollectContext } from '#collect/collector.ts'
@@ -12,14 +12,14 @@ import type { ReadMode } from '#model/read-mode.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
 import { check } from './checks.ts'
 
-/** What the checks need of a node: of thousands no more is kept. */
+/** The part of a node that the checks need. There may be thousands of nodes, so nothing else is kept. */
 export interface NodeAtHand {
   identity: NodeIdentity
   address: KubeletAddress
 }
 
 /**
- * The nodes that somebody asked for: every one, or those of the first page that has any, which is enough for a sample.
+ * The selected nodes. `areAll` false: only those of the first page that has any, enough for a sample.
  * @throws RequestFailure
  */
 export async function nodesAtHand(
@@ -39,7 +39,7 @@ export async function nodesAtHand(
   return found
 }
 
-/** The node's own answers, apart from what SSM would run on it. */
+/** Checks the node's own answers. No SSM command is sent. */
 export async function sampleChecks(
   nodes: readonly NodeAtHand[],
   mode: ReadMode,

@@ -1,17 +1,19 @@
-/** What SSM says of the documents and of the nodes' agents. No command is ever sent. */
-
+/** Checks the SSM documents and the agents of the nodes. No command is sent. */
 import { whyNotReachable } from '#clients/run-command.ts'
+import { s3Store } from '#clients/s3.ts'
 import { type PinnedDocument, SsmApi } from '#clients/ssm.ts'
 import { inspectReach } from '#collect/inspect/inspector.ts'
 import type { AwsPlace } from '#discover/discover.ts'
+import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
+import { type InspectOutput, outputFolder } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import type { Check } from '#model/checkup.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { awsRights, hasOutput, type NeededRight } from '#pipeline/access/permissions.ts'
 import { check, failedCall } from './checks.ts'
-import { outputChecks } from './output.ts'
 import type { NodeAtHand } from './sample.ts'
 
 interface SsmAsking {
@@ -20,6 +22,7 @@ interface SsmAsking {
   needed: ReadonlyMap<string, NeededRight>
 }
 
+const noPlace = 'the account and region of the instances are unknown: set --region'
 const pace = { requestsPerSecond: 5, concurrency: 1 }
 
 export async function ssmChecks(
@@ -32,14 +35,7 @@ export async function ssmChecks(
   if (!hasOutput(mode)) return []
   const rights = awsRights(mode, inspectOutput).filter(({ right }) => /^(ssm|s3):/.test(right))
   if (place === null)
-    return rights.map(({ right, tells }) =>
-      check(
-        right,
-        'unchecked',
-        'in which account and region the instances are is not known: give --region',
-        tells,
-      ),
-    )
+    return rights.map(({ right, tells }) => check(right, 'unchecked', noPlace, tells))
   const ssm = new SsmApi(place.region, place.credentials, pace)
   const asking = { ssm, signal, needed: new Map(rights.map(needed => [needed.right, needed])) }
   try {
@@ -72,8 +68,10 @@ async function documentChecks(
   const right = neededOf(needed, 'ssm:DescribeDocument')
   const checks: Check[] = []
   try {
-    for (const name of documents.length === 0 ? (['Highwater-Inspect'] as const) : documents)
-      checks.push(documentCheck(name, await ssm.document(name, signal), ssm.region, right.tells))
+    for (const name of documents.length === 0 ? (['Highwater-Inspect'] as const) : documents) {
+      const wanted = { name, sha256: inspectDocumentHashes[name], where: ssm.region, how: '' }
+      checks.push(documentCheck(wanted, await ssm.document(name, signal), right.tells))
+    }
     return [check(right.right, 'ok', 'answered'), ...checks]
   } catch (error) {
     signal.throwIfAborted()
@@ -81,21 +79,29 @@ async function documentChecks(
   }
 }
 
+interface WantedDocument {
+  name: string
+  sha256: string
+  /** The region. */
+  where: string
+  /** How the stack is deployed to have it. */
+  how: string
+}
+
 function documentCheck(
-  name: InspectDocument,
+  { name, sha256, where, how }: WantedDocument,
   found: PinnedDocument | null,
-  region: string,
   tells: string,
 ): Check {
   const what = `document ${name}`
   if (found === null)
-    return check(what, 'missing', `there is none in ${region}: deploy the stack there`, tells)
-  return found.sha256 === inspectDocumentHashes[name]
+    return check(what, 'missing', `there is none in ${where}: deploy the stack there${how}`, tells)
+  return found.sha256 === sha256
     ? check(what, 'ok', `version ${found.version} is the one of this highwater`)
     : check(
         what,
         'failed',
-        `version ${found.version} in ${region} is not the one of this highwater: deploy the stack again`,
+        `version ${found.version} in ${where} is not the one of this highwater: deploy the stack again`,
         tells,
       )
 }
@@ -107,7 +113,7 @@ interface Reachable {
 
 const namedAgents = 5
 
-/** How many of the nodes' agents an audit would ask, and why not the others. */
+/** Number of agents that an audit can reach, and the reasons for the others. */
 async function agentChecks(
   { ssm, signal, needed }: SsmAsking,
   reachable: readonly Reachable[],
@@ -171,3 +177,83 @@ const sendCheck = ({ needed }: SsmAsking): Check =>
 
 const neededOf = (needed: ReadonlyMap<string, NeededRight>, right: string): NeededRight =>
   needed.get(right) ?? { right, tells: '' }
+
+interface Asking {
+  signal: AbortSignal
+  /** By right. */
+  needed: ReadonlyMap<string, NeededRight>
+}
+
+async function outputChecks(
+  output: InspectOutput,
+  place: AwsPlace,
+  { signal, needed }: Asking,
+): Promise<Check[]> {
+  const store = s3Store({ ...place, bucket: output.bucket, prefix: outputFolder(output), signal })
+  const errorOf = async (call: () => Promise<unknown>): Promise<unknown> => {
+    try {
+      await call()
+      return null
+    } catch (error) {
+      signal.throwIfAborted()
+      return error
+    }
+  }
+  const neededOf = (right: string): NeededRight => needed.get(right) ?? { right, tells: '' }
+  const [mayList, mayRead] = [neededOf('s3:ListBucket'), neededOf('s3:GetObject')]
+  const what = `inspectOutput ${store.location}`
+  const unlisted = await errorOf(async () => store.list('')[Symbol.asyncIterator]().next())
+  if (unlisted !== null) {
+    const listing = failedCall(mayList, unlisted)
+    if (listing.state !== 'missing')
+      return [check(what, 'failed', messageOf(unlisted), mayRead.tells)]
+    return [
+      listing,
+      check(
+        mayRead.right,
+        'unchecked',
+        'not tried: without s3:ListBucket S3 calls forbidden what is not there',
+        mayRead.tells,
+      ),
+    ]
+  }
+  const unread = await errorOf(() => store.read('highwater-doctor'))
+  return [
+    check(mayList.right, 'ok', 'answered'),
+    unread === null ? check(mayRead.right, 'ok', 'answered') : failedCall(mayRead, unread),
+    check(
+      what,
+      'note',
+      "it is there; whether the instances' own roles may write there (s3:PutObject) is not tried",
+    ),
+  ]
+}
+
+const notApplied = 'no plan is applied by SSM; highwater script writes it as scripts instead'
+
+/** Whether the documents that change a node are in the account, as this highwater has them. Nothing is sent. */
+export async function applyChecks(place: AwsPlace | null, signal: AbortSignal): Promise<Check[]> {
+  const wanted = Object.entries(applyDocumentHashes)
+  if (place === null)
+    return wanted.map(([name]) => check(`document ${name}`, 'unchecked', noPlace, notApplied))
+  const ssm = new SsmApi(place.region, place.credentials, pace)
+  const checks: Check[] = []
+  try {
+    for (const [name, sha256] of wanted) {
+      const found = await ssm.document(name, signal)
+      checks.push(
+        documentCheck(
+          { name, sha256, where: place.region, how: ' with remediation on' },
+          found,
+          notApplied,
+        ),
+      )
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    checks.push(check('documents that change a node', 'failed', messageOf(error), notApplied))
+  } finally {
+    ssm.close()
+  }
+  return checks
+}

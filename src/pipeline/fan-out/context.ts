@@ -1,4 +1,4 @@
-/** What each function of a fan-out finds itself in. */
+/** The context of each function of a fan-out: run, store, policy, cluster. */
 import { mkdir } from 'node:fs/promises'
 import { sdkRegion } from '#clients/eks.ts'
 import type { Store } from '#clients/store.ts'
@@ -37,7 +37,7 @@ export interface FanOutContext {
   limits: RunLimits
 }
 
-/** @throws OperatorError when the function has no bucket, without which there is no fan-out */
+/** @throws OperatorError if the function has no bucket */
 export const inFanOut = <T>(
   runId: string,
   settings: Settings,
@@ -73,7 +73,7 @@ export async function runOf({ runId, store }: FanOutContext): Promise<FanOutRun>
   return run
 }
 
-/** @throws OperatorError when there is no such cluster in the run */
+/** @throws OperatorError if the run has no such cluster */
 export function workOf(run: FanOutRun, cluster: number): ClusterWork {
   const work = run.clusters[cluster]
   if (work === undefined)
@@ -83,7 +83,7 @@ export function workOf(run: FanOutRun, cluster: number): ClusterWork {
   return work
 }
 
-/** That which was in force when the run began. */
+/** The policy at the start of the run. */
 export const runPolicy = (
   { policy }: FanOutRun,
   { runtime, store, settings }: FanOutContext,
@@ -95,11 +95,11 @@ export const runPolicy = (
         settings.policyGrants,
       ).policy
 
-/** A cluster as it was described, and how it is read. */
+/** A described cluster and the options to read it. */
 export interface OpenCluster {
   record: ClusterRecord
   endpoint: ClusterTarget['endpoint']
-  /** What keeps it from being read now. */
+  /** Why it cannot be read now. */
   errors: ReadError[]
   options: CollectOptions
   close(): void
@@ -132,7 +132,7 @@ export async function openCluster(
   return { record, endpoint, errors, options, close: () => inspector?.close() }
 }
 
-/** As it was described. @throws BrokenFile when that is not there, or it cannot be parsed */
+/** The record that discovery wrote. @throws BrokenFile if it is missing or cannot be parsed */
 export async function clusterRecord(
   cluster: number,
   { store, runId, runtime }: FanOutContext,

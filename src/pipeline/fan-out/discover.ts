@@ -1,4 +1,4 @@
-/** First of a fan-out: which clusters and nodes there are, in shards. Done again after a crash it finds what is there, or begins anew. */
+/** First function of a fan-out: lists clusters and nodes and divides them into shards. A retry uses the files of the first try, or starts again. */
 import pMap from 'p-map'
 import { listNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
@@ -22,10 +22,9 @@ import {
   writeJson,
   writeRecords,
 } from './files.ts'
-import { shardsOf } from './shards.ts'
-import { clustersAtOnce, type SsmShare, ssmGroups, ssmShare } from './ssm-share.ts'
+import { clustersAtOnce, type SsmShare, shardsOf, ssmGroups, ssmShare } from './shards.ts'
 
-/** What the state machine goes on with: where its map finds its items, and how many of them at once. */
+/** Input of the state machine's map: the place of its items and its concurrency. */
 export interface Discovered {
   run: string
   bucket: string
@@ -33,11 +32,11 @@ export interface Discovered {
   clustersAtOnce: number
   clusters: number
   nodes: number
-  /** Why its map came to nothing: it puts that here, and what nothing stands in it could not hand on. */
+  /** Place for the error of the map. States pass on only fields that exist, so it is written as null. */
   failure: null
 }
 
-/** @throws OperatorError when the run was never asked for, or there is nothing to audit of what was asked for: before anybody reads for it */
+/** @throws OperatorError if the run was not requested or selects nothing to audit */
 export async function discoverShards(context: FanOutContext): Promise<Discovered> {
   const { runId, store, runtime, limits } = context
   runtime.watch.enters('discover')
@@ -102,7 +101,7 @@ function discovered(run: FanOutRun, { settings }: FanOutContext): Discovered {
   }
 }
 
-/** Of all clusters. */
+/** The nodes of all clusters. */
 interface Listed {
   nodes: { identity: Pick<NodeIdentity, 'name'> }[]
   areWhole: boolean
@@ -145,7 +144,7 @@ async function writeCluster(
   }
 }
 
-/** What stays of it for the snapshot, and where its kubelet listens. */
+/** The fields that the snapshot keeps, and the kubelet's port. */
 function keptOf(cluster: string, node: KubernetesNode): KubernetesNode {
   const kept = prune({ kind: 'Node', cluster, node }).node
   const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port

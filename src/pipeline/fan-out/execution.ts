@@ -1,20 +1,20 @@
-/** The executions of a run: one at a time, and no other after one that has succeeded. One that ended red gives way when the tick comes again. */
+/** The executions of a run: one at a time, none after a success. After a failed one the next delivery of the tick starts another. */
 import { executionStatus, startExecution } from '#clients/sfn.ts'
 import { runKey } from '#publish/run.ts'
 
 export interface RunExecution {
   name: string
-  /** Null: it has begun, now or by a delivery just before. Else what became of one that needs no other. */
+  /** Null: started now. Else the status of an earlier execution that needs no retry. */
   status: string | null
 }
 
-/** More would be somebody who sends a tick without looking why it fails. */
+/** Limits repeated deliveries of a tick that always fails. */
 export const mostExecutions = 20
 
-/** A name cannot be had twice, so the second is called `RUN-2`, and so on. Source: Step Functions API reference, Execution, status. */
+/** Names are unique, so the second execution is `RUN-2`, and so on. Source: Step Functions API reference, Execution, status. */
 const endedRed = ['FAILED', 'TIMED_OUT', 'ABORTED']
 
-/** @throws RequestFailure, or Error when all names are used up */
+/** @throws RequestFailure, or Error if all names are used */
 export async function startRun(
   stateMachineArn: string,
   runId: string,

@@ -1,4 +1,4 @@
-/** What the functions of a fan-out leave for each other: files in the run's own place of the store. Each is written whole, and replaced only by the same. */
+/** Files that the functions of a fan-out exchange, in the run's folder of the store. A file is written whole and replaced only by an equal one. */
 
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { runKey } from '#publish/run.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 
-/** What the run is, as its first function found it: all later ones go by it, whatever has changed since. */
+/** The run as discovery found it. Later functions use this, even if policy or fleet have changed since. */
 export interface FanOutRun {
   schema: 'highwater.fan-out/1'
   runId: string
@@ -22,12 +22,12 @@ export interface FanOutRun {
   /** The text of the policy; null: the defaults are in force. */
   policy: string | null
   mistakes: string[]
-  /** Read at once. */
+  /** Number of clusters read at the same time. */
   clustersAtOnce: number
   clusters: ClusterWork[]
 }
 
-/** A cluster's part of it; its place in the list is its number. */
+/** A cluster of the run; its index in the list is its number. */
 export interface ClusterWork {
   cluster: string
   /** Null: unknown place. */
@@ -35,9 +35,9 @@ export interface ClusterWork {
   nodes: number
   /** Numbered from 0. */
   shards: number
-  /** Of the list of its nodes. */
+  /** Errors of listing its nodes. */
   listErrors: ReadError[]
-  /** What it may ask of SSM a second, beside the others of its account and region. */
+  /** Its share of the SSM requests per second of its account and region. */
   ssmRequestsPerSecond: number
 }
 
@@ -53,7 +53,7 @@ const inCluster = (run: string, cluster: number, name: string) =>
   inRun(run, `clusters/${cluster}/${name}`)
 
 export const keys = {
-  /** Why the run is there. */
+  /** The request of the run. */
   request: (run: string) => inRun(run, 'request.json'),
   /** Written last by discovery. */
   run: (run: string) => inRun(run, 'run.json'),
@@ -62,14 +62,14 @@ export const keys = {
   /** The Node objects of a shard, as they were listed. */
   nodes: (run: string, cluster: number, shard: number) =>
     inCluster(run, cluster, `nodes/${shard}.ndjson.gz`),
-  /** And what was read of them. */
+  /** The records of these nodes. */
   records: (run: string, cluster: number, shard: number) =>
     inCluster(run, cluster, `records/${shard}.ndjson.gz`),
-  /** What belongs into the snapshot beside cluster and records. */
+  /** The other records of the snapshot. */
   rest: (run: string, cluster: number) => inCluster(run, cluster, 'rest.ndjson.gz'),
   /** Written last by the function that judges the cluster. */
   judged: (run: string, cluster: number) => inCluster(run, cluster, 'judged.ndjson.gz'),
-  /** What an invocation took; without its id, what all of them begin with. */
+  /** Duration and memory of an invocation. Id null: the common prefix. */
   invocation: (run: string, requestId: string | null) =>
     inRun(run, `invocations/${requestId === null ? '' : `${requestId}.json`}`),
   /** Why a shard was not read, or the cluster not judged. */
@@ -77,7 +77,7 @@ export const keys = {
     inCluster(run, cluster, `lost/${shard ?? 'cluster'}.json`),
 }
 
-/** It is there, and not as it was written. `message` names the file, and what is wrong with it. */
+/** A file that cannot be parsed. `message` names the file and the fault. */
 export class BrokenFile extends Error {}
 /** The previous function has not written the file, or it was deleted since. */
 export class MissingFile extends BrokenFile {}
@@ -85,7 +85,7 @@ export class MissingFile extends BrokenFile {}
 const brokenFile = ({ location }: Store, key: string, cause: unknown) =>
   new BrokenFile(`${location}/${key} is broken: ${messageOf(cause)}`, { cause })
 
-/** What the store holds under the key, made into something. Null: it is not there. @throws BrokenFile when it cannot be; Error with a message for people when the store cannot be read */
+/** Reads and parses a file. Null: no such file. @throws BrokenFile if it cannot be parsed; Error with a message for people if the store cannot be read */
 export async function readFile<T>(
   store: Store,
   key: string,
@@ -100,7 +100,7 @@ export async function readFile<T>(
   }
 }
 
-/** Null: it is not there. @throws as readFile */
+/** Null: no such file. @throws as readFile */
 export const readJson = <T>(store: Store, key: string): Promise<T | null> =>
   readFile(store, key, body => {
     const flaw = jsonFlaw(body, inputLimits.storedJson)
@@ -116,7 +116,7 @@ export async function isThere(store: Store, key: string): Promise<boolean> {
   return false
 }
 
-/** Records as a part of a snapshot, by way of a file: of memory it takes a record's. */
+/** Writes records as a part of a snapshot. They go through a local file, so memory holds one record at a time. */
 export async function writeRecords(
   store: Store,
   key: string,
@@ -134,7 +134,7 @@ export async function writeRecords(
   await part.keep()
 }
 
-/** Such a part, filled by and by. @param path of a file that it takes on its way */
+/** A part of a snapshot that is filled record by record. @param path of the local file */
 export function openRecords(store: Store, key: string, path: string) {
   const file = openSnapshot(path)
   return {
@@ -148,7 +148,7 @@ export function openRecords(store: Store, key: string, path: string) {
   }
 }
 
-/** At least one. @throws MissingFile; BrokenFile after those that could be read; Error with a message for people when the store cannot be read */
+/** Yields at least one record. @throws MissingFile; BrokenFile after the readable records; Error with a message for people if the store cannot be read */
 export async function* readRecords(
   store: Store,
   key: string,

@@ -1,11 +1,11 @@
 /**
- * What each invocation of a fan-out's functions took, in a file of its own: the last function reports them for the whole run. A retry is another
- * invocation, so that what asked to slow down is counted as often as it did, and never twice. No result depends on it: files that cannot be kept or read are left out.
+ * Duration and memory of each invocation of a fan-out, one file each. The last function reports them for the whole run. A retry is another
+ * invocation, so each throttled request is counted once. No result depends on these files: files that cannot be written or read are skipped.
  */
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
+import { type Spent, type SpentBefore, together } from '#pipeline/service/run-watch.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
-import { type Spent, type SpentBefore, together } from '#pipeline/service/spent.ts'
 import { keys, readJson, writeJson } from './files.ts'
 
 interface Invocation extends Spent {

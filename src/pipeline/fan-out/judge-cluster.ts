@@ -1,4 +1,4 @@
-/** The last of a cluster in a fan-out: its own lists are read, once and after its nodes, and all of it is judged, by the same code as a whole fleet. */
+/** Last step of a cluster in a fan-out: reads the cluster's own objects and judges the cluster with the same code as a whole fleet. */
 
 import { join } from 'node:path'
 import { asksForObjects, collectObjects, noNodes } from '#collect/collect.ts'
@@ -19,9 +19,9 @@ import {
 import { BrokenFile, type FanOutRun, isThere, keys, openRecords } from './files.ts'
 import { writeJudged } from './judged-files.ts'
 import { type Failure, lostNodes, whyLost } from './lost.ts'
-import { shardRecords } from './shard-records.ts'
+import { shardRecords } from './read-shard.ts'
 
-/** Done before, it does nothing. @throws Error when it could not be kept what was judged */
+/** Does nothing if the result exists already. @throws Error if the result could not be written */
 export async function judgeCluster(cluster: number, context: FanOutContext): Promise<void> {
   const { runId, store, runtime } = context
   if (await isThere(store, keys.judged(runId, cluster))) return
@@ -48,16 +48,16 @@ export async function judgeCluster(cluster: number, context: FanOutContext): Pro
   }
 }
 
-/** A cluster of which only the nodes are known. */
+/** A cluster that was not judged. Only its nodes are known. */
 export interface LostCluster {
   cluster: number
-  /** Why what was judged of it is of no use; null: nothing was. */
+  /** Why its result cannot be used; null: there is no result. */
   broken: string | null
-  /** Of the state machine’s map, by which no function may have come to it; null: it came to all. */
+  /** Error of the state machine’s map, which may not have reached this cluster; null: none. */
   mapFailure: Failure | null
 }
 
-/** What is known of it: its nodes, and why nothing was read of them. */
+/** Judges it from its listed nodes, each with the reason why it is unread. */
 export async function judgeLostCluster(
   run: FanOutRun,
   { cluster, broken, mapFailure }: LostCluster,
@@ -88,7 +88,7 @@ export async function judgeLostCluster(
   })
 }
 
-/** For a cluster whose description is lost: its name, and why. */
+/** If the description of the cluster is lost: its name and the reason. */
 async function describedBefore(
   run: FanOutRun,
   cluster: number,
@@ -106,7 +106,7 @@ async function describedBefore(
   }
 }
 
-/** @param keep what lies in no file yet */
+/** @param keep stores records that are in no file yet */
 async function* recordsOf(
   run: FanOutRun,
   cluster: number,

@@ -1,4 +1,4 @@
-/** What was judged of a cluster, as a file: first what it comes to, then its nodes, one a line. */
+/** The judged cluster as a file: the result in the first line, then one node per line. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -33,8 +33,8 @@ export async function writeJudged(
 }
 
 /**
- * Null: it is not there. What is equal in this cluster and others is kept once. @param share of all clusters
- * @throws BrokenFile when it is there, and not as it was written
+ * Null: no such file. Parts that are equal in several clusters are stored once. @param share of all clusters
+ * @throws BrokenFile if it cannot be parsed
  */
 export const readJudged = (
   store: Store,
@@ -55,7 +55,7 @@ async function parseJudged(body: Buffer, share: SharedParts): Promise<JudgedPart
   return { ...part, nodes }
 }
 
-/** Not by readline, which does not hand on what broke its input. */
+/** readline would hide errors of its input. */
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
   for await (const chunk of text) {

@@ -9,10 +9,10 @@ import { prune } from '#snapshot/prune.ts'
 import { type FanOutContext, runOf, runPolicy, workOf } from './context.ts'
 import { BrokenFile, type FanOutRun, keys, readJson, readRecords, writeJson } from './files.ts'
 
-/** As the state machine tells of a task that failed at every try. Source: Step Functions developer guide, Error names and Lambda's errors. */
+/** A task that failed at every try, as the state machine reports it. Source: Step Functions developer guide, Error names and Lambda's errors. */
 export interface Failure {
   Error: string
-  /** Of a function that threw, JSON with `errorMessage`. */
+  /** If the function threw: JSON with `errorMessage`. */
   Cause: string
 }
 
@@ -38,7 +38,7 @@ export async function noteLost(
 
 /**
  * @param shard null: the whole cluster
- * @param mapFailure why the state machine has gone through no more clusters; null: it has gone through all
+ * @param mapFailure why the state machine's map ended early; null: it did not
  */
 export async function whyLost(
   cluster: number,
@@ -63,7 +63,7 @@ async function noted(store: Store, key: string): Promise<string | null> {
   }
 }
 
-/** The nodes of a shard, of which nothing but their Node objects is known. @param errors gets why they are not all of them */
+/** The nodes of an unread shard, from their Node objects. @param errors receives the reason if some are missing */
 export async function* lostNodes(
   run: FanOutRun,
   { cluster, shard, reason }: { cluster: number; shard: number; reason: string },

@@ -1,4 +1,4 @@
-/** Last of a fan-out: it merges the judged clusters and reports them as if one function had read all. */
+/** Last function of a fan-out: merges the judged clusters and reports them as one audit. */
 
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,8 +23,8 @@ export type PublishContext = FanOutContext &
   Pick<LostCluster, 'mapFailure'> & { runtime: ReportRuntime }
 
 /**
- * @throws OperatorError when nothing was discovered
- * @throws IncompleteRun when the report exists and something of it could not be delivered, or nothing was read
+ * @throws OperatorError if nothing was discovered
+ * @throws IncompleteRun if the report exists but a delivery failed, or nothing was read
  */
 export async function publishRun(context: PublishContext): Promise<RunAnswer> {
   const { runId, store, runtime, limits, settings, region } = context
@@ -49,7 +49,7 @@ export async function publishRun(context: PublishContext): Promise<RunAnswer> {
   return report.end(await conclude(judged, snapshot, report.conclusion))
 }
 
-/** Cluster by cluster. What is only of use on the way is gone at its end. */
+/** Merges cluster by cluster, so that memory holds the files of one cluster at a time. */
 async function reduced(
   run: FanOutRun,
   snapshot: Joined,
@@ -65,7 +65,7 @@ async function reduced(
   return mergedJudged(run.header, parts)
 }
 
-/** What is broken in one cluster's file costs that cluster, not the report of all. */
+/** A broken file loses its cluster, not the whole report. */
 async function readable<Part>(
   read: Promise<Part | null>,
 ): Promise<{ known: Part | null; broken: string | null }> {
@@ -79,13 +79,13 @@ async function readable<Part>(
 }
 
 type Joined = Pick<KeptRecords, 'keptAt' | 'failure'> & {
-  /** From the files that its functions have left. */
+  /** Adds a judged cluster from its files. */
   addKnown(cluster: number): Promise<void>
-  /** From what was listed; and what that comes to. @param broken why what was judged of it is of no use; null: nothing was */
+  /** Adds an unjudged cluster from its listed nodes. @param broken why its result cannot be used; null: there is no result */
   addLost(cluster: number, broken: string | null): Promise<Judged>
 }
 
-/** The whole run's snapshot: gzipped files, one after the other, are a gzipped file. One that cannot be had costs the snapshot, not the report. */
+/** The snapshot of the whole run. Concatenated gzip files are a gzip file. An error loses the snapshot, not the report. */
 async function openJoined(run: FanOutRun, context: PublishContext): Promise<Joined> {
   const { runId, store, runtime, mapFailure } = context
   const path = join(runtime.folder, 'snapshot.ndjson.gz')

@@ -1,12 +1,22 @@
 /** A shard of a fan-out: reads its nodes and keeps their records. Only one shard of a cluster runs at a time. */
 import { collectNodes } from '#collect/collect.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
-import type { NodeRecord, SnapshotRecord } from '#model/record.ts'
+import type { NodeRecord, ReadError, SnapshotRecord } from '#model/record.ts'
 import { prune } from '#snapshot/prune.ts'
 import { type FanOutContext, openCluster, runOf, workOf } from './context.ts'
-import { isThere, keys, readRecords, writeRecords } from './files.ts'
+import {
+  BrokenFile,
+  type FanOutRun,
+  isThere,
+  keys,
+  MissingFile,
+  readRecords,
+  writeRecords,
+} from './files.ts'
+import { lostNodes, whyLost } from './lost.ts'
 
-/** Done before, it does nothing. @throws Error when it could not be kept what was read */
+/** Does nothing if the records exist already. @throws Error if the records could not be written */
 export async function readShard(
   { cluster, shard }: { cluster: number; shard: number },
   context: FanOutContext,
@@ -39,4 +49,64 @@ export async function readShard(
 
 async function* pruned(records: AsyncIterable<NodeRecord>): AsyncGenerator<SnapshotRecord> {
   for await (const record of records) yield prune(record)
+}
+
+interface Shard {
+  cluster: number
+  shard: number
+}
+
+/**
+ * If the file is truncated, its readable records count. The file is rewritten with the other nodes as unread, because it is part of the snapshot.
+ * @param keep stores records that are in no file yet
+ * @param errors receives the reason if nodes are missing
+ */
+export async function* shardRecords(
+  run: FanOutRun,
+  { cluster, shard }: Shard,
+  context: FanOutContext,
+  { keep, errors }: { keep: (record: SnapshotRecord) => Promise<void>; errors: ReadError[] },
+): AsyncGenerator<SnapshotRecord> {
+  const { runId, store, runtime } = context
+  const key = keys.records(runId, cluster, shard)
+  const read = new Set<string>()
+  try {
+    for await (const record of readRecords(store, key, runtime.folder)) {
+      read.add(nameIn(record))
+      yield record
+    }
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error
+    const isMissing = error instanceof MissingFile
+    const reason = isMissing
+      ? await whyLost(cluster, shard, context)
+      : `what was read of it is not there any more: ${error.message}`
+    const lost: SnapshotRecord[] = []
+    for await (const record of lostNodes(run, { cluster, shard, reason }, context, errors))
+      if (!read.has(nameIn(record))) lost.push(record)
+    if (isMissing) for (const record of lost) await keep(record)
+    else
+      await writeRecords(
+        store,
+        key,
+        mended(readRecords(store, key, runtime.folder), lost),
+        runtime.folder,
+      )
+    yield* lost
+  }
+}
+
+const nameIn = (record: SnapshotRecord): string =>
+  record.kind === 'Node' ? nodeIdentity(record.node).name : ''
+
+async function* mended(
+  broken: AsyncIterable<SnapshotRecord>,
+  lost: readonly SnapshotRecord[],
+): AsyncGenerator<SnapshotRecord> {
+  try {
+    yield* broken
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error
+  }
+  yield* lost
 }

@@ -1,8 +1,15 @@
-/** The nodes of a cluster in parts that one function reads each. */
-import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
+/** Divides the nodes of a cluster into shards; one function reads one shard. */
 
-/** Nodes of one group stay together where they fit: what is wrong with a group is then read by as few as can be. Equal lists, in any order, have equal shards. */
+import type { ClusterTarget } from '#discover/discover.ts'
+import { commandInstancesMax } from '#facts/aws/limits.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { accountInArn } from '#model/arn.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import { type Policy, readModeOf } from '#model/policy.ts'
+import { promisedSources } from '#model/read-mode.ts'
+import { readingSeconds } from '#pipeline/service/function-time.ts'
+
+/** Nodes of one group stay together if they fit. Shards do not depend on the order of the list. */
 export function shardsOf(nodes: readonly KubernetesNode[], mostNodes: number): KubernetesNode[][] {
   const groups = Map.groupBy(
     nodes.map(node => ({ node, identity: nodeIdentity(node) })),
@@ -23,3 +30,58 @@ export function shardsOf(nodes: readonly KubernetesNode[], mostNodes: number): K
 }
 
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
+
+export interface SsmShare {
+  /** The share of one cluster. */
+  requestsPerSecond: number
+  nodesPerShard: number
+}
+
+/** Estimated SSM calls for one node: its output is one call, the other calls serve up to 50 nodes. */
+export const ssmCallsPerNodeMax = 1.5
+
+type Limits = Pick<Policy, 'pace' | 'fanOut'>
+
+/** Time before the first answer and after the last one: start, scripts, writing. */
+const aroundSeconds = 60
+const askingSeconds = readingSeconds - aroundSeconds
+
+/** The clusters read by SSM, grouped by account and region. */
+export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): ClusterTarget[][] {
+  const isBySsm = ({ record, place }: ClusterTarget) =>
+    place !== null && promisedSources[readModeOf(policy, record.cluster)].includes('host')
+  const placeOf = ({ record: { eks }, place }: ClusterTarget) => {
+    const account = typeof eks?.arn === 'string' ? accountInArn(eks.arn) : null
+    return `${account ?? place?.roleArn ?? 'own'} ${place?.region}`
+  }
+  return [...Map.groupBy(targets.filter(isBySsm), placeOf).values()]
+}
+
+/** Nodes of one account and region that one function can read by SSM in its time: 2,200 at the default pace. */
+export const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>): number =>
+  Math.floor((pace.ssmRequestsPerSecond * askingSeconds) / ssmCallsPerNodeMax)
+
+/** @param sharing of each account and region, how many clusters are read by SSM @returns clusters read at once: so many that a shard is one command's nodes at least */
+export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: Limits): number {
+  const most = Math.max(
+    1,
+    Math.floor(
+      (pace.ssmRequestsPerSecond * askingSeconds) / (ssmCallsPerNodeMax * commandInstancesMax),
+    ),
+  )
+  return sharing.some(clusters => clusters > most)
+    ? Math.min(most, fanOut.clustersAtOnce)
+    : fanOut.clustersAtOnce
+}
+
+/** @param sharing clusters of its account and region that are read by SSM; 0: it is not @param atOnce clusters read at once, of all */
+export function ssmShare(sharing: number, atOnce: number, { pace, fanOut }: Limits): SsmShare {
+  if (sharing === 0)
+    return { requestsPerSecond: pace.ssmRequestsPerSecond, nodesPerShard: fanOut.nodesPerShard }
+  const requestsPerSecond = pace.ssmRequestsPerSecond / Math.min(sharing, atOnce)
+  const mostNodes = Math.floor((requestsPerSecond * askingSeconds) / ssmCallsPerNodeMax)
+  return {
+    requestsPerSecond,
+    nodesPerShard: Math.max(1, Math.min(fanOut.nodesPerShard, mostNodes)),
+  }
+}

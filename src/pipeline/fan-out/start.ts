@@ -1,4 +1,4 @@
-/** Whether a fleet is more than one function is to read, and then: handed to the state machine, under the run's own name, so that a tick starts one at a time. */
+/** Starts the state machine if a fleet is too large for one function. The execution has the name of the run, so a tick starts one. */
 
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
@@ -11,12 +11,12 @@ import { foundTargets, type LiveOptions } from '#pipeline/fleet.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { keys, writeJson } from './files.ts'
 import { noteInvocation } from './invocations.ts'
-import { ssmGroups, ssmNodesMax } from './ssm-share.ts'
+import { ssmGroups, ssmNodesMax } from './shards.ts'
 
 export interface FanOutRequest {
   runId: string
   request: AuditRequest
-  /** Null: the stack names no bucket, and so there is no fan-out. */
+  /** Null: the stack has no bucket, so fan-out is off. */
   store: Store | null
   settings: Settings
   /** The caller has a kubeconfig whose clusters no other function would find. */
@@ -25,15 +25,15 @@ export interface FanOutRequest {
 }
 
 export interface FanOutDecision {
-  /** What the function answers; null: it reads the fleet itself. */
+  /** The answer of the function; null: it reads the fleet itself. */
   answer: RunAnswer | null
   /** Result of a discovery done on the way; absent: there was none. */
   targets?: ClusterTarget[]
-  /** Why a fleet that is too large is read by one function all the same: it stands in the report. */
+  /** Why one function reads a fleet that is too large for it; part of the report. */
   mistake: string | null
 }
 
-/** @throws OperatorError when there is nothing to audit */
+/** @throws OperatorError if there is nothing to audit */
 export async function fanOut(
   { runId, request, store, settings, isOwnFleet, runtime }: FanOutRequest,
   live: LiveOptions,

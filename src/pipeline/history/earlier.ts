@@ -4,7 +4,7 @@ import type { Store } from '#clients/store.ts'
 import { nodeKey } from '#judge/history/node-facts.ts'
 import { utcDay } from '#judge/waivers.ts'
 import type { NodeFacts, RememberedRun, TrendPoint } from '#model/history.ts'
-import { nodesKey, trendsKey, unpacked } from './keys.ts'
+import { nodesKey, textIn, trendsKey } from './keys.ts'
 import { parsedFacts, parsedTrend } from './saved-facts.ts'
 
 /** The last reading of a node. */
@@ -66,12 +66,3 @@ const withoutReading = ({ at, imageGC, fill }: NodeBefore): NodeBefore => ({
   ...{ at, imageGC, images: [] },
   fill: fill && { ...fill, readings: fill.readings.filter(reading => reading.at !== at) },
 })
-
-/** Empty if the file cannot be parsed: it is written anew. */
-function textIn(body: Buffer | undefined): string {
-  try {
-    return body === undefined ? '' : unpacked(body)
-  } catch {
-    return ''
-  }
-}

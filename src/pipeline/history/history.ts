@@ -1,4 +1,4 @@
-/** What a whole run does with history: it asks what was before, and after it is published leaves what the next one is to know. */
+/** History of a run: compares it with the last one and, after publishing, records it for the next. */
 
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
@@ -48,14 +48,14 @@ import { type FoundRun, runBefore } from './saved-run.ts'
 
 export interface HistoryOptions {
   store: Store
-  /** Names the run: the same for every delivery of one tick. Runs are in the order of their ids. Absent: the time at which its nodes were read. */
+  /** Id of the run, equal for every delivery of one tick. Runs are ordered by id. Absent: derived from the time of the snapshot. */
   runId?: string
   retentionDays: number
-  /** False: only a part of the fleet was chosen. Then only that part is compared, and nothing is kept. */
+  /** False: a part of the fleet was selected. Then only that part is compared, and nothing is recorded. */
   isWhole: boolean
-  /** False: findings were left out by severity, and would look fixed. Then nothing is compared. */
+  /** False: findings were filtered by severity and would look fixed. Then nothing is compared. */
   isComparable?: boolean
-  /** Which place the run enumerates to find its clusters (`scopeOf`); null: none, somebody named or saved them. */
+  /** The place that the run enumerates to find its clusters (`scopeOf`); null: clusters were named or saved. */
   scope: string | null
 }
 
@@ -64,33 +64,27 @@ export interface AuditedRun extends Omit<RunToCompare, 'nodes' | 'scope'> {
 }
 
 export interface Compared extends Pick<Ledger, 'since' | 'delta' | 'before'> {
-  /** Of each node, in the order of the run's. */
+  /** One per node, in the order of the run's nodes. */
   growth: NodeGrowth[]
-  /** Of each cluster up to this run; empty where only a part of the fleet was chosen. */
+  /** One per cluster, this run included; empty if a part of the fleet was selected. */
   trends: ClusterTrend[]
 }
 
 export interface History {
   /** Adds a lighter reading to the last run's day, instead of `compare` and `record`. */
   observe(run: AuditedRun): Promise<Delivery[]>
-  /** Those whose growth earlier runs have seen. @param takenAt of this run */
+  /** The nodes with growth known from earlier runs. @param takenAt of this run */
   knownGrowth(nodes: AuditedNode[], takenAt: string): Promise<ReadonlySet<AuditedNode>>
-  /** Null: what was before could not be read, so nothing is said of it. */
+  /** Null: the last run could not be read. */
   compare(run: AuditedRun): Promise<Compared | null>
-  /** After `compare`, once everything else is done. What failed says so; empty: nothing did. */
+  /** Called last, after `compare`. Returns the failures. */
   record(): Promise<Delivery[]>
 }
 
 const dayMs = 86_400_000
 
-export function openHistory({
-  store,
-  retentionDays,
-  isWhole,
-  isComparable = true,
-  scope,
-  ...named
-}: HistoryOptions): History {
+export function openHistory(options: HistoryOptions): History {
+  const { store } = options
   const errors: string[] = []
   let compared: ComparedRun | null = null
   const attempt = async <T>(step: () => Promise<T>): Promise<T | null> => {
@@ -102,77 +96,42 @@ export function openHistory({
     }
   }
 
-  const look = async (runId: string): Promise<{ found: FoundRun; earlier: Earlier } | null> => {
-    const found = await attempt(() => runBefore(store, runId))
-    if (found === null) return null
-    const { run } = found
-    if (run !== null) openSharedParts().withTexts(run)
-    return {
-      found,
-      earlier: (run && (await attempt(() => earlierOf(store, run, runId)))) ?? nothingEarlier(),
-    }
-  }
+  const look = (runId: string) => lookAt(store, runId, attempt)
   // While the fleet is read there is time for it; a run near its deadline has none left.
-  let early = named.runId === undefined ? null : look(named.runId)
+  let early = options.runId === undefined ? null : look(options.runId)
 
   const failures = (): Delivery[] =>
     errors.map(error => ({ channel: 'history', location: null, link: null, error }))
 
   return {
     async observe(run) {
-      const runId = named.runId ?? runIdOf(run.document.run.takenAt)
+      const runId = options.runId ?? runIdOf(run.document.run.takenAt)
       const looked = await (early ?? look(runId))
       if (looked === null || looked.found.run === null) return failures()
       const day = utcDay(looked.found.run.document.run.takenAt)
-      const fills = fillsOf(run.nodes, run.nodes.map(metNode), looked.earlier)
-      const write = ({ cluster, facts }: ComparedRun['clusters'][number]) =>
-        update(store, nodesKey(cluster, day), text => dayText(text, facts(), withObservation))
-      await attempt(() =>
-        pMap(clustersOf(run, fills, day, runId), write, { concurrency: clustersAtOnce }),
-      )
+      await attempt(() => recordObservation(store, run, { earlier: looked.earlier, day, runId }))
       return failures()
     },
 
     async knownGrowth(nodes, takenAt) {
-      early ??= look(named.runId ?? runIdOf(takenAt))
-      const { nodes: before } = (await early)?.earlier ?? nothingEarlier()
-      const isKnown = (node: AuditedNode) => {
-        const series = withReading(before.get(keyOf(metNode(node)))?.fill ?? null, node)
-        return Object.values(growthOf(series, node)).some(({ isSeen }) => isSeen)
-      }
-      return new Set(nodes.filter(isKnown))
+      early ??= look(options.runId ?? runIdOf(takenAt))
+      return grownBefore(nodes, (await early)?.earlier ?? nothingEarlier())
     },
 
     async compare(run) {
-      const runId = named.runId ?? runIdOf(run.document.run.takenAt)
+      const runId = options.runId ?? runIdOf(run.document.run.takenAt)
       const looked = await (early ?? look(runId))
       // What comes after needs room.
       early = null
       if (looked === null) return null
-      const { found, earlier } = looked
-      if (found.broken.length > 0)
+      const { broken } = looked.found
+      if (broken.length > 0)
         errors.push(
-          `${store.location}: ${found.broken.join(', ')} cannot be understood and was passed over: remove it, or correct it`,
+          `${store.location}: ${broken.join(', ')} cannot be parsed and was skipped: remove or correct it`,
         )
-      const day = utcDay(run.document.run.takenAt)
-      const nodes = run.nodes.map(metNode)
-      const fills = fillsOf(run.nodes, nodes, earlier)
-      const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
-      const forgetBefore = dayBefore(day, retentionDays)
-      const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))
-      const now = { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) }
-      if (!isWhole) {
-        const part = isComparable ? partCompared(found.run, now, day, forgetBefore) : notCompared
-        return { ...part, since: sinceOnly(found.run, run), growth, trends: [] }
-      }
-      const ledger = nextLedger(found.run, now, day, forgetBefore)
-      const clusters = clustersOf(run, fills, day, runId)
-      compared = { ledger, runId, day, forgetBefore, clusters }
-      const trends = clusters.map(({ cluster, point }) => {
-        const points = (earlier.points.get(cluster) ?? []).filter(one => one.day < day)
-        return trendOf(cluster, points, point, forgetBefore)
-      })
-      return { ...ledger, growth, trends }
+      const { result, kept } = comparedWith(looked, run, runId, options)
+      compared = kept
+      return result
     },
 
     async record() {
@@ -192,11 +151,78 @@ export function openHistory({
   }
 }
 
-/** The same path is another place in another account. Without the account, the place is unknown. */
+/** Adds the facts of a lighter reading to a recorded day. */
+async function recordObservation(
+  store: Store,
+  run: AuditedRun,
+  { earlier, day, runId }: { earlier: Earlier; day: string; runId: string },
+): Promise<void> {
+  const fills = fillsOf(run.nodes, run.nodes.map(metNode), earlier)
+  const write = ({ cluster, facts }: ComparedRun['clusters'][number]) =>
+    update(store, nodesKey(cluster, day), text => dayText(text, facts(), withObservation))
+  await pMap(clustersOf(run, fills, day, runId), write, { concurrency: clustersAtOnce })
+}
+
+function grownBefore(nodes: AuditedNode[], { nodes: before }: Earlier): Set<AuditedNode> {
+  const isKnown = (node: AuditedNode) => {
+    const series = withReading(before.get(keyOf(metNode(node)))?.fill ?? null, node)
+    return Object.values(growthOf(series, node)).some(({ isSeen }) => isSeen)
+  }
+  return new Set(nodes.filter(isKnown))
+}
+
+interface Looked {
+  found: FoundRun
+  earlier: Earlier
+}
+
+/** Null: the last run could not be read. @param attempt notes errors */
+async function lookAt(
+  store: Store,
+  runId: string,
+  attempt: <T>(step: () => Promise<T>) => Promise<T | null>,
+): Promise<Looked | null> {
+  const found = await attempt(() => runBefore(store, runId))
+  if (found === null) return null
+  const { run } = found
+  if (run !== null) openSharedParts().withTexts(run)
+  const earlier = run && (await attempt(() => earlierOf(store, run, runId)))
+  return { found, earlier: earlier ?? nothingEarlier() }
+}
+
+/** The run beside the one before. `kept`: what the next run is to know; null: only a part of the fleet was chosen. */
+function comparedWith(
+  { found, earlier }: Looked,
+  run: AuditedRun,
+  runId: string,
+  { retentionDays, isWhole, isComparable = true, scope }: HistoryOptions,
+): { result: Compared; kept: ComparedRun | null } {
+  const day = utcDay(run.document.run.takenAt)
+  const nodes = run.nodes.map(metNode)
+  const fills = fillsOf(run.nodes, nodes, earlier)
+  const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
+  const forgetBefore = dayBefore(day, retentionDays)
+  const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))
+  const now = { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) }
+  if (!isWhole) {
+    const part = isComparable ? partCompared(found.run, now, day, forgetBefore) : notCompared
+    return { result: { ...part, since: sinceOnly(found.run, run), growth, trends: [] }, kept: null }
+  }
+  const ledger = nextLedger(found.run, now, day, forgetBefore)
+  const clusters = clustersOf(run, fills, day, runId)
+  const kept = { ledger, runId, day, forgetBefore, clusters }
+  const trends = clusters.map(({ cluster, point }) => {
+    const points = (earlier.points.get(cluster) ?? []).filter(one => one.day < day)
+    return trendOf(cluster, points, point, forgetBefore)
+  })
+  return { result: { ...ledger, growth, trends }, kept }
+}
+
+/** Names of clusters are unique only within an account. Without the account, the scope is unknown. */
 const scopeIn = ({ document: { run } }: AuditedRun, scope: string | null) =>
   scope === null || run.account === null ? null : JSON.stringify([run.account, run.region, scope])
 
-/** Which EKS clusters the policy asks for: runs that ask for the same can tell that one of them is gone. */
+/** The EKS clusters that the policy selects. Only runs with equal scopes can report that a cluster is gone. */
 export const scopeOf = ({ accounts, clusters }: Pick<Policy, 'accounts' | 'clusters'>): string =>
   JSON.stringify([
     accounts.map(({ roleArn, regions }) => [roleArn, regions]),
@@ -214,7 +240,7 @@ function fillsOf(nodes: AuditedNode[], met: MetNode[], earlier: Earlier): (FillS
   })
 }
 
-/** Another boot id than in the run before: the machine was started anew in between. */
+/** A new boot id since the last run: the machine restarted. */
 function noteRestart(node: AuditedNode, before: FillSeries | null): void {
   const { bootId, name } = node.identity
   if (before === null || bootId === null || bounded(bootId, 40) === before.bootId) return
@@ -243,7 +269,7 @@ function partCompared(
   forgetBefore: string,
 ): PartCompared {
   if (last === null) return notCompared
-  // No place was enumerated: a cluster that is not in the part is not gone.
+  // Scope null: clusters outside of the part are not gone.
   const { delta, before } = nextLedger(
     rememberedPart(last, now),
     { ...comparablePart(now), scope: null },
@@ -264,7 +290,7 @@ interface ComparedRun {
   runId: string
   day: string
   forgetBefore: string
-  /** Facts are made when they are written: of a large fleet all of them together would be much. */
+  /** Facts are built when they are written: all at once would need much memory. */
   clusters: { cluster: string; point: TrendPoint; facts: () => NodeFacts[] }[]
 }
 
@@ -299,7 +325,7 @@ function clustersOf(
   })
 }
 
-/** Two files of a cluster, whatever its size; a few clusters at once. */
+/** Writes two files per cluster; a few clusters at a time. */
 async function recordClusters(
   store: Store,
   { clusters, day, forgetBefore }: ComparedRun,
@@ -317,18 +343,13 @@ async function recordClusters(
   )
 }
 
-const dayText = (before: string | null, facts: NodeFacts[], merge = mergedDay) =>
-  merge(before === null ? [] : parsedFacts(before), facts)
+const dayText = (before: string, facts: NodeFacts[], merge = mergedDay) =>
+  merge(parsedFacts(before), facts)
     .map(line => `${JSON.stringify(line)}\n`)
     .join('')
 
-const trendText = (
-  before: string | null,
-  cluster: string,
-  point: TrendPoint,
-  forgetBefore: string,
-) =>
-  `${JSON.stringify(trendOf(cluster, before === null ? [] : (parsedTrend(before)?.points ?? []), point, forgetBefore))}\n`
+const trendText = (before: string, cluster: string, point: TrendPoint, forgetBefore: string) =>
+  `${JSON.stringify(trendOf(cluster, parsedTrend(before)?.points ?? [], point, forgetBefore))}\n`
 
 const trendOf = (
   cluster: string,

@@ -1,4 +1,4 @@
-/** Keys of history in a store, and how its files are read and written: gzipped, each replaced as a whole, only by the run that read it last. */
+/** Keys of history files. Files are gzipped and replaced as a whole by compare-and-swap. */
 import { createHash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Store } from '#clients/store.ts'
@@ -14,7 +14,7 @@ export const trendsKey = (cluster: string) => `${trendsPrefix}${clusterKey(clust
 
 const keptLength = 150
 
-/** A segment of a key for any name: readable where it can be, and no two names alike. */
+/** A key segment for any cluster name: readable if possible, unique always. */
 export function clusterKey(cluster: string): string {
   const encoded = encodeURIComponent(cluster.toWellFormed()).replace(
     /[.*'()!~]/g,
@@ -25,14 +25,14 @@ export function clusterKey(cluster: string): string {
   return `${encoded.slice(0, keptLength)}-${hash}`
 }
 
-/** The day in a key, YYYY-MM-DD; null: there is none. */
+/** The day in a key, YYYY-MM-DD; null: none. */
 export const dayOf = (key: string) =>
   /\d{4}-\d{2}-\d{2}/.exec(key.slice(key.lastIndexOf('/') + 1))?.[0] ?? null
 
-/** Nothing of ours comes near it; a file that would unpack to more is not ours. */
+/** Far above the size of any history file; larger files are foreign. */
 const longestBytes = 512 * 1024 ** 2
 
-/** @throws Error when it is no gzip, or too long */
+/** @throws Error if it is not gzip, or too long */
 export const unpacked = (body: Buffer): string =>
   gunzipSync(body, { maxOutputLength: longestBytes }).toString('utf8')
 export const packed = (text: string): Buffer => gzipSync(text)
@@ -41,17 +41,17 @@ const rounds = 5
 
 /**
  * Reads, changes and writes one file. A write in between is read again, not lost.
- * @param change gets what lies there, null where nothing does; answers the whole new text
+ * @param change from the text in the store (empty: none) to the whole new text
  * @throws Error with a message for people when the store cannot be read or written, or the file changes again and again
  */
 export async function update(
   store: Store,
   key: string,
-  change: (text: string | null) => string,
+  change: (text: string) => string,
 ): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const found = await store.read(key)
-    const body = packed(change(found === null ? null : textOrNull(found.body)))
+    const body = packed(change(textIn(found?.body)))
     const isWritten =
       found === null
         ? await store.create(key, body, 'application/gzip')
@@ -61,11 +61,11 @@ export async function update(
   throw new Error(`${store.location}/${key} was changed again and again by somebody else`)
 }
 
-/** Null: the file cannot be parsed, and is written anew. */
-function textOrNull(body: Buffer): string | null {
+/** Empty: there is no file, or it cannot be unpacked and is written anew. */
+export function textIn(body: Buffer | undefined): string {
   try {
-    return unpacked(body)
+    return body === undefined ? '' : unpacked(body)
   } catch {
-    return null
+    return ''
   }
 }

@@ -1,9 +1,10 @@
-/** What was known of a node, whether it still is there or not; and how clusters went. */
+/** The recorded days of a node, also of a removed one, and the trends of clusters. */
+
 import type { Store } from '#clients/store.ts'
 import { growthIn } from '#judge/history/fill.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ClusterTrend, NodeHistory } from '#model/history.ts'
-import { clusterKey, dayOf, nodesPrefix, trendsPrefix, unpacked } from './keys.ts'
+import { clusterKey, dayOf, nodesPrefix, textIn, trendsPrefix } from './keys.ts'
 import { parsedFacts, parsedTrend } from './saved-facts.ts'
 import { runBefore } from './saved-run.ts'
 
@@ -63,7 +64,7 @@ export async function clusterTrends(
     const segment = key.slice(trendsPrefix.length).replace(/\.json\.gz$/, '')
     if (chosen.size > 0 && !chosen.has(segment)) continue
     const found = await store.read(key)
-    const trend = parsedTrend(found === null ? '' : textIn(found.body))
+    const trend = parsedTrend(textIn(found?.body))
     const newest = trend?.points.at(-1)?.day
     if (trend && newest !== undefined)
       trends.push({
@@ -86,12 +87,3 @@ const nameOf = (segment: string, names: string[]) =>
 
 const daysBetween = (earlier: string, later: string) =>
   (Date.parse(later) - Date.parse(earlier)) / 86_400_000
-
-function textIn(body: Buffer): string {
-  try {
-    return unpacked(body)
-  } catch {
-    // Not of ours: there is nothing in it to tell.
-    return ''
-  }
-}

@@ -1,7 +1,7 @@
 /**
- * The part of two runs that can be compared when only some nodes were chosen: the findings of rules
- * that judge each node by itself, on nodes that this run has. Rules that compare nodes with each
- * other, or that judge whole clusters, say something else of a part.
+ * The part of two runs that can be compared if only some nodes were selected: the findings of rules
+ * that judge each node by itself, on the nodes of this run. Rules that compare nodes with each
+ * other, or that judge whole clusters, have other results on a part.
  */
 import type { RunToCompare } from '#judge/history/ledger.ts'
 import { rules } from '#judge/rules/index.ts'

@@ -1,4 +1,4 @@
-/** Days of nodes and points of clusters, read back. What is not ours, or of another version, is left out. */
+/** Parses the recorded days of nodes and points of clusters. Foreign lines and other versions are skipped. */
 import * as z from 'zod'
 import { severities } from '#model/finding.ts'
 import type { ClusterTrend, NodeFacts } from '#model/history.ts'
@@ -127,7 +127,7 @@ export const parsedFacts = (text: string): NodeFacts[] =>
     return parsed.success ? [parsed.data] : []
   })
 
-/** Null: it is none. */
+/** Null: not a trend. */
 export function parsedTrend(text: string): ClusterTrend | null {
   const parsed = trend.safeParse(valueIn(text))
   return parsed.success ? parsed.data : null

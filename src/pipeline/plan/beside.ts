@@ -1,5 +1,4 @@
-/** A plan beside an audit: of all that it found and a plan may fix. It costs three more readings of the snapshot, and never the audit itself. */
-
+/** A plan of all plannable findings of an audit. It reads the snapshot three more times and never fails the audit. */
 import { messageOf } from '#model/error-message.ts'
 import { actsAtOnce, type Plan, type ReportedPlan } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
@@ -12,18 +11,18 @@ export interface PlanBesideOptions {
   policy: Policy
   selection: Selection
   version: string
-  /** Ends the planning, while there is still time to publish. */
+  /** Ends planning early enough to publish. */
   signal?: AbortSignal
-  /** What stands after `highwater approve plan.json --digest …`. */
+  /** Options after `highwater approve plan.json --digest …`. */
   approveOptions?: string
-  /** Keeps it elsewhere, too. */
+  /** Also stores the plan elsewhere. */
   keep?: (plan: Plan) => Promise<unknown>
 }
 
-/** What the file of a plan is called beside a report. */
+/** File name of the plan beside a report. */
 const planName = 'plan.json'
 
-/** @param snapshot of the audit; null: none was kept. Never throws. */
+/** @param snapshot of the audit; null: not written. Never throws. */
 export async function planBeside(
   snapshot: string | null,
   options: PlanBesideOptions,

@@ -1,4 +1,4 @@
-/** Which fixes are meant for which nodes, and what they come to together on one of them. */
+/** Selects the fixes of each node and combines them. */
 import { isPlannable, plannableFields } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
@@ -24,12 +24,12 @@ export const wantsFindings = ({ rules, findings, changes }: PlanChoice): boolean
   rules.length > 0 || findings.length > 0 || changes.length === 0
 
 /**
- * How a finding is ended: by fields of the kubelet's configuration, by files of logrotate as they should be or without what comes to nothing in them, by images
- * that are pinned, and pulled where they are missing, or by a person.
+ * What ends a finding: fields of the kubelet's configuration, logrotate files as wanted or without ineffective blocks, images
+ * that are pulled and pinned, or a person.
  */
 export type RemedyKind = 'configuration' | 'log-files' | 'idle-log-blocks' | 'images' | 'manual'
 
-/** Rules whose findings are ended otherwise than by the fields of their fix. */
+/** Rules whose findings are not ended by the fields of their fix. */
 const otherRemedies: Readonly<Record<string, RemedyKind>> = {
   'ineffective-log-rotation': 'idle-log-blocks',
   'log-rotation-drift': 'log-files',
@@ -106,8 +106,8 @@ function remedyOf({ rule, fix }: Finding): RemedyKind | null {
 }
 
 /**
- * A finding tells the fix of most of its nodes. A map in it is that of those, so each node is asked for its own, where its rule can tell it alone; the
- * image-GC percentages are those of the finding, which are sound for all.
+ * A finding has the fix of most of its nodes. Maps can differ per node, so node rules are judged again on each node. The
+ * image-GC percentages are those of the finding, which are valid for all.
  */
 export function ownFixes(
   fixes: readonly ChosenFix[],
@@ -127,10 +127,10 @@ export function ownFixes(
 }
 
 export interface Settled {
-  /** Merge patch of what runs; empty: it already runs with all of it. */
+  /** Merge patch of the running configuration; empty: nothing to change. */
   patch: RawObject
   findings: string[]
-  /** Two that contradict each other, in words; null: none do. */
+  /** Two contradicting findings, for people; null: none. */
   conflict: string | null
 }
 
@@ -140,9 +140,9 @@ interface Wish {
 }
 
 /**
- * Image-GC percentages agree on the lowest that the judge's fixes ask for, as in a report; what an operator sets wins; any other difference is no
- * agreement.
- * @param running KubeletConfiguration as it runs; empty where that is not known
+ * Image-GC percentages take the lowest value of the fixes, as in a report; the operator's changes win; any other difference is a
+ * conflict.
+ * @param running KubeletConfiguration as it runs; empty: unknown
  */
 export function settle(
   fixes: readonly ChosenFix[],
@@ -188,7 +188,7 @@ export function settle(
   return { patch: patchOf(news), findings: [...new Set(findings)].sort(), conflict: null }
 }
 
-/** A map that was given as a whole: a key of the running one that is not in it is to go. */
+/** For a map given as a whole: running keys that it lacks are removed. */
 function wholeMaps(config: RawObject, running: RawObject): RawObject {
   return Object.fromEntries(
     Object.entries(config).map(([field, value]) => {

@@ -1,4 +1,4 @@
-/** A plan of deletions: what the policy lets go of a saved fleet's own objects, the oldest first. Nothing else stands in it. */
+/** A plan of deletions: objects of a saved fleet that the policy permits to delete, oldest first. It changes no node. */
 
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -27,7 +27,7 @@ export interface DeletionRequest {
   signal?: AbortSignal
 }
 
-/** @throws OperatorError where nothing may be deleted at all, or not all of a cluster was asked for */
+/** @throws OperatorError if the policy permits no deletion, or only a part of a cluster is selected */
 export async function makeDeletionPlan(
   file: string,
   { selection, policy, signal }: DeletionRequest,
@@ -57,7 +57,7 @@ export async function makeDeletionPlan(
 interface SeenCluster {
   nodes: Set<string>
   resources: Set<string>
-  /** By what could not be read. */
+  /** Messages by `ReadError.what`. */
   errors: Map<string, string>
 }
 
@@ -112,7 +112,7 @@ class Deletions {
     ])
   }
 
-  /** Kinds of objects that were not read, of all clusters. */
+  /** Number of unread kinds of objects, over all clusters. */
   get unread(): number {
     return [...this.#unread()].length
   }

@@ -1,11 +1,17 @@
 /** One node and an image that it must not lose: whether a plan may pull and pin it there, and what it comes to. */
+
+import { keptBytes, type LogBlock, logFilesOf, ownOf } from '#judge/logs/logrotate.ts'
+import { bounded, bytes } from '#judge/text.ts'
 import type { DurableFix } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import type { CohortImage } from '#model/plan.ts'
+import type { Host, NodeInput } from '#model/node-input.ts'
+import type { CohortFile, CohortImage } from '#model/plan.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { pullImage } from '#remediate/remedies/pull-image.ts'
+import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import { replay } from '#replay/replay.ts'
+import type { WantedFile } from './log-files.ts'
 import { healthOf, type Planned, type PlanRules, refused, refusedChange } from './node.ts'
 import { stateOf } from './state.ts'
 import type { WantedImage } from './wanted-images.ts'
@@ -62,3 +68,77 @@ export const imageText = (wanted: WantedImage): DurableFix[] =>
           snippet: `#!/bin/sh\n# ${wanted.name}, in the build of the image, or as a shell part of the user data once containerd runs\ncrictl pull ${wanted.source}\nctr -n k8s.io images label ${wanted.source} io.cri-containerd.pinned=pinned\nctr -n k8s.io images tag ${wanted.source} ${wanted.name}\n`,
         },
       ]
+
+export interface LogFileToPlan {
+  record: NodeInput
+  takenAt: string
+  identity: NodeIdentity
+  wanted: WantedFile
+}
+
+export function planLogFile(
+  { record, takenAt, identity, wanted }: LogFileToPlan,
+  { policy }: PlanRules,
+): Planned {
+  if ('why' in wanted) return refused(wanted.why)
+  const instanceId = instanceIdOf(identity)
+  if (instanceId === null) return refused('the Node object names no instance that SSM would know')
+  const { host } = record
+  const change = syncLogRotation(host, wanted.path, wanted.content)
+  if ('refused' in change) return refusedChange(change, record)
+  if (change.oldSha256 === change.newSha256)
+    return refused(`${wanted.path} has the wanted bytes already: what differs is what it inherits`)
+  // Nothing of it reaches the kubelet.
+  const state = stateOf(record, replay(record, takenAt), policy)
+  const { host: after, ...file } = change
+  const says = keptText(wanted.path, host ?? {}, after)
+  return {
+    state: 'planned',
+    planned: {
+      change: file,
+      instanceId,
+      expect: [{ field: file.path, value: file.newSha256 }],
+      expectBack: [{ field: file.path, value: file.oldSha256 }],
+      kubeletStartedAt: null,
+      before: state,
+      after: state,
+      blast: null,
+      pulls: [],
+      ...(says !== null && { says }),
+      ...healthOf(record, identity),
+    },
+  }
+}
+
+/** Null: the content to write is not yet known. */
+export const cohortFileOf = (wanted: WantedFile): CohortFile | null =>
+  'why' in wanted ? null : { path: wanted.path, sha256: sha256(wanted.content) }
+
+/** A shell part of the user data, or a step of the build of the image. */
+export const logFileText = (wanted: WantedFile): DurableFix[] =>
+  'why' in wanted
+    ? []
+    : [
+        {
+          target: 'launch-template',
+          snippet: `#!/bin/sh\n# ${wanted.path}, as a shell part of the user data or in the build of the image\ncat >${wanted.path} <<'END-OF-FILE'\n${wanted.content}END-OF-FILE\nchmod 644 ${wanted.path}\n`,
+        },
+      ]
+
+/** What a log may keep by the file, where that changes most. Null: nowhere. */
+function keptText(path: string, before: Host, after: Host): string | null {
+  const blocksIn = (host: Host): Readonly<Record<string, LogBlock>> =>
+    ownOf(logFilesOf(host) ?? {}, path)?.blocks ?? {}
+  const old = blocksIn(before)
+  const changed = Object.entries(blocksIn(after)).flatMap(([name, block]) => {
+    const was = ownOf(old, name)
+    const [from, to] = [was && keptBytes(was), keptBytes(block)]
+    return was === null || from === to
+      ? []
+      : [{ name, from: from ?? Number.POSITIVE_INFINITY, to: to ?? Number.POSITIVE_INFINITY }]
+  })
+  const [most] = changed.toSorted((a, b) => Math.abs(b.from - b.to) - Math.abs(a.from - a.to))
+  if (most === undefined) return null
+  const shown = (count: number) => (Number.isFinite(count) ? bytes(count) : 'whatever comes')
+  return `A log of ${bounded(most.name, 150)} may keep ${shown(most.to)} there, today ${shown(most.from)}.`
+}

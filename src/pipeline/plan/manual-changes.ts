@@ -1,4 +1,4 @@
-/** What helps and no plan runs: a boot option takes a reboot, which takes a person. Printed node by node, to be done by one's own means. */
+/** Changes that a person makes: a boot option needs a reboot. The plan prints the steps for each group of nodes. */
 
 import { hasBootOption, kernelOf } from '#judge/kernel.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
@@ -14,7 +14,7 @@ interface BootOption {
   durable: string
 }
 
-/** How each family takes a boot option, and where it lasts. Sources: grubby(8); update-grub(8); Bottlerocket settings.boot */
+/** How to set a boot option on each family, and how to make it durable. Sources: grubby(8); update-grub(8); Bottlerocket settings.boot */
 const bootOptions = {
   AL2: {
     set: [`sudo grubby --update-kernel=ALL --args="${option}"`],
@@ -37,7 +37,7 @@ const bootOptions = {
   },
 } as const satisfies Record<string, BootOption>
 
-/** Null: how this image takes one is not known here. */
+/** Null: unknown for this image. */
 function bootOptionOf({ amiFamily }: NodeIdentity, osImage: string): BootOption | null {
   if (amiFamily === 'AL2' || amiFamily === 'Bottlerocket') return bootOptions[amiFamily]
   return /^(Ubuntu|Debian)\b/.test(osImage) ? bootOptions.debian : null
@@ -50,7 +50,7 @@ interface Leaking {
   how: BootOption
 }
 
-/** Nodes whose kernel leaks memory cgroups for want of the option. */
+/** Nodes whose kernel leaks memory cgroups without the option. */
 export class ManualChanges {
   readonly #leaking: Leaking[] = []
 

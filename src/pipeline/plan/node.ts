@@ -1,4 +1,4 @@
-/** One node and what it should be set to: whether its kubelet would take it, what it would then do, and the file that says so. */
+/** Plans the configuration of one node: is it valid, what does the kubelet do with it, and which file is written. */
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
 import { bounded } from '#judge/text.ts'
@@ -37,7 +37,7 @@ export interface PlanRules {
   fleet: FleetPods
 }
 
-/** `invalid`: no kubelet of this minor would start with it, wherever it is written; `unread`: too little could be read of the node. */
+/** `invalid`: no kubelet of this minor starts with it; `unread`: too little of the node was read. */
 export type Planned = NodeOutcome & { because?: 'invalid' | 'unread' }
 
 export const refused = (why: string, because?: Planned['because']): Planned => ({
@@ -46,7 +46,7 @@ export const refused = (why: string, because?: Planned['because']): Planned => (
   ...(because !== undefined && { because }),
 })
 
-/** What no remedy takes. If too little could be read of the node, it says why the node was not reached. */
+/** A refusal by a remedy. If too little of the node was read, it contains the read error. */
 export function refusedChange(
   { refused: why, isUnread }: { refused: string; isUnread?: true },
   { errors = [] }: NodeInput,
@@ -121,7 +121,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
   }
 }
 
-/** What of a node decides, beside its pods, whether it goes first. */
+/** The state of a node that decides its wave, beside its pods. */
 export const healthOf = (
   { node }: NodeInput,
   { ready }: NodeIdentity,
@@ -132,11 +132,11 @@ export const healthOf = (
   ),
 })
 
-/** What its files come to is settled by now, and loading them again takes longer than all the rest. */
+/** The result of the files is known already, and loading them again would take most of the time. */
 export const withoutFiles = (host: Host | null): Host | null =>
   host?.kubelet ? { ...host, kubelet: { ...host.kubelet, files: [] } } : host
 
-/** Whether containers that are ready stay so while this kubelet restarts. */
+/** Whether ready containers stay ready during a restart of this kubelet. */
 export const isStatusKept = (running: RawObject, features: KubeletFeatures): boolean =>
   keepsContainerStatus(features, mapOf(running.featureGates))
 

@@ -1,10 +1,9 @@
-/** The story of a plan: a saved fleet is audited, its findings (or an operator's settings) become files, and each is replayed before anyone approves it. */
+/** The use case of a plan: audits a saved fleet, turns findings or given settings into files, and replays each change. */
 
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Plan } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { Selection } from '#model/selection.ts'
@@ -17,30 +16,23 @@ import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-
 import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './choice.ts'
-import { FleetImageDigests } from './image-digests.ts'
 import { FleetLogFiles } from './log-files.ts'
 import { ManualChanges } from './manual-changes.ts'
 import type { PlanRules } from './node.ts'
 import { releasesOf, runningOf } from './planned-node.ts'
 import type { PruneWish } from './prune.ts'
+import type { PlanResult } from './result.ts'
+import { FleetImageDigests } from './wanted-images.ts'
 import { checkRequest, idsOf, laterText, wishesOf } from './wishes.ts'
 
 export interface PlanRequest extends PlanChoice {
   allowActAtOnce: boolean
-  /** In place of all findings and changes. */
+  /** Instead of findings and changes. */
   prune?: PruneWish | null
   selection: Selection
   policy: Policy
   version: string
   signal?: AbortSignal
-}
-
-export interface PlanResult {
-  plan: Plan
-  /** Broken lines of the snapshot. */
-  inputErrors: string[]
-  /** Nodes refused only because too little could be read of them. */
-  unread: number
 }
 
 /** @param file a snapshot; it is read several times, so that no fleet has to fit into memory @throws OperatorError */
@@ -126,11 +118,11 @@ interface Fleet {
   logFiles: FleetLogFiles
   images: FleetImageDigests
   inputErrors: string[]
-  /** Of the node's nodegroup, while nothing is changing it; null: not known. */
+  /** AMI release of the node's nodegroup, if no update is in progress; null: unknown. */
   releaseOf(cluster: string, identity: NodeIdentity): string | null
 }
 
-/** What one node alone does not tell: every pod of its cluster, whichever nodes were chosen. */
+/** Knowledge beyond one node: all pods, logrotate files and images of the clusters, whichever nodes are selected. */
 async function readFleet(
   file: string,
   { selection: { clusters }, policy, signal }: PlanRequest,

@@ -1,4 +1,4 @@
-/** What of a node and its cluster a plan goes by, when it is made and when it is carried out. */
+/** Facts of a node and its cluster that planning and applying use. */
 import type { NodeInput } from '#model/node-input.ts'
 import type { ClusterRecord, RawObject } from '#model/record.ts'
 

@@ -1,4 +1,4 @@
-/** One node whose unused images are to go: the thresholds for it, what goes at most, and whether that may be. */
+/** Plans the pruning of unused images on one node: thresholds, maximum deletions, and risks. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
@@ -23,11 +23,11 @@ import {
 import { pullsOf } from './state.ts'
 
 export interface PruneWish {
-  /** Null: down to where each node's own image GC stops. */
+  /** Null: the low threshold of each node. */
   toPercent: number | null
 }
 
-/** `unchanged`: the image filesystem is there already. */
+/** `unchanged`: use of the image filesystem is low enough already. */
 export type Pruned = { patch: RawObject; outcome: Planned } | 'unchanged'
 
 export function planPrune(
@@ -61,7 +61,7 @@ export function planPrune(
       `its imageMinimumGCAge is ${span(minimumAgeMs)}, and none is deleted for so long after the restart: that is longer than lowered thresholds may stay`,
     )
 
-  // The longest that it goes on: every image that the kubelet would ever delete for space, however old it takes them for.
+  // Upper bound: every image that the kubelet could delete for space, whatever its age.
   const forgotten = { ...record, known: null }
   const later = new Date(Date.parse(present.at) + atMostMs).toISOString()
   const lowest = { ...pruningFields(0), imageMaximumGCAge: '0s' }
@@ -108,7 +108,7 @@ const policyOf = ({ configuration }: NodeInput, kubeletVersion: string | null): 
     maximumAgeMs: 0,
   }
 
-/** Why not, for people; null: nothing that the node must have would go. */
+/** Why not, for people; null: no required image is at risk. */
 function riskOf(
   { record }: Pick<NodeToPlan, 'record'>,
   most: NodePrediction,

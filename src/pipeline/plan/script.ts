@@ -1,4 +1,4 @@
-/** The scripts of a plan for clusters without SSM: the same steps, by the same scripts, to be run by one's own means. */
+/** The scripts of a plan for clusters without SSM: the same steps by the same scripts, which a person runs. */
 import type { Plan } from '#model/plan.ts'
 import { type CohortScript, cohortScripts } from '#remediate/plan/cohort-script.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'

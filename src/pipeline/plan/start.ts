@@ -1,4 +1,4 @@
-/** Whether a kubelet would start with a change, and whether that start changes this and nothing else. */
+/** Whether a kubelet starts with a change, and whether the start changes nothing else. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
@@ -18,7 +18,7 @@ import { refusalsOf, withChanges } from '#replay/configuration/configuration-cha
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 import { predictAllocatable } from '#replay/predict-allocatable.ts'
 
-/** The fields of a patch as they would run. */
+/** The fields of a patch with their resulting values. */
 export const changesOf = (patch: RawObject, running: RawObject): ConfigurationChange[] =>
   Object.entries(patch).map(([field, value]) => ({
     path: [field],
@@ -26,7 +26,7 @@ export const changesOf = (patch: RawObject, running: RawObject): ConfigurationCh
   }))
 
 /**
- * Managers that pin CPUs or memory keep a state that has to fit the reservations, else the next start fails.
+ * Static CPU and memory managers keep a state that must match the reservations, else the next start fails.
  * Upstream: pkg/kubelet/cm/cpumanager/policy_static.go validateState; pkg/kubelet/cm/memorymanager/memory_manager.go validateReservedMemory
  */
 export function reservationTrap(running: RawObject, patch: RawObject): string | null {
@@ -42,7 +42,7 @@ export function reservationTrap(running: RawObject, patch: RawObject): string | 
   return null
 }
 
-/** The kubelet's own words where it would not start, whatever file says it; null: it would. */
+/** The kubelet's error if it would not start; null: it starts. */
 export function invalidOf(
   record: NodeInput,
   identity: NodeIdentity,
@@ -73,11 +73,11 @@ export function invalidOf(
 const fieldsOf = ({ configuration }: NodeInput): KubeletConfiguration => configuration?.fields ?? {}
 
 export interface Start {
-  /** Of the running configuration, when the kubelet has restarted. */
+  /** Changes of the running configuration after the restart. */
   changes: ConfigurationChange[]
 }
 
-/** @param host as it would be; the record has it as it is. Text: why not. */
+/** @param host with the planned files; the record has the present ones. Returns a text if the change cannot be planned. */
 export function startOf(
   record: NodeInput,
   identity: NodeIdentity,
@@ -93,7 +93,7 @@ export function startOf(
     whyNoStart(next.prediction) ??
     (next.prediction === null ? (next.unknowns[0]?.effect ?? 'its files were not read') : null)
   if (why !== null) return why
-  // What the defaults add to the map is the kubelet's to say.
+  // The kubelet adds the defaults to the map.
   const evictionHard = next.prediction?.settings?.configuration.evictionHard
   if (Object.hasOwn(patch, 'mergeDefaultEvictionSettings') && !Object.hasOwn(patch, 'evictionHard'))
     changes.push({ path: ['evictionHard'], value: evictionHard })
@@ -117,7 +117,7 @@ function whyNoStart(prediction: NextStartPrediction | null): string | null {
     : "the kubelet's command line was not read: a flag may take the place of what files say"
 }
 
-/** Paths that the files come to otherwise than wanted. With reserved CPUs the kubelet edits what it shows of reservations. */
+/** Paths whose value from the files differs from the wanted one. With reserved CPUs the kubelet changes the reservations that it prints. */
 function differences(
   nextStart: NextStartPrediction | null,
   wanted: KubeletConfiguration,

@@ -1,4 +1,4 @@
-/** What a kubelet does with what is there now, in the few numbers that a plan compares. */
+/** The numbers of a prediction that a plan compares before and after. */
 import { allocatableFields } from '#facts/kubelet/fields.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
 import { registryOf } from '#judge/events/images.ts'

@@ -1,4 +1,4 @@
-/** Whether a step is what would be planned for its node as it is at this moment, byte for byte, and whether it would act at once on what is there by now. */
+/** Whether planning the node now would give the same step, byte for byte, and whether it would act at once. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { ownOf, wantedHash } from '#judge/logs/logrotate.ts'
@@ -20,9 +20,9 @@ import { sourceBy } from './wanted-images.ts'
 
 export interface StepNow {
   step: PlanStep
-  /** Undefined: the plan has none of that id. */
+  /** Undefined: the plan has no such cohort. */
   cohort: PlanCohort | undefined
-  /** Read anew, with its own time. If configz is unread, it has the configuration on disk. */
+  /** Read again, with its own time. If configz is unread, it has the configuration on disk. */
   record: NodeInput
   /** Of its nodegroup, while nothing is changing it; null: not known. */
   releaseVersion: string | null
@@ -36,7 +36,7 @@ type Compared = Pick<
   'method' | 'path' | 'oldSha256' | 'newSha256' | 'backSha256' | 'content' | 'lastsUntil'
 >
 
-/** For people; null: nothing speaks against it. */
+/** Why not, for people; null: the step is still valid. */
 export function whyNotNow(now: StepNow): string | null {
   const { step, cohort, record } = now
   if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`
@@ -71,7 +71,7 @@ function whyOtherSource(name: string, planned: string, policy: Policy): string |
     : `policy requiredImageSources names another source of ${name} than the plan: ${found.source}`
 }
 
-/** The policy must name the file and come to the planned content. */
+/** The policy must name the file and result in the planned content. */
 function whyOtherLogFile({ step, record, policy }: StepNow, identity: NodeIdentity): string | null {
   const wanted = ownOf(policy.logRotation, step.path)
   if (wanted === null) return `policy logRotation does not name ${step.path}`
@@ -134,7 +134,7 @@ const meant = (settings: readonly ExpectedSetting[], kubeletVersion: string | nu
       .sort(),
   )
 
-/** Null: it is that very change. */
+/** Null: the changes are equal. */
 function whyOther(step: PlanStep, found: Compared): string | null {
   const { method, path, oldSha256, newSha256, backSha256, content, lastsUntil } = found
   if (step.method !== method || step.path !== path)

@@ -1,5 +1,4 @@
 /** Which images a node must have and may lose, or has lost, and from where the policy has them pulled. */
-
 import { canonicalName, familiarName } from '#judge/events/images.ts'
 import { waitingOf } from '#judge/events/pulls.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
@@ -10,7 +9,8 @@ import {
 } from '#judge/rules/image-gc/required-image-at-risk.ts'
 import { bounded } from '#judge/text.ts'
 import { matchesGlob } from '#model/glob.ts'
-import { isImageName } from '#model/image-reference.ts'
+import { isImageName, splitTag } from '#model/image-reference.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { Policy } from '#model/policy.ts'
 import { byText } from '#model/text-order.ts'
 import { pinnedSource, sourceOf } from '#remediate/remedies/pull-image.ts'
@@ -94,3 +94,32 @@ export function sourceBy(
     .toSorted(([a], [b]) => b.length - a.length || byText(a, b))
   return first === undefined ? null : sourceOf(name, ...first)
 }
+
+export class FleetImageDigests {
+  /** By cluster and name with its tag. */
+  readonly #digests = new Map<string, Set<string>>()
+
+  takeNode({ cluster, node, runtime }: NodeInput): void {
+    for (const { names = [] } of node.status?.images ?? []) this.#take(cluster, names)
+    for (const { repoTags = [], repoDigests = [] } of runtime?.images ?? [])
+      this.#take(cluster, [...repoTags, ...repoDigests])
+  }
+
+  /** `sha256:…`, one for each different image that nodes hold under that name. */
+  digestsOf(cluster: string, name: string): string[] {
+    return [...(this.#digests.get(`${cluster} ${name}`) ?? [])].sort()
+  }
+
+  #take(cluster: string, names: readonly string[]): void {
+    const digests = names.filter(name => digested.test(name))
+    for (const name of names.filter(one => !one.includes('@')))
+      for (const other of digests) {
+        const [repository, digest = ''] = other.split('@')
+        if (repository !== splitTag(name).repository) continue
+        const key = `${cluster} ${name}`
+        this.#digests.set(key, (this.#digests.get(key) ?? new Set()).add(digest))
+      }
+  }
+}
+
+const digested = /^[^@]+@sha256:[a-f0-9]{64}$/

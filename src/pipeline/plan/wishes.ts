@@ -1,4 +1,4 @@
-/** What is wanted of one node, each with what would be written for it: its kubelet's configuration first, then other files, then images. */
+/** The planned changes of one node: kubelet configuration first, then logrotate files, then images. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { durableFixes, originOf } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
@@ -20,18 +20,23 @@ import {
   type RemedyKind,
   settle,
 } from './choice.ts'
-import { cohortImageOf, imageText, planImage } from './image.ts'
-import type { FleetImageDigests } from './image-digests.ts'
-import { cohortFileOf, logFileText, planLogFile } from './log-file.ts'
+import {
+  cohortFileOf,
+  cohortImageOf,
+  imageText,
+  logFileText,
+  planImage,
+  planLogFile,
+} from './image.ts'
 import type { FleetLogFiles, WantedFile } from './log-files.ts'
 import { isStatusKept, type NodeToPlan, type Planned, type PlanRules, planNode } from './node.ts'
 import { type PruneWish, planPrune } from './prune.ts'
 import { changesOf } from './start.ts'
-import { type WantedImage, wantedImages } from './wanted-images.ts'
+import { type FleetImageDigests, type WantedImage, wantedImages } from './wanted-images.ts'
 
 export interface Wish {
   key: CohortKey
-  /** Ids of those that ask for it. */
+  /** Ids of the findings that it ends. */
   findings: string[]
   facts: CohortFacts
   outcome: Planned
@@ -46,7 +51,7 @@ interface FleetKnowledge {
 type Wished = PlanChoice & { prune?: PruneWish | null }
 type ReadNode = Omit<NodeToPlan, 'patch'>
 
-/** @throws OperatorError for what does not go together, or may not be changed */
+/** @throws OperatorError for options that exclude each other, or fields that no plan may change */
 export function checkRequest({ rules, findings, changes, prune }: Wished): void {
   checkChanges(changes)
   if (prune && rules.length + findings.length + changes.length > 0)
@@ -113,7 +118,7 @@ function imageWish(node: ReadNode, wanted: WantedImage, rules: PlanRules): Wish 
   }
 }
 
-/** A file that should be another one anyway is not mended beside. */
+/** A file that is replaced anyway is not edited for idle blocks. */
 function logFileWishes(
   node: ReadNode,
   meant: readonly ChosenFix[],
@@ -185,7 +190,7 @@ function logFileWish(
   }
 }
 
-/** Of a wish that comes after another on the same node. */
+/** For a second change of the same node. */
 export const laterText = ({ key: { file, image } }: Wish): string =>
   `${file?.path ?? image?.name ?? 'its configuration'} is otherwise than wanted, too: a plan changes one thing on a node. Make the next plan when this one is applied`
 
@@ -194,7 +199,7 @@ function neverOf(identity: NodeIdentity): Planned | null {
   return why === null ? null : { state: 'never', why }
 }
 
-/** Nodes without a group are one of their cluster's, or each of them would go first. */
+/** Nodes without a group form one group per cluster; else each of them would be a canary. */
 const keyOf = (
   { cluster }: NodeInput,
   { group, amiFamily, kubeletVersion }: NodeIdentity,

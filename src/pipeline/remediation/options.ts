@@ -60,3 +60,11 @@ export interface RemediationService {
   /** What a run does to the world, by the run's id; absent: it reaches the live clusters. */
   effects?: (run: string) => SessionOptions['effects']
 }
+
+export const actingPolicy = (policy: Policy): Policy => ({
+  ...policy,
+  accounts: policy.accounts.map(account => ({
+    ...account,
+    roleArn: account.remediateRoleArn ?? account.roleArn,
+  })),
+})

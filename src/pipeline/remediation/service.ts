@@ -20,8 +20,7 @@ import {
 import { keepNotices, namedPlaces } from '#remediate/notices.ts'
 import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { type SealKeys, sealedStore, Unsealed } from '#remediate/seal.ts'
-import { actingPolicy } from './acting-policy.ts'
-import type { RemediationService } from './options.ts'
+import { actingPolicy, type RemediationService } from './options.ts'
 import { plan } from './planning.ts'
 import { applyApproved, resumeAll, resumeOne, rollBackRun } from './running.ts'
 

@@ -1,5 +1,9 @@
 /** The answer of a run: the verdict, the worst causes, and the nodes that evict first. */
+
+import { isListBroken } from '#judge/delta/run-knowledge.ts'
+import { bounded, counted } from '#judge/text.ts'
 import type { Severity } from '#model/finding.ts'
+import type { AuditedNode } from '#model/report.ts'
 import type { RunAnswer, RunSummary } from '#model/run.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
 import { causesOf } from '#report/causes.ts'
@@ -48,3 +52,45 @@ function summaryOf(report: AuditResult['report'], language: Language): RunSummar
       .map(({ name: node, where, state, victims }) => ({ node, where, state, victims })),
   }
 }
+
+/**
+ * Why, for people; null: something was read, or nothing can be read. A cluster may have no nodes, and a Fargate node
+ * cannot be read.
+ */
+export function nothingRead({
+  document: { notAudited },
+  nodes,
+}: Pick<AuditResult, 'document' | 'nodes'>): string | null {
+  if (!nodes.every(isSilent)) return null
+  const unread = nodes.filter(({ identity }) => identity.owner !== 'fargate')
+  const unlisted = notAudited.filter(isListBroken)
+  if (unread.length === 0 && unlisted.length === 0) return null
+  const clusters = new Set(unlisted.map(({ cluster }) => cluster)).size
+  const what = [
+    ...(unread.length > 0 ? [`${counted(unread.length, 'node')} could not be read`] : []),
+    ...(clusters > 0
+      ? [`of ${counted(clusters, 'cluster')} it is not known which nodes there are`]
+      : []),
+  ]
+  const [first] = [
+    ...unlisted.map(({ cluster, reason }) => `cluster ${cluster}: ${reason}`),
+    ...unread.map(whyUnread),
+  ]
+  return `no node was read: ${what.join(', and ')}. The report names each with its reason, as that of ${first}`
+}
+
+/** Its settings and disks are unknown. Pods from the API server do not count as read. */
+const isSilent = ({
+  coverage,
+  prediction: { eviction, imageGC, filesystems },
+}: AuditedNode): boolean =>
+  coverage === 'notRead' ||
+  (coverage === 'partlyRead' &&
+    eviction === null &&
+    imageGC === null &&
+    filesystems.nodefs === null)
+
+const whyUnread = ({ cluster, identity, errors }: AuditedNode): string =>
+  bounded(
+    `node ${identity.name} of cluster ${cluster}: ${errors.map(({ what, message }) => `${what}: ${message}`).join('; ')}`,
+  )

@@ -1,10 +1,10 @@
-/** What one function of the service may take. */
+/** Time limits of a function of the service. */
 
-/** The most that Lambda gives, and what the stack asks for. */
+/** Lambda's maximum, which the stack sets. */
 const functionSeconds = 900
 
 /** Kept free at the end for judging, rendering and publishing. */
 export const publishingShare = 0.2
 
-/** And what it therefore reads for at most. */
+/** Maximum time for reading. */
 export const readingSeconds = functionSeconds * (1 - publishingShare)

@@ -1,4 +1,4 @@
-/** How the service tells of what it has judged, whichever of its functions it was that read: to the places and people that stack and policy name. */
+/** The report of the service, for `audit` and `publish`: to the places and recipients of stack and policy. */
 
 import type { Store } from '#clients/store.ts'
 import { rules } from '#judge/rules/index.ts'
@@ -12,7 +12,7 @@ import { selectsEverything } from '#model/selection.ts'
 import type { AuditResult, ConclusionContext } from '#pipeline/audit.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { type PlanBesideOptions, planBeside } from '#pipeline/plan/beside.ts'
-import { audiencesOf } from '#pipeline/publication.ts'
+import { type Audience, audiencesOf } from '#pipeline/publication.ts'
 import { embeddedMetricsName } from '#pipeline/shelves.ts'
 import { s3 } from '#publish/channels/s3.ts'
 import { markDone, readDone } from '#publish/run.ts'
@@ -20,18 +20,17 @@ import { keepPlan } from '#remediate/plan/store.ts'
 import { formatsWith } from '#report/formats/index.ts'
 import { languages } from '#report/languages/index.ts'
 import { reportLink } from '#report/mail.ts'
-import { answerOf } from './answer.ts'
-import { nothingRead } from './nothing-read.ts'
+import { answerOf, nothingRead } from './answer.ts'
 import type { Audited } from './run-watch.ts'
 import type { RunLimits, ServiceRuntime } from './runtime.ts'
 import { waysOf } from './ways.ts'
 
 export interface ReportRuntime extends ServiceRuntime {
-  /** Where metrics go that the policy asks for (`report.formats`: emf). */
+  /** Writes the metrics of format `emf`, if the policy has it in `report.formats`. */
   logMetrics: (lines: string) => void
 }
 
-/** What a run is about, when its policy is known. */
+/** A run whose policy is known. */
 export interface ServiceRun {
   runId: string
   request: AuditRequest
@@ -40,16 +39,16 @@ export interface ServiceRun {
   /** Null: the stack names no bucket. */
   store: Store | null
   policy: Policy
-  /** What went wrong before anything was read: it stands in the report, and the run ends red. */
+  /** Errors before reading: part of the report, and the run fails. */
   mistakes: readonly string[]
-  /** What `remediate` has left for the report. */
+  /** Runs and refusals of `remediate` for the report. */
   notices: RemediationNotices | undefined
 }
 
 export interface ServiceReport {
-  /** What it takes to report an audit. */
+  /** The context for `conclude`. */
   conclusion: ConclusionContext
-  /** What stands in the report as wrong with its input. */
+  /** Errors of the input, for the report. */
   inputErrors: string[]
   /**
    * The last steps, and the answer.
@@ -67,8 +66,8 @@ export function openServiceReport(
   runtime: ReportRuntime,
   limits: RunLimits,
 ): ServiceReport {
-  const { runId, request, settings, region, store, policy, mistakes, notices } = run
-  const { selection, isDryRun } = request
+  const { runId, request, settings, region, store, policy, mistakes } = run
+  const { isDryRun } = request
   const ways = waysOf(request, settings, policy.report, {
     region,
     runId,
@@ -84,40 +83,7 @@ export function openServiceReport(
   const wrong = [...mistakes, ...ways.mistakes]
   return {
     inputErrors: wrong,
-    conclusion: {
-      notices,
-      source: 'live',
-      version: runtime.version,
-      policy,
-      rules,
-      formats: formatsWith(policy.report.formats, languages[policy.report.language]),
-      channels:
-        store === null || isDryRun
-          ? []
-          : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
-      audiences,
-      isPart: !selectsEverything(selection),
-      history:
-        store === null || isDryRun
-          ? null
-          : openHistory({
-              store,
-              runId,
-              isWhole: selectsEverything(selection),
-              scope: scopeOf(policy),
-              ...policy.history,
-            }),
-      onStage: runtime.watch.enters,
-      plan:
-        isDryRun || policy.remediation.mode === 'off'
-          ? undefined
-          : planInto(store, {
-              policy,
-              selection,
-              version: runtime.version,
-              signal: limits.planning,
-            }),
-    },
+    conclusion: conclusionOf(run, audiences, runtime, limits),
     async end(result) {
       const state = isDryRun ? 'dry-run' : 'published'
       const answer = answerOf(runId, state, result, languages[policy.report.language])
@@ -138,7 +104,35 @@ export function openServiceReport(
   }
 }
 
-/** Kept by its digest, too, where remediation looks for it. */
+function conclusionOf(
+  { runId, request: { selection, isDryRun }, settings, store: place, policy, notices }: ServiceRun,
+  audiences: Audience[],
+  { version, watch }: ReportRuntime,
+  { planning: signal }: RunLimits,
+): ConclusionContext {
+  const store = isDryRun ? null : place
+  const isWhole = selectsEverything(selection)
+  const isPlanned = !isDryRun && policy.remediation.mode !== 'off'
+  return {
+    notices,
+    source: 'live',
+    version,
+    policy,
+    rules,
+    formats: formatsWith(policy.report.formats, languages[policy.report.language]),
+    channels: store === null ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
+    audiences,
+    isPart: !isWhole,
+    history:
+      store === null
+        ? null
+        : openHistory({ store, runId, isWhole, scope: scopeOf(policy), ...policy.history }),
+    onStage: watch.enters,
+    plan: isPlanned ? planInto(place, { policy, selection, version, signal }) : undefined,
+  }
+}
+
+/** Also stores the plan by its digest, where `remediate` reads it. */
 const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot: string | null) =>
   planBeside(
     snapshot,
@@ -151,7 +145,7 @@ const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot:
         },
   )
 
-/** What an earlier delivery of the same tick has done; null: it is not known to have done everything. */
+/** The answer of an earlier, complete delivery of the same tick; null: none is known. */
 export async function doneBefore(store: Store, runId: string): Promise<RunAnswer | null> {
   try {
     const done = await readDone(store, runId)
@@ -167,7 +161,7 @@ export async function doneBefore(store: Store, runId: string): Promise<RunAnswer
       link: reportLink(done.deliveries),
     }
   } catch {
-    // A store that does not answer now: the channel meets the same trouble later, and the mail says it.
+    // If the store does not answer, the channel fails later in the same way, and the mail reports it.
     return null
   }
 }

@@ -4,31 +4,30 @@ import { openTrace, type TracedStage } from '#clients/xray.ts'
 import type { NotAudited } from '#model/finding.ts'
 import type { RemediationRequest } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
-import type { Spent, SpentBefore } from './spent.ts'
 
 /** The parts of an audit, in their order. */
 export type AuditStage = 'read' | 'judge' | 'compare' | 'plan' | 'render' | 'publish'
-/** And what stands before it, and the actions of the function `remediate`. */
+/** The stages of all functions of the service. */
 export type Stage = AuditStage | 'prepare' | 'discover' | 'reduce' | RemediationRequest['action']
 
-/** What of an audit is counted, and why something is missing. */
+/** The figures of an audit for log and metrics, and why something is missing. */
 export interface Audited extends Pick<RunAnswer, 'findings' | 'clusters' | 'notAudited'> {
-  /** The first reasons, each with the place that it was first met in and how many it keeps out. */
+  /** The first reasons, each with its first place and the number of places. */
   reasons: (NotAudited & { places: number })[]
 }
 
 export interface RunWatch {
-  /** Its name is known. */
+  /** The id of the run is known. */
   began(runId: string): void
-  /** Which cluster this invocation is about, where it is one. */
+  /** The cluster of this invocation, if it has one. */
   isAbout(cluster: string): void
-  /** A stage begins, and with it the one before ends. */
+  /** A stage begins; the previous one ends. */
   enters(stage: Stage): void
-  /** What was found is known, whatever becomes of the deliveries. */
+  /** The findings are known. Deliveries may still fail. */
   audited(audited: Audited): void
-  /** What this invocation has taken so far. */
+  /** Time and memory of this invocation so far. */
   spent(): Spent
-  /** What others have taken for the same run before. */
+  /** Adds earlier invocations of the same run. */
   goesOnFrom(before: SpentBefore): void
 }
 
@@ -42,8 +41,8 @@ export interface RunLines {
 
 export interface OpenRunWatch extends RunWatch {
   /**
-   * The last stage ends, and the trace goes out.
-   * @returns what the invocation took, and others before; null: there were none
+   * Ends the last stage and sends the trace.
+   * @returns figures of this invocation, and of earlier ones (null: none)
    */
   close(isFailed: boolean): Promise<{ own: Spent; before: SpentBefore | null }>
 }
@@ -88,5 +87,39 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
       slowDowns.end()
       return { own: spent(), before }
     },
+  }
+}
+
+/** What an invocation of a function takes, and what those of one run take together. */
+
+export interface Spent {
+  /** When it began, or the first of several did: RFC 3339. */
+  startedAt: string
+  /** Of several, side by side or one after the other, the sum. */
+  durationMs: number
+  /** Of several the largest. */
+  peakRssBytes: number
+  /** How often which service asked to slow down: none of one that never did. */
+  slowDowns: Record<string, number>
+}
+
+/** What other functions have taken for a run before its last one. */
+export interface SpentBefore extends Spent {
+  invocations: number
+  /** Of them; one that was killed left no word, and is not counted at all. */
+  failed: number
+}
+
+/** @param all at least one */
+export function together(all: readonly Spent[]): Spent {
+  const slowDowns: Record<string, number> = {}
+  for (const one of all)
+    for (const [service, times] of Object.entries(one.slowDowns))
+      slowDowns[service] = (slowDowns[service] ?? 0) + times
+  return {
+    startedAt: all.map(({ startedAt }) => startedAt).toSorted()[0] ?? '',
+    durationMs: all.reduce((total, { durationMs }) => total + durationMs, 0),
+    peakRssBytes: Math.max(...all.map(({ peakRssBytes }) => peakRssBytes)),
+    slowDowns,
   }
 }

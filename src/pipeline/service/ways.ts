@@ -1,4 +1,4 @@
-/** The ways on which a run of the service tells people: mails to everybody and to owners, a topic, a webhook. */
+/** The channels of a run of the service: mails to all recipients and to owners, a topic, a webhook. */
 import { type LanguageId, languageIds } from '#model/language.ts'
 import type { ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditRequest, Settings } from '#model/run.ts'
@@ -8,21 +8,21 @@ import { ses } from '#publish/channels/ses.ts'
 import { sns } from '#publish/channels/sns.ts'
 import { webhook } from '#publish/channels/webhook.ts'
 
-/** Those of an audience who read one language. */
+/** The recipients of an audience with one language. */
 export interface Readers {
   language: LanguageId
-  /** Empty: their mail is only kept as a file. */
+  /** Empty: the mail is only written as a file. */
   channels: MailChannel[]
 }
 
 export interface Ways {
-  /** The first are those who read the audience's own language, though there be none. @param owner null: everybody */
+  /** First the audience's own language, even without recipients. @param owner null: the general audience */
   to(owner: ReportOwner | null): Readers[]
   /** Why a recipient cannot be reached. The report contains it. */
   mistakes: string[]
 }
 
-/** Whom the policy names, else whom the stack names; owners only by the policy, topic and webhook only by the stack. */
+/** Recipients of the policy, else of the stack. Owners come only from the policy, topic and webhook only from the stack. */
 export function waysOf(
   { isMailed }: AuditRequest,
   settings: Settings,

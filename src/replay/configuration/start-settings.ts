@@ -1,5 +1,5 @@
 /**
- * What the kubelet's files and flags come to, field by field, and which of them says what.
+ * The configuration that the kubelet's files and flags give, field by field, and which of them sets each value.
  *
  * Follows       cmd/kubelet/app/server.go  NewKubeletCommand, loadConfigFile, mergeKubeletConfigurations
  * Kept exactly  fields as this minor loads and merges them; keys that decoding drops in silence; in drop-ins since 1.29 names in another case

@@ -4,13 +4,14 @@
  * value has no sample; the number of nodes with unknown values is a metric.
  */
 
-import { severities } from '#model/finding.ts'
+import { type FindingsDocument, severities } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import type { Format } from '#report/format.ts'
 import { nameText, utcTime } from '#report/statements.ts'
 import { evictionOf } from '#report/views/cohorts.ts'
 
+type Metric = ReturnType<typeof openMetric>
 type Labels = Record<string, string>
 type Merge = (before: number, value: number) => number
 
@@ -24,8 +25,15 @@ export const prometheus: Format = {
   render: report => [...auditMetrics(report), ...groupMetrics(report.nodes)].join(''),
 }
 
-function auditMetrics({ document }: AuditReport): string[] {
-  const { run, clusters, findings, waived, unknowns, notAudited } = document
+const auditMetrics = ({ document }: AuditReport): string[] =>
+  [
+    ...runMetrics(document),
+    ...findingMetrics(document),
+    ...clusterMetrics(document),
+    ...gapMetrics(document),
+  ].map(metric => metric.text())
+
+function runMetrics({ run }: FindingsDocument): Metric[] {
   const info = openMetric('highwater_info', 'Version of highwater that judged, and what it judged.')
   info.add({ version: nameText(run.version), source: run.source }, 1)
   const takenAt = openMetric(
@@ -33,6 +41,10 @@ function auditMetrics({ document }: AuditReport): string[] {
     'When what was judged was read.',
   )
   takenAt.add({}, Date.parse(utcTime(run.takenAt)) / 1000)
+  return [info, takenAt]
+}
+
+function findingMetrics({ clusters, findings, waived }: FindingsDocument): Metric[] {
   const count = openMetric('highwater_findings', 'Findings by severity; waived ones apart.')
   const byRule = openMetric(
     'highwater_rule_findings',
@@ -42,6 +54,21 @@ function auditMetrics({ document }: AuditReport): string[] {
     'highwater_rule_nodes',
     'Nodes on which a rule fails, the findings of its groups together; waived ones apart.',
   )
+  for (const { name } of clusters)
+    for (const severity of severities)
+      for (const state of ['open', 'waived'])
+        count.add({ cluster: nameText(name), severity, state }, 0)
+  for (const [state, all] of Object.entries({ open: findings, waived }))
+    for (const { cluster: name, rule, severity, nodes: failing } of all) {
+      const cluster = nameText(name)
+      count.add({ cluster, severity, state }, 1)
+      byRule.add({ cluster, rule, severity, state }, 1)
+      onNodes.add({ cluster, rule, severity, state }, failing.count)
+    }
+  return [count, byRule, onNodes]
+}
+
+function clusterMetrics({ clusters }: FindingsDocument): Metric[] {
   const nodes = openMetric('highwater_cluster_nodes', 'Nodes by how much of them was read.')
   const grade = openMetric(
     'highwater_cluster_grade',
@@ -51,6 +78,20 @@ function auditMetrics({ document }: AuditReport): string[] {
     'highwater_rule_outcomes',
     'Outcomes of the rules on the nodes of a cluster.',
   )
+  for (const { name, grade: given, coverage, outcomes: counted } of clusters) {
+    const cluster = nameText(name)
+    for (const letter of grades)
+      grade.add({ cluster, grade: letter }, given === letter ? 1 : 0, Math.max)
+    const { read, partlyRead, notRead } = coverage
+    for (const [state, value] of Object.entries({ read, partlyRead, notRead }))
+      nodes.add({ cluster, coverage: state }, value)
+    for (const [outcome, value] of Object.entries(counted))
+      outcomes.add({ cluster, outcome }, value)
+  }
+  return [nodes, grade, outcomes]
+}
+
+function gapMetrics({ run, clusters, unknowns, notAudited }: FindingsDocument): Metric[] {
   const unknown = openMetric(
     'highwater_undecided_rules',
     'Rules that could not be decided on a subject.',
@@ -59,44 +100,15 @@ function auditMetrics({ document }: AuditReport): string[] {
     'highwater_not_audited',
     'Nodes and whole clusters that were not audited.',
   )
-  const inputErrors = openMetric('highwater_input_errors', 'What of the input itself was broken.')
+  const inputErrors = openMetric('highwater_input_errors', 'Errors in the input.')
   inputErrors.add({}, run.inputErrors.length)
-  for (const { name, grade: given, coverage, outcomes: counted } of clusters) {
-    const cluster = nameText(name)
-    for (const severity of severities)
-      for (const state of ['open', 'waived']) count.add({ cluster, severity, state }, 0)
-    for (const letter of grades)
-      grade.add({ cluster, grade: letter }, given === letter ? 1 : 0, Math.max)
-    const { read, partlyRead, notRead } = coverage
-    for (const [state, value] of Object.entries({ read, partlyRead, notRead }))
-      nodes.add({ cluster, coverage: state }, value)
-    for (const [outcome, value] of Object.entries(counted))
-      outcomes.add({ cluster, outcome }, value)
-    unknown.add({ cluster }, 0)
-    unread.add({ cluster }, 0)
+  for (const { name } of clusters) {
+    unknown.add({ cluster: nameText(name) }, 0)
+    unread.add({ cluster: nameText(name) }, 0)
   }
-  for (const [state, all] of Object.entries({ open: findings, waived }))
-    for (const { cluster: name, rule, severity, nodes: failing } of all) {
-      const cluster = nameText(name)
-      count.add({ cluster, severity, state }, 1)
-      byRule.add({ cluster, rule, severity, state }, 1)
-      onNodes.add({ cluster, rule, severity, state }, failing.count)
-    }
   for (const { cluster } of unknowns) unknown.add({ cluster: nameText(cluster) }, 1)
   for (const { cluster } of notAudited) unread.add({ cluster: nameText(cluster) }, 1)
-  return [
-    info,
-    takenAt,
-    count,
-    byRule,
-    onNodes,
-    nodes,
-    grade,
-    outcomes,
-    unknown,
-    unread,
-    inputErrors,
-  ].map(metric => metric.text())
+  return [unknown, unread, inputErrors]
 }
 
 function groupMetrics(nodes: AuditedNode[]): string[] {

@@ -17,7 +17,7 @@ import { mailSubject } from './mail-subject.ts'
 import { mailTrend } from './mail-trend.ts'
 import { nightText } from './night.ts'
 import { noticesView } from './notices.ts'
-import { outlookView } from './outlook.ts'
+import { type OutlookView, outlookView } from './outlook.ts'
 import { planView } from './plan.ts'
 import { verdictView } from './verdict.ts'
 
@@ -49,25 +49,14 @@ export function mailView(
 ) {
   const { words } = language
   const { document } = report
-  const { run, findings, waived, notAudited } = document
+  const { run, notAudited } = document
   const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
   const titleOf = titlesOf(report, language)
   const outlook = outlookView(report, language)
   const causes = causesOf(report)
-  const { severity, headline, scope, freeable, gaps, complete } = verdictView(report, {
-    outlook,
-    causeCount: causes.length,
-    language,
-  })
-  const next = outlook.rows
-    .slice(0, shownNext)
-    .map(({ name, where, state, isNow, fill }) => ({
-      name: fold(name, 80),
-      where: fold(where, 100),
-      state,
-      isNow,
-      fill: isNow ? fill : null,
-    }))
+  const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
+  const { headline, scope, gaps } = verdict
+  const next = nextNodes(outlook, fold)
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
   const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached })
@@ -87,26 +76,7 @@ export function mailView(
     audience: owner === null ? null : words.mail.audience(fold(owner, 80)),
     cutShort,
     verdict: {
-      ...severityMark(severity),
-      headline,
-      next,
-      scope,
-      freeable,
-      night: nightText(report, language),
-      change: changeText(changes, language),
-      trend: mailTrend(report, fold, language),
-      tally: tally(findings, language).map(({ severity, word, count }) => ({
-        ...severityMark(severity),
-        word,
-        count,
-      })),
-      waived: waived.length > 0 ? words.mail.waived(waived.length) : null,
-      waiverNotices: (document.waiverNotices ?? [])
-        .slice(0, shownWaiverNotices)
-        .map(notice => fold(waiverNoticeText(notice, language), 200)),
-      gaps: gaps.length > 0 ? words.clauses(gaps.map(({ text }) => text)) : null,
-      complete,
-      inputErrors: run.inputErrors.slice(0, shownInputErrors).map(error => fold(error, 420)),
+      ...mailVerdict(report, verdict, { next, changes, fold, language }),
       undelivered:
         mailed.failures.length > 0
           ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))
@@ -147,6 +117,56 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
       leftOut: view.leftOut,
     }
   )
+}
+
+/** The nodes that evict now or next. */
+const nextNodes = ({ rows }: OutlookView, fold: Fold) =>
+  rows
+    .slice(0, shownNext)
+    .map(({ name, where, state, isNow, fill }) => ({
+      name: fold(name, 80),
+      where: fold(where, 100),
+      state,
+      isNow,
+      fill: isNow ? fill : null,
+    }))
+
+interface VerdictParts {
+  next: ReturnType<typeof nextNodes>
+  changes: MailChanges
+  fold: Fold
+  language: Language
+}
+
+function mailVerdict(
+  report: AuditReport,
+  { severity, headline, scope, freeable, gaps, complete }: ReturnType<typeof verdictView>,
+  { next, changes, fold, language }: VerdictParts,
+) {
+  const { words } = language
+  const { run, findings, waived, waiverNotices } = report.document
+  return {
+    ...severityMark(severity),
+    headline,
+    next,
+    scope,
+    freeable,
+    night: nightText(report, language),
+    change: changeText(changes, language),
+    trend: mailTrend(report, fold, language),
+    tally: tally(findings, language).map(({ severity, word, count }) => ({
+      ...severityMark(severity),
+      word,
+      count,
+    })),
+    waived: waived.length > 0 ? words.mail.waived(waived.length) : null,
+    waiverNotices: (waiverNotices ?? [])
+      .slice(0, shownWaiverNotices)
+      .map(notice => fold(waiverNoticeText(notice, language), 200)),
+    gaps: gaps.length > 0 ? words.clauses(gaps.map(({ text }) => text)) : null,
+    complete,
+    inputErrors: run.inputErrors.slice(0, shownInputErrors).map(error => fold(error, 420)),
+  }
 }
 
 /** The first nodes in one line. */

@@ -7,7 +7,7 @@ import type { Command, SsmApi } from '#clients/ssm.ts'
 import { leastAgentVersion } from '#facts/aws/agent-versions.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { clustersAtOnce, ssmCallsPerNodeMax, ssmShare } from '#pipeline/fan-out/ssm-share.ts'
+import { clustersAtOnce, ssmCallsPerNodeMax, ssmShare } from '#pipeline/fan-out/shards.ts'
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 
 beforeEach(

@@ -286,7 +286,7 @@ describe('the store', () => {
     const { code, stderr, document } = await audit(store, at(22), [badNode('a')])
     expect({ code, stderr }).toEqual({
       code: 3,
-      stderr: expect.stringContaining('2026-11-21T07-00-00Z.json.gz cannot be understood'),
+      stderr: expect.stringContaining('2026-11-21T07-00-00Z.json.gz cannot be parsed'),
     })
     expect(document.findings[0]?.since).toBe('2026-11-20')
   })

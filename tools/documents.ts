@@ -1,10 +1,16 @@
 /**
  * Prints the SSM documents as JSON, for the deployment; with a name only that document's script, as the agent runs it.
  *
- *   node src/remediate/scripts/print-documents.ts [NAME]
+ *   node tools/documents.ts [NAME]
  */
-import { applyDocuments, contentOf, documents, hashOf, scriptOf } from './documents.ts'
-import { readScript } from './read-script.ts'
+import {
+  applyDocuments,
+  contentOf,
+  documents,
+  hashOf,
+  scriptOf,
+} from '#remediate/scripts/documents.ts'
+import { readScript } from '#remediate/scripts/read-script.ts'
 
 const [name] = process.argv.slice(2)
 const all = [...documents, ...applyDocuments]

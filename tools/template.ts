@@ -1,6 +1,16 @@
-/** The packaged template without the framework, for deployment by CloudFormation alone. It has no framework bucket, its names come from the stack, and two parameters name the place of the code. */
-/** As CloudFormation takes it; of it only what is changed here. */
-export interface CloudFormationTemplate {
+/**
+ * `npm run template`: the packaged template without the framework, for deployment by CloudFormation alone. It has no framework
+ * bucket, its names come from the stack, and two parameters name the place of the code.
+ *
+ *   node tools/template.ts [FOLDER]
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import packageJson from '#package.json' with { type: 'json' }
+import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
+
+/** The parts of a CloudFormation template that are changed here. */
+interface CloudFormationTemplate {
   Description: string
   Parameters: Record<string, object>
   Resources: Record<
@@ -11,10 +21,7 @@ export interface CloudFormationTemplate {
 }
 
 /** @param packaged what `serverless package` writes, of any stage. @param version of highwater, which names where its code lies */
-export function plainTemplate(
-  packaged: CloudFormationTemplate,
-  version: string,
-): CloudFormationTemplate {
+function plainTemplate(packaged: CloudFormationTemplate, version: string): CloudFormationTemplate {
   const { Parameters, Resources, Outputs, ...rest } = packaged
   const isOurs = ([name]: [string, unknown]) => !name.startsWith('ServerlessDeploymentBucket')
   const where = {
@@ -72,3 +79,13 @@ function namedByStack(node: unknown, stack: string): unknown {
     Object.entries(node).map(([key, value]) => [key, namedByStack(value, stack)]),
   )
 }
+
+const folder = process.argv[2] ?? '.serverless'
+const packaged = JSON.parse(
+  readFileSync(join(folder, 'cloudformation-template-update-stack.json'), 'utf8'),
+)
+const file = join(folder, 'highwater.template.yaml')
+writeFileSync(file, cloudFormationYaml(plainTemplate(packaged, packageJson.version)))
+process.stdout.write(
+  `${file}, and beside it the archives of the functions: docs/deploy.md says what to do with them\n`,
+)

@@ -1,0 +1,82 @@
+/** The findings document as it is read back: from a file of anywhere, or as the last run of the history. */
+import * as z from 'zod'
+import { evidenceKinds, notAuditedCauses, severities } from '#model/finding.ts'
+import { subjectKinds } from '#model/subject.ts'
+
+type Text = z.ZodType<string>
+
+const count = z.int().min(0)
+
+export const subjectShape = (name: Text) =>
+  z.object({ kind: z.enum(subjectKinds), namespace: name.nullable(), name })
+
+/** @param text of sentences; @param name of ids and names: as they are, or bounded */
+export function findingShape(text: Text, name: Text) {
+  return z.object({
+    id: name,
+    rule: name,
+    severity: z.enum(severities),
+    confidence: z.enum(['certain', 'likely', 'possible']),
+    cluster: text,
+    subject: subjectShape(name),
+    nodes: z.object({ count, sample: z.array(name) }),
+    places: z.int().min(1).optional(),
+    title: text,
+    evidence: z.array(z.object({ kind: z.enum(evidenceKinds), what: text, value: text })),
+    waived: z.object({ until: text, reason: text }).nullable(),
+  })
+}
+
+/** @param time of the run; @param finding `findingShape` of the same texts, or an extension of it */
+export function documentShape<Finding extends z.ZodType>(
+  text: Text,
+  name: Text,
+  time: Text,
+  finding: Finding,
+) {
+  return z.object({
+    run: z.object({
+      version: text,
+      source: z.enum(['live', 'snapshot']),
+      takenAt: time,
+      account: text.nullable(),
+      region: text.nullable(),
+      rules: z.array(name),
+      inputErrors: z.array(text),
+      lostLines: count.optional(),
+    }),
+    clusters: z.array(
+      z.object({
+        name: text,
+        grade: z.enum(['A', 'B', 'C', 'D', 'F']).nullable(),
+        coverage: z.object({ nodes: count, read: count, partlyRead: count, notRead: count }),
+        outcomes: z.object({
+          pass: count,
+          fail: count,
+          unknown: count,
+          notApplicable: count,
+          error: count,
+        }),
+      }),
+    ),
+    findings: z.array(finding),
+    waived: z.array(finding),
+    unknowns: z.array(
+      z.object({
+        rule: name,
+        cluster: text,
+        subject: subjectShape(name),
+        nodes: z.object({ count, sample: z.array(name) }),
+        reason: text,
+      }),
+    ),
+    notAudited: z.array(
+      z.object({
+        cluster: text,
+        node: name.nullable(),
+        cause: z.enum(notAuditedCauses),
+        reason: text,
+      }),
+    ),
+  })
+}

@@ -16,6 +16,10 @@ describe('npm ci', () => {
     expect(Object.keys(scripts).filter(name => atInstall.includes(name))).toEqual([])
   })
 
+  it('runs no script at all, whichever npm it is', () => {
+    expect(readFileSync('.npmrc', 'utf8').split('\n')).toContain('ignore-scripts=true')
+  })
+
   it('runs no script of a dependency', () => {
     const lock: Lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))
     const scripted = Object.entries(lock.packages).flatMap(([path, { hasInstallScript }]) =>

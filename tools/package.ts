@@ -1,5 +1,5 @@
 /**
- * Compiles the sources into `dist/`, which `npm pack` packs: the CLI, the Lambda handlers and the programs of the lab as ES modules that share
+ * Compiles the sources into `dist/`, which `npm run pack` packs: the CLI, the Lambda handlers and the programs of the lab as ES modules that share
  * their chunks, the files that are read at run time, the types of the formats, and the licenses of what is compiled in.
  *
  * Everything is compiled in, so the package has no dependencies.

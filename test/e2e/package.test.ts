@@ -1,4 +1,4 @@
-/** What `npm pack` makes, installed where there is nothing else, as its users meet it. */
+/** What `npm run pack` makes, installed where there is nothing else, as its users meet it. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +40,10 @@ async function highwater(command: string, ...args: string[]) {
 
 beforeAll(async () => {
   mkdirSync(work)
-  const { stdout } = await npm(resolve('.'), 'pack', '--json', '--pack-destination', root)
+  const { stdout } = await npm(
+    resolve('.'),
+    ...['run', '--silent', 'pack', '--', '--json', '--pack-destination', root],
+  )
   packed = JSON.parse(stdout.slice(stdout.indexOf('[\n')))[0]
   const archive = join(root, packed.filename)
   writeFileSync(join(work, 'package.json'), '{"private":true}')

@@ -19,36 +19,40 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
   if (Buffer.byteLength(text) > maxBytes)
     throw new OperatorError(`${file} has more than ${maxBytes} bytes: no policy is that long`)
   const lineCounter = new LineCounter()
-  const document = parseDocument(text, { lineCounter, prettyErrors: false })
+  // Its own check for keys that stand twice takes quadratic time.
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: false })
   const place = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset)
     return `${file}:${line}:${col}`
   }
-  if (document.errors.length > 0)
-    throw new OperatorError(
-      document.errors.map(error => `${place(error.pos[0])}: ${error.message}`).join('\n'),
-    )
-  const strange = [...prototypeKeys(document.contents, [])]
-  if (strange.length > 0) {
-    throw new OperatorError(
-      strange
-        .map(
-          ({ key, path }) =>
-            `${place(key.range?.[0] ?? 0)}: ${path.join('.')}: Unrecognized key: "${prototypeKey}"`,
-        )
-        .join('\n'),
-    )
-  }
+  const broken = document.errors.map(error => `${place(error.pos[0])}: ${error.message}`)
+  if (broken.length > 0) throw mistaken(broken)
+  const strange = [...strangeKeys(document.contents, [])].map(
+    ({ key, path, why }) => `${place(key.range?.[0] ?? 0)}: ${path.join('.')}: ${why}`,
+  )
+  if (strange.length > 0) throw mistaken(strange)
   const parsed = policySchema(terms).safeParse(plain(document, file) ?? {}, { reportInput: true })
   if (parsed.success) return policyOf(parsed.data)
-  const mistakes = parsed.error.issues
+  const { issues } = parsed.error
+  const mistakes = issues
+    .slice(0, mostPlaced)
     .map(issue => ({ issue, offset: offsetOf(document, issue) }))
     .sort((a, b) => a.offset - b.offset)
     .map(({ issue, offset }) => {
       const path = issue.path.join('.') || 'the file'
       return `${offset < 0 ? file : place(offset)}: ${path}: ${wordsOf(issue, terms)}`
     })
-  throw new OperatorError(mistakes.join('\n'))
+  throw mistaken(mistakes, issues.length)
+}
+
+const mostPlaced = 1000
+const mostShown = 50
+const longestLine = 2000
+
+function mistaken(lines: readonly string[], count = lines.length): OperatorError {
+  const shown = lines.slice(0, mostShown).map(line => line.slice(0, longestLine))
+  const more = count > shown.length ? [`and ${count - shown.length} more mistakes`] : []
+  return new OperatorError([...shown, ...more].join('\n'))
 }
 
 function policyOf({ alertPercent, ...rest }: z.output<ReturnType<typeof policySchema>>): Policy {
@@ -74,7 +78,10 @@ function wordsOf(issue: Issue, terms: PolicyTerms): string {
   const { code, message, path } = issue
   if (code === 'unrecognized_keys') {
     const known = keysAt(policyJsonSchema(terms), path)
-    return `${message}.${issue.keys.map(key => didYouMean(key, known)).join('')}`
+    return `${message}.${issue.keys
+      .slice(0, mostShown)
+      .map(key => didYouMean(key, known))
+      .join('')}`
   }
   const isMissing = code === 'invalid_type' && message.endsWith('received undefined')
   if (isMissing) return `${String(path.at(-1))} is missing`
@@ -106,19 +113,23 @@ const memberOf = (value: unknown, key: string): object | undefined => {
 
 const prototypeKey = '__proto__'
 
-/** A key that every JavaScript object has: parsers would drop it silently. */
-function* prototypeKeys(
+/** Keys that every JavaScript object has, which parsers drop silently, and keys that stand twice. */
+function* strangeKeys(
   value: unknown,
   path: readonly (string | number)[],
-): Iterable<{ key: Node; path: readonly (string | number)[] }> {
+): Iterable<{ key: Node; path: readonly (string | number)[]; why: string }> {
   if (isSeq(value))
-    for (const [index, item] of value.items.entries()) yield* prototypeKeys(item, [...path, index])
+    for (const [index, item] of value.items.entries()) yield* strangeKeys(item, [...path, index])
   if (!isMap(value)) return
+  const seen = new Set<string>()
   for (const { key, value: inner } of value.items) {
     const name = isScalar(key) ? String(key.value) : ''
     const inside = [...path, name]
-    if (name === prototypeKey && isNode(key)) yield { key, path: inside }
-    yield* prototypeKeys(inner, inside)
+    if (name === prototypeKey && isNode(key))
+      yield { key, path: inside, why: `Unrecognized key: "${prototypeKey}"` }
+    if (seen.has(name) && isNode(key)) yield { key, path: inside, why: 'Map keys must be unique' }
+    seen.add(name)
+    yield* strangeKeys(inner, inside)
   }
 }
 

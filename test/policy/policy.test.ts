@@ -329,6 +329,31 @@ logRotation:
     expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(message)
   })
 
+  it('refuses a key that stands twice', () => {
+    expect(() =>
+      parsePolicy('pace:\n  clusters: 2\n  clusters: 3\n', 'team.yaml', policyTerms),
+    ).toThrow('team.yaml:3:3: pace.clusters: Map keys must be unique')
+  })
+
+  it.each<[string, string]>([
+    ['keys', Array.from({ length: 30_000 }, (_, index) => `k${index.toString(36)}: 1`).join('\n')],
+    ['keys that stand twice', 'a: 1\n'.repeat(50_000)],
+    ['slips', `waivers: [${Array(60_000).fill('{}').join()}]`],
+    ['YAML errors', 'a: b: c\n'.repeat(30_000)],
+  ])('takes a moment and a page for very many %s', (_, text) => {
+    const begun = process.cpuUsage()
+    let message = ''
+    try {
+      parsePolicy(text, 'team.yaml', policyTerms)
+    } catch (error) {
+      message = String(error)
+    }
+    // In quadratic time the keys take half a minute.
+    expect(process.cpuUsage(begun).user / 1e6).toBeLessThan(5)
+    expect(message).toContain('team.yaml')
+    expect(message.length).toBeLessThan(200_000)
+  })
+
   it('says where the YAML itself is broken', () => {
     expect(() => parsePolicy('clusters: [prod', 'team.yaml', policyTerms)).toThrow(
       /^team\.yaml:1:\d+: /,

@@ -4,9 +4,9 @@
  * Replays       pkg/kubelet/stats/provider.go HasDedicatedImageFs, which compares devices
  * Read at       1.24 to 1.37
  * Kept exactly  usedPercent is that of image GC
- * Left out      split filesystems from statistics: only CRI-O has them, and only the node itself can tell
  *
- * The API does not show devices. Where the node itself was not asked, equal sizes make one filesystem likely and unequal ones make two certain.
+ * The API does not show devices. If the node itself was not asked, equal sizes make one filesystem likely, and unequal sizes make two
+ * certain. Only CRI-O can split containers from images: there, sizes make no layout certain.
  */
 import type { FilesystemStats, Host, HostFilesystem, Summary } from '#model/node-input.ts'
 import type { FilesystemState, Filesystems } from '#model/prediction.ts'
@@ -20,18 +20,22 @@ const availableTolerance = 0.02
 /**
  * @param summary the body of /stats/summary
  * @param host data read on the node itself
- * @param isContainerd containerd keeps containers where it keeps images
+ * @param runtime `containerd` keeps containers where it keeps images; null: unknown, and taken for containerd
  */
 export function filesystemLayout(
   summary: Summary | null,
   host: Host | null,
-  isContainerd: boolean,
+  runtime: 'containerd' | 'cri-o' | null,
 ): Filesystems {
-  const runtime = summary?.node?.runtime
+  const stats = summary?.node?.runtime
   const nodefs = stateOf(summary?.node?.fs) ?? measuredState(host, 'nodefs')
-  const imagefs = stateOf(runtime?.imageFs) ?? measuredState(host, 'imagefs')
-  const containerfs = stateOf(runtime?.containerFs) ?? measuredState(host, 'containerfs')
-  const layout = layoutByDevices(host) ?? layoutBySizes(nodefs, imagefs)
+  const imagefs = stateOf(stats?.imageFs) ?? measuredState(host, 'imagefs')
+  const containerfs = stateOf(stats?.containerFs) ?? measuredState(host, 'containerfs')
+  const bySizes = layoutBySizes(nodefs, imagefs)
+  const layout =
+    layoutByDevices(host) ??
+    (runtime === 'cri-o' ? layoutOfCrio(bySizes, nodefs, containerfs) : bySizes)
+  const isContainerd = runtime === 'containerd'
   return { nodefs, imagefs, containerfs: containerfs ?? (isContainerd ? imagefs : null), ...layout }
 }
 
@@ -100,6 +104,17 @@ function layoutBySizes(nodefs: FilesystemState | null, imagefs: FilesystemState 
     layout: isApart || !haveLikeInodes(nodefs, imagefs) ? 'imagefs' : 'shared',
     layoutCertainty: 'likely',
   }
+}
+
+/** Images alone may lie on their own disk: then containers are where nodefs is. */
+function layoutOfCrio(
+  bySizes: Layout,
+  nodefs: FilesystemState | null,
+  containerfs: FilesystemState | null,
+): Layout {
+  if (bySizes.layout !== 'imagefs') return bySizes
+  const isSplit = layoutBySizes(nodefs, containerfs).layout === 'shared'
+  return { layout: isSplit ? 'split' : 'imagefs', layoutCertainty: 'likely' }
 }
 
 function haveLikeInodes({ inodes: a }: FilesystemState, { inodes: b }: FilesystemState): boolean {

@@ -4,13 +4,16 @@
  * Replays       pkg/kubelet/images/image_gc_manager.go  GarbageCollect, DeleteUnusedImages
  * Read at       1.24 to 1.37
  * Kept exactly  age goes before space, and what it frees is not counted; a round without a capacity still deletes by age
- * Left out      what deletions by age give back to the disk before it is looked at: the statistics that were read are those of the round
+ * Bounded       what deletions by age free before the kubelet reads the statistics: a layer takes at most 3.5 times its packed size
  */
 import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { ImageDeletion, ImageGcPrediction, KeptImage, Unknown } from '#model/prediction.ts'
 import { deletionsOf, type Freed, freedOf, keptImages } from './image-gc/deletions.ts'
+import { timeAt } from './image-gc/order.ts'
 import {
   type AgeLimit,
+  goesSurely,
+  has,
   mayGoByAge,
   type Outcomes,
   outcomesOf,
@@ -18,10 +21,12 @@ import {
 } from './image-gc/outcomes.ts'
 import { type ImageGcPolicy, imageGcPolicyError, isImageGcStopped } from './image-gc/policy.ts'
 import type { PreparedImages } from './image-gc/prepared.ts'
+import { mostUnpacking } from './image-gc/unpacked-bytes.ts'
 import {
   amountToFree,
   bytesUntilTrigger,
   type ImageFsStats,
+  type ImageFsUsage,
   imageFsUsage,
   invalidCapacity,
   notEnoughFreed,
@@ -98,18 +103,83 @@ export function predictImageGc(
     atLeastBytes: wantedBytes,
     atMostBytes: prediction.triggered === null ? Number.POSITIVE_INFINITY : wantedBytes,
   }
-  const outcomes = outcomesOf(images, policy.minimumAgeMs, age, target)
+  const asRead = outcomesOf(images, policy.minimumAgeMs, age, target)
+  if (usage && wantedBytes !== null && age !== null)
+    target.atLeastBytes = leastToFree(policy, usage, mostFreedByAge(images, asRead))
+  const isLowered = target.atLeastBytes !== wantedBytes
+  const outcomes = isLowered ? outcomesOf(images, policy.minimumAgeMs, age, target) : asRead
+  if (isLowered && age !== null) keepCertain(images, outcomes, asRead, age)
   Object.assign(prediction, imageOutcome(images, outcomes, age, target, unknowns))
   if (wantedBytes === null || !usage) return { prediction, unknowns }
 
-  const freed = images.isListed ? freedOf(images, outcomes, wantedBytes) : notKnown
+  const freed = images.isListed
+    ? freedWithin(images, outcomes, target.atLeastBytes, wantedBytes)
+    : notKnown
   Object.assign(prediction, freed)
-  if (freed.reachesLow === false && freed.freedBytes !== null) {
+  if (freed.reachesLow === false && freed.freedBytes !== null && !isLowered) {
     prediction.error = notEnoughFreed(usage, wantedBytes, freed.freedBytes, kubelet.features)
   }
   if (freed.freedBytes === null || freed.reachesLow === null) unknowns.push(freedNotKnown)
   if (outcomes.some(flags => (flags & mayGoByAge) !== 0)) unknowns.push(diskAfterAge)
   return { prediction, unknowns }
+}
+
+/** What the round counts as freed if it has to free anything between the two. Null: perhaps it frees nothing. */
+function freedWithin(
+  images: PreparedImages,
+  outcomes: Outcomes,
+  leastBytes: number | null,
+  mostBytes: number,
+): Freed {
+  const most = freedOf(images, outcomes, mostBytes)
+  if (leastBytes === mostBytes) return most
+  if (leastBytes === null) return notKnown
+  const least = freedOf(images, outcomes, leastBytes)
+  const isSame = least.freedBytes === most.freedBytes && least.reachesLow === most.reachesLow
+  return isSame ? { ...most, shortfallBytes: most.reachesLow === true ? 0 : null } : notKnown
+}
+
+/** Bytes that deletions by age free at most: packed and unpacked layers. */
+const mostFreedByAge = ({ images }: PreparedImages, outcomes: Outcomes): number =>
+  images.reduce((total, { sizeBytes }, place) => {
+    if (!has(outcomes, place, mayGoByAge)) return total
+    return total + (1 + mostUnpacking) * (sizeBytes ?? Number.POSITIVE_INFINITY)
+  }, 0)
+
+/**
+ * An image that goes for space unless images go by age is certain if it then goes by age itself: it alone may, or it is old for
+ * certain.
+ */
+function keepCertain(
+  { atMs, images, columns }: PreparedImages,
+  outcomes: Outcomes,
+  asRead: Outcomes,
+  { maximumAgeMs }: AgeLimit,
+): void {
+  const places = images
+    .keys()
+    .filter(place => has(asRead, place, mayGoByAge))
+    .toArray()
+  for (const place of places) {
+    const isOld = atMs - timeAt(columns.usedLatest, place) > maximumAgeMs
+    if (has(asRead, place, goesSurely) && (places.length === 1 || isOld))
+      outcomes[place] = (outcomes[place] ?? 0) | goesSurely
+  }
+}
+
+/** What the round frees for space after deletions by age have freed so much. Null: it may free nothing. */
+function leastToFree(
+  { highThresholdPercent, lowThresholdPercent }: ImageGcPolicy,
+  { capacityBytes, availableBytes }: ImageFsUsage,
+  freedBytes: number,
+): number | null {
+  const stats = {
+    capacityBytes,
+    availableBytes: Math.min(capacityBytes, availableBytes + freedBytes),
+  }
+  const after = imageFsUsage(stats)
+  const isTriggered = after !== null && after.usagePercent >= highThresholdPercent
+  return isTriggered ? amountToFree(after, lowThresholdPercent) : null
 }
 
 const freedNotKnown: Unknown = {
@@ -120,7 +190,7 @@ const freedNotKnown: Unknown = {
 const diskAfterAge: Unknown = {
   what: 'summary.node.runtime.imageFs after deletions by age',
   effect:
-    'they may free enough space that the round deletes fewer images or none; the prediction leaves them out of the disk usage',
+    'they may free enough space that the round deletes fewer images or none: such deletions are possible, not certain',
 }
 
 /** What eviction deletes when it reclaims images: all that may go, however full the disk is, and with image GC switched off too. */

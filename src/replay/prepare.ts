@@ -93,8 +93,9 @@ export function prepareNode(
   const kubeletVersion = nodeInfo?.kubeletVersion ?? null
   const features = featuresOf(kubeletVersion)
   const kubelet = kubeletOf(kubeletVersion, input.configuration?.fields.featureGates ?? null)
-  const isContainerd = nodeInfo?.containerRuntimeVersion?.startsWith('containerd://') ?? false
-  const filesystems = filesystemLayout(summary, host, isContainerd)
+  const runtimes = ['containerd', 'cri-o'] as const
+  const runtime = runtimes.find(name => nodeInfo?.containerRuntimeVersion?.startsWith(`${name}://`))
+  const filesystems = filesystemLayout(summary, host, runtime ?? null)
   const layout = filesystems.layout === null ? null : diskLayoutOf(filesystems.layout)
   const read = input.at ?? takenAt
   const readMs = millisecondsOf(read) ?? 0

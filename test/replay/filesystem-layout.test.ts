@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { filesystemLayout as layoutOf } from '#replay/filesystem-layout.ts'
 import { hostOf as parsedHost, summaryOf as parsedSummary } from '#test/at-the-door.ts'
 
-const filesystemLayout = (summary: object | null, host: object | null, isContainerd: boolean) =>
-  layoutOf(summary && parsedSummary(summary), parsedHost(host), isContainerd)
+type Runtime = Parameters<typeof layoutOf>[2]
+
+const filesystemLayout = (summary: object | null, host: object | null, runtime: Runtime) =>
+  layoutOf(summary && parsedSummary(summary), parsedHost(host), runtime)
 
 const disk = { capacityBytes: 1000, availableBytes: 500, inodes: 100, inodesFree: 50 }
 const summaryOf = (
@@ -15,7 +17,7 @@ const hostOf = (devices: Record<string, string | undefined>) => ({
   filesystems: Object.entries(devices).map(([role, device]) => ({ role, device })),
 })
 const verdict = (summary: object | null, host: object | null = null) => {
-  const { layout, layoutCertainty } = filesystemLayout(summary, host, true)
+  const { layout, layoutCertainty } = filesystemLayout(summary, host, 'containerd')
   return [layout, layoutCertainty]
 }
 
@@ -54,14 +56,14 @@ describe('filesystemLayout', () => {
 
   it('takes the sizes that the node told where there is no summary', () => {
     const host = { filesystems: [{ role: 'nodefs', device: 'a', ...disk }] }
-    expect(filesystemLayout(null, host, true).nodefs).toEqual({ ...disk, usedPercent: 50 })
+    expect(filesystemLayout(null, host, 'containerd').nodefs).toEqual({ ...disk, usedPercent: 50 })
   })
 
   it('counts use as image GC does: what is available, floored', () => {
     const { nodefs } = filesystemLayout(
       summaryOf({ capacityBytes: 1000, availableBytes: 159 }, null),
       null,
-      true,
+      'containerd',
     )
     expect(nodefs?.usedPercent).toBe(85)
   })
@@ -74,7 +76,7 @@ describe('filesystemLayout', () => {
     const { nodefs } = filesystemLayout(
       summaryOf({ capacityBytes: 1000, availableBytes: 2 ** 64 - 4096, inodes: 9 }, null),
       null,
-      true,
+      'containerd',
     )
     expect(nodefs).toEqual({
       capacityBytes: 1000,
@@ -90,7 +92,7 @@ describe('filesystemLayout', () => {
       filesystemLayout(
         summaryOf({ capacityBytes: 0, availableBytes: 0 }, { inodes: 3 }),
         null,
-        true,
+        'containerd',
       ),
     ).toMatchObject({
       nodefs: { capacityBytes: 0, usedPercent: null },
@@ -105,13 +107,23 @@ describe('filesystemLayout', () => {
   })
 
   it.each([
-    { isContainerd: true, containerfs: 500 },
-    { isContainerd: false, containerfs: undefined },
-  ])(
-    'without statistics of containerfs, containerd $isContainerd: $containerfs',
-    ({ isContainerd, containerfs }) => {
+    { containerfs: disk, is: ['split', 'likely'] },
+    { containerfs: { ...disk, capacityBytes: 1001 }, is: ['imagefs', 'likely'] },
+    { containerfs: null, is: ['imagefs', 'likely'] },
+  ])('of CRI-O, sizes make no second disk certain: $is', ({ containerfs, is }) => {
+    const summary = summaryOf(disk, { ...disk, capacityBytes: 1001 }, containerfs)
+    const { layout, layoutCertainty } = filesystemLayout(summary, null, 'cri-o')
+    expect([layout, layoutCertainty]).toEqual(is)
+  })
+
+  it.each([
+    { runtime: 'containerd', containerfs: 500 },
+    { runtime: 'cri-o', containerfs: undefined },
+  ] as const)(
+    'without statistics of containerfs, $runtime: $containerfs',
+    ({ runtime, containerfs }) => {
       expect(
-        filesystemLayout(summaryOf(disk, disk), null, isContainerd).containerfs?.availableBytes,
+        filesystemLayout(summaryOf(disk, disk), null, runtime).containerfs?.availableBytes,
       ).toBe(containerfs)
     },
   )

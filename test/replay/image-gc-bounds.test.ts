@@ -48,6 +48,7 @@ interface World {
   }[]
   policy: ImageGcPolicy
   availableBytes: number
+  ageFrees: number
 }
 
 const capacityBytes = 1000
@@ -82,6 +83,8 @@ const worlds: fc.Arbitrary<World> = fc
       { maxLength: 5 },
     ),
     policy: policies,
+    // What deletions by age free before the disk is read, of the listed size.
+    ageFrees: fc.constantFrom(0, 0.5, 1, 4.5),
     availableBytes: fc.constantFrom(0, 50, 100, 101, 150, 199, 200, 250, 300, 350, 400, 450, 600),
   })
   .map(world => ({
@@ -214,7 +217,7 @@ const atOf = ({ readMinute, waitMinutes }: World) =>
 
 /** What upstream deletes, once for each order in which its map may give equals. */
 function actualRounds(world: World, isEviction: boolean): (ImageGcRound & { ids: Set<number> })[] {
-  const { images, readMinute, policy, availableBytes } = world
+  const { images, readMinute, policy, availableBytes, ageFrees } = world
   const kubelet = kubeletOf(world.version)
   const atMs = atOf(world)
   const times = timesOf(world)
@@ -249,10 +252,17 @@ function actualRounds(world: World, isEviction: boolean): (ImageGcRound & { ids:
     for (let tick = ticksUntil(readMinute) + 1; tickMs(tick) < atMs; tick++)
       monitorImages(state, tickMs(tick), inOrder(held), kubelet)
     const now = inOrder(isEviction ? runtime(['running', 'exited']) : held)
+    const statsAfter = (old: readonly { sizeBytes: number }[]) => ({
+      capacityBytes,
+      availableBytes: old.reduce(
+        (total, { sizeBytes }) => total + ageFrees * sizeBytes,
+        availableBytes,
+      ),
+    })
     const collected = () =>
       isStopped(policy, kubelet)
         ? { deleted: [], freedBytes: 0, error: null }
-        : garbageCollect(state, atMs, policy, now, { capacityBytes, availableBytes }, kubelet)
+        : garbageCollect(state, atMs, policy, now, statsAfter, kubelet)
     const round = isEviction ? deleteUnusedImages(state, atMs, policy, now, kubelet) : collected()
     return { ...round, ids: new Set(round.deleted.map(({ id }) => Number(id.slice(-4)))) }
   })
@@ -346,7 +356,9 @@ describe('the bounds of what goes', () => {
     fc.assert(
       fc.property(worlds, fc.boolean(), (drawn, isEviction) => {
         // What no detection has seen yet is found by the next one, and when that comes is not known.
-        const world = { ...drawn, waitMinutes: 0 }
+        // What deletions by age free is not known either.
+        const policy = { ...drawn.policy, maximumAgeMs: 0 }
+        const world = { ...drawn, policy, waitMinutes: 0 }
         const prediction = predicted(world, new Set(factsOf(world)), isEviction)
         const { certain, possible } = sets(prediction.deletions ?? [])
         const rounds = actualRounds(world, isEviction)

@@ -465,9 +465,10 @@ describe('a round on images that are all known', () => {
     expect(short(prediction.deletions)).toEqual([
       'older 0 age certain',
       'old 1 age certain',
-      'young 2 space certain',
+      'young 2 space possible',
     ])
-    expect(prediction).toMatchObject({ freedBytes: 100, reachesLow: true })
+    // What goes by age may free enough before the disk is read.
+    expect(prediction).toMatchObject({ freedBytes: null, reachesLow: null, error: null })
     expect(whats(unknowns)).toMatchSnapshot()
     const calm = round(images, {}, policyOf(99, 80, { maximumAgeMs: 100 * minute }))
     expect(short(calm.prediction.deletions)).toEqual(['older 0 age certain', 'old 1 age certain'])
@@ -704,7 +705,7 @@ describe('a round on images of which something is not known', () => {
     // Young, it was last used at the limit or after: what was used at the limit comes before it, unless it was detected later.
     const beside = (limit: Image) =>
       short(round({ open: { detected: 500 }, limit }, {}, policy).prediction.deletions)
-    expect(beside(known(501, 100))).toEqual(['open null age possible', 'limit null space certain'])
+    expect(beside(known(501, 100))).toEqual(['open null age possible', 'limit null space possible'])
     expect(beside(known(500, 100))).toEqual([
       'open null space possible',
       'limit null space possible',

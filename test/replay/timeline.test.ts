@@ -338,6 +338,17 @@ describe('timelineOf', () => {
     expect(ages(61 * minute)).toBe(0)
   })
 
+  it('reads the disk after deletions by age: what they free is not wanted of others', () => {
+    const old = image('old', 5 * GiB, { lastUsedMs: startMs - 100 * minute })
+    const [first] = timeline({
+      availableGib: 15,
+      imageGc: { ...policy, maximumAgeMs: 60 * minute },
+      images: [old, image('young', 5 * GiB, { lastUsedMs: startMs - 30 * minute })],
+      beganGcMs: startMs - 61 * minute,
+    })
+    expect(first).toMatchObject({ event: 'imageGC', detail: { images: ['old'], freedBytes: 0 } })
+  })
+
   it('ends a condition that the node reports already, after its transition period', () => {
     expect(brief(timeline({ conditions: ['DiskPressure'] }))).toMatchSnapshot()
   })

@@ -146,9 +146,9 @@ export function evictionPass(pass: Pass): PassOutcome {
   }
 }
 
-/** One filesystem, or one of images and containers: sizes do not tell more. */
+/** Sizes do not show more than one filesystem, one of images and containers, or what they make likely. */
 const possibleLayouts = ({ layout, isLayoutSure }: Pass): DiskLayout[] =>
-  layout !== null && isLayoutSure ? [layout] : [sharedDisk, dedicatedDisk]
+  layout !== null && isLayoutSure ? [layout] : [sharedDisk, dedicatedDisk, layout ?? sharedDisk]
 
 /** Upstream: byEvictionPriority, under every choice of those that only possibly act. */
 function picks(certain: readonly Signal[], possible: readonly Signal[]): readonly Signal[] {

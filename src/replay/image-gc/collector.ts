@@ -40,13 +40,16 @@ export interface ImageGcRound {
   error: string | null
 }
 
-/** One round. `stats`: the image filesystem as the kubelet reads it in this round, or the error of that call. */
+/** The image filesystem as the kubelet reads it in a round, or the error of that call. */
+type ReadStats = ImageFsStats | { error: string }
+
+/** @param stats read after the deletions by age; a function is called with them */
 export function garbageCollect(
   state: ImageGcState,
   nowMs: number,
   policy: ImageGcPolicy,
   runtime: RuntimeImages,
-  stats: ImageFsStats | { error: string },
+  stats: ReadStats | ((old: readonly Deleted[]) => ReadStats),
   kubelet: Kubelet,
 ): ImageGcRound {
   const round: ImageGcRound = { deleted: [], freedBytes: 0, error: null }
@@ -61,8 +64,9 @@ export function garbageCollect(
     round.deleted = old.deleted
     images = old.remaining
   }
-  if ('error' in stats) return { ...round, error: stats.error }
-  const usage = imageFsUsage(stats)
+  const read = typeof stats === 'function' ? stats(round.deleted) : stats
+  if ('error' in read) return { ...round, error: read.error }
+  const usage = imageFsUsage(read)
   if (usage === null) return { ...round, error: invalidCapacity }
   if (usage.usagePercent < policy.highThresholdPercent) return round
 

@@ -6,7 +6,7 @@ import type { SpaceBounds } from '#model/prediction.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 
 /** An image unpacks to at most so many times its packed size. Images of distributions and languages come to 2 to 3. */
-const mostUnpacking = 3.5
+export const mostUnpacking = 3.5
 
 /** Unpacked layers take at least so much of their packed size. */
 const leastUnpacking = 0.9

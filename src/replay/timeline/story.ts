@@ -290,6 +290,8 @@ function deleted(world: World, ids: readonly string[]) {
   return frees.bytes
 }
 
+const idsOf = (images: readonly { id: string }[]) => images.map(({ id }) => id)
+
 /** Consecutive failures produce one event. */
 function imageGcRound(world: World): void {
   const { input, nowMs, imageGcState, assumption } = world
@@ -304,16 +306,21 @@ function imageGcRound(world: World): void {
     nowMs,
     input.imageGc,
     runtimeOf(world),
-    stats,
+    old => {
+      deleted(world, idsOf(old))
+      stats.availableBytes = imagefs.available
+      return stats
+    },
     input.kubelet,
   )
-  const images = round.deleted.map(({ id }) => id)
+  const images = idsOf(round.deleted)
   const bytesToFree = Math.max(
     0,
     amountToFree({ ...stats, usagePercent: 0 }, input.imageGc.lowThresholdPercent),
   )
   if (images.length > 0 || (round.error !== null && !world.isFailing)) {
-    const frees = deleted(world, images)
+    const frees = input.freedBy(images).bytes
+    deleted(world, idsOf(round.deleted.filter(({ reason }) => reason === 'space')))
     const detail = { images, bytesToFree, freedBytes: round.freedBytes, frees, error: round.error }
     const what: TimelineDetail = { event: 'imageGC', detail }
     const number = world.round - assumption.firstRound
@@ -405,7 +412,7 @@ function reclaim(world: World, kinds: readonly ReclaimKind[], collected: Collect
       runtimeOf(world),
       input.kubelet,
     )
-    collected.images = round.deleted.map(({ id }) => id)
+    collected.images = idsOf(round.deleted)
     collected.frees = deleted(world, collected.images)
   }
   return observationsOf(resources, input.observations)

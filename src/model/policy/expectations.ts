@@ -6,7 +6,7 @@ import { garbageKinds } from '#model/cluster-garbage.ts'
 import { isImageRepository, isImageSource } from '#model/image-reference.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { defaults } from './defaults.ts'
-import { clusterName, percent } from './values.ts'
+import { clusterName, percent, withDefaults } from './values.ts'
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
@@ -16,47 +16,36 @@ const limits = {
       [percent, z.strictObject({ warning: percent, critical: percent })],
       'a percentage from 1 to 100, or { warning: 80, critical: 90 }',
     )
-    .default(defaults.alertPercent)
     .describe('disk usage at which the team’s own alert fires, or its two levels'),
-  assumedGrowthPercent: percent
-    .default(defaults.assumedGrowthPercent)
-    .describe(
-      'growth within one image-GC period, in percent of the capacity, where no rate was observed',
-    ),
+  assumedGrowthPercent: percent.describe(
+    'growth within one image-GC period, in percent of the capacity, where no rate was observed',
+  ),
   secondReadings: z
     .int()
     .min(0)
     .max(100)
-    .default(defaults.secondReadings)
     .describe(
       'nodes of each cluster, those with the least headroom, that are read again after a minute for a first rate of growth; 0: none',
     ),
-  strandedPercent: percent
-    .default(defaults.strandedPercent)
-    .describe('disk kept free by thresholds counts as stranded from this percentage on'),
-  strandedGiB: z.number().min(0).default(defaults.strandedGiB).describe('and from this size on'),
-  deadContainers: z
-    .int()
-    .min(1)
-    .default(defaults.deadContainers)
-    .describe('dead containers on one node that are a pile'),
+  strandedPercent: percent.describe(
+    'disk kept free by thresholds counts as stranded from this percentage on',
+  ),
+  strandedGiB: z.number().min(0).describe('and from this size on'),
+  deadContainers: z.int().min(1).describe('dead containers on one node that are a pile'),
   logRetentionMinutes: z
     .number()
     .min(1)
-    .default(defaults.logRetentionMinutes)
     .describe('container logs that are gone sooner are kept too short'),
 }
 
 const podsAndImages = {
   criticalPods: z
     .array(z.string().min(1))
-    .default(defaults.criticalPods)
     .describe(
       'namespace/name of pods that must not be evicted, * stands for any run of characters',
     ),
   requiredImages: z
     .array(z.string().min(1))
-    .default(defaults.requiredImages)
     .describe(
       'images that must never be missing on a node, beside those of kube-system and of DaemonSets; * as above',
     ),
@@ -79,14 +68,12 @@ const podsAndImages = {
             message: 'a name with * takes host/repository without a tag: it keeps its own',
           })
     })
-    .default(defaults.requiredImageSources)
     .describe(
       'from where a plan pulls an image that nodes must have, by the name that pods use, * as above: a whole reference, or a repository, which takes the name’s own tag',
     ),
   reachableRegistries: z
     .array(z.string().min(1))
     .nullable()
-    .default(defaults.reachableRegistries)
     .describe('registry hosts that the nodes can pull from, * as above; by default every one'),
 }
 
@@ -122,27 +109,25 @@ const logRotation = z
         { path: ['sha256'], message: 'the content has another SHA-256' },
       ),
   )
-  .default(defaults.logRotation)
   .describe(
     'files of logrotate that every node must have, and what they must say; of other files the majority of a group is the norm',
   )
 
 const clusterGarbage = z
-  .strictObject({
-    enabled: z.boolean().default(defaults.clusterGarbage.enabled),
-    kinds: z
-      .array(z.enum(garbageKinds))
-      .default(defaults.clusterGarbage.kinds)
-      .describe('what is searched; each kind needs the lists that docs/permissions.md names'),
-    minAgeHours: z
-      .number()
-      .min(0)
-      .default(defaults.clusterGarbage.minAgeHours)
-      .describe(
-        'what finished, was deleted or was last renewed later than that is not called garbage',
-      ),
-  })
-  .default(defaults.clusterGarbage)
+  .strictObject(
+    withDefaults(defaults.clusterGarbage, {
+      enabled: z.boolean(),
+      kinds: z
+        .array(z.enum(garbageKinds))
+        .describe('what is searched; each kind needs the lists that docs/permissions.md names'),
+      minAgeHours: z
+        .number()
+        .min(0)
+        .describe(
+          'what finished, was deleted or was last renewed later than that is not called garbage',
+        ),
+    }),
+  )
   .describe('which objects of a cluster are checked for uncollected garbage')
 
 type ValueMistakes = (field: string, value: unknown) => Iterable<{ path: string[]; wanted: string }>
@@ -172,7 +157,6 @@ const baselineOf = (valueMistakes: ValueMistakes) =>
           ),
       }),
     )
-    .default(defaults.baseline)
     .describe('what nodes are meant to run with; of several that match, a later one’s fields win')
 
 /** @param valueMistakes mistakes in a KubeletConfiguration field's value, by the path from the field down */

@@ -1,7 +1,7 @@
 /** What is enumerated and how it is read: `accounts` to `kubelet`. */
 import * as z from 'zod'
 import { readModes } from '#model/read-mode.ts'
-import { defaults, regionPattern } from './defaults.ts'
+import { regionPattern } from './defaults.ts'
 import { clusterName, roleArn } from './values.ts'
 
 const contextKeys = ['name', 'region', 'account', 'arn']
@@ -45,17 +45,14 @@ export const fleetKeys = {
             })
         }
     })
-    .default(defaults.accounts)
     .describe('AWS accounts and regions to enumerate; by default the caller’s own'),
-  clusters: z
-    .strictObject({
-      names: z.array(clusterName).default([]).describe('only these clusters; empty means all'),
-      tags: z
-        .record(z.string(), z.string())
-        .default({})
-        .describe('only clusters with these EKS tags'),
-    })
-    .default(defaults.clusters),
+  clusters: z.strictObject({
+    names: z.array(clusterName).default([]).describe('only these clusters; empty means all'),
+    tags: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe('only clusters with these EKS tags'),
+  }),
   modes: z
     .array(
       z.strictObject({
@@ -63,7 +60,6 @@ export const fleetKeys = {
         mode: z.enum(readModes),
       }),
     )
-    .default(defaults.modes)
     .describe(
       'how clusters are read: proxy through their API server, ssm by a fixed script on the node, both, or kubelet on its own port; the first match wins',
     ),
@@ -77,7 +73,6 @@ export const fleetKeys = {
       text => [...text.matchAll(/\{(\w*)\}/g)].every(([, key = '']) => contextKeys.includes(key)),
       `only {${contextKeys.join('}, {')}} can stand for something of the cluster`,
     )
-    .default(defaults.contextNames)
     .describe(
       'kubectl context of each EKS cluster in the commands of a report: {name}, {region}, {account} and {arn} stand for the cluster’s',
     ),
@@ -92,7 +87,6 @@ export const fleetKeys = {
         .default(''),
     })
     .nullable()
-    .default(defaults.inspectOutput)
     .describe(
       'an S3 bucket into which nodes of the modes ssm and both write their whole answer, by their own role; by default SSM carries a shorter one',
     ),
@@ -113,6 +107,5 @@ export const fleetKeys = {
       ({ roleArn: role, useOwnToken }) => role === null || !useOwnToken,
       'a role or the run’s own token, not both',
     )
-    .default(defaults.kubelet)
     .describe('with which identity kubelets are asked in mode kubelet'),
 }

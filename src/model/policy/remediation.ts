@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type DeletionKind, deletionKinds } from '#model/plan.ts'
 import { defaults, remediationModes, weekdays } from './defaults.ts'
-import { clusterName, percent } from './values.ts'
+import { clusterName, percent, withDefaults } from './values.ts'
 
 const deletion = z.strictObject({ olderThanHours: z.number().min(1).max(100_000) }).optional()
 const clock = (pattern: RegExp) => z.string().regex(pattern, 'a time of day as HH:MM')
@@ -30,7 +30,6 @@ const when = {
       percents => percents.every((one, index) => one > (percents[index - 1] ?? 0)),
       'percentages that grow',
     )
-    .default(defaults.remediation.wavePercents)
     .describe(
       'how much of a cohort is changed after the second wave, the third, …; first goes one node of each, last the rest',
     ),
@@ -41,25 +40,21 @@ const when = {
         typeof deletion
       >,
     )
-    .default(defaults.remediation.deletions)
     .describe(
       'objects that highwater plan --deletions may name, from this age on: leases of nodes that are gone, failed pods, Jobs that have finished and nothing else collects, volumes that are Released and Retain',
     ),
   windows: z
     .array(changeWindow)
     .max(50)
-    .default(defaults.remediation.windows)
     .describe('when nodes may be changed; by default at any time'),
   alarms: z
     .array(z.string().min(1).max(255))
     .max(100)
-    .default(defaults.remediation.alarms)
     .describe(
       'CloudWatch alarms: while one of them is in ALARM, or cannot be read, no node is changed',
     ),
   requireEksStatus: z
     .boolean()
-    .default(defaults.remediation.requireEksStatus)
     .describe(
       'whether nothing is changed where EKS does not say whether it is changing the cluster or its nodegroups, as with a kubeconfig alone',
     ),
@@ -70,7 +65,6 @@ const limits = {
     .number()
     .min(0)
     .max(100)
-    .default(defaults.remediation.maxUnreadyPercent)
     .describe(
       'while more of a cluster’s planned nodes than this are NotReady, none of them is changed',
     ),
@@ -78,34 +72,25 @@ const limits = {
     .int()
     .min(1)
     .max(50)
-    .default(defaults.remediation.maxConcurrency)
     .describe('nodes of one cluster that are under way at once: sent to, and not yet verified'),
   maxErrors: z
     .int()
     .min(0)
     .max(1000)
-    .default(defaults.remediation.maxErrors)
     .describe('nodes of a run that may fail before it stops and takes the wave back'),
 }
 
 const times = {
-  pauseMs: z
-    .int()
-    .min(0)
-    .max(86_400_000)
-    .default(defaults.remediation.pauseMs)
-    .describe('between two waves'),
+  pauseMs: z.int().min(0).max(86_400_000).describe('between two waves'),
   timeoutSeconds: z
     .int()
     .min(60)
     .max(900)
-    .default(defaults.remediation.timeoutSeconds)
     .describe('what a node gives itself for the way there and the way back together'),
   answerTimeoutMs: z
     .int()
     .min(1000)
     .max(3_600_000)
-    .default(defaults.remediation.answerTimeoutMs)
     .describe(
       'how long to wait for the answer of a node; then the command is sent again, which changes nothing twice',
     ),
@@ -113,13 +98,11 @@ const times = {
     .int()
     .min(1000)
     .max(3_600_000)
-    .default(defaults.remediation.verifyTimeoutMs)
     .describe('how long a node may take until what is read of it anew shows that it is well'),
   leaseTtlMs: z
     .int()
     .min(15_000)
     .max(3_600_000)
-    .default(defaults.remediation.leaseTtlMs)
     .describe('who applies to a cluster and is not heard for longer has lost it to the next'),
 }
 
@@ -147,7 +130,6 @@ const autoOf = (plannableFields: readonly string[]) =>
         .describe('when plans are approved so; by default at any time'),
     })
     .nullable()
-    .default(defaults.remediation.auto)
     .describe(
       'plans that are approved without a person; by default none. Never one that makes a kubelet evict at once',
     )
@@ -155,19 +137,19 @@ const autoOf = (plannableFields: readonly string[]) =>
 /** @param plannableFields  KubeletConfiguration fields that a plan may change */
 export const remediationKeys = (plannableFields: readonly string[]) => ({
   remediation: z
-    .strictObject({
-      ...when,
-      ...limits,
-      ...times,
-      mode: z
-        .enum(remediationModes)
-        .default(defaults.remediation.mode)
-        .describe(
-          'plan: each audit of the service makes a plan of what it found, beside the report; nothing is changed by that',
-        ),
-      auto: autoOf(plannableFields),
-    })
-    .default(defaults.remediation)
+    .strictObject(
+      withDefaults(defaults.remediation, {
+        ...when,
+        ...limits,
+        ...times,
+        mode: z
+          .enum(remediationModes)
+          .describe(
+            'plan: each audit of the service makes a plan of what it found, beside the report; nothing is changed by that',
+          ),
+        auto: autoOf(plannableFields),
+      }),
+    )
     .describe('how plans are made and applied, and when nodes may be changed'),
 })
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { moreFormats } from '#model/format-id.ts'
 import { languageIds } from '#model/language.ts'
 import { attachments, defaults, mostOwners, mostRecipients } from './defaults.ts'
-import { address, clusterName } from './values.ts'
+import { address, clusterName, withDefaults } from './values.ts'
 
 const owner = z.strictObject({
   name: z
@@ -36,71 +36,62 @@ const owner = z.strictObject({
 })
 
 const report = z
-  .strictObject({
-    sender: address.nullable().default(null),
-    recipients: z.array(address).min(1).max(mostRecipients).nullable().default(null),
-    onlyOnChange: z
-      .boolean()
-      .default(defaults.report.onlyOnChange)
-      .describe('only the owners get the report of a run without a change since the run before'),
-    attach: z
-      .enum(attachments)
-      .default(defaults.report.attach)
-      .describe(
-        'report attaches the page to a mail that has no link to it; none keeps nodes and pods out of mailboxes',
-      ),
-    owners: z
-      .array(owner)
-      .max(mostOwners)
-      .refine(
-        owners => new Set(owners.map(({ name }) => name)).size === owners.length,
-        'each owner has a name of its own',
-      )
-      .default(defaults.report.owners)
-      .describe('who gets a mail on their own part of the fleet, and of nothing else'),
-    unsubscribe: z
-      .strictObject({
-        mailto: address.nullable().default(null),
-        url: z
-          .string()
-          // What else an address may hold would end the header's.
-          .regex(/^https:\/\/[\w.-]+(:\d+)?(\/[\w.~%+=&?/@:!$'*-]*)?$/, 'an https:// address')
-          .max(400)
-          .nullable()
-          .default(null),
-        oneClick: z
-          .boolean()
-          .default(false)
-          .describe('url takes a POST and asks nothing back (RFC 8058)'),
-      })
-      .refine(({ url, oneClick }) => url !== null || !oneClick, {
-        path: ['oneClick'],
-        message: 'one click needs a url',
-      })
-      .default(defaults.report.unsubscribe)
-      .describe(
-        'where a reader asks not to get the mail any more: stands in its header List-Unsubscribe and at its end',
-      ),
-    bouncesTo: address
-      .nullable()
-      .default(null)
-      .describe('who hears of mails that came back, a verified identity; by default the sender'),
-    formats: z
-      .array(z.enum(moreFormats))
-      .default(defaults.report.formats)
-      .describe('written beside page and findings'),
-    language: z
-      .enum(languageIds)
-      .default(defaults.report.language)
-      .describe('of page, mail and summary: English, Korean, Japanese or Simplified Chinese'),
-    languages: z
-      .record(address, z.enum(languageIds))
-      .default(defaults.report.languages)
-      .describe(
-        'of single recipients, by their address: they get a mail of their own, and a page that it leads to',
-      ),
-  })
-  .default(defaults.report)
+  .strictObject(
+    withDefaults(defaults.report, {
+      sender: address.nullable(),
+      recipients: z.array(address).min(1).max(mostRecipients).nullable(),
+      onlyOnChange: z
+        .boolean()
+        .describe('only the owners get the report of a run without a change since the run before'),
+      attach: z
+        .enum(attachments)
+        .describe(
+          'report attaches the page to a mail that has no link to it; none keeps nodes and pods out of mailboxes',
+        ),
+      owners: z
+        .array(owner)
+        .max(mostOwners)
+        .refine(
+          owners => new Set(owners.map(({ name }) => name)).size === owners.length,
+          'each owner has a name of its own',
+        )
+        .describe('who gets a mail on their own part of the fleet, and of nothing else'),
+      unsubscribe: z
+        .strictObject({
+          mailto: address.nullable().default(null),
+          url: z
+            .string()
+            // What else an address may hold would end the header's.
+            .regex(/^https:\/\/[\w.-]+(:\d+)?(\/[\w.~%+=&?/@:!$'*-]*)?$/, 'an https:// address')
+            .max(400)
+            .nullable()
+            .default(null),
+          oneClick: z
+            .boolean()
+            .default(false)
+            .describe('url takes a POST and asks nothing back (RFC 8058)'),
+        })
+        .refine(({ url, oneClick }) => url !== null || !oneClick, {
+          path: ['oneClick'],
+          message: 'one click needs a url',
+        })
+        .describe(
+          'where a reader asks not to get the mail any more: stands in its header List-Unsubscribe and at its end',
+        ),
+      bouncesTo: address
+        .nullable()
+        .describe('who hears of mails that came back, a verified identity; by default the sender'),
+      formats: z.array(z.enum(moreFormats)).describe('written beside page and findings'),
+      language: z
+        .enum(languageIds)
+        .describe('of page, mail and summary: English, Korean, Japanese or Simplified Chinese'),
+      languages: z
+        .record(address, z.enum(languageIds))
+        .describe(
+          'of single recipients, by their address: they get a mail of their own, and a page that it leads to',
+        ),
+    }),
+  )
   .describe(
     'who gets the service’s mail, instead of what the stack’s parameters say, and in which more forms the report is written',
   )
@@ -108,10 +99,7 @@ const report = z
 export const reportKeys = {
   report,
   history: z
-    .strictObject({
-      retentionDays: z.int().min(1).max(3650).default(defaults.history.retentionDays),
-    })
-    .default(defaults.history)
+    .strictObject(withDefaults(defaults.history, { retentionDays: z.int().min(1).max(3650) }))
     .describe(
       'how many days what is remembered of nodes and of findings that ended is kept; a bucket’s lifecycle may forget sooner',
     ),

@@ -2,12 +2,13 @@
 import * as z from 'zod'
 import { severities } from '#model/finding.ts'
 import { subjectKinds } from '#model/subject.ts'
+import { defaults } from './defaults.ts'
 import { expectationKeys } from './expectations.ts'
 import { fleetKeys } from './fleet.ts'
 import { paceKeys } from './pace.ts'
 import { remediationKeys } from './remediation.ts'
 import { reportKeys } from './report.ts'
-import { clusterName } from './values.ts'
+import { clusterName, withDefaults } from './values.ts'
 
 /** What a policy may speak of: a slip would otherwise do nothing, without a word. */
 export interface PolicyTerms {
@@ -22,16 +23,15 @@ const day = z.iso.date('a day as YYYY-MM-DD')
 
 export const policySchema = ({ ruleIds, plannableFields, valueMistakes }: PolicyTerms) =>
   z
-    .strictObject({
-      ...fleetKeys,
-      ...expectationKeys(valueMistakes),
-      ...reportKeys,
-      severities: z
-        .partialRecord(z.enum(ruleIds), z.enum(severities))
-        .default({})
-        .describe('severity by rule id, instead of the rule’s own'),
-      waivers: z
-        .array(
+    .strictObject(
+      withDefaults(defaults, {
+        ...fleetKeys,
+        ...expectationKeys(valueMistakes),
+        ...reportKeys,
+        severities: z
+          .partialRecord(z.enum(ruleIds), z.enum(severities))
+          .describe('severity by rule id, instead of the rule’s own'),
+        waivers: z.array(
           z.strictObject({
             rule: z.enum(ruleIds),
             match: z
@@ -45,11 +45,11 @@ export const policySchema = ({ ruleIds, plannableFields, valueMistakes }: Policy
             until: day.describe('the last day on which it holds (UTC)'),
             reason: z.string().regex(/\S/, 'a reason in words'),
           }),
-        )
-        .default([]),
-      ...paceKeys,
-      ...remediationKeys(plannableFields),
-    })
+        ),
+        ...paceKeys,
+        ...remediationKeys(plannableFields),
+      }),
+    )
     .refine(
       ({ modes, kubelet: { roleArn: role, useOwnToken } }) =>
         role !== null || useOwnToken || modes.every(({ mode }) => mode !== 'kubelet'),

@@ -15,3 +15,12 @@ export const clusterName = z
   .describe(
     'a cluster as the report names it; account/region/name, in a fleet of several places, by its name alone, too; * stands for any run of characters',
   )
+
+/** Gives each key of a section its default. */
+export const withDefaults = <Shape extends Record<string, z.ZodType>>(
+  defaults: { [Key in keyof Shape]: z.core.util.NoUndefined<z.output<Shape[Key]>> },
+  shape: Shape,
+) =>
+  Object.fromEntries(
+    Object.entries(shape).map(([key, type]) => [key, type.default(defaults[key])]),
+  ) as { [Key in keyof Shape]: z.ZodDefault<Shape[Key]> }

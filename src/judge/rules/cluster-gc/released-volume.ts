@@ -37,7 +37,6 @@ export const releasedVolume = clusterRule({
         subject,
         count: found.length,
         noun: 'volume',
-
         size: sizeOf(sized),
         ...releasedConfidence(found),
         consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has ${found.length === 1 ? 'stays' : 'stay'} Released: no PVC can bind ${found.length === 1 ? 'it' : 'them'}, and no controller deletes ${found.length === 1 ? 'it' : 'them'}.`,

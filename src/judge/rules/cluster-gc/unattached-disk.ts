@@ -40,7 +40,6 @@ export const unattachedDisk = clusterRule({
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: left.length,
       noun: 'disk',
-
       size: sizeOf(sized),
       consequence: `${counted(left.length, 'EBS volume')} of this cluster ${left.length === 1 ? 'is' : 'are'} attached to nothing, and ${whoHas(left)}.`,
       evidence: [

@@ -38,7 +38,6 @@ export const volumeNotDeleted = clusterRule({
         subject,
         count: found.length,
         noun: 'volume',
-
         size: sizeOf(sized),
         ...releasedConfidence(found),
         consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has should be deleted, and ${found.length === 1 ? 'is' : 'are'} not: ${undeletable === found.length ? 'nothing in this cluster can delete such a volume' : `${drivers.join(', ') || 'its driver'} has not done it`}.`,

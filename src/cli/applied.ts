@@ -18,7 +18,7 @@ interface PermissionFlags {
   inspectOutput: Policy['inspectOutput']
 }
 
-/** @throws OperatorError when the account is nowhere said, or in mode `kubelet` whose token kubelets see */
+/** @throws OperatorError if the account is unknown, or in mode `kubelet` the identity that kubelets see */
 export function appliedOf(asked: PermissionFlags, policy: Policy): Applied {
   if (accountOf(asked) === null)
     throw new OperatorError(

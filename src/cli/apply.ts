@@ -1,4 +1,4 @@
-/** `highwater apply`: an approved plan, wave by wave, each node read again until it is seen to be well. */
+/** `highwater apply`: applies an approved plan wave by wave and verifies each node. */
 
 import { Command, Option } from 'commander'
 import type { OpenedApproval } from '#model/plan.ts'

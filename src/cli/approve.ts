@@ -1,4 +1,4 @@
-/** `highwater approve`: a person's word for exactly one plan. */
+/** `highwater approve`: approves one plan by its digest. */
 
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'

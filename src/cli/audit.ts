@@ -145,7 +145,7 @@ function chosenRules({ rule, skipRule }: AuditOptions): typeof rules {
   return rules.filter(({ id }) => (rule.length === 0 || has(rule, id)) && !has(skipRule, id))
 }
 
-/** Such a run is not remembered; only what it has read is compared. */
+/** A partial run is not recorded; only its nodes are compared. */
 const isPart = (options: AuditOptions): boolean =>
   !selectsEverything(selectionOf(options)) ||
   options.rule.length + options.skipRule.length > 0 ||

@@ -1,4 +1,4 @@
-/** Numbers over days as a line of blocks: one a day, a blank where nothing is known. */
+/** Numbers over days as a line of blocks: one per day, blank if unknown. */
 
 const blocks = '▁▂▃▄▅▆▇█'
 const dayMs = 86_400_000
@@ -9,9 +9,9 @@ export interface DayValue {
 }
 
 /**
- * @param values in the order of their days; days between them that have none are blank
- * @param most how many days there is room for: the last ones
- * @param full what the highest block stands for; else the greatest value
+ * @param values in the order of their days; missing days are blank
+ * @param most maximum number of days; the last ones are shown
+ * @param full value of the highest block; absent: the greatest value
  */
 export function bars(values: DayValue[], most: number, { full }: { full?: number } = {}): string {
   const last = values.at(-1)

@@ -1,4 +1,4 @@
-/** What changed between two audits, on one screen where little did: what is worse first, what was fixed last. */
+/** The changes between two audits for a terminal: new and worse first, fixed last. */
 import {
   type Change,
   type ChangedFinding,
@@ -169,7 +169,7 @@ function nodeNames({ count, sample }: { count: number; sample: string[] }): stri
   return count > names.length ? `${count} nodes, ${names.join(', ')}, …` : names.join(', ')
 }
 
-/** Which ones is said below it. */
+/** The lines below name the nodes. */
 function nodeCounts(
   { nodes: { count: before } }: FindingState,
   { nodes: { count } }: FindingState,
@@ -193,7 +193,7 @@ function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: n
   ]
 }
 
-/** What was read before and is not now comes first; nodes that cannot be read for one reason are one line. */
+/** Nodes that were read before come first; nodes with one reason share a line. */
 function unreadLines(unread: NotReadNow[], width: number): string[] {
   if (unread.length === 0) return []
   const isLost = ({ coverage, before }: NotReadNow) =>

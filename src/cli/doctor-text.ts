@@ -1,4 +1,4 @@
-/** A check-up as a terminal tells it: what is wrong first, then what to paste. */
+/** A check-up for a terminal: problems first, then the texts that fix them. */
 import { type Check, type CheckState, type ClusterCheckup, checkStates } from '#model/checkup.ts'
 import { clean, painter, type Screen, type Style, wrap } from './terminal.ts'
 import { verbosity } from './verbosity.ts'
@@ -17,10 +17,10 @@ const stateTells: Record<Exclude<ClusterCheckup['state'], 'ok'>, string> = {
 const indent = '             '
 /** Longer lines of prose are hard to read. */
 const widestProse = 110
-/** A reason says where, what and what to do. */
+/** Room for place, reason and advice. */
 const longestDetail = 700
 
-/** What was not tried may still be refused: then nothing is called well. */
+/** With unchecked rights the headline does not say that all is well. */
 function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>): string {
   if (state !== 'ok') return stateTells[state]
   const untried = checks.flatMap(({ what, state: found }) =>
@@ -62,7 +62,7 @@ export function checkupText(
     ),
     ...bySeverity.filter(({ state: found }) => isShown(found)).flatMap(row),
     ...(hidden > 0 ? [`  ${hidden} checks ok (--verbose lists them)`] : []),
-    // To paste: as it is, so nothing of it is wrapped. Names in it are those of AWS and Kubernetes, which allow no control characters.
+    // Text to paste is not wrapped. Names of AWS and Kubernetes contain no control characters.
     ...fixes.flatMap(({ target, text }) => [
       '',
       ...wrap(`To mend it: ${clean(target, longestDetail)}`, width, '  '),

@@ -1,4 +1,4 @@
-/** The exit codes that every command shares. Where several apply: 4, 2, 1, 3. */
+/** The exit codes of all commands. If several apply: 4, 2, 1, 3 in this order. */
 import { type Severity, severities } from '#model/finding.ts'
 import type { RemediationRun, StepState, VerificationReport } from '#model/remediation.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
@@ -38,11 +38,11 @@ function isUnread(
     return clusters.some(
       ({ coverage: { nodes: all, read, partlyRead } }) => all > 0 && read + partlyRead === 0,
     )
-  // A Fargate node cannot be read by anyone: it is listed, but it is no trouble of this run.
+  // Fargate nodes cannot be read: they are listed, but do not fail the run.
   return nodes.some(({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate')
 }
 
-/** No node, and no cluster that was looked through for garbage. */
+/** No node, and no cluster that was searched for garbage. */
 export const isSnapshotOfNothing = ({
   document: { run, clusters },
   nodes,
@@ -51,7 +51,7 @@ export const isSnapshotOfNothing = ({
   nodes.length === 0 &&
   clusters.every(({ coverage }) => coverage.clusterGc === undefined)
 
-/** What is waived, fixed or unchanged fails no run. */
+/** Waived, fixed and unchanged findings do not fail a run. */
 export function diffExitCode({ document, isUnread }: DiffResult, failOn: FailOn | null): number {
   const { new: added, worse } = document.findings
   if (
@@ -64,7 +64,7 @@ export function diffExitCode({ document, isUnread }: DiffResult, failOn: FailOn 
   return isUnread ? exitCode.unread : exitCode.ok
 }
 
-/** Not yet is no mistake of anybody's: it may be by the next time. */
+/** `notYet` is no failure: a later verification may pass. */
 export function verificationExitCode(
   { counts }: VerificationReport,
   inputErrors: readonly string[],
@@ -73,7 +73,7 @@ export function verificationExitCode(
   return counts.notYet > 0 || inputErrors.length > 0 ? exitCode.unread : exitCode.ok
 }
 
-/** What is wanted of the nodes is their state at the end; one that was passed over, or is still to come, is no mistake. */
+/** @param wanted final state of the nodes; skipped and pending nodes are no failure */
 export function remediationExitCode(
   { state, endedAt, steps, deletions = [] }: RemediationRun,
   wanted: StepState,

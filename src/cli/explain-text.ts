@@ -1,4 +1,4 @@
-/** Rules as a terminal tells them: one in full, or all in a table. */
+/** Rules for a terminal: one in full, or all in a table. */
 import type { RuleExplanation } from '#judge/explanation.ts'
 import { families } from '#model/finding.ts'
 import { painter, type Screen, severityStyles, wrap } from './terminal.ts'

@@ -1,4 +1,4 @@
-/** `highwater explain`: what a rule means, why it matters, and how to end what it found. */
+/** `highwater explain`: what a rule means, why it matters, and how to fix its findings. */
 
 import { Command } from 'commander'
 import { didYouMean } from '#model/nearest.ts'

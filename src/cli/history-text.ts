@@ -1,4 +1,4 @@
-/** A node's history on one screen: what it was, how its disk filled, what was found on it and when. */
+/** A node's history for a terminal: its settings, disk use, events and findings. */
 
 import { mergedRounds } from '#judge/history/reclaim.ts'
 import type { DiskHolder } from '#model/disk-ledger.ts'

@@ -1,4 +1,4 @@
-/** `highwater history`: what was known of a node, also after it is gone; and how clusters went. */
+/** `highwater history`: the recorded days of a node, also of a removed one, and the trends of clusters. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ClusterTrend } from '#model/history.ts'
 import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'

@@ -5,10 +5,10 @@ import { kmsMacKey } from '#clients/kms.ts'
 import type { MacKey } from '#clients/mac-key.ts'
 import { OperatorError } from '#model/operator-error.ts'
 
-/** As the function has them, too. */
+/** The functions use the same variables. */
 const variables = { approvals: 'HIGHWATER_APPROVAL_KEY_ID', runs: 'HIGHWATER_RUN_KEY_ID' } as const
 
-/** @param store as it was given; undefined: none was @throws OperatorError where a bucket has no key */
+/** @param store as given; undefined: none @throws OperatorError if a bucket has no key */
 export async function keyFor(
   of: keyof typeof variables,
   store: string | undefined,

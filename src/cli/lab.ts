@@ -1,4 +1,4 @@
-/** `highwater lab`: the small world on loopback, left running to look around in; and the demo, which audits it. */
+/** `highwater lab`: serves the test world on loopback; and the demo, which audits it. */
 
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -71,7 +71,7 @@ function parseCount(text: string): number {
   return Number(text)
 }
 
-/** What `npm run demo` does: one tick of the schedule, as the Lambda function meets it, against the recorded kubelets and the incidents of the field. */
+/** `npm run demo`: one scheduled run of the Lambda handler against the recorded kubelets and the incidents. */
 export function demoCommand(): Command {
   return new Command('demo')
     .option('--out <dir>', 'where report, mail and snapshot go', 'highwater-out')
@@ -96,7 +96,7 @@ interface Morning {
   incidents: Scenario
 }
 
-/** Each remembers the ones before it that went into the same folder. */
+/** Each morning uses the history of earlier ones in the same folder. */
 const mornings: [Morning, ...Morning[]] = [
   { number: 1, incidents },
   { number: 2, incidents: incidentsAfter(1, true) },
@@ -152,7 +152,7 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
   }
 }
 
-/** Out of the lab's bucket to where an audit would write. @throws Error when somebody has removed part of it */
+/** Copies the run from the lab's bucket to the output folder. @throws Error if files are missing */
 function copyRun(kept: string, out: string): void {
   for (const name of publishedNames) copyFileSync(join(kept, name), join(out, name))
 }
@@ -188,7 +188,7 @@ const publishedNames = [
   'snapshot.ndjson.gz',
 ]
 
-/** Leads the SDKs of this process into the lab, and nowhere else. */
+/** Directs the SDKs of this process to the lab. */
 function enterLab(lab: Lab): void {
   for (const name of Object.keys(process.env))
     if (/^(AWS|HIGHWATER)_/.test(name)) delete process.env[name]

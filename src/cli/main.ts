@@ -1,4 +1,4 @@
-/** The commands, and what every one of them does with a mistake: one paragraph and an exit code, never a stack trace. */
+/** The commands and their error handling: one paragraph and an exit code, no stack trace. */
 import { Command, CommanderError } from 'commander'
 import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'

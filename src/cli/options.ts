@@ -42,7 +42,7 @@ export interface FleetOptions extends SelectionOptions, PlaceOptions {
 export const policyFileName = 'highwater.yaml'
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 
-/** Which of the nodes. */
+/** Options that select nodes. */
 export function addSelectionOptions(command: Command): Command {
   const repeatable = (flags: string, description: string) =>
     new Option(flags, description).argParser(collectText).default([], 'all')
@@ -108,7 +108,7 @@ export function addFormatOption(
     .on('option:output', (format: string) => command.setOptionValue('format', format))
 }
 
-/** Where the nodes are and which of them. */
+/** Options for the place of the nodes and their selection. */
 export const addFleetOptions = (command: Command): Command =>
   addPlaceOptions(addSelectionOptions(command)).addOption(
     new Option(
@@ -119,7 +119,7 @@ export const addFleetOptions = (command: Command): Command =>
       .default(15 * unitMs.m, '15m'),
   )
 
-/** Where the nodes are, and how they are read. */
+/** Options for the place of the nodes and the read mode. */
 export function addPlaceOptions(command: Command): Command {
   const placed = command
     .addOption(

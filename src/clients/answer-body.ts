@@ -1,4 +1,4 @@
-/** The body of one HTTP answer, within the limits of its kind and of the process. */
+/** Reads the body of an HTTP answer within the limits of its kind and of the process. */
 import type { IncomingMessage } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import {
@@ -11,7 +11,7 @@ import { RequestFailure } from './failure.ts'
 
 export interface AnswerBody {
   bytes: Buffer
-  /** To be called when the body is parsed. */
+  /** Must be called after the body is parsed. */
   release(): void
 }
 
@@ -19,11 +19,11 @@ export interface BodyOptions {
   /** For messages: `GET /version`. */
   question: string
   maxBytes: number
-  /** What is longer is cut, not refused. */
+  /** Longer answers are cut, not refused. */
   isCut: boolean
-  /** Ends the reading, and the wait for room. */
+  /** Ends reading and waiting for memory. */
   signal: AbortSignal
-  /** Runs around the wait for room, which is not the server's fault. */
+  /** Called before and after waiting for memory, so that the wait does not count as a slow server. */
   onWait(isWaiting: boolean): void
 }
 
@@ -66,7 +66,7 @@ export async function readBody(
   }
 }
 
-/** In one step: a stream for each answer costs more than the unpacking. */
+/** In one step: one stream per answer costs more than unpacking. */
 function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): Buffer {
   const believableBytes = Math.max(smallAnswerMaxBytes, maxCompressionRatio * packed.length)
   const maxOutputLength = Math.min(maxBytes, believableBytes)
@@ -74,7 +74,7 @@ function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): B
     return gunzipSync(packed, { maxOutputLength })
   } catch (error) {
     if (!isTooLong(error)) throw error
-    // What is cut says little as JSON, and less unpacked.
+    // A cut answer is not needed.
     if (isCut) return Buffer.alloc(0)
     throw tooLarge(
       maxBytes <= believableBytes

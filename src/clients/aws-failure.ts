@@ -1,18 +1,18 @@
-/** Why an AWS call failed, said once for every service: credentials, rights, pace, network. What only one service says stands in its client. */
+/** Why an AWS call failed, for all services: credentials, rights, throttling, network. Errors of one service are in its client. */
 import { awsRegions } from '#facts/aws/regions.ts'
 import { messageOf } from '#model/error-message.ts'
 import { didYouMean } from '#model/nearest.ts'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 
 export interface AwsCall {
-  /** As people say it: `EKS`, `S3`, `SES`. */
+  /** `EKS`, `S3`, `SES`. */
   service: string
-  /** The environment variable that leads the SDK to another endpoint of it. */
+  /** The environment variable that sets its endpoint in the SDK. */
   endpointVariable: string
   /** The operation and its object: `ListNodegroups of prod`. */
   what: string
   region: string
-  /** What to grant when it is not allowed, in words: `s3:PutObject on the bucket reports`. */
+  /** The right to grant if the call is denied: `s3:PutObject on the bucket reports`. */
   grant: string
 }
 
@@ -23,14 +23,14 @@ function credentialHint(): string {
     : `Does ~/.aws/config have the profile ${profile} (AWS_PROFILE), and are you logged in?`
 }
 
-/** An AWS endpoint that no DNS knows: most often a slip in the region. */
+/** An endpoint that does not resolve is usually a typing error in the region. */
 function regionHint(region: string, code: string | null): string {
   const isUnknown = (code === 'ENOTFOUND' || code === 'EAI_AGAIN') && !awsRegions.includes(region)
   const meant = didYouMean(region, awsRegions)
   return isUnknown ? `: highwater knows no region ${region}.${meant || ' Check its name'}` : ''
 }
 
-/** The failure in one paragraph for people; `status` is set where AWS answered at all. */
+/** The failure in one paragraph for people; `status` is set if AWS answered. */
 export function awsFailure(
   error: unknown,
   { service, endpointVariable, what, region, grant }: AwsCall,
@@ -58,7 +58,7 @@ export function awsFailure(
       `not allowed (${text}). That role has to be there, to trust this identity, and to be taken with the external id that its trust asks for; this identity needs sts:AssumeRole on it`,
       'role',
     )
-  // EC2 has a word of its own.
+  // EC2 uses UnauthorizedOperation.
   if (/AccessDenied|UnauthorizedOperation/.test(name))
     return fail(`not allowed (${text}). Grant ${grant} to this identity`, 'right')
   if (isThrottling(error))
@@ -72,7 +72,7 @@ export function awsFailure(
   if (status !== null)
     return requestFailure(error, `${where} was answered ${status} ${name}: ${text}`)
   const host = endpointHost(error) ?? `the ${service} endpoint of ${region}`
-  // The SDK calls a connection that broke a time-out, too; that one has Node's code.
+  // The SDK also calls a broken connection a time-out; that error has a Node code.
   if (name === 'TimeoutError' && code === null)
     return new RequestFailure(
       'timeout',
@@ -88,7 +88,7 @@ export function awsFailure(
 const isRoleRefused = (text: string): boolean =>
   text.includes('is not authorized to perform: sts:AssumeRole on resource: arn:')
 
-/** A failure that AWS answered, or that came before any answer, in the client's own words. */
+/** A RequestFailure with a message of the client, with or without an answer of AWS. */
 export function requestFailure(
   error: unknown,
   message: string,
@@ -102,7 +102,7 @@ export function requestFailure(
   })
 }
 
-/** The SDK's error, read: its name, its text folded to one line, the answer's status, and without an answer Node's code of what happened. */
+/** The parts of an SDK error: name, text in one line, status of the answer, and Node's error code if there was no answer. */
 export function awsError(error: unknown): {
   name: string
   text: string
@@ -123,7 +123,7 @@ export function awsError(error: unknown): {
   }
 }
 
-/** Too fast, not wrong: the same request may be taken a moment later. */
+/** Throttled: the same request may succeed later. */
 export function isThrottling(error: unknown): boolean {
   const { name, status } = awsError(error)
   return status === 429 || /^(SlowDown|Throttl|TooManyRequests|RequestLimitExceeded)/.test(name)

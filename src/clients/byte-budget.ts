@@ -1,4 +1,4 @@
-/** Bytes that a process may hold at once: what does not fit waits for its turn. */
+/** Limits the bytes that a process holds at once. Requests that do not fit wait. */
 export class ByteBudget {
   #left: number
   readonly #maxBytes: number
@@ -10,8 +10,8 @@ export class ByteBudget {
   }
 
   /**
-   * First come, first served. @returns gives the bytes back; a second call does nothing
-   * @throws the signal's reason when it is aborted first
+   * In order of arrival. @returns a function that frees the bytes; a second call does nothing
+   * @throws the signal's reason if it is aborted first
    */
   async take(wanted: number, signal: AbortSignal): Promise<() => void> {
     const bytes = Math.min(wanted, this.#maxBytes)

@@ -1,4 +1,4 @@
-/** The CloudWatch API: how alarms stand. */
+/** The CloudWatch API: states of alarms. */
 import { CloudWatchClient, paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch'
 import { awsFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
@@ -9,7 +9,7 @@ export const cloudwatchPermissions = ['cloudwatch:DescribeAlarms']
 const maxAttempts = 5
 
 /**
- * By name `OK`, `ALARM` or `INSUFFICIENT_DATA`; one that is not there is not in it.
+ * State by name: `OK`, `ALARM` or `INSUFFICIENT_DATA`. Missing alarms have no entry.
  * @param names at most 100
  * @throws RequestFailure with a message for people, or the signal's reason
  */
@@ -26,7 +26,7 @@ export async function alarmStates(
   })
   const states = new Map<string, string>()
   try {
-    // Unless they are asked for, composite alarms are left out.
+    // By default composite alarms are not returned.
     const asked = {
       AlarmNames: [...names],
       AlarmTypes: ['MetricAlarm' as const, 'CompositeAlarm' as const],

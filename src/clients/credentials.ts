@@ -1,7 +1,7 @@
 /** The caller's AWS credentials, as the SDK finds them, or those of a role in another account. */
 import { fromNodeProviderChain, fromTemporaryCredentials } from '@aws-sdk/credential-providers'
 
-/** What a role in another account costs the function's role. */
+/** The right that the function's role needs for a role in another account. */
 export const stsPermissions = ['sts:AssumeRole']
 
 export interface AwsCredentials {
@@ -14,7 +14,7 @@ export interface AwsCredentials {
 export type CredentialSource = () => Promise<AwsCredentials>
 
 /**
- * Credentials for one account: the SDK's own chain (environment, profile, SSO, instance or function role), and from there the role, if one is named.
+ * Credentials for one account: the SDK's own chain (environment, profile, SSO, instance or function role), then the role, if one is named.
  * They renew themselves.
  */
 export function credentialSource(

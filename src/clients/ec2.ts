@@ -1,4 +1,4 @@
-/** The EC2 API: what launch templates tell the kubelet, cut here to just that; and the volumes and instances of a cluster. */
+/** The EC2 API: kubelet settings in launch templates, and the volumes and instances of a cluster. */
 import {
   DescribeInstancesCommand,
   DescribeLaunchTemplateVersionsCommand,
@@ -18,12 +18,12 @@ import type { RequestFailure } from './failure.ts'
 import { tellingSlowDowns } from './slow-downs.ts'
 import { readUserData } from './user-data.ts'
 
-/** What discovery calls; the collectors name the rest. */
+/** The calls of discovery. Collectors name the others. */
 export const ec2Permissions = ['ec2:DescribeLaunchTemplateVersions']
 
 const maxAttempts = 5
 
-/** The versions of one template that somebody names: numbers, `$Default`, `$Latest`. */
+/** The referenced versions of one template: numbers, `$Default`, `$Latest`. */
 export interface TemplateVersions {
   by: { id: string } | { name: string }
   versions: string[]
@@ -34,7 +34,7 @@ export interface LaunchTemplate {
   launchTemplateId: string
   launchTemplateName: string
   versionNumber: number
-  /** Null: the template tells the kubelet nothing. Absent: what it tells is not known. */
+  /** Null: the template has no kubelet settings. Absent: unknown. */
   kubelet?: KubeletSettings | null
 }
 

@@ -1,4 +1,4 @@
-/** The EKS API: which clusters and nodegroups there are. */
+/** The EKS API: clusters and nodegroups. */
 import {
   DescribeClusterCommand,
   DescribeNodegroupCommand,
@@ -12,7 +12,7 @@ import type { CredentialSource } from './credentials.ts'
 import type { RequestFailure } from './failure.ts'
 import { tellingSlowDowns } from './slow-downs.ts'
 
-/** What this file calls, for the function's role. */
+/** The calls of this file, for the function's role. */
 export const eksPermissions = [
   'eks:ListClusters',
   'eks:DescribeCluster',
@@ -117,7 +117,7 @@ function eksFailure(error: unknown, what: string, region: string): RequestFailur
   })
 }
 
-/** The region that the SDK's standard settings name, or null. */
+/** The region of the SDK's standard settings, or null. */
 export async function sdkRegion(): Promise<string | null> {
   const client = new EKSClient({})
   try {

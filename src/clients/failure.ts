@@ -1,4 +1,4 @@
-/** Why a call to the outside failed, in a form that people and the retry loop both understand. */
+/** Why a call failed, for people and for the retry loop. */
 import { messageOf } from '#model/error-message.ts'
 import type { ReadError } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
@@ -45,7 +45,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** A failed call as an entry of what could not be read. */
+/** A failed call as a ReadError. */
 export function readErrorOf(what: ReadError['what'], error: unknown): ReadError {
   const refusal = error instanceof RequestFailure ? error.refusal : null
   return { what, message: messageOf(error), ...(refusal && { refusal }) }
@@ -95,7 +95,7 @@ function errorCode(error: unknown): string | null {
 
 const foreignTextMaxLength = 8192
 
-/** No word is cut: half a secret has no form by which it is found. A text without white space is one word. */
+/** Cuts only between words, because half a secret is not recognised. A text without white space is one word. */
 function wholeWords(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   let end = maxLength
@@ -103,7 +103,7 @@ function wholeWords(text: string, maxLength: number): string {
   return text.slice(0, end === 0 ? maxLength : end)
 }
 
-/** Foreign text on its way into a message: without secrets and control characters, white space folded, cut at `maxLength`. */
+/** Foreign text for a message: without secrets and control characters, white space folded, cut at `maxLength`. */
 export function oneLine(text: string, maxLength = 300): string {
   const folded = redact(wholeWords(text, foreignTextMaxLength))
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')

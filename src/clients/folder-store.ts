@@ -1,4 +1,4 @@
-/** A store in a folder of this machine. A file appears whole or not at all, and of several writers at once, also in other processes, one wins. */
+/** A store in a folder of this machine. Files appear whole or not at all. If several writers, also of other processes, write at once, one wins. */
 
 import { createHash, randomUUID } from 'node:crypto'
 import {
@@ -21,7 +21,7 @@ import { checkKey, type Store } from './store.ts'
 
 const partialSuffix = '.partial'
 const lockSuffix = '.lock'
-// The lock is held for a few file operations: an older one is of a process that died.
+// The lock is held for a few file operations: an older lock belongs to a dead process.
 const lockStaleMs = 10_000
 const lockPollMs = 20
 
@@ -106,12 +106,12 @@ export function folderStore(
   }
 }
 
-/** A key that is a folder, or lies under a file, is none either: a bucket has no folders. */
+/** A key that is a folder, or is below a file, does not exist: a bucket has no folders. */
 const isNoFile = (error: unknown) => ['ENOENT', 'ENOTDIR', 'EISDIR'].includes(codeOf(error) ?? '')
 
 const versionOf = (body: Buffer) => createHash('sha256').update(body).digest('hex')
 
-/** A hard link, unlike a rename, never takes a place that is taken. */
+/** Unlike a rename, a hard link never replaces a file. */
 async function linkNew(partial: string, target: string): Promise<boolean> {
   try {
     await link(partial, target)
@@ -127,7 +127,7 @@ async function locked<T>(target: string, run: () => Promise<T>): Promise<T> {
   while (!(await taken(lock))) {
     const ageMs = await stat(lock).then(
       ({ mtimeMs }) => Math.abs(Date.now() - mtimeMs), // ahead of now: the clock has jumped since
-      () => 0, // given back in between
+      () => 0, // released in the meantime
     )
     if (ageMs > lockStaleMs) await rm(lock, { force: true })
     else await delay(lockPollMs)

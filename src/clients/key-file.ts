@@ -1,4 +1,4 @@
-/** The key of one person's machine, for a store that is a folder: a file that its owner alone can read. */
+/** The key of one machine, for a store in a folder: a file that only its owner can read. */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -15,7 +15,7 @@ const keyBytes = 32
 export const defaultKeyFile = (): string =>
   join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'highwater', 'seal.key')
 
-/** Read at the first use, and made where it is missing. */
+/** Read at the first use; created if missing. */
 export function fileMacKey(path: string): MacKey {
   let loaded: Promise<Buffer> | null = null
   const key = () => {

@@ -1,4 +1,4 @@
-/** Clusters outside EKS, or as kubectl reaches them: contexts of a kubeconfig file, or the cluster in whose pod this runs. Not for the Lambda: client-node is large. */
+/** Clusters by the contexts of a kubeconfig file, or the cluster in whose pod this runs. Not for the Lambda: client-node is large. */
 
 import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
@@ -57,7 +57,7 @@ function loadedConfig(file: string | null): KubeConfig {
 }
 
 /**
- * The API server of one context, with whatever the file says of credentials: tokens, client certificates, exec plugins (run again when theirs expire).
+ * The API server of one context with the credentials of the file: tokens, client certificates, exec plugins (run again after expiry).
  * @param file  null: $KUBECONFIG, else ~/.kube/config
  * @param contextName  null: the file's current context
  * @throws OperatorError
@@ -88,9 +88,9 @@ export async function kubeconfigEndpoint(
 }
 
 /**
- * The API server of the cluster in whose pod this runs, with the pod's service account. Its token is read anew as the kubelet renews it.
- * @param name  what the cluster is called in the report: it does not know its own name
- * @param root  where the pod's files lie
+ * The API server of the cluster in whose pod this runs, with the pod's service account. The token is read again because the kubelet renews it.
+ * @param name  of the cluster in the report: a cluster does not know its own name
+ * @param root  folder of the pod's files
  * @throws OperatorError
  */
 export async function inClusterEndpoint(name: string, root = ''): Promise<NamedEndpoint> {

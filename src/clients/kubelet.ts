@@ -1,11 +1,11 @@
-/** Kubelets asked directly, on their own port. Their certificates are always verified against the cluster's CA: what is sent is a token. */
+/** Direct calls to kubelets, on their own port. Certificates are always verified against the cluster's CA, because a token is sent. */
 import { isIPv6 } from 'node:net'
 import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
 import { RequestFailure } from './failure.ts'
 import { type GetOptions, KubernetesClient, type KubernetesEndpoint } from './kubernetes.ts'
 import type { PaceLimits } from './pace.ts'
 
-/** With what kubelets are asked. Every one of them sees the token, so it should be good for little else. */
+/** The identity for kubelets. Every kubelet sees the token, so it should have few other rights. */
 export interface KubeletIdentity {
   /** PEM of the cluster's CA. */
   ca: string | Buffer

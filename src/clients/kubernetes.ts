@@ -15,18 +15,18 @@ import { Pace, type PaceLimits, sleep } from './pace.ts'
 import { SentSecrets } from './sent-secrets.ts'
 import { tellSlowDown } from './slow-downs.ts'
 
-/** Where an API server is and how we prove who we are. */
+/** Address of an API server and credentials for it. */
 export interface KubernetesEndpoint {
   /** `https://host[:port][/prefix]` */
   server: string
   /** PEM; only these CAs are trusted. Absent: the system's. */
   ca?: string | Buffer
   clientCertificate?: { cert: string | Buffer; key: string | Buffer }
-  /** Name expected in the certificate, where it is not the host. */
+  /** Name expected in the certificate, if it is not the host. */
   serverName?: string
-  /** The certificate may be for any of these, where it is not for the host. */
+  /** Other names that the certificate may be for. */
   names?: readonly string[]
-  /** Only where a kubeconfig says `insecure-skip-tls-verify`. */
+  /** Only if a kubeconfig has `insecure-skip-tls-verify`. */
   skipTlsVerification?: boolean
   /** The Authorization header; `renew` after a 401. Null: none is sent. */
   authorization: (renew: boolean) => Promise<string | null>
@@ -38,11 +38,11 @@ export interface KubernetesClientOptions {
   attempts: number
   /** First wait before a retry; doubled each time, with full jitter. */
   backoffMs: number
-  /** How long a server that cannot be reached is waited for; then what is left fails at once. */
+  /** How long to wait for an unreachable server; then other requests fail at once. */
   patienceMs: number
-  /** How often such a server is tried. */
+  /** Interval between tries of an unreachable server. */
   probeEveryMs: number
-  /** What to do about an answer of that status. */
+  /** Advice for an answer of that status. */
   hints: Readonly<Record<number, string>>
 }
 
@@ -57,30 +57,30 @@ const defaultOptions = {
   },
 }
 const listPageLimit = 500
-/** Whole objects where a server knows no other form. Source: Kubernetes API concepts, metadata-only fetches. */
+/** Servers without this form return whole objects. Source: Kubernetes API concepts, metadata-only fetches. */
 const metadataOnly =
   'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 const maxRetryAfterMs = 30_000
 const maxListRestarts = 3
-/** So many requests in a row that never reached the server: it is gone, and the rest of the run must not wait for each node anew. */
+/** After this many requests in a row without a connection the server counts as gone, so that the run does not wait for each node again. */
 const goneAfterFailures = 15
 
 export interface ListPage {
   items: Record<string, unknown>[]
-  /** How many objects the server still has after this page; null when it does not say. */
+  /** Number of objects after this page; null: unknown. */
   remaining: number | null
 }
 
 export interface GetOptions {
   signal: AbortSignal
   timeoutMs: number
-  /** Fewer tries than usual, for what is probably down. */
+  /** Number of tries, fewer than usual for a target that is probably down. */
   attempts?: number
-  /** The answer comes from a node behind the server: its 5xx says nothing about the server itself. */
+  /** The answer comes from a node behind the server: its 5xx does not count for the server. */
   isProxied?: boolean
-  /** Of the objects of a list only their metadata. */
+  /** List only the metadata of objects. */
   isMetadataOnly?: boolean
-  /** By what limits the answer is read. Default: a page of a list, else one object. */
+  /** Selects the limits of the answer. Default: a page of a list, else one object. */
   kind?: AnswerKind
 }
 
@@ -88,7 +88,7 @@ export interface GetOptions {
 export interface Deletion {
   uid: string
   resourceVersion: string
-  /** Null: the resource's own. */
+  /** Null: the default of the resource. */
   propagationPolicy: 'Background' | null
   /** The server checks rights, conditions and admission, and keeps the object. */
   isDryRun: boolean
@@ -135,12 +135,12 @@ export class KubernetesClient {
           })
   }
 
-  /** Requests a second that the server is being asked now. */
+  /** Present rate of requests per second. */
   get requestsPerSecond(): number {
     return this.pace.requestsPerSecond
   }
 
-  /** How far this machine's clock is ahead of the server's, by its last answer, to the second; null before any. */
+  /** How far this machine's clock is ahead of the server's, from its last answer, to the second; null: no answer yet. */
   get clockAheadMs(): number | null {
     return this.aheadMs
   }
@@ -154,15 +154,15 @@ export class KubernetesClient {
     )
   }
 
-  /** POSTs a review: the server answers a question and keeps nothing. @throws as getJson */
+  /** POSTs a review, which changes nothing on the server. @throws as getJson */
   postReview(path: string, review: object, options: GetOptions): Promise<unknown> {
     return this.ask({ method: 'POST', path, body: JSON.stringify(review) }, options)
   }
 
   /**
-   * DELETEs one object, if it still is that one. Asked again after an answer that was lost it may be gone: 404.
+   * DELETEs one object by its uid and resourceVersion. A retry after a lost answer may get 404.
    *
-   * @throws as getJson; 409 where it is another one, or was changed since
+   * @throws as getJson; 409 if it is another object or has changed
    */
   deleteObject(
     path: string,
@@ -252,7 +252,7 @@ export class KubernetesClient {
     this.agent.destroy()
   }
 
-  /** A server that cannot be reached is waited for, because most come back within seconds; one that stays away is only probed now and then. */
+  /** Waits for an unreachable server, because most return within seconds; later it is only probed at intervals. */
   private async awaitServer(signal: AbortSignal): Promise<void> {
     if (this.unreachable < goneAfterFailures) return
     const now = performance.now()
@@ -266,7 +266,7 @@ export class KubernetesClient {
     this.probedMs = now
   }
 
-  /** Counts the requests in a row that never reached the server. */
+  /** Counts the requests in a row without a connection. */
   private async noticing<T>(request: () => Promise<T>): Promise<T> {
     try {
       const answer = await request()
@@ -418,13 +418,13 @@ interface Answer {
   body: AnswerBody
 }
 
-/** 202: it goes when what holds it is gone. */
+/** 202: deletion is pending. */
 const isSuccess = (status: number) => status === 200 || status === 201 || status === 202
 
 const limitOf = ({ kind = 'object' }: Question, status: number) =>
   answerLimits[isSuccess(status) ? kind : 'refusal']
 
-/** Takes out of a text what was sent. */
+/** Removes sent secrets from a text. */
 type Clean = (text: string) => string
 
 /** @throws RequestFailure */
@@ -495,7 +495,7 @@ function parseStatus(bytes: Buffer, clean: Clean): { message: string; body: unkn
   return { message: oneLine(text), body: null }
 }
 
-/** In a message: a selector may be longer than what was answered. */
+/** For messages: a selector may be very long. */
 const withoutQuery = (path: string) => path.split('?')[0] ?? ''
 const requestLine = ({ method, path }: Question) => `${method} ${withoutQuery(path)}`
 
@@ -504,7 +504,7 @@ function httpMessage(status: number, message: string, question: Question, hint?:
   return hint ? `${said}. ${hint}` : said
 }
 
-/** A certificate for one of the names is right; the error is that of the host. */
+/** Accepts a certificate for one of the names; the error is that of the host. */
 const anyName =
   (names: readonly string[]): typeof checkServerIdentity =>
   (host, certificate) =>
@@ -519,7 +519,7 @@ function retryAfterMs(header: string | undefined): number | null {
     : Math.min(seconds * 1000, maxRetryAfterMs)
 }
 
-/** How often a request that failed so is worth trying in all: a node that hung once will probably hang again, so not often. */
+/** Maximum number of tries after such a failure. A node that timed out will probably time out again. */
 function triesWorth(failure: RequestFailure): number {
   if (failure.kind === 'timeout') return 2
   if (failure.kind === 'http')

@@ -5,7 +5,7 @@ export interface MailAttachment {
   body: Buffer
 }
 
-/** ASCII, both. */
+/** Name and value are ASCII. */
 export interface MailHeader {
   name: string
   value: string
@@ -14,7 +14,7 @@ export interface MailHeader {
 export interface Mail {
   from: string
   to: string[]
-  /** Who hears of it when it comes back, a verified identity; null: the sender. */
+  /** Address for bounces, a verified identity; null: the sender. */
   bouncesTo?: string | null
   headers?: MailHeader[]
   subject: string

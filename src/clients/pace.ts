@@ -1,6 +1,6 @@
 /**
- * How fast one Kubernetes API server is asked. Proxied requests escape its own flow control (long-running verbs are exempt from API Priority and
- * Fairness), so the caller has to be polite: at most so many a second and at once, halved when the server complains, slowly back up when it does not.
+ * The request rate for one Kubernetes API server. Its own flow control does not limit proxied requests (long-running verbs are exempt from API Priority and
+ * Fairness), so the client limits rate and concurrency: the rate is halved after a complaint and rises slowly after successes.
  */
 export interface PaceLimits {
   requestsPerSecond: number
@@ -8,7 +8,7 @@ export interface PaceLimits {
 }
 
 const slowestRequestsPerSecond = 1
-/** Of a limit that is lower itself: a complaint never makes anyone faster. */
+/** Lower bound for limits below one per second: a complaint never raises the rate. */
 const slowestShare = 0.2
 const recoveryPerSuccess = 0.02
 
@@ -48,7 +48,7 @@ export class Pace {
     )
   }
 
-  /** The server said that it is too much: half the rate, and nothing at all before `retryAfterMs`. */
+  /** The server complained: halves the rate and pauses for `retryAfterMs`. */
   complained(retryAfterMs: number | null): void {
     const slowest = Math.min(slowestRequestsPerSecond, slowestShare * this.limits.requestsPerSecond)
     this.currentRate = Math.max(slowest, this.currentRate / 2)

@@ -1,4 +1,4 @@
-/** Asks instances through SSM Run Command, many at once: who asks for one gets its output, or an error that says why there is none. */
+/** Runs a document on instances by SSM Run Command, many per command. Each caller gets the output of its instance or an error with the reason. */
 
 import { isAgentTooOld } from '#facts/aws/agent-versions.ts'
 import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-status.ts'
@@ -14,24 +14,24 @@ import {
   type SsmApi,
 } from './ssm.ts'
 
-/** What an agent must be for a command to go out to it. */
+/** Requirements for an agent to get a command. */
 export interface Reach {
-  /** "Online" is a memory of SSM's: an agent that was not heard for longer is not asked. */
+  /** SSM may show an agent as Online that is gone: an agent without contact for longer gets no command. */
   silentAfterMs: number
-  /** The oldest one that can run the document. */
+  /** Oldest agent version that can run the document. */
   agentVersion: string
 }
 
-/** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
+/** An agent reports every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
 export const agentSilentAfterMs = 15 * 60_000
-/** Calls that one sender of commands has under way in its account and region. */
+/** Concurrent SSM calls in one account and region. */
 export const ssmAtOnce = 5
 
 const pollMs = 2000
-/** Who waits less for a node does not wait longer for nothing. */
+/** With a short time limit, polls are more frequent. */
 const leastPolls = 40
 
-/** How long commands are gathered and how often answers are asked for, where a node has `timeoutMs` for its own. */
+/** Gathering and polling intervals for a time limit of `timeoutMs` per node. */
 export const rhythmWithin = (
   timeoutMs: number,
   gatherMs: number,
@@ -46,12 +46,12 @@ export interface RunCommandOptions {
   stepName: string
   parameters: Readonly<Record<string, string>>
   comment: string
-  /** Where agents put what is longer than SSM keeps; null: nowhere. */
+  /** Bucket for answers that are too long for SSM; null: none. */
   output: { bucket: string; prefix: string } | null
-  /** Everything that one instance may take: to be reached, to run, to answer. */
+  /** Time limit per instance: delivery, run and answer. */
   timeoutMs: number
   reach: Reach
-  /** What is asked for goes out together, with no longer than this between one and the next, or as long as answers are on their way. */
+  /** Requests are sent together if each follows the previous one within this time, or while outputs are being read. */
   gatherMs: number
   pollMs: number
   signal: AbortSignal
@@ -61,9 +61,9 @@ export interface CommandAnswer extends InvocationOutput {
   commandId: string
 }
 
-/** No command has gone out to the instance; after every other error one may have, and may still be taken up. */
+/** No command was sent to the instance. After any other error a command may have been sent and may still run. */
 export class NotSent extends Error {
-  /** Not this instance is why but the account, or SSM itself. */
+  /** The reason is the account or SSM, not this instance. */
   readonly isCommon: boolean
 
   constructor(
@@ -96,20 +96,20 @@ export class RunCommand {
 
   /**
    * @param onSent called before there is an answer
-   * @throws NotSent, or Error that says in words why the instance has not answered, or the signal's reason
+   * @throws NotSent; Error with the reason why the instance has not answered; the signal's reason
    */
   ask(instanceId: string, onSent?: (commandId: string) => void): Promise<CommandAnswer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ instanceId, onSent, resolve, reject })
       if (this.#waiting.length >= commandInstancesMax) this.#flush()
-      // Nodes come one by one as others are done with: a batch is full before long, and only the last ones wait.
+      // Requests arrive one by one, so a batch fills quickly and only the last requests wait.
       else
         this.#timer =
           this.#timer?.refresh() ?? setTimeout(() => this.#gathered(), this.#options.gatherMs)
     })
   }
 
-  /** Each answer brings the next node, however slowly answers may be asked for: while some are, those who wait would only queue behind them, each as a command of its own. */
+  /** Each output that is read brings another request. While outputs are read, waiting requests stay in the batch instead of becoming commands of their own. */
   #gathered(): void {
     if (this.#outputsUnderWay > 0) this.#timer?.refresh()
     else this.#flush()
@@ -128,8 +128,8 @@ export class RunCommand {
   }
 
   /**
-   * One that has gone since SSM listed it refuses the whole command, and SSM does not say which: it is asked once more whom it knows. Where its list
-   * is as old as before, the halves are asked each for itself.
+   * An instance that is gone since SSM listed it makes SSM refuse the whole command without naming it. The instances are listed again; if the list
+   * is unchanged, the command is divided in halves.
    */
   async #askTogether(batch: PendingCommand[], isListedAgain = false): Promise<void> {
     if (batch.length === 0) return
@@ -144,7 +144,7 @@ export class RunCommand {
     await Promise.all(parts.map(part => orTold(part, this.#askTogether(part, true))))
   }
 
-  /** Null: one of several is not there. */
+  /** Null: SSM does not know one of several instances. */
   async #send(batch: PendingCommand[]): Promise<string | null> {
     const { signal, document, parameters, comment, output, timeoutMs } = this.#options
     const instanceIds = batch.map(({ instanceId }) => instanceId)
@@ -156,7 +156,7 @@ export class RunCommand {
       )
     } catch (error) {
       if (batch.length > 1 && namesUnknownInstance(error)) return null
-      // What AWS has refused has not gone out; whether a connection that broke carried it there is not known.
+      // A refused command was not sent. After a broken connection it is unknown.
       throw wasRefused(error)
         ? new NotSent(error.message, { cause: error, isCommon: !namesUnknownInstance(error) })
         : error
@@ -202,7 +202,7 @@ export class RunCommand {
         if (!hasEnded(status)) continue
         open.delete(instanceId)
         const why = whyNotAnswered(status, statusDetails)
-        // A script that failed has still said something; where SSM says more than that it failed, none has run.
+        // A failed script still has output. With any other failure no script has run.
         if (why === undefined || hasScriptFailed(status, statusDetails))
           outputs.push(this.#output(commandId, asked))
         else asked.reject(new Error(`SSM: ${why}`))
@@ -253,7 +253,7 @@ const wasRefused = (error: unknown): error is RequestFailure =>
   error.status >= 400 &&
   error.status < 500
 
-/** The account's version of one of our documents, if it is the very same. @throws Error */
+/** The account's version of a document, if its hash matches. @throws Error */
 export async function pinnedDocument(
   ssm: SsmApi,
   name: string,

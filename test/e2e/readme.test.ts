@@ -10,14 +10,12 @@ import { highwater } from '#test/cli.ts'
 import { shownCommands } from '#test/shown-commands.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'highwater-readme-'))
-const bucket = 's3://highwater-lab/readme'
 /** What the reader fills in. */
 const values = new Map([
   ['prod', 'shop'],
   ['staging', 'shop'],
   ['~/.kube/config', 'kubeconfig'],
   ['yesterday.ndjson.gz', 'today.ndjson.gz'],
-  ['s3://BUCKET/PREFIX', bucket],
 ])
 const commands = shownCommands('README.md').filter(
   ({ block, words }) => block !== null && words[0] === 'highwater',
@@ -46,7 +44,8 @@ it.each(commands.filter(({ words }) => !words.includes('--in-cluster')))(
     const run = (args: string[]) => highwater(args, { cwd: folder, env: environment })
     if (words[0] === 'plan') {
       // No node of the lab breaks the rule of the example: the change is named instead.
-      words.splice(words.indexOf('--rule'), 2, '--set', 'imageGCHighThresholdPercent=70')
+      const percents = ['imageGCHighThresholdPercent=70', 'imageGCLowThresholdPercent=60']
+      words.splice(words.indexOf('--rule'), 2, ...percents.flatMap(one => ['--set', one]))
     }
     if (words[0] === 'approve') values.set('DIGEST', plan().digest)
     if (words[0] === 'rollback') values.set('RUN', plan().id)
@@ -54,7 +53,7 @@ it.each(commands.filter(({ words }) => !words.includes('--in-cluster')))(
     expect(fine, `${stdout}${stderr}`).toContain(code)
     if (words[0] === 'collect') {
       const { stdout: list } = await run(['predict', '--snapshot', 'today.ndjson.gz', '-o', 'json'])
-      values.set('NODE', JSON.parse(list).nodes[0].name)
+      values.set('NODE', JSON.parse(list).nodes[0].node)
     }
   },
 )

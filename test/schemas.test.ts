@@ -14,6 +14,7 @@ import { schemaErrors } from '#test/json-schema.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 import { fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 import { morningReport, quietReport } from '#test/report-builder.ts'
+import { withReference } from '#tools/policy-reference.ts'
 import { type FormatName, fileText, schemasOf } from '#tools/schemas.ts'
 
 const published = schemasOf(true)
@@ -28,6 +29,12 @@ it.each(Object.keys(published) as FormatName[])('docs/schemas has %s as it is', 
   const file = `docs/schemas/${name}.schema.json`
   expect(readFileSync(file, 'utf8'), 'npm run schemas').toBe(fileText(published[name]))
   expect(published[name].$id).toBe(`urn:highwater:schema:${name}:1`)
+})
+
+it('docs/policy.md has every key as it is', () => {
+  const page = readFileSync('docs/policy.md', 'utf8')
+  expect(page, 'npm run schemas').toBe(withReference(page, published.policy))
+  expect(page).toContain('| `report.attach` | `report`, `none` | `"report"` |')
 })
 
 it('know every key of the policy', () => {

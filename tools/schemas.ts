@@ -1,8 +1,8 @@
 /**
  * JSON Schemas of the formats, generated from their types and, for the policy, from its zod schema. `npm run schemas` writes them to
- * `docs/schemas`.
+ * `docs/schemas`, and the table of docs/policy.md.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   AnyType,
@@ -16,6 +16,7 @@ import {
 } from 'ts-json-schema-generator'
 import { policyJsonSchema } from '#model/policy/schema.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
+import { withReference } from './policy-reference.ts'
 
 export const formats = ['findings', 'prediction', 'snapshot', 'plan', 'approval', 'ledger'] as const
 type Schema = ReturnType<SchemaGenerator['createSchema']>
@@ -94,6 +95,9 @@ export const fileText = (schema: Schema): string => `${JSON.stringify(schema, nu
 if (import.meta.main) {
   const folder = join(import.meta.dirname, '../docs/schemas')
   mkdirSync(folder, { recursive: true })
-  for (const [name, schema] of Object.entries(schemasOf(true)))
+  const schemas = schemasOf(true)
+  for (const [name, schema] of Object.entries(schemas))
     writeFileSync(join(folder, `${name}.schema.json`), fileText(schema))
+  const page = join(folder, '../policy.md')
+  writeFileSync(page, withReference(readFileSync(page, 'utf8'), schemas.policy))
 }

@@ -13,7 +13,7 @@ import { clean } from './terminal.ts'
 const dayMs = 86_400_000
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 
-/** Every line that sets something is a comment: the defaults hold until somebody decides. */
+/** Every setting is commented out, so the defaults apply. */
 const firstPolicy = `# What your team decided. Every key has a default; docs/policy.md explains them all.
 # "highwater policy check" names each mistake with its line.
 

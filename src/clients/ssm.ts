@@ -33,7 +33,7 @@ const maxAttempts = 6
 /** A document as it is to run: where the server's content has another hash, it refuses. */
 export interface PinnedDocument {
   name: string
-  /** A number; `$LATEST` would be whatever somebody wrote last. */
+  /** A number; `$LATEST` could change at any time. */
   version: string
   sha256: string
 }

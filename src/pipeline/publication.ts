@@ -41,7 +41,7 @@ export interface PublicationContext {
 export const unsubscribeAddresses = ({ unsubscribe: { url, mailto } }: ReportPolicy) =>
   [url, mailto].filter(address => address !== null)
 
-/** Everybody, then each owner, in each language that somebody of them reads. @param ways how the mail goes to whom */
+/** The general audience, then each owner, in each language of their recipients. @param ways the channels of an audience */
 export const audiencesOf = (
   { onlyOnChange, owners }: ReportPolicy,
   ways: (owner: ReportOwner | null) => Readers[],

@@ -58,7 +58,7 @@ export async function update(
         : await store.replace(key, body, 'application/gzip', found.version)
     if (isWritten) return
   }
-  throw new Error(`${store.location}/${key} was changed again and again by somebody else`)
+  throw new Error(`${store.location}/${key} was changed by other writers at every try`)
 }
 
 /** Empty: there is no file, or it cannot be unpacked and is written anew. */

@@ -25,7 +25,7 @@ export type WantedImage = { name: string; findings: string[] } & (
 /**
  * By name.
  * @param fixes those that images end
- * @param isAsked whether somebody named them; else an image without a source is passed over
+ * @param isAsked the user named rules or findings; else images without a source are skipped
  * @param digestsOf those that the nodes of the cluster hold under a name
  */
 export function wantedImages(

@@ -93,7 +93,7 @@ function withModes(policy: Policy, grants: PolicyGrants, refuse: Refuse): Policy
   }
 }
 
-/** A stack that changes no node makes no plans, whoever writes the policy file. */
+/** A stack without remediation makes no plans, whatever the policy file contains. */
 function grantedRemediation(
   { remediation }: Policy,
   { plans }: PolicyGrants,

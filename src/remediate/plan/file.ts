@@ -93,7 +93,7 @@ export async function openedApproval(
   return { ...approval, sealed: written }
 }
 
-/** Of a file that somebody gives: the policy's word counts only where the policy is asked. @throws OperatorError */
+/** For an approval file of a user: approvals by policy are refused. @throws OperatorError */
 export async function openedPersonsApproval(
   written: string,
   from: string,

@@ -8,7 +8,7 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 import { deletable, deletables, objectPath } from '#remediate/plan/deletions.ts'
 
 /**
- * `gone`: somebody else was there first, or an earlier try of ours; `changed`: it is not what was approved any more, and stays; `would-delete`: a dry
+ * `gone`: deleted already, perhaps by an earlier try; `changed`: it is not the approved object any more, and stays; `would-delete`: a dry
  * run ended well; `failed`: the server refused it, or did not answer, and then it may have gone.
  */
 export interface DeletionOutcome {

@@ -1,4 +1,4 @@
-/** The leases of all clusters of a plan, each by what its cluster is and not by what somebody calls it. */
+/** The leases of all clusters of a plan, by the identity of the cluster, not by its name. */
 import pMap from 'p-map'
 import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'

@@ -1,7 +1,7 @@
 import { messageOf } from '#model/error-message.ts'
 import type { Clock } from './clock.ts'
 
-/** The run goes on when somebody asks for it; the message says why it does not now. */
+/** The run is paused until it is resumed; the message contains the reason. */
 export class Paused extends Error {}
 
 /** @throws Paused when the signal comes first */

@@ -34,6 +34,8 @@ export interface LaunchTemplate {
   launchTemplateId: string
   launchTemplateName: string
   versionNumber: number
+  /** EBS volumes that it gives a size. */
+  volumes: { deviceName: string; sizeGiB: number }[]
   /** Null: the template has no kubelet settings. Absent: unknown. */
   kubelet?: KubeletSettings | null
 }
@@ -164,6 +166,9 @@ function cut({
     launchTemplateId: LaunchTemplateId ?? '',
     launchTemplateName: LaunchTemplateName ?? '',
     versionNumber: VersionNumber ?? 0,
+    volumes: (LaunchTemplateData?.BlockDeviceMappings ?? []).flatMap(({ DeviceName, Ebs }) =>
+      DeviceName && Ebs?.VolumeSize ? [{ deviceName: DeviceName, sizeGiB: Ebs.VolumeSize }] : [],
+    ),
   }
   const { settings, unread } = readUserData(LaunchTemplateData?.UserData ?? '')
   const named = unread.map(

@@ -37,6 +37,8 @@ export interface LaunchTemplateVersion {
   launchTemplateId?: string
   launchTemplateName?: string
   versionNumber?: number
+  /** EBS volumes that it gives a size. Absent: not read. */
+  volumes?: { deviceName?: string; sizeGiB?: number }[]
   /** Null: its user data has no kubelet settings. Absent: unknown. */
   kubelet?: KubeletSource | null
 }

@@ -258,6 +258,7 @@ export const launchTemplateShape: Shape = {
   launchTemplateId: 'text',
   launchTemplateName: 'text',
   versionNumber: 'number',
+  volumes: list({ deviceName: 'text', sizeGiB: 'number' }),
   // cutSettings in secrets.ts
   kubelet: true,
 }

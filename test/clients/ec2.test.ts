@@ -44,6 +44,7 @@ describe('launchTemplates', () => {
         launchTemplateId: template.id,
         launchTemplateName: 'own',
         versionNumber,
+        volumes: [],
         kubelet: { source: 'bootstrap', config: {}, flags: [`--max-pods=${versionNumber}`] },
       })),
     )
@@ -58,8 +59,14 @@ describe('launchTemplates', () => {
       signal,
     )
     expect(templates).toEqual([
-      { launchTemplateId: template.id, launchTemplateName: 'own', versionNumber: 1, kubelet: null },
-      { launchTemplateId: template.id, launchTemplateName: 'own', versionNumber: 6 },
+      {
+        launchTemplateId: template.id,
+        launchTemplateName: 'own',
+        versionNumber: 1,
+        volumes: [],
+        kubelet: null,
+      },
+      { launchTemplateId: template.id, launchTemplateName: 'own', versionNumber: 6, volumes: [] },
     ])
     expect(unread).toMatchSnapshot()
   })

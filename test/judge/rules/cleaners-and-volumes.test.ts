@@ -95,8 +95,22 @@ describe('disk-differs-from-node-class', () => {
     expect(outcomeIn(diskDiffersFromNodeClass, { ...example, identity }).state).toBe('pass')
   })
 
-  it('is unknown where a launch template has the volumes', () => {
+  it.each([
+    { version: 3, sizeGiB: 100, is: 'pass' },
+    { version: 3, sizeGiB: 200, is: 'fail' },
+    { version: 4, sizeGiB: 200, is: 'unknown' },
+    { version: 3, sizeGiB: undefined, is: 'unknown' },
+  ])('of version 3 of a launch template with $sizeGiB GiB in version $version: $is', found => {
     const nodegroups = [{ nodegroupName: 'workers', launchTemplate: { id: 'lt-1' } }]
-    expect(outcomeIn(diskDiffersFromNodeClass, { nodegroups }).state).toBe('unknown')
+    const { version: versionNumber, sizeGiB } = found
+    const volumes = sizeGiB === undefined ? undefined : [{ deviceName: '/dev/xvda', sizeGiB }]
+    const launchTemplates = [{ launchTemplateId: 'lt-1', versionNumber, volumes }]
+    const labels = {
+      'eks.amazonaws.com/sourceLaunchTemplateId': 'lt-1',
+      'eks.amazonaws.com/sourceLaunchTemplateVersion': '3',
+    }
+    const node = { metadata: { labels } }
+    const example = { nodegroups, launchTemplates, node }
+    expect(outcomeIn(diskDiffersFromNodeClass, example).state).toBe(found.is)
   })
 })

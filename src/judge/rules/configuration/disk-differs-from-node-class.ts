@@ -31,26 +31,24 @@ export const diskDiffersFromNodeClass = contextRule({
       'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDeviceMapping',
     ],
   },
-  // A launch template's volumes are not read, and nothing can be declared for others.
-  appliesTo: ({ identity, node }) =>
+  appliesTo: ({ identity }) =>
     identity.operatingSystem === 'linux' &&
-    (identity.owner === 'karpenter' ||
-      (identity.owner === 'managed-nodegroup' &&
-        declaredNode({ identity, node }).template.id === null)),
+    (identity.owner === 'karpenter' || identity.owner === 'managed-nodegroup'),
 
   fact: ({ identity, node, disks }) => ({
     owner: identity.owner,
     group: identity.group.name,
     amiFamily: identity.amiFamily,
     className: declaredNode({ identity, node }).nodeClass.name,
+    template: declaredNode({ identity, node }).template,
     capacityBytes: disks.nodefs?.capacityBytes ?? null,
   }),
 
-  *judge({ capacityBytes, owner, group, className, amiFamily }, context) {
+  *judge({ capacityBytes, owner, group, className, template, amiFamily }, context) {
     const volume =
       owner === 'karpenter'
         ? volumeOfClass(className, amiFamily, context)
-        : volumeOfNodegroup(group, context)
+        : volumeOfNodegroup({ group, template, amiFamily }, context)
     if (volume === null) return
     if (typeof volume === 'string') {
       yield { unknown: volume }
@@ -72,11 +70,37 @@ export const diskDiffersFromNodeClass = contextRule({
   },
 })
 
+interface NodegroupNode {
+  group: string
+  template: { id: string | null; version: string | null }
+  amiFamily: AmiFamily
+}
+
+/** By the version that the node was made from. */
+function volumeOfTemplate(
+  { template: { id, version }, amiFamily }: NodegroupNode,
+  { launchTemplates, why }: NodeContext,
+): Volume | string | null {
+  if (launchTemplates === null) return why('launchTemplates')
+  const found = launchTemplates.find(
+    ({ launchTemplateId, versionNumber }) =>
+      id !== null && launchTemplateId === id && String(versionNumber) === version,
+  )
+  const where = `launch template ${bounded(found?.launchTemplateName ?? id ?? '', 128)} version ${bounded(version ?? '?', 20)}`
+  if (found?.volumes === undefined) return `the volumes of ${where} were not read`
+  const { sizeGiB } =
+    found.volumes.find(({ deviceName }) => deviceName === deviceOf(amiFamily)) ?? {}
+  return sizeGiB ? { where, sizeBytes: sizeGiB * gibibyte } : null
+}
+
+const deviceOf = (family: AmiFamily) => (family === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda')
+
 /** Null: no size is declared. A text: why it is not known. */
-function volumeOfNodegroup(group: string, context: NodeContext): Volume | string | null {
+function volumeOfNodegroup(node: NodegroupNode, context: NodeContext): Volume | string | null {
+  const { group } = node
   const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === group)
   if (nodegroup === undefined) return context.why('nodegroups')
-  if (nodegroup.launchTemplate !== undefined) return 'volumes of launch templates are not read'
+  if (nodegroup.launchTemplate !== undefined) return volumeOfTemplate(node, context)
   const where = `nodegroup ${bounded(group, 100)}`
   return nodegroup.diskSize ? { where, sizeBytes: nodegroup.diskSize * gibibyte } : null
 }
@@ -103,9 +127,8 @@ function volumeOfClass(
 /** Of the volume that holds the kubelet: on Bottlerocket the second one. */
 function volumeSize({ spec }: NodeClass, family: AmiFamily): string | null {
   const mappings = spec?.blockDeviceMappings ?? []
-  const device = family === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda'
   const mapping =
-    mappings.find(({ deviceName }) => deviceName === device) ??
+    mappings.find(({ deviceName }) => deviceName === deviceOf(family)) ??
     mappings.find(({ rootVolume }) => rootVolume === true && family !== 'Bottlerocket')
   return mapping?.ebs?.volumeSize ?? null
 }

@@ -176,7 +176,7 @@ const roundLines = (days: Day[], width: number): string[] =>
     const parts = [
       ['wanted', wantedBytes] as const,
       ['counted', countedBytes] as const,
-      ['freed', freedBytes] as const,
+      ['disk emptier by', freedBytes] as const,
       ['predicted', predictedBytes] as const,
     ].flatMap(([what, amount]) => (amount === null ? [] : [`${what} ${formatBytes(amount)}`]))
     const text = `${minuteOf(at)}  ${parts.join(', ')}`.replaceAll('\u00a0', ' ')
@@ -188,7 +188,7 @@ const minuteOf = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
 const whatHappened: Record<Happening['what'], string> = {
   evicted: 'evicted',
   'image-gc-failed': 'image GC failed on',
-  'image-deleted': 'image GC deleted',
+  'image-deleted': 'deleted image',
   condition: 'condition',
   reboot: 'restarted:',
 }

@@ -150,6 +150,8 @@ export interface Assumptions {
   /** Disk that thresholds keep free is stranded from this part of it and this size on, both. */
   strandedPercent: number
   strandedBytes: number
+  /** Price of an EBS volume (policy, else the list price of gp3). */
+  usdPerGiBMonth: number
 }
 
 export interface ResourceTags {

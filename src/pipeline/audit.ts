@@ -1,5 +1,6 @@
 /** The use case of an audit. A live fleet and a saved snapshot differ only in their source. */
 
+import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { mergedGrowth } from '#judge/history/fill.ts'
 import type { Ledger } from '#judge/history/ledger.ts'
@@ -250,9 +251,11 @@ const assumptionsOf = ({
   assumedGrowthPercent,
   strandedPercent,
   strandedGiB,
+  volumeUsdPerGiBMonth,
 }: Policy): Assumptions => ({
   growthPercent: assumedGrowthPercent,
   imageGcPeriodMs,
   strandedPercent,
   strandedBytes: strandedGiB * 2 ** 30,
+  usdPerGiBMonth: volumeUsdPerGiBMonth ?? monthlyUsd(2 ** 30, null) ?? 0,
 })

@@ -213,4 +213,5 @@ const assumptions = {
   imageGcPeriodMs: 300_000,
   strandedPercent: 10,
   strandedBytes: 50 * 1024 ** 3,
+  usdPerGiBMonth: 0.08,
 }

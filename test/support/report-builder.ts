@@ -433,6 +433,7 @@ export const assumptions: Assumptions = {
   imageGcPeriodMs: 300_000,
   strandedPercent: 10,
   strandedBytes: 50 * GiB,
+  usdPerGiBMonth: 0.08,
 }
 
 export function quietReport(

@@ -28,6 +28,7 @@ export const defaults = {
   secondReadings: 20,
   strandedPercent: 10,
   strandedGiB: 50,
+  volumeUsdPerGiBMonth: null,
   deadContainers: 50,
   criticalPods: [],
   requiredImages: [],

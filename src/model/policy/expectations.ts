@@ -31,6 +31,14 @@ const limits = {
     'disk kept free by thresholds counts as stranded from this percentage on',
   ),
   strandedGiB: z.number().min(0).describe('and from this size on'),
+  volumeUsdPerGiBMonth: z
+    .number()
+    .min(0)
+    .max(100)
+    .nullable()
+    .describe(
+      'what a GiB of a node volume costs in a month, in US dollars; null: list price of gp3 (docs/cost.md)',
+    ),
   deadContainers: z.int().min(1).describe('dead containers on one node that are a pile'),
   logRetentionMinutes: z
     .number()

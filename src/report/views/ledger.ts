@@ -8,12 +8,15 @@ import type {
   PodDiskUse,
 } from '#model/disk-ledger.ts'
 import type { Family, Finding } from '#model/finding.ts'
-import type { AuditedNode, AuditReport } from '#model/report.ts'
+import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { consumerRows } from './consumers.ts'
 import { worstFirst } from './findings.ts'
+import { costText } from './garbage-words.ts'
+import { sizeAdvice } from './size-advice.ts'
 
 const nameLimit = 80
+const gibibyte = 1024 ** 3
 const briefRows = 4
 const fillRows = 2
 /** A line below this share of the used bytes is added to "other". */
@@ -23,7 +26,7 @@ const diskFamilies: ReadonlySet<Family> = new Set(['image-gc', 'eviction', 'logs
 
 /** Null: no such node. @param limit nodes beyond it are counted */
 export function ledgersView(
-  { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
+  { document, nodes, assumptions }: Pick<AuditReport, 'document' | 'nodes' | 'assumptions'>,
   limit: number,
   language: Language,
 ) {
@@ -47,6 +50,7 @@ export function ledgersView(
       ledger: ledgerView(ledger, language),
     })),
     consumers: consumerRows(nodes, language),
+    sizes: sizeAdvice(nodes, assumptions, language),
     leftOut: ranked.length > limit ? words.ledger.more(ranked.length - limit) : null,
   }
 }
@@ -140,7 +144,11 @@ function consumerText({ owners }: NodeLedger, language: Language): string | null
 }
 
 /** `31 GiB can be freed now, 120 GiB are unusable behind thresholds`; null: neither is known of any node, or both are 0. */
-export function freeableText(nodes: readonly AuditedNode[], language: Language): string | null {
+export function freeableText(
+  nodes: readonly AuditedNode[],
+  { usdPerGiBMonth }: Assumptions,
+  language: Language,
+): string | null {
   const { words, bytes } = language
   const all = nodes.flatMap(({ ledger }) => ledger?.freeable ?? [])
   const sum = (of: (one: Freeable) => number | null) =>
@@ -149,10 +157,11 @@ export function freeableText(nodes: readonly AuditedNode[], language: Language):
   // The users of images, dead containers and debris show only on the node itself.
   const isWhole = all.every(one => one.unusedImageBytes !== null && one.debrisBytes !== null)
   if (all.length === 0 || free + unusable === 0) return null
-  if (isWhole) return words.ledger.freeable(bytes(free), bytes(unusable))
+  const lost = `${bytes(unusable)} (${costText((unusable / gibibyte) * usdPerGiBMonth, language)})`
+  if (isWhole) return words.ledger.freeable(bytes(free), lost)
   return free === 0
-    ? words.ledger.unusableOnly(bytes(unusable))
-    : words.ledger.atLeastFreeable(bytes(free), bytes(unusable))
+    ? words.ledger.unusableOnly(lost)
+    : words.ledger.atLeastFreeable(bytes(free), lost)
 }
 
 function titleOf(

@@ -16,7 +16,11 @@ interface VerdictContext {
 }
 
 export function verdictView(
-  { document, nodes: audited }: Pick<AuditReport, 'document' | 'nodes'>,
+  {
+    document,
+    nodes: audited,
+    assumptions,
+  }: Pick<AuditReport, 'document' | 'nodes' | 'assumptions'>,
   { outlook, causeCount, language }: VerdictContext,
 ) {
   const { clusters, findings } = document
@@ -52,7 +56,7 @@ export function verdictView(
       : words[seen === 0 ? 'nothingRead' : 'nothingFound'],
     tally: tally(findings, language),
     scope: words.scope(clusters.length, read, nodes, partly),
-    freeable: freeableText(audited, language),
+    freeable: freeableText(audited, assumptions, language),
     gaps,
     complete: gaps.length > 0 ? null : words[nodes === 0 ? 'noNode' : 'complete'],
   }

@@ -68,6 +68,18 @@ const ledger = {
     `request ${request ?? 'none'}, limit ${limit ?? 'none'}`,
   group: (name: string, bytes: string, pods: number) =>
     `${name}: ${bytes} in ${counted(pods, 'pod')}`,
+  size: {
+    title: 'Disk size per group of nodes',
+    advice: (
+      group: string,
+      [present, wanted]: [string, string],
+      days: number,
+      [known, all]: [number, number],
+      difference: string,
+    ) =>
+      `${group}: ${wanted} instead of ${present} keep image GC ahead of eviction for ${counted(days, 'day')} of growth (measured on ${known} of ${counted(all, 'node')}), ${difference}`,
+    difference: (isMore: boolean, cost: string) => `${cost} ${isMore ? 'more' : 'less'}`,
+  },
   consumer: (owner: string, bytes: string) => `Largest consumer: ${owner}, ${bytes}`,
   freeable: (free: string, unusable: string) =>
     `${free} can be freed now, ${unusable} are unusable behind thresholds`,

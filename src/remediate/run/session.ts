@@ -103,44 +103,57 @@ export async function applyPlan(
     options,
     known,
     `--resume goes on with it${wayBack(plan)}`,
-    async (leases, end, identities) => {
-      // Anew: another one may have come to its end while the lease was waited for.
-      const now = await journal.head()
-      const entries = await entriesOf(plan, journal, false)
-      const deletions = await deletionsOf(plan, journal)
-      if (now !== null && (now.endedAt !== null || now.state === 'rolled-back'))
-        return documentOf(plan, now, entries, deletions)
-      const over = (await journal.isOver()) ? overText(plan) : null
-      if (now === null && over !== null) throw new OperatorError(over, { isBadInput: false })
-      if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
-      const head =
-        now === null
-          ? await journal.begin(plan, approval, effects.clock.now().toISOString(), identities)
-          : goneOnBy(now, approval)
-      if (plan.deletions !== undefined) {
-        const { clock, deleteObject } = effects
-        const ended = await runDeletions({
-          ...options,
-          ...{ plan, approval, journal, head, leases, end, clock, deleteObject },
-          entries: deletions,
-          refusal: over,
-        })
-        return reported(documentOf(plan, ended, entries, deletions), journal)
-      }
-      const { auto } = policy
-      const isCounted = approval.by === byPolicy && auto !== null
-      const ended = await runWaves({
-        ...{ ...options, plan, approval, journal, head, entries, leases, end },
-        refusal: over ?? refusal?.message ?? null,
-        patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
-        ofToday: async nodes =>
-          isCounted
-            ? beginToday(store, plan.id, nodes, auto.nodesPerDay, effects.clock.now())
-            : new Set(nodes),
-      })
-      return reported(documentOf(plan, ended, entries, deletions), journal)
-    },
+    (leases, end, identities) =>
+      carryOn({ plan, approval, journal, refusal, options, leases, end, identities }),
   )
+}
+
+interface Leased {
+  plan: Plan
+  approval: HeldApproval
+  journal: Journal
+  /** Why nothing new may be sent; null: it may. */
+  refusal: OperatorError | null
+  options: ApplyOptions
+  leases: ReadonlyMap<string, Lease>
+  end: AbortSignal
+  identities: Record<string, string>
+}
+
+async function carryOn(leased: Leased): Promise<RemediationRun> {
+  const { plan, approval, journal, options, leases, end, identities } = leased
+  const { effects, policy, store } = options
+  // Anew: another one may have come to its end while the lease was waited for.
+  const now = await journal.head()
+  const entries = await entriesOf(plan, journal, false)
+  const deletions = await deletionsOf(plan, journal)
+  if (now !== null && (now.endedAt !== null || now.state === 'rolled-back'))
+    return documentOf(plan, now, entries, deletions)
+  const over = (await journal.isOver()) ? overText(plan) : null
+  if (now === null && over !== null) throw new OperatorError(over, { isBadInput: false })
+  if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
+  const head =
+    now === null
+      ? await journal.begin(plan, approval, effects.clock.now().toISOString(), identities)
+      : goneOnBy(now, approval)
+  const run = { ...options, plan, approval, journal, head, leases, end }
+  const refusal = over ?? leased.refusal?.message ?? null
+  if (plan.deletions !== undefined) {
+    const { clock, deleteObject } = effects
+    const ended = await runDeletions({ ...run, entries: deletions, clock, deleteObject, refusal })
+    return reported(documentOf(plan, ended, entries, deletions), journal)
+  }
+  const { auto } = policy
+  const isCounted = approval.by === byPolicy && auto !== null
+  const ended = await runWaves({
+    ...{ ...run, entries, refusal },
+    patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
+    ofToday: async nodes =>
+      isCounted
+        ? beginToday(store, plan.id, nodes, auto.nodesPerDay, effects.clock.now())
+        : new Set(nodes),
+  })
+  return reported(documentOf(plan, ended, entries, deletions), journal)
 }
 
 /** Rollbacks and reports of finished runs need no approval. */

@@ -71,7 +71,7 @@ function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): B
   const believableBytes = Math.max(smallAnswerMaxBytes, maxCompressionRatio * packed.length)
   const maxOutputLength = Math.min(maxBytes, believableBytes)
   try {
-    return gunzipSync(packed, { maxOutputLength })
+    return gunzipSync(packed, { maxOutputLength, chunkSize: outputBytes(packed, maxOutputLength) })
   } catch (error) {
     if (!isTooLong(error)) throw error
     // A cut answer is not needed.
@@ -83,6 +83,15 @@ function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): B
     )
   }
 }
+
+/**
+ * The length that gzip writes at its end, so that the whole output fits into one buffer. It may lie: then it costs more buffers.
+ * Source: RFC 1952 ISIZE. zlib wants at least 64 bytes, and one more than the output to see its end.
+ */
+const outputBytes = (packed: Buffer, mostBytes: number): number =>
+  packed.length < 4
+    ? mostBytes
+    : Math.max(64, Math.min(mostBytes, packed.readUInt32LE(packed.length - 4) + 1))
 
 const isTooLong = (error: unknown): boolean =>
   error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'

@@ -1,6 +1,8 @@
 /** Everything that a mail says, computed. Both templates only place it. */
+
 import { notReachedIn } from '#model/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
+import { unprovedMinors } from '#model/unproved-kubelets.ts'
 import { causesOf } from '#report/causes.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
@@ -96,12 +98,20 @@ export function mailView(
       unsubscribe.length > 0
         ? words.mail.unsubscribe(unsubscribe.map(address => fold(address, 1000)))
         : null,
-    footer: words.mail.footer(
-      fold(run.version, 40),
-      fold(run.account ?? words.unknown, 40),
-      fold(run.region ?? words.unknown, 40),
-    ),
+    footer: footerText(report, fold, language),
   }
+}
+
+function footerText({ document: { run }, nodes }: AuditReport, fold: Fold, { words }: Language) {
+  const unproved = unprovedMinors(nodes.map(({ identity }) => identity.kubeletVersion))
+  const footer = words.mail.footer(
+    fold(run.version, 40),
+    fold(run.account ?? words.unknown, 40),
+    fold(run.region ?? words.unknown, 40),
+  )
+  return unproved.length === 0
+    ? footer
+    : `${footer}. ${words.remainder.unproved}: ${unproved.join(', ')}`
 }
 
 /** A line for each node with a finding about its disk. */

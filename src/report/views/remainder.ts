@@ -4,6 +4,7 @@ import type { UnknownOutcome } from '#model/finding.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { AuditReport } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
+import { unprovedMinors } from '#model/unproved-kubelets.ts'
 import type { Language } from '#report/languages/language.ts'
 import { modeRights, nameLimit } from './node.ts'
 import { hasNodes } from './verdict.ts'
@@ -17,6 +18,7 @@ export function remainderView(
   const { words: all, line } = language
   const words = all.remainder
   const { run, clusters, unknowns, notAudited } = document
+  const unproved = unprovedMinors(nodes.map(({ identity }) => identity.kubeletVersion))
   return {
     unknowns: rowsOf(
       unknownGroups(unknowns),
@@ -47,6 +49,7 @@ export function remainderView(
       { what: words.region, value: line(run.region ?? all.unknown, 60) },
       { what: 'highwater', value: line(run.version, 60) },
       { what: words.rules, value: language.count(run.rules.length) },
+      ...(unproved.length === 0 ? [] : [{ what: words.unproved, value: unproved.join(', ') }]),
     ],
     inputErrors: rowsOf(
       run.inputErrors,

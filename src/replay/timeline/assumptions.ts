@@ -28,7 +28,6 @@ export const assumptionsOf = (start: TimeBounds | null, nowMs: number): Assumpti
 /** More space freed can make an event earlier, later, or none at all: what lies between the bounds is tried, too. */
 const freesSteps = 8
 const coarseFreesSteps = 4
-const phaseFreesSteps = 2
 
 /** Phases of eviction that are tried. */
 const phases = 3
@@ -47,13 +46,10 @@ const coursesOf = (steps: number, phases: number): Course[] => [
     { ...prompt, frees },
     { ...tardy, frees },
   ]),
-  ...sharesOf(phaseFreesSteps).flatMap(frees =>
-    Array.from({ length: phases }, (_, phase) => ({
-      ...usual,
-      firstPassMs: ((phase + 1) * periodMs) / (phases + 1),
-      frees,
-    })),
-  ),
+  ...Array.from({ length: phases }, (_, phase) => ({
+    ...usual,
+    firstPassMs: ((phase + 1) * periodMs) / (phases + 1),
+  })),
 ]
 
 /** From 0 to 1. */

@@ -107,6 +107,8 @@ export interface AuditedSettings {
   kubeletMinor: string | null
   /** The minor whose defaults these are, where the kubelet's own are not known. */
   borrowedMinor: string | null
+  /** The minor, if its replay was not compared with upstream's answers. */
+  unprovedMinor?: string
   /** The hard thresholds that such a kubelet gives itself, by signal; null: its minor is not known. */
   hardDefaults: Record<string, string> | null
   off: OffThreshold[]

@@ -163,12 +163,16 @@ export type Feature = keyof typeof sinceMinor
 
 const oldestMinor = 24
 const newestMinor = 37
+/** Older minors follow the same tables, but were not compared with upstream's answers (test/vectors). */
+const oldestProvedMinor = 29
 
 export interface KubeletFeatures {
   /** The minor in the version's text; null where there is none. */
   minor: number | null
   /** False where the rules of another minor stand in: the newest for a version that is not known, the nearest for one outside 1.24 to 1.37. */
   exact: boolean
+  /** The replay of this minor was compared with upstream's answers. */
+  isProved: boolean
   /** The minor whose rules are applied. */
   rulesOfMinor: number
   has(feature: Feature): boolean
@@ -186,6 +190,7 @@ export function featuresOf(kubeletVersion: string | null): KubeletFeatures {
   const features: KubeletFeatures = {
     minor,
     exact: minor === rulesOfMinor,
+    isProved: minor === rulesOfMinor && minor >= oldestProvedMinor,
     rulesOfMinor,
     has: feature => rulesOfMinor >= sinceMinor[feature],
   }

@@ -2,7 +2,6 @@
 
 import { notReachedIn } from '#model/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
-import { unprovedMinors } from '#model/unproved-kubelets.ts'
 import { causesOf } from '#report/causes.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
@@ -21,6 +20,7 @@ import { nightText } from './night.ts'
 import { noticesView } from './notices.ts'
 import { type OutlookView, outlookView } from './outlook.ts'
 import { planView } from './plan.ts'
+import { unprovedMinors } from './remainder.ts'
 import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
@@ -103,7 +103,7 @@ export function mailView(
 }
 
 function footerText({ document: { run }, nodes }: AuditReport, fold: Fold, { words }: Language) {
-  const unproved = unprovedMinors(nodes.map(({ identity }) => identity.kubeletVersion))
+  const unproved = unprovedMinors(nodes)
   const footer = words.mail.footer(
     fold(run.version, 40),
     fold(run.account ?? words.unknown, 40),

@@ -4,7 +4,6 @@ import type { UnknownOutcome } from '#model/finding.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { AuditReport } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
-import { unprovedMinors } from '#model/unproved-kubelets.ts'
 import type { Language } from '#report/languages/language.ts'
 import { modeRights, nameLimit } from './node.ts'
 import { hasNodes } from './verdict.ts'
@@ -18,7 +17,7 @@ export function remainderView(
   const { words: all, line } = language
   const words = all.remainder
   const { run, clusters, unknowns, notAudited } = document
-  const unproved = unprovedMinors(nodes.map(({ identity }) => identity.kubeletVersion))
+  const unproved = unprovedMinors(nodes)
   return {
     unknowns: rowsOf(
       unknownGroups(unknowns),
@@ -59,6 +58,12 @@ export function remainderView(
     ),
   }
 }
+
+/** Kubelet minors whose replay was not compared with upstream's answers. */
+export const unprovedMinors = (nodes: AuditReport['nodes']): string[] =>
+  [...new Set(nodes.flatMap(({ prediction }) => prediction.settings.unprovedMinor ?? []))].toSorted(
+    byText,
+  )
 
 /** The reason of most checks first. */
 const unknownGroups = (unknowns: UnknownOutcome[]): UnknownOutcome[][] =>

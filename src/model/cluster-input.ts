@@ -21,6 +21,7 @@ export interface Nodegroup {
   nodegroupName?: string
   amiType?: string
   tags?: Record<string, string>
+  labels?: Record<string, string>
   /** GiB; absent where a launch template has the volumes. */
   diskSize?: number
   launchTemplate?: { id?: string; name?: string; version?: string }

@@ -161,6 +161,8 @@ export interface ResourceTags {
   /** Null: the cluster's own. */
   nodegroup: string | null
   tags: Record<string, string>
+  /** Kubernetes labels that EKS gives the nodes of the nodegroup. */
+  labels?: Record<string, string>
 }
 
 /**

@@ -59,6 +59,8 @@ export interface RunAnswer {
   summary: RunSummary | null
   /** The report's address for a browser; null: no site serves it, or nothing was published. */
   link: string | null
+  /** The command that makes an address of the report, if it is in a bucket that no site serves. */
+  open?: string
 }
 
 /** What an audit found, in short, in the language of the report. */

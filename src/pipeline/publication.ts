@@ -128,7 +128,10 @@ async function tellOwner(
   context: PublicationContext,
 ): Promise<Deliveries> {
   const { name } = audience.owner!
-  const share = shareOf(report, audience.owner!)
+  const others = context.audiences.flatMap(({ owner }) =>
+    owner === null || owner.fallback ? [] : [owner.match],
+  )
+  const share = shareOf(report, audience.owner!, audience.owner!.fallback ? others : [])
   if (share === null)
     return {
       stored: [],

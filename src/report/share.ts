@@ -23,13 +23,14 @@ import type { Subject } from '#model/subject.ts'
 /**
  * The owner's nodes, findings, changes and clusters; coverage, outcomes and grade cover only the
  * owner's part. Findings on a whole cluster or its objects, and its garbage, belong to the owner
- * unless ownership is by nodegroup. Null: nothing in this run belongs to the owner.
+ * unless ownership is by nodegroup, label or namespace. What `others` own is left out. Null: nothing in this run belongs to the owner.
  */
 export function shareOf(
   report: AuditReport,
   { name, match }: Pick<ReportOwner, 'name' | 'match'>,
+  others: readonly OwnerMatch[] = [],
 ): AuditReport | null {
-  const owns = ownership(report, match)
+  const owns = ownership(report, match, others)
   const { document, before } = report
   const nodes = report.nodes.filter(({ cluster, identity: { group } }) =>
     owns.group(cluster, group),
@@ -87,10 +88,7 @@ export function shareOf(
 }
 
 /** Whether something on a subject, or on a node of an unknown group, belongs to the owner. */
-function owning(
-  report: AuditReport,
-  owns: ReturnType<typeof ownership>,
-): Pick<Share, 'isTheirs' | 'mayBeTheirs'> {
+function owning(report: AuditReport, owns: Ownership): Pick<Share, 'isTheirs' | 'mayBeTheirs'> {
   const groups = new Map(
     report.nodes.map(({ cluster, identity: { name, group } }) => [nodeKey(cluster, name), group]),
   )
@@ -182,10 +180,7 @@ function deltaOf(
  * Grades and counts of a whole cluster go to owners of the whole cluster; other owners get those of
  * their groups. Null: none is known.
  */
-function trendPart(
-  { cluster, points }: ReportedTrend,
-  owns: ReturnType<typeof ownership>,
-): ReportedTrend | null {
+function trendPart({ cluster, points }: ReportedTrend, owns: Ownership): ReportedTrend | null {
   const isTheirs = ({ kind, name }: GroupPoint) =>
     owns.group(cluster, kind === 'Node' ? null : { kind, namespace: null, name })
   if (owns.group(cluster, null) && points.every(({ groups }) => groups.every(isTheirs)))
@@ -202,7 +197,38 @@ function trendPart(
 
 const nodeKey = (cluster: string, node: string) => JSON.stringify([cluster, node])
 
-function ownership({ tags = [], nodes }: AuditReport, match: OwnerMatch) {
+function ownership(
+  report: AuditReport,
+  match: OwnerMatch,
+  others: readonly OwnerMatch[],
+): Ownership {
+  const own = ownedBy(report, match)
+  if (others.length === 0) return own
+  const foreign = others.map(other => ownedBy(report, other))
+  const group: Ownership['group'] = (cluster, subject) =>
+    own.group(cluster, subject) && !foreign.some(other => other.group(cluster, subject))
+  return {
+    group,
+    someOf: cluster => own.someOf(cluster) && !foreign.some(other => other.group(cluster, null)),
+  }
+}
+
+interface Ownership {
+  /** Whether nodes of a group, or an object, belong to the owner; null: the whole cluster does. */
+  group(cluster: string, subject: Subject | null): boolean
+  /** Whether a part of the cluster belongs to the owner. True if its nodes or tags are unknown. */
+  someOf(cluster: string): boolean
+}
+
+const isEach = (wanted: Record<string, string> = {}, found: Record<string, string>): boolean =>
+  Object.entries(wanted).every(
+    ([key, value]) => Object.hasOwn(found, key) && matchesGlob(value, found[key] ?? ''),
+  )
+
+const namespaceOf = (subject: Subject | null): string | null =>
+  subject?.kind === 'Namespace' ? subject.name : (subject?.namespace ?? null)
+
+function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownership {
   const tagsOf = new Map(
     tags.map(({ cluster, nodegroup, tags: own }) => [JSON.stringify([cluster, nodegroup]), own]),
   )
@@ -214,16 +240,26 @@ function ownership({ tags = [], nodes }: AuditReport, match: OwnerMatch) {
       ...ofCluster,
       ...(nodegroup === null ? {} : tagsOf.get(JSON.stringify([cluster, nodegroup]))),
     }
-    return Object.entries(match.tags ?? {}).every(
-      ([key, value]) => Object.hasOwn(found, key) && matchesGlob(value, found[key] ?? ''),
-    )
+    return isEach(match.tags, found)
   }
+  const labelsOf = new Map(
+    tags.map(({ cluster, nodegroup, labels = {} }) => [
+      JSON.stringify([cluster, nodegroup]),
+      labels,
+    ]),
+  )
   const group = (cluster: string, subject: Subject | null): boolean => {
     const isGroup = subject?.kind === 'Nodegroup' || subject?.kind === 'NodePool'
     if (!inCluster(cluster)) return false
     if (match.nodegroup !== undefined && !(isGroup && matchesGlob(match.nodegroup, subject.name)))
       return false
-    return isTagged(cluster, subject?.kind === 'Nodegroup' ? subject.name : null)
+    const nodegroup = subject?.kind === 'Nodegroup' ? subject.name : null
+    const namespace = namespaceOf(subject)
+    if (match.namespace !== undefined && !(namespace && matchesGlob(match.namespace, namespace)))
+      return false
+    if (!isEach(match.labels, labelsOf.get(JSON.stringify([cluster, nodegroup])) ?? {}))
+      return false
+    return isTagged(cluster, nodegroup)
   }
   const known = new Set(nodes.map(({ cluster }) => cluster))
   const partly = new Set(
@@ -232,18 +268,14 @@ function ownership({ tags = [], nodes }: AuditReport, match: OwnerMatch) {
       .map(({ cluster }) => cluster),
   )
   return {
-    /** Whether nodes of a group belong to the owner; null: the whole cluster does. */
     group,
-    /**
-     * Whether a part of the cluster belongs to the owner. True if its nodes or tags are unknown.
-     */
-    someOf(cluster: string): boolean {
+    someOf(cluster) {
       if (!inCluster(cluster)) return false
       const isOpen =
         match.tags === undefined
           ? !known.has(cluster)
           : !tagsOf.has(JSON.stringify([cluster, null]))
-      return isOpen || group(cluster, null) || partly.has(cluster)
+      return isOpen || match.namespace !== undefined || group(cluster, null) || partly.has(cluster)
     },
   }
 }

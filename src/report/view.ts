@@ -4,7 +4,7 @@ import { causesOf } from '#report/causes.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
-import { type CausesView, causeOfNodes, causesView } from '#report/views/causes.ts'
+import { type CausesView, causesView, outlookOf } from '#report/views/causes.ts'
 import { changesView } from '#report/views/changes.ts'
 import { clusterGcView } from '#report/views/cluster-garbage.ts'
 import { clustersView, isClusterRead } from '#report/views/clusters.ts'
@@ -19,7 +19,7 @@ import { fleetView, groupNodes } from '#report/views/fleet.ts'
 import { ledgersView } from '#report/views/ledger.ts'
 import { momentOf } from '#report/views/moment.ts'
 import { noticesView } from '#report/views/notices.ts'
-import { type OutlookView, outlookView } from '#report/views/outlook.ts'
+import type { OutlookView } from '#report/views/outlook.ts'
 import { planView } from '#report/views/plan.ts'
 import { remainderView } from '#report/views/remainder.ts'
 import { thresholdsView } from '#report/views/thresholds.ts'
@@ -46,10 +46,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const groups = groupNodes(report, language)
   const found = causesOf(report)
   const causes = causesView(found, on, page.ofFinding, document.clusters.some(isClusterRead))
-  const indexOf = causeOfNodes(found)
-  const outlook = outlookView(report, language, ({ cluster, identity: { name, group } }) =>
-    indexOf(cluster, name, group),
-  )
+  const outlook = outlookOf(report, found, language)
   const verdict = verdictView(report, { outlook, causeCount: found.length, language })
   return {
     tag: language.tag,

@@ -40,6 +40,10 @@ describe('a tick of the schedule', () => {
       state: 'published',
       clusters: [{ name: 'recorded', coverage: { nodes: 2, read: 2 } }],
     })
+    expect(answer.link).toBeNull()
+    expect(answer.open).toMatch(
+      /^aws s3 presign s3:\/\/highwater-lab\/runs\/[\w-]+\/report\.html --region us-east-1$/,
+    )
     for (const name of [...names, 'done.json']) expect(existsSync(join(run, name))).toBe(true)
     expect(lab.mails()).toHaveLength(1)
     expect(lab.mails()[0]).toMatchObject({

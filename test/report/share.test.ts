@@ -424,3 +424,40 @@ describe("an owner's share of a report", () => {
     expect(told.toSorted()).toEqual(ofGroups.map(({ id }) => id).toSorted())
   })
 })
+
+describe('owners by namespace and label, and the fallback', () => {
+  const namespaced = (name: string) => ({ kind: 'Pod' as const, namespace: name, name: 'batch' })
+  const report: AuditReport = {
+    ...quietReport(nodes),
+    tags: [
+      ...tags.filter(({ nodegroup: group }) => group !== 'batch'),
+      { cluster: 'prod', nodegroup: 'batch', tags: {}, labels: { team: 'data' } },
+    ],
+    document: findingsDocument({
+      clusters: [clusterResult('prod')],
+      findings: [
+        finding('low', { id: 'group', cluster: 'prod', subject: nodegroup('batch') }),
+        finding('low', { id: 'object', cluster: 'prod', subject: namespaced('shop') }),
+        finding('low', { id: 'other', cluster: 'prod', subject: namespaced('billing') }),
+        finding('low', { id: 'whole', cluster: 'prod', subject: cluster('prod') }),
+      ],
+    }),
+  }
+  const idsOf = (match: OwnerMatch, others: OwnerMatch[] = []) =>
+    shareOf(report, { name: 'a', match }, others)?.document.findings.map(({ id }) => id)
+
+  it.each<[OwnerMatch, string[]]>([
+    [{ labels: { team: 'da*' } }, ['group']],
+    [{ namespace: 'sh*' }, ['object']],
+    [{ namespace: 'shop', cluster: 'stage' }, []],
+  ])('give %j their findings', (match, ids) => {
+    expect(idsOf(match) ?? []).toEqual(ids)
+  })
+
+  it('gives the fallback what no other owner has', () => {
+    expect(idsOf({}, [{ labels: { team: 'data' } }, { namespace: 'shop' }])).toEqual([
+      'other',
+      'whole',
+    ])
+  })
+})

@@ -77,8 +77,10 @@ async function measure(browser: Browser, sources: Record<string, string>): Promi
       const page = await context.newPage()
       await page.goto(pathToFileURL(file).href)
       const pixels = await page.evaluate<number>('document.documentElement.scrollHeight')
+      const report = page.getByRole('heading', { name: english.words.report.title })
+      const until = name === 'mail' ? ((await report.boundingBox())?.y ?? null) : null
       process.stdout.write(
-        `${name} at ${width} x ${height}: ${pixels} pixels, ${(pixels / height).toFixed(1)} screens\n`,
+        `${name} at ${width} x ${height}: ${pixels} pixels, ${(pixels / height).toFixed(2)} screens${until === null ? '' : `, ${(until / height).toFixed(2)} before the whole report`}\n`,
       )
       await context.close()
     }

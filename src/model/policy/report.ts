@@ -21,8 +21,20 @@ const owner = z.strictObject({
         .record(z.string(), z.string())
         .optional()
         .describe('EKS tags of the cluster or the nodegroup, * as above in their values'),
+      labels: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe('Kubernetes labels of an EKS nodegroup, * as above in their values'),
+      namespace: z
+        .string()
+        .optional()
+        .describe('findings on objects of this namespace, * as above; of nodes none is theirs'),
     })
     .describe('what is theirs: all that is given has to match'),
+  fallback: z
+    .boolean()
+    .optional()
+    .describe('theirs is what matches and no other owner has: the list of what has no owner'),
   recipients: z.array(address).min(1).max(mostRecipients),
   language: z
     .enum(languageIds)

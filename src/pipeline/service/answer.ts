@@ -3,10 +3,11 @@
 import { isListBroken } from '#judge/delta/run-knowledge.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Severity } from '#model/finding.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { AuditedNode, Delivery } from '#model/report.ts'
 import type { RunAnswer, RunSummary } from '#model/run.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
 import { causesOf } from '#report/causes.ts'
+import { pageName } from '#report/formats/html.ts'
 import type { Language } from '#report/languages/language.ts'
 import { reportLink } from '#report/mail.ts'
 import { titlesOf } from '#report/rule-words.ts'
@@ -24,13 +25,23 @@ export function answerOf(
 ): RunAnswer {
   const findings: Partial<Record<Severity, number>> = {}
   for (const { severity } of document.findings) findings[severity] = (findings[severity] ?? 0) + 1
+  const link = reportLink(deliveries)
   const clusters = document.clusters.map(({ name, grade, coverage }) => ({ name, grade, coverage }))
   return {
     ...{ runId, state, findings, clusters, deliveries },
     notAudited: document.notAudited.length,
     summary: summaryOf(report, language),
-    link: reportLink(deliveries),
+    link,
+    ...(link === null && openWith(deliveries, document.run.region)),
   }
+}
+
+/** A URL is signed by the reader: what the function signs ends with its credentials, within hours. */
+function openWith(deliveries: Delivery[], region: string | null): Pick<RunAnswer, 'open'> {
+  const place = deliveries.find(({ channel, location }) => channel === 's3' && location !== null)
+  if (place?.location == null) return {}
+  const page = `${place.location.replace(/\/$/, '')}/${pageName}`
+  return { open: `aws s3 presign ${page}${region === null ? '' : ` --region ${region}`}` }
 }
 
 function summaryOf(report: AuditResult['report'], language: Language): RunSummary {

@@ -1,11 +1,13 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 import type { CauseSetting, Finding } from '#model/finding.ts'
+import type { AuditReport } from '#model/report.ts'
 import type { FoundCause } from '#report/causes.ts'
 import type { Language } from '#report/languages/language.ts'
 import { firstAdvice, type TitleOf } from '#report/rule-words.ts'
 import type { PageAnchors } from './anchors.ts'
 import { shownTitle, subjectText, tallyTexts } from './findings.ts'
 import { nameLimit } from './node.ts'
+import { type OutlookView, outlookView } from './outlook.ts'
 
 const limits = { settings: 2, others: 2, findings: 20, commands: 6, adviceLength: 260 }
 
@@ -167,8 +169,20 @@ function settingText({ path, values }: CauseSetting, language: Language): string
   )
 }
 
-/** The cause of the worst finding on each node, by `causeOf`. */
-export function causeOfNodes(
+/** What breaks next, each node with the index of its cause. */
+export function outlookOf(
+  report: AuditReport,
+  causes: FoundCause[],
+  language: Language,
+): OutlookView {
+  const indexOf = causeOfNodes(causes)
+  return outlookView(report, language, ({ cluster, identity: { name, group } }) =>
+    indexOf(cluster, name, group),
+  )
+}
+
+/** The cause of the worst finding on each node. */
+function causeOfNodes(
   causes: FoundCause[],
 ): (cluster: string, node: string, group: Finding['subject']) => number | null {
   const places = causes.map(({ findings }) =>

@@ -6,8 +6,11 @@ import type { Fold } from '#report/text.ts'
 import { type CauseView, causeView, moreCauses } from './causes.ts'
 import type { MailChanges } from './mail-changes.ts'
 import { severityMark } from './mail-palette.ts'
+import type { OutlookView } from './outlook.ts'
 
-const shown = { cards: 3, lines: 4, commands: [2, 1, 0] }
+const shown = { cards: 3, lines: 3, commands: [2, 1, 1] }
+/** The nodes of the verdict name their cause by its number, up to this one. */
+export const shownCauses = shown.cards + shown.lines
 
 interface MailWords {
   fold: Fold
@@ -16,28 +19,45 @@ interface MailWords {
 }
 
 /** Null without findings. */
-export function mailCausesView(causes: FoundCause[], changes: MailChanges, words: MailWords) {
+export function mailCausesView(
+  causes: FoundCause[],
+  rows: OutlookView['rows'],
+  changes: MailChanges,
+  words: MailWords,
+) {
   if (causes.length === 0) return null
   const { fold, titleOf, language } = words
-  const listed = causes.slice(0, shown.cards + shown.lines)
+  const listed = causes.slice(0, shownCauses)
   const views = listed.map((cause, index) => causeView(cause, index, { titleOf, language }))
-  const cards = listed.map((cause, index) => mailCard(cause, views[index]!, index, changes, words))
+  const nearest = (index: number) => rows.find(({ cause }) => cause === index)?.name ?? null
+  const cards = listed.map((cause, index) => ({
+    ...mailCard(cause, views[index]!, index, changes, words),
+    where: fold(whereOf(cause, views[index]!, nearest(index), language), 200),
+    number: `${index + 1}.`,
+  }))
   const short = views.slice(shown.cards).map(({ shortWhere }) => shortWhere)
-  const rest = causes.slice(shown.cards + shown.lines)
+  const rest = causes.slice(shownCauses)
   return {
     cards: cards.slice(0, shown.cards),
     lines: cards
-      .slice(shown.cards, shown.cards + shown.lines)
-      .map((card, index) => lineOf(card, fold(short[index]!, 160))),
+      .slice(shown.cards, shownCauses)
+      .map(({ statement, step, ends, commands, ...card }, index) => ({
+        ...card,
+        where: fold(short[index]!, 160),
+      })),
     leftOut: rest.length === 0 ? null : language.words.causes.inReport(moreCauses(rest, language)),
   }
 }
 
-function lineOf(
-  { severity, tone, glyph, severityWord, label, title, ownTitle }: ReturnType<typeof mailCard>,
-  where: string,
-) {
-  return { severity, tone, glyph, severityWord, label, title, ownTitle, where }
+/** Of several nodes the nearest to eviction is named. */
+function whereOf(
+  { nodes: { count }, findings }: FoundCause,
+  { where }: CauseView,
+  nearest: string | null,
+  { words, line }: Language,
+): string {
+  const name = nearest ?? findings[0]?.nodes.sample[0]
+  return count < 2 || name === undefined ? where : words.causes.first(where, line(name, 80))
 }
 
 function mailCard(
@@ -55,7 +75,6 @@ function mailCard(
     title: fold(view.title, 160),
     ownTitle: view.ownTitle === null ? null : fold(view.ownTitle, 160),
     statement: view.statement === null ? null : fold(view.statement, 160),
-    where: fold(view.where, 160),
     step: fold(view.step, 240),
     ends: view.ends,
     // Half a command does something else.

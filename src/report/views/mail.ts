@@ -7,9 +7,10 @@ import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { waiverNoticeText } from '#report/waiver-notices.ts'
+import { outlookOf } from './causes.ts'
 import { tally } from './findings.ts'
 import { ledgersView } from './ledger.ts'
-import { mailCausesView } from './mail-causes.ts'
+import { mailCausesView, shownCauses } from './mail-causes.ts'
 import { type MailChanges, mailChanges } from './mail-changes.ts'
 import { mailEndedView, mailHiddenView } from './mail-findings.ts'
 import { severityMark } from './mail-palette.ts'
@@ -18,7 +19,7 @@ import { mailSubject } from './mail-subject.ts'
 import { mailTrend } from './mail-trend.ts'
 import { nightText } from './night.ts'
 import { noticesView } from './notices.ts'
-import { type OutlookView, outlookView } from './outlook.ts'
+import type { OutlookView } from './outlook.ts'
 import { planView } from './plan.ts'
 import { unprovedMinors } from './remainder.ts'
 import { verdictView } from './verdict.ts'
@@ -54,14 +55,15 @@ export function mailView(
   const { run, notAudited } = document
   const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
   const titleOf = titlesOf(report, language)
-  const outlook = outlookView(report, language)
   const causes = causesOf(report)
+  const outlook = outlookOf(report, causes, language)
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
   const { headline, scope, gaps } = verdict
-  const next = nextNodes(outlook, fold)
+  const next = nextNodes(outlook, fold, language)
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
   const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached })
+  const ledgers = ledgerLines(report, Math.ceil(shownLedgers * share), fold, language)
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
     tag: language.tag,
@@ -79,15 +81,16 @@ export function mailView(
     cutShort,
     verdict: {
       ...mailVerdict(report, verdict, { next, changes, fold, language }),
+      freeable: ledgers === null ? verdict.freeable : null,
       undelivered:
         mailed.failures.length > 0
           ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))
           : null,
     },
-    causes: mailCausesView(causes, changes, { fold, titleOf, language }),
+    causes: mailCausesView(causes, outlook.rows, changes, { fold, titleOf, language }),
     hidden: mailHiddenView(changes, fold, titleOf, language),
     ended: mailEndedView(changes, fold, titleOf, language),
-    ledgers: ledgerLines(report, Math.ceil(shownLedgers * share), fold, language),
+    ledgers: ledgers && { ...ledgers, freeable: verdict.freeable },
     plan: planView(report.plan ?? null, language, fold),
     notices: noticesView(report.notices, language, fold, shownNotices),
     notAudited: lost
@@ -130,15 +133,16 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
 }
 
 /** The nodes that evict now or next. */
-const nextNodes = ({ rows }: OutlookView, fold: Fold) =>
+const nextNodes = ({ rows }: OutlookView, fold: Fold, { words }: Language) =>
   rows
     .slice(0, shownNext)
-    .map(({ name, where, state, isNow, fill }) => ({
+    .map(({ name, where, state, isNow, fill, cause }) => ({
       name: fold(name, 80),
       where: fold(where, 100),
       state,
       isNow,
       fill: isNow ? fill : null,
+      cause: cause === null || cause >= shownCauses ? null : words.causes.number(cause + 1),
     }))
 
 interface VerdictParts {
@@ -150,7 +154,7 @@ interface VerdictParts {
 
 function mailVerdict(
   report: AuditReport,
-  { severity, headline, scope, freeable, gaps, complete }: ReturnType<typeof verdictView>,
+  { severity, headline, scope, gaps, complete }: ReturnType<typeof verdictView>,
   { next, changes, fold, language }: VerdictParts,
 ) {
   const { words } = language
@@ -160,7 +164,6 @@ function mailVerdict(
     headline,
     next,
     scope,
-    freeable,
     night: nightText(report, language),
     change: changeText(changes, language),
     trend: mailTrend(report, fold, language),

@@ -26,6 +26,9 @@ const causes = {
   within: (nodeCount: number, clusterCount: number) =>
     `${nodes(nodeCount)} in ${clusters(clusterCount)}`,
   objects: (count: number) => counted(count, 'place'),
+  /** Its place in the list. */
+  number: (place: number) => `cause ${place}`,
+  first: (where: string, node: string) => `${where}, first ${node}`,
   details: (findingCount: number, commandCount: number) =>
     [findings(findingCount), ...(commandCount > 0 ? [counted(commandCount, 'command')] : [])].join(
       ', ',

@@ -210,7 +210,7 @@ describe('what SES refuses is said in one paragraph', () => {
     const server = await ses(answer)
     const error = await send().catch((error: unknown) => error)
     expect(error).toMatchObject({ name: 'RequestFailure', message: expect.stringMatching(message) })
-    expect((error as Error).message).toMatch(/^SES SendEmail in eu-central-1\b/)
+    expect((error as Error).message).toMatchSnapshot()
     expect((error as Error).message).not.toContain('\n')
     expect(server.requests).toHaveLength(1)
   })

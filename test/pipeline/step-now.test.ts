@@ -85,9 +85,7 @@ describe('a step is sent only where it is what would be planned now', () => {
     ]) {
       const content = `${JSON.stringify({ ...JSON.parse(step.content), ...more }, null, 2)}\n`
       const forged = { ...plan, steps: [{ ...step, content, newSha256: sha256(content) }] }
-      expect(whyNot(forged, fleetNode(node))).toMatch(
-        /the plan writes something else to .*kubelet-config\.json than its fields come to there/,
-      )
+      expect(whyNot(forged, fleetNode(node))).toMatchSnapshot()
     }
   })
 
@@ -98,27 +96,21 @@ describe('a step is sent only where it is what would be planned now', () => {
     const why = /what it promises of the running configuration is not what this change comes to/
     expect(whyNot({ ...plan, steps: [{ ...step, expect: [] }] }, fleetNode({}))).toMatch(why)
     expect(whyNot({ ...plan, steps: [{ ...step, expectBack: [] }] }, fleetNode({}))).toMatch(why)
-    expect(whyNot({ ...plan, cohorts: [] }, fleetNode({}))).toMatch(/is none of the plan's/)
+    expect(whyNot({ ...plan, cohorts: [] }, fleetNode({}))).toMatchSnapshot()
   })
 
   it('a disk that has filled since makes thresholds act at once, unless that was approved', async () => {
     const plan = await planOf({ available: 60 }, ['evictionHard.nodefs.available=30%'])
     expect(whyNot(plan, fleetNode({ available: 60 }))).toBeNull()
-    expect(whyNot(plan, fleetNode({ available: 20 }))).toMatch(
-      /it would act at once on what is there now: nodefs\.available/,
-    )
+    expect(whyNot(plan, fleetNode({ available: 20 }))).toMatchSnapshot()
     expect(whyNot(plan, fleetNode({ available: 20 }), true)).toBeNull()
-    expect(whyNot(plan, fleetNode({ record: { summary: null } }))).toMatch(
-      /whether nodefs\.available is below 30% now is not known/,
-    )
+    expect(whyNot(plan, fleetNode({ record: { summary: null } }))).toMatchSnapshot()
   })
 
   it('images are pruned only while there is something to prune', async () => {
     const full: FleetNode = { available: 20, images: [idleImage('a:1', 5)] }
     const plan = await planOf(full, [], { toPercent: 40 })
-    expect(whyNot(plan, fleetNode(full))).toMatch(
-      /an image that must not be missing would go is not known/,
-    )
+    expect(whyNot(plan, fleetNode(full))).toMatchSnapshot()
     expect(whyNot(plan, fleetNode(full), true)).toBeNull()
     expect(whyNot(plan, fleetNode({ ...full, available: 70 }))).toMatchSnapshot()
   })
@@ -126,9 +118,7 @@ describe('a step is sent only where it is what would be planned now', () => {
   it('another place than the planned one is said', async () => {
     const plan = await planOf({ family: 'AL2023' })
     const older = fleetNode({ family: 'old AL2023' })
-    expect(whyNot(plan, older)).toMatch(
-      /what is planned goes to \/etc\/eks\/nodeadm\.d\/50-highwater\.yaml, and this node takes it in .*config\.json now/,
-    )
+    expect(whyNot(plan, older)).toMatchSnapshot()
     expect(whyNot(plan, fleetNode({ record: { configz: null } }))).toMatchSnapshot()
   })
 })
@@ -206,9 +196,7 @@ describe('a logrotate file is written only if the policy names this content now'
       `${path} is another than the plan was made for`,
     )
     const content = text.replace('daily', 'postrotate')
-    expect(whyNot(await planned(content), node, false, logRotation({ content }))).toMatch(
-      /is nothing that a plan writes: line 2: postrotate/,
-    )
+    expect(whyNot(await planned(content), node, false, logRotation({ content }))).toMatchSnapshot()
   })
 })
 

@@ -103,9 +103,7 @@ describe('autoApprove', () => {
       part.cluster = '111122223333/eu-west-1/prod'
     expect(whyNot(across, { clusters: ['prod'] })).toBe('approved')
     expect(whyNot(across, { clusters: ['111122223333/eu-west-1/prod'] })).toBe('approved')
-    expect(whyNot(across, { clusters: ['444455556666/eu-west-1/prod'] })).toMatch(
-      /is none of those that the policy names/,
-    )
+    expect(whyNot(across, { clusters: ['444455556666/eu-west-1/prod'] })).toMatchSnapshot()
   })
 
   it('leaves to a person what would evict at once, and what may', async () => {
@@ -113,10 +111,10 @@ describe('autoApprove', () => {
       [{ name: 'a', available: 20 }, { name: 'b' }],
       'evictionHard.nodefs.available=30%',
     )
-    expect(whyNot(evicting, { fields: ['evictionHard'] })).toMatch(/prod\/a would evict at once/)
+    expect(whyNot(evicting, { fields: ['evictionHard'] })).toMatchSnapshot()
     const unknown = structuredClone(plan)
     for (const { after } of unknown.steps) after.evictsNow = null
-    expect(whyNot(unknown)).toMatch(/may evict at once, as far as is known/)
+    expect(whyNot(unknown)).toMatchSnapshot()
   })
 
   it.each<[string, (copy: Plan) => void, RegExp]>([

@@ -22,9 +22,7 @@ describe('a run of deletions', () => {
       [],
     ])
     expect(remediationExitCode(run, 'verified')).toBe(0)
-    expect(textOf(run)).toContain(
-      '3 objects planned: 3 deleted. Approved by Ada Lovelace (arn:aws:iam::111122223333:user/ada).',
-    )
+    expect(textOf(run)).toMatchSnapshot()
     expect(await world.apply({ resume: true })).toEqual(run)
     expect(world.asked).toEqual(['uid-1', 'uid-2', 'uid-3'])
     for (const cluster of ['prod', 'test'])
@@ -40,11 +38,7 @@ describe('a run of deletions', () => {
     expect([run.state, run.why, statesOf(run)]).toMatchSnapshot()
     expect(remediationExitCode(run, 'verified')).toBe(1)
     const text = textOf(run)
-    expect(text).toContain('4 objects planned: 1 deleted, 1 gone before, 1 left alone, 1 refused.')
-    expect(text).toContain(
-      'prod: pods shop/failed-2: left alone: it was changed since the plan was made',
-    )
-    expect(text).toContain('prod: pods shop/failed-3: refused: pods is forbidden: cannot delete')
+    expect(text).toMatchSnapshot()
     expect(text).not.toContain('rollback')
     const leftAlone = {
       ...run,

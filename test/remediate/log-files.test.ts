@@ -118,7 +118,7 @@ describe('a file of logrotate that differs from its group', () => {
         blast: { pods: 0, notReadyPods: 0, text: 'Nothing restarts, and no pod notices.' },
       },
     ])
-    expect(cohorts[0]?.effect.text).toContain('may keep 600.0 MiB there, today 51.0 GiB')
+    expect(cohorts[0]?.effect.text).toMatchSnapshot()
     expect(cohorts[0]?.durable).toMatchObject([
       { target: 'launch-template', snippet: expect.stringContaining(textOf(usual)) },
     ])
@@ -181,7 +181,7 @@ describe('a file of logrotate that differs from its group', () => {
   it('is refused where there is no majority', async () => {
     const { steps, refused } = await planOf([rotating('a'), rotating('c', odd)])
     expect(steps).toEqual([])
-    expect(refused[0]?.why).toContain('no majority of its group agrees')
+    expect(refused[0]?.why).toMatchSnapshot()
   })
 
   it('is not removed where most have none', async () => {
@@ -233,7 +233,7 @@ describe('a file of logrotate that the policy wants', () => {
       [rotating('b', { directives: { ...usual, rotate: 9 } })],
       wanting({ sha256 }),
     )
-    expect(refused[0]?.why).toContain('no node that was read has')
+    expect(refused[0]?.why).toMatchSnapshot()
   })
 
   it('keeps the node’s own words, where the policy says directives only', async () => {
@@ -279,9 +279,7 @@ describe('a file of logrotate that the policy wants', () => {
       wanting({ content: textOf(usual) }, '/etc/logrotate.conf'),
     )
     expect(steps).toEqual([])
-    expect(refused[0]?.why).toContain(
-      '/etc/logrotate.conf is no file of logrotate that a plan may write',
-    )
+    expect(refused[0]?.why).toMatchSnapshot()
   })
 })
 
@@ -309,9 +307,7 @@ describe('a block of logrotate without effect', () => {
     async idle => {
       const unnamed = await planOfIdle([idle, pattern])
       expect(unnamed.steps).toEqual([])
-      expect(unnamed.refused[0]?.why).toContain(
-        `(${idle}), and the policy does not name the file: set policy logRotation ${path} content`,
-      )
+      expect(unnamed.refused[0]?.why).toMatchSnapshot()
       const { steps, refused } = await planOfIdle(
         [idle, pattern],
         wanting({ content: block(pattern) }),

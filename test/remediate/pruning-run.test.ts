@@ -39,9 +39,7 @@ describe('a run that prunes images', () => {
       ['pruned'],
       oldSha256,
     ])
-    expect(run.steps[0]?.why).toMatch(
-      /^freed 0\.0 GiB: .*at 90 %, and the 20 min of the plan are over: .*; its thresholds are as before$/,
-    )
+    expect(run.steps[0]?.why).toMatchSnapshot()
     expect(world.time.elapsedMs).toBeGreaterThanOrEqual(20 * 60_000)
     expect(world.time.elapsedMs).toBeLessThan(22 * 60_000)
   })
@@ -51,16 +49,14 @@ describe('a run that prunes images', () => {
     const imageUse = () => Promise.reject(new Error('the API server does not answer'))
     const run = await world.apply({ ...fast, effects: { imageUse } })
     expect([statesOf(run), world.node(1).sha256]).toEqual([['pruned'], oldSha256])
-    expect(run.steps[0]?.why).toMatch(
-      /^how much was freed is not known: of the image filesystem nothing was read/,
-    )
+    expect(run.steps[0]?.why).toMatchSnapshot()
   })
 
   it('stops where a node is not seen to be as before, and names it', async () => {
     const world = new World(pruningPlanOf([1, 1]), { 1: 'stays' })
     const run = await world.apply(fast)
     expect([run.state, world.node(2).swaps]).toEqual(['stopped', 0])
-    expect(run.why).toMatch(/It was put back, and is not as before: .*not what it was: 70/)
+    expect(run.why).toMatchSnapshot()
     expect(run.steps[0]).toMatchObject({ state: 'rolled-back', seenBack: false })
   })
 

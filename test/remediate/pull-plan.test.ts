@@ -170,9 +170,7 @@ describe('an image that is missing', () => {
   })
 
   it('is refused where no digest is known', async () => {
-    expect(await whyRefused(waiting(), policy, ['pull-failing-now'])).toMatch(
-      /no digest of it is known.*requiredImageSources with its digest/,
-    )
+    expect(await whyRefused(waiting(), policy, ['pull-failing-now'])).toMatchSnapshot()
     const other = [waiting(), { ...holder(), cluster: 'other' }]
     const made = await plan(other, policy, ['pull-failing-now'])
     expect(made.steps).toEqual([])
@@ -196,17 +194,13 @@ describe('an image that is missing', () => {
         expectBack: [{ field: agent, value: null }],
       },
     ])
-    expect(cohorts[0]?.effect.text).toContain(
-      `Where it is missing, 1 node, it is pulled from ${source}@${one}`,
-    )
+    expect(cohorts[0]?.effect.text).toMatchSnapshot()
   })
 
   it('is refused where only the kubelet has what its source asks for', async () => {
     const ecr = '111122223333.dkr.ecr.eu-west-1.amazonaws.com/platform/agent'
     const changed = { requiredImageSources: { [agent]: `${ecr}:1` } }
-    expect(await whyRefused(waiting(), changed, ['pull-failing-now'])).toMatch(
-      /credentials that only the kubelet has.*requiredImageSources/,
-    )
+    expect(await whyRefused(waiting(), changed, ['pull-failing-now'])).toMatchSnapshot()
     // Nothing is pulled where it is there.
     expect((await plan([atRisk()], { ...policy, ...changed })).steps).toMatchObject([
       { oldSha256: unpinned },
@@ -215,9 +209,7 @@ describe('an image that is missing', () => {
 
   it('has its name in full, as the runtime has it', async () => {
     const untagged = { requiredImageSources: { nginx: 'mirror.corp.example/nginx:1.29' } }
-    expect(await whyRefused(waiting('nginx'), untagged, ['pull-failing-now'])).toMatch(
-      /names no source of docker\.io\/library\/nginx:latest/,
-    )
+    expect(await whyRefused(waiting('nginx'), untagged, ['pull-failing-now'])).toMatchSnapshot()
     const latest = { requiredImageSources: { 'nginx:*': `mirror.corp.example/nginx@${one}` } }
     expect((await plan([waiting('nginx')], latest, ['pull-failing-now'])).steps).toMatchObject([
       {
@@ -258,9 +250,7 @@ describe('what is refused, in words', () => {
 
   it('images that were not read', async () => {
     const node = waiting(agent, { record: { runtime: null } })
-    expect(await whyRefused(node, policy, ['pull-failing-now'])).toMatch(
-      /images were not read \(mode ssm or both\)/,
-    )
+    expect(await whyRefused(node, policy, ['pull-failing-now'])).toMatchSnapshot()
   })
 
   it('Bottlerocket, which has no ctr', async () => {
@@ -271,9 +261,7 @@ describe('what is refused, in words', () => {
 
   it('a digest, which is no name that can be given', async () => {
     const digest = `quay.io/platform/agent@sha256:${'a'.repeat(64)}`
-    expect(await whyRefused(waiting(digest), policy, ['pull-failing-now'])).toMatch(
-      /is no name with a tag/,
-    )
+    expect(await whyRefused(waiting(digest), policy, ['pull-failing-now'])).toMatchSnapshot()
   })
 
   it('a node that no plan writes to', async () => {

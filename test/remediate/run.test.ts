@@ -87,7 +87,7 @@ describe('a run', () => {
     const run = await world.apply(fast)
     expect([run.state, run.unasked]).toEqual(['done', world.unasked])
     const text = remediationText(run, world.plan, 's3://bucket', { hasColour: false, columns: 200 })
-    expect(text).toContain('Not asked: prod: nothing says that it is a cluster of EKS.')
+    expect(text).toMatchSnapshot()
   })
 
   it('applied a second time does nothing, and tells the same', async () => {
@@ -199,7 +199,7 @@ describe('before anything is sent', () => {
     world.node(1).sha256 = 'a'.repeat(64)
     const run = await world.apply({ ...fast, skipChanged: true })
     expect(statesOf(run)).toEqual(['skipped', 'verified', 'verified'])
-    expect(run.steps[0]?.why).toMatch(/changed since the plan was made/)
+    expect(run.steps[0]?.why).toMatchSnapshot()
     // Nothing of the cohort was proven by the first wave, so its next node goes alone.
     expect(world.commands).toEqual([
       'apply ip-10-0-0-2.ec2.internal',
@@ -239,9 +239,7 @@ describe('before anything is sent', () => {
       head: { resumedBy: ['Grace Hopper (arn:aws:iam::111122223333:user/ada)'] },
     })
     const text = remediationText(run, world.plan, 'x', { hasColour: false, columns: 120 })
-    expect(text.replace(/\s+/g, ' ')).toContain(
-      'Approved by Ada Lovelace (arn:aws:iam::111122223333:user/ada), and to go on by Grace Hopper (arn:aws:iam::111122223333:user/ada).',
-    )
+    expect(text.replace(/\s+/g, ' ')).toMatchSnapshot()
   })
 
   it('what speaks against one node passes it over', async () => {
@@ -273,7 +271,7 @@ describe('a node that fails', () => {
       ['verified', 'rolled-back', state, 'rolled-back', 'skipped', 'skipped'],
     ])
     expect(run.steps[2]?.why).toMatch(why)
-    expect(run.why).toMatch(/1 of its nodes failed, where 0 may: prod\/ip-10-0-0-3/)
+    expect(run.why).toMatchSnapshot()
     expect([2, 4].map(number => world.node(number).sha256)).toEqual([oldSha256, oldSha256])
     expect([world.node(5).swaps, world.node(6).swaps]).toEqual([0, 0])
   })
@@ -285,9 +283,7 @@ describe('a node that fails', () => {
     lost.phase = ''
     const run = await world.rollBack()
     expect(statesOf(run)).toEqual(['rolled-back', 'broken', 'rolled-back', 'rolled-back'])
-    expect(run.steps[1]?.why).toMatch(
-      /It could not be taken back: the node says refused: .* nothing is kept .*highwater rollback asks it again$/,
-    )
+    expect(run.steps[1]?.why).toMatchSnapshot()
     expect(lost.sha256).toBe(newSha256)
   })
 
@@ -335,9 +331,7 @@ describe('a node that fails', () => {
       'skipped',
       'verified',
     ])
-    expect(run.steps[2]?.why).toMatch(
-      /^what the plan writes is on the node already: nothing was written/,
-    )
+    expect(run.steps[2]?.why).toMatchSnapshot()
     expect(other.swaps).toBe(0)
     await world.rollBack()
     expect([other.swaps, other.sha256]).toEqual([0, newSha256])
@@ -402,7 +396,7 @@ describe('a node that fails', () => {
       ['rolled-back'],
       oldSha256,
     ])
-    expect(run.steps[0]?.why).toMatch(/not well within 600 s: the API server does not answer/)
+    expect(run.steps[0]?.why).toMatchSnapshot()
   })
 })
 

@@ -182,9 +182,7 @@ describe('where a value comes from', () => {
       thresholds: prediction.eviction!.thresholds.map(one => ({ ...one, origin: ofFile })),
     })
     const nodes = nodesOf(prediction, prediction, fromFile)
-    expect(hard(nodes, 'nodefs.available')).toContain(
-      `| likely configured on ${words.nodeCount(2)}; file /etc/kubernetes/kubelet/config.json on ${words.nodeCount(1)} | same`,
-    )
+    expect(hard(nodes, 'nodefs.available')).toMatchSnapshot()
     expect(thresholdsView(nodes, english).cohorts[0]!.flags.map(({ flag }) => flag)).not.toContain(
       words.thresholds.variants(2),
     )
@@ -463,7 +461,7 @@ describe('nodes of one cohort that differ', () => {
     )
     const { variants, flags } = thresholdsView(nodes, english).cohorts[0]!
     expect(variants).toHaveLength(5)
-    expect(variants[4]).toMatch(/^3 more variants, not shown: 3 nodes \(/)
+    expect(variants[4]).toMatchSnapshot()
     expect(flags[0]!.flag).toBe(words.thresholds.variants(7))
   })
 })
@@ -538,7 +536,7 @@ describe('cohorts', () => {
     expect(view.cohorts).toHaveLength(50)
     expect(view.moreTitle).toBe(words.thresholds.moreCohorts(210))
     expect(view.more).toHaveLength(201)
-    expect(view.more[0]).toMatch(/^Nodegroup g\d+, prod-eu, AL2023, kubelet 1\.34, 1 node/)
+    expect(view.more[0]).toMatchSnapshot()
     expect(view.more[200]).toBe(words.andMore(10))
   })
 })
@@ -568,14 +566,9 @@ describe('on the page', () => {
 
   it('is a table with a caption and scopes, and marks by a word', () => {
     const [table] = tables(page(nodesOf(sharedDisk(50, { evictionHard: three }))))
-    expect(table).toContain(
-      `<caption class="visually-hidden">${words.thresholds.caption('Nodegroup general', 'prod-eu', 'AL2023')}, kubelet 1.34</caption>`,
-    )
+    expect(table).toMatchSnapshot()
     expect(table!.match(/<th scope="col">/g)).toHaveLength(7)
     expect(table!.match(/<th scope="rowgroup"/g)).toHaveLength(3)
-    expect(table).toContain(
-      '<tr><th scope="row">imagefs.available</th><td><strong>none</strong></td>',
-    )
     for (const [row] of table!.matchAll(/<tr[^>]*><th scope="row">.*?<\/tr>/g)) {
       const cells = [...row.matchAll(/<td(?: data-label="[^"]*")?(?: colspan="(\d)")?>/g)].reduce(
         (sum, [, span]) => sum + Number(span ?? 1),

@@ -841,9 +841,7 @@ describe('rate-limited-registry', () => {
       ],
     }
     const pods = [{ spec: { containers: [{ name: 'a', image: 'redis' }] } }]
-    expect(failingOf(rateLimitedRegistry, { pods, imageGC }).consequence).toContain(
-      '1 of them are named by pods of this node',
-    )
+    expect(failingOf(rateLimitedRegistry, { pods, imageGC }).consequence).toMatchSnapshot()
   })
 
   it.each([
@@ -939,10 +937,7 @@ describe('unsupported-version', () => {
       eks: { version: '1.33' },
     })
     expect(title).toBeUndefined()
-    expect(consequence).toContain('judged by the rules of 1.24')
-    expect(consequence).toContain(
-      '10 minors older than its control plane, 1.33, and 3 are supported',
-    )
+    expect(consequence).toMatchSnapshot()
   })
 })
 

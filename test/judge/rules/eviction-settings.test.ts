@@ -321,10 +321,7 @@ describe('local-storage-limit-exceeded', () => {
     const failing = failingOf(localStorageLimitExceeded, {
       localStorageEvictions: Array.from({ length: 12 }, (_, at) => over(`cart-${at}`)),
     })
-    expect(failing.consequence).toContain(
-      'pod shop/cart-0: its ephemeral storage as a whole has 3 bytes of 2 bytes',
-    )
-    expect(failing.consequence).toContain('11 others')
+    expect(failing.consequence).toMatchSnapshot()
     expect(failing.evidence).toHaveLength(10)
   })
 })
@@ -407,9 +404,7 @@ describe('critical-pod-among-first-victims', () => {
       failingOf(criticalPodAmongFirstVictims, example(0, others)).consequence
     expect(told()).toMatchSnapshot()
     expect(told(0, 0)).toMatchSnapshot()
-    expect(told(0, 0, 0)).toContain(
-      'pod kube-system/cni may be among the first 3 to be evicted: 4 rank alike',
-    )
+    expect(told(0, 0, 0)).toMatchSnapshot()
   })
 
   it('does not count those whom upstream spares', () => {
@@ -571,9 +566,7 @@ describe('pods-without-ephemeral-requests-first', () => {
       place('c', 2, 9 * gibibyte, 10 * gibibyte),
     ]
     const failing = failingOf(podsWithoutEphemeralRequestsFirst, ranked(a, b, c))
-    expect(failing.consequence).toContain(
-      'one of 2 pods that rank alike, shop/a or shop/b, is evicted first and frees at most 5 bytes',
-    )
+    expect(failing.consequence).toMatchSnapshot()
     expect(failingOf(podsWithoutEphemeralRequestsFirst, ranked(b, a, c))).toEqual(failing)
   })
 })

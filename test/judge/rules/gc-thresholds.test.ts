@@ -60,12 +60,8 @@ describe('narrow-gc-band', () => {
   })
 
   it('says what a round asks for', () => {
-    expect(failingOf(narrowGcBand, { imageGC: gc(80, 79) }).consequence).toContain(
-      'asks for one image at a time',
-    )
-    expect(failingOf(narrowGcBand, { imageGC: gc(80, 77) }).consequence).toContain(
-      'asks for 2 % of the disk (2.0 GiB) at a time',
-    )
+    expect(failingOf(narrowGcBand, { imageGC: gc(80, 79) }).consequence).toMatchSnapshot()
+    expect(failingOf(narrowGcBand, { imageGC: gc(80, 77) }).consequence).toMatchSnapshot()
     expect(failingOf(narrowGcBand, { imageGC: gc(80, 77) }).fix?.config).toEqual({
       imageGCHighThresholdPercent: 80,
       imageGCLowThresholdPercent: 70,
@@ -105,9 +101,7 @@ describe('unreachable-gc-low-threshold', () => {
       imageGC: { ...short, deletions: [image('space')] },
     })
     expect(bySpace.confidence).toBe('certain')
-    expect(bySpace.consequence).toContain(
-      '(now 1 image), counts only 1.0 GiB of the 21.0 GiB that it has to free',
-    )
+    expect(bySpace.consequence).toMatchSnapshot()
     expect(
       failingOf(unreachableGcLowThreshold, { imageGC: { ...short, deletions: [image('age')] } })
         .confidence,

@@ -184,6 +184,6 @@ describe('required-image-at-risk', () => {
       imageGC: { deletions: [], kept: [{ image: redis, reason: 'not-needed' }] },
       node: example.node,
     }
-    expect(failingOf(kept, wanted).consequence).toContain('neither in use nor pinned')
+    expect(failingOf(kept, wanted).consequence).toMatchSnapshot()
   })
 })

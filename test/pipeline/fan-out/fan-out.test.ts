@@ -426,10 +426,8 @@ describe('a function that dies', () => {
       { name: 'fleet-b', nodes: 6, notRead: 6 },
     ])
     const reasons = Map.groupBy(notAudited, ({ cluster }) => cluster)
-    expect(reasons.get('fleet-a')?.[0]?.reason).toMatch(
-      /the function that judges its cluster did not come to its end at any try: Runtime.ExitError/,
-    )
-    expect(reasons.get('fleet-b')?.[0]?.reason).toMatch(/did not come to its end at any try$/)
+    expect(reasons.get('fleet-a')?.[0]?.reason).toMatchSnapshot()
+    expect(reasons.get('fleet-b')?.[0]?.reason).toMatchSnapshot()
     const { code } = await inProcess([
       'audit',
       '--snapshot',
@@ -581,9 +579,7 @@ describe('trouble', () => {
     await execute({ run }, here.functions)
     const lost = here.findings().notAudited.filter(({ cluster }) => cluster === 'fleet-b')
     expect(lost).toHaveLength(6)
-    expect(lost[0]?.reason).toMatch(
-      /did not come to its end at any try: .*PutObject runs\/.*records\/0.ndjson.gz/,
-    )
+    expect(lost[0]?.reason).toMatchSnapshot()
   })
 
   it.each([
@@ -611,7 +607,7 @@ describe('trouble', () => {
       const { clusters, notAudited } = here.findings()
       expect(clusters.filter(({ grade }) => grade === null).map(one => one.name)).toEqual([name])
       const reason = notAudited.find(({ cluster }) => cluster === name)?.reason
-      expect(reason).toContain('fan-out/clusters/0/judged.ndjson.gz is broken')
+      expect(reason).toMatchSnapshot()
       expect(reason).toContain(said)
     },
   )

@@ -45,9 +45,7 @@ describe('a topic', () => {
     })
     expect(lab.notices()).toEqual([{ topicArn, subject: '2 findings ? prod', message: 'two\n' }])
     const again = await channel.send(mail, [])
-    expect(again.location).toMatch(
-      /^not sent again: the message of this run went at .* as message /,
-    )
+    expect(again.location).toMatchSnapshot()
     expect(lab.notices()).toHaveLength(1)
   })
 
@@ -99,9 +97,7 @@ describe('a webhook', () => {
       location: 'localhost',
       messageId: '',
     })
-    expect((await channel.send(mail, [])).location).toMatch(
-      /^not sent again: the message of this run went at [\dTZ:.-]+$/,
-    )
+    expect((await channel.send(mail, [])).location).toMatchSnapshot()
     expect(bodies.map(body => JSON.parse(body))).toMatchSnapshot()
   })
 

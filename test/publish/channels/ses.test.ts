@@ -67,9 +67,7 @@ describe('the mail of a run', () => {
 
   it('names three recipients and counts the others', async () => {
     const to = ['a', 'b', 'c', 'd', 'e'].map(name => `${name}@example.com`)
-    expect((await channel({ to }).send(mail, [])).location).toMatch(
-      /^a@example\.com, b@example\.com, c@example\.com and 2 more, message /,
-    )
+    expect((await channel({ to }).send(mail, [])).location).toMatchSnapshot()
   })
 
   it('goes once for a run id, whoever delivers it', async () => {
@@ -112,9 +110,7 @@ describe('the mail of a run', () => {
 
   it('without a store goes each time, and says that', async () => {
     const delivery = await channel({ store: null }).send(mail, [])
-    expect(delivery.location).toMatch(
-      /\. It may come twice: there is no store that remembers what was sent$/,
-    )
+    expect(delivery.location).toMatchSnapshot()
     await channel({ store: null }).send(mail, [])
     expect(lab.mails()).toHaveLength(2)
   })
@@ -133,9 +129,7 @@ describe('when the outside fails', () => {
     await enter({ s3: { down: true } })
     const delivery = await channel().send(mail, [])
     expect(delivery).toMatchObject({ state: 'sent', error: null })
-    expect(delivery.location).toMatch(
-      /It may come twice: s3:\/\/highwater-lab could not be asked whether it went before: S3 PutObject .* refused the connection/,
-    )
+    expect(delivery.location).toMatchSnapshot()
     expect(lab.mails()).toHaveLength(1)
   })
 

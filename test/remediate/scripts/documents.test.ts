@@ -131,12 +131,7 @@ describe('the documents that change a node', () => {
         paths.map(path => `${method} ${path}`),
       ),
     )
-    expect(scriptTables.settings).toContain(
-      "settable='container-log-max-files integer -\ncontainer-log-max-size quantity -\n",
-    )
-    expect(scriptTables.settings).toContain(
-      '\nkube-reserved quantity cpu|memory|ephemeral-storage\n',
-    )
+    expect(scriptTables.settings).toMatchSnapshot()
     expect(readFile('change.sh')).toContain(`older than ${applyAgentVersion}`)
   })
 

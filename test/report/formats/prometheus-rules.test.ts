@@ -85,7 +85,7 @@ describe('alert rules', () => {
       ]),
     )
     expect(level(gcRule(rules))).toBe(82)
-    expect(gcRule(rules)?.annotations.description).toContain('Set otherwise than most: 1 of them')
+    expect(gcRule(rules)?.annotations.description).toMatchSnapshot()
     expect(
       rules
         .filter(({ labels }) => labels.signal === 'nodefs.available')

@@ -83,7 +83,7 @@ describe('highwater doctor', () => {
     expect(reading).not.toContain('-remediate')
     expect(reading).toContain('RoleName=highwater ')
     const changing = await asked('--remediate')
-    expect(changing).toContain(`role ${reader}-remediate, made in account 444455556666`)
+    expect(changing).toContain(`${reader}-remediate, made in account 444455556666`)
     expect(changing).toContain('RemediateRoleArn=')
     expect(changing).toContain('RoleName=highwater ')
   })

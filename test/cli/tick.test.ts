@@ -69,9 +69,7 @@ describe('highwater tick', () => {
     const { code, stderr } = await tick(['--at', job])
     expect({ code, stderr }).toEqual({
       code: 4,
-      stderr: expect.stringMatching(
-        /Run 2026-11-21T05-00-00Z is incomplete\..*highwater@example\.com/s,
-      ),
+      stderr: expect.stringMatching(/Run 2026-11-21T05-00-00Z is incomplete\./s),
     })
     expect(existsSync(join(run, 'report.html'))).toBe(true)
     expect(existsSync(join(run, 'done.json'))).toBe(false)

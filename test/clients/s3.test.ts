@@ -311,7 +311,7 @@ it('does not take an incomplete list of versions for none', async () => {
     `<ListVersionsResult><IsTruncated>true</IsTruncated>${more}</ListVersionsResult>`
   const longer = '<Version><Key>audits/over/a.jsonl</Key></Version>'
   await stub({ status: 200, body: body('') }, { status: 200, body: body(longer) })
-  await expect(store().wasWritten('over/a.json')).rejects.toThrow('the answer is not complete')
+  await expect(store().wasWritten('over/a.json')).rejects.toThrow('answer is not complete')
   expect(await store().wasWritten('over/a.json')).toBe(false)
 })
 

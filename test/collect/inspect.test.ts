@@ -117,7 +117,7 @@ describe('an answer', () => {
     expect(answer).toMatchObject(
       isKnown
         ? { isKnown }
-        : { reason: expect.stringContaining('the node "ip-10-0-0-1", not ip-10-0-0-2') },
+        : { reason: expect.stringContaining('node "ip-10-0-0-1", not ip-10-0-0-2') },
     )
     expect(readAnswer(text({ ...document, nodeName: '' }), instance, node)).toMatchObject({
       isKnown: true,
@@ -201,9 +201,7 @@ describe('an answer', () => {
         }),
       )
       expect(answer.host.kubelet).toMatchObject({ files: [{ content: null }] })
-      expect(unread(answer)).toContainEqual(
-        expect.stringContaining('/etc/a.conf: it has ends of line beyond CR and LF'),
-      )
+      expect(unread(answer)).toContainEqual(expect.stringContaining('beyond CR and LF'))
     },
   )
 
@@ -255,7 +253,7 @@ describe('a part that is malformed', () => {
     expect(answer.runtime).not.toHaveProperty('images')
     expect(unread(answer).slice(1)).toMatchSnapshot()
     expect(unread(known(text({ ...document, runtime: [] })))).toContain(
-      'runtime: not of the form that the script prints ("no object"), so all of it was dropped',
+      'script prints ("no object")',
     )
   })
 })

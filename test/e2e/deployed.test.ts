@@ -199,9 +199,7 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
 
   it('end red where nobody has let a role into the cluster, and say what to do', async () => {
     Object.assign(stack, { prefix: 'outside/', fansOut: false, outsiders: ['Audit'] })
-    await expect(world.invoke('Audit', tick(alone))).rejects.toThrow(
-      /no node was read: .*answered 401.*map the role by an EKS access entry/,
-    )
+    await expect(world.invoke('Audit', tick(alone))).rejects.toThrow(/an EKS access entry/)
     stack.outsiders = []
     const { clusters, notAudited } = (await kept('outside/', alone)).findings
     expect(clusters).toMatchObject([{ name: 'garbage', grade: null }])

@@ -170,7 +170,7 @@ describe('a forged bucket', () => {
       ).rejects.toThrow(`s3://highwater-lab/${approvals[index]} has no valid seal`)
     const folder = forgeRun(made, plan)
     await expect(invokeRemediate({ action: 'resume' }, {}, longMs)).rejects.toThrow(
-      `${folder}/plan.json has no valid seal`,
+      'has no valid seal',
     )
     await expectUntouched(made, before)
     await expectNamed(made, [...approvals, `${folder}/run.json`, `${folder}/plan.json`])

@@ -204,7 +204,7 @@ describe('npm run template', () => {
   it('is named by its stack, and nothing of the framework or a stage is left', () => {
     const text = readFileSync(plainFile, 'utf8')
     expect(text).not.toMatch(/serverless|highwater-prod/i)
-    expect(text).toMatch(/FunctionName: !Sub \$\{AWS::StackName\}-audit/)
+    expect(text).toMatch(/!Sub \$\{AWS::StackName\}-audit/)
   })
 })
 

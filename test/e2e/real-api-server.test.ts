@@ -92,11 +92,7 @@ describe.skipIf(programs === null)(`a real API server${why}`, { timeout: 300_000
     const document = await audited(narrow)
     expect(found(document)).toEqual(expected.filter(rule => !/job/.test(rule)))
     expect(document.notAudited.filter(({ node }) => node === null)).toMatchObject([
-      {
-        reason: expect.stringMatching(
-          /^jobs\.batch: .*403.*cannot list resource "jobs" in API group "batch"/,
-        ),
-      },
+      { reason: expect.stringMatching(/cannot list resource "jobs"/) },
     ])
   })
 })

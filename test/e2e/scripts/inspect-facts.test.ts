@@ -387,7 +387,7 @@ describe('nothing is passed over without a word', () => {
         ),
       )
       expect(whyUnread(spaced, 'containerd file /etc/containerd/conf d/*.toml')).toContain(
-        'its name has other characters',
+        'name has other characters',
       )
       const fine = told(
         withFiles(

@@ -523,11 +523,7 @@ describe('a damaged or hostile node', () => {
       'the program systemctl is not on this node',
     ],
     ['fails', withTimer('echo "no bus" >&2; exit 1'), 'systemctl failed with exit code 1: no bus'],
-    [
-      'hangs',
-      withTimer('exit 124'),
-      expect.stringMatching(/systemctl did not answer within \d seconds/),
-    ],
+    ['hangs', withTimer('exit 124'), expect.stringMatching(/systemctl did not answer/)],
     [
       'says something else',
       withTimer('echo hello'),

@@ -106,7 +106,7 @@ describe('a declared setting', () => {
     expect(confidence).toBe('likely')
     expect(evidence.slice(0, 2)).toEqual([
       { kind: 'layer', what: 'layer', value: 'declared' },
-      { kind: 'unread', what: 'disk', value: expect.stringContaining('the files were not read') },
+      { kind: 'unread', what: 'disk', value: expect.stringContaining('files were not read') },
     ])
     expect(evidence).toContainEqual({
       kind: 'declared',

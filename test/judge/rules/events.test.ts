@@ -291,7 +291,7 @@ describe('eviction-loop', () => {
     expect(failingOf(evictionLoop, { pods, events: [...events, gone('6bcdf', 10)] })).toMatchObject(
       {
         confidence: 'certain',
-        consequence: expect.stringContaining('DaemonSet logging/shipper: 3 pods evicted here'),
+        consequence: expect.stringContaining('DaemonSet logging/shipper: 3 pods'),
       },
     )
   })

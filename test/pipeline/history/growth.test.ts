@@ -106,6 +106,6 @@ describe('a week of runs', () => {
         { name: 'a', usedPercent: a },
         { name: 'b', usedPercent: b },
       )
-    expect(nodesOf(last)).toContain('237.1 MiB a day: 4 readings in 3 d, with 1 fall')
+    expect(nodesOf(last)).toContain('237.1 MiB a day: 4 readings')
   })
 })

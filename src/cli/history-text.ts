@@ -2,7 +2,7 @@
 
 import { mergedRounds } from '#judge/history/reclaim.ts'
 import type { DiskHolder } from '#model/disk-ledger.ts'
-import type { Happening, NodeFacts, NodeHistory } from '#model/history.ts'
+import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/history.ts'
 import { english } from '#report/languages/language.ts'
 import { formatBytes, formatPercent } from '#report/numbers.ts'
 import { growthNotes } from '#report/views/growth.ts'
@@ -155,7 +155,7 @@ function evictionText(thresholds: NodeFacts['thresholds']): string {
     : `${formatBytes(nearest.margin)} until eviction`
 }
 
-/** Of an eviction also why: the thresholds, what held the disk and the order, as they were read last before it. */
+/** Of an eviction also why: thresholds, what held the disk, and the order of eviction. */
 function happenedLines(days: Day[], width: number): string[] {
   return days
     .toSorted((a, b) => (a.day < b.day ? -1 : 1))
@@ -196,26 +196,34 @@ const whatHappened: Record<Happening['what'], string> = {
 const happenedText = ({ at, what, subject, message }: Happening): string =>
   `${minuteOf(at)}  ${whatHappened[what]} ${clean(subject)}: ${clean(message)}`
 
+/** By the last reading before the eviction; the first one after it if there is none. */
 function whyEvicted({ at, subject }: Happening, days: Day[], width: number): string[] {
-  const before = days.find(day => day.at <= at)
-  // Only a reading after it tells what filled the disk, where none was before.
-  const read = before ?? days.find(day => day.held.length > 0)
+  const readings = days
+    .flatMap((day): EvictionBasis[] => [day, ...day.beforeEvictions])
+    .filter(({ thresholds, held }) => thresholds !== null || held.length > 0)
+    .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+  const before = readings.find(reading => Date.parse(reading.at) <= Date.parse(at))
+  const read = before ?? readings.at(-1)
   if (read === undefined) return []
   const rank = read.firstVictims.indexOf(subject)
   const order = read.firstVictims.map(name => clean(name)).join(', ')
-  const disk = read.thresholds?.filter(({ signal }) => /fs\./.test(signal)) ?? []
+  const limits = read.thresholds
+    ?.slice(0, shownThresholds)
+    .map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
+  const held = read.held.map(({ holder, bytes }) => `${holderText(holder)} ${formatBytes(bytes)}`)
   return [
-    `read ${minuteOf(read.at)}: evicts below ${disk.map(({ signal, value }) => `${clean(signal)} ${clean(value)}`).join(', ') || 'unknown thresholds'}`,
-    ...(read.held.length === 0
-      ? []
-      : [
-          `held by ${read.held.map(({ holder, bytes }) => `${english.words.ledger.holders[holder as DiskHolder] ?? clean(holder)} ${formatBytes(bytes)}`).join(', ')}`,
-        ]),
+    `read ${before ? '' : 'after it, '}${minuteOf(read.at)}: eviction ${limits?.join(', ') || 'not known'}`,
+    ...(held.length === 0 ? [] : [`disk held by ${held.join(', ')}`]),
     ...(order === ''
       ? []
-      : [`first victims: ${order}${rank < 0 ? '' : ` (this pod was number ${rank + 1})`}`]),
+      : [
+          `first victims for disk: ${order} (this pod ${rank < 0 ? 'is not among them' : `is number ${rank + 1}`})`,
+        ]),
   ].flatMap(text => wrap(text.replaceAll('\u00a0', ' '), width, '      ', '        '))
 }
+
+const holderText = (holder: string): string =>
+  english.words.ledger.holders[holder as DiskHolder] ?? clean(holder)
 
 /** Each rule with the days on which it failed, the last ones first. */
 function ruleLines(days: Day[], width: number): string[] {

@@ -106,6 +106,9 @@ export interface ReclaimRound {
   predictedBytes: number | null
 }
 
+/** What a reading showed of what a later eviction follows from. */
+export type EvictionBasis = Pick<NodeFacts, 'at' | 'thresholds' | 'held' | 'firstVictims'>
+
 /**
  * A line of `history/nodes/<cluster>/<day>.ndjson.gz`: facts of one node from the last reading of
  * that day. At most 4,096 bytes.
@@ -146,8 +149,10 @@ export interface NodeFacts {
   images: RememberedImage[]
   /** What held the most on its disks, largest first. */
   held: { filesystem: string; holder: string; bytes: number }[]
-  /** Whom the kubelet would have evicted first for disk, in its order. */
+  /** Pods that the kubelet would have evicted first for disk, in its order. */
   firstVictims: string[]
+  /** Earlier readings of the day after which a pod was evicted, by time; the last three. */
+  beforeEvictions: EvictionBasis[]
   /** Rules that fail on it, waived ones included. */
   rules: string[]
   /** What could not be read, and why; empty: nothing was missed. */

@@ -17,6 +17,8 @@ export interface SavedNode {
   usedPercent?: number
   bootId?: string
   kubeletVersion?: string
+  /** Pods of namespace `shop`, with the time of their eviction. */
+  evicted?: Record<string, string>
 }
 
 /** A recorded node of nodegroup `workers` in cluster `prod`. */
@@ -27,6 +29,7 @@ function savedNode({
   usedPercent,
   bootId,
   kubeletVersion,
+  evicted = {},
 }: SavedNode): object {
   const node = recorded('single-disk-node')
   node.metadata.name = name
@@ -43,7 +46,8 @@ function savedNode({
       summary.node.runtime.containerFs,
     ])
       disk.availableBytes = Math.round(disk.capacityBytes * (1 - usedPercent / 100))
-  const sources = { configz, summary, pods: recorded('single-disk-pods').items }
+  const pods = [...recorded('single-disk-pods').items, ...Object.entries(evicted).map(evictedPod)]
+  const sources = { configz, summary, pods }
   const read = Object.entries(sources).map(([what, value]) => [
     what,
     unread.includes(what) ? null : value,
@@ -56,6 +60,16 @@ function savedNode({
     errors: unread.map(what => ({ what, message: 'HTTP 503: connection refused' })),
   }
 }
+
+const evictedPod = ([name, at]: [string, string]) => ({
+  metadata: { namespace: 'shop', name, uid: name },
+  spec: { containers: [{ name: 'app', image: 'app' }] },
+  status: {
+    ...{ phase: 'Failed', reason: 'Evicted' },
+    message: 'The node was low on resource: ephemeral-storage.',
+    conditions: [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: at }],
+  },
+})
 
 interface SnapshotOptions {
   /** RFC 3339. */

@@ -2,7 +2,7 @@
 
 import { bounded } from '#judge/text.ts'
 import type { ComparedFinding, MetNode } from '#model/delta.ts'
-import type { FillSeries, NodeFacts } from '#model/history.ts'
+import type { EvictionBasis, FillSeries, NodeFacts } from '#model/history.ts'
 import type { FilesystemState } from '#model/prediction.ts'
 import type { AuditedNode, FirstVictims } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
@@ -14,6 +14,7 @@ const textLength = 160
 const keptRules = 24
 const keptThresholds = 12
 const keptHolders = 4
+const keptBases = 3
 
 /** Rules by node, of findings that name every one. */
 export function rulesByNode(
@@ -83,6 +84,7 @@ export function nodeFacts(
     images: node.images ?? [],
     held: heldOf(ledger),
     firstVictims: victimsOf(eviction?.firstVictims ?? null),
+    beforeEvictions: [],
     rules: failing.slice(0, keptRules),
     missed: bounded(met.missed, textLength),
     leftOut:
@@ -127,6 +129,8 @@ function fitted(facts: NodeFacts): NodeFacts {
     kept = { ...kept, images: kept.images.slice(0, -1) }
   while (isTooLong(kept) && kept.rules.length > 0)
     kept = { ...kept, rules: kept.rules.slice(0, -1), leftOut: kept.leftOut + 1 }
+  while (isTooLong(kept) && kept.beforeEvictions.length > 0)
+    kept = { ...kept, beforeEvictions: kept.beforeEvictions.slice(1) }
   while (isTooLong(kept) && kept.thresholds?.length)
     kept = { ...kept, thresholds: kept.thresholds.slice(0, -1), leftOut: kept.leftOut + 1 }
   if (isTooLong(kept)) kept = { ...kept, missed: bounded(kept.missed, 20) }
@@ -137,35 +141,48 @@ function fitted(facts: NodeFacts): NodeFacts {
   return kept
 }
 
-/** What happened before the earlier run of the day happened that day, too. */
-const withEarlier = (facts: NodeFacts, earlier: NodeFacts | undefined): NodeFacts =>
-  earlier === undefined ? facts : fitted({ ...facts, ...eventsOf(earlier, facts) })
-
 const eventsOf = (earlier: NodeFacts, now: NodeFacts) => ({
   happened: merged(earlier.happened, now.happened),
   rounds: mergedRounds(earlier.rounds, now.rounds),
 })
 
-/** Lines of the last run's day with what a lighter reading after it shows; nodes that are new get a line. */
-export function withObservation(before: NodeFacts[], now: NodeFacts[]): NodeFacts[] {
-  const day = new Map(before.map(facts => [facts.node, facts]))
-  for (const facts of now) {
-    const earlier = day.get(facts.node)
-    const { fill, images } = facts
-    const merged = earlier && { ...earlier, ...eventsOf(earlier, facts), fill, images }
-    day.set(facts.node, fitted(merged ?? facts))
-  }
-  return [...day.values()].toSorted((a, b) => byText(a.node, b.node))
+/** A reading that is replaced stays if a pod was evicted between it and the later one. */
+function basesOf(earlier: NodeFacts, now: NodeFacts): EvictionBasis[] {
+  const isNeeded = eventsOf(earlier, now).happened.some(
+    ({ what, at }) =>
+      what === 'evicted' &&
+      Date.parse(at) > Date.parse(earlier.at) &&
+      Date.parse(at) <= Date.parse(now.at),
+  )
+  if (!isNeeded || earlier.thresholds === null) return earlier.beforeEvictions
+  const { at, thresholds, held, firstVictims } = earlier
+  return [...earlier.beforeEvictions, { at, thresholds, held, firstVictims }].slice(-keptBases)
 }
 
+/** Lines of the last run's day with what a lighter reading after it shows; nodes that are new get a line. */
+export const withObservation = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
+  joined(before, now, (earlier, facts) => {
+    const { fill, images } = facts
+    return fitted({ ...earlier, ...eventsOf(earlier, facts), fill, images })
+  })
+
 /** One day's lines: what a later run read counts, but an unread node does not take away what was read that day. */
-export function mergedDay(before: NodeFacts[], now: NodeFacts[]): NodeFacts[] {
+export const mergedDay = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
+  joined(before, now, (earlier, facts) =>
+    facts.coverage !== 'notRead' || earlier.coverage === 'notRead'
+      ? fitted({ ...facts, ...eventsOf(earlier, facts), beforeEvictions: basesOf(earlier, facts) })
+      : fitted({ ...earlier, ...eventsOf(earlier, facts) }),
+  )
+
+function joined(
+  before: NodeFacts[],
+  now: NodeFacts[],
+  join: (earlier: NodeFacts, now: NodeFacts) => NodeFacts,
+): NodeFacts[] {
   const day = new Map(before.map(facts => [facts.node, facts]))
   for (const facts of now) {
     const earlier = day.get(facts.node)
-    if (earlier === undefined || facts.coverage !== 'notRead' || earlier.coverage === 'notRead')
-      day.set(facts.node, withEarlier(facts, earlier))
-    else day.set(facts.node, { ...earlier, ...eventsOf(earlier, facts) })
+    day.set(facts.node, earlier === undefined ? facts : join(earlier, facts))
   }
   return [...day.values()].toSorted((a, b) => byText(a.node, b.node))
 }

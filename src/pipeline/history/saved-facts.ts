@@ -12,9 +12,18 @@ const filesystem = z
   .object({ capacityBytes: number, availableBytes: number, inodes: number, inodesFree: number })
   .nullable()
 
-const nodeFacts: z.ZodType<NodeFacts> = z.object({
-  node: z.string(),
+const basis = {
   at: z.string(),
+  thresholds: z
+    .array(z.object({ signal: z.string(), value: z.string(), hard: z.boolean(), margin: number }))
+    .nullable(),
+  held: z.array(z.object({ filesystem: z.string(), holder: z.string(), bytes: count })).default([]),
+  firstVictims: z.array(z.string()).default([]),
+}
+
+const nodeFacts: z.ZodType<NodeFacts> = z.object({
+  ...basis,
+  node: z.string(),
   runId: z.string(),
   group: z.object({
     kind: z.enum(subjectKinds),
@@ -38,9 +47,6 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
       bytesUntilTrigger: number,
       predictedBytes: number.default(null),
     })
-    .nullable(),
-  thresholds: z
-    .array(z.object({ signal: z.string(), value: z.string(), hard: z.boolean(), margin: number }))
     .nullable(),
   // Lines from before it was kept have none.
   fill: z
@@ -82,8 +88,7 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
     )
     .default([]),
   images: z.array(z.tuple([z.string(), count, z.iso.date().nullable().optional()])).default([]),
-  held: z.array(z.object({ filesystem: z.string(), holder: z.string(), bytes: count })).default([]),
-  firstVictims: z.array(z.string()).default([]),
+  beforeEvictions: z.array(z.object(basis)).default([]),
   rules: z.array(z.string()),
   missed: z.string(),
   leftOut: count,

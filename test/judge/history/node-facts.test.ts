@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { fillLimits, withReading } from '#judge/history/fill.ts'
 import { mergedDay, nodeFacts, nodeFactsMaxBytes } from '#judge/history/node-facts.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
-import type { FillSeries } from '#model/history.ts'
+import type { FillSeries, NodeFacts } from '#model/history.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { metNode } from '#pipeline/met-node.ts'
 import { hostileReport } from '#test/hostile-report.ts'
@@ -83,5 +83,34 @@ describe('the facts of a node and day', () => {
     const evening = mergedDay(day, [lineOf(auditedNode('a', sharedDisk(70)))])
     expect(evening.find(({ node }) => node === 'a')?.imageGC?.usagePercent).toBe(70)
     expect(mergedDay(evening, evening)).toEqual(evening)
+  })
+
+  it('keep the last readings before evictions, in the same room', () => {
+    const hour = (count: number) => `2026-11-21T${String(count).padStart(2, '0')}:00:00Z`
+    const evicted = (count: number) => ({
+      ...{ at: `${hour(count).slice(0, 14)}30:00Z`, what: 'evicted' as const },
+      ...{ subject: `shop/web-${count}`, message: 'low' },
+    })
+    const reading = (node: AuditedNode, count: number) => [
+      { ...lineOf(node), at: hour(count), happened: count === 0 ? [] : [evicted(count - 1)] },
+    ]
+    const dayOf = (node: AuditedNode, runs: number) =>
+      Array.from({ length: runs }).reduce<NodeFacts[]>(
+        (day, _, count) => mergedDay(day, reading(node, count)),
+        [],
+      )[0]!
+    const basesOf = (day: NodeFacts) => day.beforeEvictions.map(({ at }) => at)
+    const sound = auditedNode('a', sharedDisk(40))
+    expect(basesOf(dayOf(sound, 3))).toEqual([hour(0), hour(1)])
+    expect(basesOf(dayOf(sound, 6))).toEqual([hour(2), hour(3), hour(4)])
+    for (const node of hostileReport().nodes)
+      expect(Buffer.byteLength(JSON.stringify(dayOf(node, 6)))).toBeLessThanOrEqual(
+        nodeFactsMaxBytes,
+      )
+    const [unread] = mergedDay(
+      [dayOf(sound, 3)],
+      reading(unreadNode('a', [{ what: 'configz', message: 'HTTP 503' }]), 3),
+    )
+    expect([unread?.at, unread?.happened.length]).toEqual([hour(2), 3])
   })
 })

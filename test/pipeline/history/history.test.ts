@@ -374,6 +374,45 @@ describe('highwater history', () => {
     ).toMatchObject({ growth: { nodefs: { isSeen: true, readings: 5, falls: 0 } } })
   })
 
+  it('explains each eviction by the last reading before it, of three audits of a day', async () => {
+    const store = temporaryFolder()
+    const evicted = { first: at(20, 8), second: at(20, 13), third: at(20, 22) }
+    const disk = (percent: number) => ({
+      evictionHard: { 'memory.available': '100Mi', 'nodefs.available': `${percent}%` },
+    })
+    for (const [hour, usedPercent, percent, names] of [
+      [7, 91, 9, []],
+      [12, 60, 12, ['first']],
+      [19, 70, 15, ['first', 'second']],
+    ] as const) {
+      const pods = Object.fromEntries(names.map(name => [name, evicted[name]]))
+      const node = { name: 'a', configuration: disk(percent), usedPercent, evicted: pods }
+      await audit(store, at(20, hour), [node])
+    }
+    const print = async (...args: string[]) =>
+      (await inProcess(['history', 'a', '--store', store, ...args])).stdout
+    const [day] = JSON.parse(await print('--format', 'json')).clusters[0].days
+    expect(day.beforeEvictions.map((basis: { at: string }) => basis.at.slice(11, 16))).toEqual([
+      '07:00',
+      '12:00',
+    ])
+    const bytesHeld = (read: typeof day) =>
+      read.held.reduce((sum: number, { bytes }: { bytes: number }) => sum + bytes, 0)
+    expect(bytesHeld(day.beforeEvictions[0])).toBeGreaterThan(bytesHeld(day))
+    const text = (await print()).replace(/\s+/g, ' ')
+    for (const [name, time, read, threshold] of [
+      ['first', '08:00', '07:00', 'nodefs.available<9%'],
+      ['second', '13:00', '12:00', 'nodefs.available<12%'],
+    ] as const) {
+      const [, why] = text.split(`2026-11-20 ${time} UTC evicted shop/${name}: `)
+      expect(why).toMatch(
+        new RegExp(
+          `^The node was low on resource: ephemeral-storage. read 2026-11-20 ${read} UTC: eviction .*${threshold}.* disk held by .*first victims for disk: `,
+        ),
+      )
+    }
+  })
+
   it('prints the days as data, of one that is there', async () => {
     const { stdout } = await inProcess([
       'history',

@@ -11,7 +11,7 @@ import { addStoreOption, type RemediationOptions, withRemediation } from './reme
 import { remediationText } from './remediation-text.ts'
 import { screenOf } from './terminal.ts'
 
-interface ApplyOptions extends RemediationOptions {
+interface ApplyArguments extends RemediationOptions {
   approval: string
   resume?: boolean
   skipChanged?: boolean
@@ -51,12 +51,12 @@ Exit codes: 0 every node is verified, or pruned, or every object deleted; 1 some
 stopped and its wave taken back; 2 refused before anything was sent, or bad usage; 3 it is paused, or
 passed nodes or objects over; 4 it broke off.`,
     )
-    .action(async (file: string, options: ApplyOptions) => {
+    .action(async (file: string, options: ApplyArguments) => {
       process.exitCode = await runApply(file, options)
     })
 }
 
-async function runApply(file: string, options: ApplyOptions): Promise<number> {
+async function runApply(file: string, options: ApplyArguments): Promise<number> {
   const plan = parsePlan(textOf(file, 'plan'), file)
   const run = await withRemediation({ ...options, plannedModes: plan.snapshot.modes }, async live =>
     remediate(plan, await approvalOf(options), {
@@ -73,5 +73,5 @@ async function runApply(file: string, options: ApplyOptions): Promise<number> {
   return remediationExitCode(run, 'verified')
 }
 
-const approvalOf = async ({ approval, store }: ApplyOptions): Promise<OpenedApproval> =>
+const approvalOf = async ({ approval, store }: ApplyArguments): Promise<OpenedApproval> =>
   openedPersonsApproval(textOf(approval, 'approval'), approval, await keyFor('approvals', store))

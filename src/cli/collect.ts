@@ -10,7 +10,7 @@ import { openProgress } from './progress.ts'
 import { runSignal } from './signals.ts'
 import { liveRecords } from './source.ts'
 
-interface CollectOptions extends FleetOptions {
+interface CollectArguments extends FleetOptions {
   out: string
 }
 
@@ -20,12 +20,12 @@ export function collectCommand(): Command {
     'the snapshot; gzipped where the name ends in .gz',
     'snapshot.ndjson.gz',
   )
-  return addFleetOptions(command).action(async (options: CollectOptions) => {
+  return addFleetOptions(command).action(async (options: CollectArguments) => {
     process.exitCode = await collectInto(options)
   })
 }
 
-async function collectInto(options: CollectOptions): Promise<number> {
+async function collectInto(options: CollectArguments): Promise<number> {
   const { signal, end } = runSignal(options.deadline)
   const progress = openProgress(process.stderr)
   makeFolder(dirname(options.out))

@@ -8,7 +8,7 @@ import { runSignal } from './signals.ts'
 import { liveCheckups } from './source.ts'
 import { screenOf } from './terminal.ts'
 
-interface DoctorOptions extends FleetOptions {
+interface DoctorArguments extends FleetOptions {
   format: 'text' | 'json'
   remediate?: boolean
 }
@@ -31,12 +31,12 @@ Examples:
 Exit codes: 0 all is well; 2 bad usage or bad input; 3 something is missing or in the
 way; 4 nothing could be reached.`,
     )
-    .action(async (options: DoctorOptions) => {
+    .action(async (options: DoctorArguments) => {
       process.exitCode = await runDoctor(options)
     })
 }
 
-async function runDoctor(options: DoctorOptions): Promise<number> {
+async function runDoctor(options: DoctorArguments): Promise<number> {
   const { signal, end } = runSignal(options.deadline)
   const screen = screenOf(process.stdout)
   const clusters: ClusterCheckup[] = []

@@ -9,7 +9,7 @@ import { storeAt } from './store.ts'
 import { screenOf } from './terminal.ts'
 import { trendsText } from './trends-text.ts'
 
-interface HistoryOptions {
+interface HistoryArguments {
   store: string
   cluster: string[]
   days: number
@@ -49,14 +49,14 @@ Examples:
 Exit codes: 0 something is known; 2 bad usage, or nothing is; 4 the store could
 not be read.`,
     )
-    .action(async (node: string | undefined, options: HistoryOptions) => {
+    .action(async (node: string | undefined, options: HistoryArguments) => {
       process.exitCode = await runHistory(node, options)
     })
 }
 
 async function runHistory(
   node: string | undefined,
-  { store: place, cluster: clusters, days, format }: HistoryOptions,
+  { store: place, cluster: clusters, days, format }: HistoryArguments,
 ): Promise<number> {
   const store = await storeAt(place)
   const screen = screenOf(process.stdout)

@@ -7,14 +7,14 @@ import { exitCode } from './exit-code.ts'
 import { verbosity } from './verbosity.ts'
 import { version } from './version.ts'
 
-interface Entry {
+interface CommandEntry {
   summary: string
   /** Called when the command runs or shows its help: all of them together are large. */
   load(): Promise<Command>
 }
 
 /** In the order of the help. */
-const commands: Readonly<Record<string, Entry>> = {
+const commands: Readonly<Record<string, CommandEntry>> = {
   demo: {
     summary: 'audit a small made-up fleet: no account, no cluster needed',
     load: async () => (await import('./lab.ts')).demoCommand(),

@@ -19,13 +19,16 @@ import {
 import { eksNames } from '#pipeline/remediation/verify.ts'
 import { type FleetOptions, type PlaceOptions, policyOf, selectionOf } from './options.ts'
 
-type Run = Pick<LiveOptions, 'signal' | 'onNodes' | 'onTarget' | 'objects' | 'depth' | 'behind'> &
+type SourceRun = Pick<
+  LiveOptions,
+  'signal' | 'onNodes' | 'onTarget' | 'objects' | 'depth' | 'behind'
+> &
   Partial<Pick<LiveOptions, 'selection'>>
 
 /** Records of the live fleet. @throws OperatorError when the options contradict each other. */
 export async function* liveRecords(
   options: FleetOptions,
-  run: Run,
+  run: SourceRun,
 ): AsyncGenerator<SnapshotRecord> {
   const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
   const endpoints = await namedEndpoints(options, live.policy)
@@ -35,7 +38,7 @@ export async function* liveRecords(
 /** The same clusters, checked instead of read. @throws OperatorError likewise. */
 export async function* liveCheckups(
   options: FleetOptions,
-  run: Run & { isRemediating: boolean },
+  run: SourceRun & { isRemediating: boolean },
 ): AsyncGenerator<ClusterCheckup> {
   const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
   const endpoints = await namedEndpoints(options, live.policy)

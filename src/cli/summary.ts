@@ -48,7 +48,7 @@ export interface SummaryOptions {
   language: Language
 }
 
-interface Summary extends Required<SummaryOptions> {
+interface CliSummary extends Required<SummaryOptions> {
   report: AuditReport
   paint: Paint
   titleOf: TitleOf
@@ -63,7 +63,7 @@ export function summaryText(
 ): string {
   const { document } = report
   const { terminal: words } = language.words
-  const on: Summary = {
+  const on: CliSummary = {
     ...{ report, hasColour, isVerbose, language, words },
     paint: painter(hasColour),
     titleOf: titlesOf(report, language),
@@ -90,7 +90,7 @@ export function summaryText(
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-function verdictLines({ report, language, paint, words, limit }: Summary): string[] {
+function verdictLines({ report, language, paint, words, limit }: CliSummary): string[] {
   const outlook = outlookView(report, language)
   const verdict = verdictView(report, { outlook, causeCount: causesOf(report).length, language })
   const { severity } = verdict
@@ -111,7 +111,7 @@ function verdictLines({ report, language, paint, words, limit }: Summary): strin
   ]
 }
 
-function clusterLines({ report, language, words, paint, limit }: Summary): string[] {
+function clusterLines({ report, language, words, paint, limit }: CliSummary): string[] {
   const { clusters, findings } = report.document
   if (clusters.length < 2 && clusters.every(isClusterRead)) return []
   const { columns } = words
@@ -157,7 +157,7 @@ const tallyOf = (findings: Finding[], { words }: Language) =>
   ) || words.none
 
 /** What changed since the last run. */
-function changeLines({ report, language, words, titleOf, limit }: Summary): string[] {
+function changeLines({ report, language, words, titleOf, limit }: CliSummary): string[] {
   const { changes, list } = language.words
   const { listed, hidden, ended, counts, absent, since } = mailChanges(report, language)
   if (since === null) return []
@@ -190,7 +190,7 @@ function changeLines({ report, language, words, titleOf, limit }: Summary): stri
 
 const indent = ' '.repeat(10)
 
-function causeLines({ report, language, paint, titleOf, words, limit }: Summary): string[] {
+function causeLines({ report, language, paint, titleOf, words, limit }: CliSummary): string[] {
   const { causes: own } = language.words
   const causes = causesOf(report)
   if (causes.length === 0) return []
@@ -224,7 +224,7 @@ function causeLines({ report, language, paint, titleOf, words, limit }: Summary)
 }
 
 /** One line each; what each does with `isVerbose`. */
-function findingLines({ report, language, paint, titleOf, words, isVerbose, limit }: Summary) {
+function findingLines({ report, language, paint, titleOf, words, isVerbose, limit }: CliSummary) {
   const findings = report.document.findings.toSorted(worstFirst)
   if (findings.length === 0)
     return hasRead(report.document)
@@ -244,7 +244,7 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose, limi
 }
 
 /** What holds the disk of each node with a finding about it: one line for each disk, and its largest consumer. */
-function ledgerLines({ report, language, paint, limit }: Summary): string[] {
+function ledgerLines({ report, language, paint, limit }: CliSummary): string[] {
   const view = ledgersView(report, limit('ledgers'), language)
   if (view === null) return []
   const rows = view.nodes.flatMap(({ name, consumer, brief }) => [
@@ -259,7 +259,7 @@ function ledgerLines({ report, language, paint, limit }: Summary): string[] {
 
 const hasRead = ({ clusters }: FindingsDocument) => clusters.some(isClusterRead)
 
-function notAuditedLines({ report, words, limit }: Summary): string[] {
+function notAuditedLines({ report, words, limit }: CliSummary): string[] {
   const { notAudited } = report.document
   // The same reason once, with the number of places.
   const groups = [...Map.groupBy(notAudited, ({ reason }) => reason).values()]

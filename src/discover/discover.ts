@@ -29,12 +29,12 @@ export interface ClusterTarget {
   kubelet?: KubeletIdentity | null
 }
 
-interface Place extends AwsPlace {
+interface ClusterAddress extends AwsPlace {
   eks: EksApi
 }
 
-interface Listing {
-  place: Place
+interface NodeListing {
+  place: ClusterAddress
   names: string[]
   error: ReadError | null
 }
@@ -114,8 +114,8 @@ export async function* discover(
 }
 
 /** Of several ways into one account and region the first that leads there: who goes both reads everything twice. */
-async function onePerPlace(listings: Listing[], accounts: Accounts): Promise<Listing[]> {
-  const ways = new Map<string, Listing>()
+async function onePerPlace(listings: NodeListing[], accounts: Accounts): Promise<NodeListing[]> {
+  const ways = new Map<string, NodeListing>()
   for (const listing of listings) {
     const { place, error } = listing
     const isAlone = listings.every(
@@ -133,7 +133,7 @@ const areNamedInFull = async (policy: Policy): Promise<boolean> =>
   (await isAcrossPlaces(policy)) ||
   (policy.narrowedFrom !== undefined && (await isAcrossPlaces({ accounts: policy.narrowedFrom })))
 
-async function listing(place: Place, signal: AbortSignal): Promise<Listing> {
+async function listing(place: ClusterAddress, signal: AbortSignal): Promise<NodeListing> {
   try {
     return { place, names: await place.eks.listClusters(signal), error: null }
   } catch (error) {
@@ -144,7 +144,7 @@ async function listing(place: Place, signal: AbortSignal): Promise<Listing> {
 
 /** @param calledBy how the report names it, by what EKS says of it */
 async function describe(
-  { place, name }: { place: Place; name: string },
+  { place, name }: { place: ClusterAddress; name: string },
   calledBy: (eks: RawObject | null) => Promise<string>,
   policy: Policy,
   signal: AbortSignal,
@@ -217,8 +217,8 @@ export async function targetAt(
   }
 }
 
-type Way = Required<Pick<ClusterTarget, 'endpoint' | 'kubelet'>>
-const noWay: Way = { endpoint: null, kubelet: null }
+type ClusterWay = Required<Pick<ClusterTarget, 'endpoint' | 'kubelet'>>
+const noWay: ClusterWay = { endpoint: null, kubelet: null }
 
 /** What keeps it from being read goes into `errors`. */
 function wayTo(
@@ -227,7 +227,7 @@ function wayTo(
   place: AwsPlace,
   policy: Policy,
   errors: ReadError[],
-): Way {
+): ClusterWay {
   const endpoint = endpointOf(eks, name, place, errors)
   const kubelet =
     endpoint === null

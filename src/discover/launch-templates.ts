@@ -6,7 +6,7 @@ import { RequestFailure, readErrorOf } from '#clients/failure.ts'
 
 import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
 
-interface Place {
+interface TemplatePlace {
   region: string
   credentials: CredentialSource
 }
@@ -14,7 +14,7 @@ interface Place {
 /** What cannot be read goes into `errors`; null: nothing could be. */
 export async function launchTemplatesOf(
   nodegroups: RawObject[],
-  { region, credentials }: Place,
+  { region, credentials }: TemplatePlace,
   errors: ReadError[],
   signal: AbortSignal,
 ): Promise<RawObject[] | null> {

@@ -74,7 +74,7 @@ export class ClusterFacts implements ClusterContext {
   }
 
   takeObjects({ resource, items }: ObjectsInput): void {
-    if (isEvents(resource)) {
+    if (eventResources.has(resource)) {
       this.#hasEvents = true
       for (const item of items) this.#takeEvent(item)
     } else if (!isGarbageResource(resource)) {
@@ -160,8 +160,7 @@ function together(events: NodeEvent[]): NodeEvent[] {
   return merged.toSorted(byTime)
 }
 
-const isEvents = (resource: string): boolean =>
-  resource === 'events' || resource.startsWith('events.')
+const eventResources: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
 
 /** Null: it is about neither a node nor a pod. The kubelet names itself as the source's host or as the reporting instance. */
 function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: NodeEvent } | null {

@@ -18,13 +18,13 @@ export interface Reclaimable {
   bytes: number
 }
 
-type Subject = Satisfied<'eviction' | 'configuration'>
+type DiskSubject = Satisfied<'eviction' | 'configuration'>
 
 /** Never less than the truth: what is counted twice, or stays after all, makes it more. Text: why there is no such bound. */
 export function reclaimableAtMost(
   signal: Signal,
   layout: FilesystemLayout,
-  subject: Subject,
+  subject: DiskSubject,
 ): Reclaimable | string {
   const filesystem = filesystemOf(signal, layout)
   const kinds = nodeReclaimKinds[layout][filesystem]
@@ -65,13 +65,13 @@ function usedOf(summary: Summary | null, filesystem: 'imageFs' | 'containerFs'):
  * What the runtime counts as used are unpacked images and writable layers; the packed content beside them is as large as the sizes it tells
  * of its images, and smaller than what was unpacked of it. In use or not: without their pods all images can go.
  */
-function imagesAtMost(subject: Subject): number | null {
+function imagesAtMost(subject: DiskSubject): number | null {
   const used = usedOf(subject.summary, 'imageFs')
   return used === null ? null : used + Math.min(used, packedBytes(subject))
 }
 
 /** Infinite if there may be unlisted images, or images of unknown size. */
-function packedBytes({ runtime, node, configuration }: Subject): number {
+function packedBytes({ runtime, node, configuration }: DiskSubject): number {
   const ofRuntime = runtime?.images?.map(({ size = Number.NaN }) => Number(size)) ?? null
   const ofStatus = (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? Number.NaN)
   const most = configuration.nodeStatusMaxImages ?? configurationDefaults.nodeStatusMaxImages ?? 50
@@ -81,7 +81,7 @@ function packedBytes({ runtime, node, configuration }: Subject): number {
   return sum >= 0 ? sum : Number.POSITIVE_INFINITY
 }
 
-function evictable(signal: Signal, { eviction }: Subject): RankedPod[] | null {
+function evictable(signal: Signal, { eviction }: DiskSubject): RankedPod[] | null {
   const ranking = eviction.rankings?.find(ranking => ranking.signal === signal)
   if (!ranking || eviction.protected === null) return null
   const spared = eviction.protected
@@ -91,7 +91,7 @@ function evictable(signal: Signal, { eviction }: Subject): RankedPod[] | null {
   )
 }
 
-function deadLogsAtMost({ pods, configuration }: Subject): number | null {
+function deadLogsAtMost({ pods, configuration }: DiskSubject): number | null {
   if (pods === null) return null
   const dead = pods
     .flatMap(({ status }) => [

@@ -6,10 +6,10 @@ import { fewNodes } from './tally.ts'
 /** More findings than these name few of their nodes each: hundreds of nodegroups must still fit a report. */
 export const manyFindings = 300
 
-type Named = Pick<FindingsDocument, 'findings' | 'waived' | 'unknowns'>
+type NamedSample = Pick<FindingsDocument, 'findings' | 'waived' | 'unknowns'>
 
 /** The same as a judgement without `allNodes` gives. */
-export function withShownNames({ findings, waived, unknowns }: Named): Named {
+export function withShownNames({ findings, waived, unknowns }: NamedSample): NamedSample {
   const size = findings.length + waived.length > manyFindings ? fewNodes : sampleSize
   const cut = <Entry extends Finding | UnknownOutcome>(entry: Entry, names: number): Entry => ({
     ...entry,

@@ -29,11 +29,11 @@ export function amountOf(text: string, capacity: number): number | null {
 export const float32Rounding = (text: string, amount: number): number =>
   text.endsWith('%') ? amount * 2 ** -23 + 1 : 0
 
-type ThresholdMap = 'evictionHard' | 'evictionSoftGracePeriod' | 'evictionMinimumReclaim'
+type ThresholdTexts = 'evictionHard' | 'evictionSoftGracePeriod' | 'evictionMinimumReclaim'
 
 /** A map as it runs, with some entries changed: the kubelet takes a map as a whole. */
 export const withEntries = (
-  map: ThresholdMap,
+  map: ThresholdTexts,
   configuration: KubeletConfiguration | null,
   entries: Record<string, string>,
 ) => ({ [map]: { ...configuration?.[map], ...entries } })

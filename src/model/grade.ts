@@ -30,7 +30,7 @@ export interface OpenFinding {
   nodes: readonly string[]
 }
 
-type Judged = Pick<OutcomeCounts, 'pass' | 'fail' | 'unknown' | 'error'>
+type JudgedOutcomes = Pick<OutcomeCounts, 'pass' | 'fail' | 'unknown' | 'error'>
 
 /**
  * Grade of a cluster. Null if nothing was read, if no rule applied, or if too few outcomes were
@@ -40,7 +40,7 @@ type Judged = Pick<OutcomeCounts, 'pass' | 'fail' | 'unknown' | 'error'>
 export function gradeOf(
   open: readonly OpenFinding[],
   coverage: Coverage,
-  { pass, fail, unknown, error }: Judged,
+  { pass, fail, unknown, error }: JudgedOutcomes,
   isListCut = false,
 ): Grade | null {
   const decided = pass + fail

@@ -128,7 +128,7 @@ function parse(text: string): Quantity {
     : decimal(isNegative, roundUpToNano(magnitude, exponent - fraction.length), format, 'decimal')
 }
 
-interface Parts extends Suffix {
+interface QuantityParts extends Suffix {
   isNegative: boolean
   whole: string
   fraction: string
@@ -136,7 +136,7 @@ interface Parts extends Suffix {
 
 function onFastPath(
   text: string,
-  { isNegative, whole, fraction, format, exponent }: Parts,
+  { isNegative, whole, fraction, format, exponent }: QuantityParts,
 ): Quantity | null {
   const isBinary = format === 'BinarySI'
   if (isBinary && fraction !== '') return null
@@ -174,14 +174,14 @@ function binary(isNegative: boolean, magnitude: bigint, exponent: number): Quant
   )
 }
 
-interface Amount {
+interface QuantityAmount {
   unscaled: bigint
   exponent: number
 }
 
 function decimal(
   isNegative: boolean,
-  { unscaled, exponent }: Amount,
+  { unscaled, exponent }: QuantityAmount,
   format: QuantityFormat,
   held: Quantity['held'],
 ): Quantity {
@@ -194,7 +194,7 @@ function decimal(
   })
 }
 
-function roundUpToNano(magnitude: bigint, exponent: number): Amount {
+function roundUpToNano(magnitude: bigint, exponent: number): QuantityAmount {
   if (magnitude === 0n || exponent >= nanoExponent)
     return { unscaled: magnitude, exponent: magnitude === 0n ? 0 : exponent }
   const dropped = nanoExponent - exponent
@@ -208,7 +208,7 @@ function quantity(parts: Omit<Quantity, 'safeInteger'>): Quantity {
   return { ...parts, safeInteger: safeIntegerOf(parts) }
 }
 
-function safeIntegerOf({ unscaled, exponent }: Amount): number | null {
+function safeIntegerOf({ unscaled, exponent }: QuantityAmount): number | null {
   if (exponent > 15 || exponent < -64) return unscaled === 0n ? 0 : null
   if (exponent < 0) {
     const divisor = 10n ** BigInt(-exponent)

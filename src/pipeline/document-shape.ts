@@ -3,15 +3,15 @@ import * as z from 'zod'
 import { evidenceKinds, notAuditedCauses, severities } from '#model/finding.ts'
 import { subjectKinds } from '#model/subject.ts'
 
-type Text = z.ZodType<string>
+type DocumentText = z.ZodType<string>
 
 const count = z.int().min(0)
 
-export const subjectShape = (name: Text) =>
+export const subjectShape = (name: DocumentText) =>
   z.object({ kind: z.enum(subjectKinds), namespace: name.nullable(), name })
 
 /** @param text of sentences; @param name of ids and names: as they are, or bounded */
-export function findingShape(text: Text, name: Text) {
+export function findingShape(text: DocumentText, name: DocumentText) {
   return z.object({
     id: name,
     rule: name,
@@ -29,9 +29,9 @@ export function findingShape(text: Text, name: Text) {
 
 /** @param time of the run; @param finding `findingShape` of the same texts, or an extension of it */
 export function documentShape<Finding extends z.ZodType>(
-  text: Text,
-  name: Text,
-  time: Text,
+  text: DocumentText,
+  name: DocumentText,
+  time: DocumentText,
   finding: Finding,
 ) {
   return z.object({

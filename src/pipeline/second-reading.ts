@@ -46,7 +46,7 @@ export interface SecondReadingOptions
   sleep?: (durationMs: number, signal: AbortSignal) => Promise<void>
 }
 
-interface Candidate {
+interface ReadingCandidate {
   node: AuditedNode
   object: KubernetesNode
   headroomPercent: number
@@ -56,7 +56,7 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
   const { policy, signal, remainingMs, onWait, now = () => new Date() } = options
   const { sleep = async (ms, until) => delay(ms, undefined, { signal: until }) } = options
   const targets = new Map<string, ClusterTarget>()
-  const candidates = new Map<string, Candidate[]>()
+  const candidates = new Map<string, ReadingCandidate[]>()
   return {
     expect: target => void targets.set(target.record.cluster, target),
     take(node, object) {
@@ -91,7 +91,7 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
   }
 }
 
-const byHeadroom = (a: Candidate, b: Candidate): number =>
+const byHeadroom = (a: ReadingCandidate, b: ReadingCandidate): number =>
   a.headroomPercent - b.headroomPercent || byText(a.node.identity.name, b.node.identity.name)
 
 /** The least margin above a threshold of a disk, of that disk's capacity; null: unknown. */
@@ -106,7 +106,7 @@ function headroomOf({ prediction: { eviction, filesystems } }: AuditedNode): num
 }
 
 async function readAgain(
-  chosen: Candidate[],
+  chosen: ReadingCandidate[],
   targets: ReadonlyMap<string, ClusterTarget>,
   options: SecondReadingOptions,
 ): Promise<Map<AuditedNode, NodeGrowth>> {
@@ -138,7 +138,7 @@ const collectorsIn = (policy: Policy, cluster: string): Collector[] =>
 
 async function* summariesOf(
   target: ClusterTarget,
-  members: Candidate[],
+  members: ReadingCandidate[],
   options: SecondReadingOptions,
 ): AsyncGenerator<NodeRecord> {
   const { cluster } = target.record

@@ -103,13 +103,13 @@ export function nodeAllocatable(
   }
 }
 
-type Reserved = Reservations & { evictionHard: Threshold[] }
+type ReservedAmounts = Reservations & { evictionHard: Threshold[] }
 
 /** In upstream's order: the first that cannot be read is named. */
 function reservedBy(
   configuration: AllocatableConfiguration,
   features: KubeletFeatures,
-): Reserved | Refusal {
+): ReservedAmounts | Refusal {
   let field: Refusal['field'] = 'reservedSystemCPUs'
   try {
     const written = reservationsAsWritten(configuration)

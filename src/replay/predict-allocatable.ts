@@ -99,10 +99,10 @@ function podLimits(
 
 const isWhole = (value: number | undefined): value is number => Number.isSafeInteger(value)
 
-type Amounts = Readonly<Record<string, string | undefined>>
+type AllocatableAmounts = Readonly<Record<string, string | undefined>>
 
 /** Null where cpu, memory or anything else of the machine cannot be read. */
-function machineOf(capacity: Amounts | undefined): Machine | null {
+function machineOf(capacity: AllocatableAmounts | undefined): Machine | null {
   const cpuCores = countOf(capacity?.cpu)
   const memoryBytes = countOf(capacity?.memory)
   const hasStorage = capacity !== undefined && Object.hasOwn(capacity, 'ephemeral-storage')
@@ -135,7 +135,10 @@ function quantityOf(text: string | undefined): Quantity | null {
 }
 
 /** Null where the node's own amounts cannot be read. */
-function differences(predicted: ResourceList, reported: Amounts | undefined): string[] | null {
+function differences(
+  predicted: ResourceList,
+  reported: AllocatableAmounts | undefined,
+): string[] | null {
   if (reported === undefined) return null
   const differing: string[] = []
   for (const [name, amount] of predicted) {

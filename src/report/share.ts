@@ -48,7 +48,7 @@ export function shareOf(
   if (clusters.length === 0 && involved.size === 0) return null
   const ids = new Set([...findings, ...waived, ...ended].map(({ id }) => id))
   const isWhole = (cluster: string) => owns.group(cluster, null)
-  const part: Part = { nodes, all: report.nodes, findings, isWhole }
+  const part: SharePart = { nodes, all: report.nodes, findings, isWhole }
   const undivided = clusters.filter(({ name }) => isUndivided(name, part))
   const share: Share = {
     isTheirs,
@@ -280,7 +280,7 @@ function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownershi
   }
 }
 
-interface Part {
+interface SharePart {
   nodes: AuditedNode[]
   all: AuditedNode[]
   findings: Finding[]
@@ -291,10 +291,10 @@ interface Part {
 const ofCluster = (nodes: AuditedNode[], name: string) =>
   nodes.filter(({ cluster }) => cluster === name)
 
-const isUndivided = (name: string, { nodes, all, isWhole }: Part): boolean =>
+const isUndivided = (name: string, { nodes, all, isWhole }: SharePart): boolean =>
   isWhole(name) && ofCluster(nodes, name).length === ofCluster(all, name).length
 
-function partOf(cluster: ClusterResult, part: Part): ClusterResult {
+function partOf(cluster: ClusterResult, part: SharePart): ClusterResult {
   const { name } = cluster
   if (isUndivided(name, part)) return cluster
   const [own, all] = [ofCluster(part.nodes, name), ofCluster(part.all, name)]

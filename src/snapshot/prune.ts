@@ -104,7 +104,7 @@ const cutters = {
 } satisfies Partial<Record<keyof NodeRecord, (value: unknown) => unknown>>
 const podsShape = list(podShape)
 
-type Parts = Partial<Pick<NodeRecord, keyof typeof cutters>>
+type KeptParts = Partial<Pick<NodeRecord, keyof typeof cutters>>
 
 /** Parts that are cut already, by this function. */
 const cut = new WeakSet<object>()
@@ -113,7 +113,7 @@ const cut = new WeakSet<object>()
  * Some parts of a node's record, each as `prune` leaves it; the others stay. An answer is cut as soon as it is parsed, so that
  * the much larger raw answer is garbage at once.
  */
-export function pruneParts<P extends Parts>(parts: P): P {
+export function pruneParts<P extends KeptParts>(parts: P): P {
   const kept: Record<string, unknown> = { ...parts }
   for (const [name, cutter] of Object.entries(cutters)) {
     const value = kept[name] ?? undefined

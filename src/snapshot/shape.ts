@@ -11,7 +11,7 @@ import { isIdentifier, isNamedTexts, redact, redactOnce, redactTexts } from '#mo
  * `text?` keeps null, too. `amount` is a number or text, as an int64 is in JSON. `quantity` is text, of a bare number the text that means the same;
  * `quantities` is a map of them. `statistic` is a number; of anything else that is there it keeps -1, which no count is.
  */
-export type Shape = true | Leaf | List | Text | { readonly [field: string]: Shape }
+export type Shape = true | Leaf | List | TextShape | { readonly [field: string]: Shape }
 
 type Leaf =
   | 'text'
@@ -32,7 +32,7 @@ export type ShapeOf<T> = unknown extends T
   : [T] extends [boolean]
     ? 'boolean'
     : [T] extends [string]
-      ? 'text' | 'quantity' | Text
+      ? 'text' | 'quantity' | TextShape
       : [T] extends [number]
         ? 'number' | 'integer' | 'statistic'
         : [T] extends [string | null]
@@ -57,13 +57,13 @@ class List<Item = Shape> {
 }
 export const list = <const Item extends Shape>(item: Item): List<Item> => new List(item)
 
-class Text {
+class TextShape {
   readonly maxLength: number
   constructor(maxLength: number) {
     this.maxLength = maxLength
   }
 }
-export const text = (maxLength: number) => new Text(maxLength)
+export const text = (maxLength: number) => new TextShape(maxLength)
 
 /** A secret that is cut in two has lost its form, so it is redacted before. */
 const shortened = (value: string, maxLength: number) =>
@@ -134,7 +134,7 @@ function keeperOf(
 function keeperFor(shape: Shape, field: string | null): Keeper {
   if (field !== null && isIdentifier(field)) return keeperFor(shape, null)
   if (shape instanceof List) return listKeeper(keeperFor(shape.item, field))
-  if (typeof shape === 'object' && !(shape instanceof Text) && !isNamedTexts(field))
+  if (typeof shape === 'object' && !(shape instanceof TextShape) && !isNamedTexts(field))
     return objectKeeper(shape, field)
   const kept = leafKeeper(shape)
   if (field === null || textless.has(shape)) return kept
@@ -148,7 +148,7 @@ const textless: ReadonlySet<Shape> = new Set(['number', 'integer', 'statistic', 
 function leafKeeper(shape: Exclude<Shape, List>): Keeper {
   if (shape === true) return value => value
   if (typeof shape === 'string') return leaves[shape]
-  if (!(shape instanceof Text)) return objectKeeper(shape, null)
+  if (!(shape instanceof TextShape)) return objectKeeper(shape, null)
   const { maxLength } = shape
   return value => (isText(value) ? shortened(value, maxLength) : undefined)
 }

@@ -45,13 +45,13 @@ export function readAnswer(
   try {
     const outer = parseDocument(output.trim())
     const document = outer.encoding === undefined ? outer : parseDocument(unpacked(outer))
-    if (document.encoding !== undefined) throw new Refusal('it is packed twice')
+    if (document.encoding !== undefined) throw new AnswerRefusal('it is packed twice')
     const answer = answerOf(document, asked)
     const other = node === null ? null : whyOfOther(answer, node)
-    if (other !== null) throw new Refusal(other)
+    if (other !== null) throw new AnswerRefusal(other)
     return answer
   } catch (error) {
-    if (error instanceof Refusal)
+    if (error instanceof AnswerRefusal)
       return {
         isKnown: false,
         reason: `what the inspect script printed cannot be used: ${error.message}`,
@@ -117,28 +117,28 @@ function isNamedByProvider(kubelet: unknown): boolean {
   )
 }
 
-class Refusal extends Error {}
+class AnswerRefusal extends Error {}
 
 function parseDocument(text: string): RawObject {
-  if (text === '') throw new Refusal('it is empty')
+  if (text === '') throw new AnswerRefusal('it is empty')
   if (text.length > answerMaxBytes)
-    throw new Refusal(`it has ${text.length} characters: no answer is that long`)
+    throw new AnswerRefusal(`it has ${text.length} characters: no answer is that long`)
   const excess = jsonFlaw(Buffer.from(text), inputLimits.inspection)
-  if (excess !== null) throw new Refusal(excess)
+  if (excess !== null) throw new AnswerRefusal(excess)
   const document = parsedOrNull(text)
   if (document === undefined) {
     const isBegun = text.startsWith('{"schema":"highwater.inspect/')
-    throw new Refusal(
+    throw new AnswerRefusal(
       isBegun
         ? `it breaks off or is damaged within its ${text.length} characters`
         : 'it is no JSON',
     )
   }
   const flaw = flawOf(text)
-  if (flaw !== null) throw new Refusal(flaw)
-  if (!isRawObject(document)) throw new Refusal('it is no JSON object')
+  if (flaw !== null) throw new AnswerRefusal(flaw)
+  if (!isRawObject(document)) throw new AnswerRefusal('it is no JSON object')
   if (document.schema !== inspectSchema)
-    throw new Refusal(
+    throw new AnswerRefusal(
       `it is of schema ${shown(document.schema)}; this version reads ${inspectSchema}`,
     )
   return document
@@ -154,22 +154,23 @@ function parsedOrNull(text: string): unknown {
 
 /** The length and the hash that the node tells are those of the text that was packed. */
 function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
-  if (encoding !== 'gzip+base64') throw new Refusal(`its encoding ${shown(encoding)} is not known`)
+  if (encoding !== 'gzip+base64')
+    throw new AnswerRefusal(`its encoding ${shown(encoding)} is not known`)
   if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0)
-    throw new Refusal('its data is no base64')
+    throw new AnswerRefusal('its data is no base64')
   if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0)
-    throw new Refusal('it does not say how long it is')
+    throw new AnswerRefusal('it does not say how long it is')
   if (bytes > answerMaxBytes)
-    throw new Refusal(`it says that it has ${bytes} bytes: no answer is that long`)
+    throw new AnswerRefusal(`it says that it has ${bytes} bytes: no answer is that long`)
   const text = gunzipped(Buffer.from(data, 'base64'), bytes)
   if (text.length !== bytes)
-    throw new Refusal(`it says that it has ${bytes} bytes, and has ${text.length}`)
+    throw new AnswerRefusal(`it says that it has ${bytes} bytes, and has ${text.length}`)
   if (createHash('sha256').update(text).digest('hex') !== sha256)
-    throw new Refusal('its SHA-256 is not the one it tells')
+    throw new AnswerRefusal('its SHA-256 is not the one it tells')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(text).trim()
   } catch {
-    throw new Refusal('it is no UTF-8')
+    throw new AnswerRefusal('it is no UTF-8')
   }
 }
 
@@ -179,7 +180,7 @@ function gunzipped(packed: Buffer, bytes: number): Buffer {
     return gunzipSync(packed, { maxOutputLength: bytes + 1 })
   } catch (error) {
     const isTooLong = error instanceof RangeError
-    throw new Refusal(
+    throw new AnswerRefusal(
       isTooLong
         ? `it says that it has ${bytes} bytes, and has more`
         : 'its data cannot be unpacked',
@@ -190,10 +191,10 @@ function gunzipped(packed: Buffer, bytes: number): Buffer {
 function answerOf(document: RawObject, asked: string): InspectAnswer {
   const { instanceId, nodeName, at, host, runtime, configz } = document
   if (instanceId !== asked)
-    throw new Refusal(`it is the answer of ${shown(instanceId)}, not of ${asked}`)
-  if (!isRawObject(host)) throw new Refusal('it has no "host"')
+    throw new AnswerRefusal(`it is the answer of ${shown(instanceId)}, not of ${asked}`)
+  if (!isRawObject(host)) throw new AnswerRefusal('it has no "host"')
   if (host.schema !== hostSchema)
-    throw new Refusal(
+    throw new AnswerRefusal(
       `its host is of schema ${shown(host.schema)}; this version reads ${hostSchema}`,
     )
   const unread: Unread[] = []

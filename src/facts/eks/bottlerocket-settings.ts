@@ -4,45 +4,46 @@
  */
 import { isPlannable } from '#facts/kubelet/fields.ts'
 
-type Kind = 'number' | 'text' | 'boolean' | 'map' | 'list'
+type SettingKind = 'number' | 'text' | 'boolean' | 'map' | 'list'
 
-export const bottlerocketSettings: Readonly<Record<string, readonly [field: string, kind: Kind]>> =
-  {
-    'allowed-unsafe-sysctls': ['allowedUnsafeSysctls', 'list'],
-    'container-log-max-files': ['containerLogMaxFiles', 'number'],
-    'container-log-max-size': ['containerLogMaxSize', 'text'],
-    'container-log-max-workers': ['containerLogMaxWorkers', 'number'],
-    'container-log-monitor-interval': ['containerLogMonitorInterval', 'text'],
-    'cpu-cfs-quota-enforced': ['cpuCFSQuota', 'boolean'],
-    'cpu-manager-policy': ['cpuManagerPolicy', 'text'],
-    'event-burst': ['eventBurst', 'number'],
-    'event-qps': ['eventRecordQPS', 'number'],
-    'eviction-hard': ['evictionHard', 'map'],
-    'eviction-max-pod-grace-period': ['evictionMaxPodGracePeriod', 'number'],
-    'eviction-soft': ['evictionSoft', 'map'],
-    'eviction-soft-grace-period': ['evictionSoftGracePeriod', 'map'],
-    'image-gc-high-threshold-percent': ['imageGCHighThresholdPercent', 'number'],
-    'image-gc-low-threshold-percent': ['imageGCLowThresholdPercent', 'number'],
-    'image-maximum-gc-age': ['imageMaximumGCAge', 'text'],
-    'image-minimum-gc-age': ['imageMinimumGCAge', 'text'],
-    'kube-api-burst': ['kubeAPIBurst', 'number'],
-    'kube-api-qps': ['kubeAPIQPS', 'number'],
-    'kube-reserved': ['kubeReserved', 'map'],
-    'max-parallel-image-pulls': ['maxParallelImagePulls', 'number'],
-    'max-pods': ['maxPods', 'number'],
-    'memory-manager-policy': ['memoryManagerPolicy', 'text'],
-    'pod-pids-limit': ['podPidsLimit', 'number'],
-    'registry-burst': ['registryBurst', 'number'],
-    'registry-qps': ['registryPullQPS', 'number'],
-    'reserved-cpus': ['reservedSystemCPUs', 'text'],
-    'seccomp-default': ['seccompDefault', 'boolean'],
-    'shutdown-grace-period': ['shutdownGracePeriod', 'text'],
-    'shutdown-grace-period-for-critical-pods': ['shutdownGracePeriodCriticalPods', 'text'],
-    'single-process-oom-kill': ['singleProcessOOMKill', 'boolean'],
-    'system-reserved': ['systemReserved', 'map'],
-    'topology-manager-policy': ['topologyManagerPolicy', 'text'],
-    'topology-manager-scope': ['topologyManagerScope', 'text'],
-  }
+export const bottlerocketSettings: Readonly<
+  Record<string, readonly [field: string, kind: SettingKind]>
+> = {
+  'allowed-unsafe-sysctls': ['allowedUnsafeSysctls', 'list'],
+  'container-log-max-files': ['containerLogMaxFiles', 'number'],
+  'container-log-max-size': ['containerLogMaxSize', 'text'],
+  'container-log-max-workers': ['containerLogMaxWorkers', 'number'],
+  'container-log-monitor-interval': ['containerLogMonitorInterval', 'text'],
+  'cpu-cfs-quota-enforced': ['cpuCFSQuota', 'boolean'],
+  'cpu-manager-policy': ['cpuManagerPolicy', 'text'],
+  'event-burst': ['eventBurst', 'number'],
+  'event-qps': ['eventRecordQPS', 'number'],
+  'eviction-hard': ['evictionHard', 'map'],
+  'eviction-max-pod-grace-period': ['evictionMaxPodGracePeriod', 'number'],
+  'eviction-soft': ['evictionSoft', 'map'],
+  'eviction-soft-grace-period': ['evictionSoftGracePeriod', 'map'],
+  'image-gc-high-threshold-percent': ['imageGCHighThresholdPercent', 'number'],
+  'image-gc-low-threshold-percent': ['imageGCLowThresholdPercent', 'number'],
+  'image-maximum-gc-age': ['imageMaximumGCAge', 'text'],
+  'image-minimum-gc-age': ['imageMinimumGCAge', 'text'],
+  'kube-api-burst': ['kubeAPIBurst', 'number'],
+  'kube-api-qps': ['kubeAPIQPS', 'number'],
+  'kube-reserved': ['kubeReserved', 'map'],
+  'max-parallel-image-pulls': ['maxParallelImagePulls', 'number'],
+  'max-pods': ['maxPods', 'number'],
+  'memory-manager-policy': ['memoryManagerPolicy', 'text'],
+  'pod-pids-limit': ['podPidsLimit', 'number'],
+  'registry-burst': ['registryBurst', 'number'],
+  'registry-qps': ['registryPullQPS', 'number'],
+  'reserved-cpus': ['reservedSystemCPUs', 'text'],
+  'seccomp-default': ['seccompDefault', 'boolean'],
+  'shutdown-grace-period': ['shutdownGracePeriod', 'text'],
+  'shutdown-grace-period-for-critical-pods': ['shutdownGracePeriodCriticalPods', 'text'],
+  'single-process-oom-kill': ['singleProcessOOMKill', 'boolean'],
+  'system-reserved': ['systemReserved', 'map'],
+  'topology-manager-policy': ['topologyManagerPolicy', 'text'],
+  'topology-manager-scope': ['topologyManagerScope', 'text'],
+}
 
 /** The only settings that are ever set. A plan binds their canonical JSON. */
 export const plannableSettings: readonly string[] = Object.entries(bottlerocketSettings).flatMap(

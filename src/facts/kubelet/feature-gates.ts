@@ -18,7 +18,7 @@ export { gateDependencies, gateHistory }
 
 export type Gate = keyof typeof gateHistory
 
-type Stage = 'alpha' | 'beta' | 'GA' | 'deprecated'
+type GateStage = 'alpha' | 'beta' | 'GA' | 'deprecated'
 
 export interface GateState {
   /** Default. */
@@ -26,7 +26,7 @@ export interface GateState {
   /** It cannot be set to anything else. */
   isLocked: boolean
   /** AllAlpha and AllBeta switch the gates of theirs. */
-  stage: Stage
+  stage: GateStage
 }
 
 const entryForm = /^1\.(\d+) (?:gone|(alpha|beta|GA|deprecated) (on|off)( locked)?)$/
@@ -55,7 +55,7 @@ function stateIn(history: string, minor: number): GateState | null {
     state =
       stage === undefined
         ? null
-        : { isOn: value === 'on', isLocked: lock !== undefined, stage: stage as Stage }
+        : { isOn: value === 'on', isLocked: lock !== undefined, stage: stage as GateStage }
   }
   return state
 }

@@ -27,12 +27,12 @@ export interface Knowledge {
   isPartial(cluster: string): boolean
 }
 
-type OnSubject = Pick<ComparedFinding, 'rule' | 'cluster' | 'subject'>
+type FindingOnSubject = Pick<ComparedFinding, 'rule' | 'cluster' | 'subject'>
 
 export const keyOf = (...parts: (string | null)[]) => JSON.stringify(parts)
-const subjectKey = ({ rule, cluster, subject }: OnSubject) =>
+const subjectKey = ({ rule, cluster, subject }: FindingOnSubject) =>
   keyOf(rule, cluster, subject.kind, subject.namespace, subject.name)
-const wholeCluster = ({ rule, cluster }: OnSubject): OnSubject => ({
+const wholeCluster = ({ rule, cluster }: FindingOnSubject): FindingOnSubject => ({
   rule,
   cluster,
   subject: { kind: 'Cluster', namespace: null, name: cluster },
@@ -40,7 +40,7 @@ const wholeCluster = ({ rule, cluster }: OnSubject): OnSubject => ({
 const groupKey = (cluster: string, { kind, name }: Subject) => keyOf(cluster, kind, name)
 
 /** Where rules name nodes: by rule and cluster, because a text for each node and rule of a large fleet would be much. */
-function namesIn(found: readonly (OnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
+function namesIn(found: readonly (FindingOnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
   const names = new Map<string, Set<string>>()
   const add = (rule: string, cluster: string, nodes: readonly string[]) => {
     const key = keyOf(rule, cluster)
@@ -194,7 +194,7 @@ class RunKnowledge implements Knowledge {
     ]
   }
 
-  #reasonFor(finding: OnSubject, node: string | undefined): string | undefined {
+  #reasonFor(finding: FindingOnSubject, node: string | undefined): string | undefined {
     return (
       this.#reasons.get(subjectKey(finding)) ??
       this.#reasons.get(subjectKey(wholeCluster(finding))) ??
@@ -221,7 +221,7 @@ class RunKnowledge implements Knowledge {
     return isListed === null ? 'notFailing' : 'absent'
   }
 
-  #stateOf(finding: OnSubject, name: string): State {
+  #stateOf(finding: FindingOnSubject, name: string): State {
     const { rule, cluster } = finding
     if (!this.#rules.has(rule)) return 'undecided'
     if (this.#failing.has(rule, cluster, name)) return 'failing'
@@ -231,7 +231,7 @@ class RunKnowledge implements Knowledge {
     return this.#presence(cluster, this.isPresent(cluster, name))
   }
 
-  #stateOfUnnamed(finding: OnSubject): State {
+  #stateOfUnnamed(finding: FindingOnSubject): State {
     const { rule, cluster, subject } = finding
     if (!this.#rules.has(rule)) return 'undecided'
     if (this.#touched.has(subjectKey(finding)) || this.#isBroken(cluster)) return 'open'

@@ -4,7 +4,7 @@ import type { ComparedFinding } from '#model/delta.ts'
 import { movedAway } from './moved.ts'
 import { type Knowledge, listed } from './run-knowledge.ts'
 
-interface Spread {
+interface FindingSpread {
   /** Above 0: on more nodes than before; below 0: on fewer, and not because nodes were deleted. */
   grows: number
   /** It started on nodes that were fine. */
@@ -21,7 +21,7 @@ export function spreadOf(
   after: ComparedFinding,
   then: Knowledge,
   today: Knowledge,
-): Spread {
+): FindingSpread {
   const [now, earlier] = [then.statesOf(after), today.statesOf(before)]
   if (now.open.count + earlier.open.count > 0) return spreadByCount(before, after, then, today)
   const ended = earlier.passing
@@ -57,7 +57,7 @@ function spreadByCount(
   after: ComparedFinding,
   then: Knowledge,
   today: Knowledge,
-): Spread {
+): FindingSpread {
   const rise = after.nodes.count - before.nodes.count
   const [hiddenThen, hiddenNow] = [then.undecidedCount(before), today.undecidedCount(after)]
   const shrunk = Math.max(0, then.nodeCount(before.cluster) - today.nodeCount(before.cluster))

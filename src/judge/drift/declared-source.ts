@@ -81,13 +81,13 @@ export function ofSource(
   }
 }
 
-interface Origin extends Pick<DeclaredSetting, 'where' | 'by'> {
+interface SourceOrigin extends Pick<DeclaredSetting, 'where' | 'by'> {
   source: string | null
 }
 
 function fromConfig(
   config: Readonly<Record<string, unknown>>,
-  { where, by, source }: Origin,
+  { where, by, source }: SourceOrigin,
   { kubeletVersion, amiFamily }: DeclaredNode,
 ): DeclaredSetting[] {
   const features = featuresOf(kubeletVersion)

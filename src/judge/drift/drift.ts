@@ -68,7 +68,7 @@ export const isSet = (value: unknown): boolean =>
 export const shownSetting = (value: unknown): string =>
   value === undefined || value === null ? 'none' : bounded(shownValue(value), 100)
 
-type Image = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
+type AmiImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
 
 /** By a configuration, and the image that it runs on: several rules need them, and nodes of a cohort share both. */
 const known = oncePer((_: KubeletConfiguration) => new Map<string, Record<string, FieldValue>>())
@@ -76,7 +76,7 @@ const known = oncePer((_: KubeletConfiguration) => new Map<string, Record<string
 /** Every compared field by its path, keys of maps each by its own: `evictionHard.nodefs.available`. */
 export function fieldValues(
   configuration: KubeletConfiguration,
-  { amiFamily, kubeletVersion, operatingSystem }: Image,
+  { amiFamily, kubeletVersion, operatingSystem }: AmiImage,
 ): Readonly<Record<string, FieldValue>> {
   const ofConfiguration = known(configuration)
   const image = JSON.stringify([amiFamily, kubeletVersion, operatingSystem])
@@ -89,7 +89,7 @@ export function fieldValues(
 
 function comparedValues(
   configuration: KubeletConfiguration,
-  identity: Image,
+  identity: AmiImage,
 ): Record<string, FieldValue> {
   const defaults: KubeletConfiguration = {
     ...configurationDefaults,

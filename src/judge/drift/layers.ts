@@ -62,7 +62,7 @@ export const shownRunning = (running: Running, path: string): string =>
 export function lossOfDeclared(
   setting: DeclaredSetting,
   start: StartFact | null,
-  { amiFamily, kubeletVersion }: Image,
+  { amiFamily, kubeletVersion }: NodeImage,
 ): Loss {
   const { path, value, where, lostBy, isMisnamed } = setting
   const confidence = start === null ? 'likely' : 'certain'
@@ -105,7 +105,7 @@ export function lossOfDeclared(
   return lost('declared', lostBy ?? 'nothing on the disk of the node has it')
 }
 
-type Image = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion'>
+type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion'>
 
 /** The file that says something of a field which its image would not write there; of a map also one from which keys of the image's are gone. */
 function editedBy(field: string, { said }: StartFact, ofImage: ImageValues | null): string | null {
@@ -171,7 +171,7 @@ const isLeftover = ({ path }: UnreadFile): boolean =>
 export function lossesOnDisk(
   start: StartFact,
   running: Running,
-  { amiFamily, kubeletVersion }: Image,
+  { amiFamily, kubeletVersion }: NodeImage,
 ): Loss[] {
   const means = (path: string, value: unknown) => meaningOf(path, value, kubeletVersion)
   const isRunning = (path: string, value: unknown) =>

@@ -24,7 +24,7 @@ export interface SizeDrift {
   words: string
 }
 
-type Member = CohortMember<SizedSettings>
+type SizedMember = CohortMember<SizedSettings>
 type MeantOf<Fact> = (fact: Fact, path: string) => Meant | null
 
 /**
@@ -72,15 +72,15 @@ export function sizeDrifts<Fact extends SizedSettings>(
 
 interface Norm {
   shown: string
-  isMet(member: Member): boolean
+  isMet(member: SizedMember): boolean
 }
 
-function normOf(path: string, members: readonly Member[]): Norm | null {
+function normOf(path: string, members: readonly SizedMember[]): Norm | null {
   const isMost = (part: readonly unknown[]) => 2 * part.length > members.length
   if (path === 'kubeReserved.cpu' || path === 'kubeReserved.memory') {
     const resource = path === 'kubeReserved.cpu' ? 'cpu' : 'memory'
     // Open where the cores are not known.
-    const isMet = ({ fact }: Member) =>
+    const isMet = ({ fact }: SizedMember) =>
       isEksReservation(resource, fact.fields[path]?.shown, fact.cores)
     const isOfEks = members.every(({ fact }) => isFamilyOfEks(fact.amiFamily))
     if (!isOfEks || !isMost(members.filter(member => isMet(member) === true))) return null
@@ -94,7 +94,7 @@ function normOf(path: string, members: readonly Member[]): Norm | null {
   const [example] = most ?? []
   if (most === undefined || example === undefined) return null
   const value = settingOfPeer(example.fact, path)
-  const isMet = (member: Member) =>
+  const isMet = (member: SizedMember) =>
     settingOfPeer(member.fact, path).canonical === value.canonical ||
     isInProportion(path, member, example)
   return { shown: value.shown, isMet }
@@ -103,7 +103,7 @@ function normOf(path: string, members: readonly Member[]): Norm | null {
 const tolerance = 0.1
 
 /** Whether both reserve the same share of their instance. */
-function isInProportion(path: string, a: Member, b: Member): boolean {
+function isInProportion(path: string, a: SizedMember, b: SizedMember): boolean {
   const [one, other] = [shareOf(path, a), shareOf(path, b)]
   return one !== null && other !== null && other > 0 && Math.abs(one / other - 1) <= tolerance
 }
@@ -113,7 +113,7 @@ function capacityOf(path: string, { cores, memoryGiB }: SizedSettings): number |
   return path.endsWith('.memory') ? memoryGiB : null
 }
 
-function shareOf(path: string, { fact }: Member): number | null {
+function shareOf(path: string, { fact }: SizedMember): number | null {
   const capacity = capacityOf(path, fact)
   try {
     const { unscaled, exponent } = parseQuantity(settingOfPeer(fact, path).shown)

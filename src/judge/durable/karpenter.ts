@@ -58,13 +58,13 @@ function isTypedOn({ amiFamily }: Origin, field: string): boolean {
   return facts !== undefined && !(amiFamily === 'Bottlerocket' && facts.isIgnoredOnBottlerocket)
 }
 
-interface UserData {
+interface NodeClassUserData {
   /** Empty: none. */
   userData: string
   notes: string[]
 }
 
-function inUserData(request: DurableRequest): UserData {
+function inUserData(request: DurableRequest): NodeClassUserData {
   if (request.origin.amiFamily === 'Bottlerocket') {
     const { settings, notes } = bottlerocketTerms(request)
     return { userData: bottlerocketToml(settings), notes }

@@ -10,7 +10,7 @@ import { configurationStructs } from '#model/kubelet-fields.ts'
 import type { RawObject } from '#model/record.ts'
 import type { DurableRequest, Origin } from './request.ts'
 
-interface Limits {
+interface TextLimits {
   /** Why a field cannot be set there; null: it can. */
   refusal?(field: string): string | null
   /** The keys that a map may have there; undefined: any. */
@@ -28,7 +28,7 @@ const namesShown = 12
 /** The fields of the fix that this kubelet knows, that the target takes, and that every format can hold. */
 export function settable(
   { config, origin, notes = [] }: DurableRequest,
-  { refusal, keys }: Limits = {},
+  { refusal, keys }: TextLimits = {},
 ): Settable {
   const set: [field: string, value: unknown][] = []
   const leftOut = new Map<string, string[]>()

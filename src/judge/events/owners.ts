@@ -97,10 +97,10 @@ export function taintOf(resource: string | null): string | null {
 }
 const pressureTaints = ['memory', 'inodes', 'pids'].flatMap(resource => taintOf(resource) ?? [])
 
-type Toleration = NonNullable<PodSpec['tolerations']>[number]
+type NoExecuteToleration = NonNullable<PodSpec['tolerations']>[number]
 
 /** Upstream: k8s.io/api/core/v1/toleration.go ToleratesTaint, of a taint without value and effect NoSchedule. */
-const tolerates = (taint: string, { key, operator, value, effect }: Toleration): boolean =>
+const tolerates = (taint: string, { key, operator, value, effect }: NoExecuteToleration): boolean =>
   (!effect || effect === 'NoSchedule') &&
   (key === taint || ((key === undefined || key === '') && operator === 'Exists')) &&
   (operator === 'Exists' || ((!operator || operator === 'Equal') && !value))

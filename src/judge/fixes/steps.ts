@@ -16,7 +16,7 @@ export interface StepNode {
   owner: NodeOwner
 }
 
-type Step =
+type FixStep =
   | 'cordon'
   | 'describe'
   | 'doctor'
@@ -33,7 +33,7 @@ type Step =
   | 'unfinished-pods'
 
 /** For findings without fields to set and without commands of their own. */
-const stepsOfFamily: Record<Family, readonly Step[]> = {
+const stepsOfFamily: Record<Family, readonly FixStep[]> = {
   'image-gc': ['session'],
   'container-gc': ['pods'],
   eviction: ['pods'],
@@ -48,7 +48,7 @@ const stepsOfFamily: Record<Family, readonly Step[]> = {
 }
 
 /** Rules whose next step is another than their family's. */
-const stepsOfRule: Partial<Record<string, readonly Step[]>> = {
+const stepsOfRule: Partial<Record<string, readonly FixStep[]>> = {
   'changed-not-restarted': ['cordon', 'restart'],
   'eviction-due': ['cordon', 'free-images', 'session', 'drain'],
   'image-gc-dead': ['journal'],
@@ -120,7 +120,7 @@ function planOf(subject: Finding['subject'], node: StepNode, place: CommandPlace
 }
 
 function stepCommand(
-  step: Step,
+  step: FixStep,
   subject: Finding['subject'],
   node: StepNode | null,
   place: CommandPlace,
@@ -131,7 +131,7 @@ function stepCommand(
 }
 
 /** Of a cluster as a whole; null: the step needs a node. */
-function clusterCommand(step: Step): string | null {
+function clusterCommand(step: FixStep): string | null {
   switch (step) {
     case 'unfinished-pods':
       return kubectl('get', 'pods', '-A', '--field-selector=status.phase!=Running')
@@ -148,7 +148,7 @@ interface NodeStep {
   place: CommandPlace
 }
 
-function nodeCommand(step: Step, { subject, node, place }: NodeStep): string | null {
+function nodeCommand(step: FixStep, { subject, node, place }: NodeStep): string | null {
   const name = said(node.name)
   const onNode = `--field-selector=spec.nodeName=${node.name}`
   switch (step) {

@@ -7,7 +7,7 @@ import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
 import { kubectl, said } from './kubectl.ts'
 
-interface Named {
+interface NamedObject {
   namespace: string
   name: string
 }
@@ -18,7 +18,7 @@ export const namesInCommand = 20
 const sharesShown = 5
 
 /** By namespace, in the order of names; each in the order of its objects' names, so that equal input gives equal bytes. */
-export function byNamespace<Item extends Named>(
+export function byNamespace<Item extends NamedObject>(
   items: readonly Item[],
 ): [subject: Subject, items: Item[]][] {
   const groups = Map.groupBy(items, ({ namespace }) => namespace)
@@ -31,7 +31,7 @@ export function byNamespace<Item extends Named>(
 }
 
 /** As above; of what stands in no namespace the cluster is the subject. */
-export const byPlace = <Item extends Named>(
+export const byPlace = <Item extends NamedObject>(
   items: readonly Item[],
   cluster: string,
 ): [subject: Subject, items: Item[]][] =>
@@ -45,7 +45,7 @@ export const inNamespace = (namespace: string): string[] =>
   namespace === '' ? [] : ['-n', namespace]
 
 /** `kubectl get Job import -n shop -o yaml` */
-export const getYaml = (kind: string, { namespace, name }: Named): string =>
+export const getYaml = (kind: string, { namespace, name }: NamedObject): string =>
   kubectl('get', said(kind), said(name), ...inNamespace(namespace), '-o', 'yaml')
 
 /** Groups in the order of their keys. */

@@ -28,7 +28,7 @@ export const fillLimits = {
   leastRises: 2,
 }
 
-type Disk = 'nodefs' | 'imagefs'
+type GrowingDisk = 'nodefs' | 'imagefs'
 
 /** The series with this reading at its end. A node whose disks were not read keeps what is known; one that was started anew begins anew. */
 export function withReading(
@@ -107,7 +107,7 @@ export function growthIn({
   layout,
   readings,
 }: Pick<FillSeries, 'layout' | 'readings'>): NodeGrowth {
-  const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
+  const disks: GrowingDisk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
   return Object.fromEntries(disks.map(disk => [disk, diskGrowth(readings, disk)]))
 }
 
@@ -123,7 +123,7 @@ export function rateBetween(
   const { layout } = prediction.filesystems
   const overMs = Date.parse(at) - Date.parse(firstAt)
   if (layout === null || !(overMs > diskMeasurementMs)) return {}
-  const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
+  const disks: GrowingDisk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
   return Object.fromEntries(
     disks.flatMap(disk => {
       const before = prediction.filesystems[disk]
@@ -158,7 +158,8 @@ export const mergedGrowth = (
         ...Object.fromEntries(
           Object.entries(rate).filter(
             ([disk, { isSeen }]) =>
-              remembered?.[disk as Disk]?.isSeen !== true && (isSeen || remembered === undefined),
+              remembered?.[disk as GrowingDisk]?.isSeen !== true &&
+              (isSeen || remembered === undefined),
           ),
         ),
       }
@@ -168,7 +169,7 @@ interface Reading {
   usedBytes: number
 }
 
-function diskGrowth(all: FillReading[], disk: Disk): ObservedGrowth | UnseenGrowth {
+function diskGrowth(all: FillReading[], disk: GrowingDisk): ObservedGrowth | UnseenGrowth {
   const readings = apart(
     all.flatMap(reading => {
       const usedBytes = disk === 'nodefs' ? reading.nodefsUsedBytes : reading.imagefsUsedBytes

@@ -136,7 +136,7 @@ function deltaOf(
   }
 }
 
-interface Kept {
+interface KeptFinding {
   since: ReadonlyMap<string, string>
   carried: readonly RememberedFinding[]
   past: PastFinding[]
@@ -144,7 +144,7 @@ interface Kept {
 
 function rememberedRun(
   now: RunToCompare,
-  { since, carried, past }: Kept,
+  { since, carried, past }: KeptFinding,
   day: string,
 ): Ledger['run'] {
   const { run, clusters, unknowns, notAudited, findings, waived } = now.document

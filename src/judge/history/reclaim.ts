@@ -122,10 +122,10 @@ function nameOf(names: readonly string[]): string {
   return name.startsWith('sha256:') ? name.slice(7, 19) : name.slice(-shownName)
 }
 
-type Before = Pick<NodeFacts, 'at' | 'images' | 'imageGC' | 'fill'>
+type ImagesBefore = Pick<NodeFacts, 'at' | 'images' | 'imageGC' | 'fill'>
 
 /** What two readings of a node show of the time between them: images that went, since when others are unused. @param now is changed */
-export function noteImages(now: AuditedNode, before: Before | null): void {
+export function noteImages(now: AuditedNode, before: ImagesBefore | null): void {
   if (before === null || Date.parse(before.at) >= Date.parse(now.at)) return
   const images = now.images ?? []
   const known = new Map(before.images.map(([name, , since]) => [name, since]))
@@ -153,7 +153,7 @@ function goneOf(before: readonly RememberedImage[], now: readonly RememberedImag
 }
 
 const deletion =
-  ({ at }: AuditedNode, before: Before) =>
+  ({ at }: AuditedNode, before: ImagesBefore) =>
   ([name, bytes]: RememberedImage): Happening => ({
     at,
     what: 'image-deleted',
@@ -162,7 +162,10 @@ const deletion =
   })
 
 /** Null: not read. 0: it became fuller. */
-function emptierBy({ prediction: { filesystems } }: AuditedNode, { fill }: Before): number | null {
+function emptierBy(
+  { prediction: { filesystems } }: AuditedNode,
+  { fill }: ImagesBefore,
+): number | null {
   const { layout, nodefs, imagefs } = filesystems
   const disk = layout === 'shared' ? nodefs : imagefs
   const last = fill?.readings.at(-1)

@@ -20,7 +20,7 @@ import {
 } from './logrotate.ts'
 import { beyondIn, blockIn, fileIn, knowsFile, type NodeRotation } from './node-rotation.ts'
 
-type Member = CohortMember<NodeRotation>
+type RotationMember = CohortMember<NodeRotation>
 type ReadValue = (fact: NodeRotation) => FieldValue
 
 export interface FileDrift {
@@ -53,7 +53,7 @@ const notThere: FieldValue = { ...there, canonical: '', shown: 'missing, empty o
 /** @param wanted null: the majority is the norm */
 export function fileDrift(
   path: string,
-  members: readonly Member[],
+  members: readonly RotationMember[],
   wanted: WantedLogRotation | null,
 ): FileDrift {
   const known = members.filter(({ fact }) => knowsFile(fact, path))
@@ -105,7 +105,7 @@ const shownChanges = 5
 export function changesOf(
   path: string,
   { drifts, text }: FileDrift,
-  members: readonly Member[],
+  members: readonly RotationMember[],
 ): Evidence | null {
   const odd = new Set([...drifts, ...(text ? [text] : [])].flatMap(({ outliers }) => outliers))
   const changes = members
@@ -129,9 +129,9 @@ export function changesOf(
 interface BlockPeers {
   path: string
   name: string
-  known: readonly Member[]
+  known: readonly RotationMember[]
   /** Those who have the file. */
-  holders: readonly Member[]
+  holders: readonly RotationMember[]
   model: NodeRotation | null
   asked: Settings
   ofFile: Drift | null
@@ -205,7 +205,7 @@ function writtenIn(blocks: readonly LogBlock[], asked: Settings): string[] {
 
 function compared(
   what: string,
-  members: readonly Member[],
+  members: readonly RotationMember[],
   read: ReadValue,
   wanted: FieldValue | null,
 ): Drift | null {
@@ -222,7 +222,7 @@ function compared(
 }
 
 /** Nodes that tell the same have one fact between them. */
-export const distinct = (members: readonly Member[]): NodeRotation[] => [
+export const distinct = (members: readonly RotationMember[]): NodeRotation[] => [
   ...new Set(members.map(({ fact }) => fact)),
 ]
 

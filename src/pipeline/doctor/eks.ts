@@ -68,7 +68,7 @@ function callCheck(record: ClusterRecord, needed: NeededRight): Check {
   )
 }
 
-interface Asking {
+interface EksQuery {
   kubernetes: KubernetesClient
   policy: Policy
   signal: AbortSignal
@@ -77,7 +77,7 @@ interface Asking {
 export async function accountChecks(
   record: ClusterRecord,
   place: AwsPlace,
-  { kubernetes, policy, signal }: Asking,
+  { kubernetes, policy, signal }: EksQuery,
 ): Promise<Check[]> {
   const aws = clusterInAws(record, place)
   if (aws === null) return []

@@ -178,7 +178,7 @@ const sendCheck = ({ needed }: SsmAsking): Check =>
 const neededOf = (needed: ReadonlyMap<string, NeededRight>, right: string): NeededRight =>
   needed.get(right) ?? { right, tells: '' }
 
-interface Asking {
+interface SsmQuery {
   signal: AbortSignal
   /** By right. */
   needed: ReadonlyMap<string, NeededRight>
@@ -187,7 +187,7 @@ interface Asking {
 async function outputChecks(
   output: InspectOutput,
   place: AwsPlace,
-  { signal, needed }: Asking,
+  { signal, needed }: SsmQuery,
 ): Promise<Check[]> {
   const store = s3Store({ ...place, bucket: output.bucket, prefix: outputFolder(output), signal })
   const errorOf = async (call: () => Promise<unknown>): Promise<unknown> => {

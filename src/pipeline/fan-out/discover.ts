@@ -50,7 +50,7 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
   const { policy, text, mistakes } = await policyOf(store, runtime, context.settings)
   const live = { policy, selection: request.selection, signal: limits.reading, now: runtime.now }
   const header = await liveHeader(live)
-  const listed: Listed = { nodes: [], areWhole: true }
+  const listed: ListedCluster = { nodes: [], areWhole: true }
   const targets = await Array.fromAsync(foundTargets(live))
   const sharing = new Map(
     ssmGroups(targets, policy).flatMap(group =>
@@ -102,7 +102,7 @@ function discovered(run: FanOutRun, { settings }: FanOutContext): Discovered {
 }
 
 /** The nodes of all clusters. */
-interface Listed {
+interface ListedCluster {
   nodes: { identity: Pick<NodeIdentity, 'name'> }[]
   areWhole: boolean
 }
@@ -113,7 +113,7 @@ async function writeCluster(
   target: ClusterTarget,
   number: number,
   { requestsPerSecond, nodesPerShard }: SsmShare,
-  listed: Listed,
+  listed: ListedCluster,
   context: DiscoverContext,
 ): Promise<ClusterWork> {
   const { runId, store, runtime } = context

@@ -8,7 +8,7 @@ import { type Spent, type SpentBefore, together } from '#pipeline/service/run-wa
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { keys, readJson, writeJson } from './files.ts'
 
-interface Invocation extends Spent {
+interface FunctionInvocation extends Spent {
   schema: 'highwater.invocation/1'
   isFailed: boolean
 }
@@ -21,16 +21,22 @@ export async function noteInvocation(
   { requestId, watch }: Pick<ServiceRuntime, 'requestId' | 'watch'>,
   isFailed: boolean,
 ): Promise<void> {
-  const invocation: Invocation = { schema: 'highwater.invocation/1', ...watch.spent(), isFailed }
+  const invocation: FunctionInvocation = {
+    schema: 'highwater.invocation/1',
+    ...watch.spent(),
+    isFailed,
+  }
   await writeJson(store, keys.invocation(runId, requestId), invocation).catch(() => undefined)
 }
 
 /** Null: no invocation left a file. */
 export async function spentBefore(store: Store, runId: string): Promise<SpentBefore | null> {
   const names = await Array.fromAsync(store.list(keys.invocation(runId, null))).catch(() => [])
-  const found = await pMap(names, key => readJson<Invocation>(store, key).catch(() => null), {
-    concurrency: readAtOnce,
-  })
+  const found = await pMap(
+    names,
+    key => readJson<FunctionInvocation>(store, key).catch(() => null),
+    { concurrency: readAtOnce },
+  )
   const known = found.filter(invocation => invocation !== null)
   if (known.length === 0) return null
   return {

@@ -40,7 +40,7 @@ export interface SsmShare {
 /** Estimated SSM calls for one node: its output is one call, the other calls serve up to 50 nodes. */
 export const ssmCallsPerNodeMax = 1.5
 
-type Limits = Pick<Policy, 'pace' | 'fanOut'>
+type ShardLimits = Pick<Policy, 'pace' | 'fanOut'>
 
 /** Time before the first answer and after the last one: start, scripts, writing. */
 const aroundSeconds = 60
@@ -62,7 +62,7 @@ export const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>): number =>
   Math.floor((pace.ssmRequestsPerSecond * askingSeconds) / ssmCallsPerNodeMax)
 
 /** @param sharing of each account and region, how many clusters are read by SSM @returns clusters read at once: so many that a shard is one command's nodes at least */
-export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: Limits): number {
+export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: ShardLimits): number {
   const most = Math.max(
     1,
     Math.floor(
@@ -75,7 +75,7 @@ export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: Lim
 }
 
 /** @param sharing clusters of its account and region that are read by SSM; 0: it is not @param atOnce clusters read at once, of all */
-export function ssmShare(sharing: number, atOnce: number, { pace, fanOut }: Limits): SsmShare {
+export function ssmShare(sharing: number, atOnce: number, { pace, fanOut }: ShardLimits): SsmShare {
   if (sharing === 0)
     return { requestsPerSecond: pace.ssmRequestsPerSecond, nodesPerShard: fanOut.nodesPerShard }
   const requestsPerSecond = pace.ssmRequestsPerSecond / Math.min(sharing, atOnce)

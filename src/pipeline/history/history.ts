@@ -86,7 +86,7 @@ const dayMs = 86_400_000
 export function openHistory(options: HistoryOptions): History {
   const { store } = options
   const errors: string[] = []
-  let compared: ComparedRun | null = null
+  let compared: RunComparison | null = null
   const attempt = async <T>(step: () => Promise<T>): Promise<T | null> => {
     try {
       return await step()
@@ -158,7 +158,7 @@ async function recordObservation(
   { earlier, day, runId }: { earlier: Earlier; day: string; runId: string },
 ): Promise<void> {
   const fills = fillsOf(run.nodes, run.nodes.map(metNode), earlier)
-  const write = ({ cluster, facts }: ComparedRun['clusters'][number]) =>
+  const write = ({ cluster, facts }: RunComparison['clusters'][number]) =>
     update(store, nodesKey(cluster, day), text => dayText(text, facts(), withObservation))
   await pMap(clustersOf(run, fills, day, runId), write, { concurrency: clustersAtOnce })
 }
@@ -196,7 +196,7 @@ function comparedWith(
   run: AuditedRun,
   runId: string,
   { retentionDays, isWhole, isComparable = true, scope }: HistoryOptions,
-): { result: Compared; kept: ComparedRun | null } {
+): { result: Compared; kept: RunComparison | null } {
   const day = utcDay(run.document.run.takenAt)
   const nodes = run.nodes.map(metNode)
   const fills = fillsOf(run.nodes, nodes, earlier)
@@ -285,7 +285,7 @@ function sinceOnly(previous: RememberedRun | null, { document }: AuditedRun): Ma
   return new Map(known.filter(({ id }) => ids.has(id)).map(({ id, since }) => [id, since]))
 }
 
-interface ComparedRun {
+interface RunComparison {
   ledger: Ledger
   runId: string
   day: string
@@ -299,7 +299,7 @@ function clustersOf(
   fills: (FillSeries | null)[],
   day: string,
   runId: string,
-): ComparedRun['clusters'] {
+): RunComparison['clusters'] {
   const rules = rulesByNode([...document.findings, ...document.waived])
   const met = Map.groupBy(
     nodes.map((audited, index) => ({ audited, met: metNode(audited), fill: fills[index] ?? null })),
@@ -328,7 +328,7 @@ function clustersOf(
 /** Writes two files per cluster; a few clusters at a time. */
 async function recordClusters(
   store: Store,
-  { clusters, day, forgetBefore }: ComparedRun,
+  { clusters, day, forgetBefore }: RunComparison,
 ): Promise<void> {
   await pMap(
     clusters,

@@ -134,7 +134,7 @@ export interface Settled {
   conflict: string | null
 }
 
-interface Wish {
+interface LeafWish {
   value: unknown
   by: ChosenFix | null
 }
@@ -150,7 +150,7 @@ export function settle(
   running: RawObject,
   kubeletVersion: string | null,
 ): Settled {
-  const wishes = new Map<string, Wish>()
+  const wishes = new Map<string, LeafWish>()
   const overruled = new Set<ChosenFix>()
   for (const { path, value } of changes) {
     const [field = '', key] = path
@@ -216,7 +216,7 @@ function isNews(
   return meaningOf(leaf, value, kubeletVersion) !== meaningOf(leaf, present, kubeletVersion)
 }
 
-function patchOf(leaves: readonly (readonly [string, Wish])[]): RawObject {
+function patchOf(leaves: readonly (readonly [string, LeafWish])[]): RawObject {
   const patch = new Map<string, unknown>()
   for (const [leaf, { value }] of leaves.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const [field, key] = splitPath(leaf)
@@ -226,7 +226,7 @@ function patchOf(leaves: readonly (readonly [string, Wish])[]): RawObject {
   return Object.fromEntries(patch)
 }
 
-function contradiction(leaf: string, a: Wish, b: Wish): string {
+function contradiction(leaf: string, a: LeafWish, b: LeafWish): string {
   const [first, second] = [a, b].map(
     ({ value, by }) =>
       `finding ${by?.id} of ${by?.rule} wants ${value === null ? 'it gone' : String(value)}`,

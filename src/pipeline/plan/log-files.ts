@@ -18,7 +18,7 @@ import {
 /** `content`: the whole file; `why`: the reason for which no plan writes the file. */
 export type WantedFile = { path: string } & ({ content: string } | { why: string })
 
-interface Text {
+interface FileText {
   blocks: WrittenBlock[]
   style: LogrotateStyle
 }
@@ -27,7 +27,7 @@ interface SeenFile {
   nodes: number
   entries: HostLogrotate[]
   /** Undefined: not tried yet. */
-  text?: Text | null
+  text?: FileText | null
 }
 
 interface SeenMeaning {
@@ -36,7 +36,7 @@ interface SeenMeaning {
   files: Map<string, SeenFile>
 }
 
-interface Group {
+interface FileGroup {
   nodes: number
   /** By path, then by what the file means. */
   paths: Map<string, Map<string, SeenMeaning>>
@@ -49,7 +49,7 @@ const groupOf = (cluster: string, { group, amiFamily }: NodeIdentity): string =>
 const addContent = (path: string) => `set policy logRotation ${path} content`
 
 export class FleetLogFiles {
-  readonly #groups = new Map<string, Group>()
+  readonly #groups = new Map<string, FileGroup>()
   readonly #wanted: Policy['logRotation']
 
   constructor({ logRotation }: Policy) {
@@ -155,7 +155,7 @@ export class FleetLogFiles {
         }
   }
 
-  #asPeers(path: string, file: LogFile | null, { nodes, paths }: Group): WantedFile | null {
+  #asPeers(path: string, file: LogFile | null, { nodes, paths }: FileGroup): WantedFile | null {
     const meanings = [...(paths.get(path) ?? [])]
     const holders = meanings.reduce((sum, [, meaning]) => sum + meaning.nodes, 0)
     const norm = meanings.find(([, meaning]) => meaning.nodes * 2 > nodes)
@@ -182,7 +182,7 @@ export class FleetLogFiles {
   }
 
   /** Of a file that some node has; null: none has it, or it cannot be rebuilt. */
-  #textOf(path: string, hash: string): Text | null {
+  #textOf(path: string, hash: string): FileText | null {
     for (const { paths } of this.#groups.values())
       for (const { files } of paths.get(path)?.values() ?? []) {
         const seen = files.get(hash)
@@ -197,7 +197,7 @@ export class FleetLogFiles {
 const entriesOf = ({ logrotate = [] }: Host, path: string): HostLogrotate[] =>
   logrotate.filter(entry => entry.path === path)
 
-function rebuilt(entries: readonly HostLogrotate[], hash: string): Text | null {
+function rebuilt(entries: readonly HostLogrotate[], hash: string): FileText | null {
   const blocks = writtenBlocks(entries)
   const style = blocks && logrotateStyleOf(blocks, hash)
   return style === null ? null : { blocks: blocks ?? [], style }

@@ -31,7 +31,7 @@ export interface StepNow {
   policy: Policy
 }
 
-type Compared = Pick<
+type ComparedStep = Pick<
   FileChange,
   'method' | 'path' | 'oldSha256' | 'newSha256' | 'backSha256' | 'content' | 'lastsUntil'
 >
@@ -135,7 +135,7 @@ const meant = (settings: readonly ExpectedSetting[], kubeletVersion: string | nu
   )
 
 /** Null: the changes are equal. */
-function whyOther(step: PlanStep, found: Compared): string | null {
+function whyOther(step: PlanStep, found: ComparedStep): string | null {
   const { method, path, oldSha256, newSha256, backSha256, content, lastsUntil } = found
   if (step.method !== method || step.path !== path)
     return `what is planned goes to ${step.path}, and this node takes it in ${path} now`

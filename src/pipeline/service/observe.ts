@@ -8,7 +8,7 @@ import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { judgeRecords, unknownTime } from '#pipeline/judge-records.ts'
 import type { RunWatch } from './run-watch.ts'
 
-interface Observation {
+interface LightRun {
   runId: string
   live: LiveOptions
   fleet?: (options: LiveOptions) => AsyncIterable<SnapshotRecord>
@@ -18,7 +18,7 @@ interface Observation {
 /** @throws OperatorError if there is no bucket, or its history cannot be read or written */
 export async function observed(
   store: Store | null,
-  { runId, live, fleet = liveFleet, watch }: Observation,
+  { runId, live, fleet = liveFleet, watch }: LightRun,
 ): Promise<RunAnswer> {
   if (store === null)
     throw new OperatorError('An observation is kept in the bucket: set HIGHWATER_BUCKET')

@@ -19,7 +19,7 @@ export interface OnceOptions {
   signal?: AbortSignal
 }
 
-interface Way {
+interface MessageWay {
   id: string
   /** Name of its marker in the store. */
   markerName: string
@@ -34,7 +34,7 @@ interface Way {
 }
 
 export function messageOnce(
-  { id, markerName, noun, recipients, leaseMs, send }: Way,
+  { id, markerName, noun, recipients, leaseMs, send }: MessageWay,
   { runId, store, now }: OnceOptions,
 ): MailChannel {
   const blank = {

@@ -65,7 +65,7 @@ export type NodeOutcome =
   | { state: 'planned'; planned: PlannedNode }
   | { state: 'never' | 'refused'; why: string }
 
-interface Cohort {
+interface NodeCohort {
   key: CohortKey
   findings: Set<string>
   /** The first by name, whose facts count: plans must not depend on the order of a snapshot. */
@@ -104,7 +104,7 @@ function withDigest(body: Omit<Plan, 'id' | 'digest'>): Plan {
 }
 
 export class PlanBuilder {
-  readonly #cohorts = new Map<string, Cohort>()
+  readonly #cohorts = new Map<string, NodeCohort>()
   readonly #steps: PlanStep[] = []
   readonly #candidates: Candidate[] = []
   readonly #never: LeftAlone[] = []
@@ -264,7 +264,7 @@ const candidateOf = (key: string, cohort: string, planned: PlannedNode): Candida
 
 function cohortOf(
   id: string,
-  { key, findings, first: { facts }, nodes, planned }: Cohort,
+  { key, findings, first: { facts }, nodes, planned }: NodeCohort,
 ): PlanCohort {
   return {
     id,

@@ -4,11 +4,11 @@
  */
 import type { Plan, PlanCohort, PlanStep } from '#model/plan.ts'
 
-type Settings = Record<string, string>
+type RunningSettings = Record<string, string>
 
 /** A plan as its file has it. */
 export interface WrittenPlan extends Omit<Plan, 'cohorts'> {
-  cohorts: (PlanCohort & { others?: Settings | undefined })[]
+  cohorts: (PlanCohort & { others?: RunningSettings | undefined })[]
 }
 
 export function withSharedSettings(plan: Plan): WrittenPlan {
@@ -38,7 +38,7 @@ export function withOwnSettings({ cohorts, ...plan }: WrittenPlan): Plan {
 }
 
 /** Fields that each of these steps has, with the same digest. */
-function sharedBy(steps: readonly PlanStep[]): Settings {
+function sharedBy(steps: readonly PlanStep[]): RunningSettings {
   const [first, ...rest] = steps.flatMap(({ others }) => (others === undefined ? [] : [others]))
   return Object.fromEntries(
     Object.entries(first ?? {}).filter(([field, digest]) =>
@@ -47,7 +47,7 @@ function sharedBy(steps: readonly PlanStep[]): Settings {
   )
 }
 
-function withoutShared(step: PlanStep, shared: Settings): PlanStep {
+function withoutShared(step: PlanStep, shared: RunningSettings): PlanStep {
   if (step.others === undefined) return step
   const own = Object.entries(step.others).filter(([field]) => !Object.hasOwn(shared, field))
   return { ...step, others: Object.fromEntries(own) }

@@ -11,7 +11,7 @@ import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
 import { mapOf } from '#model/config-value.ts'
 import type { Host } from '#model/node-input.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { merged } from '#remediate/merge.ts'
+import { merged, mergedValue } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { NodeToSet, Remedied } from './remedy.ts'
 
@@ -46,8 +46,7 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     if (gone !== undefined)
       return { refused: `Bottlerocket cannot take ${gone} away: apiclient only sets` }
     const before = present[setting] ?? running[field]
-    if (isRawObject(value)) settings[setting] = merged(mapOf(before), value)
-    else settings[setting] = bottlerocketTexts.has(setting) ? String(value) : value
+    settings[setting] = bottlerocketTexts.has(setting) ? String(value) : mergedValue(before, value)
     const was = wayBack(setting, settings[setting], present[setting], running[field])
     if (was.back !== undefined) back[setting] = was.back
     staysSet.push(...was.staysSet.map(key => (key === setting ? field : `${field}.${key}`)))

@@ -46,16 +46,16 @@ const saidAlready = ({ method, path }: FileChange): string =>
     ? 'its settings say so already, and its kubelet does not run with them: reboot it, or replace it'
     : `${path} says so already, and its kubelet does not run with it: ${method === 'nodeadm' ? 'reboot it' : 'restart the kubelet (systemctl restart kubelet)'}, or see which other place overrides it`
 
-interface KubeletFile {
+interface WritableFile {
   path: string
   role: string
   sha256: string | null
   content: RawObject | null
 }
 
-interface KubeletFiles {
+interface WritableFiles {
   commandLine: string[]
-  files: KubeletFile[]
+  files: WritableFile[]
 }
 
 function setFile(node: NodeToSet, patch: RawObject): Remedied {
@@ -86,14 +86,14 @@ function placeOf({ identity, osImage, releaseVersion }: NodeToSet, hasFolder: bo
   return hasFolder ? 'drop-in' : 'kubelet-file'
 }
 
-function kubeletFilesOf(host: Host | null): KubeletFiles | null {
+function kubeletFilesOf(host: Host | null): WritableFiles | null {
   const { commandLine = [], files = [] } = host?.kubelet ?? {}
   return files.length === 0
     ? null
     : { commandLine, files: files.flatMap(file => kubeletFileOf(file) ?? []) }
 }
 
-function kubeletFileOf({ path, role, sha256: hash = '', content }: HostFile): KubeletFile | null {
+function kubeletFileOf({ path, role, sha256: hash = '', content }: HostFile): WritableFile | null {
   if (path === undefined || role === undefined) return null
   const isHash = /^[a-f0-9]{64}$/.test(hash)
   return {
@@ -123,7 +123,7 @@ function overridingFlag(
  */
 function mainFile(
   node: NodeToSet,
-  { commandLine, files }: KubeletFiles,
+  { commandLine, files }: WritableFiles,
   patch: RawObject,
 ): Remedied {
   const path = flagValue(commandLine, 'config') ?? ''
@@ -162,7 +162,7 @@ const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfig
 /** Merged over the main file key by key: it says no more than what is to change. */
 function dropIn(
   node: NodeToSet,
-  { files }: KubeletFiles,
+  { files }: WritableFiles,
   patch: RawObject,
   folder: string | null,
 ): Remedied {
@@ -185,7 +185,7 @@ function dropIn(
 }
 
 /** nodeadm merges its NodeConfigs key by key, and writes what they come to as a drop-in. */
-function nodeadm(node: NodeToSet, { files }: KubeletFiles, patch: RawObject): Remedied {
+function nodeadm(node: NodeToSet, { files }: WritableFiles, patch: RawObject): Remedied {
   if (!featuresOf(node.identity.kubeletVersion).has('dropInMergePatch'))
     return { refused: 'nodeadm writes what a kubelet before 1.29 reads in another way' }
   const gone = leavesOf(patch).find(([, value]) => value === null)
@@ -227,7 +227,7 @@ ${stringify(config, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN'
 /** A file of ours from an earlier plan. */
 function presentFile(
   path: string,
-  files: readonly KubeletFile[],
+  files: readonly WritableFile[],
 ): { sha256: string; content: RawObject } | 'unread' | null {
   const file = files.find(one => one.path === path)
   if (file === undefined) return null
@@ -253,7 +253,7 @@ function withPatch(content: RawObject, patch: RawObject): RawObject {
 function changed(
   { host }: NodeToSet,
   change: Omit<FileChange, 'newSha256' | 'host'>,
-  file: Pick<KubeletFile, 'path' | 'role' | 'content'>,
+  file: Pick<WritableFile, 'path' | 'role' | 'content'>,
 ): Remedied {
   const { files = [], commandLine = [], ...kubelet } = host?.kubelet ?? {}
   const isFolderNew =

@@ -8,7 +8,7 @@ const ledgerSchema = z.object({
   /** `cluster/node`, by run. */
   runs: z.record(z.string(), z.array(z.string())),
 })
-type Ledger = z.infer<typeof ledgerSchema>
+type DayLedger = z.infer<typeof ledgerSchema>
 
 const rounds = 10
 /** UTC. */
@@ -39,7 +39,7 @@ export async function beginToday(
     const more = nodes
       .filter(node => !own.includes(node))
       .slice(0, Math.max(nodesPerDay - count, 0))
-    const next: Ledger = {
+    const next: DayLedger = {
       schema: 'highwater.begun/1',
       runs: { ...runs, [run]: [...own, ...more] },
     }

@@ -37,9 +37,12 @@ export async function* deleteObjects(
   }
 }
 
-type Outcome = Omit<DeletionOutcome, 'deletion'>
+type ObjectOutcome = Omit<DeletionOutcome, 'deletion'>
 
-async function deleteObject(deletion: PlannedDeletion, context: DeletionContext): Promise<Outcome> {
+async function deleteObject(
+  deletion: PlannedDeletion,
+  context: DeletionContext,
+): Promise<ObjectOutcome> {
   const { kubernetes, options } = context
   const path = objectPath(deletion)
   try {

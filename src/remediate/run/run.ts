@@ -43,10 +43,10 @@ function unread(error: unknown): never {
  * @throws Overtaken, or what the store throws: the journal has the rest for the run that resumes it
  */
 export async function runWaves(options: RunOptions): Promise<RunHead> {
-  return new Run(options).go()
+  return new WaveRun(options).go()
 }
 
-class Run {
+class WaveRun {
   readonly #options: RunOptions
   readonly #work: NodeWork
   readonly #waves: readonly PlanStep[][]

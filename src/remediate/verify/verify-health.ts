@@ -3,7 +3,6 @@ import { probePeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { PlanStep } from '#model/plan.ts'
-import { isRawObject } from '#model/record.ts'
 import { isActive, isReady, podName, readyConditionOf } from '#remediate/pods.ts'
 import { kubeletStartedAt } from './kubelet-start.ts'
 
@@ -106,7 +105,7 @@ export function* unreadyPodDoubts(
   if (!Array.isArray(pods)) return yield { state: 'not-yet', why: 'its pods were not read' }
   const wereReady = before === null ? null : new Set(before)
   const lost = pods
-    .filter(pod => isRawObject(pod) && isActive(pod) && !isReady(pod) && isOld(pod, changedAt))
+    .filter(pod => isActive(pod) && !isReady(pod) && isOld(pod, changedAt))
     .filter(pod => wereReady?.has(podName(pod)) ?? hasTurned(pod, changedAt))
     .map(podName)
     .sort()

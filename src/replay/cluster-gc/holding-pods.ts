@@ -3,10 +3,10 @@ import type { ObjectMetadata } from './metadata.ts'
 import { bare } from './named-owners.ts'
 import { Packed } from './packed.ts'
 
-type Row = [namespace: string, name: string, uid: string, ...held: string[]]
+type PodRow = [namespace: string, name: string, uid: string, ...held: string[]]
 
 export class HoldingPods {
-  readonly #rows = new Packed<Row>()
+  readonly #rows = new Packed<PodRow>()
 
   /** @param metadata null: it cannot be read */
   take(metadata: ObjectMetadata | null): void {

@@ -10,9 +10,9 @@
  */
 import type { ClusterObject } from '#model/kubernetes.ts'
 
-type Mark = [where: 'annotations' | 'labels', key: string, controllerKind: string]
+type OrphanMark = [where: 'annotations' | 'labels', key: string, controllerKind: string]
 
-const marks: Readonly<Record<string, readonly Mark[]>> = {
+const marks: Readonly<Record<string, readonly OrphanMark[]>> = {
   'replicasets.apps': [['annotations', 'deployment.kubernetes.io/revision', 'Deployment']],
   'jobs.batch': [['annotations', 'batch.kubernetes.io/cronjob-scheduled-timestamp', 'CronJob']],
   pods: [

@@ -32,14 +32,14 @@ export type VolumeAction =
   | 'nothing-while-deleted'
   | 'unknown'
 
-interface Outcome {
+interface VolumeOutcome {
   /** What the controller sets; null where it leaves the phase alone, or that is not known. */
   phase: 'Available' | 'Bound' | 'Released' | 'Failed' | null
   action: VolumeAction
   certainty: Certainty
 }
 
-export interface SyncedVolume extends Outcome {
+export interface SyncedVolume extends VolumeOutcome {
   volume: string
   released: 'claim-gone' | 'claim-other-uid' | 'claim-bound-elsewhere' | 'no' | 'unknown'
 }
@@ -51,7 +51,7 @@ export interface Claimants {
   pods: readonly KubernetesPod[] | null
 }
 
-interface Volume {
+interface BoundVolume {
   metadata: ObjectMetadata
   spec: PersistentVolume['spec']
   claim: { key: string; uid: string } | null
@@ -100,7 +100,7 @@ function parseClaim(raw: PersistentVolumeClaim): Claim | null {
 }
 
 function syncVolume(
-  volume: Volume,
+  volume: BoundVolume,
   { claims, inUse }: KnownClaimants,
   features: KubeletFeatures,
 ): SyncedVolume {
@@ -121,7 +121,7 @@ function syncVolume(
   return { volume: name, released: 'claim-bound-elsewhere', ...leftByClaim(volume, features) }
 }
 
-function parseVolume(raw: PersistentVolume): Volume | null {
+function parseVolume(raw: PersistentVolume): BoundVolume | null {
   const metadata = parseMetadata(raw)
   if (!metadata) return null
   const spec = raw.spec
@@ -140,16 +140,16 @@ function parseVolume(raw: PersistentVolume): Volume | null {
   }
 }
 
-const certainly = (phase: Outcome['phase'], action: VolumeAction): Outcome => ({
+const certainly = (phase: VolumeOutcome['phase'], action: VolumeAction): VolumeOutcome => ({
   phase,
   action,
   certainty: 'certain',
 })
 /** Where a claim of that name is there, who uses it uses another volume. */
 const noUse: ReadonlySet<string> = new Set()
-const unknown: Outcome = { phase: null, action: 'unknown', certainty: 'possible' }
+const unknown: VolumeOutcome = { phase: null, action: 'unknown', certainty: 'possible' }
 
-function leftByClaim(volume: Volume, features: KubeletFeatures): Outcome {
+function leftByClaim(volume: BoundVolume, features: KubeletFeatures): VolumeOutcome {
   if (volume.reclaimPolicy !== 'Delete') return certainly('Available', 'unbind')
   if (!volume.annotations) return unknown
   const isProvisioned = 'pv.kubernetes.io/provisioned-by' in volume.annotations
@@ -158,10 +158,10 @@ function leftByClaim(volume: Volume, features: KubeletFeatures): Outcome {
 
 /** @param inUse claims that pods use; null: not known */
 function reclaimVolume(
-  volume: Volume,
+  volume: BoundVolume,
   inUse: ReadonlySet<string> | null,
   features: KubeletFeatures,
-): Outcome {
+): VolumeOutcome {
   const phase = volume.hasFailed ? 'Failed' : 'Released'
   if ((volume.annotations?.['pv.kubernetes.io/migrated-to'] ?? '') !== '')
     return certainly(phase, 'leave-to-driver')
@@ -172,10 +172,10 @@ function reclaimVolume(
 }
 
 function recycleVolume(
-  volume: Volume,
+  volume: BoundVolume,
   phase: 'Failed' | 'Released',
   inUse: ReadonlySet<string> | null,
-): Outcome {
+): VolumeOutcome {
   if (!has(volume, 'hostPath') && !has(volume, 'nfs')) return certainly('Failed', 'fail')
   if (!inUse) return { phase, action: 'recycle', certainty: 'possible' }
   return certainly(phase, volume.claim && inUse.has(volume.claim.key) ? 'wait-for-pods' : 'recycle')
@@ -185,10 +185,10 @@ function recycleVolume(
 const undeletable = ['csi', 'nfs', 'local', 'iscsi', 'fc'] as const
 
 function deleteVolume(
-  volume: Volume,
+  volume: BoundVolume,
   phase: 'Failed' | 'Released',
   features: KubeletFeatures,
-): Outcome {
+): VolumeOutcome {
   if (volume.metadata.deletedMs !== null && !features.has('honorPvReclaimPolicy'))
     return certainly(phase, 'nothing-while-deleted')
   const { provisioner } = volume
@@ -207,5 +207,5 @@ function deleteVolume(
   return { phase: 'Failed', action: 'fail', certainty: isUndeletable ? certainty : 'possible' }
 }
 
-const has = (volume: Volume, source: keyof NonNullable<PersistentVolume['spec']>): boolean =>
+const has = (volume: BoundVolume, source: keyof NonNullable<PersistentVolume['spec']>): boolean =>
   volume.spec?.[source] !== undefined

@@ -28,12 +28,12 @@ export function parseChange(text: string): ConfigurationChange {
   return { path, value: value === 'null' ? undefined : readValue(value, type, written) }
 }
 
-interface Place {
+interface ChangePlace {
   path: string[]
   type: string
 }
 
-function placeOf(written: string): Place {
+function placeOf(written: string): ChangePlace {
   const parts = written.split('.')
   const path: string[] = []
   let fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration

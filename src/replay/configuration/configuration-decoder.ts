@@ -34,7 +34,7 @@ export interface FlushFrequency {
   isText: boolean
 }
 
-interface Place {
+interface FieldPlace {
   /** Go's name of the innermost struct, with the path to the field: `MemorySwapConfiguration.memorySwap.swapBehavior`. */
   struct: string
   path: string
@@ -105,7 +105,7 @@ class Decoder {
   }
 
   /** Undefined: not set. */
-  private value(value: unknown, type: string, place: Place): unknown {
+  private value(value: unknown, type: string, place: FieldPlace): unknown {
     const target = elementOf(type, '*')
     if (target !== null)
       return value === null || value === undefined ? undefined : this.value(value, target, place)
@@ -128,7 +128,7 @@ class Decoder {
     return this.scalar(value, type, place)
   }
 
-  private map(value: RawObject, type: string, place: Place): RawObject {
+  private map(value: RawObject, type: string, place: FieldPlace): RawObject {
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [
         key,
@@ -137,7 +137,7 @@ class Decoder {
     )
   }
 
-  private scalar(value: unknown, type: string, place: Place): unknown {
+  private scalar(value: unknown, type: string, place: FieldPlace): unknown {
     if (type === 'Quantity') return this.quantity(value)
     if (type === 'FlushFrequency') return this.flushFrequency(value, place)
     const fits = numbers[type]
@@ -156,13 +156,13 @@ class Decoder {
     return value
   }
 
-  private duration(value: unknown, place: Place): bigint {
+  private duration(value: unknown, place: FieldPlace): bigint {
     if (value !== null && value !== undefined && typeof value !== 'string')
       return this.stop(value, 'string', place)
     return orDecodeError(() => parseDuration(value ?? ''))
   }
 
-  private flushFrequency(value: unknown, place: Place): FlushFrequency | undefined {
+  private flushFrequency(value: unknown, place: FieldPlace): FlushFrequency | undefined {
     if (typeof value === 'string' && this.features.has('flushFrequencyInText')) {
       return { nanoseconds: this.duration(value, place), isText: true }
     }
@@ -182,17 +182,22 @@ class Decoder {
     return orDecodeError(() => parseQuantity(typeof value === 'string' ? value.trim() : bare))
   }
 
-  private refuse(value: unknown, type: string, place: Place, shown = kindOf(value)): undefined {
+  private refuse(
+    value: unknown,
+    type: string,
+    place: FieldPlace,
+    shown = kindOf(value),
+  ): undefined {
     this.firstError ??= wrongType(shown, goTypeName(type, this.form, this.features), place)
     return undefined
   }
 
-  private stop(value: unknown, type: string, place: Place): never {
+  private stop(value: unknown, type: string, place: FieldPlace): never {
     throw new DecodeError(wrongType(kindOf(value), type, place))
   }
 }
 
-const wrongType = (shown: string, type: string, { struct, path }: Place): string =>
+const wrongType = (shown: string, type: string, { struct, path }: FieldPlace): string =>
   `json: cannot unmarshal ${shown} into Go struct field ${struct}.${path} of type ${type}`
 
 function kindOf(value: unknown): string {

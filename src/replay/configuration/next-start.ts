@@ -35,7 +35,7 @@ export interface NextStart {
   unknowns: Unknown[]
 }
 
-interface Kubelet {
+interface NextKubelet {
   kubeletVersion: string | null
   operatingSystem: OperatingSystem
   cgroupVersion: 1 | 2 | null
@@ -123,7 +123,7 @@ function cgroupVersionOf(host: Host | null): 1 | 2 | null {
   return version === 1 || version === 2 ? version : null
 }
 
-function start(files: KubeletFiles, kubelet: Kubelet): NextStart {
+function start(files: KubeletFiles, kubelet: NextKubelet): NextStart {
   const { kubeletVersion } = kubelet
   const hasDropIns = featuresOf(kubeletVersion).has('dropIns')
   const paths = [files.main, ...(hasDropIns ? files.dropIns : [])].flatMap(file =>
@@ -164,7 +164,7 @@ function start(files: KubeletFiles, kubelet: Kubelet): NextStart {
 
 function errorsOf(
   configuration: LoadedConfiguration,
-  { kubeletVersion, ...machine }: Kubelet,
+  { kubeletVersion, ...machine }: NextKubelet,
 ): string[] {
   const validated = validationErrors(configuration, kubeletVersion, machine)
   const startup = startupErrors(configuration, featuresOf(kubeletVersion))

@@ -34,7 +34,7 @@ export interface ThresholdOrigins {
 
 export interface ThresholdOriginsInput {
   /** As it runs, or may run. */
-  configuration: Pick<KubeletConfiguration, ThresholdMap | 'mergeDefaultEvictionSettings'>
+  configuration: Pick<KubeletConfiguration, OriginMap | 'mergeDefaultEvictionSettings'>
   kubeletVersion: string | null
   operatingSystem: OperatingSystem
   /** Null: not known. */
@@ -46,14 +46,14 @@ export interface ThresholdOriginsInput {
 }
 
 const thresholdMaps = ['evictionHard', 'evictionSoft'] as const
-type ThresholdMap = (typeof thresholdMaps)[number]
+type OriginMap = (typeof thresholdMaps)[number]
 type Origins = Record<string, ThresholdOrigin>
 
 export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins {
   const { configuration, kubeletVersion, operatingSystem } = input
   const explained = explainedByFiles(input)
   const byValue = originsByValue(input)
-  const origins = (map: ThresholdMap): Origins =>
+  const origins = (map: OriginMap): Origins =>
     Object.fromEntries(
       Object.entries(configuration[map] ?? {}).map(([signal, value]) => {
         if (explained === null) return [signal, byValue(map, signal, value)]
@@ -126,7 +126,7 @@ function originsByValue(input: ThresholdOriginsInput) {
     certainty: 'likely',
     path: null,
   })
-  return (map: ThresholdMap, signal: string, value: string): ThresholdOrigin => {
+  return (map: OriginMap, signal: string, value: string): ThresholdOrigin => {
     if (map === 'evictionHard' && ofAmi[signal] === value && isWhole(ofAmi))
       return likely('AMI default')
     const canBeDefault =
@@ -139,7 +139,7 @@ function originsByValue(input: ThresholdOriginsInput) {
 }
 
 interface Explained
-  extends Record<ThresholdMap, Record<string, { value: string; origin: ThresholdOrigin }>> {
+  extends Record<OriginMap, Record<string, { value: string; origin: ThresholdOrigin }>> {
   /** Of what they do not come to. */
   changed: ThresholdOrigin
   /** What set evictionHard, where anything did. */
@@ -176,7 +176,7 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   return explained
 }
 
-interface Step {
+interface OriginStep {
   before: LoadedConfiguration | null
   after: LoadedConfiguration
   /** What the file itself says; null: there is no file. */
@@ -192,7 +192,7 @@ function* steps(
   files: KubeletFiles,
   input: ThresholdOriginsInput,
   certainty: ThresholdOrigin['certainty'],
-): Iterable<Step> {
+): Iterable<OriginStep> {
   const defaults = evictionHardDefaults(input.kubeletVersion, input.operatingSystem)
   const dropIns = featuresOf(input.kubeletVersion).has('dropIns') ? files.dropIns : []
   let before: LoadedConfiguration | null = null
@@ -213,7 +213,7 @@ function* steps(
   }
 }
 
-function explainStep(explained: Explained, step: Step): void {
+function explainStep(explained: Explained, step: OriginStep): void {
   const { before, after, content } = step
   for (const map of thresholdMaps) {
     const named = content?.[map] ?? null
@@ -233,9 +233,9 @@ function explainStep(explained: Explained, step: Step): void {
 function originOf(
   signal: string,
   value: string,
-  map: ThresholdMap,
+  map: OriginMap,
   isNamed: boolean,
-  { origin, defaults, ofAmi }: Step,
+  { origin, defaults, ofAmi }: OriginStep,
 ): ThresholdOrigin {
   const { certainty, path } = origin
   if (!isNamed)
@@ -251,7 +251,7 @@ function originOf(
 /** A map in the main file takes the defaults away. A drop-in adds to what there is, or removes it. */
 function lostBy(
   explained: Explained,
-  { before, after, content, origin }: Step,
+  { before, after, content, origin }: OriginStep,
 ): ThresholdOrigin | null {
   if (origin.source === 'drop-in') {
     const isRemoving = Object.keys(before?.evictionHard ?? {}).some(

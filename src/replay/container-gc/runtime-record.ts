@@ -11,13 +11,13 @@ import type {
 } from '#model/node-input.ts'
 import type { RuntimeContainer, RuntimeSandbox } from './input.ts'
 
-interface Named {
+interface NamedContainer {
   namespace: string | null
   pod: string | null
 }
 
-export type RecordedContainer = RuntimeContainer & Named
-export type RecordedSandbox = RuntimeSandbox & Named
+export type RecordedContainer = RuntimeContainer & NamedContainer
+export type RecordedSandbox = RuntimeSandbox & NamedContainer
 
 export interface RuntimeRecord {
   containers: RecordedContainer[]

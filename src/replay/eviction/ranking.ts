@@ -42,7 +42,7 @@ export interface PodRank {
   isPlaceKnown: boolean
 }
 
-interface Measured {
+interface MeasuredPod {
   pod: Pod
   usage: number | null
   request: Quantity
@@ -75,7 +75,7 @@ function ranked(
   measure: Measure,
 ): readonly PodRank[] {
   const inTurn = resourceOf(signal) === 'pids' ? rankPIDPressure : rankByUsage
-  const compare = (a: Measured, b: Measured) =>
+  const compare = (a: MeasuredPod, b: MeasuredPod) =>
     trueFirst(a.isPlaceKnown, b.isPlaceKnown) || inTurn(a, b)
   const sorted = pods
     .map(pod => {
@@ -101,19 +101,19 @@ function ranked(
 }
 
 /** Upstream: rankMemoryPressure and rankDiskPressureFunc. */
-const rankByUsage = (a: Measured, b: Measured): number =>
+const rankByUsage = (a: MeasuredPod, b: MeasuredPod): number =>
   missingFirst(a, b) || exceedingFirst(a, b) || byPriority(a, b) || largerOverFirst(a, b)
 
-const rankPIDPressure = (a: Measured, b: Measured): number =>
+const rankPIDPressure = (a: MeasuredPod, b: MeasuredPod): number =>
   byPriority(a, b) || missingFirst(a, b) || (b.usage ?? 0) - (a.usage ?? 0)
 
-const missingFirst = (a: Measured, b: Measured): number =>
+const missingFirst = (a: MeasuredPod, b: MeasuredPod): number =>
   trueFirst(a.usage === null, b.usage === null)
-const exceedingFirst = (a: Measured, b: Measured): number => trueFirst(a.exceeds, b.exceeds)
-const byPriority = (a: Measured, b: Measured): number => a.pod.priority - b.pod.priority
+const exceedingFirst = (a: MeasuredPod, b: MeasuredPod): number => trueFirst(a.exceeds, b.exceeds)
+const byPriority = (a: MeasuredPod, b: MeasuredPod): number => a.pod.priority - b.pod.priority
 const trueFirst = (a: boolean, b: boolean): number => Number(b) - Number(a)
 
-function largerOverFirst(a: Measured, b: Measured): number {
+function largerOverFirst(a: MeasuredPod, b: MeasuredPod): number {
   if (a.usage === null || b.usage === null) return 0
   if (a.over !== null && b.over !== null) return b.over - a.over
   return compareQuantities(
@@ -122,7 +122,7 @@ function largerOverFirst(a: Measured, b: Measured): number {
   )
 }
 
-type Measure = (pod: Pod, stats: PodStats | null) => Omit<Measured, 'isPlaceKnown'>
+type Measure = (pod: Pod, stats: PodStats | null) => Omit<MeasuredPod, 'isPlaceKnown'>
 
 function measureOf(signal: Signal, placement: FilesystemLayout, kubelet: Kubelet): Measure {
   const resource = resourceOf(signal)
@@ -151,7 +151,7 @@ function measured(
   usage: number | null,
   exceeded: Quantity,
   request: Quantity,
-): Omit<Measured, 'isPlaceKnown'> {
+): Omit<MeasuredPod, 'isPlaceKnown'> {
   if (usage === null) return { pod, usage, request, exceeds: false, over: null }
   const over = request.safeInteger === null ? null : usage - request.safeInteger
   return {
@@ -166,13 +166,13 @@ function measured(
   }
 }
 
-interface Parts {
+interface RankParts {
   rootfs: boolean
   logsAndVolumes: boolean
 }
 
 /** What of a pod lies on the signal's filesystem. Images are no pod's: where nothing but images lies, priority decides. */
-function statsToMeasure(signal: Signal, placement: FilesystemLayout): Parts {
+function statsToMeasure(signal: Signal, placement: FilesystemLayout): RankParts {
   if (placement === 'shared') return { rootfs: true, logsAndVolumes: true }
   if (placement === 'split')
     return signal.startsWith('imagefs.')
@@ -189,7 +189,7 @@ const inodesOf = ({ inodesUsed }: FsUsage): number => inodesUsed ?? 0
 function podDiskUsage(
   { containers, volumes }: PodStats,
   pod: Pod,
-  { rootfs, logsAndVolumes }: Parts,
+  { rootfs, logsAndVolumes }: RankParts,
   usedOf: (usage: FsUsage) => number,
 ): number {
   let total = 0

@@ -11,7 +11,7 @@ export const mostUnpacking = 3.5
 /** Unpacked layers take at least so much of their packed size. */
 const leastUnpacking = 0.9
 
-interface Listed {
+interface ListedImage {
   image: string
   sizeBytes: number | null
   isInUse: boolean | null
@@ -34,7 +34,7 @@ export type FreedSpace = Record<'bytes' | 'inodes', SpaceBounds>
 /** Bounds of what the deletion of `images` frees, whatever else is deleted before. */
 export type FreedBy = (images: readonly string[]) => FreedSpace
 
-export function freedByOf(listed: readonly Listed[], space: ImageSpace): FreedBy {
+export function freedByOf(listed: readonly ListedImage[], space: ImageSpace): FreedBy {
   const sizes = new Map(listed.map(({ image, sizeBytes }) => [image, sizeBytes ?? 0]))
   const unused = new Set(listed.filter(({ isInUse }) => isInUse !== true).map(({ image }) => image))
   const sizeOf = (images: Iterable<string>) =>

@@ -23,7 +23,7 @@ export interface ImageUser {
   createdAt: string | number | undefined
 }
 
-interface ImageUse {
+interface ImageUsage {
   /** The image's, in the list that was indexed. */
   place: number
   user: ImageUser
@@ -59,11 +59,11 @@ export function imageUses(
   index: ImageIndex,
   areIdsKnown: boolean,
   kubelet: Kubelet,
-): ImageUse[] {
+): ImageUsage[] {
   // What upstream cannot convert it passes over.
   const containers = (runtime?.containers ?? []).filter(({ id = '' }) => id !== '')
   const hasImageId = kubelet.features.has('containerImageId')
-  const uses: ImageUse[] = []
+  const uses: ImageUsage[] = []
   for (const raw of containers) takeContainer(raw, hasImageId, index, uses)
   const isRuntimeRead = areIdsKnown && runtime?.containers !== undefined
   const canMount = kubelet.isGateOn('ImageVolume')
@@ -87,7 +87,7 @@ function takeContainer(
   raw: RuntimeContainer,
   hasImageId: boolean,
   index: ImageIndex,
-  uses: ImageUse[],
+  uses: ImageUsage[],
 ): void {
   const { id: containerId = '', imageRef = '', createdAt } = raw
   const imageId = (hasImageId && raw.imageId) || imageRef
@@ -136,7 +136,11 @@ function statusesOf(pod: KubernetesPod): Status[] {
   })
 }
 
-function takeStatus({ container, references }: Status, index: ImageIndex, uses: ImageUse[]): void {
+function takeStatus(
+  { container, references }: Status,
+  index: ImageIndex,
+  uses: ImageUsage[],
+): void {
   const { places, isSure } = firstReferenced(index, references)
   for (const place of places)
     uses.push({ place, user: { containerId: container.id, isSure, createdAt: undefined } })
@@ -162,7 +166,7 @@ function takeVolume(
   { places, isSure, name }: ImageVolume,
   pod: KubernetesPod,
   containers: readonly Container[],
-  uses: ImageUse[],
+  uses: ImageUsage[],
 ): void {
   for (const { id, createdAt, name: containerName } of containers) {
     const isMounted = mounts(pod.spec, containerName, name)

@@ -1,6 +1,6 @@
 /** What the node measured of its own folders, each without the folders below it that have a line of their own. */
 import type { DiskHolder } from '#model/disk-ledger.ts'
-import type { MeasuredFolder as Folder, HostDiskUse } from '#model/node-input.ts'
+import type { HostDiskUse, MeasuredFolder } from '#model/node-input.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
 import type { Amount, PodUse } from './pod-use.ts'
@@ -25,7 +25,7 @@ const holders: Readonly<Record<string, DiskHolder>> = {
 /** Names of the folders that the script measures. */
 export const measuredHolders = Object.keys(holders)
 
-type MeasuredFolder = Required<Pick<Folder, 'holder' | 'path' | 'bytes'>> & Amount
+type FolderSize = Required<Pick<MeasuredFolder, 'holder' | 'path' | 'bytes'>> & Amount
 
 export function folderEntries(
   node: PreparedNode,
@@ -63,10 +63,10 @@ function orphansOf({ input }: PreparedNode, { orphans = [] }: HostDiskUse): Orph
 }
 
 /** Without the measured folders inside it; of those that lie in each other only the outermost counts. */
-function ownSpace(folder: MeasuredFolder, all: MeasuredFolder[]): Amount {
+function ownSpace(folder: FolderSize, all: FolderSize[]): Amount {
   const below = all.filter(other => isBelow(other, folder))
   const outermost = below.filter(one => !below.some(other => isBelow(one, other)))
-  const sum = (of: (one: MeasuredFolder) => number) =>
+  const sum = (of: (one: FolderSize) => number) =>
     outermost.reduce((total, one) => total + of(one), 0)
   return {
     bytes: Math.max(0, folder.bytes - sum(({ bytes }) => bytes)),
@@ -74,11 +74,11 @@ function ownSpace(folder: MeasuredFolder, all: MeasuredFolder[]): Amount {
   }
 }
 
-const isBelow = (inner: MeasuredFolder, outer: MeasuredFolder) =>
+const isBelow = (inner: FolderSize, outer: FolderSize) =>
   inner.path.startsWith(`${outer.path.replace(/\/$/, '')}/`)
 
 function entriesOf(
-  { holder, path }: MeasuredFolder,
+  { holder, path }: FolderSize,
   own: Amount,
   orphans: Orphan[],
   pods: PodUse | null,

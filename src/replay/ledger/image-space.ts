@@ -97,12 +97,12 @@ function snapshotBytes({ summary, input }: PreparedNode): number | null {
   )
 }
 
-type Image = NonNullable<PreparedNode['imageEvidence']['images']>[number]
+type StoredImage = NonNullable<PreparedNode['imageEvidence']['images']>[number]
 
 /** By the CRI. Null: not all images, sizes or users are known. */
 export function sizesByGroup(
   { imageEvidence }: PreparedNode,
-  counts: (image: Image) => boolean,
+  counts: (image: StoredImage) => boolean,
 ): Record<ImageGroup, number> | null {
   const { images, isComplete, areUsersComplete } = imageEvidence
   if (images === null || !isComplete || !areUsersComplete) return null
@@ -115,9 +115,10 @@ export function sizesByGroup(
 }
 
 /** Its layers are those that sandboxes use. */
-const isSandboxImage = ({ names }: Image) => names.some(name => /(?:^|\/)pause[^/]*$/.test(name))
+const isSandboxImage = ({ names }: StoredImage) =>
+  names.some(name => /(?:^|\/)pause[^/]*$/.test(name))
 
-function groupOf({ isPinned, users }: Image): ImageGroup {
+function groupOf({ isPinned, users }: StoredImage): ImageGroup {
   if (isPinned === true) return 'images-pinned'
   return users.length > 0 ? 'images-in-use' : 'images-unused'
 }

@@ -28,7 +28,7 @@ const columns = [
   'reason',
   'id',
 ] as const
-type Row = Partial<Record<(typeof columns)[number], string | number | null>>
+type CsvRow = Partial<Record<(typeof columns)[number], string | number | null>>
 
 export const csv: Format = {
   id: 'csv',
@@ -59,7 +59,9 @@ function cell(value: string | number): string {
   return `"${shown.toWellFormed().replaceAll('"', '""')}"`
 }
 
-const rowsOf = ({ document: { findings, waived, unknowns, notAudited } }: AuditReport): Row[] => [
+const rowsOf = ({
+  document: { findings, waived, unknowns, notAudited },
+}: AuditReport): CsvRow[] => [
   ...findings.map(finding => findingRow(finding, 'open')),
   ...waived.map(finding => findingRow(finding, 'waived')),
   ...unknowns.map(({ rule, cluster, subject, nodes, reason }) => ({
@@ -77,7 +79,7 @@ const rowsOf = ({ document: { findings, waived, unknowns, notAudited } }: AuditR
   })),
 ]
 
-const findingRow = (finding: Finding, state: 'open' | 'waived'): Row => ({
+const findingRow = (finding: Finding, state: 'open' | 'waived'): CsvRow => ({
   state,
   severity: finding.severity,
   confidence: finding.confidence,
@@ -98,7 +100,7 @@ const whereOf = ({
   cluster,
   subject,
   nodes,
-}: Pick<Finding, 'cluster' | 'subject' | 'nodes'>): Row => ({
+}: Pick<Finding, 'cluster' | 'subject' | 'nodes'>): CsvRow => ({
   cluster: nameText(cluster),
   subjectKind: subject.kind,
   subjectNamespace: subject.namespace === null ? null : nameText(subject.namespace),

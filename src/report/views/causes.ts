@@ -11,7 +11,7 @@ import { type OutlookView, outlookView } from './outlook.ts'
 
 const limits = { settings: 2, others: 2, findings: 20, commands: 6, adviceLength: 260 }
 
-interface Shown {
+interface ShownCause {
   titleOf: TitleOf
   language: Language
 }
@@ -24,7 +24,7 @@ export type CausesView = ReturnType<typeof causesView>
 
 export function causesView(
   causes: FoundCause[],
-  on: Shown,
+  on: ShownCause,
   anchorOf: PageAnchors['ofFinding'],
   isRead: boolean,
 ) {
@@ -44,7 +44,7 @@ export const moreCauses = (rest: FoundCause[], language: Language): string =>
 
 export type CauseView = ReturnType<typeof causeView>
 
-export function causeView(cause: FoundCause, index: number, { titleOf, language }: Shown) {
+export function causeView(cause: FoundCause, index: number, { titleOf, language }: ShownCause) {
   const { words } = language
   return {
     anchor: causeAnchor(index),
@@ -73,7 +73,7 @@ function titled({ findings }: FoundCause): Pick<Finding, 'rule' | 'title'> {
 function causeDetails(
   cause: FoundCause,
   index: number,
-  on: Shown,
+  on: ShownCause,
   anchorOf: PageAnchors['ofFinding'],
 ) {
   const { language, titleOf } = on

@@ -8,7 +8,7 @@ import type { Assumptions, AuditedNode } from '#model/report.ts'
 
 const hourMs = 3_600_000
 
-type Disk = 'nodefs' | 'imagefs'
+type DiskForecast = 'nodefs' | 'imagefs'
 
 /** Times at one rate. Null: never; 0: now. */
 export interface ActingTimes {
@@ -57,7 +57,7 @@ export function diskOutlooks(
   const { filesystems, eviction, imageGC } = prediction
   const { layout } = filesystems
   if (eviction === null || eviction.error !== null || layout === null) return []
-  const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
+  const disks: DiskForecast[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
   return disks.flatMap(disk => {
     const { capacityBytes, availableBytes } = filesystems[disk] ?? {
       capacityBytes: null,

@@ -42,7 +42,7 @@ export interface Gauge {
   facts: string[]
 }
 
-interface Amounts {
+interface GaugeAmounts {
   capacity: number | null
   available: number | null
 }
@@ -111,7 +111,7 @@ export function gaugesOf(
 }
 
 function memoryGauge(
-  observed: Amounts | null,
+  observed: GaugeAmounts | null,
   thresholds: EvaluatedThreshold[],
   language: Language,
 ): Gauge[] {
@@ -123,7 +123,12 @@ function memoryGauge(
   return [gauge]
 }
 
-function emptyGauge(title: string, kind: GaugeKind, amounts: Amounts, language: Language): Gauge {
+function emptyGauge(
+  title: string,
+  kind: GaugeKind,
+  amounts: GaugeAmounts,
+  language: Language,
+): Gauge {
   return {
     title,
     kind,
@@ -138,7 +143,7 @@ function emptyGauge(title: string, kind: GaugeKind, amounts: Amounts, language: 
 }
 
 function standing(
-  { capacity, available }: Amounts,
+  { capacity, available }: GaugeAmounts,
   kind: GaugeKind,
   { words: { gauge: words }, bytes, count }: Language,
 ): { usedPercent: number | null; summary: string } {

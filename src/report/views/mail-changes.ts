@@ -15,7 +15,7 @@ import { returnedTexts } from './returned.ts'
 export interface ListedFinding {
   finding: Finding
   /** What is new about it; null: no earlier run. */
-  kind: Kind | 'unchanged' | null
+  kind: ChangeKind | 'unchanged' | null
   /** `severity high → critical`; empty if the label says everything. */
   why: string[]
 }
@@ -42,10 +42,10 @@ export interface MailChanges {
  * leaves the change open; `moved`: as bad, on other nodes; `waived`: waived since the last run.
  */
 const kinds = ['new', 'back', 'worse', 'seen', 'unclear', 'moved', 'better', 'waived'] as const
-type Kind = (typeof kinds)[number]
+type ChangeKind = (typeof kinds)[number]
 
-const last: readonly Kind[] = ['better', 'waived']
-function place(kind: Kind | null): number {
+const last: readonly ChangeKind[] = ['better', 'waived']
+function place(kind: ChangeKind | null): number {
   if (kind === null) return 1
   return last.includes(kind) ? 2 + last.indexOf(kind) : 0
 }
@@ -101,7 +101,7 @@ type Past = Pick<PastFinding, 'id' | 'severity'>
 const byPastSeverity = (a: Past, b: Past) =>
   severities.indexOf(a.severity) - severities.indexOf(b.severity) || byText(a.id, b.id)
 
-function kindOfChange(change: Change | undefined): Kind | null {
+function kindOfChange(change: Change | undefined): ChangeKind | null {
   switch (change) {
     case 'new':
       return 'new'
@@ -124,17 +124,17 @@ function kindOfChange(change: Change | undefined): Kind | null {
 }
 
 function countsOf(
-  found: (Kind | null)[],
+  found: (ChangeKind | null)[],
   ended: PastFinding[],
   { unread, hidden, absent }: RunBefore,
   language: Language,
 ): string[] {
   const words = language.words.changes.counts
-  const kindCount = (of: Kind) => found.filter(kind => kind === of).length
+  const kindCount = (of: ChangeKind) => found.filter(kind => kind === of).length
   const endedAs = (...ways: Ending[]) => ended.filter(({ ended: how }) => ways.includes(how)).length
   const lost = hidden.filter(({ isNew }) => isNew)
   const critical = lost.filter(({ severity }) => severity === 'critical').length
-  const count = (of: Exclude<Kind, 'unclear' | 'moved'>): [number, string] => [
+  const count = (of: Exclude<ChangeKind, 'unclear' | 'moved'>): [number, string] => [
     kindCount(of),
     words[of](kindCount(of)),
   ]

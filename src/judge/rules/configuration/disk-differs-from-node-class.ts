@@ -12,7 +12,7 @@ const classes = 'ec2nodeclasses.karpenter.k8s.aws'
 /** Of the volume: partitions and metadata of the filesystem take the rest. */
 const share = { least: 0.85, most: 1.02 }
 
-interface Volume {
+interface DeclaredVolume {
   where: string
   sizeBytes: number
 }
@@ -80,7 +80,7 @@ interface NodegroupNode {
 function volumeOfTemplate(
   { template: { id, version }, amiFamily }: NodegroupNode,
   { launchTemplates, why }: NodeContext,
-): Volume | string | null {
+): DeclaredVolume | string | null {
   if (launchTemplates === null) return why('launchTemplates')
   const found = launchTemplates.find(
     ({ launchTemplateId, versionNumber }) =>
@@ -96,7 +96,10 @@ function volumeOfTemplate(
 const deviceOf = (family: AmiFamily) => (family === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda')
 
 /** Null: no size is declared. A text: why it is not known. */
-function volumeOfNodegroup(node: NodegroupNode, context: NodeContext): Volume | string | null {
+function volumeOfNodegroup(
+  node: NodegroupNode,
+  context: NodeContext,
+): DeclaredVolume | string | null {
   const { group } = node
   const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === group)
   if (nodegroup === undefined) return context.why('nodegroups')
@@ -109,7 +112,7 @@ function volumeOfClass(
   name: string | null,
   family: AmiFamily,
   context: NodeContext,
-): Volume | string | null {
+): DeclaredVolume | string | null {
   const all = context.objects(classes)
   if (all === null) return context.why(classes)
   const found = all.find(({ metadata }) => name !== null && metadata?.name === name)

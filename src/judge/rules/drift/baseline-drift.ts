@@ -21,7 +21,7 @@ import { bounded, counted } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Baseline } from '#model/policy.ts'
 
-type Fact = Pick<
+type BaselineFact = Pick<
   NodeIdentity,
   'owner' | 'amiFamily' | 'instanceType' | 'kubeletVersion' | 'operatingSystem'
 > & {
@@ -61,7 +61,7 @@ export const baselineDrift = contextRule({
     ],
   },
 
-  fact: (subject): Fact => {
+  fact: (subject): BaselineFact => {
     const { cluster, identity, configuration, isConfigurationOnDisk, node } = subject
     const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity
     const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
@@ -90,7 +90,7 @@ export const baselineDrift = contextRule({
   },
 })
 
-function* fromBaseline(fact: Fact, baseline: Baseline['configuration']) {
+function* fromBaseline(fact: BaselineFact, baseline: Baseline['configuration']) {
   const { running, kubeletVersion } = fact
   const deviations = Object.entries(wantedBy(baseline, fact))
     .filter(([path, value]) => meaningOf(path, value, kubeletVersion) !== runs(running, path))
@@ -128,7 +128,10 @@ function pendingPaths(
 }
 
 /** By path. A field that is null stands for its default, in a map a key that is null for none. */
-function wantedBy(baseline: Baseline['configuration'], fact: Fact): Record<string, unknown> {
+function wantedBy(
+  baseline: Baseline['configuration'],
+  fact: BaselineFact,
+): Record<string, unknown> {
   const fields = Object.entries(baseline).filter(([, value]) => value !== null)
   const unset = Object.keys(baseline).filter(
     field => baseline[field] === null && !dependsOnSize(field),
@@ -144,7 +147,11 @@ function wantedBy(baseline: Baseline['configuration'], fact: Fact): Record<strin
 }
 
 /** What most of its peers have is no edit of one of them, which peer-drift says. */
-function* fromImage(fact: Fact, context: NodeContext, group: readonly FactOfGroup<Fact>[]) {
+function* fromImage(
+  fact: BaselineFact,
+  context: NodeContext,
+  group: readonly FactOfGroup<BaselineFact>[],
+) {
   const { peers } = fact
   const deviations = imageDeviations(fact, context).filter(({ path }) =>
     isOnMost(group, { part: peers, key: path }, other => ({
@@ -155,7 +162,7 @@ function* fromImage(fact: Fact, context: NodeContext, group: readonly FactOfGrou
   if (deviations.length > 0) yield failing('ami', deviations, fact)
 }
 
-function imageDeviations(fact: Fact, context: NodeContext): Deviation[] {
+function imageDeviations(fact: BaselineFact, context: NodeContext): Deviation[] {
   const declaration = wholeDeclaration(fact.node, context)
   if (declaration === null) return []
   const { running, amiFamily, kubeletVersion, pending } = fact
@@ -184,7 +191,7 @@ function imageDeviations(fact: Fact, context: NodeContext): Deviation[] {
 function besideDeclared(
   path: string,
   { settings }: Declaration,
-  { amiFamily, kubeletVersion }: Fact,
+  { amiFamily, kubeletVersion }: BaselineFact,
 ): 'image' | 'none' | null {
   const field = fieldOf(path)
   const own = settings.filter(setting => fieldOf(setting.path) === field)
@@ -206,14 +213,18 @@ function besideDeclared(
 }
 
 /** Defaults of the image, or else of the kubelet, by path. */
-const presetsOf = ({ amiFamily, kubeletVersion, operatingSystem }: Fact): Record<string, unknown> =>
+const presetsOf = ({
+  amiFamily,
+  kubeletVersion,
+  operatingSystem,
+}: BaselineFact): Record<string, unknown> =>
   writtenSettings({
     ...configurationDefaults,
     evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),
     ...amiDefaults(amiFamily, kubeletVersion),
   })
 
-function reservationDeviations({ running, cores }: Fact): Deviation[] {
+function reservationDeviations({ running, cores }: BaselineFact): Deviation[] {
   const cpu = cores === null ? null : `${eksReservedCpuMillis(cores)}m`
   const system = Object.keys(running).filter(
     path => fieldOf(path) === 'systemReserved' && runs(running, path) !== '',
@@ -241,7 +252,11 @@ function reservationDeviations({ running, cores }: Fact): Deviation[] {
 const isRunning = (running: Record<string, FieldValue>, path: string, value: string) =>
   runs(running, path) === meaningOf(path, value, null)
 
-function failing(layer: 'baseline' | 'ami', deviations: Deviation[], { running, isOnDisk }: Fact) {
+function failing(
+  layer: 'baseline' | 'ami',
+  deviations: Deviation[],
+  { running, isOnDisk }: BaselineFact,
+) {
   const has = isOnDisk ? 'The files and flags of the kubelet come to' : 'The kubelet runs with'
   const meant =
     layer === 'baseline'

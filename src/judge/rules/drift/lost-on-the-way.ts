@@ -18,7 +18,7 @@ import { line } from '#judge/evidence.ts'
 import { contextRule, type FactOfGroup } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
-interface Fact {
+interface LossFact {
   node: DeclaredNode
   running: Record<string, FieldValue>
   release: string
@@ -47,7 +47,7 @@ export const lostOnTheWay = contextRule({
   // Nothing can be declared for EKS Auto Mode.
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
 
-  fact: (subject): Fact => ({
+  fact: (subject): LossFact => ({
     node: declaredNode(subject),
     running: fieldValues(subject.configuration, subject.identity),
     release: JSON.stringify(releaseOf(subject.node, subject.identity.kubeletVersion)),
@@ -106,7 +106,7 @@ export const lostOnTheWay = contextRule({
   },
 })
 
-function lossesOfDeclared({ settings }: Declaration, { node, running, start }: Fact): Loss[] {
+function lossesOfDeclared({ settings }: Declaration, { node, running, start }: LossFact): Loss[] {
   const files = typeof start === 'string' ? null : start
   const lost = settings.filter(setting => isLost(setting, running, node))
   return lost.map(
@@ -162,8 +162,8 @@ const isExplained = ({ path, where, by }: Loss, declaration: Declaration | strin
 
 const runsOnMost = (
   { path, value }: Loss,
-  { peers, node }: Fact,
-  group: readonly FactOfGroup<Fact>[],
+  { peers, node }: LossFact,
+  group: readonly FactOfGroup<LossFact>[],
 ): boolean =>
   isOnMost(
     group,
@@ -177,8 +177,8 @@ const runsOnMost = (
 /** Of what an older template version or node class said nothing is known: the nodes made from the new one show what it comes to. */
 function lossesOfOlder(
   { settings, older }: Declaration,
-  { running, release }: Fact,
-  group: readonly FactOfGroup<Fact>[],
+  { running, release }: LossFact,
+  group: readonly FactOfGroup<LossFact>[],
 ): Loss[] {
   if (older === undefined) return []
   const isNew = ({ template, nodeClass }: DeclaredNode) =>

@@ -20,7 +20,7 @@ import type { Policy } from '#model/policy.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
 import { byText } from '#model/text-order.ts'
 
-interface Fact extends SizedSettings {
+interface PeerFact extends SizedSettings {
   cluster: string
   group: string
   node: DeclaredNode
@@ -44,7 +44,7 @@ export const peerDrift = cohortRule({
 
   cohort: peersOf,
 
-  fact: ({ cluster, configuration, identity, node, ...subject }): Fact => {
+  fact: ({ cluster, configuration, identity, node, ...subject }): PeerFact => {
     const { amiFamily, instanceType, group } = identity
     const { cpu, memory } = node.status?.capacity ?? {}
     return {
@@ -61,12 +61,15 @@ export const peerDrift = cohortRule({
 
   *judge(members, policy, context) {
     const meaning = new Meaning(policy, context)
-    const meantOf = (fact: Fact, path: string) => meaning.of(fact, path)
+    const meantOf = (fact: PeerFact, path: string) => meaning.of(fact, path)
     const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted(
       byText,
     )
     const drifts = paths.flatMap((path): PathDrift[] => {
-      const ofPath = (equals: readonly CohortMember<Fact>[], qualifier: string): PathDrift[] => {
+      const ofPath = (
+        equals: readonly CohortMember<PeerFact>[],
+        qualifier: string,
+      ): PathDrift[] => {
         const drift = driftOf(path, equals, qualifier, meantOf)
         const [first] = equals
         return drift === null || first === undefined ? [] : [{ ...drift, path, fact: first.fact }]
@@ -128,7 +131,7 @@ function amountOf(text: string | undefined, unit = 1): number | null {
 interface PathDrift extends Drift {
   path: string
   /** Of one of those that were compared. */
-  fact: Fact
+  fact: PeerFact
 }
 
 const outliersOf = (drifts: readonly { outliers: string[] }[]): string[] =>
@@ -163,7 +166,7 @@ class Meaning {
   readonly #policy: Policy
   readonly #context: ClusterContext
   readonly #known = new Map<
-    Fact,
+    PeerFact,
     { declaration: Declaration | string; baseline: Record<string, unknown> }
   >()
 
@@ -172,7 +175,7 @@ class Meaning {
     this.#context = context
   }
 
-  of(fact: Fact, path: string): Meant | null {
+  of(fact: PeerFact, path: string): Meant | null {
     const { declaration, baseline } = this.#ofNode(fact)
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
     const meant = (by: Meant['by'], value: unknown) => ({
@@ -198,7 +201,7 @@ class Meaning {
     )
   }
 
-  #ofNode(fact: Fact) {
+  #ofNode(fact: PeerFact) {
     const known = this.#known.get(fact)
     if (known) return known
     const declaration = declarationOf(fact.node, this.#context)

@@ -10,7 +10,7 @@ import type { Evidence } from '#model/finding.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import { byText } from '#model/text-order.ts'
 
-interface Fact {
+interface VersionFact {
   release: Release
   /** Of the fields that do not depend on the size of the instance. Null: not read. */
   fields: Record<string, FieldValue> | null
@@ -36,7 +36,7 @@ export const versionSkewDrift = cohortRule({
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
   cohort: () => '',
 
-  fact: (subject): Fact => ({
+  fact: (subject): VersionFact => ({
     release: releaseOf(subject.node, subject.identity.kubeletVersion),
     fields: subject.configuration && fieldValues(subject.configuration, subject.identity),
     amiFamily: subject.identity.amiFamily,
@@ -86,11 +86,11 @@ function settingsWords(differing: readonly Differing[]): string {
 
 interface OfRelease {
   release: Release
-  members: CohortMember<Fact>[]
+  members: CohortMember<VersionFact>[]
 }
 
 /** The one to keep first: the newest, or where that cannot be said what most nodes run. */
-function releasesOf(members: CohortMember<Fact>[]): OfRelease[] {
+function releasesOf(members: CohortMember<VersionFact>[]): OfRelease[] {
   // Only where every node has the AMI's id does it tell more than the name.
   const hasIds = members.every(({ fact }) => fact.release.image !== fact.release.osImage)
   const key = ({ image, osImage, minor }: Release) =>
@@ -115,7 +115,7 @@ const shown = ({ image, osImage, minor }: Release): string =>
     120,
   )
 
-function namesOf(members: CohortMember<Fact>[]): string {
+function namesOf(members: CohortMember<VersionFact>[]): string {
   const names = members.map(({ node }) => node).toSorted(byText)
   return `${counted(names.length, 'node')} (${bounded(names[0] ?? '', 63)}${names.length > 1 ? ', ...' : ''})`
 }
@@ -130,7 +130,7 @@ interface Differing {
 /** Whether the image's own default for this field is unknown. */
 const mayBring =
   (path: string) =>
-  ({ fact: { amiFamily } }: CohortMember<Fact>): boolean =>
+  ({ fact: { amiFamily } }: CohortMember<VersionFact>): boolean =>
     !isFamilyOfEks(amiFamily) || !isAmiDefaultKnown(amiFamily, fieldOf(path))
 
 const ofKubelet = writtenSettings({ ...configurationDefaults })
@@ -171,7 +171,7 @@ function differingSettings(releases: readonly OfRelease[]): Differing[] {
 
 type Value = Pick<FieldValue, 'canonical' | 'shown' | 'isDefault'>
 
-function commonest(path: string, members: CohortMember<Fact>[]): Value | null {
+function commonest(path: string, members: CohortMember<VersionFact>[]): Value | null {
   const values = members.flatMap(({ fact }) =>
     fact.fields === null ? [] : [fact.fields[path] ?? absentValue(path)],
   )

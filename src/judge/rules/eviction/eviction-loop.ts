@@ -21,7 +21,7 @@ const manyWithReturn = 2
 const ownersShown = 5
 const containersShown = 3
 
-interface Fact {
+interface LoopFact {
   evicted: Eviction[]
   owners: string[]
   /** By owner: the pressure taints that its living pods here tolerate. */
@@ -46,7 +46,7 @@ export const evictionLoop = contextRule({
     ],
   },
 
-  fact: ({ pods, eviction, at }): Fact => ({
+  fact: ({ pods, eviction, at }): LoopFact => ({
     evicted: recordedEvictions(pods, at),
     owners: lastingOwners(pods, ({ status }) => status?.reason === 'Evicted'),
     tolerated: toleratedByOwner(pods),
@@ -64,7 +64,7 @@ export const evictionLoop = contextRule({
     loopsOf({ evicted: [], owners: [], tolerated: {}, nextVictims: {} }, events, at),
 })
 
-function loopsOf(fact: Fact, events: readonly NodeEvent[] | null, at: string): Failing[] {
+function loopsOf(fact: LoopFact, events: readonly NodeEvent[] | null, at: string): Failing[] {
   const evictions = allEvictions(fact.evicted, events, at)
   const byOwner = Map.groupBy(evictions, eviction => likelyOwner(eviction, fact.owners).name)
   return [...byOwner.values()]
@@ -76,7 +76,7 @@ function loopsOf(fact: Fact, events: readonly NodeEvent[] | null, at: string): F
 
 function loopOf(
   own: Eviction[],
-  { owners, tolerated, nextVictims }: Fact,
+  { owners, tolerated, nextVictims }: LoopFact,
   at: string,
 ): { count: number; failing: Failing } | null {
   const latest = own.at(-1)

@@ -90,11 +90,11 @@ export const graceLongerThanFillTime = nodeRule({
   },
 })
 
-type Subject = Satisfied<'eviction'>
+type FillSubject = Satisfied<'eviction'>
 
 const capacityOf = (
   signal: Signal,
-  { eviction, filesystems }: Subject,
+  { eviction, filesystems }: FillSubject,
 ): number | null | undefined => {
   const filesystem = filesystems[signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
   return (
@@ -106,7 +106,7 @@ const capacityOf = (
 /** The hard one that is met first on that filesystem; undefined: there is none; null: not known. */
 function hardAfter(
   { signal }: EvaluatedThreshold,
-  { eviction, filesystems }: Subject,
+  { eviction, filesystems }: FillSubject,
 ): EvaluatedThreshold | undefined | null {
   const sister = sisterOf(signal)
   const all = eviction.thresholds.filter(threshold => threshold.hard && canBeMet(threshold))
@@ -122,7 +122,7 @@ const rounding = (threshold: EvaluatedThreshold | undefined) =>
   float32Rounding(threshold?.value ?? '', threshold?.resolved ?? 0)
 
 /** Half of the time to fill: what is left is for the pods to end in. */
-function shorter({ signal }: EvaluatedThreshold, filledMs: number, { configuration }: Subject) {
+function shorter({ signal }: EvaluatedThreshold, filledMs: number, { configuration }: FillSubject) {
   const seconds = tidySeconds.find(seconds => 2000 * seconds <= filledMs)
   return seconds === undefined
     ? undefined

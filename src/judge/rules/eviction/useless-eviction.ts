@@ -7,7 +7,7 @@ import { amountOf } from '#judge/values.ts'
 import type { EvaluatedThreshold, FilesystemLayout, Signal } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
-type Subject = Satisfied<'configuration' | 'eviction'>
+type EvictionSubject = Satisfied<'configuration' | 'eviction'>
 const signals: readonly Signal[] = [
   'nodefs.available',
   'imagefs.available',
@@ -87,7 +87,7 @@ interface Short extends Room {
 /** Null: not observed. */
 function roomOf(
   { signal, resolved, margin, minReclaim }: EvaluatedThreshold,
-  { eviction }: Subject,
+  { eviction }: EvictionSubject,
 ): Room | null {
   const capacityBytes = eviction.signals[signal]?.capacityBytes
   if (!capacityBytes || resolved === null || margin === null) return null
@@ -104,7 +104,7 @@ function diskOf(signal: Signal, layout: FilesystemLayout): string {
   return signal === 'nodefs.available' ? 'nodefs' : 'imagefs'
 }
 
-function failing(short: Short, { configuration, filesystems }: Subject): Failing {
+function failing(short: Short, { configuration, filesystems }: EvictionSubject): Failing {
   const { threshold, capacityBytes, availableBytes, neededBytes, missingBytes, most } = short
   const { signal, met } = threshold
   const otherBytes = capacityBytes - availableBytes - most.bytes

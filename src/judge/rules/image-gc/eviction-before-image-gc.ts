@@ -8,7 +8,7 @@ import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
-type Subject = Satisfied<'imageGC' | 'eviction'>
+type ThresholdSubject = Satisfied<'imageGC' | 'eviction'>
 
 const gcMinutes = imageGcPeriodMs / 60_000
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
@@ -68,7 +68,7 @@ const unobserved = ({ signal, resolved }: EvaluatedThreshold) =>
 /** Null: the bytes are not known. With the loop stopped any threshold comes first. */
 function isTooClose(
   { value, resolved, gracePeriodMs }: EvaluatedThreshold,
-  { imageGC, filesystems }: Subject,
+  { imageGC, filesystems }: ThresholdSubject,
   policy: Policy,
 ): boolean | null {
   if (!imageGC.enabled) return true
@@ -86,7 +86,7 @@ function isTooClose(
 function failing(
   first: EvaluatedThreshold,
   firing: EvaluatedThreshold[],
-  { configuration, imageGC, filesystems }: Subject,
+  { configuration, imageGC, filesystems }: ThresholdSubject,
   policy: Policy,
 ): Failing {
   const high = imageGC.highThresholdPercent

@@ -49,7 +49,7 @@ export const imageGcFreesLittle = contextRule({
   },
 })
 
-type Measured = ReclaimRound & { countedBytes: number; freedBytes: number }
+type MeasuredRounds = ReclaimRound & { countedBytes: number; freedBytes: number }
 
-const isMeasured = (round: ReclaimRound): round is Measured =>
+const isMeasured = (round: ReclaimRound): round is MeasuredRounds =>
   round.freedBytes !== null && (round.countedBytes ?? 0) > 0

@@ -8,7 +8,7 @@ import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet, sisterOf } from '#model/watched-signals.ts'
 
-type Subject = Satisfied<'imageGC' | 'eviction'>
+type OrderSubject = Satisfied<'imageGC' | 'eviction'>
 
 const gcMinutes = imageGcPeriodMs / 60_000
 const firstVictims = 3
@@ -58,7 +58,7 @@ export const imageGcNeverFirst = nodeRule({
  */
 function firstOf(
   signal: Signal,
-  { eviction, filesystems }: Subject,
+  { eviction, filesystems }: OrderSubject,
 ): EvaluatedThreshold | undefined | null {
   const isShared = filesystems.layout === 'shared'
   if (isShared && signal === 'imagefs.inodesFree') return undefined
@@ -78,7 +78,7 @@ interface Use {
   usedPercent: number
 }
 
-function useOf(signal: Signal, { filesystems }: Subject): Use | null {
+function useOf(signal: Signal, { filesystems }: OrderSubject): Use | null {
   const filesystem = filesystems[signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
   const isInodes = signal.endsWith('.inodesFree')
   const capacity = (isInodes ? filesystem?.inodes : filesystem?.capacityBytes) ?? null
@@ -90,7 +90,7 @@ function useOf(signal: Signal, { filesystems }: Subject): Use | null {
 /** By its bytes, or because a round is due there for other reasons; null: not known. */
 function isSeenByImageGc(
   signal: Signal,
-  { filesystems: { layout }, imageGC }: Subject,
+  { filesystems: { layout }, imageGC }: OrderSubject,
 ): boolean | null {
   if (layout === null && signal !== 'imagefs.inodesFree')
     return signal === 'nodefs.available' || imageGC.triggered === true ? null : false
@@ -101,7 +101,7 @@ function isSeenByImageGc(
 function failing(
   threshold: EvaluatedThreshold,
   { capacity, available, usedPercent }: Use,
-  subject: Subject,
+  subject: OrderSubject,
   policy: Policy,
 ): Failing {
   const { configuration, eviction, filesystems } = subject

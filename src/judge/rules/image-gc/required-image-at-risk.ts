@@ -11,7 +11,7 @@ import type { Policy } from '#model/policy.ts'
 import type { Certainty } from '#model/prediction.ts'
 import { byText } from '#model/text-order.ts'
 
-type Subject = Satisfied<'imageGC' | 'pods'>
+type ImageSubject = Satisfied<'imageGC' | 'pods'>
 
 const gcMinutes = imageGcPeriodMs / 60_000
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
@@ -44,7 +44,7 @@ export const requiredImageAtRisk = nodeRule({
         }
       return
     }
-    const found: (Risk & Need & { severity: Severity })[] = []
+    const found: (Risk & RequiredImage & { severity: Severity })[] = []
     for (const { risk, need } of atRisk(risks, wanted)) {
       if (risk.when === 'open')
         yield {
@@ -88,12 +88,12 @@ export const requiredImageAtRisk = nodeRule({
 })
 
 /** Names by which the images that this rule fails for are wanted on the node, all of them. */
-export function requiredImagesAtRisk(subject: Subject, policy: Policy): string[] {
+export function requiredImagesAtRisk(subject: ImageSubject, policy: Policy): string[] {
   const found = atRisk(risksOf(subject) ?? [], wantedBy(subject, policy))
   return found.flatMap(({ risk, need }) => (risk.when === 'open' ? [] : [need.name]))
 }
 
-const atRisk = (risks: readonly Risk[], wanted: Wanted): { risk: Risk; need: Need }[] =>
+const atRisk = (risks: readonly Risk[], wanted: Wanted): { risk: Risk; need: RequiredImage }[] =>
   risks.flatMap(risk => {
     const need = wanted.of(risk)
     return need === null ? [] : [{ risk, need }]
@@ -124,7 +124,7 @@ function risksOf({
   eviction,
   node,
   runtime,
-}: Subject): Risk[] | null {
+}: ImageSubject): Risk[] | null {
   if (deletions === null || kept === null || eviction?.imageDeletions === null) return null
   const names = new Map<string, string[]>()
   for (const image of node.status?.images ?? [])
@@ -147,7 +147,7 @@ function risksOf({
   return [...risks.values()]
 }
 
-interface Need {
+interface RequiredImage {
   /** By which it is wanted. */
   name: string
   why: string
@@ -156,11 +156,11 @@ interface Need {
 interface Wanted {
   isAny: boolean
   /** Null: it is not. */
-  of(risk: Risk): Need | null
+  of(risk: Risk): RequiredImage | null
 }
 
 /** Which images are wanted: those that the policy names, and those of kube-system's and of DaemonSets' pods. */
-function wantedBy({ pods }: Subject, { requiredImages }: Policy): Wanted {
+function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
   const needing = pods.filter(
     ({ metadata }) =>
       metadata?.namespace === 'kube-system' ||
@@ -173,7 +173,7 @@ function wantedBy({ pods }: Subject, { requiredImages }: Policy): Wanted {
     ]),
   )
   const held = heldImages(pods)
-  const byPolicy = (names: string[]): Need | null => {
+  const byPolicy = (names: string[]): RequiredImage | null => {
     for (const pattern of requiredImages) {
       const name = names.find(
         name => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)),
@@ -184,7 +184,7 @@ function wantedBy({ pods }: Subject, { requiredImages }: Policy): Wanted {
   }
   return {
     isAny: requiredImages.length > 0 || byName.size > 0,
-    of({ names, certainty }: Risk): Need | null {
+    of({ names, certainty }: Risk): RequiredImage | null {
       const canonical = names.map(canonicalName)
       // The API shows a container by a tag that may have moved since: it holds the image all the same, as far as anyone can tell.
       if (certainty !== 'certain' && canonical.some(name => held.has(name))) return null

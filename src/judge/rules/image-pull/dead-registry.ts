@@ -12,12 +12,13 @@ import { byText } from '#model/text-order.ts'
 
 const shown = 10
 
-interface Named {
+interface NamedPod {
   image: string
   registry: string
   user: string
 }
-const isEnded = ({ registry }: Pick<Named, 'registry'>) => Object.hasOwn(endedRegistries, registry)
+const isEnded = ({ registry }: Pick<NamedPod, 'registry'>) =>
+  Object.hasOwn(endedRegistries, registry)
 const sandbox = 'the sandbox of every pod'
 
 export const deadRegistry = contextRule({
@@ -47,7 +48,7 @@ export const deadRegistry = contextRule({
 })
 
 /** What the specs name, and what statuses say is run. */
-function ofPods({ pods }: Satisfied<'pods'>): Named[] {
+function ofPods({ pods }: Satisfied<'pods'>): NamedPod[] {
   const named = imagesOf(pods).map(({ image, registry, pod }) => ({ image, registry, user: pod }))
   const unfinished = pods.filter(({ status }) => !isTerminalPhase(status?.phase))
   const run = unfinished.flatMap(({ metadata, status }) =>
@@ -72,20 +73,20 @@ function ofPods({ pods }: Satisfied<'pods'>): Named[] {
   return [...named, ...run]
 }
 
-function ofSandbox({ host }: Pick<NodeSubject, 'host'>): Named[] {
+function ofSandbox({ host }: Pick<NodeSubject, 'host'>): NamedPod[] {
   const image = host?.containerd?.sandboxImage
   return image ? [{ image, registry: registryOf(image), user: sandbox }] : []
 }
 
 /** Also of pods that are gone by now. */
-const ofEvents = ({ events, at }: Pick<NodeContext, 'events' | 'at'>): Named[] =>
+const ofEvents = ({ events, at }: Pick<NodeContext, 'events' | 'at'>): NamedPod[] =>
   pullFailures(events, at)
     .flatMap(({ image, registry, pod }) =>
       image === null || registry === null ? [] : [{ image, registry, user: pod }],
     )
     .filter(isEnded)
 
-function* failingsOf(images: readonly Named[]): Iterable<Failing> {
+function* failingsOf(images: readonly NamedPod[]): Iterable<Failing> {
   for (const [registry, { successor, state, isGone }] of Object.entries(endedRegistries)) {
     const dead = images.filter(image => image.registry === registry)
     if (dead.length === 0) continue

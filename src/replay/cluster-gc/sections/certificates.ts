@@ -23,13 +23,13 @@ export const certificates: Section<'certificates'> = {
 /** The cleaner comes once an hour; after two of its rounds it has been there. */
 const roundsMs = 2 * certificateRequestLifetimesMs.handled
 
-interface Kept {
+interface KeptRequest {
   request: CertificateSigningRequest
   certificate: IssuedCertificate
 }
 
 class Certificates implements OpenSection<CertificateGarbage> {
-  readonly #requests = new Packed<Kept>()
+  readonly #requests = new Packed<KeptRequest>()
 
   take(resource: string, object: ClusterObject): void {
     if (!isOf(listed, resource, object)) return
@@ -43,7 +43,7 @@ class Certificates implements OpenSection<CertificateGarbage> {
   }
 
   tell({ nowMs, features }: SectionContext): CertificateGarbage {
-    const requestsOf = ({ request, certificate }: Kept): CertificateRequest[] => {
+    const requestsOf = ({ request, certificate }: KeptRequest): CertificateRequest[] => {
       const metadata = parseMetadata(request)
       if (!metadata) return []
       const { name, createdMs } = metadata

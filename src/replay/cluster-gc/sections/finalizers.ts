@@ -20,10 +20,10 @@ export const finalizers: Section<'finalizers'> = {
   open: () => new Finalizers(),
 }
 
-type Held = Omit<HeldObject, 'finalizers' | 'kind'> & { names: readonly string[] }
+type HeldByFinalizer = Omit<HeldObject, 'finalizers' | 'kind'> & { names: readonly string[] }
 
 class Finalizers implements OpenSection<FinalizerGarbage> {
-  readonly #held = new Packed<Held>()
+  readonly #held = new Packed<HeldByFinalizer>()
 
   take(resource: string, object: ClusterObject): void {
     const held = heldObject(resource, object)
@@ -41,7 +41,14 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
       lists.set(key, known)
       return known
     }
-    const heldOf = ({ namespace, name, sinceMs, expiresMs, names, ...of }: Held): HeldObject => {
+    const heldOf = ({
+      namespace,
+      name,
+      sinceMs,
+      expiresMs,
+      names,
+      ...of
+    }: HeldByFinalizer): HeldObject => {
       const resource = shared.text(of.resource)
       return {
         resource,
@@ -62,7 +69,7 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
   }
 }
 
-function heldObject(resource: string, object: ClusterObject): Held | null {
+function heldObject(resource: string, object: ClusterObject): HeldByFinalizer | null {
   if (timeOf(object.metadata?.deletionTimestamp) === null) return null
   const metadata = parseMetadata(object)
   if (!metadata || metadata.deletedMs === null || metadata.finalizers.length === 0) return null

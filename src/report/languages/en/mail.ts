@@ -27,7 +27,7 @@ const subject = {
   andSo: (counts: string[]) => `${counts.join(', ')}, …`,
 }
 
-type Kind =
+type LineKind =
   | 'new'
   | 'back'
   | 'worse'
@@ -37,7 +37,7 @@ type Kind =
   | 'better'
   | 'waived'
   | 'unchanged'
-const labels: Record<Kind, string> = {
+const labels: Record<LineKind, string> = {
   new: 'New',
   back: 'Back again',
   worse: 'Worse',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scenarios } from '#lab/scenarios/index.ts'
@@ -6,6 +6,7 @@ import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
 import type { NodeRecord, RawObject } from '#model/record.ts'
 import { measuredHolders } from '#replay/ledger/folder-space.ts'
 import { replayOf as replay } from '#test/at-the-door.ts'
+import type { Recording } from '#test/real-kubelet/recording.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'
 const recorded = (name: string) =>
@@ -45,8 +46,8 @@ const labNodes: [string, NodeRecord][] = scenarios.flatMap(({ clusters }) =>
   ),
 )
 
-function ledgerOf(record: NodeRecord): NodeLedger {
-  const { ledger } = replay(record, takenAt)
+function ledgerOf(record: NodeRecord, at = takenAt): NodeLedger {
+  const { ledger } = replay(record, at)
   if (ledger === null) throw new Error('no ledger')
   return ledger
 }
@@ -75,9 +76,24 @@ const linesOf = ({ filesystems }: NodeLedger, filesystem: 'nodefs' | 'imagefs') 
     ),
   ) as Partial<Record<DiskHolder, number>>
 
+const fixtures = new URL('../../fixtures/', import.meta.url)
+const recordings = readdirSync(new URL('recordings/', fixtures)).map(
+  file => JSON.parse(readFileSync(new URL(`recordings/${file}`, fixtures), 'utf8')) as Recording,
+)
+const realNodes = readdirSync(new URL('real/', fixtures)).flatMap(
+  file => /^(.*)-node\.json$/.exec(file)?.[1] ?? [],
+)
+
 describe('the sum of the lines', () => {
-  it.each(['single-disk', 'split-disk'])('is the used bytes of the recorded node %s', disk => {
+  it.each(realNodes)('is the used bytes of the recorded node %s', disk => {
     expectBalanced(ledgerOf(real(disk)))
+  })
+
+  it.each(recordings)('is the used bytes of the recording $name', ({ record, takenAt: at }) => {
+    const ledger = ledgerOf(record, at)
+    const { nodefs } = replay(record, at).filesystems
+    expectBalanced(ledger)
+    expect(ledger.filesystems[0]?.usedBytes).toBe(nodefs!.capacityBytes! - nodefs!.availableBytes!)
   })
 
   it.each(labNodes)('is the used bytes of %s', (_, record) => {

@@ -154,6 +154,8 @@ export interface Assumptions {
   strandedBytes: number
   /** Price of an EBS volume (policy, else the list price of gp3). */
   usdPerGiBMonth: number
+  /** An image without a container for so many days is idle. */
+  idleImageDays: number
 }
 
 export interface ResourceTags {

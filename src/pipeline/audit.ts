@@ -252,10 +252,12 @@ const assumptionsOf = ({
   strandedPercent,
   strandedGiB,
   volumeUsdPerGiBMonth,
+  idleImageDays,
 }: Policy): Assumptions => ({
   growthPercent: assumedGrowthPercent,
   imageGcPeriodMs,
   strandedPercent,
   strandedBytes: strandedGiB * 2 ** 30,
   usdPerGiBMonth: volumeUsdPerGiBMonth ?? monthlyUsd(2 ** 30, null) ?? 0,
+  idleImageDays,
 })

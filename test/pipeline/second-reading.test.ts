@@ -214,4 +214,5 @@ const assumptions = {
   strandedPercent: 10,
   strandedBytes: 50 * 1024 ** 3,
   usdPerGiBMonth: 0.08,
+  idleImageDays: 7,
 }

@@ -434,6 +434,7 @@ export const assumptions: Assumptions = {
   strandedPercent: 10,
   strandedBytes: 50 * GiB,
   usdPerGiBMonth: 0.08,
+  idleImageDays: 7,
 }
 
 export function quietReport(

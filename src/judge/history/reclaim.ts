@@ -128,6 +128,9 @@ type ImagesBefore = Pick<NodeFacts, 'at' | 'images' | 'imageGC' | 'fill'>
 export function noteImages(now: AuditedNode, before: ImagesBefore | null): void {
   if (before === null || Date.parse(before.at) >= Date.parse(now.at)) return
   const images = now.images ?? []
+  // A node that was not read keeps the days since which its images are unused.
+  if (images.length === 0) now.images = [...before.images]
+  if (images.length === 0) return
   const known = new Map(before.images.map(([name, , since]) => [name, since]))
   now.images = images.map(([name, bytes, since]) => [
     name,

@@ -29,6 +29,7 @@ export const defaults = {
   strandedPercent: 10,
   strandedGiB: 50,
   volumeUsdPerGiBMonth: null,
+  idleImageDays: 7,
   deadContainers: 50,
   criticalPods: [],
   requiredImages: [],

@@ -39,6 +39,11 @@ const limits = {
     .describe(
       'what a GiB of a node volume costs in a month, in US dollars; null: list price of gp3 (docs/cost.md)',
     ),
+  idleImageDays: z
+    .int()
+    .min(1)
+    .max(365)
+    .describe('days without a container after which the report counts an image as idle'),
   deadContainers: z.int().min(1).describe('dead containers on one node that are a pile'),
   logRetentionMinutes: z
     .number()

@@ -47,7 +47,10 @@ export function ledgersView(
       name: words.ledger.onNode(line(node.identity.name, nameLimit), line(node.cluster, nameLimit)),
       consumer: consumerText(ledger, language),
       brief: briefOf(ledger, language),
-      ledger: ledgerView(ledger, language),
+      ledger: {
+        ...ledgerView(ledger, language),
+        free: [...freeTexts(ledger.freeable, language), ...idleImages(node, assumptions, language)],
+      },
     })),
     consumers: consumerRows(nodes, language),
     sizes: sizeAdvice(nodes, assumptions, language),
@@ -229,3 +232,18 @@ function freeTexts(freeable: Freeable, { words, bytes }: Language): string[] {
     return amount === null || amount === 0 ? [] : [words.ledger.free[field](bytes(amount))]
   })
 }
+
+/** Images without a container since long ago, as far as earlier runs show. */
+function idleImages(
+  { at, images = [] }: AuditedNode,
+  { idleImageDays }: Assumptions,
+  { words, bytes }: Language,
+): string[] {
+  const sum = images
+    .filter(([, , since]) => since != null && daysBetween(since, at) >= idleImageDays)
+    .reduce((total, [, size]) => total + size, 0)
+  return sum === 0 ? [] : [words.ledger.free.idleImageBytes(bytes(sum), idleImageDays)]
+}
+
+const daysBetween = (earlier: string, later: string) =>
+  (Date.parse(later.slice(0, 10)) - Date.parse(earlier)) / 86_400_000

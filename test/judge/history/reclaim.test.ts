@@ -115,6 +115,13 @@ describe('images between two readings', () => {
     expect(node.images?.map(([, , since]) => since)).toEqual(['2026-11-15', '2026-11-21', null])
   })
 
+  it('keep their days while the node is not read', () => {
+    const node = read([])
+    noteImages(node, earlier([['a', 3 * GiB, '2026-11-15']], 0))
+    expect(node.images).toEqual([['a', 3 * GiB, '2026-11-15']])
+    expect(node.rounds).toBeUndefined()
+  })
+
   it('have the end of their tag, and no user by the runtime alone', () => {
     const imageGC = { deletions: [], kept: [{ image: 'sha256:b', reason: 'not-needed' }] } as never
     const runtime = {

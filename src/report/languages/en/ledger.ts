@@ -92,6 +92,8 @@ const ledger = {
     nextImageGcBytes: (bytes: string) => `${bytes} by the next image GC`,
     unusedImageBytes: (bytes: string) =>
       `${bytes} of unused images, with lower image GC thresholds`,
+    idleImageBytes: (bytes: string, days: number) =>
+      `at least ${bytes} of images, by their sizes in the CRI, unused for ${days} days or more`,
     deadContainerBytes: (bytes: string) => `${bytes} in dead containers`,
     unrotatedLogBytes: (bytes: string) => `${bytes} of logs above the size that rotation keeps`,
     debrisBytes: (bytes: string) => `${bytes} of logs, folders and snapshots of deleted pods`,

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest'
+import type { RememberedImage } from '#model/history.ts'
+import type { AuditReport } from '#model/report.ts'
+import { english } from '#report/languages/language.ts'
+import { ledgersView } from '#report/views/ledger.ts'
+import {
+  assumptions,
+  auditedNode,
+  finding,
+  findingsDocument,
+  GiB,
+  sharedDisk,
+} from '#test/report-builder.ts'
+
+const freeable = {
+  ...{ nextImageGcBytes: null, unusedImageBytes: 5 * GiB, deadContainerBytes: null },
+  ...{ unrotatedLogBytes: null, debrisBytes: null, totalBytes: 0, unusableBytes: null },
+}
+const ledger = {
+  schema: 'highwater.ledger/1' as const,
+  ...{ filesystems: [], pods: [], owners: [], namespaces: [], freeable },
+}
+
+function freeWith(images: RememberedImage[], idleImageDays: number): string[] {
+  const node = { ...auditedNode('a', sharedDisk(60), { ledger }), images }
+  const on = finding('high', {
+    family: 'image-gc',
+    cluster: node.cluster,
+    nodes: { count: 1, sample: ['a'] },
+  })
+  const report: Pick<AuditReport, 'document' | 'nodes' | 'assumptions'> = {
+    document: findingsDocument({ findings: [on] }),
+    nodes: [{ ...node, at: '2026-11-21T07:00:00Z' }],
+    assumptions: { ...assumptions, idleImageDays },
+  }
+  const [shown] = ledgersView(report, 1, english)?.nodes ?? []
+  return (shown?.ledger.free ?? []).map(text => text.replaceAll('\u00a0', ' '))
+}
+
+it('names the bytes of images that no container used for the days of the policy', () => {
+  const images: RememberedImage[] = [
+    ['old', 3 * GiB, '2026-11-14'],
+    ['older', GiB, '2026-10-01'],
+    ['recent', 8 * GiB, '2026-11-15'],
+    ['used', 16 * GiB, null],
+    ['unknown', 32 * GiB],
+  ]
+  expect(freeWith(images, 7)).toContain(
+    'at least 4.0 GiB of images, by their sizes in the CRI, unused for 7 days or more',
+  )
+  expect(freeWith(images, 8)[1]).toContain('1.0 GiB')
+  expect(freeWith(images, 90)).toHaveLength(1)
+})

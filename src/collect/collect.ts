@@ -66,7 +66,7 @@ export const listNodesPermission = 'list nodes'
 export const listNodesTells = 'which nodes there are: without it nothing of the cluster is audited'
 
 const fargate =
-  'a Fargate node: AWS runs its kubelet and does not let it be asked, so there is nothing to audit'
+  'a Fargate node: AWS runs its kubelet and gives no access to it, so there is nothing to audit'
 
 /** The cluster's record, then its nodes' as they are read, then its objects. Never throws for what the world did. */
 export async function* collect(

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 /**
- * Starts the CLI: the compiled one of the package, or the sources of a clone. Plain JavaScript for Node 20, because a clone brings the newer
- * Node along.
+ * Starts the CLI: the compiled one of the package, or the sources of a clone. Plain JavaScript for older Nodes: a clone brings the newer
+ * Node along, and the package says which Node it needs.
  *
  * The flag keeps the young generation small: an audit of a snapshot of 1,000 nodes then needs 228 MiB instead of 350 MiB, in the same time.
  */
@@ -9,7 +9,12 @@ import { existsSync } from 'node:fs'
 
 const sources = new URL('../src/cli/from-sources.mjs', import.meta.url)
 if (existsSync(sources)) await import(sources)
-else {
+else if (Number(process.versions.node.split('.')[0]) < 22) {
+  process.stderr.write(
+    `highwater needs Node 22 or newer; this is Node ${process.versions.node}. Install a newer Node and try again.\n`,
+  )
+  process.exitCode = 2
+} else {
   const { main } = await import('../dist/main.js')
   process.exitCode = await main(process.argv.slice(2))
 }

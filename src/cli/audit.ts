@@ -42,6 +42,7 @@ import { runSignal } from './signals.ts'
 import { liveRecords, savedRecords } from './source.ts'
 import { storeAt } from './store.ts'
 import { summaryText } from './summary.ts'
+import { verbosity } from './verbosity.ts'
 import { version } from './version.ts'
 
 export interface AuditOptions extends FleetOptions {
@@ -56,7 +57,6 @@ export interface AuditOptions extends FleetOptions {
   skipRule: string[]
   severity?: Severity
   allNodes?: boolean
-  verbose?: boolean
   plan?: boolean
   growth?: boolean
   language?: LanguageId
@@ -109,7 +109,6 @@ export function auditCommand(): Command {
       '--growth',
       'read the nodes with the least headroom again a minute later, for a first rate of growth',
     )
-    .option('-v, --verbose', 'print every cause and finding, and what each finding does')
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFormatOption(addFleetOptions(command), ['text', ...alwaysFormats, ...moreFormats])
     .addHelpText(
@@ -185,7 +184,7 @@ async function runAudit(options: AuditOptions): Promise<number> {
     isForPeople
       ? summaryText(result, {
           hasColour: process.stdout.isTTY && process.stdout.hasColors(),
-          isVerbose: options.verbose,
+          isVerbose: verbosity.isVerbose,
           language,
         })
       : (file?.body ?? ''),

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { openSync, readdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { commandEnvironment, highwater, temporaryFolder } from '#test/cli.ts'
 import { runCommand } from '#test/in-process.ts'
@@ -138,18 +139,40 @@ describe('filters', () => {
     expect(await run('22', true)).toBe(0)
   })
 
-  it('--context takes a pattern', async () => {
-    const lab = await labOf([recorded])
+  it('-v prints what each finding does, before and after the command; -q keeps the findings', async () => {
+    const cwd = folderWithSnapshot()
+    const run = async (...args: string[]) => (await runCommand(args, { cwd })).stdout
+    const brief = await run(...audit)
+    const verbose = await run(...audit, '-v')
+    expect(brief).not.toContain('(invalid-kubelet-configuration)')
+    expect(verbose).toContain('(invalid-kubelet-configuration)')
+    expect(await run('-v', ...audit)).toBe(verbose)
+    expect(await run('-q', ...audit)).toBe(brief)
+  })
+
+  it('--context takes a pattern, --all-contexts reads every context that answers', async () => {
+    const lab = await labOf([recorded, probe])
     const cwd = temporaryFolder()
-    writeFileSync(join(cwd, 'config'), lab.kubeconfig)
-    const of = (context: string) =>
-      runCommand(['audit', '--format', 'json', '--kubeconfig', 'config', '--context', context], {
-        cwd,
-      })
-    const { code, stdout } = await of('rec*')
-    expect(code).toBe(0)
-    expect(JSON.parse(stdout).clusters).toMatchObject([{ name: 'recorded' }])
-    expect(await of('prod-*')).toMatchObject({
+    const config = JSON.parse(lab.kubeconfig)
+    const { user } = config.contexts[0].context
+    config.clusters.push({ name: 'dead', cluster: { server: 'https://127.0.0.1:1' } })
+    config.contexts.push({ name: 'dead', context: { cluster: 'dead', user } })
+    writeFileSync(join(cwd, 'config'), JSON.stringify(config))
+    const of = (...args: string[]) =>
+      runCommand(['audit', '-o', 'json', '--kubeconfig', 'config', ...args], { cwd })
+    const namesOf = ({ stdout }: { stdout: string }) =>
+      JSON.parse(stdout).clusters.map(({ name }: { name: string }) => name)
+    const some = await of('--context', 'rec*')
+    expect(some.code).toBe(0)
+    expect(namesOf(some)).toEqual(['recorded'])
+    const all = await of('--all-contexts')
+    expect(all.code).toBe(3)
+    expect(namesOf(all).toSorted()).toEqual(['dead', 'probe', 'recorded'])
+    const { clusters, notAudited } = JSON.parse(all.stdout)
+    expect(notAudited).toContainEqual(expect.objectContaining({ cluster: 'dead', node: null }))
+    const read = clusters.filter(({ coverage }: { coverage: { read: number } }) => coverage.read)
+    expect(read).toHaveLength(2)
+    expect(await of('--context', 'prod-*')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('It has: recorded'),
     })

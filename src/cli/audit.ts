@@ -75,7 +75,7 @@ export function auditCommand(): Command {
     .addOption(
       new Option(
         '--outputs <formats>',
-        `what to write beside page and findings, separated by commas: ${moreFormats.join(', ')}`,
+        `formats to write beside page and findings, separated by commas: ${moreFormats.join(', ')}`,
       )
         .argParser(parseOutputs)
         .default([], "the policy's"),
@@ -83,22 +83,22 @@ export function auditCommand(): Command {
     .addOption(
       new Option(
         '--language <language>',
-        "of page, e-mail and summary (default: the policy's)",
+        "language of page, mail and summary (default: the policy's)",
       ).choices(languageIds),
     )
     .option(
       '--store <place>',
-      `remember this run there, and compare it with the one before: s3://bucket/prefix, or a folder`,
+      `keep this run there and compare it with the last run: s3://bucket/prefix, or a folder`,
       parseText,
     )
     .addOption(failOnOption())
     .addOption(
-      new Option('--fail-on-unread <what>', 'exit 3 when a node, or a whole cluster, is not read')
+      new Option('--fail-on-unread <what>', 'exit 3 if a node, or a whole cluster, is not read')
         .choices(unreadLimits)
         .default('cluster'),
     )
     .addOption(ruleOption('--rule <id>', 'only this rule; repeatable, * stands for any characters'))
-    .addOption(ruleOption('--skip-rule <id>', 'all rules but this one; likewise'))
+    .addOption(ruleOption('--skip-rule <id>', 'all rules except this one; repeatable, with *'))
     .addOption(
       new Option('--severity <severity>', 'only findings that are at least this severe').choices(
         severities,
@@ -107,7 +107,7 @@ export function auditCommand(): Command {
     .option('--plan', 'also make a plan of all that can be fixed, as plan.json; changes nothing')
     .option(
       '--growth',
-      'read the nodes with the least headroom again a minute later, for a first rate of growth',
+      'read the nodes with the least headroom again after a minute, for a first rate of growth',
     )
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFormatOption(addFleetOptions(command), ['text', ...alwaysFormats, ...moreFormats])
@@ -134,7 +134,7 @@ const ruleOption = (flags: string, description: string) =>
 function collectRule(pattern: string, before: string[]): string[] {
   const ids = rules.map(({ id }) => id)
   if (!ids.some(id => matchesGlob(pattern, id)))
-    throw new InvalidArgumentError(`No rule is called so.${didYouMean(pattern, ids)}`)
+    throw new InvalidArgumentError(`There is no rule of this name.${didYouMean(pattern, ids)}`)
   return [...before, pattern]
 }
 

@@ -17,7 +17,7 @@ interface CollectArguments extends FleetOptions {
 export function collectCommand(): Command {
   const command = new Command('collect').option(
     '--out <file>',
-    'the snapshot; gzipped where the name ends in .gz',
+    'the snapshot file; gzipped if the name ends in .gz',
     'snapshot.ndjson.gz',
   )
   return addFleetOptions(command).action(async (options: CollectArguments) => {
@@ -51,7 +51,7 @@ async function collectInto(options: CollectArguments): Promise<number> {
     end()
   }
   process.stdout.write(
-    `${read.nodes} nodes in ${options.out}${read.errors === 0 ? '' : `; ${read.errors} answers could not be had, their reasons stand in it`}\n`,
+    `${read.nodes} nodes in ${options.out}${read.errors === 0 ? '' : `; ${read.errors} requests failed; the snapshot has the reasons`}\n`,
   )
   return read.errors === 0 ? exitCode.ok : exitCode.unread
 }

@@ -31,18 +31,18 @@ export function diffCommand(): Command {
     .addHelpText(
       'after',
       `
-Snapshots are judged by today's rules and policy, so that two of them differ only in
-what was read. A findings.json keeps the rules and the policy of its day, and names at
-most 20 nodes of a finding (all with audit --all-nodes): what that leaves open is said.
---fail-on counts what is new or worse.
+Snapshots are judged by today's rules and policy, so two snapshots differ only in their
+data. A findings.json keeps the rules and policy of its day. It lists at most 20 nodes
+of a finding (all with audit --all-nodes); the output names what stays open because of
+this. --fail-on counts new and worse findings.
 
 Examples:
   highwater diff yesterday.ndjson.gz today.ndjson.gz
   highwater diff yesterday/findings.json today/snapshot.ndjson.gz --fail-on high
   highwater diff before.ndjson.gz after.ndjson.gz --nodegroup general --format json
 
-Exit codes: 0 nothing new or worse at or above --fail-on; 1 there is; 2 bad usage or bad
-input; 3 something in one of the two could not be read; 4 failed.`,
+Exit codes: 0 nothing new or worse at or above --fail-on; 1 something is; 2 bad usage or
+bad input; 3 a part of either audit was not read; 4 failed.`,
     )
     .action(async (oldFile: string, newFile: string, options: DiffOptions) => {
       const result = await diff(oldFile, newFile, {

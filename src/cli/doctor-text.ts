@@ -28,7 +28,7 @@ function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>): 
   )
   return untried.length === 0
     ? 'all is well'
-    : `nothing is missing of what can be checked; unchecked: ${[...new Set(untried)].join(', ')}`
+    : `no checked right is missing; unchecked: ${[...new Set(untried)].join(', ')}`
 }
 
 /** Ends with an empty line. */

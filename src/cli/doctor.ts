@@ -14,22 +14,25 @@ interface DoctorArguments extends FleetOptions {
 }
 
 export function doctorCommand(): Command {
-  const command = new Command('doctor').option('--remediate', 'also what applying plans needs')
+  const command = new Command('doctor').option(
+    '--remediate',
+    'also check what applying plans needs',
+  )
   return addFormatOption(addFleetOptions(command))
     .addHelpText(
       'after',
       `
-It lists, describes and asks the API server what it may do; one node answers as in an
-audit. No command is sent to a node.
+It sends list and describe calls, queries the API server for its rights, and reads one
+node as an audit does. It sends no command to a node.
 
 Examples:
   highwater doctor                               every EKS cluster of this account and region
   highwater doctor --cluster prod --mode ssm
-  highwater doctor --cluster prod --remediate    whether plans could be applied there
+  highwater doctor --cluster prod --remediate    also the rights to apply plans
   highwater doctor --kubeconfig ~/.kube/config --context staging
 
-Exit codes: 0 all is well; 2 bad usage or bad input; 3 something is missing or in the
-way; 4 nothing could be reached.`,
+Exit codes: 0 nothing is missing; 2 bad usage or bad input; 3 something is missing or
+failed; 4 nothing could be reached.`,
     )
     .action(async (options: DoctorArguments) => {
       process.exitCode = await runDoctor(options)

@@ -61,5 +61,5 @@ export function rulesTable(rules: RuleExplanation[], { hasColour, columns }: Scr
   const lines = shelves
     .filter(({ shelf }) => shelf.length > 0)
     .flatMap(({ family, shelf }) => [paint('bold', family), ...shelf.flatMap(row), ''])
-  return `${lines.join('\n')}\nhighwater explain RULE tells one in full.\n`
+  return `${lines.join('\n')}\nhighwater explain RULE explains one rule in full.\n`
 }

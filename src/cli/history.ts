@@ -21,7 +21,7 @@ export function historyCommand(): Command {
     .argument('[node]', 'its name, as kubectl get nodes shows it', parseText)
     .requiredOption(
       '--store <place>',
-      `where runs are remembered: s3://bucket/prefix, or a folder`,
+      `where runs are kept: s3://bucket/prefix, or a folder`,
       parseText,
     )
     .addOption(
@@ -30,7 +30,7 @@ export function historyCommand(): Command {
         .default([], 'all'),
     )
     .addOption(
-      new Option('--days <count>', 'how many days, back from the last that is known')
+      new Option('--days <count>', 'number of days before the newest data')
         .argParser(parseDays)
         .default(30),
     )
@@ -38,16 +38,14 @@ export function historyCommand(): Command {
     .addHelpText(
       'after',
       `
-Whole runs of the service remember themselves in its bucket, those of a terminal
-with highwater audit --store. A part of a fleet (--cluster, --nodegroup, --node)
-is not kept.
+The service keeps its whole runs in its bucket; highwater audit keeps them with
+--store. Runs on a part of a fleet (--cluster, --nodegroup, --node) are not kept.
 
 Examples:
   highwater history ip-10-0-1-23.ec2.internal --store s3://our-bucket/highwater
   highwater history --store ./history --days 90 --format json
 
-Exit codes: 0 something is known; 2 bad usage, or nothing is; 4 the store could
-not be read.`,
+Exit codes: 0 data was found; 2 no data, or bad usage; 4 the store could not be read.`,
     )
     .action(async (node: string | undefined, options: HistoryArguments) => {
       process.exitCode = await runHistory(node, options)

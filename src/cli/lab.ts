@@ -39,7 +39,7 @@ export function labCommand(): Command {
     .option('--seed <number>', 'seed of scenario fleet', parseCount, 1)
     .addHelpText(
       'after',
-      '\nThe environment and the kubeconfig that it prints lead the AWS CLI, kubectl\nand highwater audit into it.',
+      '\nWith the printed environment and kubeconfig, the AWS CLI, kubectl and highwater\naudit use the lab.',
     )
     .action(async (options: LabOptions) => {
       const lab = await startLab(

@@ -16,7 +16,7 @@ interface CommandEntry {
 /** In the order of the help. */
 const commands: Readonly<Record<string, CommandEntry>> = {
   demo: {
-    summary: 'audit a small made-up fleet: no account, no cluster needed',
+    summary: 'audit a small simulated fleet; needs no account and no cluster',
     load: async () => (await import('./lab.ts')).demoCommand(),
   },
   audit: {
@@ -40,7 +40,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./diff.ts')).diffCommand(),
   },
   history: {
-    summary: 'show what earlier runs knew of a node; without a node, the trend per cluster',
+    summary: 'show what earlier runs read of a node; without a node, the trend per cluster',
     load: async () => (await import('./history.ts')).historyCommand(),
   },
   doctor: {
@@ -48,7 +48,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./doctor.ts')).doctorCommand(),
   },
   init: {
-    summary: 'write a policy to begin with: highwater.yaml, every setting a comment',
+    summary: 'write a first policy, highwater.yaml, with every setting as a comment',
     load: async () => (await import('./policy.ts')).initCommand(),
   },
   policy: {
@@ -72,7 +72,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./approve.ts')).approveCommand(),
   },
   'approve-policy': {
-    summary: 'approve the text of a policy, by which the service may change nodes',
+    summary: 'approve a policy, so that the service may change nodes by it',
     load: async () => (await import('./approve-policy.ts')).approvePolicyCommand(),
   },
   apply: {
@@ -80,11 +80,11 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./apply.ts')).applyCommand(),
   },
   verify: {
-    summary: "read a plan's nodes again and check that it has arrived; changes nothing",
+    summary: "read a plan's nodes again and check that its change is active; changes nothing",
     load: async () => (await import('./verify.ts')).verifyCommand(),
   },
   rollback: {
-    summary: 'put back what a run has changed, byte for byte',
+    summary: 'restore what a run changed, byte for byte',
     load: async () => (await import('./rollback.ts')).rollbackCommand(),
   },
   script: {
@@ -92,7 +92,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./script.ts')).scriptCommand(),
   },
   tick: {
-    summary: 'run the service once, as its schedule does, where there is no Lambda',
+    summary: 'run the service once, as its schedule does, without Lambda',
     load: async () => (await import('./tick.ts')).tickCommand(),
   },
   lab: {

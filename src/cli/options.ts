@@ -50,13 +50,13 @@ export function addSelectionOptions(command: Command): Command {
     .addOption(
       repeatable(
         '--cluster <name>',
-        'only this cluster, by its name or as reports name it; repeat for more, * stands for any characters',
+        'only this cluster: its name, or account/region/name; repeatable, * matches any characters',
       ),
     )
     .addOption(
       repeatable(
         '--nodegroup <name>',
-        'only this nodegroup or Karpenter nodepool; repeatable, likewise',
+        'only this nodegroup or Karpenter nodepool; repeatable, with *',
       ),
     )
     .addOption(repeatable('--node <name>', 'only this node; repeatable'))
@@ -65,7 +65,7 @@ export function addSelectionOptions(command: Command): Command {
 export const addPolicyOption = (command: Command): Command =>
   command.option(
     '--policy <file>',
-    `what your team decided (default: ${policyFileName}, where there is one)`,
+    `policy file (default: ${policyFileName}, if it exists)`,
     parseText,
   )
 
@@ -79,7 +79,7 @@ export interface FailOn {
 export const failOnOption = () =>
   new Option(
     '--fail-on <severity>',
-    `exit 1 when a finding is at least this severe: ${severities.join(', ')}, or none; new:high counts only what is new`,
+    `exit 1 if a finding is at least this severe: ${severities.join(', ')}, or none; new:high counts new findings only`,
   )
     .argParser(parseFailOn)
     .default(null, 'none')
@@ -136,7 +136,7 @@ export function addPlaceOptions(command: Command): Command {
     .addOption(
       new Option(
         '--context <name>',
-        'a context of the kubeconfig; repeatable, * stands for any characters',
+        'a context of the kubeconfig; repeatable, * matches any characters',
       )
         .argParser(collectText)
         .default([], 'its current one'),
@@ -144,13 +144,13 @@ export function addPlaceOptions(command: Command): Command {
     .option('--all-contexts', 'every context of the kubeconfig')
     .option(
       '--in-cluster <name>',
-      'the cluster in whose pod this runs, by its service account; reports call it by that name',
+      'read the cluster of this pod, by its service account; reports use this name',
       parseClusterName,
     )
     .addOption(
       new Option(
         '--mode <mode>',
-        'how nodes are read, whatever the policy says: proxy through the API server, ssm by a fixed script on the node, both, or kubelet on its own port',
+        'how to read nodes, instead of policy modes: proxy through the API server, ssm by a fixed script on the node, both, or kubelet on its own port',
       ).choices(readModes),
     )
   return addPolicyOption(placed)

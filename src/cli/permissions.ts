@@ -50,7 +50,7 @@ export function permissionsCommand(): Command {
         .default(undefined, 'that of --role-arn, or aws'),
     )
     .addOption(
-      new Option('--role-arn <arn>', 'the role that reads (AuditRoleArn of the stack)')
+      new Option('--role-arn <arn>', 'the role that reads nodes (AuditRoleArn of the stack)')
         .argParser(parseRole)
         .default(undefined, 'highwater in that account'),
     )
@@ -70,12 +70,12 @@ export function permissionsCommand(): Command {
     .addOption(
       new Option(
         '--service-account <namespace/name>',
-        'bind the role to this account of the cluster, for pods that read it',
+        'bind the role to this service account, for pods that read their cluster',
       )
         .argParser(parseServiceAccount)
         .default(null, 'the group highwater, of EKS access entries'),
     )
-    .option('--remediate', 'also what applying plans needs: the documents that change a node')
+    .option('--remediate', 'also print what applying plans needs: the documents that change a node')
   return addPolicyOption(command).action((options: PermissionsOptions) => {
     process.stdout.write(`${printed(options).trimEnd()}\n`)
   })

@@ -59,7 +59,7 @@ export function planCommand(): Command {
     .addOption(
       repeatable(
         '--rule <id>',
-        'fix what this rule found; repeatable',
+        'fix the findings of this rule; repeatable',
         parseText,
         'all that a plan may fix',
       ),
@@ -75,26 +75,26 @@ export function planCommand(): Command {
     )
     .option(
       '--prune-images',
-      'have the kubelets delete unused images, by lowering their thresholds for a while; a plan of its own',
+      'lower thresholds for a while, so that kubelets delete unused images; a separate plan',
     )
     .option(
       '--to <percent>',
-      'with --prune-images: how full the image filesystem may stay (default: imageGCLowThresholdPercent)',
+      'with --prune-images: usage of the image filesystem to reach (default: imageGCLowThresholdPercent)',
       parsePercent,
     )
     .option(
       '--deletions',
-      'name objects of the clusters that policy remediation.deletions lets go; a plan of its own',
+      'delete objects that policy remediation.deletions allows; a separate plan',
     )
-    .option('--allow-act-at-once', 'also where the new thresholds act at once on what is there now')
+    .option('--allow-act-at-once', 'also plan changes after which a kubelet acts at once')
     .option('--out <file>', 'where the plan is written', parseText, 'plan.json')
     .option('--force', 'overwrite a plan that is there and may be approved')
   return addFormatOption(addFleetOptions(command))
     .addHelpText(
       'after',
       `
-A plan needs what only the node itself tells: its files and flags (mode ssm or both).
-It names the exact bytes of every file, and its digest is what a person approves.
+A plan needs the files and flags of each node (mode ssm or both). It contains the exact
+bytes of every file. A person approves its digest.
 
 Examples:
   highwater plan --snapshot snapshot.ndjson.gz
@@ -106,7 +106,7 @@ Examples:
   highwater plan --cluster prod --set imageGCHighThresholdPercent=70 --set imageGCLowThresholdPercent=50
   highwater approve plan.json --digest DIGEST --by "Ada Lovelace"
 
-Exit codes: 0 the plan is written; 2 bad usage, or no kubelet would take what was asked for; 3 it is written,
+Exit codes: 0 the plan is written; 2 bad usage, or no kubelet accepts the change; 3 the plan is written,
 but some nodes or parts of the input could not be read; 4 failed.`,
     )
     .action(async (options: PlanOptions) => {

@@ -82,7 +82,7 @@ interface BaselineOptions {
 export function baselineCommand(): Command {
   return new Command('baseline')
     .argument('[findings]', 'of an audit', 'highwater-out/findings.json')
-    .requiredOption('--reason <text>', 'why all of it is accepted for now', parseText)
+    .requiredOption('--reason <text>', 'why the findings are accepted for now', parseText)
     .addOption(
       new Option('--until <day>', 'the last day on which the waivers hold')
         .argParser(parseDay)
@@ -91,7 +91,7 @@ export function baselineCommand(): Command {
     .addHelpText(
       'after',
       `
-Waivers hide nothing: waived findings are listed apart, and count again after that day.
+Waived findings are listed separately, and count again after that day.
 
 Example:
   highwater baseline --reason 'there before we began' >> highwater.yaml`,

@@ -37,25 +37,25 @@ export function predictCommand(): Command {
     .option('--snapshot <file>', 'nodes of a saved snapshot instead of a live fleet', parseText)
     .option(
       '--at <time>',
-      'at that moment instead of when it was read, RFC 3339; what was read holds until then, and container GC runs every minute',
+      'predict for this time instead of the reading time (RFC 3339); data stays as read, and container GC runs every minute',
       parseMoment,
     )
     .option(
       '--kubelet <version>',
-      'with that kubelet, like 1.35: what it refuses, and what it does differently',
+      'predict this kubelet minor, for example 1.35: what it refuses and does differently',
       parseKubeletVersion,
     )
     .addOption(
       repeatable(
         '--set <path=value>',
-        'with this field of the running configuration instead; null takes it away',
+        'change this field of the running configuration; null removes it',
         parseChange,
       ),
     )
     .addOption(
       repeatable(
         '--fill <what=rate>',
-        'while nodefs, imagefs, containerfs, their .inodes, memory or pids fill, e.g. nodefs=50Mi/s',
+        'fill nodefs, imagefs, containerfs, their .inodes, memory or pids, e.g. nodefs=50Mi/s',
         parseFill,
       ),
     )
@@ -71,7 +71,7 @@ Examples:
   highwater predict --cluster prod --node ip-10-0-1-23.ec2.internal --fill nodefs=50Mi/s
   highwater predict --snapshot snapshot.ndjson.gz --kubelet 1.35
 
-Exit codes: 0 every node asked for is in the answer; 2 one is not, or bad usage; 4 failed.`,
+Exit codes: 0 every selected node is in the answer; 2 a node is missing, or bad usage; 4 failed.`,
     )
     .action(async (options: PredictOptions) => {
       process.exitCode = await runPredict(options)

@@ -12,29 +12,28 @@ export function rollbackCommand(): Command {
     .argument('<run>', 'its name: the first 16 characters of its plan’s digest')
     .option(
       '--despite-errors',
-      'go on though more nodes than the policy allows are not well since they were put back',
+      'continue although more nodes than the policy allows are not healthy after their rollback',
     )
   return addPlaceOptions(addStoreOption(command))
     .addOption(
-      new Option('--deadline <duration>', 'wait for nothing after this long, e.g. 90m').argParser(
+      new Option('--deadline <duration>', 'stop waiting after this long, e.g. 90m').argParser(
         parseDeadline,
       ),
     )
     .addHelpText(
       'after',
       `
-Works from the journal alone, and may be called again: each node knows what it has put back. A node
-that somebody else has written to since is left alone, and named. Each node is read anew until it is
-seen to run as before. One goes first, then more and more, up to remediation.maxConcurrency; where more
-than remediation.maxErrors are not well since they were put back, it stops, and goes on when those are
-well, or with --despite-errors. Windows, alarms and budgets hold nothing back: what is being taken back
-is worse.
+Uses the journal only, and may run again: each node knows what it restored. A node whose file was
+changed by another program since is not changed, and is listed. Each node is read again until it runs
+as before. One node goes first, then more, up to remediation.maxConcurrency. If more than
+remediation.maxErrors nodes are not healthy, the rollback stops. It continues once they are healthy, or
+with --despite-errors. Windows, alarms and disruption budgets do not block a rollback.
 
 Example:
   highwater rollback 5f2c0a9be1d34c77 --store s3://BUCKET/highwater
 
-Exit codes: 0 nothing of the run is left on any node; 1 some could not be put back; 2 there is no such
-run, or bad usage; 3 it is not at its end, or not all was seen to be back; 4 it broke off.`,
+Exit codes: 0 every node is restored; 1 some could not be restored; 2 no such run, or bad usage; 3 not
+finished, or not all nodes were seen restored; 4 the rollback broke off.`,
     )
     .action(async (run: string, options: RemediationOptions & { despiteErrors?: boolean }) => {
       const ended = await withRemediation(options, live =>

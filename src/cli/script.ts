@@ -12,20 +12,21 @@ import { clean } from './terminal.ts'
 
 export function scriptCommand(): Command {
   return new Command('script')
-    .argument('<plan>', 'the plan that was read')
+    .argument('<plan>', 'the plan file')
     .option('--out <dir>', 'folder for the scripts', parseText, 'highwater-scripts')
     .addHelpText(
       'after',
       `
-Each script carries its nodes, the exact bytes of their files and the code of the SSM documents.
-It runs as root on a node, finds that node in its table, and leaves every other machine alone.
+Each script contains its nodes, the exact bytes of their files and the code of the SSM documents.
+Run it as root on a node. It changes nothing on a machine that is not in its table.
 
 Examples:
   highwater script plan.json --out scripts
   ssh root@NODE sh -s check <scripts/cohort-prod-workers-0123456789ab.sh
   ssh root@NODE sh -s apply <scripts/cohort-prod-workers-0123456789ab.sh
 
-Exit codes: 0 the scripts are written; 2 it is no plan, or bad usage; 4 they could not be written.`,
+Exit codes: 0 the scripts are written; 2 the file is not a plan, or bad usage; 4 the scripts could not
+be written.`,
     )
     .action((file: string, { out }: { out: string }) => {
       const plan = parsePlan(textOf(file, 'plan'), file)
@@ -46,7 +47,7 @@ Exit codes: 0 the scripts are written; 2 it is no plan, or bad usage; 4 they cou
             `${clean(join(out, name), 300)}: ${nodes} node${nodes === 1 ? '' : 's'}`,
         ),
         '',
-        'Read them, then run them as root on each node: check, apply, and rollback where it has to go back.',
+        'Read the scripts, then run them as root on each node: check, then apply; rollback restores the old file.',
         `The first node alone: ${clean(plan.waves[0]?.[0] ?? '', 300)}. When all are done: highwater verify ${clean(file, 300)}`,
         'It has the last word: a node sees that its kubelet is well, and only the kubelet itself says what it runs with.',
       ]

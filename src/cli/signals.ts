@@ -70,7 +70,7 @@ export function pausingSignals(deadlineMs: number | undefined): {
     if (stop.signal.aborted) end.abort(reason)
     else {
       process.stderr.write(
-        '\nPausing: nothing more is sent, and what is under way is waited for. Once more to wait for nothing.\n',
+        '\nPausing: nothing more is sent; waiting for commands in progress. Press Ctrl-C again to stop waiting.\n',
       )
       stop.abort(reason)
     }

@@ -35,14 +35,14 @@ export function tickCommand(): Command {
     .addOption(
       new Option(
         '--deadline <duration>',
-        'when the run has to be over; it stops reading at 80 % of it, e.g. 90s, 10m',
+        'time limit of the run; reading stops at 80 % of it, e.g. 90s, 10m',
       )
         .argParser(parseDeadline)
         .default(15 * 60_000, '15m'),
     )
     .option(
       '--in-cluster <name>',
-      'of the cluster in whose pod this runs, by its service account, instead of the EKS clusters of the policy',
+      'read the cluster of this pod, by its service account, instead of the EKS clusters of the policy',
       parseClusterName,
     )
     .addHelpText(
@@ -51,15 +51,15 @@ export function tickCommand(): Command {
 Its settings are those of the function, from the environment: HIGHWATER_BUCKET,
 HIGHWATER_PREFIX, HIGHWATER_KMS_KEY_ID, HIGHWATER_SENDER, HIGHWATER_RECIPIENTS,
 HIGHWATER_REPORT_BASE_URL, HIGHWATER_TOPIC_ARN, HIGHWATER_WEBHOOK_URL, and AWS_REGION. The
-policy lies in the bucket as highwater.yaml. It may name the roles of
+policy is highwater.yaml in the bucket. It may name the roles of
 HIGHWATER_MEMBER_ROLE_ARNS and HIGHWATER_KUBELET_ROLE_ARNS, the addresses and domains of
 HIGHWATER_POLICY_RECIPIENTS (default: the domains of sender and recipients) and the bucket
-HIGHWATER_INSPECT_OUTPUT_BUCKET, and use the run's own token for kubelets with
-HIGHWATER_SHOWS_OWN_TOKEN=yes. The webhook's host is one of HIGHWATER_WEBHOOK_HOSTS. The answer is printed as JSON; run again
-for the same tick it does nothing more.
+HIGHWATER_INSPECT_OUTPUT_BUCKET. With HIGHWATER_SHOWS_OWN_TOKEN=yes it may show kubelets
+the run's own token. The webhook's host must be one of HIGHWATER_WEBHOOK_HOSTS. The answer
+is JSON. A second run for the same tick does nothing.
 
 Exit codes: 0 published, now or before; 2 bad settings; 4 something could not be delivered,
-or no node was read though there are some: the report says why of each.`,
+or no node could be read: the report has the reasons.`,
     )
     .action(runTick)
 }
@@ -123,6 +123,6 @@ async function runTick({
     process.stdout.write(`${JSON.stringify(answer)}\n`)
   } finally {
     const slowDowns = Object.entries((await watch.close(isFailed)).own.slowDowns)
-    for (const [service, times] of slowDowns) say(`${service} asked to slow down ${times} times`)
+    for (const [service, times] of slowDowns) say(`${service} throttled ${times} requests`)
   }
 }

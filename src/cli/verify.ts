@@ -31,28 +31,27 @@ interface VerifyOptions extends FleetOptions {
 
 export function verifyCommand(): Command {
   const command = new Command('verify')
-    .argument('<plan>', 'the plan that was carried out, by whomever')
+    .argument('<plan>', 'the plan file')
     .option(
       '--snapshot <file>',
-      'nodes of a snapshot that was taken after the change, instead of the live ones',
+      'read nodes from a snapshot taken after the change, instead of live',
       parseText,
     )
   return addFormatOption(addFleetOptions(command))
     .addHelpText(
       'after',
       `
-A node is verified when its kubelet runs with every setting of its step, by what it says itself
-or by its files and a start after the plan; when it is Ready and stays so, under no new pressure,
-with its pods ready again; and when the replay says what the plan promised. What could not be
-read is not yet verified.
+A node is verified if all of these hold: its kubelet runs with every setting of its step (by configz,
+or by its files and a start after the plan); the node stays Ready, without new pressure; its pods are
+ready again; the replay gives the effect that the plan predicted. Unread nodes are not yet verified.
 
 Examples:
   highwater verify plan.json
   highwater verify plan.json --mode both --cluster prod
   highwater collect --out after.ndjson.gz && highwater verify plan.json --snapshot after.ndjson.gz
 
-Exit codes: 0 all are verified; 1 the change went wrong on some; 2 bad usage or bad input; 3 some
-are not yet verified, or could not be read; 4 failed.`,
+Exit codes: 0 all are verified; 1 the change failed on some nodes; 2 bad usage or bad input; 3 some
+nodes are not yet verified, or could not be read; 4 failed.`,
     )
     .action(async (file: string, options: VerifyOptions) => {
       process.exitCode = await runVerify(file, options)

@@ -35,6 +35,7 @@ const shown = {
   next: 3,
   changes: 8,
   ledgers: 6,
+  shortLedgers: 30,
 }
 const everything = 1000
 
@@ -243,15 +244,18 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose, limi
   return [...lines, ...(more > 0 ? [words.moreFindings(more)] : []), '']
 }
 
-/** What holds the disk of each node with a finding about it: one line for each disk, and its largest consumer. */
+/** What holds the disk of each node with a finding about it: the worst with each disk and consumer, others in one line. */
 function ledgerLines({ report, language, paint, limit }: CliSummary): string[] {
-  const view = ledgersView(report, limit('ledgers'), language)
+  const view = ledgersView(report, limit('shortLedgers'), language)
   if (view === null) return []
-  const rows = view.nodes.flatMap(({ name, consumer, brief }) => [
+  const wrapped = (text: string) =>
+    wrap(clean(text, 300).replaceAll('\u00a0', ' '), '    ', '      ')
+  const rows = view.nodes.flatMap(({ name, consumer, brief, short }, index) => [
     `  ${cutToColumns(clean(name), width - 2)}`,
-    ...[...brief, ...(consumer === null ? [] : [consumer])].flatMap(text =>
-      wrap(clean(text, 300).replaceAll('\u00a0', ' '), '    ', '      '),
-    ),
+    ...(index < limit('ledgers')
+      ? [...brief, ...(consumer === null ? [] : [consumer])]
+      : [short]
+    ).flatMap(wrapped),
   ])
   const more = view.leftOut === null ? [] : wrap(view.leftOut, '  ', '    ')
   return [paint('bold', language.words.ledger.title), ...rows, ...more, '']

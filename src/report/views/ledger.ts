@@ -47,6 +47,7 @@ export function ledgersView(
       name: words.ledger.onNode(line(node.identity.name, nameLimit), line(node.cluster, nameLimit)),
       consumer: consumerText(ledger, language),
       brief: briefOf(ledger, language),
+      short: fillText(ledger, language),
       ledger: {
         ...ledgerView(ledger, language),
         free: [...freeTexts(ledger.freeable, language), ...idleImages(node, assumptions, language)],

@@ -1,0 +1,77 @@
+/** In the demo, each node with a finding about its disk shows what holds it: on the page, in the mail, in the terminal. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { expect, it, vi } from 'vitest'
+import type { FindingsDocument } from '#model/finding.ts'
+import { english } from '#report/languages/language.ts'
+import { highwater, temporaryFolder } from '#test/cli.ts'
+
+const { words } = english
+
+vi.setConfig({ testTimeout: 240_000 })
+
+const diskFamilies = ['image-gc', 'eviction', 'logs', 'container-gc']
+const lineBreaks = /\s+/g
+const flat = (text: string) => text.replaceAll('\u00a0', ' ').replace(lineBreaks, ' ')
+
+/** `name, cluster name`, by findings alone. */
+function nodesWithFindings({ findings }: FindingsDocument): string[] {
+  const about = findings.filter(({ family }) => diskFamilies.includes(family))
+  expect(about.filter(({ nodes }) => nodes.count > nodes.sample.length)).toEqual([])
+  const places = about.flatMap(({ cluster, nodes }) =>
+    nodes.sample.map(name => `${name}, cluster ${cluster}`),
+  )
+  return [...new Set(places)].toSorted()
+}
+
+/** Nodes that report the size of a disk. From Bottlerocket's control container none is seen. */
+function nodesWithDisk(snapshot: string): Set<string> {
+  const records = gunzipSync(readFileSync(snapshot)).toString().trim().split('\n')
+  return new Set(
+    records
+      .map(line => JSON.parse(line))
+      .filter(
+        ({ summary, host }) => summary?.node?.fs !== undefined || host?.filesystems?.length > 0,
+      )
+      .map(({ node, cluster }) => `${node.metadata.name}, cluster ${cluster}`),
+  )
+}
+
+/** Texts after each node's name, up to the next one. */
+function textsOf(output: string, places: readonly string[]): string[] {
+  const found = flat(output)
+  return places.map(place =>
+    found
+      .split(place)
+      .slice(1)
+      .map(text => text.split(', cluster ')[0])
+      .join(' '),
+  )
+}
+
+it('each node with a finding about its disk shows its ledger three times', async () => {
+  const out = join(temporaryFolder(), 'out')
+  expect((await highwater(['demo', '--out', out])).code).toBe(0)
+  const read = (name: string) => readFileSync(join(out, name), 'utf8')
+  const terminal = await highwater([
+    'audit',
+    '--snapshot',
+    join(out, 'snapshot.ndjson.gz'),
+    '--out',
+    join(out, 'again'),
+  ])
+  const document = JSON.parse(read('findings.json')) as FindingsDocument
+  const withDisk = nodesWithDisk(join(out, 'snapshot.ndjson.gz'))
+  const places = nodesWithFindings(document).filter(place => withDisk.has(place))
+  expect(places.length).toBeGreaterThan(15)
+  const outputs = {
+    page: read('report.html').split('id="ledger"')[1] ?? '',
+    mail: read('email.txt').split(words.mail.headings.ledgers)[1] ?? '',
+    terminal: terminal.stdout.split(words.ledger.title)[1] ?? '',
+  }
+  for (const [name, output] of Object.entries(outputs)) {
+    const without = places.filter((_, index) => !/\d [KMG]iB/.test(textsOf(output, places)[index]!))
+    expect({ name, without }).toEqual({ name, without: [] })
+  }
+})

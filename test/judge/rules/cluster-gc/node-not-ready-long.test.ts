@@ -1,6 +1,12 @@
+import { describe, expect, it } from 'vitest'
+import { judgeCluster } from '#judge/cluster-rules.ts'
+import type { ClusterRule } from '#judge/rule.ts'
 import { nodeNotReadyLong } from '#judge/rules/cluster-gc/node-not-ready-long.ts'
-import { hoursBefore } from '#test/example-cluster.ts'
+import { rules } from '#judge/rules/index.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { type ClusterExample, exampleCluster, hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failings, hours } from '#test/rules/cluster-gc.ts'
 
 const node = (hoursAgo: number) => ({
   node: 'ip-10-0-1-2.ec2.internal',
@@ -12,4 +18,34 @@ const node = (hoursAgo: number) => ({
 itJudgesExamples(nodeNotReadyLong, {
   bad: { nodes: { notReady: [node(60)] } },
   good: { nodes: { notReady: [node(0.2)] } },
+})
+
+describe('nodes', () => {
+  const notReady = (sinceMs: number | null) => ({
+    nodes: { notReady: [{ node: 'n', ready: 'False' as const, sinceMs, reason: null }] },
+  })
+  it('are not Ready for long from the age on that the policy sets', () => {
+    expect(failings('node-not-ready-long', notReady(hours(24)))).toHaveLength(1)
+    expect(failings('node-not-ready-long', notReady(hours(24) + 1))).toEqual([])
+    expect(failings('node-not-ready-long', notReady(hours(2)), 2)).toHaveLength(1)
+  })
+
+  it('are told of once: where the instance is gone, that is what is said', () => {
+    const of = (instances: ClusterExample['instances']) => ({
+      ...notReady(hours(30)),
+      ...(instances && { instances }),
+    })
+    const gone = { withoutInstance: [{ node: 'n', instanceId: 'i-1', sinceMs: hours(30) }] }
+    expect(failings('node-not-ready-long', of(gone))).toEqual([])
+    expect(failings('node-without-instance', of(gone))).toHaveLength(1)
+    const [found] = failings('node-not-ready-long', of({ withoutInstance: [] }))
+    expect(found?.consequence).toMatchSnapshot()
+    const rule = rules.find(
+      (each): each is ClusterRule => each.id === 'node-not-ready-long' && each.kind === 'cluster',
+    )
+    const unread = { ...exampleCluster(notReady(hours(30))), instances: null }
+    expect(
+      rule && judgeCluster(rule, unread, defaultPolicy).failings[0]?.consequence,
+    ).toMatchSnapshot()
+  })
 })

@@ -1,9 +1,11 @@
+import { describe, expect, it } from 'vitest'
 import { overdueJobTtl } from '#judge/rules/cluster-gc/overdue-job-ttl.ts'
 import type { FinishedJob } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failings, hours, job, jobs } from '#test/rules/cluster-gc.ts'
 
-const job = (expiresMs: number): FinishedJob => ({
+const exampleJob = (expiresMs: number): FinishedJob => ({
   namespace: 'batch',
   name: 'import-1',
   controller: null,
@@ -16,6 +18,33 @@ const job = (expiresMs: number): FinishedJob => ({
 })
 
 itJudgesExamples(overdueJobTtl, {
-  bad: { jobs: { finished: [job(hoursBefore(5))], cronJobs: [] } },
-  good: { jobs: { finished: [job(hoursBefore(0.1))], cronJobs: [] } },
+  bad: { jobs: { finished: [exampleJob(hoursBefore(5))], cronJobs: [] } },
+  good: { jobs: { finished: [exampleJob(hoursBefore(0.1))], cronJobs: [] } },
+})
+
+describe('overdue-job-ttl', () => {
+  it.each([
+    [hours(1), false],
+    [hours(1) - 1, true],
+    [null, false],
+  ])('a Job that was due at %s', (expiresMs, fails) => {
+    expect(failings('overdue-job-ttl', jobs(job({ expiresMs })))).toHaveLength(fails ? 1 : 0)
+  })
+
+  it('says what holds one that is going', () => {
+    const [found] = failings(
+      'overdue-job-ttl',
+      jobs(job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['b/x', 'a/y'] })),
+    )
+    expect(found?.consequence).toMatchSnapshot()
+  })
+
+  it('says of those that nobody began to delete that they are most', () => {
+    const overdue = ['a', 'b', 'c'].map(name => job({ name, expiresMs: hours(9) }))
+    const [found] = failings(
+      'overdue-job-ttl',
+      jobs(...overdue, job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['x/y'] })),
+    )
+    expect(found?.consequence).toMatchSnapshot()
+  })
 })

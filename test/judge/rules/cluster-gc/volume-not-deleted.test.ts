@@ -1,9 +1,11 @@
+import { describe, expect, it } from 'vitest'
 import { volumeNotDeleted } from '#judge/rules/cluster-gc/volume-not-deleted.ts'
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failings, volume, volumes } from '#test/rules/cluster-gc-leftovers.ts'
 
-const volume = (hoursAgo: number): ReleasedVolume => ({
+const exampleVolume = (hoursAgo: number): ReleasedVolume => ({
   volume: 'pvc-91ac',
   claim: 'shop/scratch-1',
   storageClass: 'gp3',
@@ -20,4 +22,20 @@ const volume = (hoursAgo: number): ReleasedVolume => ({
 
 const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [] } })
 
-itJudgesExamples(volumeNotDeleted, { bad: example(volume(90)), good: example(volume(0.2)) })
+itJudgesExamples(volumeNotDeleted, {
+  bad: example(exampleVolume(90)),
+  good: example(exampleVolume(0.2)),
+})
+
+describe('volume-not-deleted', () => {
+  it.each([
+    ['its driver', { action: 'leave-to-driver' }, 'ebs.csi.aws.com has not done it'],
+    [
+      'nobody',
+      { action: 'fail', driver: 'nfs.csi.k8s.io' },
+      'nothing in this cluster can delete such a volume',
+    ],
+  ] as const)('names %s', (_, more, words) => {
+    expect(failings('volume-not-deleted', volumes(volume(more)))[0]?.consequence).toContain(words)
+  })
+})

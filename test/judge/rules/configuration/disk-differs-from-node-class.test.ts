@@ -1,8 +1,56 @@
+import { describe, expect, it } from 'vitest'
 import { diskDiffersFromNodeClass } from '#judge/rules/configuration/disk-differs-from-node-class.ts'
+import type { ContextExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { outcomeIn } from '#test/rule-outcome.ts'
 
 const declares = (diskSize: number) => ({
   nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', diskSize }],
 })
 
 itJudgesExamples(diskDiffersFromNodeClass, { bad: declares(200), good: declares(100) })
+
+describe('disk-differs-from-node-class', () => {
+  const nodeClass = (spec: object): ContextExample => ({
+    identity: { owner: 'karpenter', group: { kind: 'NodePool', namespace: null, name: 'burst' } },
+    node: { metadata: { labels: { 'karpenter.k8s.aws/ec2nodeclass': 'burst' } } },
+    objects: { 'ec2nodeclasses.karpenter.k8s.aws': [{ metadata: { name: 'burst' }, spec }] },
+  })
+  const volume = (deviceName: string, volumeSize: string) => ({ deviceName, ebs: { volumeSize } })
+  it.each([
+    { spec: { blockDeviceMappings: [volume('/dev/xvda', '100Gi')] }, is: 'pass' },
+    { spec: { blockDeviceMappings: [volume('/dev/xvda', '118Gi')] }, is: 'fail' },
+    { spec: { blockDeviceMappings: [volume('/dev/xvda', '97Gi')] }, is: 'fail' },
+    { spec: { blockDeviceMappings: [volume('/dev/xvdb', '500Gi')] }, is: 'pass' },
+    { spec: {}, is: 'pass' },
+    { spec: { instanceStorePolicy: 'RAID0' }, is: 'unknown' },
+  ])('of the class $spec: $is', ({ spec, is }) => {
+    expect(outcomeIn(diskDiffersFromNodeClass, nodeClass(spec)).state).toBe(is)
+  })
+
+  it('reads the second volume of Bottlerocket', () => {
+    const spec = { blockDeviceMappings: [volume('/dev/xvda', '4Gi'), volume('/dev/xvdb', '100Gi')] }
+    const example = nodeClass(spec)
+    const identity = { ...example.identity, amiFamily: 'Bottlerocket' as const }
+    expect(outcomeIn(diskDiffersFromNodeClass, { ...example, identity }).state).toBe('pass')
+  })
+
+  it.each([
+    { version: 3, sizeGiB: 100, is: 'pass' },
+    { version: 3, sizeGiB: 200, is: 'fail' },
+    { version: 4, sizeGiB: 200, is: 'unknown' },
+    { version: 3, sizeGiB: undefined, is: 'unknown' },
+  ])('of version 3 of a launch template with $sizeGiB GiB in version $version: $is', found => {
+    const nodegroups = [{ nodegroupName: 'workers', launchTemplate: { id: 'lt-1' } }]
+    const { version: versionNumber, sizeGiB } = found
+    const volumes = sizeGiB === undefined ? undefined : [{ deviceName: '/dev/xvda', sizeGiB }]
+    const launchTemplates = [{ launchTemplateId: 'lt-1', versionNumber, volumes }]
+    const labels = {
+      'eks.amazonaws.com/sourceLaunchTemplateId': 'lt-1',
+      'eks.amazonaws.com/sourceLaunchTemplateVersion': '3',
+    }
+    const node = { metadata: { labels } }
+    const example = { nodegroups, launchTemplates, node }
+    expect(outcomeIn(diskDiffersFromNodeClass, example).state).toBe(found.is)
+  })
+})

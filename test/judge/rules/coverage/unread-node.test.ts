@@ -1,5 +1,11 @@
+import { describe, expect, it } from 'vitest'
+import { outcomeOf } from '#judge/outcome.ts'
 import { unreadNode } from '#judge/rules/coverage/unread-node.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { sources } from '#model/read-mode.ts'
+import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { judge } from '#test/rules/node.ts'
 
 itJudgesExamples(unreadNode, {
   bad: {
@@ -7,4 +13,178 @@ itJudgesExamples(unreadNode, {
     isKubeletDown: true,
   },
   good: {},
+})
+
+describe('unread-node', () => {
+  it.each(sources)('fails a node whose %s was not read, and says what is open', source => {
+    const outcome = judge(unreadNode, { unread: { [source]: 'HTTP 403: forbidden' } })
+    expect(outcome).toMatchObject({
+      state: 'fail',
+      failing: { evidence: [{ kind: 'unread', what: source, value: 'HTTP 403: forbidden' }, {}] },
+    })
+    expect(outcome.state === 'fail' && outcome.failing.consequence).toMatchSnapshot()
+  })
+
+  it('points to the journal where nothing listens on the port of the kubelet', () => {
+    const reason =
+      'HTTP 503: error trying to reach service: dial tcp 10.0.1.2:10250: connect: connection refused'
+    const outcome = judge(unreadNode, {
+      ...{ unread: { configz: reason }, isKubeletDown: true, identity: { ready: 'False' } },
+    })
+    expect(outcome).toMatchObject({
+      failing: {
+        title: 'A kubelet does not answer: nothing listens on port 10250',
+        consequence: expect.stringContaining('journalctl -u kubelet'),
+        evidence: [{}, { kind: 'node', what: 'node condition Ready', value: 'False' }],
+      },
+    })
+  })
+
+  it.each<[string, NodeExample, string]>([
+    [
+      'Windows by SSM',
+      { identity: { operatingSystem: 'windows' }, unread: { host: 'Windows', runtime: 'Windows' } },
+      'info',
+    ],
+    [
+      'containers of Bottlerocket',
+      { identity: { amiFamily: 'Bottlerocket', instanceId: 'i-1' }, unread: { runtime: 'no' } },
+      'info',
+    ],
+    [
+      'an instance without an agent',
+      { identity: { instanceId: 'i-1' }, unread: { host: 'no agent', runtime: 'no agent' } },
+      'high',
+    ],
+    [
+      'Windows, and its kubelet',
+      {
+        identity: { operatingSystem: 'windows' },
+        unread: { host: 'Windows', summary: 'HTTP 503' },
+      },
+      'high',
+    ],
+    [
+      'Windows, in mode ssm alone',
+      { identity: { operatingSystem: 'windows' }, summary: null, unread: { host: 'Windows' } },
+      'high',
+    ],
+  ])('is no defect where a kind of node cannot tell it: %s', (_, example, severity) => {
+    const outcome = judge(unreadNode, { mode: 'both', ...example })
+    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(
+      severity,
+    )
+  })
+
+  const host = {
+    filesystems: [
+      {
+        role: 'nodefs',
+        device: '/dev/nvme0n1p1',
+        mount: '/',
+        capacityBytes: 100,
+        availableBytes: 50,
+      },
+    ],
+  }
+  const refused = 'HTTP 403: nodes "a" is forbidden: cannot get resource "nodes/proxy"'
+
+  it.each<[string, NodeExample, boolean, string, string]>([
+    [
+      'its files and its disks',
+      { host, summary: null, unread: { configz: refused, summary: refused } },
+      true,
+      'low',
+      'whether the kubelet was restarted since its files were written, what its pods use of its disks and memory',
+    ],
+    [
+      'its files',
+      { host: {}, summary: null, unread: { configz: refused } },
+      true,
+      'low',
+      'whether the kubelet was restarted',
+    ],
+    [
+      'its disks, and no files',
+      { host, unread: { configz: refused, summary: refused } },
+      false,
+      'high',
+      'which thresholds it runs with, what',
+    ],
+    [
+      'no disks',
+      { host: {}, unread: { configz: refused, summary: refused } },
+      true,
+      'high',
+      'how full its disks are',
+    ],
+    [
+      'its files, and no pods',
+      { host, unread: { configz: refused, pods: refused } },
+      true,
+      'high',
+      'which pods would be evicted, whether',
+    ],
+  ])(
+    'does not say open what the node itself has told: %s',
+    (_, example, isConfigurationOnDisk, severity, open) => {
+      const outcome = outcomeOf(
+        unreadNode,
+        { ...exampleSubject({ mode: 'both', ...example }), isConfigurationOnDisk },
+        defaultPolicy,
+      )
+      expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(
+        severity,
+      )
+      expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
+    },
+  )
+
+  const unreadHost = [
+    { what: 'drop-ins in /etc/kubernetes/kubelet/config.json.d', why: 'no permission' },
+    { what: 'filesystem nodefs', why: 'df does not answer' },
+  ]
+
+  it.each<[string, NodeExample, string, string]>([
+    [
+      'main parts',
+      { host: { kubelet: { files: [] }, unread: unreadHost }, unread: { host: 'in part' } },
+      'medium',
+      'what all drop-ins in /etc/kubernetes/kubelet/config.json.d say, how full its disks are.',
+    ],
+    [
+      'its images',
+      { runtime: { containers: [] }, unread: { runtime: 'in part' } },
+      'medium',
+      'node: which images it has.',
+    ],
+    [
+      'a part, and no pods',
+      { runtime: { containers: [] }, unread: { pods: 'no', runtime: 'in part' } },
+      'high',
+      'evicted, which images',
+    ],
+    [
+      'all but settings of Bottlerocket',
+      {
+        identity: { amiFamily: 'Bottlerocket', instanceId: 'i-1' },
+        host: { bottlerocket: {} },
+        unread: { host: 'in part', runtime: 'no' },
+      },
+      'high',
+      'node: which thresholds it runs with, what the files and flags of its kubelet say, how full its disks are, which images and containers',
+    ],
+  ])('names what a node has left out: %s', (_, example, severity, open) => {
+    const isUnconfigured = example.identity?.amiFamily === 'Bottlerocket'
+    const subject = exampleSubject({ mode: 'ssm', summary: null, ...example })
+    const outcome = outcomeOf(
+      unreadNode,
+      isUnconfigured ? { ...subject, configuration: null } : subject,
+      defaultPolicy,
+    )
+    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(
+      severity,
+    )
+    expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
+  })
 })

@@ -1,8 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import { outcomeOf } from '#judge/outcome.ts'
 import { evictionDue } from '#judge/rules/eviction/eviction-due.ts'
-import { hard } from '#test/example.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import { exampleSubject, hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf, state } from '#test/rules/eviction.ts'
 
 itJudgesExamples(evictionDue, {
   bad: { thresholds: [hard('nodefs.available', 10, 9)], conditions: { DiskPressure: 'True' } },
   good: { thresholds: [hard('nodefs.available', 10, 10)] },
+})
+
+describe('eviction-due', () => {
+  const fixOf = (gib: number, value: string, available: number) => {
+    const threshold = { ...hard('nodefs.available', gib, available), value }
+    const outcome = outcomeOf(
+      evictionDue,
+      exampleSubject({
+        thresholds: [threshold],
+        configuration: { evictionHard: { 'nodefs.available': value, 'memory.available': '1Gi' } },
+        eviction: {
+          signals: {
+            'nodefs.available': {
+              capacityBytes: 100 * 1024 ** 3,
+              availableBytes: available,
+              time: null,
+            },
+          },
+        },
+      }),
+      defaultPolicy,
+    )
+    return outcome.state === 'fail' ? outcome.failing.fix : null
+  }
+
+  it('puts the default back where only the raised threshold is met', () => {
+    expect(fixOf(30, '30%', 27)).toEqual({
+      config: { evictionHard: { 'nodefs.available': '10%', 'memory.available': '1Gi' } },
+    })
+    // The default would be met too: the disk is full.
+    expect(fixOf(30, '30%', 9)).toBeUndefined()
+    expect(fixOf(10, '10%', 9)).toBeUndefined()
+  })
+
+  const unmet = (signal: Signal): EvaluatedThreshold => ({
+    ...hard(signal, 10),
+    resolved: null,
+    met: null,
+    margin: null,
+  })
+
+  it.each([
+    ['above', [hard('nodefs.available', 10, 11)], 'pass'],
+    ['exactly at the threshold', [hard('nodefs.available', 10, 10)], 'pass'],
+    ['below', [hard('nodefs.available', 10, 9)], 'fail'],
+    ['below a soft one', [soft('nodefs.available', 10, 60_000, 9)], 'fail'],
+    ['not observed', [unmet('imagefs.available')], 'unknown'],
+    [
+      'below one, another not observed',
+      [hard('nodefs.available', 10, 9), unmet('imagefs.available')],
+      'fail',
+    ],
+    [
+      'a threshold that the kubelet added itself, not observed',
+      [unmet('allocatableMemory.available')],
+      'unknown',
+    ],
+    [
+      'a threshold that the kubelet never meets: pods without a limit',
+      [{ ...unmet('allocatableMemory.available'), met: false }],
+      'pass',
+    ],
+    ['containerfs not observed', [unmet('containerfs.available')], 'unknown'],
+    ['no threshold', [], 'pass'],
+  ] as const)('%s: %s', (_, thresholds, expected) => {
+    expect(state(evictionDue, { thresholds: [...thresholds] })).toBe(expected)
+  })
+
+  it('is of Windows, too, whose kubelet evicts by the same signals', () => {
+    const identity = { operatingSystem: 'windows' } as const
+    expect(state(evictionDue, { identity, thresholds: [hard('imagefs.available', 10, 9)] })).toBe(
+      'fail',
+    )
+    expect(state(evictionDue, { identity, thresholds: [hard('imagefs.available', 10, 11)] })).toBe(
+      'pass',
+    )
+  })
+
+  it('tells bytes, margin and what the node reports', () => {
+    const { evidence, consequence } = failingOf(evictionDue, {
+      configuration: { evictionHard: { 'nodefs.available': '10Gi' } },
+      thresholds: [hard('nodefs.available', 10, 9)],
+      conditions: { DiskPressure: 'False' },
+    })
+    expect(evidence).toMatchSnapshot()
+    expect(consequence).toContain('within 10 s')
+  })
+
+  it('tells the grace period of a soft threshold', () => {
+    expect(
+      failingOf(evictionDue, { thresholds: [soft('memory.available', 10, 90_000, 9)] }).consequence,
+    ).toContain('stays so for 90 s')
+  })
+
+  it('counts inodes and pids, not bytes', () => {
+    const pids = { ...hard('pid.available', 10), resolved: 3276, margin: -276, met: true }
+    expect(failingOf(evictionDue, { thresholds: [pids] }).evidence).toContainEqual({
+      kind: 'computed',
+      what: 'pid.available now',
+      value: '3000',
+    })
+  })
+
+  it.each<[string, NodeExample, string]>([
+    ['no statistics, in a mode that reads none', { mode: 'ssm', summary: null }, 'pass'],
+    [
+      'the node reports pressure',
+      { mode: 'ssm', summary: null, conditions: { MemoryPressure: 'True' } },
+      'unknown',
+    ],
+    [
+      'the node stopped reporting',
+      { mode: 'ssm', summary: null, conditions: { MemoryPressure: 'Unknown' } },
+      'unknown',
+    ],
+    [
+      'statistics that should be there',
+      { summary: null, unread: { summary: 'HTTP 503' } },
+      'unknown',
+    ],
+    ['statistics without it', { mode: 'ssm', summary: {} }, 'unknown'],
+  ])(
+    "takes the node's own word only where nobody was to ask for more: %s",
+    (_, example, expected) => {
+      expect(
+        state(evictionDue, {
+          ...example,
+          thresholds: [{ ...hard('memory.available', 1), met: null }],
+        }),
+      ).toBe(expected)
+    },
+  )
 })

@@ -1,5 +1,8 @@
+import { describe, expect, it } from 'vitest'
+import { outcomeOf } from '#judge/outcome.ts'
 import { inodeGrowth } from '#judge/rules/eviction/inode-growth.ts'
-import { hard, type NodeExample } from '#test/example.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { exampleSubject, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 
 const inodes = (free: number): NodeExample => ({
@@ -13,3 +16,38 @@ const inodes = (free: number): NodeExample => ({
 })
 
 itJudgesExamples(inodeGrowth, { bad: inodes(2_000_000), good: inodes(5_000_000) })
+
+const gibibyte = 1024 ** 3
+
+describe('inode-growth', () => {
+  const used = (inodesFree: number | null, availableGib: number): NodeExample => ({
+    filesystems: {
+      nodefs: {
+        ...{ capacityBytes: 100 * gibibyte, availableBytes: availableGib * gibibyte },
+        ...{ usedPercent: 0, inodes: 1000, inodesFree },
+      },
+    },
+  })
+  it.each([
+    { free: 500, availableGib: 60, is: 'fail' },
+    { free: 501, availableGib: 60, is: 'pass' },
+    { free: 300, availableGib: 30, is: 'pass' }, // both at 70 %
+    { free: null, availableGib: 60, is: 'unknown' },
+  ])(
+    'with $free of 1000 inodes and $availableGib of 100 GiB free: $is',
+    ({ free, availableGib, is }) => {
+      expect(
+        outcomeOf(inodeGrowth, exampleSubject(used(free, availableGib)), defaultPolicy).state,
+      ).toBe(is)
+    },
+  )
+
+  it('gives the days that are left at the mean rate since the node joined', () => {
+    const subject = exampleSubject({
+      ...used(400, 60),
+      at: '2026-11-21T00:00:00Z',
+      node: { metadata: { creationTimestamp: '2026-11-15T00:00:00Z' } },
+    })
+    expect(JSON.stringify(outcomeOf(inodeGrowth, subject, defaultPolicy))).toContain('in 4 days')
+  })
+})

@@ -1,6 +1,8 @@
+import { describe, expect, it } from 'vitest'
 import { memoryThresholdTooSmall } from '#judge/rules/eviction/memory-threshold-too-small.ts'
-import { hard } from '#test/example.ts'
+import { hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { state } from '#test/rules/eviction-settings.ts'
 
 itJudgesExamples(memoryThresholdTooSmall, {
   bad: {
@@ -9,4 +11,28 @@ itJudgesExamples(memoryThresholdTooSmall, {
   good: {
     thresholds: [{ ...hard('memory.available', 1), value: '100Mi', resolved: 100 * 1024 ** 2 }],
   },
+})
+
+describe('memory-threshold-too-small', () => {
+  const memory = (resolved: number | null) => ({
+    ...hard('memory.available', 1),
+    value: 'x',
+    resolved,
+  })
+  const mebibyte = 1024 ** 2
+
+  it.each([
+    ['the default', [memory(100 * mebibyte)], 'pass'],
+    ['one byte less', [memory(100 * mebibyte - 1)], 'fail'],
+    [
+      'a larger one beside it',
+      [memory(50 * mebibyte), soft('memory.available', 1, 60_000)],
+      'pass',
+    ],
+    ['off, which is another rule’s', [memory(0)], 'pass'],
+    ['bytes not known', [memory(null)], 'unknown'],
+    ['one known, one not', [memory(50 * mebibyte), memory(null)], 'unknown'],
+  ] as const)('%s: %s', (_, thresholds, expected) => {
+    expect(state(memoryThresholdTooSmall, { thresholds: [...thresholds] })).toBe(expected)
+  })
 })

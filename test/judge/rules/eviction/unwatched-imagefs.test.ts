@@ -1,6 +1,9 @@
+import { describe, expect, it } from 'vitest'
+import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-threshold.ts'
 import { unwatchedImagefs } from '#judge/rules/eviction/unwatched-imagefs.ts'
-import { hard } from '#test/example.ts'
+import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf, only, running, state, trio, upstream } from '#test/rules/eviction.ts'
 
 itJudgesExamples(unwatchedImagefs, {
   bad: { filesystems: { layout: 'imagefs' }, thresholds: [hard('nodefs.available', 10)] },
@@ -8,4 +11,69 @@ itJudgesExamples(unwatchedImagefs, {
     filesystems: { layout: 'imagefs' },
     thresholds: [hard('nodefs.available', 10), hard('imagefs.available', 10)],
   },
+})
+
+describe('unwatched-imagefs', () => {
+  it.each([
+    ['shared', running(trio), 'notApplicable'],
+    ['imagefs', running(trio), 'fail'],
+    ['split', running(trio), 'fail'],
+    ['imagefs', running(upstream), 'pass'],
+    ['imagefs', running(trio, { 'imagefs.available': '20%' }), 'pass'],
+    ['imagefs', running({ ...trio, 'imagefs.available': '0%' }), 'fail'],
+    ['imagefs', running(only('imagefs.inodesFree')), 'fail'],
+    [null, running(trio), 'unknown'],
+    [null, running(upstream), 'pass'],
+  ] as const)('on layout %s, case %#: %s', (layout, example, expected) => {
+    expect(state(unwatchedImagefs, { ...example, filesystems: { layout } })).toBe(expected)
+  })
+
+  it('says that it was switched off, and what to set', () => {
+    const { evidence, fix } = failingOf(unwatchedImagefs, {
+      ...running({ ...trio, 'imagefs.available': '0%' }),
+      filesystems: { layout: 'imagefs' },
+    })
+    expect(evidence[0]).toEqual({
+      kind: 'configz',
+      what: 'evictionHard.imagefs.available',
+      value: '0% (never met: switched off)',
+    })
+    expect(fix?.config.evictionHard).toEqual({ ...trio, 'imagefs.available': '15%' })
+  })
+
+  it('speaks of one disk, too, that nothing watches, unless a default was lost', () => {
+    const shared = (example: NodeExample, layoutCertainty: 'likely' | 'certain' = 'likely') => ({
+      ...example,
+      filesystems: { layout: 'shared' as const, layoutCertainty },
+    })
+    const off = shared(running({ ...trio, 'nodefs.available': '0%', 'imagefs.available': '0%' }))
+    // Certain whatever the layout is: neither filesystem is watched.
+    expect(failingOf(unwatchedImagefs, off)).toMatchObject({
+      title: 'The disk is watched by no eviction threshold',
+    })
+    expect(failingOf(unwatchedImagefs, off).confidence).toBeUndefined()
+    expect(failingOf(unwatchedImagefs, off).fix?.config.evictionHard).toMatchObject({
+      'nodefs.available': '10%',
+    })
+    expect(state(lostDefaultThreshold, off)).toBe('pass')
+    const soft = shared(
+      running(
+        { ...trio, 'nodefs.available': '0%', 'imagefs.available': '0%' },
+        { 'nodefs.available': '15%' },
+      ),
+    )
+    expect(state(unwatchedImagefs, soft)).toBe('notApplicable')
+    const lost = shared(running({ ...trio, 'nodefs.available': '0%' }))
+    expect(state(lostDefaultThreshold, lost)).toBe('fail')
+    expect(state(unwatchedImagefs, lost)).toBe('notApplicable')
+  })
+
+  it('counts a threshold of 0 bytes as none', () => {
+    expect(
+      state(unwatchedImagefs, {
+        filesystems: { layout: 'imagefs' },
+        thresholds: [hard('imagefs.available', 0)],
+      }),
+    ).toBe('fail')
+  })
 })

@@ -1,6 +1,9 @@
+import { describe, expect, it } from 'vitest'
+import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-threshold.ts'
 import { unwatchedInodes } from '#judge/rules/eviction/unwatched-inodes.ts'
-import { hard } from '#test/example.ts'
+import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { state } from '#test/rules/eviction-settings.ts'
 
 itJudgesExamples(unwatchedInodes, {
   bad: {
@@ -14,4 +17,76 @@ itJudgesExamples(unwatchedInodes, {
     thresholds: [hard('memory.available', 1), hard('nodefs.available', 10)],
   },
   good: { thresholds: [hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)] },
+})
+
+describe('unwatched-inodes', () => {
+  const nodefs = hard('nodefs.inodesFree', 5)
+  const imagefs = hard('imagefs.inodesFree', 5)
+  const off = (signal: string) => ({ configuration: { evictionHard: { [signal]: '0%' } } })
+  const uncounted = {
+    capacityBytes: 1,
+    availableBytes: 1,
+    usedPercent: 0,
+    inodes: 0,
+    inodesFree: 0,
+  }
+
+  it.each<[string, NodeExample, string]>([
+    ['one disk, nodefs watched', { thresholds: [nodefs] }, 'pass'],
+    ['one disk, imagefs watched', { thresholds: [imagefs] }, 'pass'],
+    ['switched off', { thresholds: [hard('nodefs.inodesFree', 0)] }, 'fail'],
+    [
+      'two disks, both watched',
+      { thresholds: [nodefs, imagefs], filesystems: { layout: 'imagefs' } },
+      'pass',
+    ],
+    [
+      'two disks, one watched by default: a lost one is said elsewhere',
+      { thresholds: [nodefs], filesystems: { layout: 'split' } },
+      'pass',
+    ],
+    [
+      'two disks, one switched off',
+      { ...off('imagefs.inodesFree'), thresholds: [nodefs], filesystems: { layout: 'split' } },
+      'fail',
+    ],
+    [
+      'two disks, no default in that version',
+      {
+        identity: { kubeletVersion: 'v1.28.15' },
+        thresholds: [nodefs],
+        filesystems: { layout: 'split' },
+      },
+      'fail',
+    ],
+    ['no layout known', { thresholds: [nodefs], filesystems: { layout: null } }, 'unknown'],
+    ['no layout and nothing watched', { thresholds: [], filesystems: { layout: null } }, 'fail'],
+    [
+      'a filesystem that counts none',
+      { thresholds: [], filesystems: { nodefs: uncounted } },
+      'pass',
+    ],
+    ['inodes not known', { thresholds: [], filesystems: { nodefs: null } }, 'unknown'],
+  ])('%s: %s', (_, example, expected) => {
+    expect(state(unwatchedInodes, example)).toBe(expected)
+  })
+})
+
+describe('one disk of which one signal was switched off', () => {
+  const off: NodeExample = {
+    configuration: {
+      evictionHard: {
+        'memory.available': '100Mi',
+        'nodefs.available': '10%',
+        'nodefs.inodesFree': '0%',
+      },
+    },
+    thresholds: [hard('memory.available', 1), hard('nodefs.available', 10)],
+  }
+
+  it('is one cause, said once, with one fix', () => {
+    expect(state(unwatchedInodes, off)).toBe('fail')
+    expect(state(lostDefaultThreshold, off)).toBe('pass')
+    expect(state(lostDefaultThreshold, { ...off, filesystems: { layout: 'imagefs' } })).toBe('fail')
+  })
 })

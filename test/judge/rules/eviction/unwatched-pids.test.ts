@@ -1,5 +1,8 @@
+import { describe, expect, it } from 'vitest'
 import { unwatchedPids } from '#judge/rules/eviction/unwatched-pids.ts'
+import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { state } from '#test/rules/eviction-settings.ts'
 
 itJudgesExamples(unwatchedPids, {
   bad: {
@@ -12,4 +15,21 @@ itJudgesExamples(unwatchedPids, {
       signals: { 'pid.available': { availableBytes: 30_000, capacityBytes: 32_768, time: null } },
     },
   },
+})
+
+describe('unwatched-pids', () => {
+  const left = (available: number): NodeExample => ({
+    eviction: {
+      signals: { 'pid.available': { availableBytes: available, capacityBytes: 1000, time: null } },
+    },
+  })
+
+  it.each<[string, NodeExample, string]>([
+    ['a fifth left', left(200), 'pass'],
+    ['less', left(199), 'fail'],
+    ['less, but watched', { ...left(199), thresholds: [hard('pid.available', 1)] }, 'pass'],
+    ['not observed', {}, 'unknown'],
+  ])('%s: %s', (_, example, expected) => {
+    expect(state(unwatchedPids, example)).toBe(expected)
+  })
 })

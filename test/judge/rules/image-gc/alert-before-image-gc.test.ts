@@ -1,6 +1,10 @@
+import { describe, expect, it } from 'vitest'
 import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
+import { imageGcDisabled } from '#judge/rules/image-gc/image-gc-disabled.ts'
+import { defaultPolicy } from '#model/policy.ts'
 import { hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf, gc, nodefs, state } from '#test/rules/image-gc.ts'
 
 itJudgesExamples(alertBeforeImageGc, {
   bad: { imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 } },
@@ -8,4 +12,43 @@ itJudgesExamples(alertBeforeImageGc, {
     imageGC: { highThresholdPercent: 80, lowThresholdPercent: 70 },
     thresholds: [hard('nodefs.available', 10)],
   },
+})
+
+describe('alert-before-image-gc', () => {
+  it.each([
+    [79, 'pass'],
+    [80, 'pass'],
+    [81, 'pass'],
+    [82, 'fail'],
+    [85, 'fail'],
+    [100, 'notApplicable'],
+  ])('with an alert at 80 and a high threshold of %i: %s', (high, expected) => {
+    expect(state(alertBeforeImageGc, { imageGC: gc(high) })).toBe(expected)
+  })
+
+  it('does not repeat image-gc-disabled, and speaks where a maximum age keeps image GC running', () => {
+    expect(state(imageGcDisabled, { imageGC: gc(100) })).toBe('fail')
+    expect(state(alertBeforeImageGc, { imageGC: { ...gc(100), enabled: true } })).toBe('fail')
+  })
+
+  it('takes the alert from the policy', () => {
+    expect(
+      state(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 84 }),
+    ).toBe('pass')
+    expect(
+      failingOf(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 83.5 })
+        .evidence[0]?.value,
+    ).toBe('83.5')
+  })
+
+  it('proposes percentages that are sound beside eviction, too', () => {
+    expect(
+      failingOf(alertBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }).fix?.config
+        .imageGCHighThresholdPercent,
+    ).toBe(80)
+    expect(
+      failingOf(alertBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(30) }).fix?.config
+        .imageGCHighThresholdPercent,
+    ).toBe(66)
+  })
 })

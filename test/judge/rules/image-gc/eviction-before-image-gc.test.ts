@@ -1,6 +1,10 @@
+import { describe, expect, it } from 'vitest'
 import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
-import { hard } from '#test/example.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
+import { exampleCapacityBytes, hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf, gc, judge, nodefs, state } from '#test/rules/image-gc.ts'
 
 itJudgesExamples(evictionBeforeImageGc, {
   bad: {
@@ -11,4 +15,196 @@ itJudgesExamples(evictionBeforeImageGc, {
     imageGC: { highThresholdPercent: 70, lowThresholdPercent: 50 },
     thresholds: [hard('imagefs.available', 10)],
   },
+})
+
+const imagefs = (gib: number) => [hard('imagefs.available', gib)]
+
+const unresolved = (thresholds: EvaluatedThreshold[]) =>
+  thresholds.map(threshold => ({ ...threshold, resolved: null, met: null, margin: null }))
+
+/** As the kubelet resolves it: float32, then cut. */
+const asPercent = (signal: 'imagefs.available', percent: number): EvaluatedThreshold => ({
+  ...hard(signal, percent),
+  value: `${percent}%`,
+  resolved: Math.trunc(exampleCapacityBytes * Math.fround(Math.fround(percent) / 100)),
+})
+
+describe('eviction-before-image-gc', () => {
+  it.each([
+    ['the defaults of the kubelet, 15 % beside 85: 1 % apart', gc(85), imagefs(15), 'fail'],
+    ['the defaults of EKS, 10 % beside 85: 6 % apart', gc(85), nodefs(10), 'pass'],
+    ['10 % beside 70', gc(70), imagefs(10), 'pass'],
+    ['both at the same point', gc(86), imagefs(15), 'fail'],
+    ['eviction first', gc(90), imagefs(15), 'fail'],
+    ['exactly 2 % apart', gc(85), imagefs(14), 'pass'],
+    [
+      'exactly 2 % apart, written as a percentage, which float32 makes 64 bytes more',
+      gc(85),
+      [asPercent('imagefs.available', 14)],
+      'pass',
+    ],
+    ['1 % apart, written as a percentage', gc(85), [asPercent('imagefs.available', 15)], 'fail'],
+    [
+      'one byte less than 2 % apart',
+      gc(85),
+      [{ ...hard('imagefs.available', 14), resolved: 14 * 1024 ** 3 + 1 }],
+      'fail',
+    ],
+    ['a soft threshold', gc(85), [soft('imagefs.available', 20, 60_000)], 'fail'],
+    ['no threshold on the image filesystem', gc(85), [hard('memory.available', 90)], 'pass'],
+    ['a threshold that is never met', gc(100), imagefs(0), 'pass'],
+    ['image GC switched off, eviction at 5 %', gc(100), imagefs(5), 'fail'],
+    ['image GC switched off, nothing evicts', gc(100), [], 'pass'],
+  ] as const)('%s: %s', (_, imageGC, thresholds, expected) => {
+    expect(state(evictionBeforeImageGc, { imageGC, thresholds: [...thresholds] })).toBe(expected)
+  })
+
+  it.each([
+    ['shared', nodefs(15), 'fail'],
+    ['imagefs', nodefs(15), 'pass'],
+    ['split', nodefs(15), 'pass'],
+    [null, nodefs(15), 'unknown'],
+    [null, nodefs(5), 'pass'],
+    [null, [...nodefs(15), ...imagefs(15)], 'fail'],
+    ['imagefs', imagefs(15), 'fail'],
+    ['split', imagefs(15), 'fail'],
+  ] as const)(
+    'asks on layout %s only the thresholds that watch images',
+    (layout, thresholds, expected) => {
+      expect(
+        state(evictionBeforeImageGc, {
+          imageGC: gc(85),
+          thresholds: [...thresholds],
+          filesystems: { layout },
+        }),
+      ).toBe(expected)
+    },
+  )
+
+  it('is unknown where bytes are, even if another threshold is sound', () => {
+    const thresholds = [...unresolved(imagefs(15)), ...nodefs(5)]
+    const outcome = judge(evictionBeforeImageGc, {
+      imageGC: gc(85),
+      thresholds,
+      unread: { summary: 'HTTP 500' },
+    })
+    expect(outcome).toEqual({ state: 'unknown', reason: 'summary: HTTP 500' })
+  })
+
+  it('fails without bytes where image GC is off: any threshold comes first', () => {
+    const outcome = failingOf(evictionBeforeImageGc, {
+      imageGC: gc(100),
+      thresholds: unresolved(imagefs(15)),
+      filesystems: { imagefs: null },
+    })
+    expect(outcome.title).toContain('switched off')
+    expect(outcome.fix).toBeUndefined()
+  })
+
+  it('is as certain as the layout where only nodefs tells', () => {
+    const likely = { layoutCertainty: 'likely' } as const
+    expect(
+      failingOf(evictionBeforeImageGc, {
+        imageGC: gc(85),
+        thresholds: nodefs(15),
+        filesystems: likely,
+      }).confidence,
+    ).toBe('likely')
+    expect(
+      failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(15) }).confidence,
+    ).toBe('certain')
+    expect(
+      failingOf(evictionBeforeImageGc, {
+        imageGC: gc(85),
+        thresholds: imagefs(15),
+        filesystems: likely,
+      }).confidence,
+    ).toBe('certain')
+  })
+
+  it('takes the growth from the policy', () => {
+    const policy = { ...defaultPolicy, assumedGrowthPercent: 7 }
+    expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }, policy)).toBe(
+      'fail',
+    )
+  })
+
+  it('names how far one is from the other, and no time at assumed growth', () => {
+    const evidenceText = (high: number, growth = 2) => {
+      const outcome = judge(
+        evictionBeforeImageGc,
+        { imageGC: gc(high), thresholds: imagefs(15) },
+        { ...defaultPolicy, assumedGrowthPercent: growth },
+      )
+      if (outcome.state !== 'fail') throw new Error(outcome.state)
+      return outcome.failing.consequence
+    }
+    expect(evidenceText(85)).toContain('(1 % of the disk)')
+    expect(evidenceText(90)).toContain('4.0 GiB later')
+    expect(evidenceText(86)).not.toContain('later')
+    expect(evidenceText(90, 0)).toContain('4.0 GiB later')
+  })
+
+  it('tells the bytes, who acts first and by how much', () => {
+    const { evidence } = failingOf(evictionBeforeImageGc, {
+      imageGC: gc(85),
+      thresholds: [asPercent('imagefs.available', 15)],
+    })
+    expect(evidence).toEqual(
+      expect.arrayContaining([
+        { kind: 'computed', what: 'image GC starts below', value: '17179869184 bytes (16.0 GiB)' },
+        {
+          kind: 'computed',
+          what: 'imagefs.available is met below',
+          value: '16106128000 bytes (15.0 GiB)',
+        },
+        {
+          kind: 'computed',
+          what: 'acts first',
+          value: 'image GC, unless the margin fills within its period',
+        },
+        {
+          kind: 'computed',
+          what: 'margin',
+          value: '1073741184 bytes (1024.0 MiB), 1 % of the capacity',
+        },
+      ]),
+    )
+  })
+
+  it.each([
+    [15, 80],
+    [20, 76],
+    [30, 66],
+  ])('proposes beside eviction at %i %% a high threshold of %i, which then passes', (gib, high) => {
+    const { fix } = failingOf(evictionBeforeImageGc, { imageGC: gc(95), thresholds: imagefs(gib) })
+    expect(fix?.config).toEqual({
+      imageGCHighThresholdPercent: high,
+      imageGCLowThresholdPercent: high - 10,
+    })
+    expect(state(evictionBeforeImageGc, { imageGC: gc(high), thresholds: imagefs(gib) })).toBe(
+      'pass',
+    )
+  })
+
+  it('proposes nothing where image GC would have to run all the time', () => {
+    expect(
+      failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: imagefs(80) }).fix,
+    ).toBeUndefined()
+  })
+})
+
+describe('eviction-before-image-gc by a soft threshold', () => {
+  it.each([
+    ['behind the trigger, its grace longer than two rounds of image GC', 15, 600_000, 'pass'],
+    ['behind the trigger, without much of a grace', 15, 30_000, 'fail'],
+    ['before the trigger, however long it waits', 17, 3_600_000, 'fail'],
+  ])('%s', (_, gib, gracePeriodMs, expected) => {
+    expect(
+      state(evictionBeforeImageGc, {
+        imageGC: gc(85),
+        thresholds: [soft('nodefs.available', gib, gracePeriodMs)],
+      }),
+    ).toBe(expected)
+  })
 })

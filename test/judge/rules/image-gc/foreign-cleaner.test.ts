@@ -1,8 +1,11 @@
+import { describe, expect, it } from 'vitest'
+import { outcomeOf } from '#judge/outcome.ts'
 import { foreignCleaner } from '#judge/rules/image-gc/foreign-cleaner.ts'
-import type { NodeExample } from '#test/example.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 
-const pod = (image: string, path?: string): NodeExample => ({
+const examplePod = (image: string, path?: string): NodeExample => ({
   pods: [
     {
       metadata: { namespace: 'ops', name: 'nightly' },
@@ -15,6 +18,36 @@ const pod = (image: string, path?: string): NodeExample => ({
 })
 
 itJudgesExamples(foreignCleaner, {
-  bad: pod('ghcr.io/eraser-dev/remover:v1.4.1'),
-  good: pod('ghcr.io/shop/web:1', '/run/containerd/containerd.sock'),
+  bad: examplePod('ghcr.io/eraser-dev/remover:v1.4.1'),
+  good: examplePod('ghcr.io/shop/web:1', '/run/containerd/containerd.sock'),
+})
+
+const pod = (name: string, image: string, path: string | null, phase = 'Running') => ({
+  pods: [
+    {
+      metadata: { namespace: 'ops', name },
+      spec: {
+        containers: [{ name: 'main', image }],
+        volumes: path === null ? [] : [{ name: 'socket', hostPath: { path } }],
+      },
+      status: { phase },
+    },
+  ],
+})
+
+const socket = '/run/containerd/containerd.sock'
+
+describe('foreign-cleaner', () => {
+  it.each([
+    { ...pod('a', 'mcr.microsoft.com/oss/eraser/remover:v1', null), is: 'fail' },
+    { ...pod('a', 'spotify/docker-gc', null), is: 'fail' },
+    { ...pod('a', 'spotify/docker-gc', null, 'Succeeded'), is: 'pass' },
+    { ...pod('a', 'ghcr.io/shop/remover:v1', null), is: 'pass' },
+    { ...pod('node-image-prune-x7', 'alpine:3', socket), is: 'fail' },
+    { ...pod('node-image-prune-x7', 'alpine:3', null), is: 'pass' },
+    { ...pod('node-image-prune-x7', 'alpine:3', '/var/log'), is: 'pass' },
+    { ...pod('falco-4k2', 'falcosecurity/falco:0.40', socket), is: 'pass' },
+  ])('of $pods.0.metadata.name with $pods.0.spec.containers.0.image: $is', ({ pods, is }) => {
+    expect(outcomeOf(foreignCleaner, exampleSubject({ pods }), defaultPolicy).state).toBe(is)
+  })
 })

@@ -1,7 +1,30 @@
+import { describe, expect, it } from 'vitest'
 import { imageAgeGcChurn } from '#judge/rules/image-gc/image-age-gc-churn.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { state } from '#test/rules/gc-thresholds.ts'
 
 itJudgesExamples(imageAgeGcChurn, {
   bad: { configuration: { imageMaximumGCAge: '1h0m0s' } },
   good: { configuration: { imageMaximumGCAge: '168h0m0s' } },
+})
+
+describe('image-age-gc-churn', () => {
+  it.each([
+    ['0s', 'pass'],
+    ['24h', 'pass'],
+    ['23h59m59s', 'fail'],
+    ['soon', 'unknown'],
+    [undefined, 'pass'],
+  ] as const)('%s: %s', (imageMaximumGCAge, expected) => {
+    expect(state(imageAgeGcChurn, { configuration: { imageMaximumGCAge } })).toBe(expected)
+  })
+
+  it('does not apply before 1.29, which knows no maximum age', () => {
+    expect(
+      state(imageAgeGcChurn, {
+        configuration: { imageMaximumGCAge: '1h' },
+        identity: { kubeletVersion: 'v1.28.15' },
+      }),
+    ).toBe('notApplicable')
+  })
 })

@@ -1,5 +1,16 @@
+import { describe, expect, it } from 'vitest'
+import { shortfallBytes } from '#judge/events/gc-events.ts'
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import {
+  event,
+  failingOf,
+  minutesAgo,
+  shortBefore126,
+  shortBefore135,
+  shortSince135,
+  state,
+} from '#test/rules/events.ts'
 
 const gibibyte = 1024 ** 3
 
@@ -24,4 +35,71 @@ itJudgesExamples(unreachableGcLowThreshold, {
       freedBytes: 22 * gibibyte,
     },
   },
+})
+
+describe('unreachable-gc-low-threshold', () => {
+  const short = (message: string, ago: number | [number, number] = [50, 3], count = 12) =>
+    event({ reason: 'FreeDiskSpaceFailed', message, ago, count })
+  const due = { triggered: true, reachesLow: null, freedBytes: null, shortfallBytes: null }
+
+  it.each([
+    [shortBefore126, { asked: 3_435_469_701, freed: 0 }],
+    [shortBefore135, { asked: 3_435_469_701, freed: 1024 }],
+    [shortSince135, { asked: null, freed: 2048 }],
+    ['Attempted to free 99999999999999999999 bytes, but only found 1 bytes', null],
+    ['full', null],
+  ])('%s', (message, expected) => {
+    expect(shortfallBytes(event({ reason: 'FreeDiskSpaceFailed', message }))).toEqual(expected)
+  })
+
+  it.each([
+    ['not known by replay, but told', due, [short(shortSince135)], 'fail'],
+    ['not known by replay', due, [], 'unknown'],
+    ['told, but long ago', due, [short(shortBefore135, [50, 11])], 'unknown'],
+    ['below the trigger again', { triggered: false }, [short(shortBefore135)], 'pass'],
+    ['no statistics', { triggered: null, reachesLow: null }, [short(shortBefore126)], 'fail'],
+    ['another text', due, [short('full')], 'unknown'],
+    [
+      'only the second witness of the same round',
+      due,
+      [event({ reason: 'ImageGCFailed', message: shortBefore135 })],
+      'unknown',
+    ],
+  ] as const)('%s: %4$s', (_, imageGC, events, expected) => {
+    expect(state(unreachableGcLowThreshold, { imageGC, events: [...events] })).toBe(expected)
+  })
+
+  it('is only likely where replay finds enough', () => {
+    const imageGC = { ...due, reachesLow: true }
+    expect(state(unreachableGcLowThreshold, { imageGC, events: [] })).toBe('pass')
+    expect(
+      failingOf(unreachableGcLowThreshold, { imageGC, events: [short(shortBefore135, [8, 3], 2)] })
+        .confidence,
+    ).toBe('likely')
+  })
+
+  it('is only likely where nothing else shows that the disk is full', () => {
+    const imageGC = { triggered: null, reachesLow: null }
+    expect(
+      failingOf(unreachableGcLowThreshold, { imageGC, events: [short(shortBefore135)] }).confidence,
+    ).toBe('likely')
+    expect(
+      failingOf(unreachableGcLowThreshold, { imageGC: due, events: [short(shortBefore135)] })
+        .confidence,
+    ).toBe('certain')
+  })
+
+  it('cites what was asked and freed, once, beside what replay says', () => {
+    const imageGC = { ...due, bytesToFree: 9, reachesLow: false, freedBytes: 0, shortfallBytes: 9 }
+    const plain = failingOf(unreachableGcLowThreshold, { imageGC })
+    const cited = failingOf(unreachableGcLowThreshold, { imageGC, events: [short(shortBefore135)] })
+    expect(cited.consequence).toBe(plain.consequence)
+    expect(cited.evidence.slice(plain.evidence.length)).toEqual([
+      {
+        kind: 'event',
+        what: `event FreeDiskSpaceFailed, 12 times since ${minutesAgo(50)}, last at ${minutesAgo(3)}`,
+        value: 'asked for 3435469701 bytes (3.2 GiB), freed 1024 bytes (1.0 KiB)',
+      },
+    ])
+  })
 })

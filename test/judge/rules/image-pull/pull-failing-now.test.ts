@@ -1,5 +1,9 @@
+import { describe, expect, it } from 'vitest'
+import { causeOf } from '#judge/events/pulls.ts'
 import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
+import { manifestOf } from '#test/at-the-door.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
 
 const pod = (state: object) => ({
   metadata: { namespace: 'shop', name: 'web' },
@@ -15,4 +19,153 @@ itJudgesExamples(pullFailingNow, {
     ],
   },
   good: { pods: [pod({ waiting: { reason: 'ContainerCreating' } })] },
+})
+
+describe('why a pull failed', () => {
+  it.each([
+    [hubLimit, 'rate limit (429)'],
+    ['toomanyrequests: Rate exceeded', 'rate limit (429)'],
+    ['unexpected status code: 429', 'rate limit (429)'],
+    ['failed to resolve reference "a/b:429": a/b:429: not found', 'not found'],
+    ['manifest unknown: manifest unknown', 'not found'],
+    ['Container image "a" is not present with pull policy of Never', 'not found'],
+    [
+      'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed',
+      'denied',
+    ],
+    ['unexpected status from HEAD request: 403 Forbidden', 'denied'],
+    ['dial tcp 10.0.0.1:443: i/o timeout', 'timeout'],
+    ['context deadline exceeded', 'timeout'],
+    [
+      'tls: failed to verify certificate: x509: certificate signed by unknown authority',
+      'certificate (x509)',
+    ],
+    ['write /var/lib/containerd/ingest: no space left on device', 'no space left'],
+    ['dial tcp: lookup registry on 10.0.0.2:53: no such host', 'out of reach'],
+    ['Error: ErrImagePull', null],
+  ])('%s: %s', (message, expected) => {
+    expect(causeOf(message, null)).toBe(expected)
+  })
+
+  it("is not read out of the image's own name", () => {
+    expect(
+      causeOf('Failed to pull image "denied/not-found:1": EOF', 'denied/not-found:1'),
+    ).toBeNull()
+  })
+})
+
+describe('pull-failing-now', () => {
+  const image = 'docker.io/library/busybox:1.36'
+  const failed = pullOf(`Failed to pull image "${image}": ${hubLimit}`, { ago: [34, 22], count: 4 })
+  const backOff = pullOf(`Back-off pulling image "${image}"`, { reason: 'BackOff', count: 17 })
+  const pod = (containerState: object) => ({
+    metadata: { namespace: 'batch', name: 'import-x8k2p' },
+    status: { containerStatuses: [{ name: 'a', image, state: containerState }] },
+  })
+
+  it.each([
+    [
+      'a pod that is gone',
+      [failed, pullOf('Error: ErrImagePull', { count: 4 }), backOff],
+      [],
+      'fail',
+    ],
+    [
+      'an image that is never pulled',
+      [
+        pullOf(`Container image "${image}" is not present with pull policy of Never`, {
+          reason: 'ErrImageNeverPull',
+        }),
+      ],
+      [],
+      'fail',
+    ],
+    [
+      'a name that is none',
+      [
+        pullOf('Failed to apply default image tag "A B": couldn\'t parse image name', {
+          reason: 'InspectFailed',
+        }),
+      ],
+      [],
+      'fail',
+    ],
+    ['only the line without the image', [pullOf('Error: ImagePullBackOff')], [], 'fail'],
+    ['more than an hour ago', [{ ...failed, lastTime: minutesAgo(61) }], [], 'pass'],
+    [
+      'pulled since',
+      [
+        failed,
+        pullOf(
+          `Successfully pulled image "${image}" in 2s (2s including waiting). Image size: 1 bytes.`,
+          { reason: 'Pulled', ago: 21 },
+        ),
+      ],
+      [],
+      'pass',
+    ],
+    [
+      'another pulled since',
+      [failed, pullOf('Successfully pulled image "other:1" in 2s', { reason: 'Pulled', ago: 21 })],
+      [],
+      'fail',
+    ],
+    [
+      'pulled before',
+      [failed, pullOf(`Successfully pulled image "${image}" in 2s`, { reason: 'Pulled', ago: 22 })],
+      [],
+      'fail',
+    ],
+    [
+      'a pod that has started since',
+      [failed],
+      [pod({ running: { startedAt: minutesAgo(20) } })],
+      'pass',
+    ],
+    ['one that has not', [failed], [pod({ waiting: { reason: 'ContainerCreating' } })], 'fail'],
+    [
+      'a container that did not start',
+      [pullOf('Error: failed to create containerd task: cannot allocate memory')],
+      [],
+      'pass',
+    ],
+    ['an event about no pod', [{ ...failed, pod: null }], [], 'pass'],
+  ] as const)('%s: %4$s', (_, events, pods, expected) => {
+    expect(state(pullFailingNow, { events: [...events], pods: pods.map(manifestOf) })).toBe(
+      expected,
+    )
+  })
+
+  it('says which registry, why, and how often, once for each pod and image', () => {
+    const { severity, evidence } = failingOf(pullFailingNow, {
+      events: [failed, pullOf('Error: ErrImagePull', { count: 4 }), backOff],
+    })
+    expect(severity).toBe('medium')
+    expect(evidence).toEqual([
+      {
+        kind: 'event',
+        what: `pod batch/import-x8k2p: rate limit (429), docker.io, 4 times since ${minutesAgo(34)}, last at ${minutesAgo(20)}`,
+        value: expect.stringContaining('Failed to pull image'),
+      },
+    ])
+  })
+
+  it('leaves a pod that waits to its status', () => {
+    const pods = [
+      pod({
+        waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image "${image}"` },
+      }),
+    ]
+    expect(failingOf(pullFailingNow, { pods, events: [failed] })).toEqual(
+      failingOf(pullFailingNow, { pods }),
+    )
+  })
+
+  it('bounds and cleans what others wrote', () => {
+    const { evidence } = failingOf(pullFailingNow, {
+      events: [pullOf(`Failed to pull image "a\u202e": ${'x'.repeat(900)}`)],
+    })
+    expect(evidence[0]?.value).toHaveLength(400)
+    expect(evidence[0]?.value).not.toContain('\u202e')
+  })
 })

@@ -1,5 +1,8 @@
+import { describe, expect, it } from 'vitest'
+import { canonicalName } from '#judge/events/images.ts'
 import { rateLimitedRegistry } from '#judge/rules/image-pull/rate-limited-registry.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { evidenceText, failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
 
 const pod = (image: string) => ({
   metadata: { namespace: 'shop', name: 'web' },
@@ -9,4 +12,102 @@ const pod = (image: string) => ({
 itJudgesExamples(rateLimitedRegistry, {
   bad: { pods: [pod('redis:7.4')] },
   good: { pods: [pod('public.ecr.aws/docker/library/redis:7.4')] },
+})
+
+describe('rate-limited-registry', () => {
+  it('is certain and high where the registry has said so', () => {
+    const events = [pullOf(`Failed to pull image "docker.io/library/busybox:1.36": ${hubLimit}`)]
+    expect(failingOf(rateLimitedRegistry, { events })).toMatchObject({
+      severity: 'high',
+      title: expect.stringContaining('refuses pulls'),
+    })
+    expect(evidenceText(rateLimitedRegistry, { events })).toContain('refused once at')
+    const waiting = { reason: 'ErrImagePull', message: 'toomanyrequests: Rate exceeded' }
+    const pods = [
+      {
+        status: { containerStatuses: [{ name: 'a', image: 'quay.io/a/b:1', state: { waiting } }] },
+      },
+    ]
+    expect(failingOf(rateLimitedRegistry, { pods }).consequence).toContain('quay.io answered 429')
+    expect(
+      state(rateLimitedRegistry, { events: [pullOf('Failed to pull image "a": not found')] }),
+    ).toBe('pass')
+  })
+
+  it('says it even where mirrors are set, and of pulls that came through in the end', () => {
+    const events = [
+      pullOf(`Failed to pull image "busybox": ${hubLimit}`),
+      pullOf('Successfully pulled image "busybox" in 2s', { reason: 'Pulled', ago: 1 }),
+    ]
+    const pods = [{ spec: { containers: [{ name: 'a', image: 'busybox' }] } }]
+    expect(
+      state(rateLimitedRegistry, { events, pods, host: { containerd: { mirrors: [{}] } } }),
+    ).toBe('fail')
+  })
+
+  it('is lower, and not certain, where every pull that was refused came through since', () => {
+    const refused = pullOf(`Failed to pull image "busybox": ${hubLimit}`, { of: 'a/p1', ago: 55 })
+    const running = (name: string, ago: number) => ({
+      metadata: { namespace: 'a', name },
+      status: {
+        containerStatuses: [
+          { name: 'c', image: 'busybox', state: { running: { startedAt: minutesAgo(ago) } } },
+        ],
+      },
+    })
+    const pulled = pullOf('Successfully pulled image "busybox" in 2s', {
+      of: 'a/p1',
+      reason: 'Pulled',
+      ago: 54,
+    })
+    const over = {
+      severity: 'medium',
+      confidence: 'likely',
+      title: expect.stringContaining('refused pulls within the last hour'),
+    }
+    expect(failingOf(rateLimitedRegistry, { events: [refused, pulled] })).toMatchObject(over)
+    expect(
+      failingOf(rateLimitedRegistry, { events: [refused], pods: [running('p1', 54)] }),
+    ).toMatchObject(over)
+    expect(
+      failingOf(rateLimitedRegistry, { events: [refused], pods: [running('p1', 54)] }).consequence,
+    ).not.toContain('now')
+    for (const pods of [[], [running('p2', 54)], [running('p1', 56)]])
+      expect(failingOf(rateLimitedRegistry, { events: [refused], pods })).toMatchObject({
+        severity: 'high',
+      })
+    const other = pullOf(`Failed to pull image "redis": ${hubLimit}`, { of: 'a/p3', ago: 3 })
+    expect(failingOf(rateLimitedRegistry, { events: [refused, pulled, other] })).toMatchObject({
+      severity: 'high',
+    })
+  })
+
+  it('counts what GC deletes and pods of this node name', () => {
+    const deletion = (name: string) => ({
+      image: name,
+      names: [name],
+      sizeBytes: 1,
+      rank: 0,
+      reason: 'space' as const,
+      certainty: 'certain' as const,
+    })
+    const imageGC = {
+      deletions: [
+        deletion('docker.io/library/nginx:1'),
+        deletion('docker.io/library/redis:latest'),
+      ],
+    }
+    const pods = [{ spec: { containers: [{ name: 'a', image: 'redis' }] } }]
+    expect(failingOf(rateLimitedRegistry, { pods, imageGC }).consequence).toMatchSnapshot()
+  })
+
+  it.each([
+    ['redis', 'docker.io/library/redis:latest'],
+    ['docker.io/redis:7', 'docker.io/library/redis:7'],
+    ['index.docker.io/a/b', 'docker.io/a/b:latest'],
+    ['localhost:5000/a', 'localhost:5000/a:latest'],
+    ['a/b@sha256:1', 'docker.io/a/b@sha256:1'],
+  ])('%s is %s', (image, expected) => {
+    expect(canonicalName(image)).toBe(expected)
+  })
 })

@@ -1,5 +1,8 @@
+import { describe, expect, it } from 'vitest'
 import { allocatableMismatch } from '#judge/rules/reservations/allocatable-mismatch.ts'
+import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf, state } from '#test/rules/reservations.ts'
 
 const predicted = { cpu: '3920m', memory: '15Gi', matchesNode: false }
 
@@ -9,4 +12,30 @@ itJudgesExamples(allocatableMismatch, {
     allocatable: { ...predicted, matchesNode: true },
     node: { status: { allocatable: { cpu: '3920m', memory: '15Gi' } } },
   },
+})
+
+describe('allocatable-mismatch', () => {
+  const example = (
+    matchesNode: boolean | null,
+    allocatable: Record<string, string>,
+  ): NodeExample => ({
+    allocatable: { cpu: '1930m', memory: '23993908Ki', matchesNode },
+    node: { status: { allocatable } },
+  })
+
+  it('says what differs, and only that', () => {
+    const { evidence } = failingOf(
+      allocatableMismatch,
+      example(false, { cpu: '1.93', memory: '24Gi' }),
+    )
+    expect(evidence).toEqual([
+      { kind: 'node', what: 'node allocatable memory', value: '24Gi' },
+      { kind: 'computed', what: 'allocatable memory by configuration', value: '23993908Ki' },
+    ])
+  })
+
+  it('is unknown where the node does not tell, or nothing was computed', () => {
+    expect(state(allocatableMismatch, example(null, {}))).toBe('unknown')
+    expect(state(allocatableMismatch, {})).toBe('unknown')
+  })
 })

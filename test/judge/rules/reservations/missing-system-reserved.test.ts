@@ -1,9 +1,67 @@
+import { describe, expect, it } from 'vitest'
 import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
+import { hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { both, daemons, failingOf, MiB, reserving, state } from '#test/rules/reservations.ts'
 
 itJudgesExamples(missingSystemReserved, {
   bad: { configuration: { maxPods: 58 } },
   good: {
     configuration: { kubeReserved: { memory: '893Mi' }, systemReserved: { memory: '256Mi' } },
   },
+})
+
+describe('missing-system-reserved', () => {
+  it.each([
+    ['nothing', reserving(undefined), 'fail'],
+    ['0', reserving('0', '0Gi'), 'fail'],
+    ['for the system', reserving(undefined, '1Mi'), 'pass'],
+    ['for both', reserving('1Mi', '1Mi'), 'pass'],
+    [
+      'for Kubernetes as much as the daemons use',
+      { ...reserving('400Mi'), summary: both(400 * MiB) },
+      'pass',
+    ],
+    [
+      'for Kubernetes, a byte less than the daemons use',
+      { ...reserving('400Mi'), summary: both(400 * MiB + 1) },
+      'fail',
+    ],
+    ['for Kubernetes, no statistics', reserving('400Mi'), 'unknown'],
+    [
+      'for Kubernetes, half the statistics',
+      { ...reserving('400Mi'), summary: daemons({ kubelet: 1 }) },
+      'unknown',
+    ],
+    [
+      'less than the one daemon with statistics',
+      { ...reserving('400Mi'), summary: daemons({ kubelet: 401 * MiB }) },
+      'fail',
+    ],
+    [
+      'a statistic that is none',
+      { ...reserving('400Mi'), summary: daemons({ kubelet: 1, runtime: '1' }) },
+      'unknown',
+    ],
+    ['no quantity', reserving('much'), 'unknown'],
+    ['nothing, on Windows', { identity: { operatingSystem: 'windows' } }, 'notApplicable'],
+  ] as const)('%s: %3$s', (_, example, expected) => {
+    expect(state(missingSystemReserved, example)).toBe(expected)
+  })
+
+  it("proposes the image's own reservation where there is none, and what is missing where there is some", () => {
+    expect(
+      failingOf(missingSystemReserved, {
+        configuration: { maxPods: 58, kubeReserved: { cpu: '80m' } },
+      }).fix?.config,
+    ).toEqual({ kubeReserved: { cpu: '80m', memory: '893Mi' } })
+    const thresholds = [hard('memory.available', 0.5)]
+    expect(
+      failingOf(missingSystemReserved, {
+        ...reserving('400Mi'),
+        thresholds,
+        summary: both(500 * MiB),
+      }).fix?.config,
+    ).toEqual({ systemReserved: { memory: '612Mi' } })
+  })
 })

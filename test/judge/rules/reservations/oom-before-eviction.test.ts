@@ -1,6 +1,8 @@
+import { describe, expect, it } from 'vitest'
 import { oomBeforeEviction } from '#judge/rules/reservations/oom-before-eviction.ts'
 import { hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { event, evidenceText, failingOf, state } from '#test/rules/events.ts'
 
 itJudgesExamples(oomBeforeEviction, {
   bad: { thresholds: [hard('nodefs.available', 10), soft('memory.available', 1, 90_000)] },
@@ -11,4 +13,47 @@ itJudgesExamples(oomBeforeEviction, {
       soft('memory.available', 2, 90_000),
     ],
   },
+})
+
+describe('oom-before-eviction', () => {
+  const system = event({
+    reason: 'SystemOOM',
+    message: 'System OOM encountered, victim process: java, pid: 4242',
+    count: 3,
+    ago: [40, 4],
+  })
+  const inContainer = event({
+    reason: 'OOMKilling',
+    message: 'Memory cgroup out of memory: Killed process 7 (java)',
+  })
+
+  it('tells that it has happened, but not of containers at their own limits', () => {
+    expect(
+      evidenceText(oomBeforeEviction, { thresholds: [], events: [system, inContainer] }),
+    ).toContain('event SystemOOM, 3 times since')
+    expect(
+      evidenceText(oomBeforeEviction, { thresholds: [], events: [inContainer] }),
+    ).not.toContain('OOMKilling')
+  })
+
+  it('is a likely failing by itself, also where the configuration was not read', () => {
+    const likely = {
+      confidence: 'likely',
+      consequence: expect.stringContaining(
+        'The kernel killed processes of this node for memory 3 times',
+      ),
+    }
+    expect(failingOf(oomBeforeEviction, { events: [system] })).toMatchObject(likely)
+    expect(failingOf(oomBeforeEviction, { events: [system] }).evidence).toMatchObject([
+      { what: expect.stringContaining('event SystemOOM') },
+    ])
+    expect(
+      failingOf(oomBeforeEviction, { events: [{ ...system, reason: 'OOMKilling' }] }),
+    ).toMatchObject(likely)
+    expect(state(oomBeforeEviction, { events: [inContainer] })).toBe('pass')
+    expect(failingOf(oomBeforeEviction, { events: [system], configuration: null })).toMatchObject(
+      likely,
+    )
+    expect(state(oomBeforeEviction, { events: [], configuration: null })).toBe('unknown')
+  })
 })

@@ -1,5 +1,8 @@
+import { describe, expect, it } from 'vitest'
+import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
 import { reservedBelowRealUsage } from '#judge/rules/reservations/reserved-below-real-usage.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { both, MiB, reserving, state } from '#test/rules/reservations.ts'
 
 const mebibyte = 1024 ** 2
 
@@ -21,4 +24,24 @@ itJudgesExamples(reservedBelowRealUsage, {
     configuration: { kubeReserved: { memory: '400Mi' }, systemReserved: { memory: '100Mi' } },
     summary: using(300),
   },
+})
+
+describe('reserved-below-real-usage', () => {
+  it.each([
+    [reserving('256Mi', '144Mi'), 400 * MiB, 'pass'],
+    [reserving('256Mi', '144Mi'), 400 * MiB + 1, 'fail'],
+    [reserving(undefined), 400 * MiB, 'notApplicable'],
+  ] as const)('%j, %d bytes used: %s', (example, used, expected) => {
+    expect(state(reservedBelowRealUsage, { ...example, summary: both(used) })).toBe(expected)
+  })
+
+  it('is unknown without statistics', () => {
+    expect(state(reservedBelowRealUsage, reserving('256Mi', '144Mi'))).toBe('unknown')
+  })
+
+  it('leaves a node that reserves nothing for the system to missing-system-reserved', () => {
+    const node = { ...reserving('256Mi'), summary: both(2 ** 30) }
+    expect(state(reservedBelowRealUsage, node)).toBe('notApplicable')
+    expect(state(missingSystemReserved, node)).toBe('fail')
+  })
 })

@@ -42,7 +42,7 @@ export const running = (
   ],
 })
 
-export const inForce = (map: Record<string, string> = {}) =>
+const inForce = (map: Record<string, string> = {}) =>
   Object.entries(map)
     .filter(([, value]) => value !== '0%' && value !== '100%')
     .map(([signal]) => signal as Signal)

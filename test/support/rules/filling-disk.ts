@@ -8,7 +8,7 @@ import { exampleSubject, type NodeExample } from '#test/example.ts'
 
 export const GiB = 1024 ** 3
 
-export const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) =>
+const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) =>
   outcomeOf(rule, exampleSubject(example), policy)
 
 export const state = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) =>

@@ -13,7 +13,7 @@ import { clean, cut, type Paint, painter, type Screen, wrap } from './terminal.t
 
 const widest = 120
 const shownSnippetLines = 40
-/** Of what is sent to a node: a file of the kubelet has some sixty. */
+/** Maximum lines shown of a text that is sent to a node: a kubelet file has about sixty. */
 const shownContentLines = 400
 const shownObjects = 20
 
@@ -182,7 +182,7 @@ function sentLines(
   ]
 }
 
-/** Names of what is not alike at the top of their files. */
+/** Names of the top-level fields that differ. */
 function differing(first: PlanStep, others: readonly PlanStep[]): string {
   const one = contentOf(first)
   const names = new Set<string>()

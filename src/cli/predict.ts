@@ -111,7 +111,7 @@ async function runPredict(options: PredictOptions): Promise<number> {
   return missing(options, found, malformed) ? exitCode.badInput : exitCode.ok
 }
 
-/** Says what was asked for and is not in the answer. */
+/** Names requested data that the answer lacks. */
 function missing(
   { node, snapshot }: PredictOptions,
   found: ReadonlySet<string>,

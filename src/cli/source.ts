@@ -62,7 +62,7 @@ export async function* liveTargets(
     : await kubeconfigTargets(endpoints, policy)
 }
 
-/** What a kubeconfig names, or the cluster around; null: EKS is asked. */
+/** Clusters of a kubeconfig, or the cluster that runs this process; null: EKS is queried. */
 async function namedEndpoints(
   options: PlaceOptions & { cluster?: string[] },
   policy: Policy,

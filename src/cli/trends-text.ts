@@ -73,7 +73,7 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
   ]
 }
 
-/** The share that image GC freed of what it counted, and the error of its prediction. Empty: no round was observed. */
+/** The share of counted bytes that image GC freed, and the prediction's error. Empty: no round was observed. */
 function reclaimLines(
   points: TrendPoint[],
   line: (name: string, of: (point: TrendPoint) => number | null, words: string) => string,

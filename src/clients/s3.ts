@@ -55,7 +55,7 @@ const defaultIdleTimeoutMs = 20_000
 const tries = 3
 const defaultBackoffMs = 200
 
-// What goes wrong is thrown: the SDK need not tell the console that it does not repeat a stream.
+// Errors are thrown, so the SDK's console warning that it cannot retry a stream is off.
 const nothing = () => undefined
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
@@ -241,7 +241,7 @@ export function s3Store(options: S3StoreOptions): Store {
   }
 }
 
-/** What lies there was not asked for. */
+/** The object is larger than the read limit. */
 class TooLong extends Error {}
 
 async function digest(path: string): Promise<{ bytes: number; sha256: string }> {

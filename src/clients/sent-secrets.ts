@@ -25,7 +25,7 @@ export class SentSecrets {
     this.add(decoded.slice(decoded.indexOf(':') + 1))
   }
 
-  /** A URL of which only the host is public. */
+  /** A URL: only its host is public. */
   addUrl(url: string): void {
     const { pathname, search, hash, searchParams } = new URL(url)
     for (const part of [`${pathname}${search}${hash}`, pathname, search.slice(1), hash.slice(1)])

@@ -16,7 +16,7 @@ import { sleep } from './pace.ts'
 import { bareAddress, overdue, sesFailure, wasNotTaken } from './ses-failure.ts'
 import { tellingSlowDowns } from './slow-downs.ts'
 
-/** What this file calls, for the function's role: to send on the sender's identity; in the sandbox SES asks it for the recipients' identities, too. */
+/** The actions of this file, for the function's role: sending needs the sender's identity; in the sandbox SES requires the recipients' identities, too. */
 export const sesPermissions = ['ses:GetSuppressedDestination', 'ses:SendEmail']
 
 export interface SendOptions {
@@ -173,7 +173,7 @@ export interface SuppressedAddress {
 
 export interface Suppression {
   suppressed: SuppressedAddress[]
-  /** Why not every address could be asked for; null: all were. */
+  /** Why some addresses could not be checked; null: all were. */
   unknown: string | null
 }
 

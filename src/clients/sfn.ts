@@ -16,7 +16,7 @@ const connectionTimeoutMs = 5_000
 const idleTimeoutMs = 20_000
 
 /**
- * One that is under way with the same input is started, as far as anyone can tell: Step Functions answers alike. Source: its API reference, StartExecution.
+ * An execution that already runs with the same input counts as started: Step Functions returns the same answer. Source: its API reference, StartExecution.
  * @returns whether it is under way; false: its name is taken, by one that is over
  * @throws RequestFailure with a message for people, or the signal's reason
  */

@@ -4,10 +4,10 @@ import { isThrottling } from './aws-failure.ts'
 
 const slowDowns = channel('highwater:slow-down')
 
-/** One answer that asked to slow down, also where a later try was taken. @param service as people say it: `EKS`, `Kubernetes` */
+/** One throttled answer, even if a retry succeeded. @param service its name for people: `EKS`, `Kubernetes` */
 export const tellSlowDown = (service: string): void => slowDowns.publish(service)
 
-/** Counts from now on, by service: none of one that never asked. */
+/** Counts from now on, by service. A service that never throttled has no entry. */
 export function countSlowDowns(): { counts: Readonly<Record<string, number>>; end: () => void } {
   const counts: Record<string, number> = {}
   const count = (service: unknown) => {

@@ -221,7 +221,7 @@ export class SsmApi {
     }
   }
 
-  /** Why the answers of commands may not be read, by action; nothing is sent: the command asked for is one that there never was. */
+  /** Why command answers may not be read, by action. Nothing is sent: the test names a command that never existed. */
   async answersUnreadable(signal: AbortSignal): Promise<Map<string, unknown>> {
     const CommandId = '00000000-0000-4000-8000-000000000000'
     const questions: [action: string, ask: () => Promise<unknown>][] = [

@@ -77,7 +77,7 @@ export async function eksToken(
   return token
 }
 
-/** An Authorization header that is made anew in good time, or at once when asked. */
+/** An Authorization header, renewed before it expires, or at once on request. */
 export function eksAuthorization(request: TokenRequest): (renew: boolean) => Promise<string> {
   let header = ''
   let madeAtMs = Number.NEGATIVE_INFINITY

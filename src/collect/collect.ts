@@ -1,4 +1,4 @@
-/** Reads one cluster: its nodes page by page, of each node what the collectors ask, then its own objects. What cannot be read becomes an entry of `errors`, never a gap. */
+/** Reads one cluster: its nodes page by page, each node's collectors, then the cluster's objects. Each failure becomes an entry of `errors`. */
 
 import { type FailureKind, RequestFailure } from '#clients/failure.ts'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubelet.ts'
@@ -41,7 +41,7 @@ export interface CollectOptions {
   inspector: Inspector | null
   /** Null: EKS does not know the cluster, or its place is unknown. */
   aws: ClusterInAws | null
-  /** With what kubelets are asked directly; null: no identity is configured, or the mode needs none. */
+  /** Client for direct calls to kubelets. Null: no identity is configured, or the mode needs none. */
   kubelet: KubeletIdentity | null
   policy: Policy
   selection: Selection
@@ -107,7 +107,7 @@ export async function* collect(
   }
 }
 
-/** The nodes of a cluster that an audit is about, without asking any of them. What broke the list off goes into `errors`. */
+/** The selected nodes of a cluster, without a call to any of them. A failure of the list goes into `errors`. */
 export async function* listNodes(
   record: ClusterRecord,
   endpoint: KubernetesEndpoint,
@@ -217,7 +217,7 @@ function readNodes(
     signal: options.signal,
     timeoutsMs,
   }
-  // SSM is asked for many at once: while one batch answers, the next one fills up. The API server's own pace holds all the same.
+  // SSM gets batches of nodes: while one batch runs, the next one fills. The API server's pace limit still applies.
   const atOnce =
     options.inspector === null
       ? pace.concurrency
@@ -321,7 +321,7 @@ async function readNode(
   return record
 }
 
-/** A node that was listed and not asked. @param message why, for people */
+/** A node that was listed but not read. @param message why, for people */
 export function unreadNode(
   cluster: string,
   node: KubernetesNode,

@@ -11,7 +11,7 @@ import type { Source } from '#model/read-mode.ts'
 import type { NodeRecord, RawObject, ReadError } from '#model/record.ts'
 import type { Inspector } from './inspect/inspector.ts'
 
-/** What every question to a cluster takes. */
+/** Context of every call to a cluster. */
 export interface ClusterContext {
   kubernetes: KubernetesClient
   signal: AbortSignal
@@ -26,7 +26,7 @@ export interface CollectContext extends ClusterContext {
 }
 
 export interface NodeContext extends CollectContext {
-  /** Where its kubelet would be asked directly. */
+  /** The kubelet's address for direct calls. */
   address: KubeletAddress
   /** Tries of one request; fewer for a node that does not post its status. */
   attempts?: number
@@ -38,7 +38,7 @@ export type Answered = Exclude<Source, 'node'>
 /** What one question has brought: an answer may hold several sources, and say what of them it lacks. */
 export type CollectedParts = Partial<Pick<NodeRecord, Answered>> & { errors?: ReadError[] }
 
-/** It asks and throws when it cannot; the runner turns that into entries of the record's `errors`. */
+/** Requests data and throws on failure; the runner makes entries of the record's `errors`. */
 export interface Collector {
   /** The record's keys that it promises, and the names under which its failure is reported. */
   answers: readonly Answered[]
@@ -46,7 +46,7 @@ export interface Collector {
   permissions: { kubernetes: string[]; aws?: string[] }
   /** What it brings, and stays unknown where a right is missing: a noun phrase. */
   tells: string
-  /** Whether it asks the kubelet itself, or its machine: Fargate's cannot be asked. */
+  /** Whether it calls the kubelet or its machine: not possible on Fargate. */
   isAnsweredByKubelet: boolean
   collect(node: NodeIdentity, context: NodeContext): Promise<CollectedParts>
 }
@@ -66,14 +66,14 @@ export interface ClusterInAws {
   credentials: CredentialSource
 }
 
-/** It asks a cluster for objects of one kind, page by page, and throws for what it could not read: what came before stays. */
+/** Lists one kind of objects, page by page. Throws on failure; earlier pages stay. */
 export interface ClusterCollector {
   /** The record's resource, `plural` or `plural.group`, and the name under which its failure is reported. */
   resource: string
-  /** The words by which a policy asks for it, any of them; absent: it is always asked. Only whole clusters are looked through for garbage. */
+  /** Policy kinds that turn it on, any of them; absent: always on. Garbage is collected only for whole clusters. */
   garbage?: readonly ClusterNeed[]
   permissions: { kubernetes: string[]; aws?: string[] }
-  /** Its objects are the account's: without an account it is not asked. */
+  /** Its objects belong to the account: without a known account it does not run. */
   isOfAws?: true
   /** As a collector's. */
   tells: string

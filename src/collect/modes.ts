@@ -1,4 +1,4 @@
-/** What is asked of each node in each mode. */
+/** The data requested of each node, by mode. */
 import type { ReadMode } from '#model/read-mode.ts'
 import type { Collector } from './collector.ts'
 import { configz } from './collectors/configz.ts'
@@ -8,7 +8,7 @@ import { kubeletStatsSummary } from './collectors/kubelet-stats-summary.ts'
 import { pods } from './collectors/pods.ts'
 import { statsSummary } from './collectors/stats-summary.ts'
 
-/** They ask the kubelet itself, with a token that it sees. */
+/** Collectors that call the kubelet directly, with a token that the kubelet receives. */
 export const kubeletCollectors: readonly Collector[] = [kubeletConfigz, kubeletStatsSummary]
 
 /** Besides the Node object itself. Of two that answer the same the later one's answer counts. */

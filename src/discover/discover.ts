@@ -95,7 +95,7 @@ export async function* discover(
     let tagged = 0
     const seen = new Set<string>()
     for await (const target of targets) {
-      // Where STS does not say which account is one's own, only EKS tells that two roles lead to the same.
+      // If STS does not name the own account, only EKS shows that two roles lead to the same one.
       const { cluster } = target.record
       if (seen.has(cluster)) continue
       seen.add(cluster)

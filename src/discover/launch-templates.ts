@@ -1,4 +1,4 @@
-/** What the launch templates that a cluster's nodegroups name tell the kubelet. A nodegroup without one has a template that EKS makes: its user data is AWS's, not the operator's. */
+/** The kubelet settings in the launch templates of a cluster's nodegroups. Without one, EKS makes a template with its own user data. */
 
 import type { CredentialSource } from '#clients/credentials.ts'
 import { Ec2Api, type LaunchTemplate, type TemplateVersions } from '#clients/ec2.ts'
@@ -30,7 +30,7 @@ export async function launchTemplatesOf(
         errors.push(...unread.map(message => ({ what: 'launchTemplates' as const, message })))
       } catch (error) {
         const status = error instanceof RequestFailure ? error.status : null
-        // One version that is gone refuses the whole request: the others are asked for by themselves.
+        // One deleted version fails the whole request: the others are then requested one by one.
         if (status === 400 && template.versions.length > 1) {
           wanted.push(...template.versions.map(version => ({ ...template, versions: [version] })))
           continue

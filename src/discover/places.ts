@@ -9,7 +9,7 @@ import type { Policy } from '#model/policy.ts'
 /** A region, and the credentials of an account. */
 export interface AwsPlace {
   region: string
-  /** The role that is taken there, which says which account it is; null: one's own. */
+  /** The role to assume, which names the account; null: the own account. */
   roleArn: string | null
   externalId: string | null
   credentials: CredentialSource
@@ -61,7 +61,7 @@ export interface Accounts {
   of(place: AwsPlace): Promise<string | null>
 }
 
-/** STS is asked when one's own account is wanted for the first time. */
+/** STS is called when the own account is first needed. */
 export function accountsOf(signal: AbortSignal): Accounts {
   let own: Promise<string | null> | null = null
   return {

@@ -38,7 +38,7 @@ export type ShardEvent = z.infer<typeof ofShard>
 export const parseRunEvent = (event: unknown): { run: string } =>
   parsed(ofRun, event, '{"run":RUN}, as in events/discover.json')
 
-/** `failure`: why the map of clusters came to nothing, as the state machine tells it; null: it went through all. @throws OperatorError likewise */
+/** `failure`: why the map of clusters failed, from the state machine; null: it completed. @throws OperatorError likewise */
 export const parsePublishEvent = (event: unknown): z.infer<typeof ofPublish> =>
   parsed(ofPublish, event, '{"run":RUN}, as in events/publish.json')
 

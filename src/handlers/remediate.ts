@@ -1,4 +1,4 @@
-/** Remediation as a Lambda function: there only where the stack has it on. The answer says what came of it and how to go on. */
+/** Remediation as a Lambda function, deployed only if the stack turns it on. The answer has the result and the next step. */
 import { OperatorError } from '#model/operator-error.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
 import { runRemediation } from '#pipeline/remediation/service.ts'
@@ -7,7 +7,7 @@ import { type LambdaContext, runtimeOf } from './lambda.ts'
 import { parseRemediationEvent } from './remediate-event.ts'
 import { openRunLog } from './run-log.ts'
 
-/** Named in the function's error; its log has all. */
+/** Shown in the function's error; its log has all. */
 const mostUnsealed = 10
 
 export async function handler(event: unknown, context: LambdaContext): Promise<RemediationAnswer> {

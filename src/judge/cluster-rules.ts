@@ -1,4 +1,4 @@
-/** Runs the rules that read a cluster's own objects, and makes findings of what they yield: never one for each object. */
+/** Runs the rules on a cluster's objects. A rule's results become few findings, never one for each object. */
 
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { Finding } from '#model/finding.ts'

@@ -1,4 +1,4 @@
-/** Runs the rules over the nodes as they come, and makes outcomes, findings, coverage and grades of what they yield. */
+/** Runs the rules on each node as it arrives. Makes outcomes, findings, coverage and grades. */
 
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { ClusterInput } from '#model/cluster-input.ts'
@@ -422,7 +422,7 @@ const noOutcomes = (): OutcomeCounts => ({
   error: 0,
 })
 
-/** The widest of what errors leave out. */
+/** The largest scope that an error leaves unread. */
 function causeOf(errors: readonly ReadError[]): NotAuditedCause {
   const whats = new Set(errors.map(({ what }) => what))
   if (whats.has('clusters')) return 'clusters'

@@ -5,7 +5,7 @@ import { byText } from '#model/text-order.ts'
 import type { JudgementResult, RuleError } from './result.ts'
 import { byFinding, byUnknown } from './tally.ts'
 
-/** As one judgement of all of it would say it. @param results of clusters of which no two are the same, each with every node named */
+/** Equal to one judgement of all clusters. @param results of different clusters, each with every node listed */
 export const mergedJudgements = (results: readonly JudgementResult[]): JudgementResult => ({
   clusters: results.flatMap(({ clusters }) => clusters).toSorted((a, b) => byText(a.name, b.name)),
   findings: results.flatMap(({ findings }) => findings).toSorted(byFinding),

@@ -62,7 +62,7 @@ function usedOf(summary: Summary | null, filesystem: 'imageFs' | 'containerFs'):
 }
 
 /**
- * What the runtime counts as used are unpacked images and writable layers; the packed content beside them is as large as the sizes it tells
+ * What the runtime counts as used are unpacked images and writable layers; the packed content beside them is as large as the sizes that it lists
  * of its images, and smaller than what was unpacked of it. In use or not: without their pods all images can go.
  */
 function imagesAtMost(subject: DiskSubject): number | null {

@@ -200,7 +200,7 @@ export const contextRule = <Needed extends Need, Fact>(
     },
 ) => ({ ...everyNode, ...definition, kind: 'context' }) as ContextRule
 
-/** A cluster of which the sections that the rule needs are known. */
+/** A cluster whose sections that the rule needs were read. */
 type SatisfiedCluster<Needed extends ClusterNeed> = Omit<ClusterPrediction, Needed> & {
   [Key in Needed]: NonNullable<ClusterPrediction[Key]>
 }

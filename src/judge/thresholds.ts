@@ -49,7 +49,7 @@ interface Defaults {
   open: string[]
 }
 
-/** Null: of which kubelet they would be is not known. */
+/** Null: the kubelet's version is unknown. */
 export function lostDefaults({
   identity,
   configuration,
@@ -92,7 +92,7 @@ export const assumedGrowth = (
 export const fillMs = (amount: number, capacity: number, policy: Policy): number =>
   amount / assumedGrowth(1, capacity, policy)
 
-/** Inodes and pids, of which bytes would be said in other words. */
+/** Signals that count inodes or pids, not bytes. */
 const isCount = ({ signal }: { signal: Signal }): boolean =>
   signal.endsWith('.inodesFree') || signal === 'pid.available'
 

@@ -30,7 +30,7 @@ export interface Fix {
 export interface ClusterCheckup {
   cluster: string
   mode: ReadMode
-  /** `ok`: nothing is missing of what could be tried; checks that are `unchecked` may stand beside it. `unreachable`: its API server gave no answer, and no missing right is the reason. */
+  /** `ok`: every check that ran passed; others may be `unchecked`. `unreachable`: the API server did not answer, and not for a missing right. */
   state: 'ok' | 'missing' | 'unreachable'
   checks: Check[]
   fixes: Fix[]

@@ -40,7 +40,7 @@ export interface TerminatedPod {
   isBeingDeleted: boolean
 }
 
-/** A finalizer of what is in deletion. */
+/** A finalizer of an object that is being deleted. */
 export interface HeldFinalizer {
   finalizer: string
   /** Component that removes the finalizer; null: unknown. */
@@ -207,7 +207,7 @@ export interface OwnerGarbage {
     isReplaced: boolean
     confidence: 'certain' | 'likely'
   })[]
-  /** Deleted in the foreground, and waiting for dependents that block it; none: of what is known nothing does. */
+  /** Foreground deletion, blocked by these dependents; empty: no known dependent blocks it. */
   blocked: readonly {
     kind: string
     namespace: string
@@ -291,7 +291,7 @@ export interface ControlPlane {
   isAssumed: boolean
 }
 
-/** Of one cluster. A section that is null was not asked for, or could not be read, and then `missing` has the reasons. */
+/** Garbage of one cluster. Null section: not requested, or unread with its reasons in `missing`. */
 export type ClusterPrediction = { readonly [Need in ClusterNeed]: ClusterSections[Need] | null } & {
   cluster: string
   /** RFC 3339: the snapshot's time. */
@@ -301,6 +301,6 @@ export type ClusterPrediction = { readonly [Need in ClusterNeed]: ClusterSection
   missing: Partial<Record<ClusterNeed, readonly string[]>>
   /** What stays open about a section that is known: it can turn out worse than it looks. */
   doubts: Partial<Record<ClusterNeed, readonly string[]>>
-  /** Of what was asked for, by resource: why it could not be read, or not to its end; null: it was. */
+  /** Requested resources: why each was not read, or not completely; null: it was read. */
   resources: Readonly<Record<string, string | null>>
 }

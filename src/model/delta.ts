@@ -57,7 +57,7 @@ export interface ComparedRun {
 
 /** What became of a finding. Each is in one list. */
 export const changes = [
-  /** Not there before, on nodes of which this is known. */
+  /** New since the last run, on nodes whose earlier state is known. */
   'new',
   /** More severe, more certain, or on more nodes. */
   'worse',

@@ -157,7 +157,7 @@ export interface ClusterResult {
 /** A read mode and the nodes of a cluster that were read by it. Failures are in `coverage` and `notAudited`. */
 export interface NodeReading {
   mode: ReadMode
-  /** What is asked of each node. */
+  /** The data requested of each node. */
   sources: Source[]
   /** What that needs: Kubernetes' as `get nodes/proxy`, AWS's as `ssm:SendCommand`. */
   rights: string[]

@@ -15,7 +15,7 @@ export interface RememberedFinding extends ComparedFinding {
   lastSeen: string
 }
 
-/** How a finding ended. `replaced`: its nodes are gone, and others of their group are without it; `gone`: with all of its nodes; `moved`: another finding tells of the same nodes. */
+/** How a finding ended. `replaced`: its nodes are gone, and others of their group are without it; `gone`: with all of its nodes; `moved`: another finding reports the same nodes. */
 export type Ending = 'fixed' | 'replaced' | 'gone' | 'moved'
 
 export interface PastFinding
@@ -106,7 +106,7 @@ export interface ReclaimRound {
   predictedBytes: number | null
 }
 
-/** What a reading showed of what a later eviction follows from. */
+/** Readings that explain a later eviction. */
 export type EvictionBasis = Pick<NodeFacts, 'at' | 'thresholds' | 'held' | 'firstVictims'>
 
 /**
@@ -126,7 +126,7 @@ export interface NodeFacts {
   amiFamily: AmiFamily
   layout: FilesystemLayout | null
   nodefs: RememberedFilesystem | null
-  /** Null where it is nodefs, or not known: `layout` tells. */
+  /** Null: imagefs is nodefs, or unknown; `layout` says which. */
   imagefs: RememberedFilesystem | null
   imageGC: {
     enabled: boolean

@@ -63,7 +63,7 @@ const has: Record<Kind, (value: unknown) => boolean> = {
 export const isReadField = (name: string): name is keyof KubeletConfiguration =>
   Object.hasOwn(kinds, name)
 
-/** A KubeletConfiguration as it runs: of `/configz`, or of what files, flags and changes come to. */
+/** A KubeletConfiguration: read from `/configz`, or computed from files, flags and changes. */
 export interface RunningConfiguration {
   /** The fields above. With mistakes: those of the right type, and of feature gates those that are on or off. */
   fields: KubeletConfiguration

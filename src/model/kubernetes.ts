@@ -1,4 +1,4 @@
-/** The Kubernetes objects that travel in a snapshot: the API's own shapes, as JSON carries them, pruned of what no rule reads. */
+/** Kubernetes objects in a snapshot: the API's JSON shapes, without the fields that no rule reads. */
 import type {
   V1CertificateSigningRequest,
   V1ControllerRevision,

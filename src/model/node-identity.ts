@@ -1,4 +1,4 @@
-/** Where a node came from and what it is, as its labels and status tell. */
+/** A node's origin and kind, from its labels and status. */
 import type { Subject } from './subject.ts'
 
 /** Who made the node: decides where a durable fix belongs. Upstream labels: docs of EKS, Karpenter and eksctl. */

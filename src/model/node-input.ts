@@ -229,7 +229,7 @@ export interface KnownImages {
   images?: { id?: string; firstDetected?: string | null; lastUsed?: string | null }[]
 }
 
-/** Null: not read, and `errors` says why where somebody tried. */
+/** Null: not read. `errors` has the reason if a collector tried. */
 export interface NodeInput {
   kind: 'Node'
   cluster: string

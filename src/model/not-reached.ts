@@ -1,4 +1,4 @@
-/** The words that a run which had to end early leaves in its reasons, from the snapshot to the mail: a saved snapshot tells it, too. */
+/** The reason text for nodes that a run did not reach before it ended. Snapshots store it, and the mail shows it. */
 
 const notReachedWords = /\bnot reached before the [^;:()<>\n]+/
 

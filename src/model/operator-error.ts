@@ -1,5 +1,5 @@
 /**
- * The operator asked for something that cannot be done as asked, or the run cannot start: `message` is one paragraph that says what, where, why and what
+ * The operator requested something impossible, or the run cannot start: `message` is one paragraph that says what, where, why and what
  * to do. Nothing was audited. Bad input ends with exit code 2, everything else with 4.
  */
 export class OperatorError extends Error {

@@ -54,7 +54,7 @@ export interface Pulls {
   limit: { pulls: number; hours: number } | null
 }
 
-/** How many of a cohort's planned nodes; `unknown`: of which that cannot be said. */
+/** Number of planned nodes in the cohort, by effect. `unknown`: the effect could not be predicted. */
 export interface CohortCounts {
   evictFirst: number
   imageGcDue: number
@@ -216,7 +216,7 @@ export interface PlannedDeletion {
   name: string
   /** One of the same name and another UID is another object, and stays. */
   uid: string
-  /** Where the snapshot tells it: an object that was changed since stays. */
+  /** From the snapshot, if present: an object that changed since then is kept. */
   resourceVersion: string | null
   why: string
   ageSeconds: number
@@ -257,7 +257,7 @@ export interface Plan {
   later?: LeftAlone[]
   /** Absent: nothing. */
   manual?: ManualChange[]
-  /** Oldest first; such a plan changes no node. Absent: none was asked for. */
+  /** Oldest first; such a plan changes no node. Absent: none requested. */
   deletions?: PlannedDeletion[]
   /** Absent: nothing. */
   notDeleted?: NotDeleted[]

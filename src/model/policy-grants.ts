@@ -11,7 +11,7 @@ export interface PolicyGrants {
   showsOwnToken: boolean
   /** Whether `remediation.mode` may be `plan`. */
   plans: boolean
-  /** Addresses that may get mail, and domains (without `@`) of which every address may. Lower case. */
+  /** Addresses that may receive mail, and domains (without `@`) whose every address may. Lower case. */
   mail: string[]
   /** Bucket that `inspectOutput` may name; null: none. */
   inspectOutputBucket: string | null

@@ -58,7 +58,7 @@ export type ThresholdSource =
 
 export interface ThresholdOrigin {
   source: ThresholdSource
-  /** `likely`: it has that value, and nothing tells otherwise. */
+  /** `likely`: it has that value, and no data contradicts it. */
   certainty: 'certain' | 'likely'
   /** The path of the file or drop-in; else null. */
   path: string | null
@@ -158,7 +158,7 @@ export interface ImageGcPrediction {
   kept: KeptImage[] | null
 }
 
-/** An observation as the contract tells it; inodes and pids stand in the same fields as bytes. */
+/** An observation in the public prediction. Inodes and pids use the same fields as bytes. */
 export interface ObservedSignal {
   availableBytes: number
   capacityBytes: number
@@ -412,11 +412,11 @@ export interface NodePrediction {
   allocatable: AllocatablePrediction | null
   /** What its files and flags come to, where only they were read: then all of this rests on it. Absent: on what runs. */
   configurationOnDisk?: KubeletConfiguration
-  /** Upstream's texts where a kubelet would not start with the configuration that was asked for; absent where none was. */
+  /** Upstream's errors if a kubelet would not start with the requested configuration. Absent: no configuration requested. */
   refusals?: string[]
   /** Null where the node's files were not read. */
   nextStart: NextStartPrediction | null
-  /** Only of a filling disk that was asked for. Null: what it depends on is not known. */
+  /** Only if a filling disk was requested. Null: an input is unknown. */
   timeline?: TimelineEvent[] | null
   /** With `--kubelet`: the rest of the prediction is of that version. */
   upgrade?: KubeletUpgrade

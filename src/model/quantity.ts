@@ -320,7 +320,7 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
 const orderOf = ({ unscaled, exponent }: Quantity): number =>
   String(unscaled < 0n ? -unscaled : unscaled).length + exponent
 
-/** The exact sum. A sum of which one part is more than 10^400 times the other is the greater part. Upstream: Add. */
+/** The exact sum. If one part is more than 10^400 times the other, the sum is the greater part. Upstream: Add. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const format = signOf(a) === 0 ? b.format : a.format
   if (signOf(a) === 0 || signOf(b) === 0)

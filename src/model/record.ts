@@ -45,7 +45,7 @@ export type UnreadPart =
 export interface ReadError {
   what: UnreadPart
   message: string
-  /** The API server's HTTP status, where it answered and somebody goes by it. */
+  /** HTTP status of the API server's answer, if code depends on it. */
   status?: number
   /** AWS refused the call: a right is missing, or the role could not be assumed. */
   refusal?: 'right' | 'role'

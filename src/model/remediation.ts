@@ -6,9 +6,9 @@ export const verificationSchema = 'highwater.verification/1'
 
 /**
  * Where a node stands in a run, in the order of time.
- * `sending`: noted before the command goes out, so a run that died there asks again (the node does nothing twice).
+ * `sending`: written before the command is sent. A run that died there sends it again; the node applies it once.
  * `returning`: its change was for a while, has done what it was for, and is being put back as the plan says; `pruned`: that was seen to be done.
- * `restored`: taken back by the node itself, byte for byte; `rolled-back`: taken back because we asked for it.
+ * `restored`: the node itself restored its files, byte for byte; `rolled-back`: this run rolled it back.
  * `skipped`: nothing was sent, the node had the new file already, or its instance is gone and nothing is left; `failed`: nothing was changed; `broken`: it is not known to be well, and needs a person.
  */
 export const stepStates = [
@@ -83,7 +83,7 @@ export interface StepEntry {
 }
 
 /**
- * Where an object stands in a run of deletions. `deleting`: noted before anything is sent, so a run that died there asks again; `gone`: somebody else was
+ * Where an object stands in a run of deletions. `deleting`: written before the request is sent, so a run that died there sends it again; `gone`: somebody else was
  * there first, or an earlier try of the same run; `changed`: it is not what was approved any more, and stays; `failed`: refused, or not answered.
  */
 export const deletionStates = [

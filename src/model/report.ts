@@ -125,7 +125,7 @@ export interface AuditReport {
   nodes: AuditedNode[]
   /** The disk-usage percent at which the team's alert fires (policy). */
   alertPercent: number
-  /** Absent: none was asked for. */
+  /** Absent: none requested. */
   plan?: ReportedPlan
   /** Absent: there is no bucket that remediation writes to. */
   notices?: RemediationNotices
@@ -183,7 +183,7 @@ export interface HiddenFinding
     RememberedFinding,
     'id' | 'rule' | 'cluster' | 'subject' | 'title' | 'severity' | 'nodes' | 'since' | 'lastSeen'
   > {
-  /** The run before could tell. */
+  /** The last run could decide it. */
   isNew: boolean
   /** For people: what was not read, and why. */
   why: string[]
@@ -213,7 +213,7 @@ export interface RunBefore {
   absent: AbsentCluster[]
   /** Findings of this run that had ended, and how and when they had. */
   returned: Pick<PastFinding, 'id' | 'since' | 'ended' | 'on'>[]
-  /** Of which less was read today than then, or which came since and were not wholly read; `node` null: the whole cluster. */
+  /** Nodes that were read less completely than in the last run, or are new and not completely read. `node` null: the whole cluster. */
   unread: { cluster: string; node: string | null; hasCome: boolean }[]
 }
 

@@ -1,4 +1,4 @@
-/** The story of a prediction: each node's record, replayed as it is and as it was asked for. A live fleet and a saved snapshot take the same way. */
+/** Predictions: replays each node's record with its own and with the requested configuration. Live fleets and snapshots take the same path. */
 import { OperatorError } from '#model/operator-error.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
@@ -9,7 +9,7 @@ import { prune } from '#snapshot/prune.ts'
 
 export interface Predicted {
   prediction: NodePrediction
-  /** The same node with its own configuration, where another one was asked for. */
+  /** The same node with its own configuration, if another one was requested. */
   before: NodePrediction | null
 }
 

@@ -73,7 +73,7 @@ function offsetOf(document: ReturnType<typeof parseDocument>, issue: Issue): num
   return isNode(node) && node.range ? node.range[0] : -1
 }
 
-/** With the name that was meant, where one is alike, in place of a list of all names. */
+/** Suggests the nearest valid name instead of a list of all names. */
 function wordsOf(issue: Issue, terms: PolicyTerms): string {
   const { code, message, path } = issue
   if (code === 'unrecognized_keys') {

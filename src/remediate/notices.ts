@@ -1,6 +1,6 @@
 /**
  * What `remediate` leaves for the next report: its runs of the last week, from journals whose seal was valid, and the objects that it refused. The list
- * is sealed, so `remediate` continues only its own. An audit has no key: it shows the list as written by whoever the bucket policy admits there.
+ * is sealed, so `remediate` continues only its own. An audit has no key: it shows the list as written by any principal that the bucket policy admits.
  */
 import * as z from 'zod'
 import { oneLine } from '#clients/failure.ts'

@@ -29,7 +29,7 @@ export class Unsealed extends OperatorError {
 
 const seal = /,"seal":"([A-Za-z0-9+/]{43}=)"\}\n$/
 
-/** @param text a JSON object and a newline @param name what it is, and of what: no other text has it */
+/** @param text a JSON object and a newline @param name kind and subject of the text, unique */
 export async function sealedText(text: string, name: string, key: MacKey): Promise<string> {
   if (!text.endsWith('}\n') || text.trim() === '{}')
     throw new Error(`${name} is no JSON object that ends a line`)

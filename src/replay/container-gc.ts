@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/container/container_gc.go  GarbageCollect, DeleteAllUnusedContainers, over the pass of container-gc/
  * Read at       1.24 to 1.37; alike in all
- * Kept exactly  a pod object in phase Succeeded or Failed is terminated; with a deletion asked for, or evicted, its content goes too;
+ * Kept exactly  a pod object in phase Succeeded or Failed is terminated; if it is being deleted or evicted, its content is removed too;
  *               a uid that no pod object has is deleted; a static pod goes by the uid that its mirror names
  * Left out      what the runtime cannot stop or remove; a pod that is being stopped at this moment counts by its phase;
  *               that a kubelet which has started since no longer knows whom it evicted
@@ -46,7 +46,7 @@ export interface ContainerGcPrediction {
   periodic: ContainerGcRemovals
   /** What these passes have removed since the evidence was read, of any kind, by id. Empty: no time has passed. */
   removedSince: RemovedContainers
-  /** The pass that eviction asks for. */
+  /** The pass that eviction starts. */
   underEviction: ContainerGcRemovals
 }
 
@@ -201,7 +201,7 @@ function logDirectory(name: string): ContainerRemoval {
   }
 }
 
-/** Ids of the containers that are there and do not run, as far as the runtime, or else the pods, tell. */
+/** Ids of containers that exist and do not run, from the runtime, or else from the pods. */
 export function deadContainers({ runtime, pods }: NodeInput): string[] {
   if (runtime?.containers !== undefined)
     return runtime.containers

@@ -4,12 +4,12 @@
 const wrapsFrom = 2 ** 63
 const wrapsBy = 2 ** 64
 
-/** A counter of what is there or used; null where it is absent, is no count, or has wrapped below zero. */
+/** A counter of capacity or usage. Null: absent, not a count, or wrapped below zero. */
 export const countOf = (value: number | undefined): number | null =>
   value !== undefined && Number.isInteger(value) && value >= 0 && value < wrapsFrom ? value : null
 
 /**
- * A counter of what is left; null where it is absent or no count. One that has wrapped is below zero, as upstream's int64(…) of it.
+ * A counter of free amounts. Null: absent or not a count. A wrapped counter is negative, as upstream's int64(…).
  * The parser of JSON has rounded such a number to a multiple of 1024 or more: how far below zero is known only about, that it is so for certain.
  */
 export const availableOf = (value: number | undefined): number | null => {

@@ -5,7 +5,7 @@
  * Read at       1.24 to 1.37
  * Kept exactly  usedPercent is that of image GC
  *
- * The API does not show devices. If the node itself was not asked, equal sizes make one filesystem likely, and unequal sizes make two
+ * The API does not show devices. If the node itself was not read, equal sizes make one filesystem likely, and unequal sizes make two
  * certain. Only CRI-O can split containers from images: there, sizes make no layout certain.
  */
 import type { FilesystemStats, Host, HostFilesystem, Summary } from '#model/node-input.ts'
@@ -13,7 +13,7 @@ import type { FilesystemState, Filesystems } from '#model/prediction.ts'
 import { availableOf, countOf } from './counters.ts'
 import { usagePercentOf } from './image-gc/usage.ts'
 
-/** xfs makes inodes as it goes, and the two samples are seconds apart. */
+/** xfs allocates inodes dynamically, and the two samples are seconds apart. */
 const inodesTolerance = 0.05
 const availableTolerance = 0.02
 

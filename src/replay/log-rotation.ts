@@ -72,7 +72,7 @@ function processContainer(
 ): void {
   const { log, timestamp, reopenFails = false } = pass
   const current = files.get(log) ?? { name: log, sizeBytes: 0 }
-  // A log that is gone is asked for again first.
+  // For a missing log the runtime is first asked to reopen it.
   if (!files.has(log) && reopenFails) return
   files.set(log, current)
   if (current.sizeBytes === null || current.sizeBytes < maxSizeBytes) return

@@ -6,7 +6,7 @@
  * Read at       1.24 to 1.37; the interval can be set since 1.30
  * Kept exactly  a log is rotated at its size or beyond, so it grows until the pass after: there is no hard limit, only one by the rate of writing;
  *               an old file goes before another is compressed, so compression never adds to the most
- * Left out      the blocks of a filesystem, of which each file fills whole ones
+ * Left out      filesystem blocks: each file fills whole blocks
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'

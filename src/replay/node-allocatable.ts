@@ -55,7 +55,7 @@ export interface NodeAllocatable {
   /** The node's status. */
   capacity: ResourceList
   allocatable: ResourceList
-  /** Resources with more reserved than there is, because of which the kubelet would not start. */
+  /** Resources with more reserved than the capacity: the kubelet would not start. */
   overReserved: string[]
 }
 

@@ -28,7 +28,7 @@ const bestEffortOomScoreAdj = 1000
 const noMemory = binaryQuantity(0)
 
 /**
- * Of all containers, init containers last.
+ * The OOM scores of all containers, init containers last.
  *
  * @param memoryCapacityBytes the machine's memory, `node.status.capacity.memory`
  * @returns null where that is no number of bytes
@@ -95,7 +95,7 @@ const minRegularContainerMemory = ({ containers }: Pod): bigint | null =>
       null,
     )
 
-/** Each container's share of what the pod requests beyond its containers. */
+/** Each container's share of the pod-level request that no container requests. */
 function remainingPodMemReqPerContainer(pod: Pod, kubelet: Kubelet): bigint {
   const requested = kubelet.isGateOn('PodLevelResources')
     ? pod.resources?.requests.get('memory')

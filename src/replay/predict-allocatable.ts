@@ -2,7 +2,7 @@
  * What a node should offer to pods by its capacity and its running configuration, beside what it reports.
  *
  * Replays       nothing more than node-allocatable.ts does: the capacity of the node's status stands for the machine
- * Left out      resources that device plugins, volume drivers or others tell of
+ * Left out      resources of device plugins, volume drivers and others
  */
 
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
@@ -22,14 +22,14 @@ import type { ResourceList } from './pods/pod.ts'
 export interface PredictedAllocatable {
   /** Null: not known, or refused. */
   allocatable: AllocatablePrediction | null
-  /** The resources of which the node reports another amount, or none. */
+  /** Resources for which the node reports another amount, or none. */
   differing: string[]
   /** Upstream's texts where a kubelet would not start with this configuration. */
   refusals: string[]
   unknowns: Unknown[]
 }
 
-/** @param node the Node object; @param configuration what its kubelet runs with, or is asked to */
+/** @param node the Node object; @param configuration the running or a proposed one */
 export function predictAllocatable(
   { status }: KubernetesNode,
   configuration: KubeletConfiguration,

@@ -1,4 +1,4 @@
-/** What a node's record tells, read once: any number of configurations can be replayed on it. */
+/** A node's record, read once. Any number of configurations can be replayed on it. */
 
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
@@ -66,7 +66,7 @@ export interface PreparedNode {
   /** Those that the eviction manager looks at. */
   activePods: readonly Pod[]
   podStats: PodStatsIndex
-  /** Computed when first asked for. */
+  /** Computed on first use. */
   ranking(signal: Signal): readonly PodRank[]
   rankedPods(signal: Signal): RankedPod[]
   overLimits(): readonly StorageLimitExceeded[]
@@ -171,7 +171,7 @@ export function prepareNode(
   }
 }
 
-/** Dead containers of which it is unknown whether container GC removes them. */
+/** Dead containers that container GC may or may not remove. */
 const perhapsRemoved = (ids: string[], earliestMs: number, latestMs: number): RemovedContainers =>
   new Map(ids.map(id => [id, { isSure: false, removal: { earliestMs, latestMs } }]))
 

@@ -63,7 +63,7 @@ const withoutKubeletSecrets = (kubelet: RawObject): RawObject => {
 /** Flags of the kubelet's that are called like a secret and take no second argument. Source: cmd/kubelet/app/options/options.go */
 const isSwitch = (flag: string) => flag.replaceAll('_', '-') === 'authentication-token-webhook'
 
-/** A flag and its value may be two arguments, of which the second is the value whatever it begins with. */
+/** A flag and its value may be two arguments. The second is the value, whatever its first character. */
 function withoutArgumentSecrets(commandLine: string[]): string[] {
   let isHidden = false
   return commandLine.map(argument => {
@@ -120,7 +120,7 @@ export function withoutSecretFields(value: unknown): unknown {
   )
 }
 
-/** What a template tells the kubelet: null where it tells nothing; absent where it is not known, as where a hand wrote something else there. */
+/** A template's kubelet settings. Null: it has none; absent: unknown, for example after an edit by hand. */
 export function withoutTemplateSecrets(templates: unknown): unknown {
   return Array.isArray(templates) ? templates.map(cutTemplate) : templates
 }

@@ -21,7 +21,7 @@ export function readCloudConfig(text: string): Piece[] {
   ]
 }
 
-/** A command is a line, or a list of arguments, of which a shell's `-c` is a line again. */
+/** A command is a line or a list of arguments; the argument of a shell's `-c` is a line, too. */
 function scriptOf(command: unknown): string {
   if (!Array.isArray(command)) return String(command)
   const words = command.map(String)

@@ -17,7 +17,7 @@ const clusterCollectors: readonly ClusterCollector[] = [
   ...awsCollectors,
 ]
 
-/** Those that the policy asks for. */
+/** The collectors that the policy turns on. */
 export const clusterCollectorsOf = ({
   clusterGarbage: { enabled, kinds },
 }: Policy): ClusterCollector[] =>

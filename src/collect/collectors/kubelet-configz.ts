@@ -3,7 +3,7 @@ import type { Collector, NodeContext } from '#collect/collector.ts'
 import { asksForConfigzRight, ownPath } from '#facts/kubelet/endpoints.ts'
 import { configz, configzOf } from './configz.ts'
 
-/** The same as `configz`, asked of the kubelet itself: the narrow right is enough there, from 1.33 on. */
+/** The same as `configz`, read from the kubelet directly: there the narrow right is enough since 1.33. */
 export const kubeletConfigz: Collector = {
   answers: ['configz'],
   permissions: { kubernetes: ['get nodes/configz'] },

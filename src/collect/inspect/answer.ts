@@ -18,9 +18,9 @@ import { parseYamlObject } from './yaml-object.ts'
 export interface InspectAnswer {
   isKnown: true
   instanceId: string
-  /** Empty where the node did not tell. */
+  /** Empty: the node did not report it. */
   nodeName: string
-  /** RFC 3339, by the node's own clock; null where it did not tell. */
+  /** RFC 3339, by the node's own clock; null: not reported. */
   at: string | null
   host: RawObject
   runtime: RawObject | null
@@ -36,7 +36,7 @@ export interface NoAnswer {
 const { maxBytes: answerMaxBytes } = inputLimits.inspection
 const shownLength = 80
 
-/** @param asked the instance that the command was sent to, and its node: another one's answer says nothing of them. */
+/** @param asked the instance that got the command, and its node: an answer of another instance is refused. */
 export function readAnswer(
   output: string,
   asked: string,
@@ -152,7 +152,7 @@ function parsedOrNull(text: string): unknown {
   }
 }
 
-/** The length and the hash that the node tells are those of the text that was packed. */
+/** The length and hash that the node reports are those of the unpacked text. */
 function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
   if (encoding !== 'gzip+base64')
     throw new AnswerRefusal(`its encoding ${shown(encoding)} is not known`)
@@ -229,7 +229,7 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
   }
 }
 
-/** A clock that has been set back since explains minutes; a start that is still to come decides nothing of what has been restarted. */
+/** A clock that was set back explains minutes. A start time in the future says nothing about restarts. */
 const clockSetBackMs = 5 * 60_000
 
 function withSoundStart(

@@ -1,4 +1,4 @@
-/** Has nodes of one account and region tell by SSM what only they know: with our own documents and no other, and many nodes at once. */
+/** Inspects nodes of one account and region by SSM: only with this product's documents, many nodes at once. */
 import type { CredentialSource } from '#clients/credentials.ts'
 import { sleep } from '#clients/pace.ts'
 import {
@@ -34,7 +34,7 @@ export interface AwsPlace {
 
 export const inspectReach = { silentAfterMs: agentSilentAfterMs, agentVersion: leastAgentVersion }
 const gatherMs = 1500
-/** The agent may tell that it is done a moment before its output is in S3. */
+/** The agent may report success shortly before its output is in S3. */
 const storeTries = 4
 
 export class Inspector {
@@ -91,7 +91,7 @@ export class Inspector {
     this.#ssm.close()
   }
 
-  /** Which documents the account has is asked once. */
+  /** The account's documents are listed once. */
   #commandOf(document: InspectDocument): Promise<RunCommand> {
     const known = this.#commands.get(document) ?? this.#pinned(document)
     this.#commands.set(document, known)

@@ -1,8 +1,8 @@
-/** What a JSON text may have that JSON.parse does not tell. */
+/** Flaws of a JSON text that JSON.parse does not report. */
 
 const deepest = 64
 
-/** Why a text that JSON.parse takes is not to be believed: a key that stands twice, of which only the last would be seen, or a bottomless nesting. */
+/** Why a text that JSON.parse accepts is refused: a duplicate key (only the last would count), or too deep nesting. */
 export function flawOf(json: string): string | null {
   /** Of each open object its keys so far; null for a list. */
   const open: (Set<string> | null)[] = []

@@ -1,4 +1,4 @@
-/** The parts of an inspect script's answer, each of which is kept or dropped as a whole. Sizes are those that the scripts keep to. */
+/** The parts of an inspect script's answer. Each is kept or dropped as a whole. The size limits are the scripts' own. */
 import * as z from 'zod'
 
 interface Space {
@@ -13,7 +13,7 @@ export type Part = z.ZodType
 
 const text = z.string().max(8192)
 const count = z.number().int().nonnegative().safe()
-/** Each takes kilobytes of memory that cannot be swapped out. */
+/** Each uses kilobytes of memory that cannot be swapped. */
 const cgroups = count.max(100_000_000)
 /** Of the calendar, too: there is no 30th of February. */
 const time = z.string().refine(isTime)

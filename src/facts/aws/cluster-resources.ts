@@ -32,7 +32,7 @@ export interface TagFilter {
 }
 
 /**
- * Filters of which one fits whatever belongs to a cluster. Sources: EKS user guide, tagging (`aws:eks:cluster-name` on instances that join) and Auto
+ * Filters: each resource of a cluster matches one. Sources: EKS user guide, tagging (`aws:eks:cluster-name` on instances that join) and Auto
  * Mode (`eks:eks-cluster-name`); cloud-provider-aws pkg/providers/v1/tags.go TagNameKubernetesClusterPrefix; aws-ebs-csi-driver docs/tagging.md.
  */
 export const clusterFilters = (cluster: string, resource: 'volumes' | 'instances'): TagFilter[] => [

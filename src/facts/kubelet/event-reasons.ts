@@ -1,5 +1,5 @@
 /**
- * Events that tell of garbage collection, eviction, image pulls, cgroup memory and node conditions.
+ * Events on garbage collection, eviction, image pulls, cgroup memory and node conditions.
  *
  * Sources  pkg/kubelet/events/event.go; pkg/kubelet/eviction (Evicted, EvictionThresholdMet, ExceededGracePeriod); pkg/kubelet/nodestatus/setters.go
  *          (NodeHas…); pkg/kubelet/oom (SystemOOM); kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling);
@@ -60,7 +60,7 @@ export function isTelling(reason: unknown, kind: unknown, message: unknown): boo
   return words === undefined || (typeof message === 'string' && words.test(message))
 }
 
-/** The bulk of every cluster's events, of which none tells anything here. */
+/** Most of a cluster's events. No rule reads them. */
 export const routineReasons = [
   'Completed',
   'Created',

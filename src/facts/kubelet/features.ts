@@ -30,7 +30,7 @@ const sinceMinor = {
   cfsQuotaFromMillisecond: 26,
   /** The line that errors name where the kubelet makes its scheme. Before, 32. */
   schemeAtLine33: 26,
-  /** The kubelet's start says which reservation it could not read, and of which resource. */
+  /** The error at the kubelet's start names the reservation and the resource that it could not parse. */
   reservationErrorsInContext: 27,
   podGcEvictedFirst: 27,
   /** `topologyManagerPolicy` no longer needs a gate. */
@@ -76,7 +76,7 @@ const sinceMinor = {
   maximumAgeErrorNamesField: 30,
   /** The maximum age of images does not act until the kubelet has run that long. */
   maximumAgeWaitsForUptime: 30,
-  /** A container's image is known by its `image_id`, where the runtime tells it. Before, by its `image_ref`. */
+  /** A container's image is identified by `image_id`, if the runtime reports it. Before: by `image_ref`. */
   containerImageId: 30,
   /** Drop-ins need no variable in the environment. */
   dropInsOnByFlag: 30,
@@ -149,7 +149,7 @@ const sinceMinor = {
   memoryThrottlingFactorUnset: 37,
   /** The capacity of ephemeral-storage is printed in decimal. Before, with a binary suffix. */
   decimalEphemeralStorage: 37,
-  /** Of what a pod requests beyond its containers no share is negative. */
+  /** A container's share of the pod-level request is never negative. */
   oomShareNotNegative: 37,
   /** Reserved CPU is rounded to whole milli-cores. */
   reservedCpuInMilliCores: 37,

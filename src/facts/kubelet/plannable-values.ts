@@ -32,7 +32,7 @@ type ValueForm = keyof typeof valueForms
 export interface PlannableForm {
   /** Of the value, or of each value of a map. */
   value: ValueForm
-  /** Of the keys; absent: the field is no map. */
+  /** Rules for the map's keys; absent: the field is not a map. */
   key?: ValueForm
 }
 

@@ -1,4 +1,4 @@
-/** What a Job of a CronJob tells of its tick. */
+/** The scheduled time of a CronJob's Job. */
 
 /**
  * The time for which a CronJob made the Job of that name: the minutes since 1970 stand at its end. Null: it is no such name.

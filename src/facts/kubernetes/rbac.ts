@@ -1,4 +1,4 @@
-/** RBAC: rights in the words of this code, `verb resource[/subresource][.group]`, as the API server takes and asks for them. Source: Kubernetes API reference, rbac.authorization.k8s.io/v1, authorization.k8s.io/v1. */
+/** RBAC: rights in the words of this code, `verb resource[/subresource][.group]`, as the API server names them. Source: Kubernetes API reference, rbac.authorization.k8s.io/v1, authorization.k8s.io/v1. */
 
 export interface ResourceAttributes {
   verb: string

@@ -128,7 +128,7 @@ function clusterChanges(old: ComparedRun, now: ComparedRun): ClusterChange[] {
     .map(name => ({ name, before: stateIn(before, name), after: stateIn(after, name) }))
 }
 
-/** Nodes and clusters of which less was read today than there is; Fargate's cannot be read by anyone. */
+/** Nodes and clusters that this run read incompletely. Fargate nodes cannot be read at all. */
 function notReadNow(
   { document, nodes }: ComparedRun,
   old: ComparedRun,

@@ -76,7 +76,7 @@ class RunKnowledge implements Knowledge {
   readonly #reasons: ReadonlyMap<string, string>
   /** Subjects with a failing or unknown outcome. */
   readonly #touched: ReadonlySet<string>
-  /** Subjects of which not every node is named. */
+  /** Subjects whose nodes are not all listed. */
   readonly #unnamed: ReadonlySet<string>
   /** Subjects whose finding stands for many places. */
   readonly #gathered: ReadonlySet<string>

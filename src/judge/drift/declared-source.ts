@@ -1,4 +1,4 @@
-/** What one source of settings tells the kubelet, and what of that its image never reads. */
+/** The kubelet settings of one source, and which of them the image ignores. */
 import { hasBottlerocketSetting } from '#facts/eks/bottlerocket-settings.ts'
 import { isTranslatedForBottlerocket } from '#facts/eks/karpenter.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
@@ -41,9 +41,9 @@ export interface Declaration {
   settings: DeclaredSetting[]
   /** What of it is not known. */
   undecided: string[]
-  /** A script is part of it, of which only the settings are known that it names. */
+  /** It contains a script. Only the settings that the script names are known. */
   hasScript: boolean
-  /** The node was made from an older template version or node class, of which nothing is known. */
+  /** The node was made from an older template version or node class, whose content is unknown. */
   older?: Older
 }
 

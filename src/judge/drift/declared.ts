@@ -1,4 +1,4 @@
-/** What a node is meant to run with: what its launch template, its EC2NodeClass or its NodePool tells the kubelet. */
+/** A node's intended kubelet settings: from its launch template, EC2NodeClass or NodePool. */
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { ClusterContext } from '#judge/cluster-facts.ts'

@@ -1,4 +1,4 @@
-/** Losses as a finding tells them. */
+/** Lost settings as evidence of a finding. */
 import { fieldOf, isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { line } from '#judge/evidence.ts'
 import { counted } from '#judge/text.ts'

@@ -72,7 +72,7 @@ function failedAt({ status }: KubernetesPod): string | null {
   return (disrupted && timeOf(disrupted)) ?? ended.toSorted(byText).at(-1) ?? started
 }
 
-/** Each pod once: one that dies slowly is evicted by several passes, and each tells an event. */
+/** Each pod once: several passes may evict a pod that terminates slowly, with one event each. */
 export function allEvictions(
   recorded: readonly Eviction[],
   events: readonly NodeEvent[] | null,

@@ -1,7 +1,7 @@
 /**
- * What the kubelet's events tell of its garbage collection.
+ * The kubelet's events on its garbage collection.
  *
- * A round of image GC that sees no capacity tells InvalidDiskCapacity, one that frees too little FreeDiskSpaceFailed: each time, the first included.
+ * An image GC round without a capacity emits InvalidDiskCapacity; a round that frees too little emits FreeDiskSpaceFailed. Every such round does, the first included.
  * ImageGCFailed comes from the second failure in a row on, with the error of the round; ContainerGCFailed each time.
  * Upstream: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/images/image_gc_manager.go GarbageCollect; alike from 1.24 to 1.37 but for texts.
  */
@@ -26,7 +26,7 @@ const shortfall =
   /garbage collect required amount of images|Insufficient free disk space on the node's image filesystem|Failed to free sufficient space by deleting unused images/
 const isShortfall = ({ message }: NodeEvent) => shortfall.test(message)
 
-/** Rounds that freed too little, and still do. Only FreeDiskSpaceFailed: ImageGCFailed tells the same again. */
+/** Rounds that freed too little, up to now. Only FreeDiskSpaceFailed: ImageGCFailed repeats it. */
 export const shortfalls = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
   recentEvents(events, at, ['FreeDiskSpaceFailed']).filter(
     event => isShortfall(event) && isStillFailing(event, at),
@@ -59,7 +59,7 @@ const leastTimes: Readonly<Record<string, number>> = {
   ContainerGCFailed: 2,
 }
 
-/** Events of that reason that tell of a GC which fails until now for another cause than too little to free; none while the kubelet was only starting. */
+/** Events of that reason if GC still fails, and not because it frees too little. Empty while the kubelet starts. */
 export function failingGc(
   reason: 'InvalidDiskCapacity' | 'ImageGCFailed' | 'ContainerGCFailed',
   events: readonly NodeEvent[] | null,
@@ -69,7 +69,7 @@ export function failingGc(
   const { count, last } = eventTimes(failed, at)
   if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at)))
     return []
-  // kube-proxy tells of its start on the node, too.
+  // kube-proxy emits a start event on the node, too.
   const starts = recentEvents(events, at, ['Starting']).filter(({ message }) =>
     message.includes('kubelet'),
   )

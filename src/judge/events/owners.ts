@@ -33,7 +33,7 @@ export function lastingOwners(
 interface OwnedPod {
   namespace: string
   name: string
-  /** As `ownerOf` tells it; null: not known. */
+  /** The result of `ownerOf`; null: unknown. */
   owner: string | null
 }
 
@@ -48,7 +48,7 @@ export interface LikelyOwner {
 const generated = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/
 const longestPrefix = 58
 
-/** By the record; else by the pod's name, where a pod of an owner of that name is known; else by what the name begins with. */
+/** From the pod's record; else from a known owner whose name matches; else from the start of the pod's name. */
 export function likelyOwner(
   { owner, namespace, name }: OwnedPod,
   owners: readonly string[],

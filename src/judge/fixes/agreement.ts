@@ -85,7 +85,7 @@ export function withLowestImageGc(config: RawObject, all: readonly RawObject[]):
   return { ...config, [high]: lowest[high], [low]: lowest[low] }
 }
 
-/** The entries that any fix changes, on top of what runs: some places take a map as a whole. */
+/** The running entries with those that any fix changes. Some places take only a whole map. */
 function agreeOnMap(field: string, own: readonly Wish[]): void {
   const agreed = new Map<string, Map<string, unknown>>()
   for (const wish of own) {

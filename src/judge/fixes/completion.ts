@@ -37,7 +37,7 @@ export function completed(
   return { config: fix.config, refused: fix.refused }
 }
 
-/** Fields of which a kubelet refuses one without the other, or makes nothing of it. */
+/** Related fields: the kubelet refuses or ignores one without the others. */
 export const companions: readonly (readonly string[])[] = [
   ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'],
   ['evictionSoft', 'evictionSoftGracePeriod'],

@@ -46,7 +46,7 @@ export function durableReservations(
       : changed.filter(([key]) => isOverride(key, running)).map(([key]) => key)
     const kept = changed.filter(([key]) => !overridden.includes(key))
     if (overridden.length > 0) notes.push(takeAway(overridden, image, declaration))
-    // A flag of AL2's takes the place of the whole map, also of what bootstrap.sh computed.
+    // On AL2 the flag replaces the whole map, including the values that bootstrap.sh computed.
     const isWhole = origin.amiFamily === 'AL2' && origin.owner !== 'karpenter' && kept.length > 0
     if (isWhole && sizes.length > 1) {
       notes.push(

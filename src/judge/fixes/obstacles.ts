@@ -102,7 +102,7 @@ function obstaclesOf(
   ]
 }
 
-/** A flag takes the place of a whole map, a file that of its keys. */
+/** A flag replaces a whole map; a file replaces only the keys that it contains. */
 function blocks({ path, value, isFlag }: Obstacle, config: RawObject): boolean {
   const field = fieldOf(path)
   const set = config[field]

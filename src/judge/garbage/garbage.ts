@@ -30,7 +30,7 @@ export function byNamespace<Item extends NamedObject>(
     ])
 }
 
-/** As above; of what stands in no namespace the cluster is the subject. */
+/** As above; the cluster is the subject of objects without a namespace. */
 export const byPlace = <Item extends NamedObject>(
   items: readonly Item[],
   cluster: string,
@@ -97,7 +97,7 @@ export function sharesText(shares: ReadonlyMap<string, number>): string {
   return [...shown, ...rest].join(', ')
 }
 
-/** Amounts of which the sum over many places says something, too. */
+/** Amounts that can be summed over many namespaces. */
 export const summed = (
   what: string,
   amounts: readonly number[],

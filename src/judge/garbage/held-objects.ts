@@ -1,4 +1,4 @@
-/** What finalizers hold in deletion, but for what other rules tell. */
+/** Objects whose deletion waits for finalizers, without those that other rules report. */
 import type { ClusterNeed, FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
 
 /** The TTL controller has its own clock, and a queue: an hour is no delay of either. */

@@ -14,7 +14,7 @@ export const isLongReleased = (
   minAgeHours: number,
 ): boolean => isOld(sinceMs ?? createdMs, nowMs, minAgeHours)
 
-/** Since when; of those that do not say, when they were made. */
+/** Since when a volume is released; if unknown, when it was created. */
 export function releasedSince(
   volumes: readonly ReleasedVolume[],
   nowMs: number,

@@ -66,7 +66,7 @@ function partOf(run: RememberedRun, isOf: (cluster: string) => boolean): Remembe
   }
 }
 
-/** This run's part of what the next one is to know, and after it what stands of clusters that were not in it. */
+/** The state for the next run: this run's clusters, then the earlier state of clusters not in this run. */
 export function withAbsent(
   run: Omit<RememberedRun, 'runId'>,
   absent: RememberedRun | null,

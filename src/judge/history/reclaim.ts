@@ -116,7 +116,7 @@ const idleIds = (imageGC: NodePrediction['imageGC']): string[] => [
     .map(({ image }) => image),
 ]
 
-/** The end of its tag: the registry is the least telling. */
+/** The end of the image name: the registry says least about it. */
 function nameOf(names: readonly string[]): string {
   const name = bounded(names.find(each => !each.includes('@')) ?? names[0] ?? '', nameLength)
   return name.startsWith('sha256:') ? name.slice(7, 19) : name.slice(-shownName)

@@ -71,7 +71,7 @@ const runtimeOf = ({ host, node }: Satisfied<'host'>): string | null =>
   node.status?.nodeInfo?.containerRuntimeVersion ??
   (host.containerd === undefined ? null : 'containerd')
 
-/** Blocks of which each pattern meets nothing, or what the kubelet rotates: without them no log is kept longer, or lost. */
+/** Blocks whose patterns match no file, or only files that the kubelet rotates. Removing them changes no log. */
 export function removableBlocks(
   subject: Satisfied<'host'>,
   all: readonly PlacedBlock[],

@@ -133,7 +133,7 @@ const patternsOf = (patterns: unknown): string[] =>
 
 const keyOf = (patterns: string[]) => short(patterns.join(' '), 300)
 
-/** Of two long texts that begin alike the hash tells which is which. */
+/** The hash distinguishes two long texts with the same beginning. */
 const short = (text: string, length: number): string =>
   text.length <= length
     ? bounded(text, length)

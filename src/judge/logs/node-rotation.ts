@@ -20,7 +20,7 @@ export interface NodeRotation {
   files: LogFiles | null
   /** Why, by the path of a file that could not be read; by the empty text, why not all were listed. */
   unread: Record<string, string>
-  /** By path: the day on which the file was changed last, by the node's own clock; those of which it is known. Nodes that differ in hours alone have one fact. */
+  /** By path: the day of the file's last change, by the node's clock, if known. Days, not hours, so that more nodes share one fact. */
   changedOn: Record<string, string>
   /** By pattern: how far a log was seen above the size at which it is rotated. */
   beyondBytes: Record<string, number>
@@ -48,7 +48,7 @@ export function nodeRotation({
   }
 }
 
-/** Down to what a reader can tell apart: nodes that differ in less have one fact between them. */
+/** Rounded to what a report shows, so that nodes with smaller differences share one fact. */
 function rounded(count: number): number {
   const step = count >= 1024 * mebibyte ? 1024 * mebibyte : mebibyte
   return Math.floor(count / step) * step

@@ -101,7 +101,7 @@ export function fileDrift(
 
 const shownChanges = 5
 
-/** Since when: on which day the file was changed on those that differ, the latest first. Null where no node tells. */
+/** Days on which the deviating nodes changed the file, latest first. Null: unknown on all. */
 export function changesOf(
   path: string,
   { drifts, text }: FileDrift,
@@ -130,7 +130,7 @@ interface BlockPeers {
   path: string
   name: string
   known: readonly RotationMember[]
-  /** Those who have the file. */
+  /** Nodes that have the file. */
   holders: readonly RotationMember[]
   model: NodeRotation | null
   asked: Settings
@@ -221,7 +221,7 @@ function compared(
   )
 }
 
-/** Nodes that tell the same have one fact between them. */
+/** Nodes with equal answers share one fact. */
 export const distinct = (members: readonly RotationMember[]): NodeRotation[] => [
   ...new Set(members.map(({ fact }) => fact)),
 ]

@@ -80,7 +80,7 @@ export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
 }
 
 /**
- * Resources of which the node's pods request more than it would offer: a kubelet that starts admits its pods anew, one by one, and refuses those that
+ * Resources that the node's pods request more of than it would offer: a kubelet that starts admits its pods anew, one by one, and refuses those that
  * no longer fit. Upstream: pkg/kubelet/kubelet.go HandlePodAdditions; pkg/kubelet/lifecycle/predicate.go
  */
 function overfull(record: NodeInput, { allocatable, kubeletVersion }: NodePrediction): string[] {
@@ -89,7 +89,7 @@ function overfull(record: NodeInput, { allocatable, kubeletVersion }: NodePredic
   const pods = record.pods.flatMap(raw => parsePod(raw) ?? []).filter(isActive)
   return ['cpu', 'memory', 'ephemeral-storage'].flatMap(resource => {
     const offered = allocatable[resource]
-    // A pod asks for parts of a core.
+    // Pods request fractions of a core.
     const requested = pods.reduce(
       (sum, pod) => sum + milliValue(getResourceRequestQuantity(pod, resource, kubelet)),
       0n,

@@ -33,7 +33,7 @@ export class LiveObjects {
     })
   }
 
-  /** @throws when it is not reached, or does not tell */
+  /** @throws if it does not answer, or the answer lacks it */
   async identityOf(cluster: string): Promise<string> {
     const { policy, end } = this.#options
     const kubernetes = await this.#clientOf(cluster)

@@ -95,7 +95,7 @@ async function renewed(
   return answer.approval
 }
 
-/** What the schedule asks for: every run that is not at its end, and then what the policy approves by itself. One that cannot go on costs no other. */
+/** The scheduled work: every unfinished run, then plans that the policy approves. A blocked run does not stop the others. */
 export async function resumeAll(service: RemediationService): Promise<ResumedAnswer> {
   const runs: RanOne[] = []
   const unsealed: string[] = []

@@ -39,7 +39,7 @@ export type RemediationPlace = Omit<
   policyGrants: PolicyGrants
 }
 
-/** @throws OperatorError when it cannot be done as asked */
+/** @throws OperatorError if the request cannot be carried out */
 export async function runRemediation(
   request: RemediationRequest,
   settings: Settings,

@@ -41,7 +41,7 @@ export function verifyNode(
 
 /**
  * For a plan that was carried out by hand: neither the time nor the earlier state is known.
- * @param steps of the plan, those that are asked for
+ * @param steps the requested steps of the plan
  * @param onNode after each node that was read
  * @throws OperatorError and the errors of the source
  */
@@ -76,7 +76,7 @@ export async function verifyPlan(
 }
 
 function verified(plan: Plan, step: PlanStep, record: NodeInput, policy: Policy): Verification {
-  // A node that the plan was made of says nothing of what came after.
+  // Node data from before the plan says nothing about the change.
   if (Date.parse(record.at ?? '') <= Date.parse(plan.createdAt))
     return {
       state: 'not-yet',

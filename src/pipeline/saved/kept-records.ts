@@ -10,7 +10,7 @@ export interface KeptRecords {
   discard(): Promise<void>
   /** Null: nowhere, or it failed. */
   keptAt(): string | null
-  /** Why there is none; empty where none was asked for. */
+  /** Why there is none; empty: none requested. */
   failure(): Delivery[]
 }
 

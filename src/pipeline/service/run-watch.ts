@@ -99,7 +99,7 @@ export interface Spent {
   durationMs: number
   /** Of several the largest. */
   peakRssBytes: number
-  /** How often which service asked to slow down: none of one that never did. */
+  /** Throttled answers by service; a service without any has no entry. */
   slowDowns: Record<string, number>
 }
 

@@ -14,7 +14,7 @@ import type { RunWatch } from './run-watch.ts'
 
 export interface ServiceRuntime {
   version: string
-  /** Tells this run from others that were asked for in the same second. */
+  /** Distinguishes this run from others that start in the same second. */
   requestId: string
   /** How long the run may take in all, before it is killed. */
   remainingMs: number
@@ -28,7 +28,7 @@ export interface ServiceRuntime {
 /** The policy lies beside the reports, so that it changes without a deployment. */
 export const policyKey = 'highwater.yaml'
 
-/** How long S3 may stay silent: a small part of the run, because it is asked before and after reading. */
+/** Time limit for S3: a small part of the run, because it is called before and after reading. */
 const silenceShare = 0.02
 const silenceMs = { least: 1_000, most: 20_000 }
 // setTimeout takes no more than 2^31 − 1 ms.

@@ -22,7 +22,7 @@ export interface AuditRuntime extends ReportRuntime {
 }
 
 /**
- * @throws OperatorError when nothing could be audited as asked
+ * @throws OperatorError if nothing could be audited
  * @throws IncompleteRun when the report exists and something of it could not be delivered, or nothing was read
  */
 export const runService = (

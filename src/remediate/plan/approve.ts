@@ -100,7 +100,7 @@ export function checkApproval(
 
 const shown = (digest: string): string => JSON.stringify(digest.slice(0, 64))
 
-/** What a node tells of itself just before it is changed. */
+/** A node's data just before the change. */
 export interface PresentNode {
   cluster: string
   node: string

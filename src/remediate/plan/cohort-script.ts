@@ -168,7 +168,7 @@ function scriptNamed(name: string, readFile: (file: string) => string): string {
   return readableScriptOf(document, readFile)
 }
 
-/** Its last line cannot stand in the text, of which it has the hash. A text without a last line's end is cut to its length. */
+/** The end line contains the text's hash, so the text cannot contain it. A text without a final newline is cut to its length. */
 function here(command: string, name: string, text: string): string[] {
   const end = `END_OF_${name.replace(/\W/g, '_')}_${sha256(text).slice(0, 16)}`
   const whole = text.endsWith('\n')

@@ -29,7 +29,7 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     isNamespaced: true,
     propagationPolicy: null,
     finalizers: [],
-    // Whether its node is gone is asked beside; one with an owner is collected with it.
+    // Another check finds whether its node is gone. An object with an owner is collected with the owner.
     ended({ metadata, spec }) {
       if (metadata.namespace !== 'kube-node-lease' || metadata.ownerReferences.length > 0)
         return null

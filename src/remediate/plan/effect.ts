@@ -12,7 +12,7 @@ import type {
 import { byText } from '#model/text-order.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 
-/** What of a planned node counts. */
+/** The fields of a planned node that define its effect. */
 export interface Effective {
   change: Pick<FileChange, 'lastsUntil' | 'oldSha256'>
   before: NodeState

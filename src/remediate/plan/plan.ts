@@ -32,7 +32,7 @@ export type CohortKey = Pick<
   'cluster' | 'group' | 'amiFamily' | 'kubeletVersion' | 'fields' | 'file' | 'image'
 >
 
-/** What one node of a cohort tells for all. */
+/** Data of one node that holds for its cohort. */
 export interface CohortFacts {
   durable(): DurableFix[]
   features: KubeletFeatures
@@ -126,7 +126,7 @@ export class PlanBuilder {
     this.#manual.push(...changes)
   }
 
-  /** @param findings ids of those that ask for it */
+  /** @param findings ids of the findings that request it */
   take(
     node: string,
     key: CohortKey,

@@ -1,4 +1,4 @@
-/** Whether a step writes what its cohort says and nothing that a plan never writes, as far as the plan alone can tell: of a whole file the node tells the rest. */
+/** Whether a step writes what its cohort says and nothing that a plan never writes, as far as the plan alone shows it; the node checks whole files. */
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import { type PlanCohort, type PlanMethod, type PlanStep, restartsKubelet } from '#model/plan.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'

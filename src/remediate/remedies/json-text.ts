@@ -1,5 +1,5 @@
 /**
- * The text of a JSON file that a snapshot tells only by content and hash. Programs write JSON in few ways (jq, Go, nodeadm); the one that comes to the
+ * The text of a JSON file whose snapshot has only content and hash. Programs write JSON in few ways (jq, Go, nodeadm); the one that comes to the
  * hash is the file's own, byte for byte, and so nothing of it was cut out as a secret or lost in formatting.
  */
 import type { RawObject } from '#model/record.ts'

@@ -1,5 +1,5 @@
 /**
- * The text of a file of logrotate, read and written. A snapshot tells a file by its directives and its hash; the text is written again in the few ways
+ * The text of a file of logrotate, read and written. A snapshot has a file's directives and hash; the text is written again in the few ways
  * people write such files until it comes to that hash. Then nothing of it was lost, neither a comment nor a script.
  */
 import { isLogPattern, isLogrotateValue, logrotateDirectives } from '#facts/logrotate.ts'
@@ -14,7 +14,7 @@ export interface WrittenBlock {
   directives: [name: string, value: string][]
 }
 
-/** As `host.logrotate` tells the file, entry by entry; null: not in full. */
+/** The file's entries in `host.logrotate`; null: not complete. */
 export function writtenBlocks(entries: readonly HostLogrotate[]): WrittenBlock[] | null {
   const blocks = entries.map(({ directives }) => (directives ? blockOf(directives) : null))
   return blocks.every(block => block !== null) ? blocks : null

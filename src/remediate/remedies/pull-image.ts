@@ -114,7 +114,7 @@ export function sourceOf(
 
 const lastPart = (repository: string): string => repository.slice(repository.lastIndexOf('/') + 1)
 
-/** Hex, as the node tells it, or `absent`; null: its images were not read. */
+/** Hex, as the node reports it, or `absent`; null: its images were not read. */
 export function imageHashOn(runtime: Runtime | null, name: string): string | null {
   if (runtime?.images === undefined) return null
   const image = runtime.images.find(({ repoTags }) => repoTags?.includes(name))

@@ -1,4 +1,4 @@
-/** What a remedy is: from what was read of a node, the whole of what would be written to it. It writes nothing. */
+/** The contract of a remedy: from a node's data to everything that would be written to the node. It writes nothing itself. */
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Host } from '#model/node-input.ts'
 import type { PlanMethod, PlanStep } from '#model/plan.ts'
@@ -28,7 +28,7 @@ export interface FileChange {
   staysSet?: string[]
   /** What is to be said of the way back, for people. */
   says?: string
-  /** What the node would tell afterwards, to be replayed. */
+  /** The node's data after the change, for the replay. */
   host: Host
 }
 

@@ -25,7 +25,7 @@ import { setBottlerocket } from './set-bottlerocket.ts'
 
 const unreadFiles = "the node's files were not read"
 
-/** @param patch merge patch of what runs, of fields that a plan may change */
+/** @param patch merge patch for the running configuration, of fields that a plan may change */
 export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
   const unfit = leavesOf(patch).find(([path, value]) => !isPlannableValue(path, value))
   if (unfit !== undefined)

@@ -49,7 +49,7 @@ function presentHash({ unread = [], logrotate = [] }: Host, path: string): strin
   return hash !== undefined && /^[a-f0-9]{64}$/.test(hash) && others.length === 0 ? hash : null
 }
 
-/** As the node tells its files. */
+/** The node's files as it reports them. */
 const toldAs = (path: string, hash: string, blocks: readonly WrittenBlock[]): HostLogrotate[] =>
   blocks.map(({ patterns, directives }) => ({
     path,

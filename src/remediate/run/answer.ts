@@ -15,7 +15,7 @@ export type ReadAnswer =
 
 const text = z.string().max(700)
 const hash = z.union([z.string().regex(/^[a-f0-9]{64}$/), z.literal('absent')])
-/** Free text of a node. */
+/** Text from a node, untrusted. */
 const said = text.overwrite(redact)
 /** As a journal keeps it: `ApplyAnswer`. */
 export const answerForm = z.strictObject({

@@ -112,7 +112,7 @@ const isOfEks = (records: readonly NodeInput[]): boolean =>
 
 const letBe = 'the policy lets that be (remediation.requireEksStatus)'
 
-/** Absent `eks`: a cluster of a kubeconfig, of which nothing but its nodes may say that it is one of EKS. */
+/** Absent `eks`: a cluster of a kubeconfig. Only its nodes can show that it is an EKS cluster. */
 function statusBlockers(
   cluster: ClusterRecord | null,
   records: readonly NodeInput[],

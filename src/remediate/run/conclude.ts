@@ -1,4 +1,4 @@
-/** What follows for a node from what came of a command to it. Null: nothing can be concluded, and it has to be asked again. */
+/** The node's new state from the result of its command. Null: undecided; read the result again. */
 import type { PlanStep } from '#model/plan.ts'
 import type { StepState } from '#model/remediation.ts'
 import type { CommandResult } from './apply.ts'
@@ -28,7 +28,7 @@ export function concludeApply(
     case 'applied':
       return { state: 'applied', why: null }
     case 'unchanged':
-      // With a reason it is none of what this run did, and what runs may be of before: nothing that a run could call its own.
+      // With a reason, the state is not this run's work; the running configuration may be an older one.
       return isFirst && reason !== null
         ? {
             state: 'skipped',

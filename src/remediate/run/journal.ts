@@ -227,7 +227,7 @@ export class Journal {
     })
   }
 
-  /** Of objects that were begun. One whose entry is torn was begun, as far as anybody knows: it is asked for again, by its UID. */
+  /** States of begun deletions. A torn entry counts as begun: its deletion is requested again, by UID. */
   async deletions(planned: readonly PlannedDeletion[]): Promise<DeletionEntry[]> {
     const there = new Set(
       planned.length === 0 ? [] : await Array.fromAsync(this.#store.list(this.#key('deletions/'))),

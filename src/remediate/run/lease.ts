@@ -1,5 +1,5 @@
 /**
- * One apply at a time for each cluster: a lease in the store, renewed while somebody works. Clocks of different machines are not compared where that
+ * One apply at a time for each cluster: a lease in the store, renewed while a run works. Clocks of different machines are not compared where that
  * could matter: a run that finds a lease taken watches its renewal, and takes it over if it was not renewed for its whole duration.
  */
 import * as z from 'zod'

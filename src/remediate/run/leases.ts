@@ -13,8 +13,8 @@ const clustersOf = ({ steps, deletions = [] }: Plan): string[] =>
 /**
  * Of a run that was begun its journal knows them: it can be gone on with, and taken back, while an API server is away.
  * @param known by the plan's names; undefined: the run is new, or was begun by an older version
- * @param isBegun then a cluster that does not tell is called by its name
- * @throws OperatorError when one does not tell which it is
+ * @param isBegun then a cluster without an identity is named by its name
+ * @throws OperatorError if a cluster's identity is unknown
  */
 export async function identitiesOf(
   plan: Plan,

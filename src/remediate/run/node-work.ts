@@ -88,7 +88,7 @@ const isCommon = (result: CommandResult): result is CommandResult & { kind: 'uns
 const goingBack = 'is being taken back: '
 const notBack = '. It could not be taken back: '
 
-/** What the journal says of a node that was asked before, without what came of that: it is asked again, and each time would add to it. */
+/** The cause in an earlier journal entry, without the text of the attempt itself: else each attempt would add to it. */
 const causeOf = (why: string): string =>
   (why.startsWith(goingBack) ? why.slice(goingBack.length) : why).split(notBack, 1)[0] ?? why
 

@@ -20,7 +20,7 @@ export interface RunOptions extends TakeBackOptions {
   stop: AbortSignal
   /** Why nothing new may be sent though the run goes on; null: it may. */
   refusal: string | null
-  /** A pause between waves that is longer is not waited for: the run pauses, and goes on when it is asked for after it. */
+  /** Longer pauses between waves are not waited for: the run pauses until it is started again. */
   patienceMs: number
   /** Of these, `cluster/node`, which may be begun today. */
   ofToday(nodes: readonly string[]): Promise<ReadonlySet<string>>
@@ -180,7 +180,7 @@ class WaveRun {
     return steps.filter(step => !keys.has(stepKey(step)))
   }
 
-  /** Of a cohort of which nothing is proven yet, one node alone. */
+  /** The first node of an unproven cohort, alone. */
   #next(open: readonly PlanStep[]): PlanStep[] {
     const perCluster = new Map<string, number>()
     const trials = new Set<string>()

@@ -33,7 +33,7 @@ export interface SessionOptions {
   holder: string
   effects: Effects & {
     deleteObject: DeletionRunOptions['deleteObject']
-    /** Which cluster it is, whatever it is called. @throws when it does not tell */
+    /** The cluster's identity, independent of its name. @throws if it cannot be read */
     identityOf(cluster: string): Promise<string>
   }
   policy: RemediationPolicy

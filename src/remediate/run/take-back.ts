@@ -1,4 +1,4 @@
-/** Nodes put back to what they were: a wave of which too many failed, or all of a run because somebody asks for it. Needs the journal alone. */
+/** Rolls nodes back: a wave with too many failures, or a whole run on request. Needs only the journal. */
 import type { Plan, PlanStep } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import type { StepEntry } from '#model/remediation.ts'
@@ -78,7 +78,7 @@ export async function rollBackRun(options: RollBackOptions): Promise<RunHead> {
   return head
 }
 
-/** Those that got worse before are asked again, then the last wave comes first, and what was broken before anybody went back comes last. */
+/** Order: nodes that got worse earlier, then waves from last to first, then nodes that were broken before the rollback. */
 function backOrder(
   { plan, policy }: RollBackOptions,
   work: NodeWork,

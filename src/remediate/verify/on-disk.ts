@@ -4,7 +4,7 @@ import { imageHashOn } from '#remediate/remedies/pull-image.ts'
 
 const hashForm = /^[a-f0-9]{64}$/
 
-/** SHA-256 of what stands at the step's path, or of how its image is there, hex or `absent`; null: unread, or there is no file (Bottlerocket). */
+/** SHA-256 of the file at the step's path, or of its image's state: hex or `absent`. Null: unread, or no file (Bottlerocket). */
 export function hashOnDisk(
   { method, path }: Pick<PlanStep, 'method' | 'path'>,
   { host, runtime }: Pick<NodeInput, 'host' | 'runtime'>,

@@ -151,7 +151,7 @@ function runsOtherwise(step: PlanStep, fresh: NodeInput): boolean {
   return running !== null && unmetIn(step, fresh, running).length > 0
 }
 
-/** A process tells when it started by the time of the boot, which moves when the clock is set right. */
+/** A process's start time is relative to the boot time, which moves when the clock is corrected. */
 const clockStepMs = 5000
 
 /** By the node's clock alone, if the plan knows it; null: unknown. */

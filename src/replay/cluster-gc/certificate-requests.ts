@@ -1,7 +1,7 @@
 /**
  * The cleaner of certificate signing requests, which looks at all of them once an hour.
  *
- * Replays       pkg/controller/certificates/cleaner/cleaner.go  handle and the six conditions that it asks
+ * Replays       pkg/controller/certificates/cleaner/cleaner.go  handle and its six conditions
  * Read at       1.24 to 1.37; requests that were approved but not issued are cleaned since 1.35
  * Kept exactly  older means older, not as old; a time that is missing is never old; a condition counts whatever its status; of a certificate that
  *               cannot be read nothing is expired; a request without conditions is pending even when it has a certificate
@@ -16,7 +16,7 @@ import { timeOf } from './metadata.ts'
 /** What the request was answered with. */
 export interface IssuedCertificate {
   isIssued: boolean
-  /** Null where there is none that can be read. */
+  /** Null: no readable certificate. */
   notAfterMs: number | null
 }
 

@@ -46,7 +46,7 @@ const needs = Object.keys(sections) as ClusterNeed[]
 const takers: ReadonlyMap<string, readonly ClusterNeed[]> = takersOf()
 /** Whom it concerns that pods of a node were not read. */
 const ofPods = ['pods', 'owners'] as const
-/** Those that want whatever no section knows by name. */
+/** Sections that take every resource, not only named ones. */
 const takersOfOthers = needs.filter(need => sections[need].takesOthers)
 
 function takersOf(): Map<string, ClusterNeed[]> {
@@ -142,7 +142,7 @@ class Cluster {
       const unread = of.filter(resource => !this.#read.has(resource))
       const reasons = of.flatMap(resource => failed.get(resource) ?? [])
       known[need] = unread.length > 0 ? null : this.#open[need]?.tell(context)
-      // What it kept makes room for what the next one tells.
+      // Frees a section's memory before the next section reports.
       delete this.#open[need]
       if (unread.length > 0 && reasons.length > 0) missing[need] = reasons
       const others = takesOthers

@@ -5,7 +5,7 @@
 import type { ObjectMetadata } from './metadata.ts'
 import type { OwnedObject } from './owner-graph.ts'
 
-/** The other fields of an owner of which only its identity is kept. */
+/** The default values of an owner for which only the identity is kept. */
 export const bare = { createdMs: null, deletedMs: null, finalizers: [], ownerReferences: [] }
 
 export class NamedOwners {

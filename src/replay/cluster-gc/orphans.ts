@@ -20,7 +20,7 @@ const marks: Readonly<Record<string, readonly OrphanMark[]>> = {
     ['labels', 'batch.kubernetes.io/controller-uid', 'Job'],
     ['labels', 'apps.kubernetes.io/pod-index', 'StatefulSet'],
     ['labels', 'statefulset.kubernetes.io/pod-name', 'StatefulSet'],
-    // `controller-revision-hash` alone would not tell the two apart.
+    // `controller-revision-hash` alone does not distinguish the two.
     ['labels', 'pod-template-generation', 'DaemonSet'],
   ],
 }

@@ -93,7 +93,7 @@ function objectsOf(listed: ListedKind): readonly OwnedObject[] {
   })
 }
 
-/** By the UID that they name. Most owners have one, and a list for each of these would be most of what this takes. */
+/** By the owner's UID. Most owners have one dependent: a list for each would use most of the memory. */
 function dependentsIn(objects: readonly OwnedObject[]): Map<string, OwnedObject | OwnedObject[]> {
   const dependents = new Map<string, OwnedObject | OwnedObject[]>()
   for (const object of objects)

@@ -18,7 +18,7 @@ export class Packed<Row> {
     this.#open = []
   }
 
-  /** In the order in which they came; no more than a block of them is there at a time, unless somebody keeps them. */
+  /** In order of arrival. Only one block is unpacked at a time, unless the caller keeps its objects. */
   *[Symbol.iterator](): Generator<Row> {
     for (const block of this.#blocks) yield* JSON.parse(inflateRawSync(block).toString()) as Row[]
     yield* this.#open

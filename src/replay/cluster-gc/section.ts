@@ -1,4 +1,4 @@
-/** What a section of the cluster's garbage is: it keeps the little that its replays need of objects as they come, and tells at the end what they say. */
+/** A section of the cluster's garbage. It keeps the fields that its replay needs, and returns the result at the end. */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { ClusterNeed, ClusterSections, HeldFinalizer } from '#model/cluster-garbage.ts'
 import type { EksCluster } from '#model/cluster-input.ts'

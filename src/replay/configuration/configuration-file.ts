@@ -4,7 +4,7 @@
  * Replays       cmd/kubelet/app/server.go loadConfigFile;  pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration;
  *               pkg/kubelet/kubeletconfig/configfiles/configfiles.go resolveRelativePaths;
  *               cmd/kubelet/app/options/options.go NewKubeletConfiguration, applyLegacyDefaults;  component-base/logs/api/v1/options.go
- * Read at       1.24 to 1.37; since 1.26 evictionHard is defaulted with the file only, since 1.32 defaulting asks the feature gates
+ * Read at       1.24 to 1.37; since 1.26 evictionHard is defaulted with the file only, since 1.32 defaulting depends on feature gates
  * Kept exactly  a zero is unset where the field is no pointer; evictionHard is defaulted here, once, before drop-ins and flags
  * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */

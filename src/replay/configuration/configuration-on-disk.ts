@@ -31,7 +31,7 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
   const nodeInfo = status?.nodeInfo
   const kubeletVersion = nodeInfo?.kubeletVersion ?? null
   const operatingSystem = nodeInfo?.operatingSystem === 'windows' ? 'windows' : 'linux'
-  // Only Bottlerocket's script tells settings, and it tells no file.
+  // Only Bottlerocket's script reports settings; it reports no file.
   const settings = read.kubelet === undefined ? read.bottlerocket?.kubernetes : undefined
   const host =
     settings === undefined
@@ -79,7 +79,7 @@ const asRunning = (fields: KubeletConfiguration): RunningConfiguration => ({
   printed: { ...fields },
 })
 
-/** The host as it would tell of the one file that the settings come to. Its flags set none of the file's fields. Source: kubernetes-*, kubelet-exec-start-conf */
+/** The host as if it reported the one file that the settings produce. Its flags set none of the file's fields. Source: kubernetes-*, kubelet-exec-start-conf */
 const withBottlerocketFile = (
   settings: Readonly<Record<string, unknown>>,
   kubeletVersion: string | null,

@@ -139,7 +139,7 @@ function loadDropIn(content: RawObject, options: LoadOptions): LoadedConfigurati
   }
 }
 
-/** Pointers in the kubelet's own struct, too: what they point to is not asked for its zero. */
+/** Pointer fields of the kubelet's own struct: the zero test applies to the pointer, not to its target. */
 const pointers = ['maxParallelImagePulls', 'memoryThrottlingFactor', 'tracing']
 
 /** Upstream: mergo.Merge WithOverride, to which every zero is empty. */

@@ -29,7 +29,7 @@ import { configurationFromFiles } from './start-configuration.ts'
 import { startSettings } from './start-settings.ts'
 
 export interface NextStart {
-  /** Null: not decided, and `unknowns` says why. Beside a prediction they tell what could still keep the kubelet from starting. */
+  /** Null: undecided; `unknowns` has the reasons. With a prediction they name what could still prevent the start. */
   prediction: NextStartPrediction | null
   /** Each `what` begins with `nextStart.`. */
   unknowns: Unknown[]

@@ -140,7 +140,7 @@ function originsByValue(input: ThresholdOriginsInput) {
 
 interface Explained
   extends Record<OriginMap, Record<string, { value: string; origin: ThresholdOrigin }>> {
-  /** Of what they do not come to. */
+  /** Origin of thresholds that these values do not explain. */
   changed: ThresholdOrigin
   /** What set evictionHard, where anything did. */
   lostBy: ThresholdOrigin | null
@@ -181,7 +181,7 @@ interface OriginStep {
   after: LoadedConfiguration
   /** What the file itself says; null: there is no file. */
   content: RawObject | null
-  /** Of what the file names. */
+  /** Origin of the fields that the file names. */
   origin: ThresholdOrigin
   /** What the kubelet and the AMI set by themselves. */
   defaults: StringMap

@@ -8,8 +8,8 @@
 import { isRawObject } from '#model/record.ts'
 
 const assignment = /^([A-Za-z_]\w*)=(.*)$/
-/** Of other variables the node tells nothing. */
-const isTold = (name: string) => name.includes('KUBELET')
+/** The node reports no other variables. */
+const isReported = (name: string) => name.includes('KUBELET')
 
 /** @param contents of the unit, its drop-ins and the environment files, in this order. Undefined: none of them starts a kubelet by itself. Null: not followed. */
 export function unitCommand(contents: readonly unknown[]): string[] | null | undefined {
@@ -45,7 +45,7 @@ function expanded(word: string, pairs: [string, string][]): string[] | null {
   )
   const [value = ''] = values
   // Which of several holds, the order of the files alone does not say.
-  if (values.size > 1 || (values.size === 0 && !isTold(name)) || !isPlain(value)) return null
+  if (values.size > 1 || (values.size === 0 && !isReported(name)) || !isPlain(value)) return null
   const words = value.split(/\s+/).filter(part => part !== '')
   return word.startsWith('${') && words.length !== 1 ? null : words
 }

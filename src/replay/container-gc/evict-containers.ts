@@ -24,7 +24,7 @@ export function evictContainers(input: ContainerGcInput): EvictedContainers {
   const { policy, allSourcesReady } = input
   const evictable = evictableContainers(input)
   const chosen: RuntimeContainer[] = []
-  // One that keeps nothing takes them as they are listed.
+  // With nothing to keep, the order of the list stays.
   const keepNewest = (containers: Unit, numToKeep: number): Unit => {
     const sorted = numToKeep > 0 ? containers.toSorted(newestFirst) : containers
     for (const one of sorted.slice(numToKeep).reverse()) chosen.push(one)
@@ -81,7 +81,7 @@ function removed(
   }
 }
 
-/** Those of one moment of which some are kept and some are not; none where the cut lies between two moments. */
+/** Containers created at one moment that the limit splits. Empty: the limit lies between two moments. */
 function cutBetween(all: RuntimeContainer[], kept: RuntimeContainer[]): RuntimeContainer[] {
   const isAtCut = ({ createdAtNs }: RuntimeContainer) => createdAtNs === kept.at(-1)?.createdAtNs
   const boundary = all.filter(isAtCut)

@@ -6,7 +6,7 @@
  *               pkg/kubelet/kuberuntime/legacy.go          getContainerIDFromLegacyLogSymlink
  *               pkg/kubelet/kuberuntime/kuberuntime_container.go  removeContainerLog: the link of a removed container goes with it
  * Read at       1.24 to 1.37; alike in all but the place of the directories
- * Kept exactly  terminated pods keep their logs, even where eviction asks; links do not wait for sources; a link whose container is not dead stays,
+ * Kept exactly  terminated pods keep their logs, even during eviction; links do not wait for sources; a link whose container is not dead stays,
  *               one that names no container does not
  * Left out      directories and links that cannot be read or removed; ids that a link's name cuts short
  */
@@ -43,7 +43,7 @@ export function evictLogLinks(
 
 const shortestId = 6
 
-/** Null: none that the runtime would be asked for. */
+/** Null: no container id for a request to the runtime. */
 function containerIdOf(path: string): string | null {
   const last = path.slice(path.lastIndexOf('-') + 1)
   const id = last.endsWith('.log') ? last.slice(0, -'.log'.length) : ''

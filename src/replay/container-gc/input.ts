@@ -37,7 +37,7 @@ export interface ContainerGcInput {
   nowNs: bigint
   /** Whether the kubelet has seen the pods of all its sources. */
   allSourcesReady: boolean
-  /** What eviction asks for: terminated pods go as deleted ones do. */
+  /** Set by eviction: containers of terminated pods are removed like those of deleted pods. */
   evictNonDeletedPods: boolean
   podState: (uid: string) => PodState
   /** In the runtime's order, which decides nothing but the order of removals, unless times are equal. */
@@ -53,7 +53,7 @@ export interface ContainerGcInput {
   }
 }
 
-/** Containers of which upstream keeps some, and any: they were created at the same moment. */
+/** Containers with equal creation times. Upstream keeps some of them, in no defined order. */
 export interface Tie {
   members: readonly RuntimeContainer[]
   kept: number

@@ -7,12 +7,12 @@
  *               a gate since 1.35
  * Kept exactly  up to 1.30 an override of 0 means the pod's own grace period, up to 1.31 `evictionMaxPodGracePeriod` may even be longer than that;
  *               the kubelet waits by the override, not by what comes of it
- * Left out      the 2 s at least that the runtime is given for each container; a termination that had begun before the pod object tells of it
+ * Left out      the 2 s at least that the runtime is given for each container; a termination that began before the pod object shows it
  */
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 
-/** What the eviction manager asks for, in seconds. */
+/** The grace period that the eviction manager requests, in seconds. */
 export function gracePeriodOverride(
   isHard: boolean,
   pod: Pod,

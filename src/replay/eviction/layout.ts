@@ -1,5 +1,5 @@
 /**
- * How the kubelet's filesystems lie, as the eviction manager asks for it: once, and then never again.
+ * The layout of the kubelet's filesystems. The eviction manager determines it once.
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize (the part that runs while dedicatedImageFs is nil)
  * Read at       1.24 to 1.37; split filesystems since 1.29
@@ -10,7 +10,7 @@ import type { Kubelet } from '#replay/kubelet.ts'
 
 export interface DiskLayout {
   dedicatedImageFs: boolean
-  /** Containers are written elsewhere than images are kept. Before 1.29 no kubelet asked. */
+  /** Writable layers are on another filesystem than images. Kubelets before 1.29 do not check. */
   splitContainerImageFs: boolean
 }
 

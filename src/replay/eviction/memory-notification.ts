@@ -45,7 +45,7 @@ export function memoryNotifications(
     }))
 }
 
-/** Upstream: the pass tells the kernel anew only then. */
+/** Upstream: the pass updates the kernel's notification only then. */
 export const isNotifierUpdated = (lastUpdatedMs: number, nowMs: number): boolean =>
   nowMs - lastUpdatedMs > notifierRefreshIntervalMs
 

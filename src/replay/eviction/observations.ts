@@ -39,7 +39,7 @@ export function makeSignalObservations(summary: Summary, features: KubeletFeatur
   })
 }
 
-/** The same of what the node itself measured, where there is no summary: the kubelet asks the same filesystems. Its memory and processes stay unobserved. */
+/** The same from the node's own measurements, if there is no summary: the kubelet reads the same filesystems. Memory and processes stay unobserved. */
 export function diskObservations(
   { nodefs, imagefs, containerfs }: Filesystems,
   features: KubeletFeatures,
@@ -91,7 +91,7 @@ function memory(
 
 /**
  * Whether the kubelet itself has nothing to observe there, and so never meets the threshold: a kubepods cgroup without a memory limit has
- * nothing available, a runtime may tell no containerfs. The rest of these statistics must be there, or it is only this summary that lacks them.
+ * nothing available, a runtime may report no containerfs. The rest of these statistics must be there, or it is only this summary that lacks them.
  */
 export function isUnobservedUpstream(signal: Signal, summary: Summary): boolean {
   const { node } = summary
@@ -110,7 +110,7 @@ export function isUnobservedUpstream(signal: Signal, summary: Summary): boolean 
 /** The kubepods cgroup, which stands among the system containers. */
 const podsMemory = (node: NodeStats) => systemContainer(node, 'pods')?.memory
 
-/** Only kubelets on Windows that look at it tell it: kubelet/pkg/apis/stats/v1alpha1 SystemContainerWindowsGlobalCommitMemory. */
+/** Only kubelets on Windows that use it report it: kubelet/pkg/apis/stats/v1alpha1 SystemContainerWindowsGlobalCommitMemory. */
 const committed = (node: NodeStats) => systemContainer(node, 'windows-global-commit-memory')
 
 const systemContainer = (node: NodeStats, name: string): SystemContainer | undefined =>

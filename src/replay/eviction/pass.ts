@@ -45,7 +45,7 @@ export interface Pass {
   /** Signals that the kubelet sees and this record does not. */
   unobserved: ReadonlySet<Signal>
   transitionPeriodMs: number
-  /** How often the kubelet tells the node's status, and with it the conditions. */
+  /** How often the kubelet reports the node's status with its conditions. */
   statusUpdateMs: number
   /** Null: not known, and then taken for one disk, with nothing certain. */
   layout: DiskLayout | null

@@ -25,7 +25,7 @@ import { getThresholdQuantity, isHardThreshold, isThresholdMet } from './thresho
 
 /** What collecting garbage would remove, as far as that is known. */
 export interface Collectable {
-  /** The images, once it is asked for. Null: not known. */
+  /** The images, computed on first use. Null: unknown. */
   deletions(): ImageDeletion[] | null
   /** False where collecting these would surely find nothing. */
   mayRemove(kinds: readonly ReclaimKind[]): boolean

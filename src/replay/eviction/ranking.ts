@@ -36,7 +36,7 @@ export interface PodRank {
   usage: number | null
   /** What is taken off the usage, in bytes for inodes too; 0 for processes. */
   request: number
-  /** Null where the order does not ask for it. */
+  /** Null: the order does not use it. */
   exceedsRequest: boolean | null
   /** False: a statistic of the pod is malformed. It may stand anywhere; here it stands last. */
   isPlaceKnown: boolean

@@ -1,5 +1,5 @@
 /**
- * Answers that depend on nothing but their question, kept for those who ask the same in every pass. Pods and statistics are never changed once
+ * Results that depend on their arguments alone, kept for the passes that need them again. Pods and statistics are never changed once
  * they are parsed, so that the same object is the same question.
  */
 interface Known<Answer> {
@@ -14,7 +14,7 @@ const keptQuestions = 16
  * Nodes are replayed one after another, so that memory of one node's statistics is enough. A WeakMap would remember more, but the collector of
  * short-lived objects keeps alive what it holds: all pods of all nodes.
  *
- * @returns what answers: from memory, or by `compute`. Forgotten when others' statistics are asked about.
+ * @returns the remembered result, or that of `compute`. Other statistics clear the memory.
  */
 export function remembering<Answer>(): (
   podStats: object,

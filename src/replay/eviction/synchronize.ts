@@ -41,7 +41,7 @@ export interface Pass {
   layout: DiskLayout | null
   config: EvictionConfig
   kubelet: Kubelet
-  /** Collects, and observes anew; null: that summary could not be had. It may be asked once for each candidate. */
+  /** Runs GC and observes again; null: no new summary. Called at most once for each candidate. */
   reclaim(kinds: readonly ReclaimKind[], signal: Signal): Observations | null
 }
 
@@ -77,7 +77,7 @@ export interface Outcome {
   reclaimed: readonly ReclaimKind[]
   /** Nothing is met after that: no pod has to go. */
   isEnough: boolean
-  /** The order for the picked threshold; null where none was asked for. */
+  /** The order for the picked threshold; null: none was needed. */
   ranking: readonly PodRank[] | null
   /** Whichever of these comes first in upstream's unsteady order of pods is evicted under pressure. */
   victims: readonly Pod[]

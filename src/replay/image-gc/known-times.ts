@@ -1,4 +1,4 @@
-/** The times that a record tells of a kubelet and its images, in ms since 1970. */
+/** The times of a kubelet and its images that a record contains, in ms since 1970. */
 import type { KnownImages, NodeInput } from '#model/node-input.ts'
 import { plainUtcMs } from '#replay/plain-time.ts'
 import { zeroTimeMs } from './records.ts'
@@ -48,7 +48,7 @@ function timeOf(given: string | null | undefined): number | null | undefined {
 /** The longest time from the start of the process, or of its control group, to its loops. The real kubelet took 1 to 2 s. */
 const startupMs = 20_000
 
-/** When the kubelet's loops began. Null: not known, or not before the record was read, which cannot be. */
+/** When the kubelet's loops began. Null: unknown, or later than the record, which is impossible. */
 export function kubeletStartOf(
   { known, host, summary }: NodeInput,
   readAtMs: number,

@@ -1,5 +1,5 @@
 /**
- * What one round would do to each image, under every assignment of what is not known of them.
+ * The result of one round for each image, for every possible value of the unknown inputs.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  freeOldImages, freeSpace
  * Read at       1.24 to 1.37
@@ -7,7 +7,7 @@
  *               may be; possible: even when only that comes before it which must
  * Left out      removals that fail
  *
- * What is not known of one image is taken to be independent of what is not known of another.
+ * The unknown inputs of two images are assumed independent.
  */
 import { type ImageOrder, imageOrder, placeAt, timeAt } from './order.ts'
 import type { PreparedImages } from './prepared.ts'

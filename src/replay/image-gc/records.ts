@@ -30,7 +30,7 @@ export interface ImageGcState {
   beganGcMs: number
 }
 
-/** What the runtime tells at one moment. */
+/** The runtime's answers at one moment. */
 export interface RuntimeImages {
   images: readonly { id: string; sizeBytes: number; isPinned: boolean }[]
   /** By id: images of containers, whatever their state. Sandboxes are none. */

@@ -23,7 +23,7 @@ export interface Referenced {
 
 export interface ImageIndex {
   byId: ReadonlyMap<string, number>
-  /** Made when it is first asked for: where all go by ids, it never is. */
+  /** Made on first use: never, if all containers name image ids. */
   byName(): ReadonlyMap<string, readonly number[]>
 }
 

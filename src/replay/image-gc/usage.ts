@@ -41,7 +41,7 @@ export function imageFsUsage({ capacityBytes, availableBytes }: ImageFsStats): I
 export const usagePercentOf = (capacityBytes: number, availableBytes: number): number =>
   100 - divided(Math.min(availableBytes, capacityBytes), 100, capacityBytes)
 
-/** Below zero where even the low threshold has more available than it asks for. */
+/** Negative: more is available than the low threshold requires. */
 export const amountToFree = (
   { capacityBytes, availableBytes }: ImageFsUsage,
   lowThresholdPercent: number,

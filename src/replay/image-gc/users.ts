@@ -46,7 +46,7 @@ export function madeMs({ createdAt }: ImageUser): number | null {
 /** Whether a container that was not seen can hold an image. */
 export function areContainersRead({ runtime, pods }: NodeInput, kubelet: Kubelet): boolean {
   const containers = runtime?.containers
-  // Only pods tell what is mounted.
+  // Only pods show which images are mounted.
   return (
     containers !== undefined &&
     (pods !== null || containers.length === 0 || !kubelet.isGateOn('ImageVolume'))

@@ -10,7 +10,7 @@ type Measured = Omit<FilesystemLedger, 'lines'>
 /**
  * Entries claim in their order: what was measured at another moment may come to more than is used, and the last entries then get less.
  *
- * @param rest name of what is left
+ * @param rest name of the remainder
  */
 export function balanced(
   filesystem: Measured,

@@ -91,7 +91,7 @@ function entriesOf(
     .filter(orphan => orphan.path.startsWith(`${path}/`))
     .reduce((sum, { bytes }) => sum + bytes, 0)
   const ofPods = Math.max(0, own.bytes - orphaned)
-  // Logs of containers that run, by the statistics: the others are of dead ones.
+  // Logs of running containers, from the statistics. The other logs are of dead containers.
   const alive = isPods ? ofPods : Math.min(ofPods, pods?.logs.bytes ?? ofPods)
   return [
     { holder: known, bytes: alive, inodes: own.inodes, source: 'du' },

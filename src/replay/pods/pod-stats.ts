@@ -1,5 +1,5 @@
 /**
- * What the stats summary tells of each pod. An absent statistic is null, never 0.
+ * Each pod's statistics in the stats summary. An absent statistic is null, never 0.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  cachedStatsFunc;  staging/src/k8s.io/kubelet/pkg/apis/stats/v1alpha1/types.go PodStats
  * Read at       1.24 to 1.37, alike
@@ -41,7 +41,7 @@ export type MeasuredResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids
 
 export interface PodStatsIndex {
   byUid: ReadonlyMap<string, PodStats>
-  /** By `namespace/name`, made when it is first asked for: only mirror pods are found so, and pods without a UID. */
+  /** By `namespace/name`, made on first use: only mirror pods and pods without a UID are found by it. */
   byName(): ReadonlyMap<string, PodStats>
 }
 

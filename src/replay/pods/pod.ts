@@ -12,7 +12,7 @@ import { parseQuantity, type Quantity } from '#model/quantity.ts'
 /** By resource name: `memory`, `ephemeral-storage`, … */
 export type ResourceList = ReadonlyMap<string, Quantity>
 
-/** As much of a resource list as is asked of a pod's. */
+/** The resources of a pod that are read. */
 export interface PodResources {
   get(resource: string): Quantity | undefined
   keys(): Iterable<string>
@@ -174,7 +174,7 @@ type Quantities = Readonly<Record<string, string | undefined>>
 const resourceList = (written: Quantities | undefined): PodResources =>
   written ? new WrittenResources(written) : noResources
 
-/** Quantities as a manifest has them, parsed one by one when they are asked for: most never are. */
+/** A manifest's quantities, each parsed on first use: most are never used. */
 class WrittenResources implements PodResources {
   private readonly written: Quantities
 

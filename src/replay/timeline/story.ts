@@ -149,7 +149,7 @@ const startedState = ({ eviction, conditions, startMs }: TimelineInput): Evictio
   conditionsLastObserved: Object.fromEntries(conditions.map(condition => [condition, startMs])),
 })
 
-/** When container GC has removed what it removes of what was read. */
+/** When container GC has removed the dead containers of the record. */
 const expiryOf = ({ input, assumption }: World): number =>
   input.startMs + (assumption.passes === 'prompt' ? 1 : containerGcPeriodMs)
 

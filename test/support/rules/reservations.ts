@@ -5,8 +5,7 @@ import { summaryOf } from '#test/at-the-door.ts'
 import type { NodeExample } from '#test/example.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 
-const judge = (rule: NodeRule | ContextRule, example: NodeExample) =>
-  outcomeFor(rule, example)
+const judge = (rule: NodeRule | ContextRule, example: NodeExample) => outcomeFor(rule, example)
 
 export const state = (rule: NodeRule | ContextRule, example: NodeExample) =>
   judge(rule, example).state

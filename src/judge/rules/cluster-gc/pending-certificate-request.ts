@@ -15,7 +15,7 @@ const kubeletSigners: ReadonlySet<string> = new Set([
 /** Bootstrap tokens request certificates of many nodes under one name. Source: pkg/auth/nodeidentifier/default.go. */
 const nodeUserPrefix = 'system:node:'
 
-/** Names of requests of which a kubelet has made another later, and got its certificate. */
+/** Names of requests whose kubelet got its certificate by a later request. */
 function supersededRequests(requests: readonly CertificateRequest[]): ReadonlySet<string> {
   const asked = requests.filter(
     ({ signer, requestor }) => kubeletSigners.has(signer) && requestor.startsWith(nodeUserPrefix),

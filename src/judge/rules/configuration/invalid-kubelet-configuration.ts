@@ -26,7 +26,7 @@ export const invalidKubeletConfiguration = nodeRule({
     }
     const version = identity.kubeletVersion ?? 'of this node'
     yield {
-      // What was not followed could take the place of what is refused.
+      // A file that was not read could replace the refused value.
       confidence: doubts.nextStart === undefined ? 'certain' : 'likely',
       consequence: `At its next start the kubelet ${version} exits: ${nextStart.errors.length === 1 ? first : `[${nextStart.errors.join(', ')}]`}`,
       evidence: [

@@ -61,7 +61,7 @@ export const unreadNode = nodeRule({
     )
     const open = `Not known of this node: ${[...(isWithoutThresholds ? [unsaid.configz] : []), ...unknown].join(', ')}.`
     const isDown = subject.isKubeletDown
-    // Data read on the node itself replaces most of what the kubelet's endpoints return.
+    // Data read on the node replaces most data of the kubelet's endpoints.
     const isStoodIn = !isDown && sources.every(([source]) => Object.hasOwn(stoodIn, source))
     // If no mode can read the rest of such a node, the operator cannot fix it.
     const isLimited =

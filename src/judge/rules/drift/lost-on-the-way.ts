@@ -116,7 +116,7 @@ function lossesOfDeclared({ settings }: Declaration, { node, running, start }: L
   )
 }
 
-/** What gave way to a flag that was declared with it needs no file to tell. A map's flag takes the place of the whole map. */
+/** A setting that a flag of the same source replaces: no file is needed to know it. The flag of a map replaces the whole map. */
 function lossToOwnFlag(
   { path, value, before, where, by, lostBy }: DeclaredSetting,
   settings: readonly DeclaredSetting[],
@@ -174,7 +174,7 @@ const runsOnMost = (
     }),
   )
 
-/** Of what an older template version or node class said nothing is known: the nodes made from the new one show what it comes to. */
+/** The content of an older template version or node class is unknown. Nodes made from the new one show the result. */
 function lossesOfOlder(
   { settings, older }: Declaration,
   { running, release }: LossFact,

@@ -91,7 +91,7 @@ interface OfRelease {
 
 /** The one to keep first: the newest, or where that cannot be said what most nodes run. */
 function releasesOf(members: CohortMember<VersionFact>[]): OfRelease[] {
-  // Only where every node has the AMI's id does it tell more than the name.
+  // The AMI's id is more exact than the name only if every node has it.
   const hasIds = members.every(({ fact }) => fact.release.image !== fact.release.osImage)
   const key = ({ image, osImage, minor }: Release) =>
     JSON.stringify([hasIds ? image : osImage, minor])

@@ -55,7 +55,7 @@ export const evictionLoop = contextRule({
 
   *judge(fact, { events, at, why, failed }) {
     yield* loopsOf(fact, events, at)
-    // Of most owners the pods that were evicted are gone: only events can tell.
+    // Most owners' evicted pods are deleted: only events show them.
     if (events === null) yield { unknown: why('events') }
     else yield* unreadEvents({ failed })
   },

@@ -52,7 +52,7 @@ export const zeroMinReclaimThrash = nodeRule({
       yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     const met = bare.filter(threshold => threshold.met === true)
     if (met.length > 0) yield failing(met, configuration, freesTooLittle(met))
-    // Only what is left of a pressure that is over; of one that is there the other threshold tells.
+    // Only the rest of a pressure that has ended; the other threshold reports one that lasts.
     const isOver = conditions.DiskPressure === 'True' && !eviction.thresholds.some(isMetOnDisk)
     if (!isOver || bare.length === 0) return
     const periodMs = durationMs(

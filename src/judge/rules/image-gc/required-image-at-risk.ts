@@ -186,7 +186,7 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
     isAny: requiredImages.length > 0 || byName.size > 0,
     of({ names, certainty }: Risk): RequiredImage | null {
       const canonical = names.map(canonicalName)
-      // The API shows a container by a tag that may have moved since: it holds the image all the same, as far as anyone can tell.
+      // The API shows the container's tag, which may name another image by now. The container still counts as a user.
       if (certainty !== 'certain' && canonical.some(name => held.has(name))) return null
       return (
         byPolicy(names) ??

@@ -60,7 +60,7 @@ export const strandedDisk = nodeRule({
   },
 })
 
-/** Only where hard thresholds alone strand it: what a soft one is for, the configuration does not tell. */
+/** Only if hard thresholds alone strand it: the configuration does not show why a soft threshold is set. */
 function fix(
   { configuration }: Satisfied<'eviction'>,
   thresholds: EvaluatedThreshold[],

@@ -130,7 +130,7 @@ function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing |
   const deleted = (imageGC?.deletions ?? []).filter(
     ({ names }) => names.length > 0 && names.every(name => registryOf(name) === 'docker.io'),
   )
-  // Of what goes, a pod that has finished, or waits, names what its owner's next one pulls again.
+  // A finished or waiting pod names an image that its owner's next pod pulls again.
   const named = new Set(
     pods
       .flatMap(({ spec }) => [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])])

@@ -86,7 +86,7 @@ export const logRotationDrift = cohortRule({
   },
 })
 
-/** A node of which not every file was read has not passed. */
+/** A node with an unread file does not pass. */
 function* unreadOf(members: readonly CohortMember<NodeRotation>[]) {
   for (const { node, fact } of members) {
     const [unread] = Object.entries(fact.unread)

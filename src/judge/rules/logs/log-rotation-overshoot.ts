@@ -54,7 +54,7 @@ export const logRotationOvershoot = nodeRule({
     const evidence = rotationLines(subject, rotation, logs, room)
     const monitorMs = logMonitorMs(subject)
     const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)
-    // How long a pass takes nothing tells, so this is the least: what comes between two looks at idle workers.
+    // The duration of a pass is unknown. This is the least: the log growth between two checks with idle workers.
     const overshootBytes = Math.trunc(bytesPerMs * monitorMs)
     if (overshootBytes > room) {
       yield {

@@ -1,4 +1,4 @@
-/** EBS volumes that are attached to nothing, but for those of PersistentVolumes that claims have or had: of these the section `volumes` tells. */
+/** Unattached EBS volumes, without those of PersistentVolumes that are or were bound: the section `volumes` reports these. */
 import { unattachedVolumeState } from '#facts/aws/cluster-resources.ts'
 import type { DiskGarbage } from '#model/cluster-garbage.ts'
 import { type EbsVolume, isOf } from '#model/cluster-objects.ts'

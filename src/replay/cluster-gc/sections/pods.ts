@@ -139,7 +139,7 @@ function terminatingPod(
 }
 
 /**
- * Whoever has ended it deletes it once more, without a grace period; of what had ended before, the API server keeps none. Where the field is not
+ * The kubelet deletes the terminated pod again with grace period 0. The API server deletes a pod that terminated earlier at once. Where the field is not
  * there, its phase says as much. Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete, pkg/kubelet/status/status_manager.go syncPod
  */
 function isLetGo({ metadata, status }: KubernetesPod): boolean {

@@ -59,8 +59,12 @@ export function causesOf({
       return field === null ? [] : [[finding.rule, field] as const]
     }),
   )
+  const roots = Map.groupBy(
+    sorted.filter(({ rule }) => rule in consequences),
+    ({ cluster }) => cluster,
+  )
   const parts = Map.groupBy(sorted, finding => {
-    const root = rootOf(finding, sorted)
+    const root = rootOf(finding, roots.get(finding.cluster) ?? [])
     return JSON.stringify(keyOf(root, fieldOfRule, nodeOf))
   })
   return [...parts.values()]
@@ -83,13 +87,12 @@ function nodesByName(nodes: AuditedNode[]): NodeOf {
   return (cluster, name) => byName.get(JSON.stringify([cluster, name]))
 }
 
-/** The finding that this one follows from; itself if none. */
-function rootOf(finding: Finding, all: Finding[]): Finding {
-  const root = all.find(other => {
+/** The finding that this one follows from; itself if none. @param roots of the same cluster */
+function rootOf(finding: Finding, roots: readonly Finding[]): Finding {
+  const root = roots.find(other => {
     const follows = consequences[other.rule]
     return (
       follows?.rules.includes(finding.rule) &&
-      other.cluster === finding.cluster &&
       (!follows.isByFix || Object.keys(other.fix.config).length > 0) &&
       isWithin(finding, other)
     )

@@ -7,6 +7,9 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import type { SnapshotRecord } from '#model/record.ts'
 
+/** Of compressed bytes: with less, a record takes several turns of the thread pool. */
+const chunkSize = 2 ** 17
+
 export interface LineWriter<Line> {
   /** Where the complete file will lie. */
   readonly path: string
@@ -27,11 +30,10 @@ export const openSnapshot = (path: string): SnapshotWriter => openLines(path)
 export function openLines<Line extends object>(path: string): LineWriter<Line> {
   // A name of its own: another audit may be writing into the same folder.
   const partial = `${path}.${randomUUID()}.partial`
-  const input = new PassThrough()
-  const file = createWriteStream(partial)
-  const done = path.endsWith('.gz')
-    ? pipeline(input, createGzip({ level: constants.Z_BEST_SPEED }), file)
-    : pipeline(input, file)
+  const input = path.endsWith('.gz')
+    ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize })
+    : new PassThrough()
+  const done = pipeline(input, createWriteStream(partial))
   // A process that leaves at once leaves nothing half-written.
   const removeAtExit = () => rmSync(partial, { force: true })
   process.once('exit', removeAtExit)

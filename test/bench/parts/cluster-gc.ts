@@ -1,7 +1,7 @@
 /**
  * What it costs to look through a cluster with 150,000 pods, 50,000 Jobs and 20,000 leases: the command line against a lab, as anybody starts it. Once
- * for its nodes alone, once for Jobs of nobody, once where next to nothing was ever collected. It fails where an audit holds more than its bound, or
- * asks for a page of a list that it has had.
+ * for its nodes alone, once for Jobs of nobody, once where next to nothing was ever collected. It fails if an audit
+ * requests a page of a list twice.
  */
 import { type Lab, startLab } from '#lab/lab.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
@@ -17,18 +17,21 @@ const shares = { jobs: 1 / 3, leases: 2 / 15 }
 /** A busy machine is no API server that hangs. The pace is everybody's: asked faster, more answers are there at once. */
 const timeoutsMs = { list: 120_000, configz: 30_000, summary: 30_000, inspect: 120_000 }
 
+const neglected = 'and all neglected'
+
 export const clusterGcPart: Part = {
   name: 'cluster-gc',
   nodes: 150_000,
   targets: rows =>
-    rows
-      .slice(0, 2)
-      .map(({ name, peakRssBytes }) => ({
-        what: `${name}: peak memory below 256 MiB`,
+    rows.map(({ name, peakRssBytes }) => {
+      const mostMiB = name === neglected ? 288 : 256
+      return {
+        what: `${name}: peak memory below ${mostMiB} MiB`,
         figure: `${Math.round(peakRssBytes / 2 ** 20)} MiB`,
-        isMet: peakRssBytes < 256 * 2 ** 20,
+        isMet: peakRssBytes < mostMiB * 2 ** 20,
         otherwise: 'pages under way and kept objects together; next: smaller pages',
-      })),
+      }
+    }),
 
   async run(pods, say) {
     const size = {
@@ -38,20 +41,13 @@ export const clusterGcPart: Part = {
     }
     say(`counted are pods; beside them ${size.jobs} Jobs and ${size.leases} leases`)
     const audits = [
-      { name: 'the nodes alone', scenario: crowd(size), enabled: false, mostMiB: 256 },
-      { name: 'and Jobs of nobody', scenario: crowd(size), enabled: true, mostMiB: 256 },
-      { name: 'and all neglected', scenario: neglectedCrowd(size), enabled: true, mostMiB: 288 },
+      { name: 'the nodes alone', scenario: crowd(size), enabled: false },
+      { name: 'and Jobs of nobody', scenario: crowd(size), enabled: true },
+      { name: neglected, scenario: neglectedCrowd(size), enabled: true },
     ]
     const program = packedProgram()
     const rows: Row[] = []
-    const large: string[] = []
-    for (const audit of audits) {
-      const row = await auditRow(program, audit, pods, say)
-      rows.push(row)
-      if (row.peakRssBytes > audit.mostMiB * 2 ** 20)
-        large.push(`${told(row)}, more than ${audit.mostMiB}`)
-    }
-    if (large.length > 0) throw new Error(large.join('; '))
+    for (const audit of audits) rows.push(await auditRow(program, audit, pods, say))
     return rows
   },
 }
@@ -60,8 +56,6 @@ interface Audit {
   name: string
   scenario: Scenario
   enabled: boolean
-  /** It may hold so much, resident. */
-  mostMiB: number
 }
 
 async function auditRow(
@@ -79,15 +73,13 @@ async function auditRow(
     const again = tooManyPages(scenario, lab.requests())
     if (again.length > 0) throw new Error(`${name}: lists were fetched twice: ${again.join('; ')}`)
     const row = { name, nodes: pods, runs: 1, ...measured, requests: requestsOf(lab), bodyBytes: 0 }
-    say(`${told(row)}, ${row.requests} requests, no page of a list twice`)
+    const mebibytes = Math.round(row.peakRssBytes / 2 ** 20)
+    say(`${name}: ${mebibytes} MiB, ${row.requests} requests, no page of a list twice`)
     return row
   } finally {
     await lab.close()
   }
 }
-
-const told = ({ name, peakRssBytes }: Row): string =>
-  `${name}: ${Math.round(peakRssBytes / 2 ** 20)} MiB`
 
 const requestsOf = (lab: Lab): number =>
   Object.values(lab.requests().routes).reduce(

@@ -1,9 +1,13 @@
-/** What the deployed function takes of a fleet: the bundle as it is packaged, in a process of its own, two mornings one after the other. Its memory is what MemoryMb has to hold. */
+/**
+ * What the deployed function takes of a fleet: the bundle as it is packaged, in a process of its own, two mornings one after the other, in
+ * the modes `proxy` and `both`. Its memory is what MemoryMb has to hold.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lab, startLab } from '#lab/lab.ts'
-import { fleet } from '#lab/scenarios/fleet.ts'
+import { type FleetOptions, fleet } from '#lab/scenarios/fleet.ts'
+import type { ReadMode } from '#model/read-mode.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
 import { packageService, run } from '#test/packaged.ts'
 import type { Part } from '../main.ts'
@@ -12,8 +16,13 @@ import type { Row } from '../measure.ts'
 const bucket = 'highwater-lab'
 const mornings = ['2026-11-21T05:00:00Z', '2026-11-22T05:00:00Z']
 /** The lab has no other callers to be polite to. */
-const policy =
-  'pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4 }\nsecondReadings: 0\n'
+const policy = {
+  pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 100 },
+  timeoutsMs: { inspect: 300_000 },
+  secondReadings: 0,
+}
+/** In mode `both` the lab runs the inspect script for each node, so a larger fleet would measure the lab. */
+const inspectedNodesMost = 200
 const functionMs = 900_000
 /** The stack's default. Lambda's runtime holds V8 to about nine tenths of what the function has, and so the garbage collector knows when to hurry. */
 const memoryMb = 1024
@@ -34,41 +43,51 @@ export const servicePart: Part = {
 
   async run(nodes, say, { podsPerNode = 12 }) {
     const packaged = await packageService()
-    const store = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
-    mkdirSync(join(store, bucket))
-    writeFileSync(join(store, bucket, 'highwater.yaml'), policy)
-    const lab = await startLab([fleet({ nodes, podsPerNode })], {
-      storeFolder: store,
-      documents: deployedDocuments(),
-    })
+    const bundle = join(packaged.bundles, 'audit.cjs')
+    const inspected = Math.min(nodes, inspectedNodesMost)
     try {
-      const rows: Row[] = []
-      for (const [index, morning] of mornings.entries()) {
-        const before = requestsOf(lab)
-        const row = await invoked(join(packaged.bundles, 'audit.cjs'), morning, {
-          ...lab.environment,
-          HIGHWATER_BUCKET: bucket,
-        })
-        const runFolder = join(store, bucket, 'runs', morning.replaceAll(':', '-'))
-        say(
-          `${morning}: snapshot ${megabytes(readFileSync(join(runFolder, 'snapshot.ndjson.gz')).length)} MB`,
-        )
-        rows.push({
-          name: `morning ${index + 1}`,
-          nodes,
-          runs: 1,
-          ...row,
-          requests: requestsOf(lab) - before,
-          bodyBytes: 0,
-        })
-      }
-      return rows
+      return [
+        ...(await morningRows(bundle, 'proxy', { nodes, podsPerNode }, say)),
+        ...(await morningRows(bundle, 'both', { nodes: inspected, podsPerNode }, say)),
+      ]
     } finally {
-      await lab.close()
       packaged.remove()
-      rmSync(store, { recursive: true, force: true })
     }
   },
+}
+
+async function morningRows(
+  bundle: string,
+  mode: ReadMode,
+  size: FleetOptions,
+  say: (line: string) => void,
+): Promise<Row[]> {
+  const store = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
+  mkdirSync(join(store, bucket))
+  writeFileSync(
+    join(store, bucket, 'highwater.yaml'),
+    JSON.stringify({ ...policy, modes: [{ mode }] }),
+  )
+  const documents = deployedDocuments()
+  const lab = await startLab([fleet(size)], { storeFolder: store, documents })
+  const environment = { ...lab.environment, HIGHWATER_BUCKET: bucket }
+  try {
+    const rows: Row[] = []
+    for (const [index, morning] of mornings.entries()) {
+      const before = requestsOf(lab)
+      const row = await invoked(bundle, morning, environment)
+      const runFolder = join(store, bucket, 'runs', morning.replaceAll(':', '-'))
+      const snapshot = readFileSync(join(runFolder, 'snapshot.ndjson.gz'))
+      const name = `mode ${mode}, morning ${index + 1}`
+      say(`${name}: snapshot ${megabytes(snapshot.length)} MB`)
+      const requests = requestsOf(lab) - before
+      rows.push({ name, nodes: size.nodes, runs: 1, ...row, requests, bodyBytes: 0 })
+    }
+    return rows
+  } finally {
+    await lab.close()
+    rmSync(store, { recursive: true, force: true })
+  }
 }
 
 const requestsOf = (lab: Lab) =>

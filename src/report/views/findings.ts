@@ -5,6 +5,7 @@
 
 import { stringify } from 'yaml'
 import { type Finding, type NodeSample, type Severity, severities } from '#model/finding.ts'
+import { oncePer } from '#model/once.ts'
 import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -105,14 +106,16 @@ export const waivedView = (finding: Finding, on: Shown) => ({
 
 const confidences = ['certain', 'likely', 'possible']
 
+const orderText = oncePer(({ cluster, rule, subject, id }: Finding) =>
+  JSON.stringify([cluster, rule, subject.kind, subject.namespace, subject.name, id]),
+)
+
 export function worstFirst(a: Finding, b: Finding): number {
-  const text = ({ cluster, rule, subject, id }: Finding) =>
-    JSON.stringify([cluster, rule, subject.kind, subject.namespace, subject.name, id])
   return (
     mostUrgentFirst(a, b) ||
     confidences.indexOf(a.confidence) - confidences.indexOf(b.confidence) ||
     b.nodes.count - a.nodes.count ||
-    byText(text(a), text(b))
+    byText(orderText(a), orderText(b))
   )
 }
 

@@ -34,11 +34,15 @@ export function ledgersView(
   const findings = document.findings
     .filter(({ family }) => diskFamilies.has(family))
     .toSorted(worstFirst)
+    .map((finding, rank) => ({ finding, rank }))
+  const byCluster = Map.groupBy(findings, ({ finding }) => finding.cluster)
   const sizes = new Map<string, number>()
   for (const node of nodes) sizes.set(groupKey(node), (sizes.get(groupKey(node)) ?? 0) + 1)
   const ranked = nodes.flatMap(node => {
-    const rank = findings.findIndex(finding => isOn(finding, node, sizes))
-    return rank < 0 || node.ledger === undefined ? [] : [{ node, ledger: node.ledger, rank }]
+    const { cluster, ledger } = node
+    if (ledger === undefined) return []
+    const worst = byCluster.get(cluster)?.find(({ finding }) => isOn(finding, node, sizes))
+    return worst === undefined ? [] : [{ node, ledger, rank: worst.rank }]
   })
   if (ranked.length === 0) return null
   const shown = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, limit)
@@ -62,12 +66,12 @@ export function ledgersView(
 const groupKey = ({ cluster, identity: { group } }: AuditedNode) =>
   JSON.stringify([cluster, group.kind, group.name])
 
+/** @param node of the finding's cluster */
 function isOn(
-  { cluster, subject, nodes: { count, sample } }: Finding,
+  { subject, nodes: { count, sample } }: Finding,
   node: AuditedNode,
   sizes: ReadonlyMap<string, number>,
 ): boolean {
-  if (cluster !== node.cluster) return false
   const { name, group } = node.identity
   const isOnGroup = subject.kind === group.kind && subject.name === group.name
   return sample.includes(name) || (isOnGroup && count === sizes.get(groupKey(node)))

@@ -343,9 +343,9 @@ function grownUpMs(world: World, { minimumAgeMs }: ImageGcPolicy): number {
 /** An image was last used when a detection last saw its user. */
 function dropUser(world: World, name: string): void {
   const detectedMs = world.assumption.roundMs(world.round - 1)
-  world.barrenUntilMs = 0
   for (const image of world.images.values()) {
     if (!image.pods.includes(name)) continue
+    world.barrenUntilMs = 0
     world.images.set(image.id, { ...image, pods: image.pods.filter(user => user !== name) })
     const record = world.imageGcState.records.get(image.id)
     if (record && detectedMs > world.input.startMs)

@@ -193,7 +193,7 @@ function nextRoundMs(world: World): number {
 /** A calm kubelet does nothing that shows until something is due. */
 function nextPassMs(world: World, state: EvictionState, pauseMs: number): number {
   const { nowMs, assumption } = world
-  const isCalm = state.firstObserved.length === 0 && state.conditions.length === 0
+  const isCalm = state.firstObserved.length === 0
   const gridMs = nowMs + pauseMs
   const dueMs = Math.min(...dueTimes(world, state))
   if (pauseMs !== evictionMonitoringPeriodMs) return gridMs

@@ -336,10 +336,6 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return quantity({ format, unscaled, exponent, held: isFast ? 'fast' : 'decimal', written: null })
 }
 
-/** Upstream: Neg. */
-export const negated = (q: Quantity): Quantity =>
-  quantity({ ...q, unscaled: -q.unscaled, written: null })
-
 /** Upstream: String(). */
 export function canonical({ written, format, unscaled, exponent }: Quantity): string {
   if (written !== null) return written

@@ -24,6 +24,7 @@ import { refusalsOf, withChanges } from './configuration/configuration-change.ts
 import { withConfigurationOnDisk } from './configuration/configuration-on-disk.ts'
 import { predictNextStart } from './configuration/next-start.ts'
 import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
+import { unparsedDurations } from './configuration/unparsed-durations.ts'
 import { type ContainerGcPrediction, deadContainers } from './container-gc.ts'
 import { availableOf, countOf } from './counters.ts'
 import type { EvictionConfig } from './eviction/config.ts'
@@ -231,10 +232,13 @@ function configurationOf(
   running: RunningConfiguration | null,
   unknowns: Unknown[],
 ): KubeletConfiguration | null {
-  const mistake = running === null ? 'configz' : mistakeOf(running)
-  if (mistake === null) return running?.fields ?? null
+  const mistake = running && mistakeOf(running)
+  if (mistake === null && running) {
+    unknowns.push(...unparsedDurations(running.fields))
+    return running.fields
+  }
   unknowns.push({
-    what: mistake,
+    what: mistake ?? 'configz',
     effect:
       'which thresholds the kubelet runs with is not known, so image GC, eviction and allocatable are not',
   })

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import {
   isRotationOn,
   type LogFile,
@@ -8,7 +7,6 @@ import {
   parseLogRotatePolicy,
   rotateContainerLog,
 } from '#replay/log-rotation.ts'
-import { type LogLoad, logMonitorIntervalMs, logSpaceBound } from '#replay/log-space.ts'
 
 const files = (...names: string[]): LogFile[] =>
   names.map(name => ({ name, sizeBytes: name === '0.log' ? 2048 : 10 }))
@@ -180,113 +178,5 @@ describe('rotateContainerLog', () => {
         },
       ),
     )
-  })
-})
-
-describe('logSpaceBound', () => {
-  const load: LogLoad = {
-    writeBytesPerSecond: 1000,
-    monitorIntervalMs: 10_000,
-    queueWaitMs: 500,
-    keptDeadContainers: 1,
-  }
-  const policy = parseLogRotatePolicy('10Mi', 5)
-
-  it('trap 39: counts what is written until the next pass, for each file and each instance that stays', () => {
-    const bytesPerFile = 10_485_759 + 10_500
-    // 161 blocks of 65,535 bytes at most, and a last one.
-    const compressed = bytesPerFile + 5 * (161 + 1) + 18
-    expect(logSpaceBound(policy, load)).toEqual({
-      filesPerInstance: 5,
-      bytesPerFile,
-      bytesPerInstance: 2 * bytesPerFile + 3 * compressed,
-      instances: 2,
-      bytes: 2 * (2 * bytesPerFile + 3 * compressed),
-      assumes: [
-        'a container never writes more than 1000 bytes of log a second',
-        'each log is looked at, and rotated where it must be, within 10500 ms of the time before',
-        'no more than 1 dead instances of a container are kept, and none waits for its removal',
-        'compressed files are counted as if their content could not be compressed',
-      ],
-    })
-  })
-
-  it('has two files and no compressed one at the least, and rounds up', () => {
-    const bound = logSpaceBound(parseLogRotatePolicy('0', 2), {
-      ...load,
-      writeBytesPerSecond: 0.15,
-      keptDeadContainers: 0,
-    })
-    expect(bound).toMatchObject({
-      filesPerInstance: 2,
-      bytesPerFile: 2,
-      bytesPerInstance: 4,
-      instances: 1,
-      bytes: 4,
-    })
-  })
-
-  it.each<Partial<LogLoad>>([
-    { keptDeadContainers: -1 },
-    { writeBytesPerSecond: Number.POSITIVE_INFINITY },
-    { monitorIntervalMs: Number.NaN },
-    { queueWaitMs: Number.NaN },
-  ])('knows no bound with %j', given => {
-    expect(logSpaceBound(policy, { ...load, ...given })).toBe(null)
-  })
-
-  it('knows no bound where rotation is off', () => {
-    expect(logSpaceBound(parseLogRotatePolicy('-1', 5), load)).toBe(null)
-    expect(logSpaceBound(parseLogRotatePolicy('0', 5), load)).not.toBe(null)
-  })
-
-  // Whatever a container writes within its rate, pass by pass, its files stay within the bound.
-  it('holds for every run within the rate', () => {
-    const run = fc.record({
-      maxFiles: fc.integer({ min: 2, max: 6 }),
-      maxSizeBytes: fc.integer({ min: 0, max: 5000 }),
-      written: fc.array(fc.integer({ min: 0, max: 3000 }), { maxLength: 40 }),
-    })
-    fc.assert(
-      fc.property(run, ({ maxFiles, maxSizeBytes, written }) => {
-        const small = parseLogRotatePolicy(String(maxSizeBytes), maxFiles)
-        const bound = logSpaceBound(small, {
-          writeBytesPerSecond: 300,
-          monitorIntervalMs: 10_000,
-          queueWaitMs: 0,
-          keptDeadContainers: 0,
-        })
-        let left: LogFile[] = [{ name: '0.log', sizeBytes: 0 }]
-        for (const [index, bytes] of written.entries()) {
-          left = left.map(file =>
-            file.name === '0.log' ? { ...file, sizeBytes: (file.sizeBytes ?? 0) + bytes } : file,
-          )
-          const total = left.reduce(
-            (sum, { sizeBytes }) => sum + (sizeBytes ?? bound?.bytesPerFile ?? 0),
-            0,
-          )
-          expect(total).toBeLessThanOrEqual(bound?.bytesPerInstance ?? 0)
-          left = rotateContainerLog(small, {
-            log: '0.log',
-            files: left,
-            isRunning: true,
-            timestamp: String(1000 + index),
-          })
-        }
-      }),
-    )
-  })
-})
-
-describe('logMonitorIntervalMs', () => {
-  it.each([
-    ['v1.29.15', '3s', 10_000],
-    ['v1.30.14', '3s', 3000],
-    ['v1.37.0', '1m30s', 90_000],
-    ['v1.37.0', undefined, 10_000],
-    ['v1.37.0', 'soon', null],
-  ])('of %s with %s is %s', (version, interval, ms) => {
-    const configuration = interval === undefined ? {} : { containerLogMonitorInterval: interval }
-    expect(logMonitorIntervalMs(configuration, featuresOf(version))).toBe(ms)
   })
 })

@@ -218,6 +218,25 @@ describe('replay', () => {
     ).toMatchObject({ thresholds: [], error: 'unsupported eviction signal disk.available' })
   })
 
+  it.each([
+    { field: 'containerLogMonitorInterval', value: '10x' },
+    { field: 'nodeStatusUpdateFrequency', value: '' },
+    { field: 'imageMaximumGCAge', value: 'a week' },
+    { field: 'evictionPressureTransitionPeriod', value: '5' },
+    { field: 'evictionSoftGracePeriod.nodefs.available', value: 'two' },
+  ])('names $field with an unparsable duration', ({ field, value }) => {
+    const [name = '', ...key] = field.split('.')
+    const entry = key.length === 0 ? value : { [key.join('.')]: value, 'memory.available': '1m' }
+    const prediction = replay(
+      withConfiguration({ [name]: entry, shutdownGracePeriod: '30s' }),
+      takenAt,
+    )
+    expect(whatOf(prediction).filter(what => what.startsWith('configz'))).toEqual([
+      `configz.${field}`,
+    ])
+    expect(JSON.stringify(prediction.unknowns)).toContain(JSON.stringify(value).slice(1, -1))
+  })
+
   it('names a signal that has a threshold and no statistics', () => {
     const prediction = replay(
       { ...withConfiguration({ evictionHard: { 'pid.available': '10%' } }), summary: { node: {} } },

@@ -9,8 +9,7 @@ export const containerGcPeriodMs = 60_000
 /** Source: pkg/kubelet/kubelet.go evictionMonitoringPeriod. */
 export const evictionMonitoringPeriodMs = 10_000
 
-/** How long the eviction manager waits for what it evicted to be cleaned up, looking every second. Source: pkg/kubelet/eviction/eviction_manager.go podCleanupTimeout, podCleanupPollFreq. */
-export const podCleanupTimeoutMs = 30_000
+/** How often the eviction manager looks whether what it evicted is cleaned up. Source: pkg/kubelet/eviction/eviction_manager.go podCleanupPollFreq. */
 export const podCleanupPollMs = 1_000
 
 /** The longest time between two measurements of a node's disks. Source: pkg/kubelet/cadvisor/cadvisor_linux.go maxHousekeepingInterval. */
@@ -18,12 +17,6 @@ export const diskMeasurementMs = 15_000
 
 /** Up to 1.29; since then the default of `containerLogMonitorInterval`. Source: pkg/kubelet/logs/container_log_manager.go logMonitorPeriod. */
 export const containerLogMonitorPeriodMs = 10_000
-
-/**
- * Minimum time between two updates of the memory usage at which the kernel wakes the eviction
- * manager. Source: pkg/kubelet/eviction/memory_threshold_notifier.go notifierRefreshInterval.
- */
-export const notifierRefreshIntervalMs = 10_000
 
 /** Of a probe that does not say its own. Source: pkg/apis/core/v1/defaults.go SetDefaults_Probe. */
 export const probePeriodMs = 10_000

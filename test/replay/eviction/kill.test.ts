@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { pauseAfter } from '#replay/eviction/cadence.ts'
 import {
   calculateEffectiveGracePeriod,
   gracePeriodOverride,
@@ -87,17 +86,5 @@ describe('how long a pass waits', () => {
     { seconds: 31, ms: 46_000 },
   ])('an override of $seconds s: $ms ms for the pod', ({ seconds, ms }) => {
     expect(killTimeoutMs(seconds)).toBe(ms)
-  })
-
-  it('trap 32: after an eviction the next pass follows the cleaning up, otherwise after 10 s', () => {
-    expect(pauseAfter([])).toEqual({ shortestMs: 10_000, longestMs: 10_000 })
-    expect(pauseAfter([{ killTimeoutMs: 10_000 }])).toEqual({
-      shortestMs: 1_000,
-      longestMs: 40_000,
-    })
-    expect(pauseAfter([{ killTimeoutMs: 10_000 }, { killTimeoutMs: 15_000 }])).toEqual({
-      shortestMs: 1_000,
-      longestMs: 55_000,
-    })
   })
 })

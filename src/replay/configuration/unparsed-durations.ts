@@ -1,0 +1,26 @@
+/** Durations that do not parse. No kubelet starts with one, so only a hand-written or changed configuration has it. */
+import { DurationError, parseDuration } from '#model/duration.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import { configurationFields } from '#model/kubelet-fields.ts'
+import type { Unknown } from '#model/prediction.ts'
+
+/** By field and, in a map, by its key: `configz.evictionSoftGracePeriod.nodefs.available`. */
+export function unparsedDurations(configuration: KubeletConfiguration): Unknown[] {
+  return Object.entries(configuration).flatMap(([field, value]) => {
+    const { type, compare } = configurationFields[field] ?? {}
+    if (compare === 'durations')
+      return Object.entries(value).flatMap(([key, text]) => unparsed(`${field}.${key}`, text))
+    return type?.endsWith('Duration') ? unparsed(field, value) : []
+  })
+}
+
+function unparsed(field: string, text: unknown): Unknown[] {
+  if (typeof text !== 'string') return []
+  try {
+    parseDuration(text)
+    return []
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error
+    return [{ what: `configz.${field}`, effect: `${error.message}: what depends on it is unknown` }]
+  }
+}

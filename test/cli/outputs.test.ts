@@ -71,3 +71,18 @@ describe('highwater audit', () => {
     })
   })
 })
+
+describe('highwater audit of kubelets that were not compared with upstream', () => {
+  it('names their minor on the page and in both mails, and no other', async () => {
+    const snapshot = savedSnapshot([
+      { name: 'old', kubeletVersion: 'v1.28.15-eks-1552ad0' },
+      { name: 'proved', kubeletVersion: 'v1.34.4' },
+    ])
+    const out = temporaryFolder()
+    await inProcess(['audit', '--snapshot', snapshot, '--out', out])
+    for (const file of ['report.html', 'email.html', 'email.txt']) {
+      const text = readFileSync(join(out, file), 'utf8').replace(/<[^>]*>|\s+/g, ' ')
+      expect(text, file).toMatch(/Kubelet not proved against upstream:? +1\.28(?![\d,])/)
+    }
+  })
+})

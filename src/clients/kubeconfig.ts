@@ -83,7 +83,7 @@ export async function kubeconfigEndpoint(
       `${from}: context "${name}" names a cluster that the file does not describe`,
     )
   const failed = (why: string) =>
-    `${from}: the credentials of context "${name}" cannot be had: ${why}. Does kubectl --context ${name} work?`
+    `${from}: the credentials of context "${name}" could not be read: ${why}. Does kubectl --context ${name} work?`
   return { context: name, endpoint: await endpointOf(config, cluster, failed) }
 }
 

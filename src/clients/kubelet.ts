@@ -30,7 +30,7 @@ export class KubeletApi {
     if (ip === null)
       throw new RequestFailure(
         'name',
-        'the Node object shows no InternalIP at which its kubelet could be asked',
+        'the Node object has no InternalIP, so its kubelet cannot be reached',
       )
     const { ca, authorization } = this.#identity
     const host = isIPv6(ip) ? `[${ip}]` : ip
@@ -49,7 +49,7 @@ export class KubeletApi {
 }
 
 const hints = {
-  401: 'The kubelet asked the API server about the token, and it is not known there: map the role of policy.kubelet by an EKS access entry, and check this machine’s clock',
+  401: 'The API server does not know the token that the kubelet received: map the role of policy.kubelet by an EKS access entry, and check this machine’s clock',
   403: '',
 }
 
@@ -57,7 +57,7 @@ function adviceOn(kind: RequestFailure['kind'], address: string): string {
   if (kind === 'timeout' || kind === 'network')
     return `. Kubelet ${address}: is the node's security group open for this machine on that port?`
   if (kind !== 'tls') return ''
-  return '. A kubelet whose certificate was not issued by the cluster (serverTLSBootstrap off, or its request not approved) cannot be asked directly; modes proxy and ssm can'
+  return '. A kubelet whose certificate was not issued by the cluster (serverTLSBootstrap off, or its request not approved) cannot be read directly; use mode proxy or ssm'
 }
 
 /** Adds advice about direct access to kubelets to the failure of a connection. */

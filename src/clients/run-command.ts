@@ -177,7 +177,7 @@ export class RunCommand {
       if (why !== null) asked.reject(new NotSent(why))
       else if (found.has(asked.instanceId))
         asked.reject(
-          new NotSent(`another node of this run has the instance ${asked.instanceId}, too`),
+          new NotSent(`another node of this run has the same instance ${asked.instanceId}`),
         )
       else found.set(asked.instanceId, asked)
     }

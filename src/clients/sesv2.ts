@@ -212,7 +212,7 @@ export async function suppressedAmong(
     if (limit.aborted)
       return {
         suppressed,
-        unknown: `within ${timeLimitMs / 1000} s SES answered for ${asked} of ${addresses.length} of them`,
+        unknown: `SES answered for ${asked} of ${addresses.length} addresses within ${timeLimitMs / 1000} s`,
       }
     return { suppressed, unknown: suppressionFailure(error, region) }
   } finally {

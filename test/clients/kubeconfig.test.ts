@@ -78,7 +78,7 @@ describe('kubeconfigEndpoint', () => {
       interactiveMode: 'Never',
     }
     await expect(kubeconfigEndpoint(kubeconfig({ exec }), null)).rejects.toThrow(
-      /context "one" cannot be had.*kubectl/s,
+      /context "one" could not be read.*kubectl/s,
     )
   })
 

@@ -380,12 +380,12 @@ describe('what is no answer', () => {
     [
       'another node’s',
       text({ ...document, instanceId: 'i-0fedcba9876543210' }),
-      `it is the answer of "i-0fedcba9876543210", not of ${instance}`,
+      `it comes from "i-0fedcba9876543210", not from ${instance}`,
     ],
     [
       'nobody’s',
       text({ ...document, instanceId: undefined }),
-      `it is the answer of none, not of ${instance}`,
+      `it comes from none, not from ${instance}`,
     ],
     [
       'a key twice',
@@ -439,13 +439,13 @@ describe('what is no answer', () => {
     [
       'another hash',
       packed(whole, { sha256: 'a'.repeat(64) }),
-      'its SHA-256 is not the one it tells',
+      'its SHA-256 differs from the stated one',
     ],
     ['packed twice', packed(packed(whole)), 'it is packed twice'],
     [
       'another node’s inside',
       packed(whole.replace(instance, 'i-0fedcba9876543210')),
-      `it is the answer of "i-0fedcba9876543210", not of ${instance}`,
+      `it comes from "i-0fedcba9876543210", not from ${instance}`,
     ],
   ])('packed, %s: not known', (_, output, reason) => {
     expect(reasonOf(output)).toEqual(reason)

@@ -117,13 +117,13 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
     [
       'a kubelet before 1.33',
       { nodes: oldNode(), access: { [labPrincipal]: plain, [role]: ['get nodes/configz'] } },
-      /403.*subresource=proxy.*v1\.32\.9.*knows no narrower right.*mode ssm/,
+      /403.*subresource=proxy.*v1\.32\.9.*needs the right get nodes\/proxy.*mode ssm/,
       /Grant get nodes\/stats/,
     ],
     [
       'certificates of another CA',
       { faults: { kubeletCertificate: 'other-authority' } },
-      /not signed by the cluster's CA.*modes proxy and ssm can/,
+      /not signed by the cluster's CA.*use mode proxy or ssm/,
       /CA/,
     ],
     [

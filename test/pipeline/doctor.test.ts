@@ -403,7 +403,7 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
     await world(narrow, [])
     const checkup = await checkedUp(kubelet)
     expect(ofState(checkup, 'missing')).toEqual({
-      'sts:AssumeRole': expect.stringContaining(`${role} cannot be had`),
+      'sts:AssumeRole': expect.stringContaining(`no token for ${role}`),
     })
     expect(JSON.parse(checkup.fixes[0]?.text ?? '').Statement).toEqual([
       { Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: role },

@@ -53,7 +53,7 @@ export function withRight(
   if (!(error instanceof RequestFailure) || error.status !== 403) return error
   const advice =
     right === null
-      ? `A kubelet of this version (${kubeletVersion ?? 'unknown'}) knows no narrower right for it than get nodes/proxy, with which a container's shell can be had: rather read it in mode ssm`
+      ? `A kubelet of this version (${kubeletVersion ?? 'unknown'}) needs the right get nodes/proxy, which also permits a shell in containers: use mode ssm instead`
       : `Grant ${right} to the identity that kubelets see (docs/permissions.md, mode kubelet)`
   return new RequestFailure('http', `${error.message}. ${advice}`, { status: 403, cause: error })
 }

@@ -166,7 +166,7 @@ function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
   if (text.length !== bytes)
     throw new AnswerRefusal(`it says that it has ${bytes} bytes, and has ${text.length}`)
   if (createHash('sha256').update(text).digest('hex') !== sha256)
-    throw new AnswerRefusal('its SHA-256 is not the one it tells')
+    throw new AnswerRefusal('its SHA-256 differs from the stated one')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(text).trim()
   } catch {
@@ -191,7 +191,7 @@ function gunzipped(packed: Buffer, bytes: number): Buffer {
 function answerOf(document: RawObject, asked: string): InspectAnswer {
   const { instanceId, nodeName, at, host, runtime, configz } = document
   if (instanceId !== asked)
-    throw new AnswerRefusal(`it is the answer of ${shown(instanceId)}, not of ${asked}`)
+    throw new AnswerRefusal(`it comes from ${shown(instanceId)}, not from ${asked}`)
   if (!isRawObject(host)) throw new AnswerRefusal('it has no "host"')
   if (host.schema !== hostSchema)
     throw new AnswerRefusal(

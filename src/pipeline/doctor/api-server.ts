@@ -174,7 +174,7 @@ export async function kubeletChecks(
     await identity.authorization(false)
   } catch (error) {
     signal.throwIfAborted()
-    return [check('sts:AssumeRole', 'missing', `${by} cannot be had: ${messageOf(error)}`, tells)]
+    return [check('sts:AssumeRole', 'missing', `no token for ${by}: ${messageOf(error)}`, tells)]
   }
   const { clientCertificate: _, ...server } = endpoint
   const kubernetes = new KubernetesClient(

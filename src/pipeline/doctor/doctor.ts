@@ -149,7 +149,7 @@ async function inCluster(
         check(
           'a node',
           'unchecked',
-          `not asked: ${lacked.join(', ')} is missing`,
+          `not checked: ${lacked.join(', ')} is missing`,
           'whether kubelets answer',
         ),
       )

@@ -69,7 +69,7 @@ export function planPrune(
   const most = replay(forgotten, takenAt, { at: later, changes, fills: [] })
   const deletions = most.imageGC?.deletions ?? null
   if (deletions === null || deletions.some(({ sizeBytes }) => sizeBytes === null))
-    return no('which images it has, and of what size, was not read', 'unread')
+    return no('its images and their sizes were not read', 'unread')
   if (deletions.length === 0)
     return no('there is nothing to prune: each of its images is in use or pinned')
   const risk = riskOf(node, most, rules)

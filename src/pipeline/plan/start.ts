@@ -114,7 +114,7 @@ function whyNoStart(prediction: NextStartPrediction | null): string | null {
   if (error !== undefined) return `its kubelet would not start with the files on its disk: ${error}`
   return prediction.settings?.isCommandLineKnown === true
     ? null
-    : "the kubelet's command line was not read: a flag may take the place of what files say"
+    : "the kubelet's command line was not read: a flag may override the files"
 }
 
 /** Paths whose value from the files differs from the wanted one. With reserved CPUs the kubelet changes the reservations that it prints. */

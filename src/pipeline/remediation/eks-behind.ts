@@ -40,7 +40,7 @@ export class EksBehind {
         return { eks, nodegroups, errors }
       }
     } catch (error) {
-      why = `EKS was not asked: ${messageOf(error)}`
+      why = `EKS was not read: ${messageOf(error)}`
     }
     return eksArn.test(context) || eksHost.test(hostNameOf(server))
       ? { eks: null, nodegroups: null, errors: [{ what: 'cluster', message: why }] }

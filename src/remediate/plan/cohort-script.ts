@@ -211,7 +211,7 @@ function headOf(plan: Plan, cohort: PlanCohort, steps: readonly PlanStep[]): str
     `What it will not do: touch any other file or node, take a command from its data, open a connection (but for the name of its own instance, and the health of its own kubelet${cohort.image ? ', and what its containerd pulls' : ''}), drain, reboot, ask another node, keep to the waves of the plan. So go on in its order, one node first, and look at it before the next ones.`,
     ...(acting > 0
       ? [
-          `Of these ${steps.length} kubelets ${acting} evict at once with it: the plan was asked for that.`,
+          `Of these ${steps.length} kubelets ${acting} evict at once with it; the plan was made with --allow-act-at-once.`,
         ]
       : []),
     cohort.effect.text,

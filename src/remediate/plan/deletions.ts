@@ -93,7 +93,7 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
       return isTime(since)
         ? {
             since,
-            why: `Released since ${since}; its policy is Retain: the disk${csi} stays, and costs, until somebody deletes that, too`,
+            why: `Released since ${since}; its policy is Retain: the disk${csi} stays and costs money until it is deleted too`,
           }
         : null
     },

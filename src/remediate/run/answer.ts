@@ -73,7 +73,7 @@ export function readApplyAnswer(
   if (saidRun !== run || saidAction !== action)
     return unknown(`the answer is of another command, ${saidAction} of run ${oneLine(saidRun, 64)}`)
   if (rest.oldSha256 !== step.oldSha256 || rest.newSha256 !== step.newSha256)
-    return unknown('the answer is about another file than the one asked for')
+    return unknown('the answer is about another file')
   if (!outcomes[action].includes(rest.outcome))
     return unknown(`the node says ${rest.outcome} to ${action}`)
   const isThere = action === 'apply' && ['applied', 'unchanged'].includes(rest.outcome)

@@ -89,7 +89,7 @@ function nodeBlocker(
   if (found !== instanceId)
     return `the node is another instance now: ${found ?? 'none that is known'}, planned was ${instanceId}`
   if (metadata?.deletionTimestamp) return 'the node is being deleted'
-  if (spec?.unschedulable) return 'the node is cordoned: somebody is at work on it'
+  if (spec?.unschedulable) return 'the node is cordoned'
   const conditions = status?.conditions ?? []
   if (!conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'))
     return 'the node is NotReady'

@@ -183,7 +183,7 @@ const roundLines = (days: Day[], width: number): string[] =>
     return wrap(text, width, '  ', '    ')
   })
 
-const minuteOf = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
+const minuteOf = (at: string) => `${clean(at.slice(0, 16)).replace('T', ' ')} UTC`
 
 const whatHappened: Record<Happening['what'], string> = {
   evicted: 'evicted',

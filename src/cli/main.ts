@@ -115,7 +115,7 @@ export async function main(args: string[]): Promise<number> {
       output.fail(error)
       return isClosedPipe(error) ? Number(process.exitCode ?? exitCode.ok) : exitCode.failed
     }
-    const message = operatorText(error)
+    const message = operatorText(error).replace(unprintable, ' ')
     process.stderr.write(`${error instanceof OperatorError ? message : redact(message)}\n`)
     return codeOf(error)
   }
@@ -191,6 +191,9 @@ function watchOutput(): { isFailed(): boolean; fail(error: OutputError): void } 
 
 const codeOf = (error: unknown) =>
   error instanceof OperatorError && error.isBadInput ? exitCode.badInput : exitCode.failed
+
+/** Messages may quote a forged file: no escape sequence reaches the terminal. */
+const unprintable = /(?!\n)[\p{Cc}\p{Cf}]/gu
 
 function operatorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -48,6 +48,8 @@ export const inputLimits = {
   policy: { maxBytes: 256 * KiB },
   /** An object of the store: findings and journals of a fleet. */
   storedObject: { maxBytes: 256 * MiB },
+  /** Unpacked, of one run or one cluster: a node of a day has at most 4 KB. */
+  history: { maxBytes: 64 * MiB, maxValues: 3_000_000, maxDepth: 32 },
   /** What the functions of a fan-out leave for each other, and marks of a run: a few MB for the largest cluster. */
   storedJson: { maxBytes: 256 * MiB, maxValues: 3_000_000, maxDepth: 128 },
 } satisfies Record<string, InputLimit | JsonLimit>

@@ -15,6 +15,7 @@ import {
   snapshotSchema,
 } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
+import { isMoment } from '#model/what-if.ts'
 
 const { maxBytes: maxLineLength } = inputLimits.snapshotLine
 /** After so many the file is no snapshot: what follows is not read. */
@@ -180,7 +181,7 @@ function mistakeIn(value: unknown): string | null {
   if (!isRawObject(value)) return 'it is no JSON object'
   const { kind, cluster } = value
   if (kind === 'Snapshot')
-    return typeof value.takenAt === 'string' && isTime(value.takenAt)
+    return typeof value.takenAt === 'string' && isMoment(value.takenAt)
       ? null
       : 'Snapshot without a takenAt time'
   if (kind !== 'Cluster' && kind !== 'Node' && kind !== 'Objects')
@@ -204,13 +205,12 @@ function mistakeInNode(value: Record<string, unknown>): string | null {
   const metadata = isRawObject(node) ? node.metadata : null
   if (!isRawObject(metadata) || typeof metadata.name !== 'string' || metadata.name === '')
     return 'Node without node.metadata.name'
-  if (at != null && (typeof at !== 'string' || !isTime(at))) return 'Node.at is no time'
+  if (at != null && (typeof at !== 'string' || !isMoment(at))) return 'Node.at is no time'
   for (const key of ['configz', 'summary', 'runtime', 'host', 'known'])
     if (value[key] != null && !isRawObject(value[key])) return `Node.${key} is no object`
   return pods == null || isListOfObjects(pods) ? null : 'Node.pods is no list of objects'
 }
 
-const isTime = (text: string) => !Number.isNaN(Date.parse(text))
 const isListOfObjects = (value: unknown) => Array.isArray(value) && value.every(isRawObject)
 const areErrors = (value: unknown) =>
   Array.isArray(value) &&

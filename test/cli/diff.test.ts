@@ -19,6 +19,8 @@ async function diffJson(...args: string[]) {
   const { code, stdout, stderr } = await diff(...args, '--format', 'json')
   return { code, stderr, document: JSON.parse(stdout) as DiffDocument }
 }
+const timed = (text: string, takenAt: string) =>
+  text.replace(/"takenAt": *"[^"]*"/, `"takenAt": ${JSON.stringify(takenAt)}`)
 const rulesOf = (found: ChangedFinding[]) => found.map(({ rule }) => rule)
 
 /** The findings.json that an audit of the snapshot writes. */
@@ -271,6 +273,9 @@ describe('highwater diff of findings', () => {
     const { stdout } = await diff(file, `${file}.evil`)
     expect(stdout).toContain('pr [2Jod')
     expect(stdout).not.toContain('\u001b')
+    writeFileSync(`${file}.time`, timed(readFileSync(file, 'utf8'), '(\u001b[2J) 2026'))
+    const { stdout: shown, stderr } = await diff(file, `${file}.time`)
+    expect(shown + stderr).not.toContain('\u001b')
   })
 })
 

@@ -4,6 +4,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { labApprovalKey } from '#lab/world.ts'
 import type { Approval, Plan } from '#model/plan.ts'
+import { parseBegunPlan, planText } from '#remediate/plan/file.ts'
+import { digestOf } from '#remediate/plan/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -99,6 +101,22 @@ describe('highwater plan', () => {
     )
     expect(stdout).not.toContain('\u001b')
     expect(stdout).not.toContain('\nPlan approved')
+  })
+
+  it('says why a forged plan is refused, and shows nothing of it that would move a terminal', async () => {
+    const { out } = await plan([{ name: 'a' }], ...gc)
+    const forged = parseBegunPlan(readFileSync(out, 'utf8'), out)
+    forged.steps[0]!.node = 'a\u001b[2J\u009b2J\u202e'
+    forged.steps[0]!.cohort = 'none'
+    forged.waves = [[`prod/${forged.steps[0]!.node}`]]
+    const digest = digestOf(forged)
+    writeFileSync(out, planText({ ...forged, digest, id: digest.slice(0, 16) }))
+    const run = await inProcess(['approve', out, '--digest', digest, '--by', 'Ada'])
+    expect(run).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('would do something else'),
+    })
+    expect(run.stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
   })
 
   it.each<[string, string[], RegExp]>([

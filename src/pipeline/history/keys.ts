@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Store } from '#clients/store.ts'
+import { inputLimits } from '#model/input-limits.ts'
+import { jsonFlaw } from '#model/json-flaw.ts'
 
 export const runsPrefix = 'history/runs/'
 export const nodesPrefix = 'history/nodes/'
@@ -29,12 +31,18 @@ export function clusterKey(cluster: string): string {
 export const dayOf = (key: string) =>
   /\d{4}-\d{2}-\d{2}/.exec(key.slice(key.lastIndexOf('/') + 1))?.[0] ?? null
 
-/** Far above the size of any history file; larger files are foreign. */
-const longestBytes = 512 * 1024 ** 2
-
 /** @throws Error if it is not gzip, or too long */
-export const unpacked = (body: Buffer): string =>
-  gunzipSync(body, { maxOutputLength: longestBytes }).toString('utf8')
+export const unpacked = (body: Buffer): Buffer =>
+  gunzipSync(body, { maxOutputLength: inputLimits.history.maxBytes })
+/** Undefined: no JSON, or more than a history file has. */
+export function jsonIn(bytes: Uint8Array): unknown {
+  if (jsonFlaw(bytes, inputLimits.history) !== null) return undefined
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
 export const packed = (text: string): Buffer => gzipSync(text)
 
 const rounds = 5
@@ -64,7 +72,7 @@ export async function update(
 /** Empty: there is no file, or it cannot be unpacked and is written anew. */
 export function textIn(body: Buffer | undefined): string {
   try {
-    return body === undefined ? '' : unpacked(body)
+    return body === undefined ? '' : unpacked(body).toString('utf8')
   } catch {
     return ''
   }

@@ -1,10 +1,13 @@
 /** Parses the recorded days of nodes and points of clusters. Foreign lines and other versions are skipped. */
 import * as z from 'zod'
+import { nodeFactsMaxBytes } from '#judge/history/node-facts.ts'
 import { severities } from '#model/finding.ts'
 import type { ClusterTrend, NodeFacts } from '#model/history.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { readModes } from '#model/read-mode.ts'
 import { subjectKinds } from '#model/subject.ts'
+import { listOf } from '#pipeline/document-shape.ts'
+import { jsonIn } from './keys.ts'
 
 const count = z.int().min(0)
 const number = z.number().nullable()
@@ -97,14 +100,14 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
 const trend: z.ZodType<ClusterTrend> = z.object({
   schema: z.literal('highwater.trend/1'),
   cluster: z.string(),
-  points: z.array(
+  points: listOf(
     z.object({
       day: z.iso.date(),
       runId: z.string(),
       grade: z.enum(['A', 'B', 'C', 'D', 'F']).nullable(),
       coverage: z.object({ nodes: count, read: count, partlyRead: count, notRead: count }),
       findings: z.record(z.enum(severities), count),
-      groups: z.array(
+      groups: listOf(
         z.object({
           kind: z.enum(subjectKinds),
           name: z.string(),
@@ -126,22 +129,29 @@ const trend: z.ZodType<ClusterTrend> = z.object({
   ),
 })
 
-export const parsedFacts = (text: string): NodeFacts[] =>
-  text.split('\n').flatMap(line => {
-    const parsed = nodeFacts.safeParse(valueIn(line))
-    return parsed.success ? [parsed.data] : []
-  })
+/** Longer lines are foreign. */
+const longestLine = 2 * nodeFactsMaxBytes
+/** After so many the rest is foreign, too: each takes time. */
+const mostForeign = 1000
+
+export function parsedFacts(text: string): NodeFacts[] {
+  const facts: NodeFacts[] = []
+  let foreign = 0
+  let end = 0
+  for (let start = 0; start < text.length && foreign < mostForeign; start = end + 1) {
+    end = text.indexOf('\n', start)
+    if (end < 0) end = text.length
+    if (end === start) continue
+    const line = end - start > longestLine ? '' : text.slice(start, end)
+    const parsed = nodeFacts.safeParse(jsonIn(Buffer.from(line)))
+    if (parsed.success) facts.push(parsed.data)
+    else foreign++
+  }
+  return facts
+}
 
 /** Null: not a trend. */
 export function parsedTrend(text: string): ClusterTrend | null {
-  const parsed = trend.safeParse(valueIn(text))
+  const parsed = trend.safeParse(jsonIn(Buffer.from(text)))
   return parsed.success ? parsed.data : null
-}
-
-function valueIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -2,8 +2,8 @@
 import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
 import type { RememberedRun } from '#model/history.ts'
-import { documentShape, findingShape, subjectShape } from '#pipeline/document-shape.ts'
-import { runKey, runsPrefix, unpacked } from './keys.ts'
+import { documentShape, findingShape, listOf, subjectShape } from '#pipeline/document-shape.ts'
+import { jsonIn, runKey, runsPrefix, unpacked } from './keys.ts'
 
 const day = z.iso.date()
 const text = z.string()
@@ -18,7 +18,7 @@ const remembered: z.ZodType<RememberedRun> = z.object({
   schema: z.literal('highwater.history/1'),
   runId: z.string(),
   document: documentShape(text, text, text, finding),
-  nodes: z.array(
+  nodes: listOf(
     z.object({
       cluster: z.string(),
       name: z.string(),
@@ -28,8 +28,8 @@ const remembered: z.ZodType<RememberedRun> = z.object({
       missed: z.string(),
     }),
   ),
-  ruleErrors: z.array(z.object({ rule: z.string(), cluster: z.string(), node: z.string() })),
-  past: z.array(
+  ruleErrors: listOf(z.object({ rule: z.string(), cluster: z.string(), node: z.string() })),
+  past: listOf(
     finding
       .pick({
         id: true,
@@ -43,16 +43,14 @@ const remembered: z.ZodType<RememberedRun> = z.object({
       })
       .extend({ ended: z.enum(['fixed', 'replaced', 'gone', 'moved']), on: day }),
   ),
-  readings: z
-    .array(
-      z.object({
-        cluster: z.string(),
-        scope: z.string().nullable(),
-        on: day,
-        isCarried: z.boolean(),
-      }),
-    )
-    .default([]),
+  readings: listOf(
+    z.object({
+      cluster: z.string(),
+      scope: z.string().nullable(),
+      on: day,
+      isCarried: z.boolean(),
+    }),
+  ).default([]),
 })
 
 export interface FoundRun {
@@ -85,7 +83,7 @@ const mostBroken = 3
 
 function parsed(body: Buffer): RememberedRun | null {
   try {
-    return remembered.parse(JSON.parse(unpacked(body)))
+    return remembered.parse(jsonIn(unpacked(body)))
   } catch {
     // Of another version, or cut off: named among the broken.
     return null

@@ -4,6 +4,7 @@ import { bounded, nameLength } from '#judge/text.ts'
 import type { ComparedRun } from '#model/delta.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { snapshotSchema } from '#model/record.ts'
+import { isMoment } from '#model/what-if.ts'
 import { documentShape, findingShape } from '#pipeline/document-shape.ts'
 import { chunksOf } from '#snapshot/read.ts'
 
@@ -13,7 +14,7 @@ const longestDocument = 256 * 1024 * 1024
 
 const text = z.string().transform(written => bounded(written))
 const name = z.string().transform(written => bounded(written, nameLength))
-const time = z.string().refine(written => !Number.isNaN(Date.parse(written)), 'a time as RFC 3339')
+const time = z.string().refine(isMoment, 'a time as RFC 3339')
 
 const document = documentShape(text, name, time, findingShape(text, name)).extend({
   schema: z.literal(findingsSchema),

@@ -845,17 +845,19 @@ counted=yes
 for place in "$pod_logs" /var/log/containers /var/lib/docker/containers; do
   if [ -z "$counted" ] || [ ! -d "$R$place" ]; then continue; fi
   [ ! -h "$R$place" ] || { unread "log files in $place" 'it is a link, and is not followed'; continue; }
-  if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' +; then cat some >>found; else
+  # A name with a line end would forge lines: its file is counted without its name.
+  if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' + \
+    -o -type f -exec stat -c '%d:%i %s %Y' '{}' +; then cat some >>found; else
     unread "log files in $place" "$why"
     counted=
   fi
 done
 # No link is followed: a pod may have put it there. Those of the kubelet lead to files that were just counted.
 if [ -n "$counted" ] && [ -d "$R/var/log/containers" ]; then
-  if ask links 5 find "$R/var/log/containers" -type l ! -path "*$newline*" -exec stat -c %N '{}' +; then
+  if ask links 5 find "$R/var/log/containers" -type l ! -path "*$newline*" -exec stat -c %N '{}' + -o -type l -exec stat -c odd '{}' +; then
     strange=$(PODS="$R$pod_logs/" PLAIN="$pod_logs/" DOCKER=/var/lib/docker/containers/ awk '
-      { sub(/^.* -> .?/, ""); sub(/.$/, "") }
-      ($0 !~ /\/\.\.(\/|$)/) && (index($0, ENVIRON["PODS"]) == 1 || index($0, ENVIRON["PLAIN"]) == 1 || index($0, ENVIRON["DOCKER"]) == 1) { next }
+      { parts = split($0, part, " -> "); sub(/^.* -> .?/, ""); sub(/.$/, "") }
+      parts == 2 && ($0 !~ /\/\.\.(\/|$)/) && (index($0, ENVIRON["PODS"]) == 1 || index($0, ENVIRON["PLAIN"]) == 1 || index($0, ENVIRON["DOCKER"]) == 1) { next }
       { n++ }
       END { if (n) print n }' links)
     [ -z "$strange" ] || unread 'log files behind links in /var/log/containers' "links that lead to other places than logs of pods are not followed: $strange"
@@ -870,7 +872,7 @@ fi
   {
     size = $2; age = $3; name = $0
     sub(/^[^ ]* [^ ]* [^ ]* /, "", name)
-    name = substr(name, length(place) + 1)
+    name = NF == 3 ? "(a name with a line end)" : substr(name, length(place) + 1)
     files++
     total += size
     base = name
@@ -1024,12 +1026,14 @@ orphans() {
   if [ ! -s du ] || [ ! -s part.runtime.sandboxes ]; then missed=$((missed + 1)); return; fi
   TOP=$R$1 PLACE=$R awk "$lib"'
     FNR == NR { known = known $0; next }
+    # A name with a line end may forge a line: only those of one row, with a size, of a folder right there.
+    !/^[0-9]+[ \t]/ { next }
     {
       size = $1
       sub(/^[0-9]+[ \t]+/, "")
       uid = $0
       sub(/^.*[\/_]/, "", uid)
-      if ($0 == ENVIRON["TOP"] || index(known, "\"" uid "\"") || n++ >= 50) next
+      if (substr($0, 1, length(ENVIRON["TOP"]) + 1) != ENVIRON["TOP"] "/" || index(known, "\"" uid "\"") || n++ >= 50) next
       print "{" kv("path", jstr(cut(substr($0, length(ENVIRON["PLACE"]) + 1), 400))) "," kv("bytes", size * 1024) "}"
     }' part.runtime.sandboxes du >>orphans
 }

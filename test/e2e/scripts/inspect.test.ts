@@ -141,6 +141,37 @@ describe('a damaged or hostile node', () => {
   )
 
   it(
+    'counts logs whose names hold a line end, and takes no line of such a name for another',
+    generous,
+    () => {
+      const logs = '/var/log/pods'
+      const node = withFiles(al2023(), {
+        [`${logs}/big\n0.log`]: 'x'.repeat(70_000),
+        [`${logs}/a\n+nan\t${logs}/b_c_1/0.log`]: 'x',
+        [`${logs}/a\nnan/0.log`]: 'x',
+        [`${logs}/a\n99999999\t/etc/0.log`]: 'x',
+        '/var/log/secret/app.log': 'x',
+      })
+      const links = {
+        ...node.links,
+        '/var/log/containers/a\n.log': '/var/log/secret/app.log',
+        '/var/log/containers/b.log': `/var/log/secret/x -> '${logs}/app.log`,
+      }
+      const answer = answerOf(onFirst(withTools({ ...node, links }, { du: '/usr/bin/du "$@"' })))
+      const { host } = answer as { host: { logs?: object; diskUse?: { orphans: object[] } } }
+      expect(host.logs).toMatchObject({
+        biggest: expect.arrayContaining([
+          expect.objectContaining({ path: '(a name with a line end)', bytes: 70_000 }),
+        ]),
+      })
+      expect(host.diskUse?.orphans).not.toEqual([])
+      for (const orphan of host.diskUse?.orphans ?? [])
+        expect(orphan).toMatchObject({ path: expect.stringMatching(/^\/var\/log\/pods\/[^/]+$/) })
+      expect(whyUnread(answer, 'log files behind links in /var/log/containers')).toMatch(/: 2$/)
+    },
+  )
+
+  it(
     'names every file that it cannot take: too long, a link in a circle, damaged, binary',
     generous,
     () => {

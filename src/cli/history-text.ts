@@ -222,8 +222,10 @@ function whyEvicted({ at, subject }: Happening, days: Day[], width: number): str
   ].flatMap(text => wrap(text.replaceAll('\u00a0', ' '), width, '      ', '        '))
 }
 
-const holderText = (holder: string): string =>
-  english.words.ledger.holders[holder as DiskHolder] ?? clean(holder)
+function holderText(holder: string): string {
+  const { holders } = english.words.ledger
+  return Object.hasOwn(holders, holder) ? holders[holder as DiskHolder] : clean(holder)
+}
 
 /** Each rule with the days on which it failed, the last ones first. */
 function ruleLines(days: Day[], width: number): string[] {

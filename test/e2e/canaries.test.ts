@@ -186,8 +186,48 @@ function withFailure(pod: unknown, canaries: Canaries, path: string): unknown {
   }
 }
 
-/** @param plannable the same fleet, with canaries in no value that a plan reads */
-async function outputsOf(snapshot: string, plannable: string): Promise<[string, string][]> {
+/** The records a day later: every second image is gone, and a pod was evicted. */
+function nextDay(records: readonly RawObject[], canaries: Canaries): RawObject[] {
+  const after = (at: unknown, hours: number) =>
+    new Date(Date.parse(String(at)) + hours * 3_600_000).toISOString()
+  return records.map(record => {
+    const at = typeof record.at === 'string' ? { at: after(record.at, 24) } : {}
+    const later = { ...record, ...at }
+    if (record.kind !== 'Node' || !isRawObject(record.runtime) || !record.at) return later
+    const images = Array.isArray(record.runtime.images) ? record.runtime.images : []
+    const kept = images.filter((_, index) => index % 2 === 1)
+    const pods = Array.isArray(record.pods) ? record.pods : []
+    return {
+      ...{ ...later, pods: [...pods, evictedPod(canaries, after(record.at, 20))] },
+      runtime: { ...record.runtime, images: kept },
+    }
+  })
+}
+
+const evictedPod = (canaries: Canaries, time: string): RawObject => ({
+  metadata: { namespace: 'shop', name: 'evicted', uid: 'evicted' },
+  spec: { containers: [] },
+  status: {
+    ...{ phase: 'Failed', reason: 'Evicted', message: canaries.next('eviction message') },
+    conditions: [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: time }],
+  },
+})
+
+interface Snapshots {
+  snapshot: string
+  /** The same fleet, with canaries in no value that a plan reads. */
+  plannable: string
+  later: string
+  /** A node whose images and log were read. */
+  node: string
+}
+
+async function outputsOf({
+  snapshot,
+  plannable,
+  later,
+  node,
+}: Snapshots): Promise<[string, string][]> {
   const folder = temporaryFolder()
   const common = ['--snapshot', snapshot]
   const runs: Record<string, string[]> = {
@@ -223,7 +263,17 @@ async function outputsOf(snapshot: string, plannable: string): Promise<[string, 
       '--out',
       join(folder, 'plan.json'),
     ],
+    later: [
+      'audit',
+      '--snapshot',
+      later,
+      '--out',
+      join(folder, 'later'),
+      '--store',
+      join(folder, 'store'),
+    ],
     history: ['history', '--store', join(folder, 'store')],
+    'history NODE': ['history', node, '--store', join(folder, 'store')],
   }
   const printed: [string, string][] = []
   for (const [name, args] of Object.entries(runs)) {
@@ -233,6 +283,13 @@ async function outputsOf(snapshot: string, plannable: string): Promise<[string, 
   const diff = await inProcess(['diff', snapshot, join(folder, 'out', 'snapshot.ndjson.gz')])
   printed.push(['diff stdout', diff.stdout], ['diff stderr', diff.stderr])
   return [...printed, ...textsBelow(folder)]
+}
+
+function inspectedNode(records: readonly RawObject[]): string {
+  const names = records
+    .filter(({ kind, runtime }) => kind === 'Node' && isRawObject(runtime))
+    .map(({ node }) => (node as { metadata: { name: string } }).metadata.name)
+  return names[0] ?? ''
 }
 
 it('a canary in any field of any input is in no output', generous, async () => {
@@ -268,7 +325,13 @@ it('a canary in any field of any input is in no output', generous, async () => {
     .map(record => withHidden(record, canaries, `hidden ${record.kind}`))
   const plannable = written('hidden.ndjson', [header, ...hidden])
 
-  const outputs = await outputsOf(snapshot, plannable)
+  const later = written(
+    'later.ndjson',
+    nextDay(lines, canaries).map(line =>
+      line.kind === 'Snapshot' ? { ...line, takenAt: '2026-11-19T09:30:00Z' } : line,
+    ),
+  )
+  const outputs = await outputsOf({ snapshot, plannable, later, node: inspectedNode(records) })
   const leaks = outputs.flatMap(([name, text]) =>
     canariesIn(text).map(canary => `${name}: ${canary} of ${canaries.pathOf(canary)}`),
   )
@@ -286,6 +349,9 @@ it('a canary in any field of any input is in no output', generous, async () => {
   // ASFF needs an account id, which canaries hide here; test/e2e/wire-canaries.test.ts searches it.
   const hasAccount = (name: string) => !name.endsWith('asff.json')
   expect(names).toEqual(expect.arrayContaining(files.filter(hasAccount)))
+  const told = outputs.find(([name]) => name === 'history NODE stdout')?.[1] ?? ''
+  expect(told).toMatch(/evicted shop\/evicted/)
+  expect(told).toMatch(/deleted image/)
   expect(filledCount).toBeGreaterThan(400)
   expect(canaries.count).toBeGreaterThan(10_000)
   expect(canaries.formCount).toBe(30)

@@ -349,6 +349,36 @@ describe('highwater history', () => {
     )
   })
 
+  it('bounds and cleans lines that are hostile, and leaves out longer ones', async () => {
+    const store = await remembered()
+    const shard = join(store, 'history/nodes/prod/2026-11-21.ndjson.gz')
+    const line = JSON.parse(gunzipSync(readFileSync(shard)).toString())
+    const evil = '\u001b[2J\u202e<script>'
+    const at = '2026-11-21T03:12:00Z'
+    const happened = [{ at, what: 'evicted', subject: evil, message: evil }]
+    const basis = { at, thresholds: [], held: [], firstVictims: [evil] }
+    const hostile = [
+      { ...line, node: 'long', rules: Array(18).fill('x'.repeat(500)) },
+      { ...line, node: 'shape', beforeEvictions: [{ ...basis, held: [{ bytes: -1 }] }] },
+      { ...line, node: 'kind', happened: [{ ...happened[0], what: 'exploded' }] },
+      {
+        ...{ ...line, node: 'evil', happened, beforeEvictions: [basis], kubeletVersion: evil },
+        held: [{ filesystem: evil, holder: 'constructor', bytes: 1 }],
+      },
+    ]
+    writeFileSync(shard, gzipSync(hostile.map(one => JSON.stringify(one)).join('\n')))
+    const known = async (node: string) => inProcess(['history', node, '--store', store])
+    for (const node of ['long', 'shape', 'kind'])
+      expect((await known(node)).stderr).toContain(`remembers no node ${node}`)
+    const { code, stdout } = await known('evil')
+    expect(code).toBe(0)
+    expect(stdout).toContain('2026-11-21 03:12 UTC  evicted')
+    for (const text of ['\u001b', '\u202e', 'native code']) expect(stdout).not.toContain(text)
+    await audit(store, at.replace('03:12', '09:00'), [soundNode('b')])
+    const lines = gunzipSync(readFileSync(shard)).toString().trim().split('\n')
+    expect(lines.map(text => JSON.parse(text).node)).toEqual(['b', 'evil'])
+  })
+
   it('tells how a disk filled, what was set otherwise before, and from when to when what was found', async () => {
     const store = temporaryFolder()
     for (const [index, usedPercent] of [40, 44, null, 48, 52, 88].entries())

@@ -31,7 +31,7 @@ export function mailCausesView(
   const views = listed.map((cause, index) => causeView(cause, index, { titleOf, language }))
   const nearest = (index: number) => rows.find(({ cause }) => cause === index)?.name ?? null
   const cards = listed.map((cause, index) => ({
-    ...mailCard(cause, views[index]!, index, changes, words),
+    ...mailCard(nearestFirst(cause, nearest(index)), views[index]!, index, changes, words),
     where: fold(whereOf(cause, views[index]!, nearest(index), language), 200),
     number: `${index + 1}.`,
   }))
@@ -60,6 +60,15 @@ function whereOf(
   return count < 2 || name === undefined ? where : words.causes.first(where, line(name, 80))
 }
 
+/** The commands for the node that the card names come first. */
+function nearestFirst(cause: FoundCause, nearest: string | null): FoundCause {
+  const own = cause.findings.filter(
+    ({ nodes }) => nearest !== null && nodes.sample.includes(nearest),
+  )
+  const first = own.flatMap(({ fix }) => fix.commands)
+  return { ...cause, commands: [...new Set([...first, ...cause.commands])] }
+}
+
 function mailCard(
   cause: FoundCause,
   view: CauseView,
@@ -67,7 +76,9 @@ function mailCard(
   changes: MailChanges,
   { fold, language }: MailWords,
 ) {
-  const commands = view.commands.slice(0, shown.commands[index] ?? 0)
+  const commands = cause.commands
+    .slice(0, shown.commands[index] ?? 0)
+    .map(command => language.block(command, 1000))
   return {
     ...severityMark(cause.severity),
     severityWord: view.severityWord,

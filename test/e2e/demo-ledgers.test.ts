@@ -62,6 +62,17 @@ it('each node with a finding about its disk shows its ledger three times', async
     join(out, 'again'),
   ])
   const document = JSON.parse(read('findings.json')) as FindingsDocument
+  const sum = (part: 'nodes' | 'read' | 'partlyRead') =>
+    document.clusters.reduce((total, { coverage }) => total + coverage[part], 0)
+  // One number each: the verdict counts as findings.json does.
+  const scope = words.verdict.scope(
+    document.clusters.length,
+    sum('read'),
+    sum('nodes'),
+    sum('partlyRead'),
+  )
+  for (const text of [read('report.html'), read('email.txt'), terminal.stdout])
+    expect(flat(text)).toContain(flat(scope))
   const withDisk = nodesWithDisk(join(out, 'snapshot.ndjson.gz'))
   const places = nodesWithFindings(document).filter(place => withDisk.has(place))
   expect(places.length).toBeGreaterThan(15)

@@ -139,7 +139,7 @@ describe('a plan that prunes images', () => {
     [
       'has images of no known size',
       full({ images: [{ ...images[0], size: 'lots' } as RawObject, ...images.slice(1)] }),
-      /of what size, was not read/,
+      /sizes were not read/,
     ],
   ])('refuses a node that %s', async (_, node, why) => {
     expect(await whyRefused(node)).toMatch(why)

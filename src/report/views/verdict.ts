@@ -29,19 +29,19 @@ export function verdictView(
     clusters.reduce((total, cluster) => total + of(cluster), 0)
   const nodes = sum(({ coverage }) => coverage.nodes)
   const unaudited = new Set(document.notAudited.map(({ cluster, node }) => keyOf(cluster, node)))
-  // The pods of a Fargate node are read; still it counts as not audited only.
+  // The pods of a Fargate node are read; it counts as partly read only, as in coverage.
   const both = audited.filter(
     ({ coverage, cluster, identity }) =>
       coverage === 'partlyRead' && unaudited.has(keyOf(cluster, identity.name)),
   )
-  const partly = sum(({ coverage }) => coverage.partlyRead) - both.length
+  const partly = sum(({ coverage }) => coverage.partlyRead)
   const read = sum(({ coverage }) => coverage.read)
   const seen = read + partly
   const worst = findings.toSorted(worstFirst)[0]
   const gaps = gapsOf(
     document,
     partly,
-    sum(({ coverage }) => coverage.notRead),
+    { alsoPartly: both.length, notRead: sum(({ coverage }) => coverage.notRead) },
     language,
   )
   return {
@@ -67,12 +67,15 @@ const keyOf = (cluster: string, node: string | null) => JSON.stringify([cluster,
 function gapsOf(
   { clusters, notAudited, run }: AuditReport['document'],
   partly: number,
-  notRead: number,
+  { alsoPartly, notRead }: { alsoPartly: number; notRead: number },
   { words: { verdict: words } }: Language,
 ) {
   // An unread node is in notAudited as well; if it is missing in one list, the other one counts
   // it.
-  const lostNodes = Math.max(notAudited.filter(({ node }) => node !== null).length, notRead)
+  const lostNodes = Math.max(
+    notAudited.filter(({ node }) => node !== null).length - alsoPartly,
+    notRead,
+  )
   const incomplete = new Set(
     notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster),
   )

@@ -67,7 +67,9 @@ describe('the mail of a run', () => {
 
   it('names three recipients and counts the others', async () => {
     const to = ['a', 'b', 'c', 'd', 'e'].map(name => `${name}@example.com`)
-    expect((await channel({ to }).send(mail, [])).location).toMatchSnapshot()
+    expect((await channel({ to }).send(mail, [])).location).toMatch(
+      /^a@example\.com, b@example\.com, c@example\.com and 2 more, message /,
+    )
   })
 
   it('goes once for a run id, whoever delivers it', async () => {
@@ -110,7 +112,7 @@ describe('the mail of a run', () => {
 
   it('without a store goes each time, and says that', async () => {
     const delivery = await channel({ store: null }).send(mail, [])
-    expect(delivery.location).toMatchSnapshot()
+    expect(delivery.location).toMatch(/It may come twice: .* no store/)
     await channel({ store: null }).send(mail, [])
     expect(lab.mails()).toHaveLength(2)
   })
@@ -129,7 +131,7 @@ describe('when the outside fails', () => {
     await enter({ s3: { down: true } })
     const delivery = await channel().send(mail, [])
     expect(delivery).toMatchObject({ state: 'sent', error: null })
-    expect(delivery.location).toMatchSnapshot()
+    expect(delivery.location).toMatch(/It may come twice: .* S3 PutObject .* refused/)
     expect(lab.mails()).toHaveLength(1)
   })
 

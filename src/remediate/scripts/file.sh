@@ -159,15 +159,14 @@ put_back() {
   flush "$R${back%/*}" || :
 }
 
-# keeps_room: whether a rollback of what was applied would need room on a disk that may be full by then: the old file stays beside the new one.
+# keeps_room PATH: whether a rollback of what was applied would need room on a disk that may be full by then: the old file stays beside the new one.
 keeps_room() {
-  [ "$phase" = applied ] && [ "$old" != absent ] || return 1
-  [ "$(stat -c %d "$state" 2>/dev/null)" != "$(stat -c %d "$R${target%/*}" 2>/dev/null)" ]
+  [ "$phase" = applied ] && [ "$(stat -c %d "$state" 2>/dev/null)" != "$(stat -c %d "$R${1%/*}" 2>/dev/null)" ]
 }
 tidy() {
   rm -f "$fresh_name"
   for path in "$target" $more; do
     kept_name "$path"
-    [ "$path" = "$target" ] && keeps_room || rm -f "$beside"
+    keeps_room "$path" || rm -f "$beside"
   done
 }

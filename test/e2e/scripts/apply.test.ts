@@ -16,6 +16,7 @@ import type { applyPaths } from '#facts/aws/apply-documents.ts'
 import { plannableSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { logrotateDirectives } from '#facts/logrotate.ts'
 import { ChangedNode, type Faults, packed, type Sent, sha256 } from '#test/changed-node.ts'
+import { fill, mountAt, unmount } from '#test/full-disk.ts'
 import { type NodeRoot, type Platform, platforms } from '#test/node-root.ts'
 import { al2, al2023, bottlerocket, hybrid, ubuntu } from '#test/node-roots.ts'
 
@@ -293,6 +294,24 @@ describe('a good change', () => {
       expect(node.running()).not.toMatchObject(good)
     },
   )
+
+  it('made by nodeadm is rolled back on a full disk of its own', generous, async () => {
+    const { node, send } = changeOf(onNodeadm)
+    if (!mountAt(node.at('etc'))) return
+    try {
+      const made = '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf'
+      // Larger than the room that the way back frees.
+      const before = `${node.read(made)}${' '.repeat(20_000)}`
+      writeFileSync(node.at(made), before)
+      expect(outcomeOf(await send('apply'))).toBe('applied')
+      expect(node.read(made)).not.toBe(before)
+      fill(node.at('etc'))
+      expect(outcomeOf(await send('rollback'))).toBe('restored')
+      expect([node.read(made), node.read(onNodeadm.path)]).toEqual([before, null])
+    } finally {
+      unmount(node.at('etc'))
+    }
+  })
 
   it.each([
     { without: ['curl'], healthz: 'not asked: neither curl nor wget is on this node' },

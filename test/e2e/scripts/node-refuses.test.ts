@@ -1,11 +1,11 @@
 /** Whoever may send our documents gets no more than a plan may write: the node itself refuses every other content. */
-import { spawnSync } from 'node:child_process'
-import { closeSync, cpSync, openSync, readdirSync, writeSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { isPlannableValue, plannableForms } from '#facts/kubelet/plannable-values.ts'
 import { isLogPattern, isLogrotateValue, logrotateDirectives } from '#facts/logrotate.ts'
 import { applyDocuments } from '#remediate/scripts/documents.ts'
 import { ChangedNode, packed, sha256 } from '#test/changed-node.ts'
+import { fill, mountAt, unmount } from '#test/full-disk.ts'
 import { inspect, type NodeRoot, type Platform, platforms } from '#test/node-root.ts'
 import { al2, al2023 } from '#test/node-roots.ts'
 
@@ -401,33 +401,16 @@ describe('a rollback on a full disk', () => {
       try {
         const sent = await node.send({ ...parameters, Action: 'apply' })
         expect(sent.answer).toMatchObject({ outcome: 'applied' })
-        const filler = openSync(node.at('etc/filler'), 'w')
-        try {
-          for (;;) writeSync(filler, Buffer.alloc(4096))
-        } catch (error) {
-          expect(error).toMatchObject({ code: 'ENOSPC' })
-        } finally {
-          closeSync(filler)
-        }
+        fill(node.at('etc'))
         const { answer } = await node.send({ ...parameters, Action: 'rollback' })
         expect(answer).toMatchObject({ outcome: 'restored' })
         expect(node.read(rotation)).toBe(before)
       } finally {
-        spawnSync('umount', [node.at(folder)])
+        unmount(node.at(folder))
       }
     }
   })
 })
-
-/** A small file system in the place of a folder, with what lay there; false: only root may do that, and not everywhere. */
-function mountAt(folder: string): boolean {
-  const aside = `${folder.replace(/\/$/, '')}-aside`
-  cpSync(folder, aside, { recursive: true, verbatimSymlinks: true })
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=6m,mode=755', 'tmpfs', folder])
-  if (status !== 0) return false
-  cpSync(aside, folder, { recursive: true, verbatimSymlinks: true })
-  return true
-}
 
 describe('links that a pod has put below the container logs', () => {
   it.each(here)('are not followed, and are reported ($name)', generous, async platform => {

@@ -283,7 +283,7 @@ describe('an answer that cannot be used', () => {
     [
       'of another node',
       answer => ({ ...answer, instanceId: 'i-0123456789abcdef0' }),
-      /the answer of "i-0123456789abcdef0"/,
+      /it comes from "i-0123456789abcdef0", not from i-/,
     ],
     [
       'for another node',

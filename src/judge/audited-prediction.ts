@@ -25,7 +25,6 @@ import { openSharedParts } from './shared-parts.ts'
 import { fargateReason } from './subject.ts'
 import { bounded, nameLength } from './text.ts'
 
-/** For the nodes of one audit. */
 export function openAuditedPredictions(): (
   subject: NodeSubject,
   prediction: NodePrediction,

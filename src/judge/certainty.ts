@@ -1,10 +1,9 @@
 /** How certain a failing is, and where its settings were read, by what is known of the node. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { Evidence } from '#model/finding.ts'
-import { line } from './evidence.ts'
 import type { JudgedNode } from './facts-of-nodes.ts'
 import type { Need } from './node-subject.ts'
-import type { Failing, RuleOfNodes } from './rule.ts'
+import { type Failing, line, type RuleOfNodes } from './rule.ts'
 
 /** Facts of another minor than the node's own, or a configuration that was not seen running, make nothing certain. Rules that need nothing rest on neither. */
 export function asCertainAsFacts(
@@ -27,7 +26,6 @@ export function asCertainAsFacts(
   }
 }
 
-/** A setting with the source that it was read from. */
 function sourced(entry: Evidence, isOnDisk: boolean): Evidence {
   if (entry.kind !== 'configz') return entry
   return isOnDisk

@@ -1,5 +1,3 @@
-/** What a cluster says beside its nodes, gathered in whatever order it comes, and what of it concerns each node. */
-
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import type {
   ClusterInput,
@@ -43,7 +41,6 @@ export interface ClusterContext {
   failed(what: string): string | null
 }
 
-/** What is known of one node from its cluster. */
 export interface NodeContext extends ClusterContext {
   /** RFC 3339: when the node was read. */
   at: string
@@ -140,7 +137,6 @@ const isLater = (a: NodeEvent, b: NodeEvent): boolean =>
     byText(a.lastTime ?? '', b.lastTime ?? '') ||
     byText(JSON.stringify(a), JSON.stringify(b))) > 0
 
-/** Events that say the same of the same object are one, from the first to the last time. */
 function together(events: NodeEvent[]): NodeEvent[] {
   const alike = Map.groupBy(events, ({ reason, pod, message }) =>
     JSON.stringify([reason, pod, message]),

@@ -23,7 +23,6 @@ export interface JudgedCluster {
   open: string | null
 }
 
-/** One outcome per cluster, however many subjects fail. A failing also reports what could not be checked. */
 export function judgeCluster(
   rule: ClusterRule,
   cluster: ClusterPrediction,
@@ -63,7 +62,6 @@ function undecided(reasons: readonly string[]): JudgedCluster {
   return { outcome: { state: 'unknown', reason }, failings: [], open: reason }
 }
 
-/** A finding that wants nothing of any kubelet. */
 export interface OwnFinding {
   rule: ClusterRule
   cluster: string

@@ -1,5 +1,3 @@
-/** Runs a rule that compares the nodes of a cohort, when all have been seen. */
-
 import type { Policy } from '#model/policy.ts'
 import { byText } from '#model/text-order.ts'
 import { type ClusterContext, ClusterFacts } from './cluster-facts.ts'
@@ -23,7 +21,6 @@ export class Cohorts {
     this.#facts = new FactsOfNodes(rule)
   }
 
-  /** @param kept what stays of the subject, one for all rules */
   take(subject: NodeSubject, kept: KeptNode = keptNode(subject)): void {
     const { cluster, identity } = subject
     const { kind, name } = identity.group
@@ -34,7 +31,6 @@ export class Cohorts {
     else this.#cohorts.set(key, [member])
   }
 
-  /** @param contextOf facts of each cluster; empty by default */
   *outcomes(
     policy: Policy,
     contextOf: (cluster: string) => ClusterContext = () => new ClusterFacts(),

@@ -1,5 +1,3 @@
-/** Runs a rule that sees each node beside what its cluster says of it, when all has been read. */
-
 import type { Policy } from '#model/policy.ts'
 import type { NodeContext } from './cluster-facts.ts'
 import type { MemberOutcome } from './cohorts.ts'
@@ -20,7 +18,6 @@ export class Contexts {
     this.#facts = new FactsOfNodes(rule)
   }
 
-  /** @param kept what stays of the subject, one for all rules */
   take(subject: NodeSubject, kept: KeptNode = keptNode(subject)): void {
     this.#members.push(this.#facts.take(subject, kept))
   }

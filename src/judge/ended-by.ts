@@ -1,4 +1,3 @@
-/** What would decide an outcome that is unknown. */
 import { promisedSources, type ReadMode, type Source } from '#model/read-mode.ts'
 import type { Need } from './node-subject.ts'
 

@@ -1,5 +1,3 @@
-/** A rule in full, as `highwater explain` shows it. */
-
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { Family, RuleDocs, Severity } from '#model/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -11,7 +9,6 @@ export interface RuleExplanation {
   id: string
   family: Family
   severity: Severity
-  /** Whether it compares the nodes of a nodegroup or nodepool with each other. */
   comparesNodes: boolean
   docs: RuleDocs
   /** What must have been read, else its outcome is unknown; in Markdown. */
@@ -34,7 +31,6 @@ export function explanationOf(rule: Rule): RuleExplanation {
 }
 
 const isPolicyKey = (key: string): key is keyof Policy => Object.hasOwn(defaultPolicy, key)
-/** Words that can only be keys. */
 const camelCase = /\b[a-z]+[A-Z]\w*/g
 
 function policyKeys({ kind, docs, policy = [] }: Rule): (keyof Policy)[] {
@@ -72,7 +68,6 @@ const clusterNeedMeans: Record<ClusterNeed, string[]> = {
   instances: ["the cluster's EC2 instances", 'the list of nodes'],
 }
 
-/** Sources that the rule needs, in Markdown. */
 export const needsOf = (rule: Rule): string[] => [
   ...new Set(
     rule.kind === 'cluster'

@@ -5,7 +5,6 @@ import type { NodeSubject } from './node-subject.ts'
 import { missingNeeds, type Outcome, ruleError } from './outcome.ts'
 import type { CohortRule, ContextRule } from './rule.ts'
 
-/** What of a node decides where its outcome counts, and how certain it can be. */
 export type JudgedNode = Pick<
   NodeSubject,
   'cluster' | 'identity' | 'isConfigurationOnDisk' | 'mode'
@@ -13,7 +12,6 @@ export type JudgedNode = Pick<
 
 export type KeptNode = JudgedNode & Pick<NodeSubject, 'at'>
 
-/** One for all rules. */
 export const keptNode = ({
   cluster,
   identity,

@@ -1,13 +1,10 @@
-/** Main parts that are missing from a node's answer. */
 import { type ProbePart, probePart } from '#facts/probe-parts.ts'
 import type { Host, HostFile, NodeInput } from '#model/node-input.ts'
 import { bounded } from './text.ts'
 
 export interface Gap {
   source: 'host' | 'runtime'
-  /** What is unknown without the part. */
   open: string
-  /** The part, and why it is missing. */
   why: string
 }
 
@@ -74,6 +71,5 @@ function unreadFiles(
   ]
 }
 
-/** A file of the kubelet whose content is unknown. */
 const isUnread = ({ role, content }: HostFile) =>
   (role === 'config' || role === 'drop-in') && (content === null || content === undefined)

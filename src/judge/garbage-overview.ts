@@ -59,7 +59,6 @@ function rowOf({ rule, failings }: JudgedClusterRule): GarbageRow[] {
   ]
 }
 
-/** Null: there are none. */
 const sum = (numbers: readonly number[]): number | null =>
   numbers.length === 0 ? null : numbers.reduce((all, one) => all + one, 0)
 

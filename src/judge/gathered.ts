@@ -1,13 +1,11 @@
 /** Many places with one failing of one rule, merged into one finding: their number, confidence and sums. */
 import { byText } from '#model/text-order.ts'
-import { line } from './evidence.ts'
 import { ago, named, sharesText } from './garbage/garbage.ts'
 import { leastCertain, worst } from './outcome.ts'
-import type { ClusterEvidence, ClusterFailing, ClusterRule } from './rule.ts'
+import { type ClusterEvidence, type ClusterFailing, type ClusterRule, line, lines } from './rule.ts'
 import { evidenceLimit } from './tally.ts'
 import { counted } from './text.ts'
 
-/** Number of places that the finding on the cluster lists. */
 const placesShown = 14
 const reasonsShown = 3
 const commandsShown = 3
@@ -27,7 +25,7 @@ export function gathered(
   const all = totals.map(([count, each]) => counted(count, each)).join(' and ')
   const confidences = sorted.map(({ confidence }) => confidence ?? 'certain')
   const totalLines = [
-    line('places', 'places', String(sorted.length)),
+    line('places', 'places', sorted.length),
     ...surenessOf(confidences),
     ...sums(
       sorted.flatMap(({ evidence }) => evidence),
@@ -44,15 +42,14 @@ export function gathered(
     severity: worst(sorted.map(({ severity }) => severity ?? rule.severity)),
     confidence: leastCertain(confidences),
     consequence: `${first.consequence} The same is true in ${sorted.length} places, ${all} in total; this sentence describes the first.`,
-    evidence: [
+    evidence: lines(
       ...totalLines,
       ...shown.map(({ subject, count: here, noun }) =>
         line('object', `${subject.kind} ${subject.name}`, counted(here, noun)),
       ),
-      ...(sorted.length > shown.length
-        ? [line('omitted', 'not shown', `${sorted.length - shown.length} more`)]
-        : []),
-    ],
+      sorted.length > shown.length &&
+        line('omitted', 'not shown', `${sorted.length - shown.length} more`),
+    ),
     commands: shown.slice(0, commandsShown).flatMap(({ commands }) => commands.slice(0, 1)),
   }
 }
@@ -104,16 +101,16 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
   }
   const sorted = [...reasons].toSorted(([a, one], [b, other]) => other - one || byText(a, b))
   const rest = sorted.slice(reasonsShown).reduce((sum, [, count]) => sum + count, 0)
-  return [
+  return lines(
     ...sorted
       .slice(0, reasonsShown)
       .map(([what, count]) => line('object', what, counted(count, noun))),
-    ...(rest > 0 ? [line('object', 'other reasons', counted(rest, noun))] : []),
+    rest > 0 && line('object', 'other reasons', counted(rest, noun)),
     ...[...totals].map(([what, { amounts, textOf }]) => line('object', what, textOf(amounts))),
     ...[...shares].map(([what, all]) => line('object', what, sharesText(all))),
     ...[...firsts].map(([what, { firstMs, nowMs }]) => line('object', what, ago(firstMs, nowMs))),
     ...[...names].map(([what, all]) =>
       line('object', what, named([...all].map(name => ({ name })))),
     ),
-  ]
+  )
 }

@@ -1,8 +1,7 @@
-/** The lines of a ledger's holder that are large enough for a finding. */
-import { line } from '#judge/evidence.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import type { DiskHolder, FilesystemLedger, LedgerLine, NodeLedger } from '#model/disk-ledger.ts'
 import type { Evidence } from '#model/finding.ts'
+import { line } from './rule.ts'
 
 const gibibyte = 1024 ** 3
 
@@ -12,7 +11,6 @@ export interface Held {
   bytes: number
 }
 
-/** Disks on which these holders have at least this share, and this size. */
 export function heldBy(
   { filesystems }: NodeLedger,
   holders: readonly DiskHolder[],

@@ -30,7 +30,6 @@ import { Contexts } from './contexts.ts'
 import { declarationOf } from './drift/declared.ts'
 import type { Declaration, DeclaredNode } from './drift/declared-source.ts'
 import { isEndedByBoth } from './ended-by.ts'
-import { line } from './evidence.ts'
 import { type JudgedNode, keptNode } from './facts-of-nodes.ts'
 import type { Wishes } from './fixes/agreement.ts'
 import { placeOfCluster } from './fixes/command-place.ts'
@@ -45,7 +44,7 @@ import { inOrder, withoutRepeats } from './merged-judgements.ts'
 import type { NodeSubject } from './node-subject.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { JudgementResult, RuleError } from './result.ts'
-import type { CohortRule, ContextRule, Rule, RuleOfNodes } from './rule.ts'
+import { type CohortRule, type ContextRule, line, type Rule, type RuleOfNodes } from './rule.ts'
 import { manyFindings } from './samples.ts'
 import { fargateReason, nodeSubject } from './subject.ts'
 import { byFinding, byUnknown, fewNodes, Tally } from './tally.ts'
@@ -67,7 +66,6 @@ export interface Judgement {
 }
 
 export interface JudgementOptions {
-  /** Name every node of a finding, not only the first 20. */
   allNodes?: boolean
 }
 
@@ -76,7 +74,6 @@ interface JudgedGroup extends Wishes {
   nodes: string[]
 }
 
-/** What has come together into one finding. */
 type FindingSource = Pick<
   Tally,
   'cluster' | 'subject' | 'finding' | 'proposals' | 'failingNodes'
@@ -188,7 +185,6 @@ class RunningJudgement implements Judgement {
     })
   }
 
-  /** A cluster may come twice: before its nodes, and again when their list broke off. */
   takeCluster(input: ClusterInput): void {
     const { cluster, eks, errors } = input
     const state = this.#clusterState(cluster)
@@ -254,7 +250,6 @@ class RunningJudgement implements Judgement {
     return audited
   }
 
-  /** Events are read when all of a cluster has been. */
   #addEvents(): void {
     for (const audited of this.#audited) {
       const { events } = this.#clusterState(audited.cluster).facts.of(audited.identity.name)
@@ -263,7 +258,6 @@ class RunningJudgement implements Judgement {
     }
   }
 
-  /** What this.#rules say of a cluster's own objects. */
   #judgeGarbage(
     prediction: ClusterPrediction,
     day: string,
@@ -378,7 +372,7 @@ class RunningJudgement implements Judgement {
       if (found.expired)
         finding.evidence = [
           ...finding.evidence,
-          line('waiver', 'waiver', bounded(`expired after ${until}; its reason was: ${reason}`)),
+          line('waiver', 'waiver', `expired after ${until}; its reason was: ${reason}`),
         ]
       else finding.waived = { until, reason }
     }

@@ -19,7 +19,6 @@ export const mergedJudgements = (results: readonly JudgementResult[]): Judgement
     .toSorted((a, b) => byText(a.cluster, b.cluster)),
 })
 
-/** Sorted; the same of the same node once. */
 export const withoutRepeats = (entries: readonly NotAudited[]): NotAudited[] =>
   [...new Map(entries.map(entry => [JSON.stringify(entry), entry])).values()].toSorted(
     (a, b) =>

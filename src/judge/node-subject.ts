@@ -1,5 +1,3 @@
-/** One node as the rules see it. */
-
 import type { NodeLedger } from '#model/disk-ledger.ts'
 import type { CoverageState } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
@@ -38,7 +36,6 @@ export interface NodeSubject {
   containerGC: { removals: ContainerRemoval[] } | null
   localStorageEvictions: LocalStorageEviction[] | null
   allocatable: AllocatablePrediction | null
-  /** What holds its disks. */
   ledger: NodeLedger | null
   /** As read, in the API's own shapes. */
   node: KubernetesNode
@@ -51,7 +48,6 @@ export interface NodeSubject {
   coverage: CoverageState
   /** The sources that its mode promises and that could not be read, and why. */
   unread: Partial<Record<Source, string>>
-  /** Nothing listens on its kubelet's port. */
   isKubeletDown: boolean
   /** Why a need is null. */
   missing: Partial<Record<Need, string>>

@@ -25,7 +25,6 @@ export function outcomeOf(rule: NodeRule, subject: NodeSubject, policy: Policy):
   }
 }
 
-/** Why the rule cannot be called for this node; null when it has all that it needs. */
 export function missingNeeds({ needs }: RuleOfNodes, subject: NodeSubject): string | null {
   const reasons = needs
     .filter(need => subject[need] === null)

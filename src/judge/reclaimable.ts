@@ -10,10 +10,8 @@ import { whyUnobserved } from './thresholds.ts'
 export interface Reclaimable {
   /** Images with their content store, and the writable layers of containers that lie beside them. */
   imageBytes: number
-  /** What pods that may be evicted have there. */
   podBytes: number
   pods: RankedPod[]
-  /** Logs of containers that are dead, as much as rotation lets them have. */
   deadLogBytes: number
   bytes: number
 }

@@ -1,16 +1,13 @@
-/** Reservations for the node's daemons, and what the daemons use. */
-
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import { line } from '#judge/evidence.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { Summary } from '#model/node-input.ts'
 import type { EvictionPrediction } from '#model/prediction.ts'
 import { parseQuantity, type Quantity, quantityNumber } from '#model/quantity.ts'
 import { canBeMet } from '#model/watched-signals.ts'
-import type { Failing } from './rule.ts'
-import { bounded, exactBytes } from './text.ts'
+import { type Failing, line } from './rule.ts'
+import { exactBytes } from './text.ts'
 
 const mebibyte = 1024 ** 2
 
@@ -73,7 +70,6 @@ export interface Daemons {
   missing: string[]
 }
 
-/** The node's daemons as the summary knows them. */
 export function daemonsOf(summary: Summary | null): Daemons {
   const containers = summary?.node?.systemContainers ?? []
   const used = ['kubelet', 'runtime', 'misc'].flatMap(name => {
@@ -100,8 +96,8 @@ export const reservationEvidence = ({
   kubeReserved,
   systemReserved,
 }: KubeletConfiguration): Failing['evidence'] => [
-  line('configz', 'kubeReserved.memory', bounded(kubeReserved?.memory ?? 'none')),
-  line('configz', 'systemReserved.memory', bounded(systemReserved?.memory ?? 'none')),
+  line('configz', 'kubeReserved.memory', kubeReserved?.memory ?? 'none'),
+  line('configz', 'systemReserved.memory', systemReserved?.memory ?? 'none'),
 ]
 
 /** The highest `memory.available` threshold in bytes, 0 without one; null where one cannot be resolved. */

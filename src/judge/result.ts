@@ -1,4 +1,3 @@
-/** What a judgement comes to. */
 import type { ClusterResult, Finding, NotAudited, UnknownOutcome } from '#model/finding.ts'
 import type { GarbageOverview } from '#model/garbage-overview.ts'
 

@@ -1,14 +1,21 @@
 /** The contract of a rule: it reads one node's prediction, or the facts of peers, and yields what is wrong. `judge.ts` makes the outcome. */
 
 import type { ClusterNeed, ClusterPrediction } from '#model/cluster-garbage.ts'
-import type { Confidence, Evidence, Family, RuleDocs, Severity } from '#model/finding.ts'
+import type {
+  Confidence,
+  Evidence,
+  EvidenceKind,
+  Family,
+  RuleDocs,
+  Severity,
+} from '#model/finding.ts'
 import type { GarbageFate } from '#model/garbage-overview.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Subject } from '#model/subject.ts'
 import type { ClusterContext, NodeContext } from './cluster-facts.ts'
 import type { Need, NodeSubject } from './node-subject.ts'
+import { bounded } from './text.ts'
 
-/** A subject that has what the rule needs. */
 export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & {
   [Key in Needed]: NonNullable<NodeSubject[Key]>
 }
@@ -58,7 +65,6 @@ export interface CohortMember<Fact> {
   fact: Fact
 }
 
-/** A failing of some members of a cohort, or why it is unknown whether they fail. */
 type CohortYield = { nodes: string[] } & ({ failing: Failing } | Undecided)
 
 /**
@@ -156,58 +162,87 @@ export type RuleOfNodes = NodeRule | CohortRule | ContextRule
 
 export type Rule = RuleOfNodes | ClusterRule
 
-/** What a definition states in types of its own: `judge` gets a subject that has all `needs`. */
-interface Definition<Needed extends Need> {
-  needs: readonly Needed[]
-  /** Every node by default. Called before the needs are checked. */
+/** @param what for kind `configz` only the path of the setting: the judgement adds whether configz or the disk has it */
+export const line = (
+  kind: EvidenceKind,
+  what: string,
+  value: string | number | boolean,
+): Evidence => ({ kind, what, value: bounded(String(value)) })
+
+/** The lines that are there: `condition && line(…)` leaves one out. */
+export const lines = <Line extends Evidence>(
+  ...found: (Line | false | 0 | '' | null | undefined)[]
+): Line[] => found.filter(each => typeof each === 'object' && each !== null)
+
+/** A rule as its file writes it: `docs` are fields of its own, and `judge` gets a subject that has all `needs`. */
+type Definition<Kind extends Rule, Needed, Judge, Fact = never> = Omit<
+  Kind,
+  'kind' | 'docs' | 'family' | 'needs' | 'judge' | 'appliesTo' | 'fact'
+> &
+  RuleDocs & { needs: readonly Needed[]; judge: Judge } & Fact
+
+/** Every node by default. Called before the needs are checked. */
+interface OfNode {
+  family: Family
   appliesTo?(subject: NodeSubject): boolean
 }
 
-/** And, for rules that keep facts, `fact` states their type. */
-interface FactDefinition<Needed extends Need, Fact> extends Definition<Needed> {
+interface WithFact<Needed extends Need, Fact> extends OfNode {
   fact(subject: Satisfied<Needed>): Fact
 }
 
-const everyNode = { appliesTo: () => true }
+type Yields<Item> = Iterable<Item | Undecided>
+
+const defined = (
+  { title, why, fix, sources, ...rule }: RuleDocs & object,
+  kind: Rule['kind'],
+): object => ({ appliesTo: () => true, ...rule, docs: { title, why, fix, sources }, kind })
 
 export const nodeRule = <Needed extends Need = never>(
-  definition: Omit<NodeRule, 'kind' | 'judge' | keyof Definition<Needed>> &
-    Definition<Needed> & {
-      judge(subject: Satisfied<Needed>, policy: Policy): Iterable<Failing | Undecided>
-    },
-) => ({ ...everyNode, ...definition, kind: 'node' }) as NodeRule
+  rule: Definition<
+    NodeRule,
+    Needed,
+    (subject: Satisfied<Needed>, policy: Policy) => Yields<Failing>,
+    OfNode
+  >,
+) => defined(rule, 'node') as NodeRule
 
 export const cohortRule = <Needed extends Need, Fact>(
-  definition: Omit<CohortRule, 'kind' | 'judge' | keyof FactDefinition<Needed, Fact>> &
-    FactDefinition<Needed, Fact> & {
-      judge(
-        members: CohortMember<Fact>[],
-        policy: Policy,
-        context: ClusterContext,
-      ): Iterable<CohortYield>
-    },
-) => ({ ...everyNode, ...definition, kind: 'cohort' }) as CohortRule
+  rule: Definition<
+    CohortRule,
+    Needed,
+    (
+      members: CohortMember<Fact>[],
+      policy: Policy,
+      context: ClusterContext,
+    ) => Iterable<CohortYield>,
+    WithFact<Needed, Fact>
+  >,
+) => defined(rule, 'cohort') as CohortRule
 
 export const contextRule = <Needed extends Need, Fact>(
-  definition: Omit<ContextRule, 'kind' | 'judge' | keyof FactDefinition<Needed, Fact>> &
-    FactDefinition<Needed, Fact> & {
-      judge(
-        fact: Fact,
-        context: NodeContext,
-        policy: Policy,
-        group: readonly FactOfGroup<Fact>[],
-      ): Iterable<Failing | Undecided>
-    },
-) => ({ ...everyNode, ...definition, kind: 'context' }) as ContextRule
+  rule: Definition<
+    ContextRule,
+    Needed,
+    (
+      fact: Fact,
+      context: NodeContext,
+      policy: Policy,
+      group: readonly FactOfGroup<Fact>[],
+    ) => Yields<Failing>,
+    WithFact<Needed, Fact>
+  >,
+) => defined(rule, 'context') as ContextRule
 
-/** A cluster whose sections that the rule needs were read. */
 type SatisfiedCluster<Needed extends ClusterNeed> = Omit<ClusterPrediction, Needed> & {
   [Key in Needed]: NonNullable<ClusterPrediction[Key]>
 }
 
 export const clusterRule = <Needed extends ClusterNeed>(
-  definition: Omit<ClusterRule, 'kind' | 'needs' | 'judge' | 'family'> & {
-    needs: readonly Needed[]
-    judge(cluster: SatisfiedCluster<Needed>, policy: Policy): Iterable<ClusterFailing | Undecided>
-  },
-) => ({ ...definition, kind: 'cluster', family: 'cluster-gc' }) as ClusterRule
+  rule: Definition<
+    ClusterRule,
+    Needed,
+    (cluster: SatisfiedCluster<Needed>, policy: Policy) => Yields<ClusterFailing>,
+    unknown
+  >,
+) => ({ ...defined(rule, 'cluster'), family: 'cluster-gc' }) as ClusterRule

@@ -11,9 +11,8 @@ import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
 import { add, largestFirst, nodeCount, sample, type Variant } from './drift/variants.ts'
 import { originOf } from './durable/durable.ts'
-import { line } from './evidence.ts'
 import { leastCertain, severityRank, worst } from './outcome.ts'
-import type { Failing, RuleOfNodes } from './rule.ts'
+import { type Failing, line, lines, type RuleOfNodes } from './rule.ts'
 import { bounded, counted, nameLength } from './text.ts'
 
 export const evidenceLimit = 24
@@ -166,12 +165,12 @@ export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
   return {
     ...failing,
     consequence: bounded(consequence, consequenceLength),
-    evidence: [
+    evidence: lines(
       ...evidence
         .slice(0, evidenceLimit)
-        .map(({ kind, what, value }) => line(kind, bounded(what), bounded(value))),
-      ...(hidden > 0 ? [line('omitted', 'not shown', counted(hidden, 'further line'))] : []),
-    ],
+        .map(({ kind, what, value }) => line(kind, bounded(what), value)),
+      hidden > 0 && line('omitted', 'not shown', counted(hidden, 'further line')),
+    ),
     // A longer configuration is not a fix but unbounded input in a map.
     fix: fix && JSON.stringify(fix).length <= fixLength ? fix : undefined,
     title: title === undefined ? undefined : bounded(title),

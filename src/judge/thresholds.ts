@@ -10,9 +10,8 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
 import { isWatched, sisterOf } from '#model/watched-signals.ts'
-import { line } from './evidence.ts'
 import type { NodeSubject } from './node-subject.ts'
-import type { Satisfied } from './rule.ts'
+import { line, type Satisfied } from './rule.ts'
 import { bounded, bytes, exactBytes } from './text.ts'
 
 /** Upstream: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */

@@ -157,7 +157,10 @@ describe('a rule that needs its cluster', () => {
     family: 'image-gc',
     severity: 'high',
     needs: [],
-    docs: { title: 'GC fails', why: 'w', fix: 'f', sources: ['s'] },
+    title: 'GC fails',
+    why: 'w',
+    fix: 'f',
+    sources: ['s'],
     appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
     fact: ({ identity }) => ({ name: identity.name }),
     *judge({ name }, { events, objects, why }) {
@@ -197,6 +200,7 @@ describe('a rule that needs its cluster', () => {
   it('knows when its node was read', () => {
     const dated = contextRule({
       ...rule,
+      ...rule.docs,
       needs: [],
       *judge(_, { at }) {
         yield { consequence: at, evidence: [] }
@@ -222,6 +226,7 @@ describe('a rule that needs its cluster', () => {
   it('that throws is an error of that node alone', () => {
     const broken = contextRule({
       ...rule,
+      ...rule.docs,
       needs: [],
       judge() {
         throw new Error('broken')

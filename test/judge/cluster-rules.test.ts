@@ -60,6 +60,7 @@ describe('a rule on cluster garbage', () => {
   it('that throws is an error, and the other rules go on', () => {
     const broken = clusterRule({
       ...jobWithoutTtl,
+      ...jobWithoutTtl.docs,
       id: 'broken',
       // biome-ignore lint/correctness/useYield: it never comes so far
       *judge() {

@@ -11,6 +11,7 @@ type Yields = ReturnType<CohortRule['judge']>
 const toy = (judge: () => Yields, judgesAlone?: () => boolean) =>
   cohortRule({
     ...peerDrift,
+    ...peerDrift.docs,
     needs: ['host'],
     cohort: () => '',
     fact: ({ host }) => host,

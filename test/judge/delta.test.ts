@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareRuns } from '#judge/delta/delta.ts'
-import { line } from '#judge/evidence.ts'
+import { line } from '#judge/rule.ts'
 import { fargateReason } from '#judge/subject.ts'
 import { findingId } from '#judge/tally.ts'
 import { type Change, type ComparedFinding, type ComparedRun, changes } from '#model/delta.ts'

@@ -427,7 +427,10 @@ describe('a finding', () => {
       family: 'image-gc',
       severity: 'medium',
       needs: [],
-      docs: { title: 'A toy', why: 'To see the fix.', fix: 'None.', sources: ['none'] },
+      title: 'A toy',
+      why: 'To see the fix.',
+      fix: 'None.',
+      sources: ['none'],
       *judge() {
         yield { consequence: 'It fails.', evidence: [], fix: { config } }
       },

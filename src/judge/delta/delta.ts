@@ -79,7 +79,6 @@ const noChanges = (): Delta['findings'] => ({
 const findingsOf = ({ document: { findings, waived } }: ComparedRun) =>
   new Map([...findings, ...waived].map(finding => [finding.id, finding]))
 
-/** As in a findings document. */
 const sampleSize = 20
 
 const stateOf = (finding: ComparedFinding | undefined): FindingState | null =>

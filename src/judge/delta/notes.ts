@@ -1,5 +1,3 @@
-/** What a reader of a comparison has to know of the two audits themselves. */
-
 import type { ComparedRun } from '#model/delta.ts'
 import { byText } from '#model/text-order.ts'
 import type { Knowledge } from './run-knowledge.ts'

@@ -16,9 +16,7 @@ export interface Knowledge {
   doubts(finding: ComparedFinding, nodes: Pick<Nodes, 'undecided' | 'open'>): string[]
   /** The state of the nodes that replaced those of a finding. */
   successors(finding: ComparedFinding): string[]
-  /** Other rules that report drift on some of these nodes. */
   otherDrift(finding: ComparedFinding, names: readonly string[]): string[]
-  /** Number of places of the cluster where the rule fails, reported together or one by one. */
   places(finding: ComparedFinding): number
   undecidedCount(finding: ComparedFinding): number
   nodeCount(cluster: string): number
@@ -56,31 +54,25 @@ function namesIn(found: readonly (FindingOnSubject & Pick<ComparedFinding, 'node
   }
 }
 
-/** @param when how sentences name the run */
 export const knowledgeOf = (run: ComparedRun, when: 'before' | 'now'): Knowledge =>
   new RunKnowledge(run, when)
 
 class RunKnowledge implements Knowledge {
   readonly #run: ComparedRun
   readonly #when: 'before' | 'now'
-  /** Open and waived. */
   readonly #all: readonly ComparedFinding[]
   readonly #rules: ReadonlySet<string>
   readonly #failing: ReturnType<typeof namesIn>
   readonly #undecided: ReturnType<typeof namesIn>
   readonly #unread: ReadonlySet<string>
   readonly #present: ReadonlySet<string>
-  /** Number of nodes by group. */
   readonly #groups = new Map<string, number>()
-  /** Why a rule is unknown, by subject. */
   readonly #reasons: ReadonlyMap<string, string>
-  /** Subjects with a failing or unknown outcome. */
   readonly #touched: ReadonlySet<string>
   /** Subjects whose nodes are not all listed. */
   readonly #unnamed: ReadonlySet<string>
   /** Subjects whose finding stands for many places. */
   readonly #gathered: ReadonlySet<string>
-  /** By rule and cluster. */
   readonly #failingRules: ReadonlySet<string>
   readonly #clusters: ReadonlyMap<string, ClusterResult>
   readonly #brokenLists: ReadonlySet<string>
@@ -256,7 +248,6 @@ class RunKnowledge implements Knowledge {
   }
 }
 
-/** The findings that name a layer. */
 export const isDrift = ({ evidence }: Pick<ComparedFinding, 'evidence'>): boolean =>
   evidence.some(({ kind }) => kind === 'layer')
 
@@ -270,7 +261,6 @@ const noStates = (): Nodes => ({
   open: noNodes(),
 })
 
-/** Whether nodes of the cluster may be missing for it. */
 export const isListBroken = ({ cause }: NotAudited): boolean =>
   cause === 'clusters' || cause === 'nodes'
 

@@ -1,4 +1,3 @@
-/** What became of one finding between two audits. */
 import { severityRank } from '#judge/outcome.ts'
 import type { Change, ComparedFinding } from '#model/delta.ts'
 import type { Confidence } from '#model/finding.ts'
@@ -97,7 +96,6 @@ function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   }
 }
 
-/** The same finding in both. */
 function compared(
   before: ComparedFinding,
   after: ComparedFinding,

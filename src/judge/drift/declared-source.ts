@@ -1,4 +1,3 @@
-/** The kubelet settings of one source, and which of them the image ignores. */
 import { hasBottlerocketSetting } from '#facts/eks/bottlerocket-settings.ts'
 import { isTranslatedForBottlerocket } from '#facts/eks/karpenter.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
@@ -10,13 +9,11 @@ import { formatDuration } from '#model/duration.ts'
 import type { AmiFamily, NodeOwner } from '#model/node-identity.ts'
 import { isSet, isWrittenOut, writtenSettings } from './drift.ts'
 
-/** What of a node leads to its declaration. */
 export interface DeclaredNode {
   owner: NodeOwner
   group: string
   amiFamily: AmiFamily
   kubeletVersion: string | null
-  /** The launch template that the node was made from. */
   template: { id: string | null; version: string | null }
   /** The EC2NodeClass that it was made from, and as it was then. */
   nodeClass: { name: string | null; hash: string | null; hashVersion: string | null }
@@ -39,7 +36,6 @@ export interface DeclaredSetting {
 
 export interface Declaration {
   settings: DeclaredSetting[]
-  /** What of it is not known. */
   undecided: string[]
   /** It contains a script. Only the settings that the script names are known. */
   hasScript: boolean
@@ -49,7 +45,6 @@ export interface Declaration {
 
 export interface Older {
   lostBy: string
-  /** What nodes are made from now. */
   version: string | null
   hash: string | null
 }

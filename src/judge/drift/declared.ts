@@ -46,7 +46,6 @@ export function declarationOf(node: DeclaredNode, context: ClusterContext): Decl
   return 'what it was made from is not known: it belongs to no managed nodegroup and no NodePool'
 }
 
-/** The nodegroup as EKS describes it. */
 const nodegroupOf = (name: string, { nodegroups }: ClusterContext): Nodegroup | null =>
   nodegroups?.find(({ nodegroupName }) => nodegroupName === name) ?? null
 
@@ -104,7 +103,6 @@ interface Template {
   id: string | null
   name: string
   version: number
-  /** One for each source of settings. */
   entries: readonly LaunchTemplateVersion[]
 }
 
@@ -156,7 +154,6 @@ function ofTemplate(template: Template, node: DeclaredNode): Declaration | strin
   )
 }
 
-/** Whether the node was made from another version than its nodegroup names now. */
 function isOlder({ template }: DeclaredNode, { id, version }: Template): boolean {
   return (
     template.version !== null &&

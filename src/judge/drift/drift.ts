@@ -19,14 +19,12 @@ import { oncePer } from '#model/once.ts'
 export interface FieldValue {
   /** Equal for values that mean the same. */
   canonical: string
-  /** As configured. */
   shown: string
   isDefault: boolean
   /** How far from the default, both being numbers of one unit; null where that cannot be said. */
   fromDefault: number | null
 }
 
-/** What an absent key of a map is. */
 export const absentValue = (path: string): FieldValue => ({
   canonical: '',
   shown: 'none',

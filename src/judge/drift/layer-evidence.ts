@@ -1,6 +1,5 @@
-/** Lost settings as evidence of a finding. */
 import { fieldOf, isCompared } from '#facts/kubelet/setting-meaning.ts'
-import { line } from '#judge/evidence.ts'
+import { line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { mapOf } from '#model/config-value.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -19,7 +18,6 @@ export function layerEvidence(losses: readonly Pick<Loss, 'layer'>[]): Evidence[
     .map(({ layer }) => line('layer', 'layer', layer))
 }
 
-/** What was said of each field on its way, and what runs. */
 export function wayEvidence(
   losses: readonly Loss[],
   start: StartFact | null,
@@ -49,7 +47,6 @@ export function wayEvidence(
 const mostReasons = 4
 const mostFields = 4
 
-/** In words: the reasons, each with the first few fields that were lost for it. */
 export function lossWords(losses: readonly Loss[], running: Running): string {
   const reasons = [...Map.groupBy(losses, ({ why }) => why)]
   const words = reasons.slice(0, mostReasons).map(([why, of]) => {

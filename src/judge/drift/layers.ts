@@ -14,15 +14,12 @@ import { type FieldValue, isSet, isWrittenOut, writtenSettings } from './drift.t
 
 export type Layer = 'declared' | 'disk' | 'flags' | 'configz' | 'peers' | 'baseline' | 'ami'
 
-/** A value that does not run, and where it was lost. */
 export interface Loss {
   path: string
   layer: Layer
   value: unknown
-  /** Who says it: a template, a node class, a file. */
   where: string
   by: 'declared' | SaidSetting['by']
-  /** In words. */
   why: string
   confidence: Confidence
 }
@@ -224,7 +221,6 @@ interface ImageValues {
   isPreset(path: string, value: unknown): boolean
   /** The same where AL2's user data and hands edit the main file itself, which has no defaults of the kubelet's by itself. */
   isOwn(path: string, value: unknown): boolean
-  /** The paths of a map that it writes. */
   keysOf(field: string): string[]
 }
 

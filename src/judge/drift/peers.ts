@@ -1,5 +1,3 @@
-/** What most peers have in a field, and who has something else. */
-
 import { releaseOf } from '#facts/eks/release.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import type { CohortMember } from '#judge/rule.ts'
@@ -125,7 +123,6 @@ export function driftOfValues(
   }
 }
 
-/** How the reference value of a group is labelled in the evidence. */
 function standingOf(isWanted: boolean, hasNorm: boolean, meantBy: Meant['by'] | undefined): string {
   if (isWanted) return '(the policy)'
   if (!hasNorm) return '(no value has a majority: compared with this one)'

@@ -1,5 +1,3 @@
-/** What the policy says that a node is meant to run with. */
-
 import { matchesCluster } from '#model/cluster-name.ts'
 import { isMap } from '#model/config-value.ts'
 import { matchesGlob } from '#model/glob.ts'

@@ -6,10 +6,8 @@ interface Shares {
   of: Map<string, number>
 }
 
-/** By the group's part. */
 const counted = new WeakMap<readonly FactOfGroup<unknown>[], Map<string, Shares>>()
 
-/** What a fact has, each once, and the part of the group that it belongs to. */
 export interface Shared {
   part: string
   keys: Iterable<string>

@@ -2,9 +2,9 @@
 
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
-import { line } from '#judge/evidence.ts'
 import { isEksReservation } from '#judge/reservations.ts'
 import type { CohortMember, Failing } from '#judge/rule.ts'
+import { line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
@@ -13,7 +13,6 @@ import { type Meant, type PeerSettings, settingOfPeer } from './peers.ts'
 
 export interface SizedSettings extends PeerSettings {
   amiFamily: AmiFamily
-  /** Of the instance; null: not known. */
   cores: number | null
   memoryGiB: number | null
 }
@@ -102,7 +101,6 @@ function normOf(path: string, members: readonly SizedMember[]): Norm | null {
 
 const tolerance = 0.1
 
-/** Whether both reserve the same share of their instance. */
 function isInProportion(path: string, a: SizedMember, b: SizedMember): boolean {
   const [one, other] = [shareOf(path, a), shareOf(path, b)]
   return one !== null && other !== null && other > 0 && Math.abs(one / other - 1) <= tolerance

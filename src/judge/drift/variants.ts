@@ -1,5 +1,3 @@
-/** Equal values of many nodes, each kept once with the names of its nodes. */
-
 import { bounded, nameLength } from '#judge/text.ts'
 import type { NodeSample } from '#model/finding.ts'
 import { byText } from '#model/text-order.ts'
@@ -7,7 +5,6 @@ import { byText } from '#model/text-order.ts'
 export const sampleSize = 20
 
 export interface Variant<Value> {
-  /** The value as JSON. */
   text: string
   value: Value
   nodes: string[]

@@ -36,12 +36,10 @@ const settingOf = new Map(
 )
 
 interface BottlerocketTerms {
-  /** Of `settings.kubernetes`. */
   settings: RawObject
   notes: string[]
 }
 
-/** A fix in Bottlerocket's names and forms. */
 export function bottlerocketTerms(request: DurableRequest): BottlerocketTerms {
   const { config, leftOut } = settable(request, {
     refusal: field => (settingOf.has(field) ? null : 'not settable on Bottlerocket'),

@@ -59,7 +59,6 @@ function isTypedOn({ amiFamily }: Origin, field: string): boolean {
 }
 
 interface NodeClassUserData {
-  /** Empty: none. */
   userData: string
   notes: string[]
 }

@@ -1,16 +1,12 @@
-/** A fix that is to be written for the place where its nodes came from. */
-
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { RawObject } from '#model/record.ts'
 import type { Subject } from '#model/subject.ts'
 
-/** Of a node what decides where its fix goes and how it is written. */
 export interface Origin extends Pick<NodeIdentity, 'owner' | 'isEksctl' | 'amiFamily'> {
   /** `1.34`; null: not known. */
   kubeletMinor: string | null
 }
 
-/** What nodes of one origin should run with. */
 export interface Proposal {
   origin: Origin
   /** KubeletConfiguration fields; maps come whole. Their keys and values may be the node's own, so they are not to be trusted. */

@@ -1,14 +1,11 @@
-/** Events of the last hour, with their number and times. */
-
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import type { NodeContext, NodeEvent } from '#judge/cluster-facts.ts'
-import { line } from '#judge/evidence.ts'
 import type { Failing, Undecided } from '#judge/rule.ts'
+import { line } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import { byText } from '#model/text-order.ts'
 
-/** Upper bound of a count from outside. */
 const mostTimes = 1_000_000
 
 /** Age at `at` in ms. Null if there is no time, or if it is too far in the future for clock skew. */
@@ -21,7 +18,6 @@ export function agoMs(time: string | null, at: string): number | null {
 export const isWithin = (time: string | null, at: string, windowMs: number = eventTtlMs): boolean =>
   (agoMs(time, at) ?? 0) <= windowMs
 
-/** Events of the last hour with one of these reasons, in the given order. */
 export function recentEvents(
   events: readonly NodeEvent[] | null,
   at: string,
@@ -44,7 +40,6 @@ export interface EventTimes {
   last: string | null
 }
 
-/** Total count and times of several events. */
 export function eventTimes(
   events: readonly Pick<NodeEvent, 'count' | 'firstTime' | 'lastTime'>[],
   at: string,
@@ -73,7 +68,6 @@ export function timesOf({ count, first, last }: EventTimes): string {
     : `${times} since ${bounded(first, 40)}, last at ${bounded(last, 40)}`
 }
 
-/** Evidence of events of one reason, the newest message first. */
 export function eventEvidence(events: readonly NodeEvent[], at: string): Evidence[] {
   const newest = events.at(-1)
   if (newest === undefined) return []
@@ -86,7 +80,6 @@ export function eventEvidence(events: readonly NodeEvent[], at: string): Evidenc
   ]
 }
 
-/** Adds evidence from events to the failings. */
 export const withEvidence = (
   yields: readonly (Failing | Undecided)[],
   eventLines: readonly Evidence[],

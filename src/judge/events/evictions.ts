@@ -30,7 +30,6 @@ export interface Eviction {
 
 /** Upstream: pkg/kubelet/eviction/eviction_manager.go Reason, of evicted and of refused pods alike. */
 const reason = 'Evicted'
-/** Maximum number of evictions kept per node. */
 const mostRecorded = 500
 
 /** Evicted pods of the window, by default the last hour. Failed pods stay for weeks until pod GC, so older ones are left out. */

@@ -17,7 +17,6 @@ const startingMs = 10 * 60_000
 const isStillFailing = (event: NodeEvent, at: string): boolean =>
   isWithin(event.lastTime, at, stillFailingMs)
 
-/** Within the last round of image GC. */
 export const isJustReported = (time: string | null, at: string): boolean =>
   (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
 

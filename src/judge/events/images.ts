@@ -1,4 +1,3 @@
-/** Images by name: the registry that each is pulled from, and the pods that use it. */
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'

@@ -1,5 +1,3 @@
-/** Who makes the pods of a node anew, and which pressure they come back under. */
-
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { KubernetesPod, PodSpec } from '#model/kubernetes.ts'
@@ -33,7 +31,6 @@ export function lastingOwners(
 interface OwnedPod {
   namespace: string
   name: string
-  /** The result of `ownerOf`; null: unknown. */
   owner: string | null
 }
 
@@ -112,7 +109,6 @@ function toleratedTaints({ spec }: KubernetesPod): string[] {
   )
 }
 
-/** By owner: the pressure taints that its living pods tolerate. */
 export function toleratedByOwner(pods: readonly KubernetesPod[]): Record<string, string[]> {
   const living = pods.filter(({ status }) => !isTerminalPhase(status?.phase))
   return Object.fromEntries(

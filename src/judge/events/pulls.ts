@@ -1,5 +1,3 @@
-/** Failed image pulls from events and container states: image, registry and cause. */
-
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { bounded } from '#judge/text.ts'
@@ -33,7 +31,6 @@ const imageIn = (message: string): string | null =>
   /image (?:tag )?"([^"\\\s]{1,500})"/.exec(message)?.[1] ?? null
 
 export interface PullFailure extends EventTimes {
-  /** `namespace/pod`. */
   pod: string
   image: string | null
   registry: string | null
@@ -120,14 +117,12 @@ export function recentStarts(pods: readonly KubernetesPod[], at: string): Record
 }
 
 export interface WaitingContainer {
-  /** `namespace/pod`. */
   pod: string
   image: string
   reason: string
   message: string
 }
 
-/** Containers that wait for their image now. */
 export function waitingOf({ metadata, status }: KubernetesPod): WaitingContainer[] {
   const statuses = [
     status?.initContainerStatuses,

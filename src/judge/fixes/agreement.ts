@@ -8,7 +8,6 @@ import { parseQuantity, quantityNumber } from '#model/quantity.ts'
 import type { RawObject } from '#model/record.ts'
 import type { FixFact } from './fix-facts.ts'
 
-/** A proposal with what is known of its nodes. */
 export interface Wish extends Proposal {
   fact: FixFact | null
   /** Null: not known. */
@@ -17,7 +16,6 @@ export interface Wish extends Proposal {
 
 export interface Wishes {
   finding: Finding
-  /** The instance types of the subject's nodes. */
   sizes: string[]
   /** Of most nodes first. */
   wishes: Wish[]

@@ -1,9 +1,7 @@
-/** Where a command runs: the kubectl context, the region and the EKS name of a finding's cluster. */
 import type { EksCluster } from '#model/cluster-input.ts'
 import { plainClusterName } from '#model/cluster-name.ts'
 
 export interface CommandPlace {
-  /** As `kubectl --context` takes it. */
   context: string
   /** Null: the cluster is not on EKS. */
   region: string | null

@@ -18,7 +18,6 @@ import type { RawObject } from '#model/record.ts'
 
 export interface Completion {
   config: RawObject
-  /** Why something of the fix is left out, as sentences. */
   refused: string[]
 }
 
@@ -70,7 +69,6 @@ class Draft {
     return Object.hasOwn(this.config, field)
   }
 
-  /** What a kubelet has with the fix. */
   value(field: string): unknown {
     return this.sets(field) ? this.config[field] : this.running[field]
   }

@@ -13,7 +13,6 @@ export interface Later {
   path: string
   value: unknown
   by: 'flag' | 'drop-in'
-  /** The flag, or the path of the file. */
   where: string
 }
 
@@ -23,7 +22,6 @@ export interface FixFact {
   /** Null: not read. */
   running: RawObject | null
   later: Later[]
-  /** Why the file that nodeadm writes is not read, in words. */
   unread: string | null
 }
 
@@ -83,7 +81,6 @@ export class FixFacts {
     this.#sizes.set(group, sizes.add(identity.instanceType ?? ''))
   }
 
-  /** What holds for most of these nodes. */
   ofMost(cluster: string, nodes: readonly string[]): FixFact | null {
     const keys = nodes.flatMap(node => this.#ofNode.get(nodeKey(cluster, node)) ?? [])
     const ranked = [...Map.groupBy(keys, key => key)].toSorted(
@@ -92,12 +89,10 @@ export class FixFacts {
     return this.#facts.get(ranked[0]?.[0] ?? '')?.fact ?? null
   }
 
-  /** Null: no such node was met. */
   stepNode(cluster: string, node: string): StepNode | null {
     return this.#stepNodes.get(nodeKey(cluster, node)) ?? null
   }
 
-  /** The instance types of a group's nodes, those among them that fail in nothing. */
   sizesOf(cluster: string, group: { kind: string; name: string }): string[] {
     return [...(this.#sizes.get(groupKey(cluster, group)) ?? [])].toSorted()
   }

@@ -5,7 +5,7 @@ import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import { durableFixes } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
 import type { Proposal } from '#judge/durable/request.ts'
-import { line } from '#judge/evidence.ts'
+import { line } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import type { Finding } from '#model/finding.ts'
 import type { RawObject } from '#model/record.ts'
@@ -95,10 +95,7 @@ function tellWhatGaveWay({ finding, wishes }: Wishes, proposed: RawObject): void
     `${finding.consequence} Other findings on these nodes call for other values, and the fix has theirs: ${words.slice(0, 4).join('; ')}.`,
     consequenceLength,
   )
-  finding.evidence = [
-    ...finding.evidence,
-    ...words.map(value => line('fix', 'fix', bounded(value))),
-  ]
+  finding.evidence = [...finding.evidence, ...words.map(value => line('fix', 'fix', value))]
 }
 
 const consequenceLength = 1200

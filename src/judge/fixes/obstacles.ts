@@ -16,14 +16,11 @@ interface Obstacle {
   path: string
   value: unknown
   isFlag: boolean
-  /** In words. */
   who: string
 }
 
 interface Acting {
-  /** What of the fix takes effect where it is written. */
   config: RawObject
-  /** What is to be taken away, as sentences. */
   notes: string[]
 }
 

@@ -8,7 +8,6 @@ import type { Family, Finding } from '#model/finding.ts'
 import type { NodeOwner } from '#model/node-identity.ts'
 import type { CommandPlace } from './command-place.ts'
 
-/** A node of the finding that commands can name. */
 export interface StepNode {
   name: string
   /** Null: no session with Systems Manager is possible. */
@@ -69,7 +68,6 @@ const isDnsName = (name: string): boolean =>
 
 const longestCommand = 2000
 
-/** @param node null: the finding names no node */
 export const commandsOf = (
   finding: Pick<Finding, 'rule' | 'family' | 'subject' | 'fix'>,
   node: StepNode | null,
@@ -190,7 +188,6 @@ function session({ instanceId }: StepNode, command?: string): string | null {
   return `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${quoted(JSON.stringify({ command: [command] }))}`
 }
 
-/** New nodes in place of the old: by EKS in a managed nodegroup, else by draining. */
 function replacement(
   { kind, name }: Finding['subject'],
   node: StepNode,

@@ -1,6 +1,5 @@
-/** Pods that failed and stay, in the words that the rules about them share. */
-import { line } from '#judge/evidence.ts'
 import type { ClusterFailing } from '#judge/rule.ts'
+import { line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { ClusterPrediction, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
 import type { Policy } from '#model/policy.ts'
@@ -59,8 +58,8 @@ export function* stayingPods(
       count,
       noun,
       consequence: `${counted(count, noun)} of ${subject.name} ${isOne ? 'stays' : 'stay'} as long as what owns ${isOne ? 'it' : 'them'}: ${whenDeleted(threshold, excess)}.`,
-      evidence: [
-        line('object', `${noun}s`, String(count)),
+      evidence: lines(
+        line('object', `${noun}s`, count),
         sharesOf(
           'reasons',
           found.map(({ reason }) => reason ?? 'its containers failed'),
@@ -68,10 +67,8 @@ export function* stayingPods(
         controllersOf(found),
         ...oldest(found, endOf, nowMs, 'first'),
         line('object', 'pods', named(found)),
-        ...(threshold.isAssumed
-          ? [line('object', 'threshold of pod GC', thresholdText(threshold))]
-          : []),
-      ],
+        threshold.isAssumed && line('object', 'threshold of pod GC', thresholdText(threshold)),
+      ),
       commands: [
         kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
         kubectl('delete', 'pods', '-n', subject.name, ...names.map(said)),
@@ -80,7 +77,6 @@ export function* stayingPods(
   }
 }
 
-/** As the rule on the threshold says it. */
 export const thresholdText = ({ pods, isAssumed }: PodGarbage['threshold']): string =>
   isAssumed ? `${pods}, upstream's default: EKS does not say` : `${pods}, as EKS says`
 

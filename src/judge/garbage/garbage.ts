@@ -48,14 +48,12 @@ export const inNamespace = (namespace: string): string[] =>
 export const getYaml = (kind: string, { namespace, name }: NamedObject): string =>
   kubectl('get', said(kind), said(name), ...inNamespace(namespace), '-o', 'yaml')
 
-/** Groups in the order of their keys. */
 export const inGroups = <Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
 ): [key: string, items: Item[]][] =>
   [...Map.groupBy(items, keyOf)].toSorted(([a], [b]) => byText(a, b))
 
-/** The largest group first. */
 export const byFrequency = <Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
@@ -72,7 +70,6 @@ export function named(items: readonly { name: string }[], shown = namesShown): s
     : names.join(', ')
 }
 
-/** How many belong to whom, the largest share first. */
 export const controllersOf = (
   items: readonly { controller: Controller | null }[],
 ): ClusterEvidence =>
@@ -83,7 +80,6 @@ export const controllersOf = (
     ),
   )
 
-/** How many times each is said, the largest share first. */
 export function sharesOf(what: string, words: readonly string[]): ClusterEvidence {
   const shares = new Map<string, number>()
   for (const word of words) shares.set(word, (shares.get(word) ?? 0) + 1)
@@ -104,13 +100,11 @@ export const summed = (
   textOf: (amounts: readonly number[]) => string,
 ): ClusterEvidence => ({ kind: 'object', what, value: textOf(amounts), total: { amounts, textOf } })
 
-/** Names that are known wherever they are read. */
 export const namedEvidence = (
   what: string,
   names: readonly { name: string }[],
 ): ClusterEvidence => ({ kind: 'object', what, value: named(names), names })
 
-/** A reason, and which objects have it. */
 export const reasonOf = (what: string, items: readonly { name: string }[]): ClusterEvidence => ({
   kind: 'object',
   what,

@@ -4,7 +4,6 @@ import type { ClusterNeed, FinalizerGarbage, HeldObject } from '#model/cluster-g
 /** The TTL controller has its own clock, and a queue: an hour is no delay of either. */
 const overdueHours = 1
 
-/** Whether the time to live of a Job is long over. */
 export const isOverdue = ({ expiresMs }: { expiresMs: number | null }, nowMs: number): boolean =>
   expiresMs !== null && nowMs - expiresMs > overdueHours * 3_600_000
 

@@ -1,4 +1,3 @@
-/** Why something that is being deleted is still there, in a few words. */
 import type { HeldFinalizer, HeldVolumeObject, TerminatingPod } from '#model/cluster-garbage.ts'
 import { named } from './garbage.ts'
 

@@ -2,7 +2,6 @@
 
 const plainWord = /^[\w@%+=:,./-]+$/
 
-/** A word as POSIX shells read it. */
 export const quoted = (word: string): string =>
   plainWord.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 

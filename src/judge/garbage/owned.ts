@@ -1,4 +1,3 @@
-/** Objects that are alike, in few words. */
 import type { OwnedGroup } from '#model/cluster-garbage.ts'
 
 /** By the first of them, so that groups have an order; `text`: `Pod cart-0, cart-1 and 3 more`. */

@@ -1,9 +1,8 @@
-/** Volumes whose claims are gone, in the words that the rules about them share. */
 import type { ClusterEvidence } from '#judge/rule.ts'
+import { lines } from '#judge/rule.ts'
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 import { isOld, oldest, summed } from './garbage.ts'
 
-/** Volumes that stay until an operator deletes them. */
 export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean =>
   action === 'retain' && !isBeingDeleted
 
@@ -20,19 +19,16 @@ export function releasedSince(
   nowMs: number,
 ): ClusterEvidence[] {
   const undated = volumes.filter(({ sinceMs }) => sinceMs === null)
-  return [
+  return lines(
     ...oldest(volumes, ({ sinceMs }) => sinceMs, nowMs, 'first was released'),
-    ...(undated.length === 0
-      ? []
-      : [
-          summed(
-            'since when is not known',
-            [undated.length],
-            ([all]) => `${all}, by age of the volume`,
-          ),
-        ]),
+    undated.length !== 0 &&
+      summed(
+        'since when is not known',
+        [undated.length],
+        ([all]) => `${all}, by age of the volume`,
+      ),
     ...oldest(undated, ({ createdMs }) => createdMs, nowMs, 'first of these was made'),
-  ]
+  )
 }
 
 /** Where no time is known of any, some may have been released just now. */

@@ -1,4 +1,3 @@
-/** Nodes that are not Ready, parted by what is behind them. */
 import type { ClusterPrediction, InstanceGarbage, NodeGarbage } from '#model/cluster-garbage.ts'
 import { isOld, leftHours } from './garbage.ts'
 

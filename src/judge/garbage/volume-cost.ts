@@ -1,6 +1,6 @@
-/** Capacity and cost of unused volumes. */
 import { isWholePrice, monthlyUsd, type VolumePerformance } from '#facts/aws/ebs-prices.ts'
 import type { ClusterEvidence } from '#judge/rule.ts'
+import { lines } from '#judge/rule.ts'
 import { bytes } from '#judge/text.ts'
 import { summed } from './garbage.ts'
 
@@ -38,39 +38,29 @@ export function costOf(volumes: readonly SizedVolume[]): ClusterEvidence[] {
     each => costOfOne(each) !== null && !isWholePrice(each.volumeType, performanceOf(each)),
   ).length
   const unpriced = volumes.filter(volume => volume.isEbs && costOfOne(volume) === null).length
-  return [
-    ...(held === null ? [] : [summed('capacity', [held], ([all = 0]) => bytes(all))]),
-    ...(usd === null
-      ? []
-      : [
-          summed(
-            'cost of EBS at list price of us-east-1',
-            [usd],
-            ([all = 0]) => `${dollars(all)} a month`,
-          ),
-        ]),
-    ...(bySize === 0
-      ? []
-      : [
-          summed(
-            'of EBS, and in the cost by size alone',
-            [bySize],
-            ([all]) => `${all}: IOPS and throughput are not known`,
-          ),
-        ]),
-    ...(unpriced === 0
-      ? []
-      : [
-          summed(
-            'of EBS, and not in the cost',
-            [unpriced],
-            ([all]) => `${all}: size or price is not known`,
-          ),
-        ]),
-  ]
+  return lines(
+    held !== null && summed('capacity', [held], ([all = 0]) => bytes(all)),
+    usd !== null &&
+      summed(
+        'cost of EBS at list price of us-east-1',
+        [usd],
+        ([all = 0]) => `${dollars(all)} a month`,
+      ),
+    bySize !== 0 &&
+      summed(
+        'of EBS, and in the cost by size alone',
+        [bySize],
+        ([all]) => `${all}: IOPS and throughput are not known`,
+      ),
+    unpriced !== 0 &&
+      summed(
+        'of EBS, and not in the cost',
+        [unpriced],
+        ([all]) => `${all}: size or price is not known`,
+      ),
+  )
 }
 
-/** Null: there are none. */
 const sum = (numbers: readonly number[]): number | null =>
   numbers.length === 0 ? null : numbers.reduce((all, one) => all + one, 0)
 const dollars = (usd: number): string => `about ${usd < 10 ? usd.toFixed(2) : Math.round(usd)} USD`

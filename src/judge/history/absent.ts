@@ -10,7 +10,6 @@ import type { AbsentCluster } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 
 interface Split {
-  /** What this run is compared with. */
   compared: RememberedRun
   /** What the next run is to know besides; null: there is none. */
   absent: RememberedRun | null

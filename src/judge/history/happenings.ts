@@ -30,7 +30,6 @@ const watchedConditions: ReadonlySet<string> = new Set([
 const imageRemoval =
   /^(\S{19,30}) .*Removing image to free bytes" imageID="([^"]{1,80})" size=(\d+)/
 
-/** By time, from what was read of the node itself. */
 export function happeningsOf(input: NodeInput, at: string): Happening[] {
   const recorded = recordedEvictions(input.pods ?? [], at, windowMs).map(
     ({ namespace, name, time, message }) =>
@@ -42,7 +41,6 @@ export function happeningsOf(input: NodeInput, at: string): Happening[] {
   )
 }
 
-/** With those that only events show. */
 export const withEvents = (
   { happened = [], identity, at }: AuditedNode,
   events: readonly NodeEvent[] | null,

@@ -14,7 +14,6 @@ import { absentClusters, firstMet, readingsOf, splitAbsent, withAbsent } from '.
 
 export interface RunToCompare {
   document: FindingsDocument
-  /** Every one. */
   nodes: MetNode[]
   ruleErrors: NonNullable<ComparedRun['ruleErrors']>
   /** The place that was enumerated to find its clusters; null: none. */
@@ -25,9 +24,7 @@ export interface Ledger {
   /** By the id of each finding of this run, waived ones included. */
   since: Map<string, string>
   delta: Required<FindingsDocument['delta']>
-  /** Null: there was none. */
   before: RunBefore | null
-  /** State for the next run. */
   run: Omit<RememberedRun, 'runId'>
 }
 
@@ -94,7 +91,6 @@ const isUnchecked = (change: Change | undefined): boolean =>
 
 const isOpen = ({ waived }: RememberedFinding): boolean => waived === null
 
-/** Nodes that the run before did not have. */
 function newcomersOf(previous: RememberedRun | null, now: RunToCompare): MetNode[] {
   const met = new Set(previous?.nodes.map(keyOfNode))
   return now.nodes.filter(node => !met.has(keyOfNode(node)))

@@ -16,7 +16,6 @@ const keptThresholds = 12
 const keptHolders = 4
 const keptBases = 3
 
-/** Rules by node, of findings that name every one. */
 export function rulesByNode(
   findings: Pick<ComparedFinding, 'rule' | 'cluster' | 'nodes'>[],
 ): Map<string, string[]> {
@@ -94,7 +93,6 @@ export function nodeFacts(
   return fitted(facts)
 }
 
-/** The largest lines of all its disks. */
 const heldOf = (ledger: AuditedNode['ledger']): NodeFacts['held'] =>
   (ledger?.filesystems ?? [])
     .flatMap(({ filesystem, lines }) =>

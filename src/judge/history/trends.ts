@@ -1,5 +1,3 @@
-/** The numbers of a cluster on one day, for a line over time. */
-
 import type { MetNode } from '#model/delta.ts'
 import { type ClusterResult, type Finding, type Severity, severities } from '#model/finding.ts'
 import type { GroupPoint, ReclaimRound, ReclaimSum, Spread, TrendPoint } from '#model/history.ts'
@@ -12,7 +10,6 @@ const nearPoints = 5
 
 export interface DayOfCluster {
   cluster: ClusterResult
-  /** Open ones of that cluster. */
   findings: Pick<Finding, 'severity'>[]
   nodes: { audited: AuditedNode; met: MetNode }[]
 }

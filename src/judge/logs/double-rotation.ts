@@ -4,8 +4,9 @@
  * Sources: pkg/kubelet/logs/container_log_manager.go (processContainer, removeExcessLogs), logrotate's logrotate.c (findNeedRotating,
  * rotateSingleLog) and config.c (defConfig).
  */
-import { line } from '#judge/evidence.ts'
+
 import type { Satisfied } from '#judge/rule.ts'
+import { line } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, span } from '#judge/text.ts'
 import type { Evidence, Severity } from '#model/finding.ts'
 import { formatBytes } from '#model/quantity.ts'

@@ -1,6 +1,5 @@
-/** Blocks of logrotate that come to nothing, or not to what they say. */
-import { line } from '#judge/evidence.ts'
 import type { Failing, Satisfied, Undecided } from '#judge/rule.ts'
+import { line, lines } from '#judge/rule.ts'
 import { bounded, counted, span } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import { doubleRotation } from './double-rotation.ts'
@@ -42,16 +41,20 @@ const shown = 4
 const evidenceOf = (
   placed: PlacedBlock[],
   patterns = ({ block }: PlacedBlock) => block.patterns,
-): Evidence[] => [
-  ...placed
-    .slice(0, shown)
-    .map(one =>
-      line('host', `${one.path} ${bounded(patterns(one).join(' '), 200)}`, blockInWords(one.block)),
-    ),
-  ...(placed.length > shown
-    ? [line('omitted', 'not shown', counted(placed.length - shown, 'more block'))]
-    : []),
-]
+): Evidence[] =>
+  lines(
+    ...placed
+      .slice(0, shown)
+      .map(one =>
+        line(
+          'host',
+          `${one.path} ${bounded(patterns(one).join(' '), 200)}`,
+          blockInWords(one.block),
+        ),
+      ),
+    placed.length > shown &&
+      line('omitted', 'not shown', counted(placed.length - shown, 'more block')),
+  )
 
 /** `/etc/logrotate.d/app (and 2 more blocks)` */
 const named = ([first, ...others]: PlacedBlock[]): string =>
@@ -66,7 +69,6 @@ export const neverRun = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Fail
   ],
 })
 
-/** Container runtime; null: unknown. */
 const runtimeOf = ({ host, node }: Satisfied<'host'>): string | null =>
   node.status?.nodeInfo?.containerRuntimeVersion ??
   (host.containerd === undefined ? null : 'containerd')

@@ -1,4 +1,3 @@
-/** Which logs a pattern of logrotate can meet, and what lies where container logs are. */
 import { bounded } from '#judge/text.ts'
 import type { Host, HostLog } from '#model/node-input.ts'
 import { matchesShellGlob } from './shell-glob.ts'

@@ -1,5 +1,3 @@
-/** What stays of a node's log rotation until its peers have been seen. */
-
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded } from '#judge/text.ts'
 import type { Host } from '#model/node-input.ts'
@@ -16,7 +14,6 @@ import {
 import { roomForLogs } from './logs.ts'
 
 export interface NodeRotation {
-  /** Null: none was read. */
   files: LogFiles | null
   /** Why, by the path of a file that could not be read; by the empty text, why not all were listed. */
   unread: Record<string, string>

@@ -1,9 +1,7 @@
-/** How a file of logrotate differs between nodes, or from what the policy wants, and what that may cost. */
-
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
-import { line } from '#judge/evidence.ts'
 import type { CohortMember } from '#judge/rule.ts'
+import { line } from '#judge/rule.ts'
 import { bytes, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
@@ -26,7 +24,6 @@ type ReadValue = (fact: NodeRotation) => FieldValue
 export interface FileDrift {
   /** In what the file means; where the policy wants a hash, in that, too. */
   drifts: Drift[]
-  /** By block. */
   costs: Cost[]
   /** In its text only, as far as `drifts` does not say more. */
   text: Drift | null
@@ -39,7 +36,6 @@ export interface Cost {
   drift: Drift
 }
 
-/** The directives that decide how much is kept. */
 const deciding = ['criterion', 'maxsize', 'rotate']
 
 const there: FieldValue = {
@@ -130,7 +126,6 @@ interface BlockPeers {
   path: string
   name: string
   known: readonly RotationMember[]
-  /** Nodes that have the file. */
   holders: readonly RotationMember[]
   model: NodeRotation | null
   asked: Settings

@@ -1,7 +1,7 @@
 /** The judge of the judges: what must not pass for a right answer. */
 
 import { describe, expect, it } from 'vitest'
-import { line } from '#judge/evidence.ts'
+import { line } from '#judge/rule.ts'
 import type { Finding } from '#model/finding.ts'
 import { imageGc, kind } from './declare.ts'
 import { fleet, image, managed, times } from './fleet.ts'

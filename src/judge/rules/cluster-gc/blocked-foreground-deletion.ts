@@ -1,7 +1,6 @@
-import { line } from '#judge/evidence.ts'
 import { byPlace, getYaml, isOld, oldest } from '#judge/garbage/garbage.ts'
 import { owned } from '#judge/garbage/owned.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
 export const blockedForegroundDeletion = clusterRule({
@@ -9,15 +8,13 @@ export const blockedForegroundDeletion = clusterRule({
   severity: 'medium',
   needs: ['owners'],
   fate: 'held',
-  docs: {
-    title: 'A foreground deletion waits for what it owns',
-    why: 'Deleted in the foreground, an object stays until every dependent whose reference says blockOwnerDeletion has gone. One dependent that does not go holds it, and its name with it.',
-    fix: "Look why the dependent does not go: its own finalizers, a node that is gone, a webhook that refuses. Or take blockOwnerDeletion from the dependent's reference: then the owner goes without it.",
-    sources: [
-      'pkg/controller/garbagecollector/garbagecollector.go processDeletingDependentsItem',
-      'pkg/controller/garbagecollector/graph.go blockingDependents',
-    ],
-  },
+  title: 'A foreground deletion waits for what it owns',
+  why: 'Deleted in the foreground, an object stays until every dependent whose reference says blockOwnerDeletion has gone. One dependent that does not go holds it, and its name with it.',
+  fix: "Look why the dependent does not go: its own finalizers, a node that is gone, a webhook that refuses. Or take blockOwnerDeletion from the dependent's reference: then the owner goes without it.",
+  sources: [
+    'pkg/controller/garbagecollector/garbagecollector.go processDeletingDependentsItem',
+    'pkg/controller/garbagecollector/graph.go blockingDependents',
+  ],
 
   *judge({ cluster, at, owners: { blocked } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

@@ -1,7 +1,6 @@
-import { line } from '#judge/evidence.ts'
 import { byPlace, getYaml, isOld, oldest, summed } from '#judge/garbage/garbage.ts'
 import { owned, totalOf } from '#judge/garbage/owned.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
 export const danglingOwner = clusterRule({
@@ -9,14 +8,10 @@ export const danglingOwner = clusterRule({
   severity: 'medium',
   needs: ['owners'],
   fate: 'late',
-  docs: {
-    title: 'Objects whose owners are gone are still there',
-    why: 'The garbage collector deletes an object within seconds when none of its owners is there any more; an owner is its UID, so a new object of the same name is none. What is still there is not collected: the deletion is refused, or the collector cannot see all API groups and waits.',
-    fix: "Look into the object's events and at admission webhooks that refuse deletions, and whether every API service is available. If the object is wanted, take the reference away or name the new owner's UID.",
-    sources: [
-      'pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling',
-    ],
-  },
+  title: 'Objects whose owners are gone are still there',
+  why: 'The garbage collector deletes an object within seconds when none of its owners is there any more; an owner is its UID, so a new object of the same name is none. What is still there is not collected: the deletion is refused, or the collector cannot see all API groups and waits.',
+  fix: "Look into the object's events and at admission webhooks that refuse deletions, and whether every API service is available. If the object is wanted, take the reference away or name the new owner's UID.",
+  sources: ['pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling'],
 
   *judge({ cluster, at, owners: { dangling } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
@@ -32,7 +27,7 @@ export const danglingOwner = clusterRule({
         noun: 'object',
         ...(likely === count && { confidence: 'likely' as const }),
         consequence: `${counted(count, 'object')} of ${subject.name} ${count === 1 ? 'has' : 'have'} no owner that is still there, and the garbage collector has not taken ${count === 1 ? 'it' : 'them'}.`,
-        evidence: [
+        evidence: lines(
           ...found
             .slice(0, 5)
             .map(each =>
@@ -43,17 +38,14 @@ export const danglingOwner = clusterRule({
               ),
             ),
           summed('whose owner was replaced by another of its name', [replaced], String),
-          ...(likely > 0
-            ? [
-                summed(
-                  'owned by pods, which are read before and not all where their node is gone',
-                  [likely],
-                  String,
-                ),
-              ]
-            : []),
+          likely > 0 &&
+            summed(
+              'owned by pods, which are read before and not all where their node is gone',
+              [likely],
+              String,
+            ),
           ...oldest(found, ({ createdMs }) => createdMs, nowMs, 'oldest was made'),
-        ],
+        ),
         commands: first ? [getYaml(first.kind, first)] : [],
       }
     }

@@ -1,8 +1,7 @@
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
-import { line } from '#judge/evidence.ts'
 import { byNamespace } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { CronJobGarbage } from '#model/cluster-garbage.ts'
 
@@ -14,15 +13,13 @@ export const jobHistoryBeyondLimit = clusterRule({
   severity: 'low',
   needs: ['jobs'],
   fate: 'late',
-  docs: {
-    title: 'CronJobs keep more finished Jobs than they should',
-    why: 'The CronJob controller deletes the oldest finished Jobs above the history limits at each sync. More Jobs than the limit mean that it fails to do so. A limit far above the default keeps that many pods, with their logs, on the nodes.',
-    fix: 'Set successfulJobsHistoryLimit and failedJobsHistoryLimit to the number of Jobs that you really inspect (upstream: 3 and 1). If there are more Jobs than the limit, check the events of the CronJob.',
-    sources: [
-      'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
-      'pkg/apis/batch/v1/defaults.go SetDefaults_CronJob',
-    ],
-  },
+  title: 'CronJobs keep more finished Jobs than they should',
+  why: 'The CronJob controller deletes the oldest finished Jobs above the history limits at each sync. More Jobs than the limit mean that it fails to do so. A limit far above the default keeps that many pods, with their logs, on the nodes.',
+  fix: 'Set successfulJobsHistoryLimit and failedJobsHistoryLimit to the number of Jobs that you really inspect (upstream: 3 and 1). If there are more Jobs than the limit, check the events of the CronJob.',
+  sources: [
+    'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
+    'pkg/apis/batch/v1/defaults.go SetDefaults_CronJob',
+  ],
 
   *judge({ jobs }) {
     for (const [subject, found] of byNamespace(

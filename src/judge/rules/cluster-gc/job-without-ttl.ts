@@ -1,4 +1,3 @@
-import { line } from '#judge/evidence.ts'
 import {
   byNamespace,
   isOld,
@@ -8,7 +7,7 @@ import {
   summed,
 } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
 const daySeconds = 86_400
@@ -19,15 +18,13 @@ export const jobWithoutTtl = clusterRule({
   severity: 'low',
   needs: ['jobs'],
   fate: 'never',
-  docs: {
-    title: 'Finished Jobs without a time to live stay forever',
-    why: 'Only its owner, such as a CronJob with its history limits, or ttlSecondsAfterFinished ends a finished Job. Without either it stays, and with it its pods, their logs and dead containers on the nodes, and their share of the threshold of pod GC.',
-    fix: 'Set ttlSecondsAfterFinished where the Jobs are made; on those that have finished it can still be set, and then ends them.',
-    sources: [
-      'pkg/controller/ttlafterfinished/ttlafterfinished_controller.go needsCleanup',
-      'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
-    ],
-  },
+  title: 'Finished Jobs without a time to live stay forever',
+  why: 'Only its owner, such as a CronJob with its history limits, or ttlSecondsAfterFinished ends a finished Job. Without either it stays, and with it its pods, their logs and dead containers on the nodes, and their share of the threshold of pod GC.',
+  fix: 'Set ttlSecondsAfterFinished where the Jobs are made; on those that have finished it can still be set, and then ends them.',
+  sources: [
+    'pkg/controller/ttlafterfinished/ttlafterfinished_controller.go needsCleanup',
+    'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
+  ],
 
   *judge({ at, jobs }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

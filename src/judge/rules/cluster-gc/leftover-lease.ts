@@ -1,7 +1,6 @@
-import { line } from '#judge/evidence.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
 import { byText } from '#model/text-order.ts'
@@ -18,12 +17,10 @@ export const leftoverLease = clusterRule({
   severity: 'low',
   needs: ['leases'],
   fate: 'never',
-  docs: {
-    title: 'Leases of nodes that are gone stay',
-    why: 'A kubelet makes its node the owner of its lease, once, and with the node the lease goes. A lease without an owner outlives its node: nothing collects it. One that has its owner still, and stays for long all the same, is passed over: the garbage collector does not get that far, or may not.',
-    fix: 'Delete the leases whose node is gone; if new ones keep coming, look who else writes to kube-node-lease. Where they have owners, look why the garbage collector does not work (an API group that does not answer, a webhook that refuses).',
-    sources: ['pkg/kubelet/util/nodelease.go SetNodeOwnerFunc'],
-  },
+  title: 'Leases of nodes that are gone stay',
+  why: 'A kubelet makes its node the owner of its lease, once, and with the node the lease goes. A lease without an owner outlives its node: nothing collects it. One that has its owner still, and stays for long all the same, is passed over: the garbage collector does not get that far, or may not.',
+  fix: 'Delete the leases whose node is gone; if new ones keep coming, look who else writes to kube-node-lease. Where they have owners, look why the garbage collector does not work (an API group that does not answer, a webhook that refuses).',
+  sources: ['pkg/kubelet/util/nodelease.go SetNodeOwnerFunc'],
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
@@ -46,16 +43,12 @@ export const leftoverLease = clusterRule({
       count: found.length,
       noun: 'lease',
       consequence: `${counted(found.length, 'lease')} in kube-node-lease ${found.length === 1 ? 'names' : 'name'} a node that is gone, ${whyThere(found.length, late)}.`,
-      evidence: [
-        ...(late < found.length
-          ? [line('object', 'leases without node and owner', String(found.length - late))]
-          : []),
-        ...(late > 0
-          ? [line('object', 'leases that the garbage collector should have taken', String(late))]
-          : []),
+      evidence: lines(
+        late < found.length && line('object', 'leases without node and owner', found.length - late),
+        late > 0 && line('object', 'leases that the garbage collector should have taken', late),
         ...oldest(found, ({ renewedMs }) => renewedMs, nowMs, 'first to be renewed no more'),
         line('object', 'leases', named(found)),
-      ],
+      ),
       commands: [kubectl('delete', 'leases', '-n', 'kube-node-lease', ...names.map(said))],
     }
   },

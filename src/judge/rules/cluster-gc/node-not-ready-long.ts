@@ -1,8 +1,7 @@
-import { line } from '#judge/evidence.ts'
 import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { silentNodes } from '#judge/garbage/silent-nodes.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
 
@@ -11,15 +10,13 @@ export const nodeNotReadyLong = clusterRule({
   severity: 'medium',
   needs: ['nodes'],
   fate: 'with',
-  docs: {
-    title: 'Nodes have long been NotReady and are not deleted',
-    why: 'The cloud’s node lifecycle controller deletes a Node only when its instance is gone. A Node whose instance still exists, or that has none, stays: it costs money, holds leases and volumes, and its pods stay in Terminating.',
-    fix: 'Find out why its kubelet does not report (node auto repair would replace it), or delete the Node and its instance.',
-    sources: [
-      'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
-      'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
-    ],
-  },
+  title: 'Nodes have long been NotReady and are not deleted',
+  why: 'The cloud’s node lifecycle controller deletes a Node only when its instance is gone. A Node whose instance still exists, or that has none, stays: it costs money, holds leases and volumes, and its pods stay in Terminating.',
+  fix: 'Find out why its kubelet does not report (node auto repair would replace it), or delete the Node and its instance.',
+  sources: [
+    'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
+    'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
+  ],
 
   *judge({ cluster, at, nodes, instances }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

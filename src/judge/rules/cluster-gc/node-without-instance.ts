@@ -1,8 +1,7 @@
-import { line } from '#judge/evidence.ts'
 import { oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { isWithoutInstance } from '#judge/garbage/silent-nodes.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
 
@@ -11,15 +10,13 @@ export const nodeWithoutInstance = clusterRule({
   severity: 'medium',
   needs: ['instances'],
   fate: 'late',
-  docs: {
-    title: 'Nodes stay whose instances are gone',
-    why: "When a node is not Ready and its instance does not exist any more, the cloud's node lifecycle controller deletes the Node within seconds. One that stays keeps its pods, its lease and its volumes from going, and StatefulSets wait for it. A finalizer holds it, or its provider ID names another instance than it had.",
-    fix: 'Delete the Node; where it then hangs in deletion, look for its finalizers (of Karpenter: is Karpenter there?).',
-    sources: [
-      'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
-      'EC2 API reference, DescribeInstances',
-    ],
-  },
+  title: 'Nodes stay whose instances are gone',
+  why: "When a node is not Ready and its instance does not exist any more, the cloud's node lifecycle controller deletes the Node within seconds. One that stays keeps its pods, its lease and its volumes from going, and StatefulSets wait for it. A finalizer holds it, or its provider ID names another instance than it had.",
+  fix: 'Delete the Node; where it then hangs in deletion, look for its finalizers (of Karpenter: is Karpenter there?).',
+  sources: [
+    'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
+    'EC2 API reference, DescribeInstances',
+  ],
 
   *judge({ cluster, at, instances: { withoutInstance } }) {
     const nowMs = Date.parse(at)

@@ -8,15 +8,13 @@ export const orphanedDependent = clusterRule({
   severity: 'low',
   needs: ['owners'],
   fate: 'never',
-  docs: {
-    title: 'Objects of a deleted controller have no owner',
-    why: 'Deletion of an owner with --cascade=orphan leaves its dependents without an owner. A new controller with a matching selector adopts them. Otherwise they are never updated, replaced or garbage collected; orphaned pods and ReplicaSets keep running.',
-    fix: 'Create the controller again with a matching selector, or delete the objects.',
-    sources: [
-      'pkg/controller/garbagecollector/garbagecollector.go orphanDependents',
-      'pkg/controller/controller_ref_manager.go ClaimObject',
-    ],
-  },
+  title: 'Objects of a deleted controller have no owner',
+  why: 'Deletion of an owner with --cascade=orphan leaves its dependents without an owner. A new controller with a matching selector adopts them. Otherwise they are never updated, replaced or garbage collected; orphaned pods and ReplicaSets keep running.',
+  fix: 'Create the controller again with a matching selector, or delete the objects.',
+  sources: [
+    'pkg/controller/garbagecollector/garbagecollector.go orphanDependents',
+    'pkg/controller/controller_ref_manager.go ClaimObject',
+  ],
 
   *judge({ cluster, at, owners: { orphaned } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

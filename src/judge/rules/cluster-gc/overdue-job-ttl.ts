@@ -1,8 +1,7 @@
-import { line } from '#judge/evidence.ts'
 import { byNamespace, named, oldest, summed } from '#judge/garbage/garbage.ts'
 import { isOverdue } from '#judge/garbage/held-objects.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
 export const overdueJobTtl = clusterRule({
@@ -10,12 +9,10 @@ export const overdueJobTtl = clusterRule({
   severity: 'medium',
   needs: ['jobs'],
   fate: 'late',
-  docs: {
-    title: 'Finished Jobs outlive ttlSecondsAfterFinished',
-    why: 'The TTL controller deletes an expired Job in the foreground: first its pods, then the Job. A Job that still exists is blocked by a finalizer or by a pod stuck in Terminating, or the controller does not delete it.',
-    fix: 'If the Job is Terminating, check its finalizers and its pods. If it is not, check whether an admission webhook rejects the deletion.',
-    sources: ['pkg/controller/ttlafterfinished/ttlafterfinished_controller.go processTTL'],
-  },
+  title: 'Finished Jobs outlive ttlSecondsAfterFinished',
+  why: 'The TTL controller deletes an expired Job in the foreground: first its pods, then the Job. A Job that still exists is blocked by a finalizer or by a pod stuck in Terminating, or the controller does not delete it.',
+  fix: 'If the Job is Terminating, check its finalizers and its pods. If it is not, check whether an admission webhook rejects the deletion.',
+  sources: ['pkg/controller/ttlafterfinished/ttlafterfinished_controller.go processTTL'],
 
   *judge({ at, jobs }) {
     const nowMs = Date.parse(at)
@@ -28,18 +25,16 @@ export const overdueJobTtl = clusterRule({
         count: found.length,
         noun: 'overdue Job',
         consequence: `The time of ${counted(found.length, 'Job')} of ${subject.name} is over, and ${found.length === 1 ? 'it is' : 'they are'} still there: ${whereTheyStand(found.length, held.length, finalizers)}.`,
-        evidence: [
+        evidence: lines(
           summed(
             'overdue Jobs',
             [found.length, held.length],
             ([all, going]) => `${all}, of these ${going} in deletion`,
           ),
-          ...(finalizers.length > 0
-            ? [line('object', 'finalizers', finalizers.slice(0, 5).join(', '))]
-            : []),
+          finalizers.length > 0 && line('object', 'finalizers', finalizers.slice(0, 5).join(', ')),
           ...oldest(found, ({ expiresMs }) => expiresMs, nowMs, 'first was due'),
           line('object', 'Jobs', named(found)),
-        ],
+        ),
         commands: found
           .slice(0, 1)
           .map(({ name }) => kubectl('get', 'job', said(name), '-n', subject.name, '-o', 'yaml')),

@@ -1,7 +1,6 @@
-import { line } from '#judge/evidence.ts'
 import { inGroups, isOld, leftHours, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
 import { byText } from '#model/text-order.ts'
@@ -40,15 +39,13 @@ export const pendingCertificateRequest = clusterRule({
   severity: 'medium',
   needs: ['certificates'],
   fate: 'late',
-  docs: {
-    title: 'Certificate signing requests stay pending',
-    why: 'A controller or a user approves a request, then its signer issues the certificate. Without that, the requestor repeats the request: a kubelet without a serving certificate cannot serve logs, exec and metrics, and each attempt leaves one more request until the cleaner deletes it after a day.',
-    fix: 'Look for the approver of that signer. EKS approves kubelet-serving only of nodes that it knows, for names and addresses that they have: compare the request with its node.',
-    sources: [
-      'pkg/controller/certificates/cleaner/cleaner.go isPendingPastDeadline',
-      'pkg/kubelet/certificate/kubelet.go NewKubeletServerCertificateManager',
-    ],
-  },
+  title: 'Certificate signing requests stay pending',
+  why: 'A controller or a user approves a request, then its signer issues the certificate. Without that, the requestor repeats the request: a kubelet without a serving certificate cannot serve logs, exec and metrics, and each attempt leaves one more request until the cleaner deletes it after a day.',
+  fix: 'Look for the approver of that signer. EKS approves kubelet-serving only of nodes that it knows, for names and addresses that they have: compare the request with its node.',
+  sources: [
+    'pkg/controller/certificates/cleaner/cleaner.go isPendingPastDeadline',
+    'pkg/kubelet/certificate/kubelet.go NewKubeletServerCertificateManager',
+  ],
 
   *judge({ cluster, at, certificates: { requests } }) {
     const nowMs = Date.parse(at)

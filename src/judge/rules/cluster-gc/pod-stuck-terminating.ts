@@ -16,15 +16,13 @@ export const podStuckTerminating = clusterRule({
   severity: 'medium',
   needs: ['pods'],
   fate: 'held',
-  docs: {
-    title: 'Pods hang in deletion',
-    why: 'A pod that is being deleted goes when its kubelet has ended it and its finalizers are gone. Where either does not come, it stays: its StatefulSet makes no other, its volumes stay attached, its node does not drain.',
-    fix: 'Bring the node back or delete it; where it is off for certain, taint it node.kubernetes.io/out-of-service. Of a finalizer, look for the controller that should take it away. Delete by force only what certainly does not run.',
-    sources: [
-      'pkg/controller/podgc/gc_controller.go gcTerminating, gcOrphaned',
-      'pkg/kubelet/kubelet_pods.go PodCouldHaveRunningContainers',
-    ],
-  },
+  title: 'Pods hang in deletion',
+  why: 'A pod that is being deleted goes when its kubelet has ended it and its finalizers are gone. Where either does not come, it stays: its StatefulSet makes no other, its volumes stay attached, its node does not drain.',
+  fix: 'Bring the node back or delete it; where it is off for certain, taint it node.kubernetes.io/out-of-service. Of a finalizer, look for the controller that should take it away. Delete by force only what certainly does not run.',
+  sources: [
+    'pkg/controller/podgc/gc_controller.go gcTerminating, gcOrphaned',
+    'pkg/kubelet/kubelet_pods.go PodCouldHaveRunningContainers',
+  ],
 
   *judge({ at, pods: { terminating } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

@@ -8,7 +8,7 @@ import {
   releasedSince,
 } from '#judge/garbage/released-volumes.ts'
 import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
 export const releasedVolume = clusterRule({
@@ -16,12 +16,10 @@ export const releasedVolume = clusterRule({
   severity: 'medium',
   needs: ['volumes'],
   fate: 'never',
-  docs: {
-    title: 'Released PersistentVolumes are retained and cost money',
-    why: 'When its PVC is deleted, a PersistentVolume with reclaim policy Retain becomes Released and stays so. It cannot be bound again, it is not deleted, and its disk costs money until it is deleted too.',
-    fix: 'Check whether the data is still needed. If it is, clear spec.claimRef so that a PVC can bind the volume; else delete the PersistentVolume and then its disk.',
-    sources: ['pkg/controller/volume/persistentvolume/pv_controller.go reclaimVolume'],
-  },
+  title: 'Released PersistentVolumes are retained and cost money',
+  why: 'When its PVC is deleted, a PersistentVolume with reclaim policy Retain becomes Released and stays so. It cannot be bound again, it is not deleted, and its disk costs money until it is deleted too.',
+  fix: 'Check whether the data is still needed. If it is, clear spec.claimRef so that a PVC can bind the volume; else delete the PersistentVolume and then its disk.',
+  sources: ['pkg/controller/volume/persistentvolume/pv_controller.go reclaimVolume'],
 
   *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
@@ -40,16 +38,16 @@ export const releasedVolume = clusterRule({
         size: sizeOf(sized),
         ...releasedConfidence(found),
         consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has ${found.length === 1 ? 'stays' : 'stay'} Released: no PVC can bind ${found.length === 1 ? 'it' : 'them'}, and no controller deletes ${found.length === 1 ? 'it' : 'them'}.`,
-        evidence: [
+        evidence: lines(
           ...costOf(sized),
           ...releasedSince(found, nowMs),
           namedEvidence('volumes', found),
-          ...(disks.length === 0 ? [] : [namedEvidence('disks', disks)]),
+          disks.length !== 0 && namedEvidence('disks', disks),
           namedEvidence(
             'claims',
             found.flatMap(({ claim }) => (claim === null ? [] : [{ name: claim }])),
           ),
-        ],
+        ),
         commands: found
           .slice(0, 1)
           .map(({ name }) => kubectl('get', 'pv', said(name), '-o', 'yaml')),

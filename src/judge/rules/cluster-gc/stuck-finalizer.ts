@@ -9,15 +9,13 @@ export const stuckFinalizer = clusterRule({
   severity: 'medium',
   needs: ['finalizers'],
   fate: 'held',
-  docs: {
-    title: 'Finalizers hold what was deleted',
-    why: 'An object that is being deleted stays until each of its finalizers was taken away by the controller that set it. Where that controller is gone or fails, the object stays for ever, and with it its namespace, its owner, or the machine that it stands for.',
-    fix: 'Bring the controller back, or mend what its log says. Only when it is gone for good, and what it would have cleaned up was cleaned up by hand, take the finalizer away.',
-    sources: [
-      'apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection',
-      'k8s.io/apimachinery pkg/apis/meta/v1 ObjectMeta.Finalizers',
-    ],
-  },
+  title: 'Finalizers hold what was deleted',
+  why: 'An object that is being deleted stays until each of its finalizers was taken away by the controller that set it. Where that controller is gone or fails, the object stays for ever, and with it its namespace, its owner, or the machine that it stands for.',
+  fix: 'Bring the controller back, or mend what its log says. Only when it is gone for good, and what it would have cleaned up was cleaned up by hand, take the finalizer away.',
+  sources: [
+    'apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection',
+    'k8s.io/apimachinery pkg/apis/meta/v1 ObjectMeta.Finalizers',
+  ],
 
   *judge({ cluster, at, finalizers }, { clusterGarbage: { minAgeHours, kinds } }) {
     const nowMs = Date.parse(at)

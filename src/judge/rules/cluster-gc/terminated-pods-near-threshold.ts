@@ -1,6 +1,5 @@
-import { line } from '#judge/evidence.ts'
 import { thresholdText } from '#judge/garbage/failed-pods.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line } from '#judge/rule.ts'
 import { counted, percent } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
 
@@ -13,15 +12,13 @@ export const terminatedPodsNearThreshold = clusterRule({
   severity: 'medium',
   needs: ['pods'],
   fate: 'threshold',
-  docs: {
-    title: 'Finished pods are about to be deleted by number',
-    why: 'Above the threshold pod GC deletes the oldest finished pods of the whole cluster, evicted ones first, whatever they are: the logs and exit codes of a Job that somebody still waits for among them.',
-    fix: 'Let finished pods end on their own terms: a time to live on Jobs, smaller histories of CronJobs, failed pods deleted. EKS lets the threshold itself be set (kubeControllerManagerConfig).',
-    sources: [
-      'pkg/controller/podgc/gc_controller.go gcTerminated',
-      'EKS API reference, KubeControllerManagerConfig',
-    ],
-  },
+  title: 'Finished pods are about to be deleted by number',
+  why: 'Above the threshold pod GC deletes the oldest finished pods of the whole cluster, evicted ones first, whatever they are: the logs and exit codes of a Job that somebody still waits for among them.',
+  fix: 'Let finished pods end on their own terms: a time to live on Jobs, smaller histories of CronJobs, failed pods deleted. EKS lets the threshold itself be set (kubeControllerManagerConfig).',
+  sources: [
+    'pkg/controller/podgc/gc_controller.go gcTerminated',
+    'EKS API reference, KubeControllerManagerConfig',
+  ],
 
   *judge({ cluster, pods: { terminated, threshold, excess } }) {
     const { pods: limit, isAssumed } = threshold

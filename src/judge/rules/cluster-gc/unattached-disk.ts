@@ -1,8 +1,7 @@
-import { line } from '#judge/evidence.ts'
 import { inGroups, isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
 import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
 
@@ -11,12 +10,10 @@ export const unattachedDisk = clusterRule({
   severity: 'medium',
   needs: ['disks'],
   fate: 'never',
-  docs: {
-    title: 'EBS volumes of the cluster are unattached and unbound',
-    why: 'An EBS volume with the tags of a cluster was created for it. If no PersistentVolume names it, it is left over from a forced deletion, from reclaim policy Retain, or from a node. It will not be attached again, and it costs money. The same is true if its PersistentVolume is Available, that is, bound to no PVC.',
-    fix: 'Its tags name its former PVC. Take a snapshot if the data may be needed. Then delete the PersistentVolume that names the volume, if any, and the volume.',
-    sources: ['EC2 API reference, DescribeVolumes', 'aws-ebs-csi-driver docs/tagging.md'],
-  },
+  title: 'EBS volumes of the cluster are unattached and unbound',
+  why: 'An EBS volume with the tags of a cluster was created for it. If no PersistentVolume names it, it is left over from a forced deletion, from reclaim policy Retain, or from a node. It will not be attached again, and it costs money. The same is true if its PersistentVolume is Available, that is, bound to no PVC.',
+  fix: 'Its tags name its former PVC. Take a snapshot if the data may be needed. Then delete the PersistentVolume that names the volume, if any, and the volume.',
+  sources: ['EC2 API reference, DescribeVolumes', 'aws-ebs-csi-driver docs/tagging.md'],
 
   *judge(
     { cluster, at, disks: { unattached, areVolumesKnown } },
@@ -42,17 +39,16 @@ export const unattachedDisk = clusterRule({
       noun: 'disk',
       size: sizeOf(sized),
       consequence: `${counted(left.length, 'EBS volume')} of this cluster ${left.length === 1 ? 'is' : 'are'} attached to nothing, and ${whoHas(left)}.`,
-      evidence: [
+      evidence: lines(
         ...costOf(sized),
         ...types
           .slice(0, 5)
           .map(([what, { length }]) => line('object', what, counted(length, 'volume'))),
         ...oldest(left, ({ createdMs }) => createdMs, nowMs, 'oldest was made'),
-        ...(available.length === 0
-          ? []
-          : [line('object', 'Available PersistentVolumes that name them', named(available))]),
+        available.length !== 0 &&
+          line('object', 'Available PersistentVolumes that name them', named(available)),
         line('object', 'volumes', named(left.map(({ volumeId: name }) => ({ name })))),
-      ],
+      ),
       commands: [aws('ec2', 'describe-volumes', '--volume-ids', said(first.volumeId))],
     }
   },

@@ -1,7 +1,6 @@
-import { line } from '#judge/evidence.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { CertificateRequest, ControlPlane } from '#model/cluster-garbage.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -24,12 +23,10 @@ export const uncollectedCertificateRequest = clusterRule({
   severity: 'low',
   needs: ['certificates'],
   fate: 'late',
-  docs: {
-    title: 'Answered certificate requests stay',
-    why: 'Once an hour a cleaner deletes requests that were issued, denied or failed more than an hour ago, and those that waited for a day. What it has passed over in two rounds it does not take. Before 1.35 it never took one that was approved and not issued.',
-    fix: 'Delete them: a request is of no use once it is answered. If new ones keep staying, look whether an admission webhook refuses the deletion.',
-    sources: ['pkg/controller/certificates/cleaner/cleaner.go handle'],
-  },
+  title: 'Answered certificate requests stay',
+  why: 'Once an hour a cleaner deletes requests that were issued, denied or failed more than an hour ago, and those that waited for a day. What it has passed over in two rounds it does not take. Before 1.35 it never took one that was approved and not issued.',
+  fix: 'Delete them: a request is of no use once it is answered. If new ones keep staying, look whether an admission webhook refuses the deletion.',
+  sources: ['pkg/controller/certificates/cleaner/cleaner.go handle'],
 
   *judge(
     { cluster, at, controlPlane, certificates: { requests } },

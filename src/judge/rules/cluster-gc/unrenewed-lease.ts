@@ -1,7 +1,6 @@
-import { line } from '#judge/evidence.ts'
 import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { clusterRule } from '#judge/rule.ts'
+import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
 import { byText } from '#model/text-order.ts'
@@ -11,15 +10,13 @@ export const unrenewedLease = clusterRule({
   severity: 'medium',
   needs: ['leases'],
   fate: 'with',
-  docs: {
-    title: 'Nodes have long not renewed their leases',
-    why: 'A kubelet renews its lease every ten seconds. If the lease is that old, no kubelet of the node reaches the API server: its pods are still counted, and whether they run is unknown.',
-    fix: 'Restore the node, or delete the Node object: its lease and its pods are deleted with it.',
-    sources: [
-      'component-helpers/apimachinery/lease/controller.go Run',
-      'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
-    ],
-  },
+  title: 'Nodes have long not renewed their leases',
+  why: 'A kubelet renews its lease every ten seconds. If the lease is that old, no kubelet of the node reaches the API server: its pods are still counted, and whether they run is unknown.',
+  fix: 'Restore the node, or delete the Node object: its lease and its pods are deleted with it.',
+  sources: [
+    'component-helpers/apimachinery/lease/controller.go Run',
+    'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
+  ],
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
@@ -47,7 +44,7 @@ export const unrenewedLease = clusterRule({
       nodes: found.map(({ name }) => name),
       consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not renewed ${found.length === 1 ? 'its lease' : 'their leases'} for more than ${minAgeHours} h: no kubelet is connected.`,
       evidence: [
-        line('object', 'leases that are not renewed', String(found.length)),
+        line('object', 'leases that are not renewed', found.length),
         ...oldest(found, ({ renewedMs }) => renewedMs, nowMs, 'first to be renewed no more'),
         line('object', 'nodes', named(found)),
       ],

@@ -1,7 +1,6 @@
 import type { NodeContext } from '#judge/cluster-facts.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
-import { line } from '#judge/evidence.ts'
-import { contextRule } from '#judge/rule.ts'
+import { contextRule, line } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
 import { amountOf } from '#judge/values.ts'
 import type { NodeClass } from '#model/cluster-input.ts'
@@ -22,15 +21,13 @@ export const diskDiffersFromNodeClass = contextRule({
   family: 'configuration',
   severity: 'low',
   needs: ['disks'],
-  docs: {
-    title: 'The disk of the node has another size than its nodegroup or node class declares',
-    why: 'Either the filesystem was not grown to the size of its volume, or the node is older than the declaration. Percentages of thresholds stand for other amounts than planned.',
-    fix: 'Grow the partition and the filesystem (growpart, xfs_growfs), or replace the node.',
-    sources: [
-      'EKS API reference, Nodegroup diskSize',
-      'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDeviceMapping',
-    ],
-  },
+  title: 'The disk of the node has another size than its nodegroup or node class declares',
+  why: 'Either the filesystem was not grown to the size of its volume, or the node is older than the declaration. Percentages of thresholds stand for other amounts than planned.',
+  fix: 'Grow the partition and the filesystem (growpart, xfs_growfs), or replace the node.',
+  sources: [
+    'EKS API reference, Nodegroup diskSize',
+    'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDeviceMapping',
+  ],
   appliesTo: ({ identity }) =>
     identity.operatingSystem === 'linux' &&
     (identity.owner === 'karpenter' || identity.owner === 'managed-nodegroup'),

@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
 
 export const invalidKubeletConfiguration = nodeRule({
@@ -7,16 +6,14 @@ export const invalidKubeletConfiguration = nodeRule({
   family: 'configuration',
   severity: 'critical',
   needs: ['nextStart'],
-  docs: {
-    title: 'The kubelet refuses the configuration on its disk',
-    why: 'The kubelet reads its files only when it starts, and exits if it finds them invalid. A running node shows nothing of it; after the next restart or reboot it stays NotReady, its pods are replaced elsewhere after five minutes, and the API server answers 503 for its kubelet.',
-    fix: 'Correct the file (or the user data that writes it) before anything restarts the kubelet.',
-    sources: [
-      'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
-      'pkg/kubelet/eviction/helpers.go ParseThresholdConfig',
-      'pkg/kubelet/images/image_gc_manager.go NewImageGCManager',
-    ],
-  },
+  title: 'The kubelet refuses the configuration on its disk',
+  why: 'The kubelet reads its files only when it starts, and exits if it finds them invalid. A running node shows nothing of it; after the next restart or reboot it stays NotReady, its pods are replaced elsewhere after five minutes, and the API server answers 503 for its kubelet.',
+  fix: 'Correct the file (or the user data that writes it) before anything restarts the kubelet.',
+  sources: [
+    'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
+    'pkg/kubelet/eviction/helpers.go ParseThresholdConfig',
+    'pkg/kubelet/images/image_gc_manager.go NewImageGCManager',
+  ],
 
   *judge({ nextStart, identity, doubts }) {
     const [first] = nextStart.errors

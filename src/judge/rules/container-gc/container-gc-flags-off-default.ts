@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
 
@@ -29,15 +28,13 @@ export const containerGcFlagsOffDefault = nodeRule({
   family: 'container-gc',
   severity: 'low',
   needs: ['host'],
-  docs: {
-    title: 'Container garbage collection runs with other flags than the default',
-    why: 'These three settings exist only as deprecated flags. No configuration file and no configz shows them, so it is hard to see why dead containers and their logs stay or are deleted early.',
-    fix: "Take the flag out of the kubelet's command line (user data, systemd drop-in), and protect the disk with eviction thresholds.",
-    sources: [
-      'cmd/kubelet/app/options/options.go NewKubeletFlags',
-      'pkg/kubelet/container/container_gc.go GCPolicy',
-    ],
-  },
+  title: 'Container garbage collection runs with other flags than the default',
+  why: 'These three settings exist only as deprecated flags. No configuration file and no configz shows them, so it is hard to see why dead containers and their logs stay or are deleted early.',
+  fix: "Take the flag out of the kubelet's command line (user data, systemd drop-in), and protect the disk with eviction thresholds.",
+  sources: [
+    'cmd/kubelet/app/options/options.go NewKubeletFlags',
+    'pkg/kubelet/container/container_gc.go GCPolicy',
+  ],
 
   *judge({ host }) {
     const args = host.kubelet?.commandLine ?? []

@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, lines, nodeRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
 export const deadContainerPile = nodeRule({
@@ -7,15 +6,13 @@ export const deadContainerPile = nodeRule({
   family: 'container-gc',
   severity: 'medium',
   needs: ['runtime'],
-  docs: {
-    title: 'Dead containers pile up',
-    why: 'The kubelet keeps one dead container of each container that it restarted, for its logs, and all of pods that still exist. Each keeps its writable layer and its log on the disk, and its image in use: image GC cannot delete that.',
-    fix: 'Delete finished pods and jobs (ttlSecondsAfterFinished), end crash loops, and look at the flags of container GC. Policy deadContainers says how many are many.',
-    sources: [
-      'pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers',
-      'pkg/kubelet/images/image_gc_manager.go detectImages',
-    ],
-  },
+  title: 'Dead containers pile up',
+  why: 'The kubelet keeps one dead container of each container that it restarted, for its logs, and all of pods that still exist. Each keeps its writable layer and its log on the disk, and its image in use: image GC cannot delete that.',
+  fix: 'Delete finished pods and jobs (ttlSecondsAfterFinished), end crash loops, and look at the flags of container GC. Policy deadContainers says how many are many.',
+  sources: [
+    'pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers',
+    'pkg/kubelet/images/image_gc_manager.go detectImages',
+  ],
 
   *judge({ runtime, containerGC }, policy) {
     if (runtime.containers === undefined) {
@@ -29,13 +26,11 @@ export const deadContainerPile = nodeRule({
     const removals = containerGC?.removals.filter(({ kind }) => kind === 'container').length
     yield {
       consequence: `${counted(dead, 'dead container')} beside ${running} running: each keeps its layer, its log and its image.${removals === undefined ? '' : ` The next container GC removes ${removals} of them.`}`,
-      evidence: [
-        line('runtime', 'dead containers', String(dead)),
-        line('runtime', 'running containers', String(running)),
-        ...(removals === undefined
-          ? []
-          : [line('computed', 'next container GC removes', String(removals))]),
-      ],
+      evidence: lines(
+        line('runtime', 'dead containers', dead),
+        line('runtime', 'running containers', running),
+        removals !== undefined && line('computed', 'next container GC removes', removals),
+      ),
     }
   },
 })

@@ -1,10 +1,8 @@
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
-import { line } from '#judge/evidence.ts'
 import { gapsOf } from '#judge/gaps.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { sources as allSources, type Source } from '#model/read-mode.ts'
 
-/** What stays open where a source was not read. */
 const unsaid: Record<Source, string> = {
   node: 'what it is',
   pods: 'which pods would be evicted',
@@ -27,12 +25,10 @@ export const unreadNode = nodeRule({
   severity: 'high',
   needs: [],
   titles,
-  docs: {
-    title: 'A node could not be read in full',
-    why: 'What was not read was not judged. Each rule that needed it is unknown here, which is not a pass.',
-    fix: 'Look at the reason: grant get nodes/proxy where it is forbidden, or what the modes ssm and kubelet need (highwater doctor says what is missing); where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
-    sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
-  },
+  title: 'A node could not be read in full',
+  why: 'What was not read was not judged. Each rule that needed it is unknown here, which is not a pass.',
+  fix: 'Look at the reason: grant get nodes/proxy where it is forbidden, or what the modes ssm and kubelet need (highwater doctor says what is missing); where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
+  sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
 
   *judge(subject) {
     const { identity, unread, configuration, isConfigurationOnDisk, summary, host, disks } = subject

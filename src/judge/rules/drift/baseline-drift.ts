@@ -13,10 +13,9 @@ import { runs, shownRunning, startFact } from '#judge/drift/layers.ts'
 import { peersOf } from '#judge/drift/peers.ts'
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
 import { isOnMost } from '#judge/drift/shares.ts'
-import { line } from '#judge/evidence.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { isEksReservation } from '#judge/reservations.ts'
-import { contextRule, type FactOfGroup } from '#judge/rule.ts'
+import { contextRule, type FactOfGroup, line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Baseline } from '#model/policy.ts'
@@ -39,7 +38,6 @@ type BaselineFact = Pick<
 
 interface Deviation {
   path: string
-  /** What it should be, as shown. */
   expected: string
   value: unknown
 }
@@ -50,16 +48,14 @@ export const baselineDrift = contextRule({
   severity: 'medium',
   needs: ['configuration'],
   policy: ['baseline'],
-  docs: {
-    title: 'Nodes run with other kubelet settings than they are meant to',
-    why: "The policy's baseline says what nodes are meant to run with. Where none is written, nodes on images of EKS run with what their launch template or node class declares, and in all else with what their AMI writes: anything else was changed on the nodes, and is lost when they are replaced.",
-    fix: 'Set what the baseline says where the nodes come from (launch template, NodeConfig, EC2NodeClass), or write down in policy.baseline what is meant.',
-    sources: [
-      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
-      'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',
-      'bottlerocket-core-kit packages/kubernetes-1.34/kubelet-config',
-    ],
-  },
+  title: 'Nodes run with other kubelet settings than they are meant to',
+  why: "The policy's baseline says what nodes are meant to run with. Where none is written, nodes on images of EKS run with what their launch template or node class declares, and in all else with what their AMI writes: anything else was changed on the nodes, and is lost when they are replaced.",
+  fix: 'Set what the baseline says where the nodes come from (launch template, NodeConfig, EC2NodeClass), or write down in policy.baseline what is meant.',
+  sources: [
+    'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
+    'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',
+    'bottlerocket-core-kit packages/kubernetes-1.34/kubelet-config',
+  ],
 
   fact: (subject): BaselineFact => {
     const { cluster, identity, configuration, isConfigurationOnDisk, node } = subject
@@ -212,7 +208,6 @@ function besideDeclared(
     : null
 }
 
-/** Defaults of the image, or else of the kubelet, by path. */
 const presetsOf = ({
   amiFamily,
   kubeletVersion,

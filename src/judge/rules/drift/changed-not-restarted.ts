@@ -10,12 +10,10 @@ export const changedNotRestarted = nodeRule({
   family: 'drift',
   severity: 'medium',
   needs: ['configuration', 'nextStart'],
-  docs: {
-    title: "The kubelet's files were changed, and it was not restarted",
-    why: 'The kubelet reads its files once, when it starts. What was written since does not act until the next restart or reboot, and then all of it acts at once.',
-    fix: 'Restart the kubelet in a quiet hour (systemctl restart kubelet), or put the file back; replace the node where the change belongs to its launch template.',
-    sources: ['cmd/kubelet/app/server.go NewKubeletCommand, initConfigz'],
-  },
+  title: "The kubelet's files were changed, and it was not restarted",
+  why: 'The kubelet reads its files once, when it starts. What was written since does not act until the next restart or reboot, and then all of it acts at once.',
+  fix: 'Restart the kubelet in a quiet hour (systemctl restart kubelet), or put the file back; replace the node where the change belongs to its launch template.',
+  sources: ['cmd/kubelet/app/server.go NewKubeletCommand, initConfigz'],
 
   *judge(subject) {
     const { nextStart, configuration, identity, doubts } = subject

@@ -14,8 +14,7 @@ import {
 } from '#judge/drift/layers.ts'
 import { peersOf } from '#judge/drift/peers.ts'
 import { isOnMost } from '#judge/drift/shares.ts'
-import { line } from '#judge/evidence.ts'
-import { contextRule, type FactOfGroup } from '#judge/rule.ts'
+import { contextRule, type FactOfGroup, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
 interface LossFact {
@@ -34,16 +33,14 @@ export const lostOnTheWay = contextRule({
   family: 'drift',
   severity: 'medium',
   needs: ['configuration'],
-  docs: {
-    title: 'A declared kubelet setting is not in effect',
-    why: 'A setting passes from a launch template, an EC2NodeClass or a file through drop-ins and flags to the kubelet, and each step can drop it silently. Images read only their own source, the kubelet ignores misspelt fields and files that are not named *.conf, and a later drop-in or a flag wins.',
-    fix: 'Declare the setting where this image reads it (NodeConfig on Amazon Linux 2023, settings.kubernetes on Bottlerocket, spec.kubelet of the EC2NodeClass), remove what overrides it, and replace the nodes.',
-    sources: [
-      'cmd/kubelet/app/server.go NewKubeletCommand, mergeKubeletConfigurations',
-      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
-      'karpenter-provider-aws#7194, terraform-aws-eks#3420',
-    ],
-  },
+  title: 'A declared kubelet setting is not in effect',
+  why: 'A setting passes from a launch template, an EC2NodeClass or a file through drop-ins and flags to the kubelet, and each step can drop it silently. Images read only their own source, the kubelet ignores misspelt fields and files that are not named *.conf, and a later drop-in or a flag wins.',
+  fix: 'Declare the setting where this image reads it (NodeConfig on Amazon Linux 2023, settings.kubernetes on Bottlerocket, spec.kubelet of the EC2NodeClass), remove what overrides it, and replace the nodes.',
+  sources: [
+    'cmd/kubelet/app/server.go NewKubeletCommand, mergeKubeletConfigurations',
+    'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
+    'karpenter-provider-aws#7194, terraform-aws-eks#3420',
+  ],
   // Nothing can be declared for EKS Auto Mode.
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
 
@@ -93,14 +90,14 @@ export const lostOnTheWay = contextRule({
     yield {
       confidence: isCertain ? 'certain' : 'likely',
       consequence: `${counted(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${lossWords(losses, running)}`,
-      evidence: [
+      evidence: lines(
         ...layerEvidence(losses),
-        ...(files === null && !losses.every(isSure)
-          ? [line('unread', 'disk', `the files were not read: ${start}`)]
-          : []),
-        ...(files !== null && doubt !== null ? [line('unread', 'disk', doubt)] : []),
+        files === null &&
+          !losses.every(isSure) &&
+          line('unread', 'disk', `the files were not read: ${start}`),
+        files !== null && doubt !== null && line('unread', 'disk', doubt),
         ...wayEvidence(losses, files, running),
-      ],
+      ),
       fix: { config: configOf(declared, running) },
     }
   },

@@ -12,8 +12,7 @@ import { fieldValues, writtenSettings } from '#judge/drift/drift.ts'
 import { type Drift, driftOf, type Meant, type NodesOfValue, peersOf } from '#judge/drift/peers.ts'
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
 import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
-import { line } from '#judge/evidence.ts'
-import { type CohortMember, cohortRule } from '#judge/rule.ts'
+import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
@@ -32,15 +31,13 @@ export const peerDrift = cohortRule({
   severity: 'medium',
   needs: ['configuration'],
   policy: ['baseline'],
-  docs: {
-    title: 'Nodes differ from their peers in GC, eviction, log or reservation settings',
-    why: 'Nodes of one nodegroup are meant to be alike. One that was edited by hand, or has missed a change, meets pressure at another point than its peers. Most of them are the norm, unless what was declared or the baseline of the policy says that the few are right.',
-    fix: "Put the setting where the group's nodes come from (launch template, NodeConfig, EC2NodeClass), and replace the nodes that differ.",
-    sources: [
-      'cmd/kubelet/app/server.go initConfigz',
-      'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration',
-    ],
-  },
+  title: 'Nodes differ from their peers in GC, eviction, log or reservation settings',
+  why: 'Nodes of one nodegroup are meant to be alike. One that was edited by hand, or has missed a change, meets pressure at another point than its peers. Most of them are the norm, unless what was declared or the baseline of the policy says that the few are right.',
+  fix: "Put the setting where the group's nodes come from (launch template, NodeConfig, EC2NodeClass), and replace the nodes that differ.",
+  sources: [
+    'cmd/kubelet/app/server.go initConfigz',
+    'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration',
+  ],
 
   cohort: peersOf,
 

@@ -3,8 +3,7 @@ import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.t
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { absentValue, type FieldValue, fieldValues, writtenSettings } from '#judge/drift/drift.ts'
-import { line } from '#judge/evidence.ts'
-import { type CohortMember, cohortRule } from '#judge/rule.ts'
+import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
@@ -23,15 +22,13 @@ export const versionSkewDrift = cohortRule({
   family: 'drift',
   severity: 'low',
   needs: [],
-  docs: {
-    title: 'Nodes of one group run different AMI releases or kubelet minors',
-    why: 'A rolling update that stopped half-way leaves two kinds of nodes. Releases and minors have other defaults, so the same pod meets other thresholds on one node than on the next. Karpenter replaces its nodes one by one, so some skew there is normal.',
-    fix: 'Finish the update of the nodegroup (aws eks update-nodegroup-version); look for pod disruption budgets that hold it up.',
-    sources: [
-      'EKS user guide, Update a managed node group',
-      'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration',
-    ],
-  },
+  title: 'Nodes of one group run different AMI releases or kubelet minors',
+  why: 'A rolling update that stopped half-way leaves two kinds of nodes. Releases and minors have other defaults, so the same pod meets other thresholds on one node than on the next. Karpenter replaces its nodes one by one, so some skew there is normal.',
+  fix: 'Finish the update of the nodegroup (aws eks update-nodegroup-version); look for pod disruption budgets that hold it up.',
+  sources: [
+    'EKS user guide, Update a managed node group',
+    'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration',
+  ],
   // AWS rolls these over by itself.
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
   cohort: () => '',

@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { cohortRule } from '#judge/rule.ts'
+import { cohortRule, line } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
 import { amountOf } from '#judge/values.ts'
 import { byText } from '#model/text-order.ts'
@@ -9,7 +8,6 @@ const mixedRatio = 2
 const signals = ['nodefs.available', 'imagefs.available'] as const
 
 interface Absolute {
-  /** Where it is set, and for what. */
   what: string
   value: string
   capacityBytes: number
@@ -20,12 +18,10 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
   family: 'eviction',
   severity: 'low',
   needs: ['configuration', 'eviction', 'disks'],
-  docs: {
-    title: 'One quantity is the eviction threshold of disks of very different sizes',
-    why: 'What is a tenth of a large disk is half of a small one: the small nodes of the group evict while they are half empty, or the large ones have next to no room left.',
-    fix: 'Write disk thresholds as percentages where a group has disks of several sizes, or divide the group.',
-    sources: ['pkg/kubelet/eviction/api/types.go GetThresholdQuantity'],
-  },
+  title: 'One quantity is the eviction threshold of disks of very different sizes',
+  why: 'What is a tenth of a large disk is half of a small one: the small nodes of the group evict while they are half empty, or the large ones have next to no room left.',
+  fix: 'Write disk thresholds as percentages where a group has disks of several sizes, or divide the group.',
+  sources: ['pkg/kubelet/eviction/api/types.go GetThresholdQuantity'],
 
   cohort: () => '',
 
@@ -58,7 +54,7 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
         failing: {
           consequence: `${bounded(value)} is ${share(smallest.capacityBytes)} of the smallest disk (${bytes(smallest.capacityBytes)}) and ${share(largest.capacityBytes)} of the largest (${bytes(largest.capacityBytes)}) among ${counted(alike.length, 'node')} of one group.`,
           evidence: [
-            line('configz', `${what}`, bounded(value)),
+            line('configz', `${what}`, value),
             line(
               'computed',
               'smallest disk',

@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { percent } from '#judge/text.ts'
 import { configuredAt, exactAmount } from '#judge/thresholds.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
@@ -14,12 +13,10 @@ export const alertBehindEviction = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['eviction'],
-  docs: {
-    title: 'The critical disk alert fires only after pods are evicted',
-    why: 'The kubelet evicts pods before the disk reaches the level of the alert. The people on call learn of it from failing pods.',
-    fix: 'Set the critical level of the alert below the use at which eviction begins (policy alertPercent says where it stands).',
-    sources: ['pkg/kubelet/eviction/helpers.go thresholdsMet'],
-  },
+  title: 'The critical disk alert fires only after pods are evicted',
+  why: 'The kubelet evicts pods before the disk reaches the level of the alert. The people on call learn of it from failing pods.',
+  fix: 'Set the critical level of the alert below the use at which eviction begins (policy alertPercent says where it stands).',
+  sources: ['pkg/kubelet/eviction/helpers.go thresholdsMet'],
   *judge({ eviction, filesystems, configuration }, { criticalAlertPercent }) {
     if (criticalAlertPercent === undefined) return
     const leftPercent = 100 - criticalAlertPercent
@@ -35,7 +32,7 @@ export const alertBehindEviction = nodeRule({
     yield {
       consequence: `The alert fires at ${percent(criticalAlertPercent)} used. Eviction begins at ${names}, which is met before.`,
       evidence: [
-        line('policy', 'policy alertPercent.critical', String(criticalAlertPercent)),
+        line('policy', 'policy alertPercent.critical', criticalAlertPercent),
         ...behind.flatMap(threshold => [
           configuredAt(threshold, configuration),
           line(

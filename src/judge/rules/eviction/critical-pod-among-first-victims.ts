@@ -1,6 +1,5 @@
-import { line } from '#judge/evidence.ts'
 import { ownRankings } from '#judge/rankings.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import { matchesGlob } from '#model/glob.ts'
@@ -13,15 +12,13 @@ export const criticalPodAmongFirstVictims = nodeRule({
   family: 'eviction',
   severity: 'high',
   needs: ['eviction', 'pods'],
-  docs: {
-    title: 'A pod that the node needs is among the first to be evicted',
-    why: "Only static pods and those of priority 2000000000 or more are safe from eviction. A DaemonSet's pod of kube-system (or one that the policy names under criticalPods) without it is evicted like any other, and here among the first three: with it go the node's network, volumes or DNS.",
-    fix: 'Give it priorityClassName system-node-critical (or system-cluster-critical), and requests that cover what it uses.',
-    sources: [
-      'pkg/kubelet/eviction/helpers.go rankMemoryPressure, rankDiskPressureFunc',
-      'pkg/kubelet/types/pod_update.go IsCriticalPod',
-    ],
-  },
+  title: 'A pod that the node needs is among the first to be evicted',
+  why: "Only static pods and those of priority 2000000000 or more are safe from eviction. A DaemonSet's pod of kube-system (or one that the policy names under criticalPods) without it is evicted like any other, and here among the first three: with it go the node's network, volumes or DNS.",
+  fix: 'Give it priorityClassName system-node-critical (or system-cluster-critical), and requests that cover what it uses.',
+  sources: [
+    'pkg/kubelet/eviction/helpers.go rankMemoryPressure, rankDiskPressureFunc',
+    'pkg/kubelet/types/pod_update.go IsCriticalPod',
+  ],
 
   *judge(subject, policy) {
     const { eviction, pods } = subject
@@ -69,7 +66,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
             `pod ${name} under ${signals}`,
             `place ${before + 1}${upTo > before + 1 ? ` to ${upTo}` : ''}: ${bounded(pod.reason)}`,
           ),
-          line('object', `pod ${name} priority`, String(pod.priority)),
+          line('object', `pod ${name} priority`, pod.priority),
         ],
       }
     }

@@ -1,7 +1,6 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
-import { nodeRule, type Satisfied } from '#judge/rule.ts'
+import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import {
   conditionOf,
@@ -24,15 +23,13 @@ export const evictionDue = nodeRule({
   family: 'eviction',
   severity: 'critical',
   needs: ['eviction'],
-  docs: {
-    title: 'An eviction threshold is met: the kubelet evicts',
-    why: 'The node is below a threshold now: it reports the condition, is tainted, refuses pods, and evicts one pod after the other until it is above again.',
-    fix: 'Make room at once: delete what is large and not needed, or drain the node. Then look at what grows, and at the thresholds.',
-    sources: [
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
-      'pkg/kubelet/eviction/helpers.go thresholdsMet',
-    ],
-  },
+  title: 'An eviction threshold is met: the kubelet evicts',
+  why: 'The node is below a threshold now: it reports the condition, is tainted, refuses pods, and evicts one pod after the other until it is above again.',
+  fix: 'Make room at once: delete what is large and not needed, or drain the node. Then look at what grows, and at the thresholds.',
+  sources: [
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    'pkg/kubelet/eviction/helpers.go thresholdsMet',
+  ],
 
   *judge(subject) {
     const { eviction, conditions, configuration } = subject
@@ -96,7 +93,6 @@ function unobservedSignals({
   return [...new Set(unobserved)]
 }
 
-/** The amount below which a threshold is met, and the observed amount. */
 function computedLines(threshold: EvaluatedThreshold): Evidence[] {
   const { signal, resolved, margin } = threshold
   if (resolved === null) return []
@@ -144,7 +140,6 @@ function consequenceOf(threshold: EvaluatedThreshold, isReported: boolean): stri
     : `${signal} is ${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
 }
 
-/** What the kubelet deletes before it evicts, and whom it evicts first. */
 function reclaimed({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionPrediction): string[] {
   if (actsOn.length === 0) return []
   const images = imageDeletions?.length ?? null

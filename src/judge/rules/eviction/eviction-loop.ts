@@ -8,9 +8,8 @@ import {
   recordedEvictions,
 } from '#judge/events/evictions.ts'
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
-import { line } from '#judge/evidence.ts'
-import { contextRule, type Failing } from '#judge/rule.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { contextRule, type Failing, line, lines } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import { byText } from '#model/text-order.ts'
 
@@ -24,7 +23,6 @@ const containersShown = 3
 interface LoopFact {
   evicted: Eviction[]
   owners: string[]
-  /** By owner: the pressure taints that its living pods here tolerate. */
   tolerated: Record<string, string[]>
   /** By resource: the owners of those that replay evicts first. */
   nextVictims: Record<string, readonly (string | null)[]>
@@ -35,16 +33,14 @@ export const evictionLoop = contextRule({
   family: 'eviction',
   severity: 'high',
   needs: ['pods'],
-  docs: {
-    title: 'Pods of one owner are evicted from this node again and again',
-    why: 'The owner replaces what the kubelet evicts, and the replacement fills the node again. Pods that tolerate the pressure taints, as those of every DaemonSet do, come straight back to the same node; while the pressure lasts, the kubelet refuses them at the door, which counts as evicted, too.',
-    fix: 'Give its containers requests and limits of ephemeral-storage (or memory) that cover what they use, and its emptyDir volumes a sizeLimit. Drop tolerations of node.kubernetes.io/disk-pressure, memory-pressure and pid-pressure, and those with operator Exists and no key; a DaemonSet gets them whatever its template says.',
-    sources: [
-      'pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit',
-      'pkg/controller/daemon/util/daemonset_util.go AddOrUpdateDaemonPodTolerations',
-      'kubernetes#122779',
-    ],
-  },
+  title: 'Pods of one owner are evicted from this node again and again',
+  why: 'The owner replaces what the kubelet evicts, and the replacement fills the node again. Pods that tolerate the pressure taints, as those of every DaemonSet do, come straight back to the same node; while the pressure lasts, the kubelet refuses them at the door, which counts as evicted, too.',
+  fix: 'Give its containers requests and limits of ephemeral-storage (or memory) that cover what they use, and its emptyDir volumes a sizeLimit. Drop tolerations of node.kubernetes.io/disk-pressure, memory-pressure and pid-pressure, and those with operator Exists and no key; a DaemonSet gets them whatever its template says.',
+  sources: [
+    'pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit',
+    'pkg/controller/daemon/util/daemonset_util.go AddOrUpdateDaemonPodTolerations',
+    'kubernetes#122779',
+  ],
 
   fact: ({ pods, eviction, at }): LoopFact => ({
     evicted: recordedEvictions(pods, at),
@@ -107,34 +103,26 @@ function loopOf(
           : '. What replaces them comes back and goes again.',
         isNext ? ' By replay the next to go is of the same owner.' : '',
       ].join(''),
-      evidence: [
+      evidence: lines(
         line(
           'event',
           `evictions of ${owner.name}${owner.isKnown ? '' : ' (by name)'}`,
           timesOf(times),
         ),
         ...messageLines(evictions),
-        line(
-          'event',
-          'the kubelet said last',
-          bounded(latest.message === '' ? 'nothing' : latest.message),
-        ),
-        ...(returns ? [line('node', 'tolerated taint', taint)] : []),
-        ...(next.length > 0
-          ? [
-              line(
-                'computed',
-                `next to go under ${resource} by replay`,
-                isNext ? 'a pod of the same owner' : 'a pod of another',
-              ),
-            ]
-          : []),
-      ],
+        line('event', 'the kubelet said last', latest.message === '' ? 'nothing' : latest.message),
+        returns && line('node', 'tolerated taint', taint),
+        next.length > 0 &&
+          line(
+            'computed',
+            `next to go under ${resource} by replay`,
+            isNext ? 'a pod of the same owner' : 'a pod of another',
+          ),
+      ),
     },
   }
 }
 
-/** The last resource, threshold and containers that the messages of evictions name. */
 function messageLines(evictions: readonly ReturnType<typeof readEvictionMessage>[]): Evidence[] {
   const resource = evictions.findLast(one => one.resource !== null)?.resource ?? null
   const figures = evictions.findLast(({ threshold }) => threshold !== null)?.threshold

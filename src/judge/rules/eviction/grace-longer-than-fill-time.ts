@@ -1,6 +1,5 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
-import { nodeRule, type Satisfied } from '#judge/rule.ts'
+import { line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { percent, span } from '#judge/text.ts'
 import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
 import { float32Rounding, withEntries } from '#judge/values.ts'
@@ -22,16 +21,14 @@ export const graceLongerThanFillTime = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['eviction'],
-  docs: {
-    title: 'The disk is full before the grace period of a soft threshold is over',
-    why: 'A soft threshold evicts only after it was met for its whole grace period. Where the disk grows from the soft threshold to the hard one in less time, the hard one acts first, without waiting, and the soft threshold is never more than a condition and a taint. Without a hard one the disk is full by then.',
-    fix: 'Shorten evictionSoftGracePeriod of that signal, or set evictionSoft further above evictionHard. What the disk is taken to grow by is policy assumedGrowthPercent.',
-    sources: [
-      'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod',
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
-      'kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction',
-    ],
-  },
+  title: 'The disk is full before the grace period of a soft threshold is over',
+  why: 'A soft threshold evicts only after it was met for its whole grace period. Where the disk grows from the soft threshold to the hard one in less time, the hard one acts first, without waiting, and the soft threshold is never more than a condition and a taint. Without a hard one the disk is full by then.',
+  fix: 'Shorten evictionSoftGracePeriod of that signal, or set evictionSoft further above evictionHard. What the disk is taken to grow by is policy assumedGrowthPercent.',
+  sources: [
+    'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod',
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    'kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject, policy) {
@@ -65,9 +62,9 @@ export const graceLongerThanFillTime = nodeRule({
         // The growth is assumed, not seen.
         confidence: 'likely',
         consequence: `The soft threshold waits ${span(soft.gracePeriodMs)} before it evicts anything, and only ${shownAmount(soft, between)} of ${signal} lie below it: then ${ends}. In the stress test of policy assumedGrowthPercent they are used up sooner${podSeconds > 0 ? `, and a pod then still has up to ${podSeconds} s to end` : ''}.`,
-        evidence: [
+        evidence: lines(
           configuredAt(soft, configuration),
-          ...(hard ? [configuredAt(hard, configuration)] : []),
+          hard && configuredAt(hard, configuration),
           line('computed', `grace period of ${signal}`, span(soft.gracePeriodMs)),
           line(
             'computed',
@@ -80,10 +77,8 @@ export const graceLongerThanFillTime = nodeRule({
             `growth assumed in ${gcMinutes} min`,
             `${percent(policy.assumedGrowthPercent)} of the capacity`,
           ),
-          ...(podSeconds > 0
-            ? [line('configz', 'evictionMaxPodGracePeriod', `${podSeconds} s`)]
-            : []),
-        ],
+          podSeconds > 0 && line('configz', 'evictionMaxPodGracePeriod', `${podSeconds} s`),
+        ),
         fix: shorter(soft, filledMs, subject),
       }
     }

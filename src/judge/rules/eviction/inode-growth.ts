@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, lines, nodeRule } from '#judge/rule.ts'
 import { percent } from '#judge/text.ts'
 
 const dayMs = 86_400_000
@@ -11,15 +10,13 @@ export const inodeGrowth = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['disks'],
-  docs: {
-    title: 'A filesystem runs out of inodes before it runs out of bytes',
-    why: 'Many small files use up the inodes of the disk. Image GC looks at bytes only, so eviction comes first.',
-    fix: 'Find the pod or folder with the most files in the ledger of the node, and delete what it leaves; or create the filesystem with more inodes.',
-    sources: [
-      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
-      'pkg/kubelet/eviction/helpers.go makeSignalObservations',
-    ],
-  },
+  title: 'A filesystem runs out of inodes before it runs out of bytes',
+  why: 'Many small files use up the inodes of the disk. Image GC looks at bytes only, so eviction comes first.',
+  fix: 'Find the pod or folder with the most files in the ledger of the node, and delete what it leaves; or create the filesystem with more inodes.',
+  sources: [
+    'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+    'pkg/kubelet/eviction/helpers.go makeSignalObservations',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ disks, ledger, node, at }) {
@@ -45,11 +42,11 @@ export const inodeGrowth = nodeRule({
         .toSorted((a, b) => (b.inodes ?? 0) - (a.inodes ?? 0))[0]
       yield {
         consequence: `${name} has used ${percent(inodePercent)} of its inodes and ${percent(bytePercent)} of its bytes: the inodes run out first${when}.`,
-        evidence: [
-          line('summary', `${name} inodes`, String(all)),
-          line('summary', `${name} inodes free`, String(free)),
-          ...(most ? [line('computed', `most inodes: ${most.holder}`, String(most.inodes))] : []),
-        ],
+        evidence: lines(
+          line('summary', `${name} inodes`, all),
+          line('summary', `${name} inodes free`, free),
+          most && line('computed', `most inodes: ${most.holder}`, most.inodes ?? 0),
+        ),
       }
     }
   },

@@ -1,6 +1,5 @@
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
 import type { LocalStorageEviction } from '#model/prediction.ts'
 
@@ -12,14 +11,12 @@ export const localStorageLimitExceeded = nodeRule({
   family: 'eviction',
   severity: 'high',
   needs: ['localStorageEvictions'],
-  docs: {
-    title: 'Pods use more local storage than their own limit: the kubelet evicts them',
-    why: 'Limits of ephemeral-storage and sizeLimit of emptyDir volumes are checked at each eviction pass, whether the node has pressure or not. A pod over one is evicted at once; its owner starts the next one, which fills up again.',
-    fix: 'Raise the limit to what the pod needs, or have it write less: logs to standard output count too.',
-    sources: [
-      'pkg/kubelet/eviction/eviction_manager.go localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction, containerEphemeralStorageLimitEviction',
-    ],
-  },
+  title: 'Pods use more local storage than their own limit: the kubelet evicts them',
+  why: 'Limits of ephemeral-storage and sizeLimit of emptyDir volumes are checked at each eviction pass, whether the node has pressure or not. A pod over one is evicted at once; its owner starts the next one, which fills up again.',
+  fix: 'Raise the limit to what the pod needs, or have it write less: logs to standard output count too.',
+  sources: [
+    'pkg/kubelet/eviction/eviction_manager.go localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction, containerEphemeralStorageLimitEviction',
+  ],
 
   *judge({ localStorageEvictions }) {
     if (localStorageEvictions.length === 0) return

@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import type { Filesystems } from '#model/prediction.ts'
 
@@ -8,17 +7,15 @@ export const lostDefaultThreshold = nodeRule({
   family: 'eviction',
   severity: 'high',
   needs: ['configuration', 'eviction'],
-  docs: {
-    title: 'A default eviction threshold is lost, and nothing watches in its place',
-    why: 'A kubelet configuration that sets evictionHard replaces the whole map of defaults: each signal that it does not name is off. What that signal would have watched can then run full without any eviction.',
-    fix: 'Name every signal in evictionHard, the defaults too, or set mergeDefaultEvictionSettings: true (kubelet 1.33 and later). A signal that shall be off is written as 0%.',
-    sources: [
-      'cmd/kubelet/app/server.go loadConfigFile',
-      'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
-      'kubernetes/website#36960',
-      'bottlerocket-os/bottlerocket#3350',
-    ],
-  },
+  title: 'A default eviction threshold is lost, and nothing watches in its place',
+  why: 'A kubelet configuration that sets evictionHard replaces the whole map of defaults: each signal that it does not name is off. What that signal would have watched can then run full without any eviction.',
+  fix: 'Name every signal in evictionHard, the defaults too, or set mergeDefaultEvictionSettings: true (kubelet 1.33 and later). A signal that shall be off is written as 0%.',
+  sources: [
+    'cmd/kubelet/app/server.go loadConfigFile',
+    'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
+    'kubernetes/website#36960',
+    'bottlerocket-os/bottlerocket#3350',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject, policy) {

@@ -1,7 +1,6 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf, withEntries } from '#judge/values.ts'
@@ -14,15 +13,13 @@ export const memoryThresholdTooSmall = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['configuration', 'eviction'],
-  docs: {
-    title: 'The memory threshold is smaller than the default of the kubelet',
-    why: `The eviction manager looks every ${evictionSeconds} seconds. The less memory the threshold keeps, the likelier the kernel runs out between two looks, and kills processes by its own order instead of the kubelet evicting a pod.`,
-    fix: 'Set evictionHard memory.available to 100Mi or more; on large nodes with bursts a few hundred MiB.',
-    sources: [
-      'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
-    ],
-  },
+  title: 'The memory threshold is smaller than the default of the kubelet',
+  why: `The eviction manager looks every ${evictionSeconds} seconds. The less memory the threshold keeps, the likelier the kernel runs out between two looks, and kills processes by its own order instead of the kubelet evicting a pod.`,
+  fix: 'Set evictionHard memory.available to 100Mi or more; on large nodes with bursts a few hundred MiB.',
+  sources: [
+    'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {

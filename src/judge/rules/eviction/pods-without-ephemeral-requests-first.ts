@@ -1,6 +1,5 @@
-import { line } from '#judge/evidence.ts'
 import { ownRankings } from '#judge/rankings.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes, nameLength } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { RankedPod, Signal } from '#model/prediction.ts'
@@ -17,12 +16,10 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
   family: 'eviction',
   severity: 'info',
   needs: ['eviction'],
-  docs: {
-    title: 'Under disk pressure small pods go first, because they request no ephemeral storage',
-    why: 'A pod that uses more local storage than it requests is evicted before one that does not, whatever either holds. Without a request any byte is more. Here a pod with next to nothing on the disk goes before one that holds much, and its going frees little.',
-    fix: 'Give pods an ephemeral-storage request that covers their logs, writable layers and emptyDir volumes (a LimitRange sets a default for a namespace).',
-    sources: ['pkg/kubelet/eviction/helpers.go rankDiskPressureFunc, exceedDiskRequests'],
-  },
+  title: 'Under disk pressure small pods go first, because they request no ephemeral storage',
+  why: 'A pod that uses more local storage than it requests is evicted before one that does not, whatever either holds. Without a request any byte is more. Here a pod with next to nothing on the disk goes before one that holds much, and its going frees little.',
+  fix: 'Give pods an ephemeral-storage request that covers their logs, writable layers and emptyDir volumes (a LimitRange sets a default for a namespace).',
+  sources: ['pkg/kubelet/eviction/helpers.go rankDiskPressureFunc, exceedDiskRequests'],
 
   *judge(subject) {
     const { rankings, protected: spared, victims } = subject.eviction

@@ -1,7 +1,6 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
 import type { Severity } from '#model/finding.ts'
@@ -13,15 +12,13 @@ export const shortTransitionPeriod = nodeRule({
   family: 'eviction',
   severity: 'low',
   needs: ['configuration'],
-  docs: {
-    title: 'A node takes pods again too soon after pressure',
-    why: `evictionPressureTransitionPeriod is how long a condition stays after the threshold was last met. Shorter than the ${gcMinutes} minutes of its default, one period of image GC, the scheduler sends pods back before anything but eviction has made room: evicted, rescheduled, evicted.`,
-    fix: 'Set evictionPressureTransitionPeriod to 5m0s, or leave it out.',
-    sources: [
-      'pkg/kubelet/eviction/helpers.go nodeConditionsObservedSince',
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
-    ],
-  },
+  title: 'A node takes pods again too soon after pressure',
+  why: `evictionPressureTransitionPeriod is how long a condition stays after the threshold was last met. Shorter than the ${gcMinutes} minutes of its default, one period of image GC, the scheduler sends pods back before anything but eviction has made room: evicted, rescheduled, evicted.`,
+  fix: 'Set evictionPressureTransitionPeriod to 5m0s, or leave it out.',
+  sources: [
+    'pkg/kubelet/eviction/helpers.go nodeConditionsObservedSince',
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+  ],
 
   *judge({ configuration }) {
     const written =
@@ -41,7 +38,7 @@ export const shortTransitionPeriod = nodeRule({
           ? 'The kubelet evicts without ever reporting pressure: the node is not tainted, and the scheduler keeps sending pods to it.'
           : `${periodMs / 1000} s after a threshold was last met the node is without pressure and its taint, and takes pods again; image GC looks at the disk only every ${gcMinutes} min.`,
       severity: severityOf(periodMs),
-      evidence: [line('configz', 'evictionPressureTransitionPeriod', bounded(written))],
+      evidence: [line('configz', 'evictionPressureTransitionPeriod', written)],
       fix: {
         config: {
           evictionPressureTransitionPeriod: configurationDefaults.evictionPressureTransitionPeriod,

@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { hardEviction } from '#judge/thresholds.ts'
 import { durationMs, withEntries } from '#judge/values.ts'
@@ -12,15 +11,13 @@ export const softThresholdWithoutGrace = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['configuration', 'eviction'],
-  docs: {
-    title: 'A soft eviction threshold has no grace period, and so is a hard one',
-    why: 'The kubelet tells hard from soft by the grace period alone. With 0s it evicts at the first pass below the threshold, and from 1.31 on gives pods no time to end.',
-    fix: 'Give the signal a time in evictionSoftGracePeriod, or move the threshold to evictionHard where that is meant.',
-    sources: [
-      'pkg/kubelet/eviction/helpers.go isHardEvictionThreshold',
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
-    ],
-  },
+  title: 'A soft eviction threshold has no grace period, and so is a hard one',
+  why: 'The kubelet tells hard from soft by the grace period alone. With 0s it evicts at the first pass below the threshold, and from 1.31 on gives pods no time to end.',
+  fix: 'Give the signal a time in evictionSoftGracePeriod, or move the threshold to evictionHard where that is meant.',
+  sources: [
+    'pkg/kubelet/eviction/helpers.go isHardEvictionThreshold',
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+  ],
 
   *judge({ identity, configuration, eviction }) {
     const { evictionSoft = {}, evictionSoftGracePeriod = {} } = configuration
@@ -32,8 +29,8 @@ export const softThresholdWithoutGrace = nodeRule({
       yield {
         consequence: `At the first pass below ${bounded(value)} of ${signal} pods are ${hardEviction(identity)}: nothing waits for the signal to recover.`,
         evidence: [
-          line('configz', `evictionSoft.${signal}`, bounded(value)),
-          line('configz', `evictionSoftGracePeriod.${signal}`, bounded(grace)),
+          line('configz', `evictionSoft.${signal}`, value),
+          line('configz', `evictionSoftGracePeriod.${signal}`, grace),
         ],
         fix: {
           config: withEntries('evictionSoftGracePeriod', configuration, {

@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf, float32Rounding, withEntries } from '#judge/values.ts'
@@ -10,15 +9,13 @@ export const unreachableMinReclaim = nodeRule({
   family: 'eviction',
   severity: 'high',
   needs: ['configuration', 'eviction'],
-  docs: {
-    title: 'A minimum reclaim asks for more than there is',
-    why: 'Once its threshold is met, a signal counts as met until threshold and minimum reclaim together are available. Where that is the whole capacity or more it never is: the kubelet evicts every pod that it may, and the condition stays.',
-    fix: 'Lower evictionMinimumReclaim of that signal to a few percent of the capacity.',
-    sources: [
-      'pkg/kubelet/eviction/helpers.go thresholdsMet',
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
-    ],
-  },
+  title: 'A minimum reclaim asks for more than there is',
+  why: 'Once its threshold is met, a signal counts as met until threshold and minimum reclaim together are available. Where that is the whole capacity or more it never is: the kubelet evicts every pod that it may, and the condition stays.',
+  fix: 'Lower evictionMinimumReclaim of that signal to a few percent of the capacity.',
+  sources: [
+    'pkg/kubelet/eviction/helpers.go thresholdsMet',
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+  ],
 
   *judge(subject) {
     const { configuration, eviction } = subject
@@ -46,9 +43,9 @@ export const unreachableMinReclaim = nodeRule({
         consequence: `Once ${signal} falls below ${bounded(threshold.value)} it stays met until ${resolved + amount} are available, of ${capacity} in all: the kubelet evicts pod after pod and never comes out of it.`,
         evidence: [
           configuredAt(threshold, configuration),
-          line('configz', `evictionMinimumReclaim.${signal}`, bounded(configured)),
-          line('computed', `${signal} needed to end it`, String(resolved + amount)),
-          line('summary', `${signal} capacity`, String(capacity)),
+          line('configz', `evictionMinimumReclaim.${signal}`, configured),
+          line('computed', `${signal} needed to end it`, resolved + amount),
+          line('summary', `${signal} capacity`, capacity),
         ],
         fix: { config: withEntries('evictionMinimumReclaim', configuration, { [signal]: '5%' }) },
       }

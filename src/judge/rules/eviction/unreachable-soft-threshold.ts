@@ -8,15 +8,13 @@ export const unreachableSoftThreshold = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['eviction'],
-  docs: {
-    title: 'A soft eviction threshold can never take effect',
-    why: 'The hard threshold of the same signal is met first, so pods lose the grace period that the soft one promises.',
-    fix: 'Set evictionSoft above evictionHard for that signal, or remove it.',
-    sources: [
-      'pkg/kubelet/eviction/helpers.go thresholdsMet',
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
-    ],
-  },
+  title: 'A soft eviction threshold can never take effect',
+  why: 'The hard threshold of the same signal is met first, so pods lose the grace period that the soft one promises.',
+  fix: 'Set evictionSoft above evictionHard for that signal, or remove it.',
+  sources: [
+    'pkg/kubelet/eviction/helpers.go thresholdsMet',
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+  ],
 
   *judge(subject) {
     const { thresholds } = subject.eviction

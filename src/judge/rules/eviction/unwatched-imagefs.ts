@@ -1,7 +1,6 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { line } from '#judge/evidence.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
-import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { exactBytes } from '#judge/text.ts'
 import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
@@ -15,16 +14,14 @@ export const unwatchedImagefs = nodeRule({
   severity: 'critical',
   needs: ['configuration', 'eviction'],
   policy: ['assumedGrowthPercent'],
-  docs: {
-    title: 'The image disk is watched by no eviction threshold',
-    why: 'Images have a filesystem of their own, and no imagefs.available threshold is in force. nodefs thresholds do not see it: when it is full the node stays Ready without DiskPressure, while pulls and writes of containers fail. One disk for all is watched by either; with both switched off by none.',
-    fix: 'Set evictionHard imagefs.available (and imagefs.inodesFree), together with the other signals of the map: it is replaced as a whole.',
-    sources: [
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
-      'pkg/kubelet/stats/provider.go HasDedicatedImageFs',
-      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
-    ],
-  },
+  title: 'The image disk is watched by no eviction threshold',
+  why: 'Images have a filesystem of their own, and no imagefs.available threshold is in force. nodefs thresholds do not see it: when it is full the node stays Ready without DiskPressure, while pulls and writes of containers fail. One disk for all is watched by either; with both switched off by none.',
+  fix: 'Set evictionHard imagefs.available (and imagefs.inodesFree), together with the other signals of the map: it is replaced as a whole.',
+  sources: [
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    'pkg/kubelet/stats/provider.go HasDedicatedImageFs',
+    'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
+  ],
   appliesTo: subject =>
     subject.identity.operatingSystem === 'linux' &&
     (subject.filesystems.layout !== 'shared' || isUnwatchedDisk(subject)),
@@ -59,7 +56,7 @@ export const unwatchedImagefs = nodeRule({
       consequence:
         'When the image filesystem is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers fail with "no space left on device".',
       confidence: filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
-      evidence: [
+      evidence: lines(
         line('configz', 'evictionHard.imagefs.available', state(hardValue)),
         line('configz', 'evictionSoft.imagefs.available', state(softValue)),
         line(
@@ -69,13 +66,11 @@ export const unwatchedImagefs = nodeRule({
             ? 'split: images on their own, containers on nodefs'
             : 'imagefs: the runtime has its own',
         ),
-        ...(capacityBytes === null
-          ? []
-          : [line('summary', 'image filesystem capacity', exactBytes(capacityBytes))]),
-        ...(availableBytes === null
-          ? []
-          : [line('summary', 'image filesystem available', exactBytes(availableBytes))]),
-      ],
+        capacityBytes !== null &&
+          line('summary', 'image filesystem capacity', exactBytes(capacityBytes)),
+        availableBytes !== null &&
+          line('summary', 'image filesystem available', exactBytes(availableBytes)),
+      ),
       fix: {
         config: {
           evictionHard: { ...configuration.evictionHard, 'imagefs.available': threshold },
@@ -112,18 +107,14 @@ function ofOneDisk(
     title: 'The disk is watched by no eviction threshold',
     consequence:
       'When the disk is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers, their logs and the node itself fail with "no space left on device".',
-    evidence: [
+    evidence: lines(
       ...diskSignals.map(signal =>
         line('configz', `evictionHard.${signal}`, state(configuration.evictionHard?.[signal])),
       ),
       line('computed', 'filesystems', 'shared: one disk for all'),
-      ...(capacityBytes === null
-        ? []
-        : [line('summary', 'disk capacity', exactBytes(capacityBytes))]),
-      ...(availableBytes === null
-        ? []
-        : [line('summary', 'disk available', exactBytes(availableBytes))]),
-    ],
+      capacityBytes !== null && line('summary', 'disk capacity', exactBytes(capacityBytes)),
+      availableBytes !== null && line('summary', 'disk available', exactBytes(availableBytes)),
+    ),
     fix: {
       config: {
         evictionHard: { ...configuration.evictionHard, 'nodefs.available': threshold },

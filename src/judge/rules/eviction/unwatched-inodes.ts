@@ -1,6 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
 import { isWatched } from '#model/watched-signals.ts'
@@ -10,15 +8,13 @@ export const unwatchedInodes = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['configuration', 'eviction'],
-  docs: {
-    title: 'A filesystem can run out of inodes unseen',
-    why: 'No inodesFree threshold is in force on it. Many small files use up its inodes while bytes are left: writes fail with "no space left on device", and the node shows no DiskPressure. Image GC looks at bytes only.',
-    fix: 'Set evictionHard nodefs.inodesFree (imagefs.inodesFree where images have a disk of their own) to 5%, together with the other signals of the map.',
-    sources: [
-      'pkg/kubelet/eviction/helpers.go makeSignalObservations',
-      'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
-    ],
-  },
+  title: 'A filesystem can run out of inodes unseen',
+  why: 'No inodesFree threshold is in force on it. Many small files use up its inodes while bytes are left: writes fail with "no space left on device", and the node shows no DiskPressure. Image GC looks at bytes only.',
+  fix: 'Set evictionHard nodefs.inodesFree (imagefs.inodesFree where images have a disk of their own) to 5%, together with the other signals of the map.',
+  sources: [
+    'pkg/kubelet/eviction/helpers.go makeSignalObservations',
+    'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
@@ -52,13 +48,13 @@ export const unwatchedInodes = nodeRule({
         line(
           'configz',
           `evictionHard.${filesystem}.inodesFree`,
-          bounded(configuration.evictionHard?.[`${filesystem}.inodesFree`] ?? 'absent'),
+          configuration.evictionHard?.[`${filesystem}.inodesFree`] ?? 'absent',
         ),
         line('summary', `${filesystem} inodes`, String(filesystems[filesystem]?.inodes)),
         line(
           'computed',
           `${filesystem} inodes free`,
-          String(filesystems[filesystem]?.inodesFree ?? 'not known'),
+          filesystems[filesystem]?.inodesFree ?? 'not known',
         ),
       ]),
       fix: {

@@ -1,6 +1,5 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
-import { bounded, percent } from '#judge/text.ts'
+import { line, nodeRule } from '#judge/rule.ts'
+import { percent } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
 import { canBeMet } from '#model/watched-signals.ts'
@@ -13,15 +12,13 @@ export const unwatchedPids = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['configuration', 'eviction'],
-  docs: {
-    title: 'Process ids run short, and nothing watches them',
-    why: `pid.available has no default threshold. With less than ${scarcePercent} % of the node's process ids left (threads count too), one pod more can take the rest: then nothing on the node can start a process, the kubelet and the runtime neither.`,
-    fix: 'Set evictionHard pid.available, together with the other signals of the map, and podPidsLimit. Find what starts so many threads.',
-    sources: [
-      'pkg/kubelet/eviction/helpers.go makeSignalObservations',
-      'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
-    ],
-  },
+  title: 'Process ids run short, and nothing watches them',
+  why: `pid.available has no default threshold. With less than ${scarcePercent} % of the node's process ids left (threads count too), one pod more can take the rest: then nothing on the node can start a process, the kubelet and the runtime neither.`,
+  fix: 'Set evictionHard pid.available, together with the other signals of the map, and podPidsLimit. Find what starts so many threads.',
+  sources: [
+    'pkg/kubelet/eviction/helpers.go makeSignalObservations',
+    'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
@@ -45,10 +42,10 @@ export const unwatchedPids = nodeRule({
         line(
           'configz',
           'evictionHard.pid.available',
-          bounded(configuration.evictionHard?.['pid.available'] ?? 'absent'),
+          configuration.evictionHard?.['pid.available'] ?? 'absent',
         ),
-        line('summary', 'pid.available now', String(pids.availableBytes)),
-        line('summary', 'pid.available capacity', String(pids.capacityBytes)),
+        line('summary', 'pid.available now', pids.availableBytes),
+        line('summary', 'pid.available capacity', pids.capacityBytes),
       ],
       fix: { config: withEntries('evictionHard', configuration, { 'pid.available': '10%' }) },
     }

@@ -1,6 +1,5 @@
-import { line } from '#judge/evidence.ts'
 import { type Reclaimable, reclaimableAtMost } from '#judge/reclaimable.ts'
-import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf } from '#judge/values.ts'
@@ -20,17 +19,15 @@ export const uselessEviction = nodeRule({
   family: 'eviction',
   severity: 'high',
   needs: ['configuration', 'eviction'],
-  docs: {
-    title: 'Evicting every pod would not make enough room',
-    why: 'The kubelet can delete images, dead containers, and pods with their logs, writable layers and emptyDir volumes, and nothing else. Where files of the host, hostPath volumes or what runs beside Kubernetes hold the disk, it evicts pod after pod, the node stays under DiskPressure, and no pod comes back.',
-    fix: 'Log in to the node and find what fills the disk (du on its mount points: journals, core dumps, hostPath folders, package caches). Delete it, or replace the node with one that has a larger disk. No threshold helps; cordon the node so that no new pod is scheduled to it.',
-    sources: [
-      'pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs, podDiskUsage',
-      'pkg/kubelet/eviction/eviction_manager.go reclaimNodeLevelResources, evictPod',
-      'kubernetes/kubernetes#115201',
-      'kubernetes/kubernetes#66961',
-    ],
-  },
+  title: 'Evicting every pod would not make enough room',
+  why: 'The kubelet can delete images, dead containers, and pods with their logs, writable layers and emptyDir volumes, and nothing else. Where files of the host, hostPath volumes or what runs beside Kubernetes hold the disk, it evicts pod after pod, the node stays under DiskPressure, and no pod comes back.',
+  fix: 'Log in to the node and find what fills the disk (du on its mount points: journals, core dumps, hostPath folders, package caches). Delete it, or replace the node with one that has a larger disk. No threshold helps; cordon the node so that no new pod is scheduled to it.',
+  sources: [
+    'pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs, podDiskUsage',
+    'pkg/kubelet/eviction/eviction_manager.go reclaimNodeLevelResources, evictPod',
+    'kubernetes/kubernetes#115201',
+    'kubernetes/kubernetes#66961',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
@@ -118,7 +115,7 @@ function failing(short: Short, { configuration, filesystems }: EvictionSubject):
       : `Once ${signal} is met, it stays met until ${bytes(neededBytes)} are available; ${gives}, so it never ends. ${bytes(otherBytes)} or more are held by something else.`,
     evidence: [
       configuredAt(threshold, configuration),
-      line('configz', `evictionMinimumReclaim.${signal}`, bounded(threshold.minReclaim)),
+      line('configz', `evictionMinimumReclaim.${signal}`, threshold.minReclaim),
       line('summary', `${signal} now`, exactBytes(availableBytes)),
       line('computed', `${signal} needed to end it`, exactBytes(neededBytes)),
       line('computed', 'images and layers, at most', exactBytes(most.imageBytes)),

@@ -1,8 +1,7 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
-import { type Failing, nodeRule } from '#judge/rule.ts'
-import { bounded, span } from '#judge/text.ts'
+import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
+import { span } from '#judge/text.ts'
 import {
   assumedGrowth,
   conditionOf,
@@ -31,16 +30,14 @@ export const zeroMinReclaimThrash = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['configuration', 'eviction'],
-  docs: {
-    title: 'Eviction on a full disk stops right at the threshold, and starts again',
-    why: 'A disk threshold is met, or was met so lately that DiskPressure still stands, and its signal has no minimum reclaim. The kubelet frees just enough to be above it; the next writes meet it again, and one pod after the other goes for a few bytes each.',
-    fix: 'Give the signal an entry in evictionMinimumReclaim, a few percent of the disk.',
-    sources: [
-      'pkg/kubelet/eviction/helpers.go thresholdsMet',
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
-      'pkg/kubelet/eviction/helpers.go nodeConditionsObservedSince',
-    ],
-  },
+  title: 'Eviction on a full disk stops right at the threshold, and starts again',
+  why: 'A disk threshold is met, or was met so lately that DiskPressure still stands, and its signal has no minimum reclaim. The kubelet frees just enough to be above it; the next writes meet it again, and one pod after the other goes for a few bytes each.',
+  fix: 'Give the signal an entry in evictionMinimumReclaim, a few percent of the disk.',
+  sources: [
+    'pkg/kubelet/eviction/helpers.go thresholdsMet',
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    'pkg/kubelet/eviction/helpers.go nodeConditionsObservedSince',
+  ],
 
   *judge(subject, policy) {
     const { configuration, eviction, conditions } = subject
@@ -97,23 +94,18 @@ function failing(
   const signals = [...new Set(thresholds.map(({ signal }) => signal))]
   return {
     consequence,
-    evidence: thresholds.flatMap(threshold => [
-      configuredAt(threshold, configuration),
-      line(
-        'configz',
-        `evictionMinimumReclaim.${threshold.signal}`,
-        bounded(configuration.evictionMinimumReclaim?.[threshold.signal] ?? 'absent'),
+    evidence: thresholds.flatMap(threshold =>
+      lines(
+        configuredAt(threshold, configuration),
+        line(
+          'configz',
+          `evictionMinimumReclaim.${threshold.signal}`,
+          configuration.evictionMinimumReclaim?.[threshold.signal] ?? 'absent',
+        ),
+        threshold.margin !== null &&
+          line('computed', `${threshold.signal} margin`, exactAmount(threshold, threshold.margin)),
       ),
-      ...(threshold.margin === null
-        ? []
-        : [
-            line(
-              'computed',
-              `${threshold.signal} margin`,
-              exactAmount(threshold, threshold.margin),
-            ),
-          ]),
-    ]),
+    ),
     fix: {
       config: withEntries(
         'evictionMinimumReclaim',

@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { soundImageGc } from '#judge/thresholds.ts'
 import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
@@ -11,12 +10,10 @@ export const alertBeforeImageGc = nodeRule({
   severity: 'medium',
   needs: ['imageGC'],
   policy: ['assumedGrowthPercent'],
-  docs: {
-    title: 'The disk alert fires before image garbage collection starts',
-    why: 'The alert pages people for a disk that the kubelet has not begun to clean. It is noise every time, and the real trouble, a collection that frees nothing, looks the same.',
-    fix: "Set imageGCHighThresholdPercent at or below the alert's percentage, or raise the alert (policy alertPercent says where it stands).",
-    sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect'],
-  },
+  title: 'The disk alert fires before image garbage collection starts',
+  why: 'The alert pages people for a disk that the kubelet has not begun to clean. It is noise every time, and the real trouble, a collection that frees nothing, looks the same.',
+  fix: "Set imageGCHighThresholdPercent at or below the alert's percentage, or raise the alert (policy alertPercent says where it stands).",
+  sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect'],
 
   // With image GC off, image-gc-disabled says it.
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
@@ -35,9 +32,9 @@ export const alertBeforeImageGc = nodeRule({
     yield {
       consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.`}`,
       evidence: [
-        line('policy', 'policy alertPercent', String(policy.alertPercent)),
-        line('configz', 'imageGCHighThresholdPercent', String(high)),
-        line('configz', 'imageGCLowThresholdPercent', String(imageGC.lowThresholdPercent)),
+        line('policy', 'policy alertPercent', policy.alertPercent),
+        line('configz', 'imageGCHighThresholdPercent', high),
+        line('configz', 'imageGCLowThresholdPercent', imageGC.lowThresholdPercent),
         ...(gap === null
           ? []
           : [

@@ -1,6 +1,5 @@
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
-import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { assumedGrowth, configuredAt, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
 import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
@@ -22,17 +21,15 @@ export const evictionBeforeImageGc = nodeRule({
   needs: ['imageGC', 'eviction'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
   titles,
-  docs: {
-    title: 'Eviction acts before image garbage collection runs',
-    why: `Image GC looks at the disk every ${gcMinutes} minutes, the eviction manager every ${evictionSeconds} seconds. If the eviction threshold is met first, or within one GC period's growth, the node comes under DiskPressure and refuses new pods. The kubelet then deletes every unused image at once, and evicts pods if that frees too little.`,
-    fix: 'Lower imageGCHighThresholdPercent until (101 - high) % of the disk is well above the eviction threshold, and imageGCLowThresholdPercent with it. On EKS Auto Mode neither can be changed; only a larger disk (NodeClass ephemeralStorage) gains time.',
-    sources: [
-      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
-      'pkg/kubelet/kubelet.go ImageGCPeriod',
-      'pkg/kubelet/eviction/eviction_manager.go synchronize, reclaimNodeLevelResources',
-      'awslabs/amazon-eks-ami#856',
-    ],
-  },
+  title: 'Eviction acts before image garbage collection runs',
+  why: `Image GC looks at the disk every ${gcMinutes} minutes, the eviction manager every ${evictionSeconds} seconds. If the eviction threshold is met first, or within one GC period's growth, the node comes under DiskPressure and refuses new pods. The kubelet then deletes every unused image at once, and evicts pods if that frees too little.`,
+  fix: 'Lower imageGCHighThresholdPercent until (101 - high) % of the disk is well above the eviction threshold, and imageGCLowThresholdPercent with it. On EKS Auto Mode neither can be changed; only a larger disk (NodeClass ephemeralStorage) gains time.',
+  sources: [
+    'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+    'pkg/kubelet/kubelet.go ImageGCPeriod',
+    'pkg/kubelet/eviction/eviction_manager.go synchronize, reclaimNodeLevelResources',
+    'awslabs/amazon-eks-ami#856',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject, policy) {
@@ -92,7 +89,7 @@ function failing(
   const high = imageGC.highThresholdPercent
   const capacity = filesystems.imagefs?.capacityBytes ?? null
   const configured = [
-    line('configz', 'imageGCHighThresholdPercent', String(high)),
+    line('configz', 'imageGCHighThresholdPercent', high),
     ...firing.map(threshold => configuredAt(threshold, configuration)),
   ]
   const evictsBelow = first.resolved === null ? first.value : bytes(first.resolved)

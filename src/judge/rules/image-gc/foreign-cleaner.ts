@@ -1,7 +1,6 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName } from '#judge/events/images.ts'
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 
@@ -16,16 +15,14 @@ export const foreignCleaner = nodeRule({
   family: 'image-gc',
   severity: 'medium',
   needs: ['pods'],
-  docs: {
-    title: 'A pod deletes images behind the kubelet',
-    why: 'Eraser, docker-gc and pods that prune through the socket of the runtime ignore the thresholds and image ages of the kubelet. They delete images that the next pod pulls again, and the records of the kubelet are wrong until its next detection.',
-    fix: 'Remove the pod and let image GC of the kubelet do it: set its thresholds and imageMaximumGCAge. A pod is known by its image, or by its name together with a mount of the socket: its command is not read.',
-    sources: [
-      'pkg/kubelet/images/image_gc_manager.go detectImages',
-      'github.com/eraser-dev/eraser',
-      'github.com/spotify/docker-gc',
-    ],
-  },
+  title: 'A pod deletes images behind the kubelet',
+  why: 'Eraser, docker-gc and pods that prune through the socket of the runtime ignore the thresholds and image ages of the kubelet. They delete images that the next pod pulls again, and the records of the kubelet are wrong until its next detection.',
+  fix: 'Remove the pod and let image GC of the kubelet do it: set its thresholds and imageMaximumGCAge. A pod is known by its image, or by its name together with a mount of the socket: its command is not read.',
+  sources: [
+    'pkg/kubelet/images/image_gc_manager.go detectImages',
+    'github.com/eraser-dev/eraser',
+    'github.com/spotify/docker-gc',
+  ],
 
   *judge({ pods }) {
     const found = pods.flatMap(cleanersIn)

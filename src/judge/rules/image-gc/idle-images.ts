@@ -8,12 +8,10 @@ export const idleImages = nodeRule({
   family: 'image-gc',
   severity: 'low',
   needs: ['ledger'],
-  docs: {
-    title: 'Unused images hold much of the disk',
-    why: 'Image GC starts only at its high threshold. Below it, images that no container uses stay as long as the node lives, unless imageMaximumGCAge is set.',
-    fix: 'Set imageMaximumGCAge (since 1.30), for example 168h, or lower the thresholds of image GC.',
-    sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
-  },
+  title: 'Unused images hold much of the disk',
+  why: 'Image GC starts only at its high threshold. Below it, images that no container uses stay as long as the node lives, unless imageMaximumGCAge is set.',
+  fix: 'Set imageMaximumGCAge (since 1.30), for example 168h, or lower the thresholds of image GC.',
+  sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
   // Only a measurement on the node shows it.
   appliesTo: ({ host }) => host?.diskUse?.snapshots !== undefined,
 

@@ -1,7 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, lines, nodeRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
 
@@ -13,12 +12,10 @@ export const imageAgeGcChurn = nodeRule({
   family: 'image-gc',
   severity: 'low',
   needs: ['configuration'],
-  docs: {
-    title: 'Images are deleted by age so soon that they are pulled again and again',
-    why: `imageMaximumGCAge deletes every image that was not in use for that long, however empty the disk. One that was never used goes at the next round, pulled a moment ago or not. Below ${soundHours} hours the images of daily jobs, and those pulled ahead, do not stay.`,
-    fix: 'Set imageMaximumGCAge to some days, or to 0s, and leave the disk to the thresholds.',
-    sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
-  },
+  title: 'Images are deleted by age so soon that they are pulled again and again',
+  why: `imageMaximumGCAge deletes every image that was not in use for that long, however empty the disk. One that was never used goes at the next round, pulled a moment ago or not. Below ${soundHours} hours the images of daily jobs, and those pulled ahead, do not stay.`,
+  fix: 'Set imageMaximumGCAge to some days, or to 0s, and leave the disk to the thresholds.',
+  sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
   appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('imageMaximumGCAge'),
 
   *judge({ configuration, imageGC }) {
@@ -33,18 +30,10 @@ export const imageAgeGcChurn = nodeRule({
     )
     yield {
       consequence: `Every image that no container used for ${bounded(written)} is deleted, however empty the disk${byAge?.length ? `, ${counted(byAge.length, 'image')} at the next round` : ''}, and pulled again when it is needed.`,
-      evidence: [
-        line('configz', 'imageMaximumGCAge', bounded(written)),
-        ...(byAge
-          ? [
-              line(
-                'computed',
-                'images that surely go by age at the next round',
-                String(byAge.length),
-              ),
-            ]
-          : []),
-      ],
+      evidence: lines(
+        line('configz', 'imageMaximumGCAge', written),
+        byAge && line('computed', 'images that surely go by age at the next round', byAge.length),
+      ),
       fix: { config: { imageMaximumGCAge: '168h0m0s' } },
     }
   },

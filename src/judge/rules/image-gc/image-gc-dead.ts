@@ -9,8 +9,7 @@ import {
   withEvidence,
 } from '#judge/events/events.ts'
 import { failingGc, isJustReported } from '#judge/events/gc-events.ts'
-import { line } from '#judge/evidence.ts'
-import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
+import { contextRule, type Failing, line, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 
@@ -24,17 +23,15 @@ export const imageGcDead = contextRule({
   family: 'image-gc',
   severity: 'high',
   needs: ['imageGC'],
-  docs: {
-    title: 'Image garbage collection fails every time: it sees no image filesystem',
-    why: 'The runtime tells a mount point of its images that the kubelet cannot measure. Its capacity is then 0, and every round ends in an error before anything is deleted for space. Thresholds on imagefs see no more than image GC does. Other errors that the kubelet tells of its garbage collection in events, again and again, stand here with its own words; what it tells within 10 min of its start means nothing.',
-    fix: 'See with crictl imagefsinfo which mount point the runtime names, and make it one that exists where the kubelet looks (root in the configuration of containerd). Restart the runtime first, then the kubelet. If the error is another one, look at the runtime.',
-    sources: [
-      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
-      'pkg/kubelet/stats/cri_stats_provider.go ImageFsStats',
-      'pkg/kubelet/kubelet.go StartGarbageCollection',
-      'awslabs/amazon-eks-ami#1947',
-    ],
-  },
+  title: 'Image garbage collection fails every time: it sees no image filesystem',
+  why: 'The runtime tells a mount point of its images that the kubelet cannot measure. Its capacity is then 0, and every round ends in an error before anything is deleted for space. Thresholds on imagefs see no more than image GC does. Other errors that the kubelet tells of its garbage collection in events, again and again, stand here with its own words; what it tells within 10 min of its start means nothing.',
+  fix: 'See with crictl imagefsinfo which mount point the runtime names, and make it one that exists where the kubelet looks (root in the configuration of containerd). Restart the runtime first, then the kubelet. If the error is another one, look at the runtime.',
+  sources: [
+    'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+    'pkg/kubelet/stats/cri_stats_provider.go ImageFsStats',
+    'pkg/kubelet/kubelet.go StartGarbageCollection',
+    'awslabs/amazon-eks-ami#1947',
+  ],
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
   fact: subject => [...ofStatistics(subject)],

@@ -1,6 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { soundImageGc } from '#judge/thresholds.ts'
 
 export const imageGcDisabled = nodeRule({
@@ -9,12 +7,10 @@ export const imageGcDisabled = nodeRule({
   severity: 'high',
   needs: ['imageGC'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
-  docs: {
-    title: 'Image garbage collection is switched off',
-    why: 'imageGCHighThresholdPercent 100 stops the loop, and no maximum age of images keeps it running. Unused images stay until eviction deletes every one of them, when the node is under DiskPressure already.',
-    fix: 'Set imageGCHighThresholdPercent below 100 and below where eviction starts, and imageGCLowThresholdPercent with it.',
-    sources: ['pkg/kubelet/kubelet.go StartGarbageCollection'],
-  },
+  title: 'Image garbage collection is switched off',
+  why: 'imageGCHighThresholdPercent 100 stops the loop, and no maximum age of images keeps it running. Unused images stay until eviction deletes every one of them, when the node is under DiskPressure already.',
+  fix: 'Set imageGCHighThresholdPercent below 100 and below where eviction starts, and imageGCLowThresholdPercent with it.',
+  sources: ['pkg/kubelet/kubelet.go StartGarbageCollection'],
 
   *judge({ imageGC, configuration, eviction, filesystems }, policy) {
     if (imageGC.enabled) return
@@ -28,8 +24,8 @@ export const imageGcDisabled = nodeRule({
       consequence:
         'The kubelet never starts an image GC round, however full the disk: unused images go only when eviction needs the space.',
       evidence: [
-        line('configz', 'imageGCHighThresholdPercent', String(imageGC.highThresholdPercent)),
-        line('configz', 'imageMaximumGCAge', bounded(configuration?.imageMaximumGCAge ?? 'absent')),
+        line('configz', 'imageGCHighThresholdPercent', imageGC.highThresholdPercent),
+        line('configz', 'imageMaximumGCAge', configuration?.imageMaximumGCAge ?? 'absent'),
       ],
       fix: sound ? { config: { ...sound } } : undefined,
     }

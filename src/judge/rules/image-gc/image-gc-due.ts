@@ -1,6 +1,5 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
-import { type Failing, nodeRule } from '#judge/rule.ts'
+import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction.ts'
@@ -18,12 +17,10 @@ export const imageGcDue = nodeRule({
   severity: 'info',
   needs: ['imageGC'],
   titles,
-  docs: {
-    title: 'Image garbage collection is about to delete images',
-    why: 'The image filesystem is above the high threshold, so the next round deletes unused images, oldest first. Where a registry cannot be reached, what it deletes does not come back.',
-    fix: 'Nothing, if the images can be pulled again. Otherwise pin them or make room: fewer images, a larger disk, or another threshold.',
-    sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace'],
-  },
+  title: 'Image garbage collection is about to delete images',
+  why: 'The image filesystem is above the high threshold, so the next round deletes unused images, oldest first. Where a registry cannot be reached, what it deletes does not come back.',
+  fix: 'Nothing, if the images can be pulled again. Otherwise pin them or make room: fewer images, a larger disk, or another threshold.',
+  sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace'],
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
   *judge(subject) {
@@ -39,16 +36,14 @@ export const imageGcDue = nodeRule({
     const available = filesystems.imagefs?.availableBytes
     yield {
       ...(deletions?.length === 0 ? nothingGoes(imageGC) : next(going, imageGC)),
-      evidence: [
-        ...(usagePercent === null
-          ? []
-          : [line('summary', 'image filesystem used', `${usagePercent} %`)]),
-        line('configz', 'imageGCHighThresholdPercent', String(highThresholdPercent)),
-        line('configz', 'imageGCLowThresholdPercent', String(lowThresholdPercent)),
-        ...(available === null || available === undefined
-          ? []
-          : [line('summary', 'image filesystem available', exactBytes(available))]),
-        ...(bytesToFree === null ? [] : [line('computed', 'to free', exactBytes(bytesToFree))]),
+      evidence: lines(
+        usagePercent !== null && line('summary', 'image filesystem used', `${usagePercent} %`),
+        line('configz', 'imageGCHighThresholdPercent', highThresholdPercent),
+        line('configz', 'imageGCLowThresholdPercent', lowThresholdPercent),
+        available !== null &&
+          available !== undefined &&
+          line('summary', 'image filesystem available', exactBytes(available)),
+        bytesToFree !== null && line('computed', 'to free', exactBytes(bytesToFree)),
         ...going
           .slice(0, shown)
           .map(image =>
@@ -58,7 +53,7 @@ export const imageGcDue = nodeRule({
               `${nameOf(image)}${image.sizeBytes === null ? '' : `, ${exactBytes(image.sizeBytes)}`}`,
             ),
           ),
-      ],
+      ),
     }
   },
 })

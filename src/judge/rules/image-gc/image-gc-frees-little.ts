@@ -1,8 +1,7 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { unreadEvents } from '#judge/events/events.ts'
-import { line } from '#judge/evidence.ts'
 import { reportedRounds } from '#judge/history/reclaim.ts'
-import { contextRule } from '#judge/rule.ts'
+import { contextRule, line } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 import type { ReclaimRound } from '#model/history.ts'
 
@@ -14,12 +13,10 @@ export const imageGcFreesLittle = contextRule({
   family: 'image-gc',
   severity: 'medium',
   needs: ['disks'],
-  docs: {
-    title: 'Image garbage collection frees less than half of what it counts',
-    why: 'The kubelet counts the size that the CRI lists for an image. Layers that other images share, and data that other programs write in the meantime, leave the disk as full as before.',
-    fix: 'Find in the ledger of the node what else grows on the disk, and make room there. Use images with fewer shared layers of different versions, or a larger disk.',
-    sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace'],
-  },
+  title: 'Image garbage collection frees less than half of what it counts',
+  why: 'The kubelet counts the size that the CRI lists for an image. Layers that other images share, and data that other programs write in the meantime, leave the disk as full as before.',
+  fix: 'Find in the ledger of the node what else grows on the disk, and make room there. Use images with fewer shared layers of different versions, or a larger disk.',
+  sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace'],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   fact: ({ host }) => reportedRounds(null, host?.logLines ?? []),

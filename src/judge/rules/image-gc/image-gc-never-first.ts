@@ -1,7 +1,6 @@
 import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
-import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, nameLength, percent, span } from '#judge/text.ts'
 import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
@@ -19,16 +18,14 @@ export const imageGcNeverFirst = nodeRule({
   severity: 'medium',
   needs: ['imageGC', 'eviction'],
   policy: ['assumedGrowthPercent'],
-  docs: {
-    title: 'What fills up is nothing that image garbage collection looks at: eviction comes first',
-    why: 'Image GC looks at the bytes of the image filesystem, and at nothing else. Where nodefs is a filesystem of its own, or inodes run out before bytes do, no collection starts on the way: the first that acts is the eviction manager.',
-    fix: 'Find what grows there (container logs, emptyDir volumes, files of the host; for inodes many small files) and make room or take a larger disk before the threshold is met. No image GC percentage helps. Policy alertPercent says from which use on it counts.',
-    sources: [
-      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
-      'pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs, makeSignalObservations',
-      'kubernetes/kubernetes#21546',
-    ],
-  },
+  title: 'What fills up is nothing that image garbage collection looks at: eviction comes first',
+  why: 'Image GC looks at the bytes of the image filesystem, and at nothing else. Where nodefs is a filesystem of its own, or inodes run out before bytes do, no collection starts on the way: the first that acts is the eviction manager.',
+  fix: 'Find what grows there (container logs, emptyDir volumes, files of the host; for inodes many small files) and make room or take a larger disk before the threshold is met. No image GC percentage helps. Policy alertPercent says from which use on it counts.',
+  sources: [
+    'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+    'pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs, makeSignalObservations',
+    'kubernetes/kubernetes#21546',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject, policy) {
@@ -128,7 +125,7 @@ function failing(
         ? 'certain'
         : 'likely',
     consequence: `${signal} has ${shownAmount(threshold, margin)} left before the ${threshold.hard ? 'hard' : 'soft'} threshold, and image GC does not look at it: the kubelet then reports DiskPressure.${collects}${evicts}${collects || evicts ? '.' : ''}`,
-    evidence: [
+    evidence: lines(
       configuredAt(threshold, configuration),
       line(
         'computed',
@@ -137,21 +134,18 @@ function failing(
       ),
       line('summary', `${signal} now`, exactAmount(threshold, available)),
       line('computed', `${signal} margin`, exactAmount(threshold, margin)),
-      ...(Number.isFinite(inMs)
-        ? [line('computed', 'met at the assumed growth in', span(inMs))]
-        : []),
+      Number.isFinite(inMs) && line('computed', 'met at the assumed growth in', span(inMs)),
       line(
         'computed',
         `growth assumed in ${gcMinutes} min`,
         `${percent(policy.assumedGrowthPercent)} of the capacity`,
       ),
-      line('policy', 'policy alertPercent', String(policy.alertPercent)),
+      line('policy', 'policy alertPercent', policy.alertPercent),
       line('computed', 'filesystems', filesystems.layout ?? 'layout not known'),
-      ...(kinds === null
-        ? []
-        : [line('computed', 'collected before pods are evicted', kinds.join(', ') || 'nothing')]),
-      ...(victims.length > 0 ? [line('computed', 'evicted first', victims.join(', '))] : []),
-    ],
+      kinds !== null &&
+        line('computed', 'collected before pods are evicted', kinds.join(', ') || 'nothing'),
+      victims.length > 0 && line('computed', 'evicted first', victims.join(', ')),
+    ),
   }
 }
 

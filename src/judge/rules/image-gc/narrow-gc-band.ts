@@ -1,6 +1,5 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bytes, percent } from '#judge/text.ts'
 import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 
@@ -14,15 +13,13 @@ export const narrowGcBand = nodeRule({
   family: 'image-gc',
   severity: 'medium',
   needs: ['imageGC'],
-  docs: {
-    title: 'The two image GC thresholds are too close together',
-    why: 'A round starts at the high threshold and ends at the low one. Closer than the 5 % of the defaults it frees so little that the disk is full again soon: a round every few minutes, and images that are deleted and pulled again.',
-    fix: 'Lower imageGCLowThresholdPercent, to ten below imageGCHighThresholdPercent for example. A low threshold that is not below the high one is refused at the next start.',
-    sources: [
-      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
-      'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
-    ],
-  },
+  title: 'The two image GC thresholds are too close together',
+  why: 'A round starts at the high threshold and ends at the low one. Closer than the 5 % of the defaults it frees so little that the disk is full again soon: a round every few minutes, and images that are deleted and pulled again.',
+  fix: 'Lower imageGCLowThresholdPercent, to ten below imageGCHighThresholdPercent for example. A low threshold that is not below the high one is refused at the next start.',
+  sources: [
+    'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+    'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
+  ],
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
   *judge({ imageGC, filesystems }) {
@@ -35,8 +32,8 @@ export const narrowGcBand = nodeRule({
     yield {
       consequence: `Image GC starts above ${startsAbove} % used and stops at ${low} %: it asks for ${freedPercent === 0 ? 'one image' : `${percent(freedPercent)} of the disk${size}`} at a time, and starts again every ${gcMinutes} min while the disk fills.`,
       evidence: [
-        line('configz', 'imageGCHighThresholdPercent', String(high)),
-        line('configz', 'imageGCLowThresholdPercent', String(low)),
+        line('configz', 'imageGCHighThresholdPercent', high),
+        line('configz', 'imageGCLowThresholdPercent', low),
       ],
       fix:
         high > 0 && high < 100

@@ -1,8 +1,7 @@
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/images.ts'
-import { line } from '#judge/evidence.ts'
 import { severityRank } from '#judge/outcome.ts'
-import { nodeRule, type Satisfied } from '#judge/rule.ts'
+import { line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, counted, nameLength } from '#judge/text.ts'
 import type { Severity } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
@@ -22,17 +21,15 @@ export const requiredImageAtRisk = nodeRule({
   family: 'image-gc',
   severity: 'low',
   needs: ['imageGC', 'pods'],
-  docs: {
-    title: 'An image that must not be missing may be deleted',
-    why: 'Image GC and eviction delete what no container uses at that moment, whatever it is needed for next. Images of kube-system and of DaemonSets, and those of policy requiredImages, are wanted on this node again; where their registry does not answer they do not come back, and the node, or what depends on them, does not start.',
-    fix: 'Pin the image (ctr -n k8s.io images label NAME io.cri-containerd.pinned=pinned), have a DaemonSet keep it in use, or make it available from a mirror registry that the nodes reach. Policy reachableRegistries says which ones they do.',
-    sources: [
-      'pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder, freeSpace, DeleteUnusedImages',
-      'containerd/containerd internal/cri/labels PinnedImageLabelKey',
-      'kubernetes/kubernetes#68930',
-      'containerd/containerd#6930',
-    ],
-  },
+  title: 'An image that must not be missing may be deleted',
+  why: 'Image GC and eviction delete what no container uses at that moment, whatever it is needed for next. Images of kube-system and of DaemonSets, and those of policy requiredImages, are wanted on this node again; where their registry does not answer they do not come back, and the node, or what depends on them, does not start.',
+  fix: 'Pin the image (ctr -n k8s.io images label NAME io.cri-containerd.pinned=pinned), have a DaemonSet keep it in use, or make it available from a mirror registry that the nodes reach. Policy reachableRegistries says which ones they do.',
+  sources: [
+    'pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder, freeSpace, DeleteUnusedImages',
+    'containerd/containerd internal/cri/labels PinnedImageLabelKey',
+    'kubernetes/kubernetes#68930',
+    'containerd/containerd#6930',
+  ],
 
   *judge(subject, policy) {
     const wanted = wantedBy(subject, policy)
@@ -67,22 +64,19 @@ export const requiredImageAtRisk = nodeRule({
       severity: worst.severity,
       confidence: worst.certainty,
       consequence: `Image ${bounded(worst.name)} ${fateOf(worst)}.${unreachable}${others.length === 0 ? '' : ` So it is with ${counted(others.length, 'other image')}.`}`,
-      evidence: [
+      evidence: lines(
         ...[worst, ...others]
           .slice(0, shown)
           .map(({ name, why, when, certainty }) =>
             line('computed', `image ${bounded(name)}`, `${why}; ${fateOf({ when, certainty })}`),
           ),
-        ...(policy.reachableRegistries === null
-          ? []
-          : [
-              line(
-                'policy',
-                'policy reachableRegistries',
-                bounded(policy.reachableRegistries.join(', ') || 'none'),
-              ),
-            ]),
-      ],
+        policy.reachableRegistries !== null &&
+          line(
+            'policy',
+            'policy reachableRegistries',
+            policy.reachableRegistries.join(', ') || 'none',
+          ),
+      ),
     }
   },
 })

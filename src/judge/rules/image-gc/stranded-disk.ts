@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule, type Satisfied } from '#judge/rule.ts'
+import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
@@ -15,15 +14,13 @@ export const strandedDisk = nodeRule({
   family: 'image-gc',
   severity: 'low',
   needs: ['eviction'],
-  docs: {
-    title: 'Eviction thresholds keep much of a large disk unusable',
-    why: 'A percentage that is right for 20 GiB keeps hundreds of GiB free on a disk of terabytes. They are paid for, and no pod can use them: the node evicts before.',
-    fix: 'Lower the threshold of that filesystem (a percentage for all sizes, or a quantity where all disks are alike), or take a smaller disk. Policy strandedPercent and strandedGiB say from where on it counts.',
-    sources: [
-      'pkg/kubelet/eviction/api/types.go GetThresholdQuantity',
-      'aws/containers-roadmap#2876',
-    ],
-  },
+  title: 'Eviction thresholds keep much of a large disk unusable',
+  why: 'A percentage that is right for 20 GiB keeps hundreds of GiB free on a disk of terabytes. They are paid for, and no pod can use them: the node evicts before.',
+  fix: 'Lower the threshold of that filesystem (a percentage for all sizes, or a quantity where all disks are alike), or take a smaller disk. Policy strandedPercent and strandedGiB say from where on it counts.',
+  sources: [
+    'pkg/kubelet/eviction/api/types.go GetThresholdQuantity',
+    'aws/containers-roadmap#2876',
+  ],
 
   *judge(subject, policy) {
     const isShared = subject.filesystems.layout === 'shared'

@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, lines, nodeRule } from '#judge/rule.ts'
 
 /** Source: pkg/kubelet/apis/config/v1beta1/defaults.go NodeStatusMaxImages. */
 const defaultMost = 50
@@ -9,12 +8,10 @@ export const truncatedImageList = nodeRule({
   family: 'image-gc',
   severity: 'info',
   needs: ['configuration'],
-  docs: {
-    title: "The node's list of images is cut",
-    why: 'The Node object lists only the largest images, up to nodeStatusMaxImages. The scheduler does not see the others when it looks for a node that has an image, and the prediction of image GC is incomplete.',
-    fix: 'Set nodeStatusMaxImages higher, or to -1 for all; on large clusters mind the size of the Node objects.',
-    sources: ['pkg/kubelet/nodestatus/setters.go Images'],
-  },
+  title: "The node's list of images is cut",
+  why: 'The Node object lists only the largest images, up to nodeStatusMaxImages. The scheduler does not see the others when it looks for a node that has an image, and the prediction of image GC is incomplete.',
+  fix: 'Set nodeStatusMaxImages higher, or to -1 for all; on large clusters mind the size of the Node objects.',
+  sources: ['pkg/kubelet/nodestatus/setters.go Images'],
 
   *judge({ configuration, node, runtime }) {
     const most = configuration.nodeStatusMaxImages ?? defaultMost
@@ -26,15 +23,15 @@ export const truncatedImageList = nodeRule({
       // As many as may be named are perhaps all there are.
       confidence: present === null ? 'possible' : 'certain',
       consequence: `The Node object names ${listed} images and no more fit${present === null ? '; how many there are it does not tell' : `, of ${present} on the node`}: the smaller ones are unseen by the scheduler, and by this audit.`,
-      evidence: [
+      evidence: lines(
         line(
           'configz',
           'nodeStatusMaxImages',
-          String(configuration.nodeStatusMaxImages ?? `absent (default ${defaultMost})`),
+          configuration.nodeStatusMaxImages ?? `absent (default ${defaultMost})`,
         ),
-        line('node', 'node status.images', String(listed)),
-        ...(present === null ? [] : [line('runtime', 'images of the runtime', String(present))]),
-      ],
+        line('node', 'node status.images', listed),
+        present !== null && line('runtime', 'images of the runtime', present),
+      ),
       fix: { config: { nodeStatusMaxImages: -1 } },
     }
   },

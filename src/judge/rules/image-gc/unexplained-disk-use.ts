@@ -8,12 +8,10 @@ export const unexplainedDiskUse = nodeRule({
   family: 'image-gc',
   severity: 'medium',
   needs: ['ledger'],
-  docs: {
-    title: 'Much of the disk is held by something that no measurement shows',
-    why: 'Images, pods, logs, the kubelet and the host were measured, and the disk holds more. No garbage collection of the kubelet frees it.',
-    fix: 'Look on the node: `du -x` of the folders that are not in the ledger, files under a mount point, leftover layers of another runtime.',
-    sources: ['docs/dev/formats.md highwater.ledger/1'],
-  },
+  title: 'Much of the disk is held by something that no measurement shows',
+  why: 'Images, pods, logs, the kubelet and the host were measured, and the disk holds more. No garbage collection of the kubelet frees it.',
+  fix: 'Look on the node: `du -x` of the folders that are not in the ledger, files under a mount point, leftover layers of another runtime.',
+  sources: ['docs/dev/formats.md highwater.ledger/1'],
   // Only a measurement on the node shows it.
   appliesTo: ({ host }) => host?.diskUse?.missed === 0 && host.diskUse.snapshots !== undefined,
 

@@ -1,7 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { canonicalName } from '#judge/events/images.ts'
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import type { RuntimeImage } from '#model/node-input.ts'
 
@@ -10,15 +9,13 @@ export const unpinnedSandboxImage = nodeRule({
   family: 'image-gc',
   severity: 'high',
   needs: ['runtime', 'host'],
-  docs: {
-    title: 'The sandbox image is not pinned: image GC deletes it',
-    why: 'No container uses the pause image, so image GC takes it for unused. Since Kubernetes 1.29 the kubelet spares it only where the runtime has it pinned. Once it is gone no pod starts on the node until it is pulled again, which fails where its registry asks for credentials that containerd does not have.',
-    fix: 'Take a newer AMI (AL2023 from v20241115 on, Bottlerocket) and replace the node. On a node that must stay: import or pull the image and set its label io.cri-containerd.pinned=pinned.',
-    sources: [
-      'pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder',
-      'awslabs/amazon-eks-ami#1597',
-    ],
-  },
+  title: 'The sandbox image is not pinned: image GC deletes it',
+  why: 'No container uses the pause image, so image GC takes it for unused. Since Kubernetes 1.29 the kubelet spares it only where the runtime has it pinned. Once it is gone no pod starts on the node until it is pulled again, which fails where its registry asks for credentials that containerd does not have.',
+  fix: 'Take a newer AMI (AL2023 from v20241115 on, Bottlerocket) and replace the node. On a node that must stay: import or pull the image and set its label io.cri-containerd.pinned=pinned.',
+  sources: [
+    'pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder',
+    'awslabs/amazon-eks-ami#1597',
+  ],
   appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('sandboxImageUnprotected'),
 
   *judge({ runtime, host }) {
@@ -41,7 +38,7 @@ export const unpinnedSandboxImage = nodeRule({
     yield {
       consequence: `When image GC or eviction next needs space it may delete ${bounded(name)}. Then no new pod starts here until it is pulled again.`,
       evidence: [
-        line('host', 'containerd sandboxImage', bounded(name)),
+        line('host', 'containerd sandboxImage', name),
         line('runtime', 'pinned', image.pinned === false ? 'false' : 'absent, which means false'),
       ],
     }

@@ -2,8 +2,14 @@ import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { eventTimes, timesOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
 import { isJustReported, shortfallBytes, shortfalls } from '#judge/events/gc-events.ts'
-import { line } from '#judge/evidence.ts'
-import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
+import {
+  contextRule,
+  type Failing,
+  line,
+  lines,
+  type Satisfied,
+  type Undecided,
+} from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -15,15 +21,13 @@ export const unreachableGcLowThreshold = contextRule({
   family: 'image-gc',
   severity: 'high',
   needs: ['imageGC'],
-  docs: {
-    title: 'Image garbage collection cannot free what it has to',
-    why: 'The disk is above the high threshold, and all images that may go are counted as less than must go. Each round deletes what it can, fails, and is repeated: what fills the disk is something else than unused images.',
-    fix: 'Find what else lies on the disk: images in use, container logs and writable layers, emptyDir volumes, files of the host. Make room there, or take a larger disk; no threshold mends it.',
-    sources: [
-      'pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace',
-      'kubernetes/kubernetes#71869',
-    ],
-  },
+  title: 'Image garbage collection cannot free what it has to',
+  why: 'The disk is above the high threshold, and all images that may go are counted as less than must go. Each round deletes what it can, fails, and is repeated: what fills the disk is something else than unused images.',
+  fix: 'Find what else lies on the disk: images in use, container logs and writable layers, emptyDir volumes, files of the host. Make room there, or take a larger disk; no threshold mends it.',
+  sources: [
+    'pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace',
+    'kubernetes/kubernetes#71869',
+  ],
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
   fact: subject => {
@@ -96,17 +100,14 @@ function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided>
     // Deletions by age come first and may free enough, so that the round wants nothing more.
     confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
     consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : counted(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
-    evidence: [
-      line('configz', 'imageGCLowThresholdPercent', String(subject.imageGC.lowThresholdPercent)),
-      ...(bytesToFree === null ? [] : [line('computed', 'to free', exactBytes(bytesToFree))]),
-      ...(freedBytes === null
-        ? []
-        : [line('computed', 'images that may go, as counted', exactBytes(freedBytes))]),
-      ...(shortfallBytes === null
-        ? []
-        : [line('computed', 'short of', exactBytes(shortfallBytes))]),
-      ...(error === null ? [] : [line('event', 'the kubelet says', bounded(error))]),
-    ],
+    evidence: lines(
+      line('configz', 'imageGCLowThresholdPercent', subject.imageGC.lowThresholdPercent),
+      bytesToFree !== null && line('computed', 'to free', exactBytes(bytesToFree)),
+      freedBytes !== null &&
+        line('computed', 'images that may go, as counted', exactBytes(freedBytes)),
+      shortfallBytes !== null && line('computed', 'short of', exactBytes(shortfallBytes)),
+      error !== null && line('event', 'the kubelet says', error),
+    ),
   }
 }
 

@@ -4,9 +4,8 @@ import type { NodeContext } from '#judge/cluster-facts.ts'
 import { unreadEvents } from '#judge/events/events.ts'
 import { imagesOf, registryOf } from '#judge/events/images.ts'
 import { pullFailures } from '#judge/events/pulls.ts'
-import { line } from '#judge/evidence.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
-import { contextRule, type Failing, type Satisfied } from '#judge/rule.ts'
+import { contextRule, type Failing, line, type Satisfied } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
 
@@ -26,16 +25,14 @@ export const deadRegistry = contextRule({
   family: 'image-pull',
   severity: 'medium',
   needs: ['pods'],
-  docs: {
-    title: 'Pods name images in a registry that has ended',
-    why: 'Such a pod runs only where its image is already on the node. Once image GC or eviction deletes it, or the pod moves, the image cannot be pulled again.',
-    fix: 'Name the successor in the pod: ghcr.io instead of docker.pkg.github.com, registry.k8s.io instead of k8s.gcr.io; or copy the image into a registry of your own.',
-    sources: [
-      'github.blog/changelog/2025-01-23-legacy-docker-registry-closing-down',
-      'containerd/containerd#3291',
-      'kubernetes.io/blog/2023/02/06/k8s-gcr-io-freeze-announcement',
-    ],
-  },
+  title: 'Pods name images in a registry that has ended',
+  why: 'Such a pod runs only where its image is already on the node. Once image GC or eviction deletes it, or the pod moves, the image cannot be pulled again.',
+  fix: 'Name the successor in the pod: ghcr.io instead of docker.pkg.github.com, registry.k8s.io instead of k8s.gcr.io; or copy the image into a registry of your own.',
+  sources: [
+    'github.blog/changelog/2025-01-23-legacy-docker-registry-closing-down',
+    'containerd/containerd#3291',
+    'kubernetes.io/blog/2023/02/06/k8s-gcr-io-freeze-announcement',
+  ],
 
   fact: subject => [...ofPods(subject), ...ofSandbox(subject)].filter(isEnded),
 
@@ -102,7 +99,7 @@ function* failingsOf(images: readonly NamedPod[]): Iterable<Failing> {
         return line(
           'computed',
           `image of ${bounded(users[0] ?? '', 200)}${users.length > 1 ? ` and ${counted(users.length - 1, 'more pod')}` : ''}`,
-          bounded(name),
+          name,
         )
       }),
     }

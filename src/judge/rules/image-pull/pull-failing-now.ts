@@ -7,8 +7,7 @@ import {
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'
-import { line } from '#judge/evidence.ts'
-import { contextRule, type Failing } from '#judge/rule.ts'
+import { contextRule, type Failing, line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 
 const shown = 10
@@ -18,16 +17,14 @@ export const pullFailingNow = contextRule({
   family: 'image-pull',
   severity: 'high',
   needs: ['pods'],
-  docs: {
-    title: 'Containers wait for an image that cannot be pulled',
-    why: `The pod does not run. The kubelet tries again after 10 s, then after twice as long each time, up to ${longestImageBackOffMs / 60_000} min; each attempt counts against the limits of the registry. Of pods that are gone by now, events of the last hour tell.`,
-    fix: 'Look at the message: a wrong name, missing credentials, a registry that is out of reach or that limits its pulls. An image that GC has deleted must be in a registry that the node can reach.',
-    sources: [
-      'pkg/kubelet/images/image_manager.go EnsureImageExists',
-      'pkg/kubelet/images/types.go',
-      'kubernetes#103643',
-    ],
-  },
+  title: 'Containers wait for an image that cannot be pulled',
+  why: `The pod does not run. The kubelet tries again after 10 s, then after twice as long each time, up to ${longestImageBackOffMs / 60_000} min; each attempt counts against the limits of the registry. Of pods that are gone by now, events of the last hour tell.`,
+  fix: 'Look at the message: a wrong name, missing credentials, a registry that is out of reach or that limits its pulls. An image that GC has deleted must be in a registry that the node can reach.',
+  sources: [
+    'pkg/kubelet/images/image_manager.go EnsureImageExists',
+    'pkg/kubelet/images/types.go',
+    'kubernetes#103643',
+  ],
 
   fact: ({ pods, at }) => {
     const waiting = pods.flatMap(waitingOf)
@@ -74,7 +71,7 @@ function waitingFailing(
       line(
         'object',
         bounded(`pod ${pod} ${reason}`, 300),
-        bounded(`${image}${message === '' ? '' : `: ${message}`}`),
+        `${image}${message === '' ? '' : `: ${message}`}`,
       ),
     ),
   }
@@ -95,7 +92,7 @@ function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Fail
             `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesOf(failure)}`,
             400,
           ),
-          bounded(failure.message),
+          failure.message,
         ),
       ),
   }

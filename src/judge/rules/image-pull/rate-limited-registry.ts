@@ -10,8 +10,7 @@ import {
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'
-import { line } from '#judge/evidence.ts'
-import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
+import { contextRule, type Failing, line, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
 
@@ -23,15 +22,13 @@ export const rateLimitedRegistry = contextRule({
   family: 'image-pull',
   severity: 'low',
   needs: ['pods'],
-  docs: {
-    title: 'Images are pulled from Docker Hub without credentials',
-    why: `Docker Hub gives ${anonymousPulls} pulls in ${hours} hours to each IPv4 address or IPv6 /64 without credentials, ${personalPulls} to a personal account, and sets no limit to paid ones. All nodes behind one NAT gateway share one address: when their image GC deletes, or they are replaced, what must be pulled again soon meets 429 toomanyrequests.`,
-    fix: 'Pull through a cache (an ECR pull-through cache rule for docker-hub), from a copy (public.ecr.aws/docker/library), or with imagePullSecrets of a paid account; more egress addresses only move the limit.',
-    sources: [
-      'docs.docker.com/docker-hub/usage/pulls',
-      'docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html',
-    ],
-  },
+  title: 'Images are pulled from Docker Hub without credentials',
+  why: `Docker Hub gives ${anonymousPulls} pulls in ${hours} hours to each IPv4 address or IPv6 /64 without credentials, ${personalPulls} to a personal account, and sets no limit to paid ones. All nodes behind one NAT gateway share one address: when their image GC deletes, or they are replaced, what must be pulled again soon meets 429 toomanyrequests.`,
+  fix: 'Pull through a cache (an ECR pull-through cache rule for docker-hub), from a copy (public.ecr.aws/docker/library), or with imagePullSecrets of a paid account; more egress addresses only move the limit.',
+  sources: [
+    'docs.docker.com/docker-hub/usage/pulls',
+    'docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html',
+  ],
 
   fact: subject => ({
     atRisk: [...atRisk(subject)],
@@ -73,7 +70,7 @@ function refused(
     consequence: `${named(registries)} answered 429 toomanyrequests to this node's pulls: pods whose image is not on a node wait, on every node behind the same address, until its window has passed.`,
     evidence: [
       ...waiting.map(({ pod, message }) =>
-        line('object', `pod ${bounded(pod, 300)} waits`, bounded(message)),
+        line('object', `pod ${bounded(pod, 300)} waits`, message),
       ),
       ...refusals(refusedPulls),
     ],
@@ -103,7 +100,7 @@ const refusals = (refusedPulls: readonly PullFailure[]) =>
       line(
         'event',
         `pod ${bounded(failure.pod, 300)}, refused ${timesOf(failure)}`,
-        bounded(failure.message),
+        failure.message,
       ),
     )
 
@@ -142,11 +139,11 @@ function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing |
     confidence: 'likely',
     consequence: `A new node in the place of this one pulls ${counted(names.length, 'image')} from Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${counted(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.${again.length > 0 ? ` ${again.length} of them are named by pods of this node.` : ''} How many nodes share its address cannot be seen here.` : ''}`,
     evidence: [
-      line('object', 'images of Docker Hub in pods without imagePullSecrets', String(names.length)),
-      ...names.slice(0, shown).map(name => line('object', 'image', bounded(name))),
+      line('object', 'images of Docker Hub in pods without imagePullSecrets', names.length),
+      ...names.slice(0, shown).map(name => line('object', 'image', name)),
       ...deleted
         .slice(0, shown)
-        .map(({ names }) => line('computed', 'image GC may delete', bounded(names[0] ?? ''))),
+        .map(({ names }) => line('computed', 'image GC may delete', names[0] ?? '')),
     ],
   }
 }

@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, lines, nodeRule } from '#judge/rule.ts'
 
 /** Enough that one slow image holds up no other, few enough for any disk. */
 const soundParallelPulls = 5
@@ -9,16 +8,14 @@ export const serializedPulls = nodeRule({
   family: 'image-pull',
   severity: 'low',
   needs: ['configuration'],
-  docs: {
-    title: 'The kubelet pulls one image at a time',
-    why: 'One large image, or one registry that does not answer, holds up every other pull of the node: after a GC that deleted much, after a drain of a neighbour, and for the pods that the node itself needs.',
-    fix: 'Set serializeImagePulls: false, as EKS images do, and maxParallelImagePulls (kubelet 1.27 and later) where the disk must be spared.',
-    sources: [
-      'pkg/kubelet/images/puller.go newSerialImagePuller',
-      'pkg/kubelet/apis/config/v1beta1/defaults.go',
-      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
-    ],
-  },
+  title: 'The kubelet pulls one image at a time',
+  why: 'One large image, or one registry that does not answer, holds up every other pull of the node: after a GC that deleted much, after a drain of a neighbour, and for the pods that the node itself needs.',
+  fix: 'Set serializeImagePulls: false, as EKS images do, and maxParallelImagePulls (kubelet 1.27 and later) where the disk must be spared.',
+  sources: [
+    'pkg/kubelet/images/puller.go newSerialImagePuller',
+    'pkg/kubelet/apis/config/v1beta1/defaults.go',
+    'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ configuration: { serializeImagePulls, maxParallelImagePulls } }) {
@@ -30,10 +27,10 @@ export const serializedPulls = nodeRule({
     yield {
       consequence:
         'When several pods of this node need images, each pull waits for all that were asked for before it.',
-      evidence: [
-        line('configz', 'serializeImagePulls', String(serializeImagePulls)),
-        ...(isOneAtATime ? [line('configz', 'maxParallelImagePulls', '1')] : []),
-      ],
+      evidence: lines(
+        line('configz', 'serializeImagePulls', serializeImagePulls),
+        isOneAtATime && line('configz', 'maxParallelImagePulls', '1'),
+      ),
       fix: {
         config: {
           serializeImagePulls: false,

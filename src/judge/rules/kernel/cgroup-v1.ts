@@ -1,24 +1,20 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { line } from '#judge/evidence.ts'
 import { kernelOf } from '#judge/kernel.ts'
-import { nodeRule } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 
 export const cgroupV1 = nodeRule({
   id: 'cgroup-v1',
   family: 'kernel',
   severity: 'high',
   needs: ['host'],
-  docs: {
-    title: 'The node runs cgroup v1, which its kubelet refuses',
-    why: 'From 1.35 on the kubelet exits at its start on cgroup v1, unless failCgroupV1 is set to false. Support for v1 gets no more than repairs, and goes.',
-    fix: 'Replace the node by an image with cgroup v2 (AL2023, Bottlerocket). Until then failCgroupV1: false lets the kubelet start.',
-    sources: [
-      'cmd/kubelet/app/server.go run',
-      'pkg/kubelet/apis/config/v1beta1/defaults.go failCgroupV1',
-      'kubernetes/enhancements#5573',
-    ],
-  },
+  title: 'The node runs cgroup v1, which its kubelet refuses',
+  why: 'From 1.35 on the kubelet exits at its start on cgroup v1, unless failCgroupV1 is set to false. Support for v1 gets no more than repairs, and goes.',
+  fix: 'Replace the node by an image with cgroup v2 (AL2023, Bottlerocket). Until then failCgroupV1: false lets the kubelet start.',
+  sources: [
+    'cmd/kubelet/app/server.go run',
+    'pkg/kubelet/apis/config/v1beta1/defaults.go failCgroupV1',
+    'kubernetes/enhancements#5573',
+  ],
   appliesTo: ({ identity }) =>
     identity.operatingSystem === 'linux' &&
     featuresOf(identity.kubeletVersion).has('cgroupV1Refused'),
@@ -39,7 +35,7 @@ export const cgroupV1 = nodeRule({
         : 'At its next start the kubelet exits: kubelet is configured to not run on a host using cgroup v1',
       evidence: [
         line('host', 'host kernel cgroupVersion', '1'),
-        line('node', 'kubelet version', bounded(identity.kubeletVersion ?? '')),
+        line('node', 'kubelet version', identity.kubeletVersion ?? ''),
         line(
           'configz',
           'failCgroupV1',

@@ -5,9 +5,8 @@ import {
   timesOf,
   unreadEvents,
 } from '#judge/events/events.ts'
-import { line } from '#judge/evidence.ts'
 import { hasBootOption, kernelOf } from '#judge/kernel.ts'
-import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
+import { contextRule, type Failing, line, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 /** The kernel has no more ids for memory cgroups. */
@@ -31,18 +30,16 @@ export const memoryCgroupLeak = contextRule({
   family: 'kernel',
   severity: 'medium',
   needs: [],
-  docs: {
-    title: 'The kernel leaks memory cgroups',
-    why: `Kernels 3 and 4 with accounting of kernel memory on cgroup v1 keep the id of a deleted memory cgroup. When all ${mostIds} are used, no container starts ("cannot allocate memory", "no space left on device", "SLUB: Unable to allocate memory") until the node is rebooted. On cgroup v2 ids come back, but a deleted cgroup stays as long as pages are charged to it, and its memory is no pod's.`,
-    fix: 'Move to a kernel of 5.4 or later with cgroup v2; on an old one boot with cgroup.memory=nokmem. Reboot a node whose ids run out. On cgroup v2 find what makes and deletes so many (containers that crash, probes, jobs), and move to a newer kernel.',
-    sources: [
-      'kubernetes#61937',
-      'kubernetes#112940',
-      'opencontainers/runc#2840',
-      'moby/moby#35545',
-      'kernel.org Documentation/admin-guide/cgroup-v2.rst nr_dying_descendants',
-    ],
-  },
+  title: 'The kernel leaks memory cgroups',
+  why: `Kernels 3 and 4 with accounting of kernel memory on cgroup v1 keep the id of a deleted memory cgroup. When all ${mostIds} are used, no container starts ("cannot allocate memory", "no space left on device", "SLUB: Unable to allocate memory") until the node is rebooted. On cgroup v2 ids come back, but a deleted cgroup stays as long as pages are charged to it, and its memory is no pod's.`,
+  fix: 'Move to a kernel of 5.4 or later with cgroup v2; on an old one boot with cgroup.memory=nokmem. Reboot a node whose ids run out. On cgroup v2 find what makes and deletes so many (containers that crash, probes, jobs), and move to a newer kernel.',
+  sources: [
+    'kubernetes#61937',
+    'kubernetes#112940',
+    'opencontainers/runc#2840',
+    'moby/moby#35545',
+    'kernel.org Documentation/admin-guide/cgroup-v2.rst nr_dying_descendants',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   fact: subject => ({
@@ -90,10 +87,10 @@ function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
   yield {
     ...(isLeaking ? leaking(usedIds) : exposed),
     evidence: [
-      line('host', 'kernel release', bounded(release ?? 'not known')),
-      line('host', 'host kernel cgroupVersion', String(cgroupVersion ?? 'not known')),
+      line('host', 'kernel release', release ?? 'not known'),
+      line('host', 'host kernel cgroupVersion', cgroupVersion ?? 'not known'),
       line('host', 'boot option cgroup.memory=nokmem', optionState(isWithoutKmem)),
-      line('host', 'host kernel memoryCgroups', String(memoryCgroups ?? 'not known')),
+      line('host', 'host kernel memoryCgroups', memoryCgroups ?? 'not known'),
       ...(dyingMemoryCgroups === null ? [] : [dyingEvidence(dyingMemoryCgroups)]),
     ],
   }
@@ -117,8 +114,7 @@ function optionState(isSet: boolean | null): string {
   return isSet ? 'set' : 'absent'
 }
 
-const dyingEvidence = (count: number) =>
-  line('host', 'host kernel dyingMemoryCgroups', String(count))
+const dyingEvidence = (count: number) => line('host', 'host kernel dyingMemoryCgroups', count)
 
 const dying = (count: number): Failing => ({
   title: 'The kernel keeps deleted memory cgroups',

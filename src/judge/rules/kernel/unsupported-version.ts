@@ -1,24 +1,21 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type VersionSkew, versionSkew } from '#facts/kubernetes/version-skew.ts'
-import { line } from '#judge/evidence.ts'
-import { contextRule } from '#judge/rule.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { contextRule, line } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
 
 export const unsupportedVersion = contextRule({
   id: 'unsupported-version',
   family: 'kernel',
   severity: 'medium',
   needs: [],
-  docs: {
-    title: 'The kubelet has a version that is not known here',
-    why: 'What is said of this node follows the rules of the nearest version that is known, 1.24 to 1.37: thresholds, defaults and order may differ. A kubelet older than that gets no repairs from anyone. Nor does anyone test a kubelet that is newer than its control plane, or more than three minors older (two before control plane 1.28). At the end of extended support, 26 months after its release, EKS upgrades a control plane by itself and leaves the nodes as they are: the distance grows.',
-    fix: 'Upgrade an old kubelet with its node; for a new one upgrade highwater. Upgrade the control plane first, then the nodes.',
-    sources: [
-      'src/facts/kubelet/features.ts',
-      'kubernetes.io/releases/version-skew-policy',
-      'docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html',
-    ],
-  },
+  title: 'The kubelet has a version that is not known here',
+  why: 'What is said of this node follows the rules of the nearest version that is known, 1.24 to 1.37: thresholds, defaults and order may differ. A kubelet older than that gets no repairs from anyone. Nor does anyone test a kubelet that is newer than its control plane, or more than three minors older (two before control plane 1.28). At the end of extended support, 26 months after its release, EKS upgrades a control plane by itself and leaves the nodes as they are: the distance grows.',
+  fix: 'Upgrade an old kubelet with its node; for a new one upgrade highwater. Upgrade the control plane first, then the nodes.',
+  sources: [
+    'src/facts/kubelet/features.ts',
+    'kubernetes.io/releases/version-skew-policy',
+    'docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html',
+  ],
 
   fact: ({ identity: { kubeletVersion } }) => ({ kubeletVersion }),
 
@@ -28,7 +25,7 @@ export const unsupportedVersion = contextRule({
     else if (!exact)
       yield {
         consequence: `The kubelet of 1.${minor} is judged by the rules of 1.${rulesOfMinor}: what it will do may differ from what is said of this node.`,
-        evidence: [line('node', 'kubelet version', bounded(kubeletVersion ?? ''))],
+        evidence: [line('node', 'kubelet version', kubeletVersion ?? '')],
       }
     const controlPlane = eks?.version ?? null
     const unread = controlPlane === null ? failed('cluster') : null
@@ -39,9 +36,9 @@ export const unsupportedVersion = contextRule({
       title: 'The kubelet is too far from its control plane',
       consequence: consequenceOf(skew),
       evidence: [
-        line('node', 'kubelet version', bounded(kubeletVersion ?? '')),
-        line('object', 'EKS control plane version', bounded(controlPlane ?? '')),
-        line('computed', 'minors that the kubelet may be older', String(skew.allowedBehind)),
+        line('node', 'kubelet version', kubeletVersion ?? ''),
+        line('object', 'EKS control plane version', controlPlane ?? ''),
+        line('computed', 'minors that the kubelet may be older', skew.allowedBehind),
       ],
     }
   },

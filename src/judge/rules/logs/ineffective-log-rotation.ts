@@ -19,18 +19,16 @@ export const ineffectiveLogRotation = nodeRule({
   family: 'logs',
   severity: 'low',
   needs: ['host'],
-  docs: {
-    title: 'Files of logrotate rotate nothing, too late, or what the kubelet rotates',
-    why: 'Configured rotation that does not happen is noticed only when the disk is full. With containerd, /var/lib/docker/containers stays empty, and /var/log/containers contains symbolic links, which logrotate skips. The kubelet rotates the logs below /var/log/pods: there logrotate does nothing, or deletes lines. A size takes effect only when logrotate runs, and without rotate the old log is deleted.',
-    fix: 'Remove the block for container logs from the file that the evidence names, and set containerLogMaxSize and containerLogMaxFiles instead. Have a timer or cron run logrotate at least daily, and write rotate into each block.',
-    sources: [
-      'pkg/kubelet/logs/container_log_manager.go processContainer, removeExcessLogs',
-      'pkg/kubelet/kuberuntime/helpers.go BuildPodLogsDirectory',
-      'pkg/kubelet/kuberuntime/legacy.go legacyLogSymlink',
-      'logrotate logrotate.c findNeedRotating',
-      'logrotate config.c readAllConfigPaths',
-    ],
-  },
+  title: 'Files of logrotate rotate nothing, too late, or what the kubelet rotates',
+  why: 'Configured rotation that does not happen is noticed only when the disk is full. With containerd, /var/lib/docker/containers stays empty, and /var/log/containers contains symbolic links, which logrotate skips. The kubelet rotates the logs below /var/log/pods: there logrotate does nothing, or deletes lines. A size takes effect only when logrotate runs, and without rotate the old log is deleted.',
+  fix: 'Remove the block for container logs from the file that the evidence names, and set containerLogMaxSize and containerLogMaxFiles instead. Have a timer or cron run logrotate at least daily, and write rotate into each block.',
+  sources: [
+    'pkg/kubelet/logs/container_log_manager.go processContainer, removeExcessLogs',
+    'pkg/kubelet/kuberuntime/helpers.go BuildPodLogsDirectory',
+    'pkg/kubelet/kuberuntime/legacy.go legacyLogSymlink',
+    'logrotate logrotate.c findNeedRotating',
+    'logrotate config.c readAllConfigPaths',
+  ],
   // Bottlerocket has no logrotate.
   appliesTo: ({ identity }) =>
     identity.operatingSystem === 'linux' && identity.amiFamily !== 'Bottlerocket',

@@ -1,6 +1,5 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { asInt64, formatBytes, parseQuantity, type Quantity } from '#model/quantity.ts'
 
@@ -12,16 +11,14 @@ export const invalidLogSize = nodeRule({
   family: 'logs',
   severity: 'high',
   needs: ['configuration'],
-  docs: {
-    title: 'Container log rotation is set to what the kubelet refuses, or switched off',
-    why: 'The kubelet does not start with a containerLogMaxSize that is no whole number to it (1.5Gi is none, 1536Mi is one), or with fewer than two containerLogMaxFiles. A negative size starts, and no log is ever rotated.',
-    fix: 'Write containerLogMaxSize as a whole number of Mi or Gi, and containerLogMaxFiles as 2 or more.',
-    sources: [
-      'pkg/kubelet/logs/container_log_manager.go NewContainerLogManager, parseMaxSize',
-      'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
-      'k8s.io/apimachinery/pkg/api/resource/quantity.go AsInt64',
-    ],
-  },
+  title: 'Container log rotation is set to what the kubelet refuses, or switched off',
+  why: 'The kubelet does not start with a containerLogMaxSize that is no whole number to it (1.5Gi is none, 1536Mi is one), or with fewer than two containerLogMaxFiles. A negative size starts, and no log is ever rotated.',
+  fix: 'Write containerLogMaxSize as a whole number of Mi or Gi, and containerLogMaxFiles as 2 or more.',
+  sources: [
+    'pkg/kubelet/logs/container_log_manager.go NewContainerLogManager, parseMaxSize',
+    'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
+    'k8s.io/apimachinery/pkg/api/resource/quantity.go AsInt64',
+  ],
 
   *judge({
     configuration: {
@@ -34,7 +31,7 @@ export const invalidLogSize = nodeRule({
     if (value === null)
       yield {
         consequence: `A kubelet exits at its start: failed to initialize container log manager: failed to parse container log max size "${bounded(size, 100)}".`,
-        evidence: [line('configz', 'containerLogMaxSize', bounded(size))],
+        evidence: [line('configz', 'containerLogMaxSize', size)],
         fix: { config: { containerLogMaxSize: whole(quantity) } },
       }
     else if (value < 0n)
@@ -49,7 +46,7 @@ export const invalidLogSize = nodeRule({
     if (files <= 1)
       yield {
         consequence: `A kubelet exits at its start: containerLogMaxFiles must be greater than 1, and is ${files}.`,
-        evidence: [line('configz', 'containerLogMaxFiles', String(files))],
+        evidence: [line('configz', 'containerLogMaxFiles', files)],
         fix: { config: { containerLogMaxFiles: defaultFiles } },
       }
   },

@@ -8,15 +8,13 @@ export const logDebris = nodeRule({
   family: 'logs',
   severity: 'low',
   needs: ['ledger'],
-  docs: {
-    title: 'Logs and folders of deleted pods stay on the disk',
-    why: 'The kubelet deletes the folders of a pod when its object is gone. What stays behind is in no statistic of a pod, so no eviction frees it.',
-    fix: 'Delete the folders below /var/log/pods and /var/lib/kubelet/pods that belong to no pod, and look in the log of the kubelet for why it could not.',
-    sources: [
-      'pkg/kubelet/kuberuntime/kuberuntime_gc.go evictPodLogsDirectories',
-      'pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs',
-    ],
-  },
+  title: 'Logs and folders of deleted pods stay on the disk',
+  why: 'The kubelet deletes the folders of a pod when its object is gone. What stays behind is in no statistic of a pod, so no eviction frees it.',
+  fix: 'Delete the folders below /var/log/pods and /var/lib/kubelet/pods that belong to no pod, and look in the log of the kubelet for why it could not.',
+  sources: [
+    'pkg/kubelet/kuberuntime/kuberuntime_gc.go evictPodLogsDirectories',
+    'pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs',
+  ],
   // Only a measurement on the node shows it.
   appliesTo: ({ host }) => host?.diskUse !== undefined,
 

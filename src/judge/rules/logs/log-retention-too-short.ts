@@ -1,4 +1,3 @@
-import { line } from '#judge/evidence.ts'
 import {
   type ContainerLog,
   type LogRate,
@@ -8,7 +7,7 @@ import {
   roomForLogs,
   runningLogs,
 } from '#judge/logs/logs.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength, span } from '#judge/text.ts'
 
 const mebibyte = 1024 ** 2
@@ -20,16 +19,14 @@ export const logRetentionTooShort = nodeRule({
   family: 'logs',
   severity: 'low',
   needs: ['configuration', 'pods', 'summary'],
-  docs: {
-    title: 'Container logs are rotated away within minutes',
-    why: 'The kubelet keeps containerLogMaxFiles files of containerLogMaxSize for a container, and removes what is older. One that writes fast keeps a short past: kubectl logs no longer shows how a trouble began, and a log agent that stands still for that long loses lines for good.',
-    fix: 'Raise containerLogMaxSize (or containerLogMaxFiles) as far as the disk allows, or have the container write less. Policy logRetentionMinutes says how long logs must last.',
-    sources: [
-      'pkg/kubelet/logs/container_log_manager.go rotateLog, removeExcessLogs',
-      'pkg/kubelet/stats/host_stats_provider.go getPodContainerLogStats',
-      'METR/hawk#537',
-    ],
-  },
+  title: 'Container logs are rotated away within minutes',
+  why: 'The kubelet keeps containerLogMaxFiles files of containerLogMaxSize for a container, and removes what is older. One that writes fast keeps a short past: kubectl logs no longer shows how a trouble began, and a log agent that stands still for that long loses lines for good.',
+  fix: 'Raise containerLogMaxSize (or containerLogMaxFiles) as far as the disk allows, or have the container write less. Policy logRetentionMinutes says how long logs must last.',
+  sources: [
+    'pkg/kubelet/logs/container_log_manager.go rotateLog, removeExcessLogs',
+    'pkg/kubelet/stats/host_stats_provider.go getPodContainerLogStats',
+    'METR/hawk#537',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject, policy) {
@@ -60,9 +57,9 @@ export const logRetentionTooShort = nodeRule({
       confidence: 'likely',
       consequence: `Container ${bounded(worst.name, nameLength)} writes ${bytes(perMinute(worst))} of log a minute or more. At that rate the ${bytes(rotation.perContainerBytes)} that are kept of it last ${span(lastsMs(worst))} at most, and older lines are gone.${others.length === 0 ? '' : ` So it is with ${counted(others.length, 'other')}.`}`,
       evidence: [
-        line('configz', 'containerLogMaxSize', bounded(rotation.maxSize)),
-        line('configz', 'containerLogMaxFiles', String(rotation.files)),
-        line('policy', 'policy logRetentionMinutes', String(policy.logRetentionMinutes)),
+        line('configz', 'containerLogMaxSize', rotation.maxSize),
+        line('configz', 'containerLogMaxFiles', rotation.files),
+        line('policy', 'policy logRetentionMinutes', policy.logRetentionMinutes),
         ...short
           .slice(0, shown)
           .map(rate =>

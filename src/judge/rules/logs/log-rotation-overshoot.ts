@@ -1,6 +1,5 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
-import { line } from '#judge/evidence.ts'
 import {
   logBound,
   logGrowth,
@@ -10,8 +9,8 @@ import {
   roomForLogs,
   runningLogs,
 } from '#judge/logs/logs.ts'
-import { nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bounded, bytes, exactBytes, span } from '#judge/text.ts'
+import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bytes, exactBytes, span } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { Evidence } from '#model/finding.ts'
 
@@ -23,17 +22,15 @@ export const logRotationOvershoot = nodeRule({
   family: 'logs',
   severity: 'low',
   needs: ['configuration', 'eviction', 'pods', 'summary'],
-  docs: {
-    title: 'Rotated container logs may take more than the disk has left',
-    why: `Each running container may keep containerLogMaxFiles files of containerLogMaxSize, and one that was restarted as many again of its dead instance. The size is no hard limit either: a log is looked at every ${containerLogMonitorPeriodMs / 1000} s and grows meanwhile, longer where few workers have many logs to rotate. What the files may take beyond the room before eviction ends in DiskPressure.`,
-    fix: 'Lower containerLogMaxSize or containerLogMaxFiles, or give the node a larger disk; more containerLogMaxWorkers (kubelet 1.30 and later) keep logs near their size.',
-    sources: [
-      'pkg/kubelet/logs/container_log_manager.go rotateLogs, rotateLog',
-      'pkg/kubelet/stats/host_stats_provider.go getPodContainerLogStats',
-      'kubernetes#110630',
-      'kubernetes#134287',
-    ],
-  },
+  title: 'Rotated container logs may take more than the disk has left',
+  why: `Each running container may keep containerLogMaxFiles files of containerLogMaxSize, and one that was restarted as many again of its dead instance. The size is no hard limit either: a log is looked at every ${containerLogMonitorPeriodMs / 1000} s and grows meanwhile, longer where few workers have many logs to rotate. What the files may take beyond the room before eviction ends in DiskPressure.`,
+  fix: 'Lower containerLogMaxSize or containerLogMaxFiles, or give the node a larger disk; more containerLogMaxWorkers (kubelet 1.30 and later) keep logs near their size.',
+  sources: [
+    'pkg/kubelet/logs/container_log_manager.go rotateLogs, rotateLog',
+    'pkg/kubelet/stats/host_stats_provider.go getPodContainerLogStats',
+    'kubernetes#110630',
+    'kubernetes#134287',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
@@ -90,14 +87,12 @@ function rotationLines(
 ): Evidence[] {
   const restarted = logs.filter(({ wasRestarted }) => wasRestarted).length
   const lines = [
-    line('configz', 'containerLogMaxSize', bounded(maxSize)),
-    line('configz', 'containerLogMaxFiles', String(files)),
-    line('runtime', 'running containers', String(logs.length)),
+    line('configz', 'containerLogMaxSize', maxSize),
+    line('configz', 'containerLogMaxFiles', files),
+    line('runtime', 'running containers', logs.length),
   ]
   if (restarted > 0)
-    lines.push(
-      line('computed', 'of them restarted, with the logs of a dead instance', String(restarted)),
-    )
+    lines.push(line('computed', 'of them restarted, with the logs of a dead instance', restarted))
   if (featuresOf(identity.kubeletVersion).has('containerLogWorkers')) {
     const workers = String(configuration.containerLogMaxWorkers ?? 1)
     lines.push(line('configz', 'containerLogMaxWorkers', workers))

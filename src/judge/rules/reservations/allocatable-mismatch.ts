@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { compareQuantities, parseQuantity } from '#model/quantity.ts'
 import { byText } from '#model/text-order.ts'
@@ -9,15 +8,13 @@ export const allocatableMismatch = nodeRule({
   family: 'reservations',
   severity: 'medium',
   needs: ['allocatable'],
-  docs: {
-    title: 'The node offers other resources to pods than its configuration gives',
-    why: 'Allocatable is capacity less reservations and hard eviction thresholds. A node that reports anything else runs with something that its configuration does not show (a flag such as --experimental-allocatable-ignore-eviction), has changed since its kubelet started, or its status was written by someone else. The scheduler believes the status.',
-    fix: 'Restart the kubelet where the machine or its configuration has changed; otherwise look at its flags and at who writes the status of nodes.',
-    sources: [
-      'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
-      'pkg/kubelet/nodestatus/setters.go MachineInfo',
-    ],
-  },
+  title: 'The node offers other resources to pods than its configuration gives',
+  why: 'Allocatable is capacity less reservations and hard eviction thresholds. A node that reports anything else runs with something that its configuration does not show (a flag such as --experimental-allocatable-ignore-eviction), has changed since its kubelet started, or its status was written by someone else. The scheduler believes the status.',
+  fix: 'Restart the kubelet where the machine or its configuration has changed; otherwise look at its flags and at who writes the status of nodes.',
+  sources: [
+    'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
+    'pkg/kubelet/nodestatus/setters.go MachineInfo',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ allocatable, node }) {

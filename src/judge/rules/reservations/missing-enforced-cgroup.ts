@@ -1,5 +1,4 @@
-import { line } from '#judge/evidence.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 
 /** Upstream: pkg/kubelet/types/constants.go SystemReservedEnforcementKey, KubeReservedEnforcementKey and their compressible ones. */
 const needed = [
@@ -12,15 +11,13 @@ export const missingEnforcedCgroup = nodeRule({
   family: 'reservations',
   severity: 'high',
   needs: ['configuration'],
-  docs: {
-    title: 'A reservation is enforced without the cgroup that it is enforced on',
-    why: 'The kubelet refuses to start where enforceNodeAllocatable names system-reserved or kube-reserved and the cgroup of those daemons is not named.',
-    fix: 'Name the cgroup in systemReservedCgroup or kubeReservedCgroup, one that exists, or enforce pods alone.',
-    sources: [
-      'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
-      'pkg/kubelet/cm/node_container_manager_linux.go enforceNodeAllocatableCgroups',
-    ],
-  },
+  title: 'A reservation is enforced without the cgroup that it is enforced on',
+  why: 'The kubelet refuses to start where enforceNodeAllocatable names system-reserved or kube-reserved and the cgroup of those daemons is not named.',
+  fix: 'Name the cgroup in systemReservedCgroup or kubeReservedCgroup, one that exists, or enforce pods alone.',
+  sources: [
+    'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
+    'pkg/kubelet/cm/node_container_manager_linux.go enforceNodeAllocatableCgroups',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ configuration }) {

@@ -20,16 +20,14 @@ export const missingSystemReserved = nodeRule({
   family: 'reservations',
   severity: 'high',
   needs: ['configuration'],
-  docs: {
-    title: 'No memory is reserved for the system',
-    why: 'The scheduler fills a node up to its allocatable memory. What kubelet, runtime and system use beside it comes out of what pods were promised: the node runs into memory pressure, or the kernel kills, with pods that stay within their requests.',
-    fix: 'Reserve memory in kubeReserved and systemReserved: what the daemons use at most, and the eviction threshold. EKS images reserve 255 Mi + 11 Mi for each pod in kubeReserved.',
-    sources: [
-      'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
-      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
-      'kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources',
-    ],
-  },
+  title: 'No memory is reserved for the system',
+  why: 'The scheduler fills a node up to its allocatable memory. What kubelet, runtime and system use beside it comes out of what pods were promised: the node runs into memory pressure, or the kernel kills, with pods that stay within their requests.',
+  fix: 'Reserve memory in kubeReserved and systemReserved: what the daemons use at most, and the eviction threshold. EKS images reserve 255 Mi + 11 Mi for each pod in kubeReserved.',
+  sources: [
+    'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
+    'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
+    'kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {

@@ -9,8 +9,7 @@ import {
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
-import { line } from '#judge/evidence.ts'
-import { contextRule, type Failing, type Satisfied } from '#judge/rule.ts'
+import { contextRule, type Failing, line, type Satisfied } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { lostDefaults } from '#judge/thresholds.ts'
 import { canBeMet } from '#model/watched-signals.ts'
@@ -22,16 +21,14 @@ export const oomBeforeEviction = contextRule({
   family: 'reservations',
   severity: 'high',
   needs: ['configuration', 'eviction'],
-  docs: {
-    title: 'The kernel kills for memory before the kubelet evicts',
-    why: 'Without a hard memory.available threshold the kubelet does not evict at once when memory runs out: a soft threshold waits for its grace period. The kernel then kills single processes by OOM score, without a grace period, and their containers restart on the same full node.',
-    fix: 'Set evictionHard memory.available, and reserve memory for the daemons.',
-    sources: [
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
-      'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod',
-      'pkg/kubelet/oom/oom_watcher_linux.go Start',
-    ],
-  },
+  title: 'The kernel kills for memory before the kubelet evicts',
+  why: 'Without a hard memory.available threshold the kubelet does not evict at once when memory runs out: a soft threshold waits for its grace period. The kernel then kills single processes by OOM score, without a grace period, and their containers restart on the same full node.',
+  fix: 'Set evictionHard memory.available, and reserve memory for the daemons.',
+  sources: [
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod',
+    'pkg/kubelet/oom/oom_watcher_linux.go Start',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   fact: subject => [...ofThresholds(subject)],
@@ -100,7 +97,7 @@ function* ofThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterab
       line(
         'configz',
         'evictionHard.memory.available',
-        bounded(configuration.evictionHard?.['memory.available'] ?? 'absent'),
+        configuration.evictionHard?.['memory.available'] ?? 'absent',
       ),
       ...watching.map(({ value, gracePeriodMs }) =>
         line(

@@ -1,4 +1,3 @@
-import { line } from '#judge/evidence.ts'
 import {
   daemonEvidence,
   daemonsOf,
@@ -10,7 +9,7 @@ import {
   unreadableReservation,
   whereItFits,
 } from '#judge/reservations.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 
 export const reservationWithoutEviction = nodeRule({
@@ -18,15 +17,13 @@ export const reservationWithoutEviction = nodeRule({
   family: 'reservations',
   severity: 'low',
   needs: ['configuration', 'eviction', 'summary'],
-  docs: {
-    title: 'Memory reservations leave no room for the eviction threshold',
-    why: 'Memory below the eviction threshold cannot be used: with 1 GiB for daemons and eviction below 500 MiB, the reservation has to be 1.5 GiB. Only hard thresholds are subtracted from allocatable. With a smaller reservation, a soft threshold or slightly larger daemons evict pods that stay within allocatable.',
-    fix: "Set kubeReserved and systemReserved together to the daemons' memory plus the highest memory.available threshold.",
-    sources: [
-      'kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction "Node allocatable and eviction policies"',
-      'pkg/kubelet/cm/helpers.go hardEvictionReservation',
-    ],
-  },
+  title: 'Memory reservations leave no room for the eviction threshold',
+  why: 'Memory below the eviction threshold cannot be used: with 1 GiB for daemons and eviction below 500 MiB, the reservation has to be 1.5 GiB. Only hard thresholds are subtracted from allocatable. With a smaller reservation, a soft threshold or slightly larger daemons evict pods that stay within allocatable.',
+  fix: "Set kubeReserved and systemReserved together to the daemons' memory plus the highest memory.available threshold.",
+  sources: [
+    'kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction "Node allocatable and eviction policies"',
+    'pkg/kubelet/cm/helpers.go hardEvictionReservation',
+  ],
   appliesTo: ({ identity, configuration, summary }) => {
     const total = configuration === null ? undefined : reservedOf(configuration, 'memory')?.total
     // Of daemons that use more than is reserved reserved-below-real-usage and missing-system-reserved say the same.

@@ -1,8 +1,7 @@
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { line } from '#judge/evidence.ts'
 import { reservedOf, unreadableReservation, whereItFits } from '#judge/reservations.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { milliValue } from '#model/quantity.ts'
 
@@ -13,15 +12,13 @@ export const reservedBelowEksFormula = nodeRule({
   family: 'reservations',
   severity: 'low',
   needs: ['configuration'],
-  docs: {
-    title: 'Less is reserved than EKS images reserve for as many pods and cores',
-    why: 'EKS images reserve 255 Mi + 11 Mi for each pod, and 6 %, 1 %, 0.5 % and 0.25 % of the first, the second, the next two and the other cores: about what kubelet and runtime need when the node is full of pods. A node whose maxPods was raised keeps the reservation of the old number.',
-    fix: 'Raise kubeReserved to the formula, or lower maxPods to what is reserved for.',
-    sources: [
-      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go getMemoryMebibytesToReserve, getCPUMillicoresToReserve',
-      'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',
-    ],
-  },
+  title: 'Less is reserved than EKS images reserve for as many pods and cores',
+  why: 'EKS images reserve 255 Mi + 11 Mi for each pod, and 6 %, 1 %, 0.5 % and 0.25 % of the first, the second, the next two and the other cores: about what kubelet and runtime need when the node is full of pods. A node whose maxPods was raised keeps the reservation of the old number.',
+  fix: 'Raise kubeReserved to the formula, or lower maxPods to what is reserved for.',
+  sources: [
+    'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go getMemoryMebibytesToReserve, getCPUMillicoresToReserve',
+    'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',
+  ],
   // With no memory reserved at all missing-system-reserved says it.
   appliesTo: ({ identity, configuration }) =>
     identity.operatingSystem === 'linux' &&
@@ -61,7 +58,7 @@ export const reservedBelowEksFormula = nodeRule({
       confidence: 'likely',
       consequence: `For ${pods} pods EKS keeps more for the kubelet and the runtime: ${names.map(([name, wanted]) => `${name} ${wanted}, here ${reserved(name) || 'none'}`).join('; ')}. On a node full of pods what they need beyond that comes out of what pods were promised.`,
       evidence: [
-        line('configz', 'maxPods', String(maxPods)),
+        line('configz', 'maxPods', maxPods),
         ...names.flatMap(([name, wanted]) => [
           line('configz', `kubeReserved and systemReserved ${name}`, reserved(name) || 'none'),
           line('computed', `EKS reserves ${name}`, wanted),

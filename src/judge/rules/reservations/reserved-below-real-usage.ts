@@ -1,4 +1,3 @@
-import { line } from '#judge/evidence.ts'
 import {
   daemonEvidence,
   daemonsOf,
@@ -10,7 +9,7 @@ import {
   unreadableReservation,
   whereItFits,
 } from '#judge/reservations.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 
 export const reservedBelowRealUsage = nodeRule({
@@ -18,15 +17,13 @@ export const reservedBelowRealUsage = nodeRule({
   family: 'reservations',
   severity: 'medium',
   needs: ['configuration', 'summary'],
-  docs: {
-    title: 'The daemons use more memory than is reserved',
-    why: 'What kubelet and runtime use beyond kubeReserved and systemReserved is taken from what pods were promised. On a full node memory.available falls below its threshold with every pod within its requests.',
-    fix: 'Raise the reservations above what the daemons use, with room for the eviction threshold; or find out why they use so much.',
-    sources: [
-      'pkg/kubelet/server/stats/summary_sys_containers.go GetSystemContainersStats',
-      'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
-    ],
-  },
+  title: 'The daemons use more memory than is reserved',
+  why: 'What kubelet and runtime use beyond kubeReserved and systemReserved is taken from what pods were promised. On a full node memory.available falls below its threshold with every pod within its requests.',
+  fix: 'Raise the reservations above what the daemons use, with room for the eviction threshold; or find out why they use so much.',
+  sources: [
+    'pkg/kubelet/server/stats/summary_sys_containers.go GetSystemContainersStats',
+    'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
+  ],
   // With nothing reserved for the system missing-system-reserved says it.
   appliesTo: ({ identity, configuration }) =>
     identity.operatingSystem === 'linux' &&

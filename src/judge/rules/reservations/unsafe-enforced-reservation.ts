@@ -1,6 +1,5 @@
-import { line } from '#judge/evidence.ts'
 import { daemonEvidence, daemonsOf } from '#judge/reservations.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 const reservations = [
@@ -23,15 +22,13 @@ export const unsafeEnforcedReservation = nodeRule({
   family: 'reservations',
   severity: 'medium',
   needs: ['configuration'],
-  docs: {
-    title: "The daemons' reservation is a hard limit on their memory or processes",
-    why: 'Enforcing system-reserved or kube-reserved makes the reservation the limit of that cgroup. Daemons that need more are killed by the kernel, or cannot fork, while the node has memory left; with the runtime or the kubelet in it the whole node fails.',
-    fix: 'Enforce pods alone; from kubelet 1.32 on system-reserved-compressible and kube-reserved-compressible limit only cpu.',
-    sources: [
-      'pkg/kubelet/cm/node_container_manager_linux.go enforceExistingCgroup, getCgroupConfig',
-      'kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources "General Guidelines"',
-    ],
-  },
+  title: "The daemons' reservation is a hard limit on their memory or processes",
+  why: 'Enforcing system-reserved or kube-reserved makes the reservation the limit of that cgroup. Daemons that need more are killed by the kernel, or cannot fork, while the node has memory left; with the runtime or the kubelet in it the whole node fails.',
+  fix: 'Enforce pods alone; from kubelet 1.32 on system-reserved-compressible and kube-reserved-compressible limit only cpu.',
+  sources: [
+    'pkg/kubelet/cm/node_container_manager_linux.go enforceExistingCgroup, getCgroupConfig',
+    'kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources "General Guidelines"',
+  ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ configuration, summary }) {
@@ -46,9 +43,9 @@ export const unsafeEnforcedReservation = nodeRule({
       yield {
         consequence: `${bounded(configuration[cgroup] ?? 'That cgroup')} is held to ${limits.map(({ resource, amount }) => `${resource} ${amount}`).join(' and ')}: when ${whose} in it need more, the kernel kills in it or refuses to fork, however much the node has left.`,
         evidence: [
-          line('configz', 'enforceNodeAllocatable', bounded(enforced.join(', '))),
+          line('configz', 'enforceNodeAllocatable', enforced.join(', ')),
           ...limits.map(({ resource, amount }) => line('configz', `${map}.${resource}`, amount)),
-          line('configz', `${cgroup}`, bounded(configuration[cgroup] ?? 'absent')),
+          line('configz', `${cgroup}`, configuration[cgroup] ?? 'absent'),
           ...daemonEvidence(daemonsOf(summary)),
         ],
         fix: { config: { enforceNodeAllocatable: ['pods'] } },

@@ -1,6 +1,7 @@
 /** Reads the body of an HTTP answer within the limits of its kind and of the process. */
 import type { IncomingMessage } from 'node:http'
 import { gunzipSync } from 'node:zlib'
+import { codeOf } from '#model/error-message.ts'
 import {
   answersInFlightMaxBytes,
   maxCompressionRatio,
@@ -93,7 +94,6 @@ const outputBytes = (packed: Buffer, mostBytes: number): number =>
     ? mostBytes
     : Math.max(64, Math.min(mostBytes, packed.readUInt32LE(packed.length - 4) + 1))
 
-const isTooLong = (error: unknown): boolean =>
-  error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+const isTooLong = (error: unknown): boolean => codeOf(error) === 'ERR_BUFFER_TOO_LARGE'
 
 const tooLarge = (what: string) => new RequestFailure('too-large', `the answer to ${what}`)

@@ -1,19 +1,69 @@
 /** Why an AWS call failed, for all services: credentials, rights, throttling, network. Errors of one service are in its client. */
 import { awsRegions } from '#facts/aws/regions.ts'
-import { messageOf } from '#model/error-message.ts'
+import { codeOf, messageOf } from '#model/error-message.ts'
 import { didYouMean } from '#model/nearest.ts'
+import { isRawObject } from '#model/record.ts'
+import type { CredentialSource } from './credentials.ts'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 
 export interface AwsCall {
   /** `EKS`, `S3`, `SES`. */
   service: string
-  /** The environment variable that sets its endpoint in the SDK. */
-  endpointVariable: string
   /** The operation and its object: `ListNodegroups of prod`. */
   what: string
   region: string
-  /** The right to grant if the call is denied: `s3:PutObject on the bucket reports`. */
-  grant: string
+  /** The right to grant if the call is denied. Default: the operation, as `eks:ListNodegroups`. */
+  grant?: string
+  /** The meaning of an error that only this service has; null: a common error. */
+  explain?: (error: AwsError) => string | null
+}
+
+/** The parts of an SDK error. */
+export interface AwsError {
+  name: string
+  /** On one line. */
+  text: string
+  /** Status of the answer; null: there was no answer. */
+  status: number | null
+  /** Node's error code, if there was no answer. */
+  code: string | null
+  /** The error itself. */
+  cause: unknown
+}
+
+/** Services whose endpoint variable has another name. */
+const endpointNames: Readonly<Record<string, string>> = { SES: 'SESV2', 'Step Functions': 'SFN' }
+
+/** Client options of services that the SDK may call again by itself. */
+export const repeatedly = (region: string, credentials: CredentialSource) => ({
+  region,
+  credentials,
+  maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : 5,
+})
+
+/** Runs a call. @throws RequestFailure with a message for people, or the signal's reason */
+export async function awsCall<T>(
+  call: AwsCall & { signal?: AbortSignal | undefined },
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    call.signal?.throwIfAborted()
+    throw awsFailure(error, call)
+  }
+}
+
+/** All pages of a list, by the token of each page for the next one. */
+export async function* pagesOf<Page extends { NextToken?: string | undefined }>(
+  read: (NextToken: string | undefined) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let token: string | undefined
+  do {
+    const page = await read(token)
+    token = page.NextToken || undefined
+    yield page
+  } while (token !== undefined)
 }
 
 function credentialHint(): string {
@@ -33,12 +83,15 @@ function regionHint(region: string, code: string | null): string {
 /** The failure in one paragraph for people; `status` is set if AWS answered. */
 export function awsFailure(
   error: unknown,
-  { service, endpointVariable, what, region, grant }: AwsCall,
+  { service, what, region, grant, explain }: AwsCall,
 ): RequestFailure {
-  const { name, text, status, code } = awsError(error)
+  const known = awsError(error)
+  const { name, text, status, code } = known
   const where = `${service} ${what} in ${region}`
   const fail = (message: string, refusal?: 'right' | 'role') =>
     requestFailure(error, `${where}: ${message}`, refusal)
+  const explained = explain?.(known) ?? null
+  if (explained !== null) return fail(explained)
   if (name === 'CredentialsProviderError')
     return fail(`no AWS credentials were found (${text}). ${credentialHint()}`)
   if (/ExpiredToken|TokenExpired/.test(name))
@@ -60,14 +113,17 @@ export function awsFailure(
     )
   // EC2 uses UnauthorizedOperation.
   if (/AccessDenied|UnauthorizedOperation/.test(name))
-    return fail(`not allowed (${text}). Grant ${grant} to this identity`, 'right')
+    return fail(
+      `not allowed (${text}). Grant ${grant ?? `${service.toLowerCase()}:${what.split(' ')[0]}`} to this identity`,
+      'right',
+    )
   if (isThrottling(error))
     return fail(
       `AWS asks to slow down (${status} ${name}: ${text}), and did so at every try. Try again later`,
     )
   if (error instanceof SyntaxError)
     return fail(
-      `the answer is no ${service} answer. Check ${endpointVariable} and AWS_ENDPOINT_URL`,
+      `the answer is no ${service} answer. Check AWS_ENDPOINT_URL_${endpointNames[service] ?? service.toUpperCase()} and AWS_ENDPOINT_URL`,
     )
   if (status !== null)
     return requestFailure(error, `${where} was answered ${status} ${name}: ${text}`)
@@ -102,26 +158,13 @@ export function requestFailure(
   })
 }
 
-/** The parts of an SDK error: name, text in one line, status of the answer, and Node's error code if there was no answer. */
-export function awsError(error: unknown): {
-  name: string
-  text: string
-  status: number | null
-  code: string | null
-} {
-  return {
-    name: error instanceof Error ? error.name : '',
-    text: oneLine(messageOf(error)),
-    status: responseStatus(error),
-    code:
-      typeof error === 'object' &&
-      error !== null &&
-      'code' in error &&
-      typeof error.code === 'string'
-        ? error.code
-        : null,
-  }
-}
+export const awsError = (error: unknown): AwsError => ({
+  name: error instanceof Error ? error.name : '',
+  text: oneLine(messageOf(error)),
+  status: responseStatus(error),
+  code: codeOf(error),
+  cause: error,
+})
 
 /** Throttled: the same request may succeed later. */
 export function isThrottling(error: unknown): boolean {
@@ -130,18 +173,10 @@ export function isThrottling(error: unknown): boolean {
 }
 
 function responseStatus(error: unknown): number | null {
-  if (typeof error !== 'object' || error === null || !('$metadata' in error)) return null
-  const metadata = error.$metadata
-  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata))
-    return null
-  return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : null
+  const metadata = isRawObject(error) ? error.$metadata : null
+  const status = isRawObject(metadata) ? metadata.httpStatusCode : null
+  return typeof status === 'number' ? status : null
 }
 
-function endpointHost(error: unknown): string | null {
-  return typeof error === 'object' &&
-    error !== null &&
-    'hostname' in error &&
-    typeof error.hostname === 'string'
-    ? error.hostname
-    : null
-}
+const endpointHost = (error: unknown): string | null =>
+  isRawObject(error) && typeof error.hostname === 'string' ? error.hostname : null

@@ -12,16 +12,13 @@ import { ec2PageMax, type TagFilter } from '#facts/aws/cluster-resources.ts'
 import { launchTemplateVersionsMax } from '#facts/aws/limits.ts'
 import type { KubeletSettings } from '#model/kubelet-settings.ts'
 import type { RawObject } from '#model/record.ts'
-import { awsError, awsFailure, requestFailure } from './aws-failure.ts'
+import { type AwsError, awsCall, pagesOf, repeatedly } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
-import type { RequestFailure } from './failure.ts'
-import { tellingSlowDowns } from './slow-downs.ts'
+import { countingSlowDowns } from './slow-downs.ts'
 import { readUserData } from './user-data.ts'
 
 /** The calls of discovery. Collectors name the others. */
 export const ec2Permissions = ['ec2:DescribeLaunchTemplateVersions']
-
-const maxAttempts = 5
 
 /** The referenced versions of one template: numbers, `$Default`, `$Latest`. */
 export interface TemplateVersions {
@@ -52,12 +49,7 @@ export class Ec2Api {
 
   constructor(region: string, credentials: CredentialSource) {
     this.region = region
-    const client = new EC2Client({
-      region,
-      credentials,
-      maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts,
-    })
-    this.client = tellingSlowDowns('EC2', client)
+    this.client = countingSlowDowns('EC2', new EC2Client(repeatedly(region, credentials)))
   }
 
   /** @throws RequestFailure with a message for people, or the signal's reason */
@@ -71,7 +63,7 @@ export class Ec2Api {
     const seen = new Set<number | undefined>()
     for (let start = 0; start < versions.length; start += launchTemplateVersionsMax) {
       const Versions = versions.slice(start, start + launchTemplateVersionsMax)
-      for await (const version of this.describe(by, Versions, signal)) {
+      for await (const version of this.versions(by, Versions, signal)) {
         if (seen.has(version.VersionNumber)) continue
         seen.add(version.VersionNumber)
         const read = cut(version)
@@ -83,78 +75,59 @@ export class Ec2Api {
   }
 
   /** Page by page, with EC2's own names, times as RFC 3339. @throws as launchTemplates */
-  volumes(filters: readonly TagFilter[], signal: AbortSignal): AsyncGenerator<RawObject[]> {
-    return this.pages('DescribeVolumes', signal, async NextToken => {
-      const command = new DescribeVolumesCommand({
-        Filters: asked(filters),
-        MaxResults: ec2PageMax,
-        NextToken,
-      })
-      const page = await this.client.send(command, { abortSignal: signal })
-      return { items: (page.Volumes ?? []).map(volumeObject), next: page.NextToken }
-    })
+  async *volumes(filters: readonly TagFilter[], signal: AbortSignal): AsyncGenerator<RawObject[]> {
+    const query = { Filters: filtersOf(filters), MaxResults: ec2PageMax }
+    for await (const { Volumes = [] } of pagesOf(NextToken =>
+      this.call('DescribeVolumes', signal, () =>
+        this.client.send(new DescribeVolumesCommand({ ...query, NextToken }), {
+          abortSignal: signal,
+        }),
+      ),
+    ))
+      yield Volumes.map(volumeObject)
   }
 
   /** As `volumes`. @throws as launchTemplates */
-  instances(filters: readonly TagFilter[], signal: AbortSignal): AsyncGenerator<RawObject[]> {
-    return this.pages('DescribeInstances', signal, async NextToken => {
-      const command = new DescribeInstancesCommand({
-        Filters: asked(filters),
-        MaxResults: ec2PageMax,
-        NextToken,
-      })
-      const page = await this.client.send(command, { abortSignal: signal })
-      const instances = (page.Reservations ?? []).flatMap(({ Instances }) => Instances ?? [])
-      return { items: instances.map(instanceObject), next: page.NextToken }
-    })
+  async *instances(
+    filters: readonly TagFilter[],
+    signal: AbortSignal,
+  ): AsyncGenerator<RawObject[]> {
+    const query = { Filters: filtersOf(filters), MaxResults: ec2PageMax }
+    for await (const { Reservations = [] } of pagesOf(NextToken =>
+      this.call('DescribeInstances', signal, () =>
+        this.client.send(new DescribeInstancesCommand({ ...query, NextToken }), {
+          abortSignal: signal,
+        }),
+      ),
+    ))
+      yield Reservations.flatMap(({ Instances = [] }) => Instances).map(instanceObject)
   }
 
   close(): void {
     this.client.destroy()
   }
 
-  private async *pages(
-    what: string,
-    signal: AbortSignal,
-    ask: (token: string | undefined) => Promise<{ items: RawObject[]; next: string | undefined }>,
-  ): AsyncGenerator<RawObject[]> {
-    let token: string | undefined
-    do {
-      try {
-        const { items, next } = await ask(token)
-        token = next || undefined
-        yield items
-      } catch (error) {
-        signal.throwIfAborted()
-        throw ec2Failure(error, what, this.region)
-      }
-    } while (token !== undefined)
+  private call<T>(what: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    return awsCall({ service: 'EC2', what, region: this.region, signal, explain }, run)
   }
 
-  private async *describe(
+  private async *versions(
     by: TemplateVersions['by'],
     Versions: string[],
     signal: AbortSignal,
   ): AsyncGenerator<LaunchTemplateVersion> {
     const which = 'id' in by ? { LaunchTemplateId: by.id } : { LaunchTemplateName: by.name }
-    let NextToken: string | undefined
-    do {
-      try {
-        const command = new DescribeLaunchTemplateVersionsCommand({ ...which, Versions, NextToken })
-        const page = await this.client.send(command, { abortSignal: signal })
-        NextToken = page.NextToken || undefined
-        yield* page.LaunchTemplateVersions ?? []
-      } catch (error) {
-        signal.throwIfAborted()
-        throw ec2Failure(
-          error,
-          `DescribeLaunchTemplateVersions ${'id' in by ? by.id : by.name} (${Versions.join(', ')})`,
-          this.region,
-        )
-      }
-    } while (NextToken !== undefined)
+    const what = `DescribeLaunchTemplateVersions ${'id' in by ? by.id : by.name} (${Versions.join(', ')})`
+    for await (const { LaunchTemplateVersions = [] } of pagesOf(NextToken => {
+      const command = new DescribeLaunchTemplateVersionsCommand({ ...which, Versions, NextToken })
+      return this.call(what, signal, () => this.client.send(command, { abortSignal: signal }))
+    }))
+      yield* LaunchTemplateVersions
   }
 }
+
+const explain = ({ name, text }: AwsError) =>
+  /^InvalidLaunchTemplate/.test(name) ? `there is no such thing (${text})` : null
 
 function cut({
   LaunchTemplateId,
@@ -183,7 +156,7 @@ function cut({
   }
 }
 
-const asked = (filters: readonly TagFilter[]) =>
+const filtersOf = (filters: readonly TagFilter[]) =>
   filters.map(({ name, values }) => ({ Name: name, Values: values }))
 
 const volumeObject = ({
@@ -211,16 +184,3 @@ const instanceObject = ({
   State: { Name: State?.Name },
   LaunchTime: LaunchTime?.toISOString(),
 })
-
-function ec2Failure(error: unknown, what: string, region: string): RequestFailure {
-  const { name, text } = awsError(error)
-  if (/^InvalidLaunchTemplate/.test(name))
-    return requestFailure(error, `EC2 ${what} in ${region}: there is no such thing (${text})`)
-  return awsFailure(error, {
-    service: 'EC2',
-    endpointVariable: 'AWS_ENDPOINT_URL_EC2',
-    what,
-    region,
-    grant: `ec2:${what.split(' ')[0]}`,
-  })
-}

@@ -7,10 +7,9 @@ import {
   paginateListNodegroups,
 } from '@aws-sdk/client-eks'
 import type { RawObject } from '#model/record.ts'
-import { awsError, awsFailure, requestFailure } from './aws-failure.ts'
+import { type AwsError, awsCall, repeatedly } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
-import type { RequestFailure } from './failure.ts'
-import { tellingSlowDowns } from './slow-downs.ts'
+import { countingSlowDowns } from './slow-downs.ts'
 
 /** The calls of this file, for the function's role. */
 export const eksPermissions = [
@@ -20,8 +19,6 @@ export const eksPermissions = [
   'eks:DescribeNodegroup',
 ]
 
-const maxAttempts = 5
-
 /** All calls throw RequestFailure with a message for people, or the signal's reason. Answers are plain JSON with RFC 3339 times. */
 export class EksApi {
   readonly region: string
@@ -29,48 +26,31 @@ export class EksApi {
 
   constructor(region: string, credentials: CredentialSource) {
     this.region = region
-    const client = new EKSClient({
-      region,
-      credentials,
-      maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts,
-    })
-    this.client = tellingSlowDowns('EKS', client)
+    this.client = countingSlowDowns('EKS', new EKSClient(repeatedly(region, credentials)))
   }
 
   async listClusters(signal: AbortSignal): Promise<string[]> {
-    return this.call('ListClusters', signal, async () => {
-      const names: string[] = []
-      for await (const page of paginateListClusters(
-        { client: this.client },
-        {},
-        { abortSignal: signal },
-      ))
-        names.push(...(page.clusters ?? []))
-      return names
-    })
+    const pages = await this.call('ListClusters', signal, () =>
+      Array.fromAsync(paginateListClusters({ client: this.client }, {}, { abortSignal: signal })),
+    )
+    return pages.flatMap(({ clusters = [] }) => clusters)
   }
 
   /** `DescribeCluster.cluster`. */
   async describeCluster(name: string, signal: AbortSignal): Promise<RawObject> {
-    return this.call(`DescribeCluster ${name}`, signal, async () => {
-      const { cluster } = await this.client.send(new DescribeClusterCommand({ name }), {
-        abortSignal: signal,
-      })
-      return asJson(cluster)
-    })
+    const command = new DescribeClusterCommand({ name })
+    const { cluster } = await this.call(`DescribeCluster ${name}`, signal, () =>
+      this.client.send(command, { abortSignal: signal }),
+    )
+    return asJson(cluster)
   }
 
   async listNodegroups(clusterName: string, signal: AbortSignal): Promise<string[]> {
-    return this.call(`ListNodegroups of ${clusterName}`, signal, async () => {
-      const names: string[] = []
-      for await (const page of paginateListNodegroups(
-        { client: this.client },
-        { clusterName },
-        { abortSignal: signal },
-      ))
-        names.push(...(page.nodegroups ?? []))
-      return names
-    })
+    const { client } = this
+    const pages = await this.call(`ListNodegroups of ${clusterName}`, signal, () =>
+      Array.fromAsync(paginateListNodegroups({ client }, { clusterName }, { abortSignal: signal })),
+    )
+    return pages.flatMap(({ nodegroups = [] }) => nodegroups)
   }
 
   /** `DescribeNodegroup.nodegroup`. */
@@ -79,43 +59,27 @@ export class EksApi {
     nodegroupName: string,
     signal: AbortSignal,
   ): Promise<RawObject> {
-    return this.call(`DescribeNodegroup ${nodegroupName} of ${clusterName}`, signal, async () => {
-      const { nodegroup } = await this.client.send(
-        new DescribeNodegroupCommand({ clusterName, nodegroupName }),
-        { abortSignal: signal },
-      )
-      return asJson(nodegroup)
-    })
+    const what = `DescribeNodegroup ${nodegroupName} of ${clusterName}`
+    const command = new DescribeNodegroupCommand({ clusterName, nodegroupName })
+    const { nodegroup } = await this.call(what, signal, () =>
+      this.client.send(command, { abortSignal: signal }),
+    )
+    return asJson(nodegroup)
   }
 
   close(): void {
     this.client.destroy()
   }
 
-  private async call<T>(what: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
-    try {
-      return await run()
-    } catch (error) {
-      signal.throwIfAborted()
-      throw eksFailure(error, what, this.region)
-    }
+  private call<T>(what: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    return awsCall({ service: 'EKS', what, region: this.region, signal, explain }, run)
   }
 }
 
-const asJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
+const explain = ({ name, text }: AwsError) =>
+  name === 'ResourceNotFoundException' ? `there is no such thing (${text})` : null
 
-function eksFailure(error: unknown, what: string, region: string): RequestFailure {
-  const { name, text } = awsError(error)
-  if (name === 'ResourceNotFoundException')
-    return requestFailure(error, `EKS ${what} in ${region}: there is no such thing (${text})`)
-  return awsFailure(error, {
-    service: 'EKS',
-    endpointVariable: 'AWS_ENDPOINT_URL_EKS',
-    what,
-    region,
-    grant: `eks:${what.split(' ')[0]}`,
-  })
-}
+const asJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
 
 /** The region of the SDK's standard settings, or null. */
 export async function sdkRegion(): Promise<string | null> {

@@ -1,5 +1,5 @@
 /** Why a call failed, for people and for the retry loop. */
-import { messageOf } from '#model/error-message.ts'
+import { codeOf, messageOf } from '#model/error-message.ts'
 import type { ReadError } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
 
@@ -55,7 +55,7 @@ const tlsCodes = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_SSL_|
 
 /** Turns an error of `node:https` or of `fetch` into a RequestFailure about `host`. */
 export function connectionFailure(error: unknown, host: string): RequestFailure {
-  const code = errorCode(error)
+  const code = firstCode(error)
   const text = messageOf(error)
   const fail = (kind: FailureKind, message: string) =>
     new RequestFailure(kind, message, { cause: error })
@@ -87,11 +87,10 @@ export function connectionFailure(error: unknown, host: string): RequestFailure 
   return fail('network', `the connection to ${host} broke (${code ?? oneLine(text)})`)
 }
 
-function errorCode(error: unknown): string | null {
-  if (typeof error !== 'object' || error === null) return null
-  if ('code' in error && typeof error.code === 'string') return error.code
-  return 'cause' in error ? errorCode(error.cause) : null
-}
+/** The first code among the error and its causes. */
+const firstCode = (error: unknown): string | null =>
+  codeOf(error) ??
+  (typeof error === 'object' && error !== null && 'cause' in error ? firstCode(error.cause) : null)
 
 const foreignTextMaxLength = 8192
 

@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { messageOf } from '#model/error-message.ts'
+import { codeOf, messageOf } from '#model/error-message.ts'
 import { inputLimits } from '#model/input-limits.ts'
 import { checkKey, type Store } from './store.ts'
 
@@ -179,13 +179,4 @@ function folderFailure(error: unknown): Error {
   const text = messageOf(error)
   const said = advice[codeOf(error) ?? '']
   return new Error(said === undefined ? text : `${said} (${text})`, { cause: error })
-}
-
-function codeOf(error: unknown): string | null {
-  return typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    typeof error.code === 'string'
-    ? error.code
-    : null
 }

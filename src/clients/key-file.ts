@@ -5,7 +5,7 @@ import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { homedir, hostname, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
-import { messageOf } from '#model/error-message.ts'
+import { codeOf, messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { MacKey } from './mac-key.ts'
 
@@ -81,9 +81,6 @@ async function readKey(path: string): Promise<Buffer> {
     await file.close()
   }
 }
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : null
 
 const unusable = (path: string, error: unknown): OperatorError =>
   new OperatorError(

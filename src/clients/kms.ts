@@ -1,8 +1,8 @@
 /** AWS KMS: message authentication codes by a key that never leaves it. */
 import { GenerateMacCommand, KMSClient, VerifyMacCommand } from '@aws-sdk/client-kms'
-import { awsError, awsFailure, requestFailure } from './aws-failure.ts'
+import { awsCall, awsError } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
-import type { RequestFailure } from './failure.ts'
+import { RequestFailure } from './failure.ts'
 import type { MacKey } from './mac-key.ts'
 import { callerIdentity } from './sts.ts'
 
@@ -30,31 +30,31 @@ export function kmsMacKey({ keyId, region: given, credentials }: KmsKeyOptions):
     requestHandler: { connectionTimeout: connectionTimeoutMs, requestTimeout: requestTimeoutMs },
   })
   const key = { KeyId: keyId, ...algorithm }
-  const failure = (error: unknown, what: string) => kmsFailure(error, what, { keyId, region })
+  const call = <T>(operation: string, run: () => Promise<T>) =>
+    awsCall(
+      {
+        service: 'KMS',
+        what: `${operation} by the key ${keyId}`,
+        region,
+        grant: `kms:${operation} on the key, and in the key's own policy`,
+        explain: ({ name, text }) => (isUnusable(name) ? unusable(text, region) : null),
+      },
+      run,
+    )
   return {
     async mac(message) {
-      try {
-        const { Mac } = await client.send(
-          new GenerateMacCommand({ ...key, Message: Buffer.from(message) }),
-        )
-        return Buffer.from(Mac ?? []).toString('base64')
-      } catch (error) {
-        throw failure(error, 'GenerateMac')
-      }
+      const command = new GenerateMacCommand({ ...key, Message: Buffer.from(message) })
+      const { Mac } = await call('GenerateMac', () => client.send(command))
+      return Buffer.from(Mac ?? []).toString('base64')
     },
     async isMac(message, mac) {
+      const [Message, Mac] = [Buffer.from(message), Buffer.from(mac, 'base64')]
+      const command = new VerifyMacCommand({ ...key, Message, Mac })
       try {
-        const { MacValid } = await client.send(
-          new VerifyMacCommand({
-            ...key,
-            Message: Buffer.from(message),
-            Mac: Buffer.from(mac, 'base64'),
-          }),
-        )
-        return MacValid === true
+        return (await call('VerifyMac', () => client.send(command))).MacValid === true
       } catch (error) {
-        if (awsError(error).name === 'KMSInvalidMacException') return false
-        throw failure(error, 'VerifyMac')
+        if (error instanceof RequestFailure && isInvalidMac(error.cause)) return false
+        throw error
       }
     },
     async identity() {
@@ -67,23 +67,8 @@ export function kmsMacKey({ keyId, region: given, credentials }: KmsKeyOptions):
   }
 }
 
-function kmsFailure(
-  error: unknown,
-  call: string,
-  { keyId, region }: { keyId: string; region: string },
-): RequestFailure {
-  const { name, text } = awsError(error)
-  const what = `${call} by the key ${keyId}`
-  if (/^(NotFound|Disabled|KMSInvalidState|InvalidKeyUsage|KeyUnavailable)/.test(name))
-    return requestFailure(
-      error,
-      `KMS ${what}: the key cannot be used (${text}). It has to be there in ${region}, enabled, of the key spec HMAC_256`,
-    )
-  return awsFailure(error, {
-    service: 'KMS',
-    endpointVariable: 'AWS_ENDPOINT_URL_KMS',
-    what,
-    region,
-    grant: `kms:${call} on the key, and in the key's own policy`,
-  })
-}
+const isInvalidMac = (error: unknown) => awsError(error).name === 'KMSInvalidMacException'
+const isUnusable = (name: string) =>
+  /^(NotFound|Disabled|KMSInvalidState|InvalidKeyUsage|KeyUnavailable)/.test(name)
+const unusable = (text: string, region: string) =>
+  `the key cannot be used (${text}). It has to be there in ${region}, enabled, of the key spec HMAC_256`

@@ -13,7 +13,7 @@ import { type AnswerBody, readBody } from './answer-body.ts'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
 import { SentSecrets } from './sent-secrets.ts'
-import { tellSlowDown } from './slow-downs.ts'
+import { noteSlowDown } from './slow-downs.ts'
 
 /** Address of an API server and credentials for it. */
 export interface KubernetesEndpoint {
@@ -195,7 +195,7 @@ export class KubernetesClient {
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof RequestFailure)) throw error
-        if (error.status === 429) tellSlowDown('Kubernetes')
+        if (error.status === 429) noteSlowDown('Kubernetes')
         if (error.status === 429 || (error.status !== null && error.status >= 500 && !isProxied))
           this.pace.complained(error.retryAfterMs)
         if (attempt >= Math.min(attempts, triesWorth(error))) throw error

@@ -87,3 +87,28 @@ export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', stop, { once: true })
   })
 }
+
+export interface Retries {
+  tries: number
+  /** First wait; doubled each time. */
+  backoffMs: number
+  signal: AbortSignal
+  /** Whether the same call may succeed a moment later. */
+  isPassing: (error: unknown) => boolean
+}
+
+/** @throws the last error, or the signal's reason */
+export async function retried<T>(
+  run: () => Promise<T>,
+  { tries, backoffMs, signal, isPassing }: Retries,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (attempt >= tries || !isPassing(error)) throw error
+      await sleep(backoffMs * 2 ** (attempt - 1), signal)
+    }
+  }
+}

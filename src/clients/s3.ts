@@ -13,11 +13,12 @@ import {
 } from '@aws-sdk/client-s3'
 import { s3PutObjectMaxBytes } from '#facts/aws/limits.ts'
 import { inputLimits } from '#model/input-limits.ts'
-import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
+import { isRawObject } from '#model/record.ts'
+import { type AwsError, awsCall, awsError, isThrottling } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { RequestFailure } from './failure.ts'
-import { sleep } from './pace.ts'
-import { tellingSlowDowns } from './slow-downs.ts'
+import { retried, sleep } from './pace.ts'
+import { countingSlowDowns } from './slow-downs.ts'
 import { checkKey, type Store } from './store.ts'
 
 /** To read what is there: GetObject on the prefix, ListBucket (without it a missing key looks forbidden) on the bucket. */
@@ -77,7 +78,7 @@ export function s3Store(options: S3StoreOptions): Store {
     readMaxBytes = inputLimits.storedObject.maxBytes,
   } = options
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env
-  const client = tellingSlowDowns(
+  const client = countingSlowDowns(
     'S3',
     new S3Client({
       region,
@@ -93,14 +94,10 @@ export function s3Store(options: S3StoreOptions): Store {
     }),
   )
 
-  async function call<T>(what: string, permission: string, run: () => Promise<T>): Promise<T> {
-    try {
-      return await run()
-    } catch (error) {
-      signal.throwIfAborted()
-      if (error instanceof TooLong) throw error
-      throw s3Failure(error, { what, permission, bucket, region, kmsKeyId })
-    }
+  const explain = (error: AwsError) => s3Meaning(error, { bucket, region, kmsKeyId })
+  function call<T>(what: string, permission: string, run: () => Promise<T>): Promise<T> {
+    const grant = `${permission} on the bucket ${bucket} (and see that its policy does not deny it)`
+    return awsCall({ service: 'S3', what, region, grant, signal, explain }, run)
   }
 
   const full = (key: string) => prefix + checkKey(key)
@@ -150,30 +147,30 @@ export function s3Store(options: S3StoreOptions): Store {
     location: `s3://${bucket}/${prefix}`.replace(/\/$/, ''),
     async read(key) {
       const at = full(key)
-      return call(`GetObject ${at}`, s3ReadPermissions.join(' and '), async () => {
+      const command = new GetObjectCommand({ Bucket: bucket, Key: at })
+      const found = await call(`GetObject ${at}`, s3ReadPermissions.join(' and '), async () => {
         try {
           const {
             Body,
             ETag,
             ContentLength = 0,
-          } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: at }), {
-            abortSignal: signal,
-          })
+          } = await client.send(command, { abortSignal: signal })
           if (ContentLength > readMaxBytes) {
             if (Body && 'destroy' in Body) Body.destroy()
-            throw new TooLong(
-              `${at} in the bucket ${bucket} has ${ContentLength} bytes: more than ${readMaxBytes} are not read`,
-            )
+            return ContentLength
           }
-          return {
-            body: Buffer.from((await Body?.transformToByteArray()) ?? []),
-            version: ETag ?? '',
-          }
+          const body = Buffer.from((await Body?.transformToByteArray()) ?? [])
+          return { body, version: ETag ?? '' }
         } catch (error) {
           if (awsError(error).name === 'NoSuchKey') return null
           throw error
         }
       })
+      if (typeof found === 'number')
+        throw new Error(
+          `${at} in the bucket ${bucket} has ${found} bytes: more than ${readMaxBytes} are not read`,
+        )
+      return found
     },
     async write(key, body, contentType) {
       const at = full(key)
@@ -192,19 +189,11 @@ export function s3Store(options: S3StoreOptions): Store {
         throw new Error(
           `${path} has ${bytes} bytes, more than the ${s3PutObjectMaxBytes} that S3 takes at once`,
         )
-      for (let attempt = 1; ; attempt++) {
-        try {
-          await putFile(at, path, {
-            ContentType: contentType,
-            ContentLength: bytes,
-            ChecksumSHA256: sha256,
-          })
-          return
-        } catch (error) {
-          if (attempt >= tries || !isPassing(error)) throw error
-          await sleep(backoffMs * 2 ** attempt, signal)
-        }
-      }
+      const write = { ContentType: contentType, ContentLength: bytes, ChecksumSHA256: sha256 }
+      await retried(() => putFile(at, path, write), {
+        ...{ tries, signal, isPassing },
+        backoffMs: 2 * backoffMs,
+      })
     },
     async wasWritten(key) {
       const at = full(key)
@@ -241,9 +230,6 @@ export function s3Store(options: S3StoreOptions): Store {
   }
 }
 
-/** The object is larger than the read limit. */
-class TooLong extends Error {}
-
 async function digest(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
@@ -258,69 +244,39 @@ function isPassing(error: unknown): boolean {
     : error.status >= 500 || isThrottling(error.cause)
 }
 
-interface S3Call {
-  what: string
-  permission: string
-  bucket: string
-  region: string
-  kmsKeyId: string | null
+type S3Place = Required<Pick<S3StoreOptions, 'bucket' | 'region' | 'kmsKeyId'>>
+
+/** The meaning of errors that only S3 has. */
+function s3Meaning(error: AwsError, { bucket, region, kmsKeyId }: S3Place): string | null {
+  const { name, text, status, cause } = error
+  if (name === 'NoSuchBucket')
+    return `there is no bucket ${bucket} (${text}). Deploy the service, which makes it, or correct the name in its settings`
+  const isOfKey = /^KMS\.|^KMS[A-Z]\w*Exception$/.test(name)
+  if (isOfKey || (/AccessDenied/.test(name) && /\bkms:/i.test(text)))
+    return (
+      `the KMS key ${kmsKeyId ?? `of the bucket ${bucket}`} was refused (${text}). It has to be enabled, in ${region}, and its policy ` +
+      `has to let this identity ${s3KmsPermissions.join(' and ')}`
+    )
+  if (status === 301 || elsewhere.includes(name))
+    return `the bucket ${bucket} lies in ${bucketRegion(cause) ?? 'another region'} (${text}). Correct the region, or take a bucket in ${region}`
+  if (status === 507 || /Quota|StorageFull/i.test(name))
+    return `the bucket ${bucket} is full (${text}). Make room in it or raise its quota`
+  if (status !== null && status >= 500 && !isThrottling(cause))
+    return `S3 could not do it at any try (${status} ${name}: ${text}). It is overloaded or out of room: try again later`
+  return null
 }
 
-function s3Failure(
-  error: unknown,
-  { what, permission, bucket, region, kmsKeyId }: S3Call,
-): RequestFailure {
-  const { name, text, status } = awsError(error)
-  const fail = (message: string) => requestFailure(error, `S3 ${what} in ${region}: ${message}`)
-  if (name === 'NoSuchBucket')
-    return fail(
-      `there is no bucket ${bucket} (${text}). Deploy the service, which makes it, or correct the name in its settings`,
-    )
-  if (
-    /^KMS\.|^KMS[A-Z]\w*Exception$/.test(name) ||
-    (/AccessDenied/.test(name) && /\bkms:/i.test(text))
-  )
-    return fail(
-      `the KMS key ${kmsKeyId ?? `of the bucket ${bucket}`} was refused (${text}). It has to be enabled, in ${region}, and its policy ` +
-        `has to let this identity ${s3KmsPermissions.join(' and ')}`,
-    )
-  if (
-    status === 301 ||
-    name === 'PermanentRedirect' ||
-    name === 'AuthorizationHeaderMalformed' ||
-    name === 'IllegalLocationConstraintException'
-  ) {
-    const home = bucketRegion(error)
-    return fail(
-      `the bucket ${bucket} lies in ${home ?? 'another region'} (${text}). Correct the region, or take a bucket in ${region}`,
-    )
-  }
-  if (status === 507 || /Quota|StorageFull/i.test(name))
-    return fail(`the bucket ${bucket} is full (${text}). Make room in it or raise its quota`)
-  if (status !== null && status >= 500 && !isThrottling(error))
-    return fail(
-      `S3 could not do it at any try (${status} ${name}: ${text}). It is overloaded or out of room: try again later`,
-    )
-  return awsFailure(error, {
-    service: 'S3',
-    endpointVariable: 'AWS_ENDPOINT_URL_S3',
-    what,
-    region,
-    grant: `${permission} on the bucket ${bucket} (and see that its policy does not deny it)`,
-  })
-}
+const elsewhere = [
+  'PermanentRedirect',
+  'AuthorizationHeaderMalformed',
+  'IllegalLocationConstraintException',
+]
 
 /** Where S3 says that the bucket is: in a header, or in the error's own element. */
 function bucketRegion(error: unknown): string | null {
-  if (typeof error !== 'object' || error === null) return null
-  if ('Region' in error && typeof error.Region === 'string') return error.Region
-  const response =
-    '$response' in error && typeof error.$response === 'object' ? error.$response : null
-  const headers =
-    response !== null && 'headers' in response && typeof response.headers === 'object'
-      ? response.headers
-      : null
-  const region =
-    headers !== null && 'x-amz-bucket-region' in headers ? headers['x-amz-bucket-region'] : null
+  if (!isRawObject(error)) return null
+  if (typeof error.Region === 'string') return error.Region
+  const headers = isRawObject(error.$response) ? error.$response.headers : null
+  const region = isRawObject(headers) ? headers['x-amz-bucket-region'] : null
   return typeof region === 'string' ? region : null
 }

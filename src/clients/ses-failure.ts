@@ -1,6 +1,6 @@
 /** Why SES did not send a mail, or may not have: for people, with what to do. */
 
-import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
+import { type AwsError, awsError, awsFailure, isThrottling } from './aws-failure.ts'
 import { RequestFailure } from './failure.ts'
 import type { Mail } from './mail.ts'
 
@@ -29,41 +29,16 @@ export const overdue = (region: string, timeLimitMs: number, cause: unknown) =>
   )
 
 export function sesFailure(error: unknown, mail: Mail, region: string): RequestFailure {
-  const { from, to } = mail
-  const { name, text, status } = awsError(error)
-  const fail = (message: string) => requestFailure(error, `SES SendEmail in ${region}: ${message}`)
-  if (name === 'MessageRejected' && /not verified/i.test(text))
-    return fail(notVerified(text, mail, region))
-  if (name === 'MailFromDomainNotVerifiedException')
-    return fail(
-      `the MAIL FROM domain of ${from} is not verified (${text}). Set its MX and SPF records as the SES console shows them`,
-    )
-  if (name === 'MessageRejected') return fail(`the mail was refused for what is in it (${text})`)
-  if (name === 'SendingPausedException')
-    return fail(
-      `sending is paused for this account (${text}). See its bounces and complaints in the SES console, then resume it there`,
-    )
-  if (name === 'AccountSuspendedException')
-    return fail(
-      `AWS has suspended sending for this account (${text}). Write to AWS Support; until then no mail goes`,
-    )
-  if (isTooMuch(error) && isDailyQuota(text))
-    return fail(
-      `the account's daily quota of mails is used up (${text}). It frees up within 24 hours; ask for a higher one in the SES console`,
-    )
-  if (name === 'BadRequestException')
-    return fail(
-      `an address or another part of the mail is malformed (${text}). From ${from} to ${to.join(', ')}: only ASCII is taken there`,
-    )
+  const { from } = mail
   const failure = awsFailure(error, {
     service: 'SES',
-    endpointVariable: 'AWS_ENDPOINT_URL_SESV2',
     what: 'SendEmail',
     region,
     grant: `ses:SendEmail from ${bareAddress(from)} (the stack's parameter sender, or policySender where the policy names it as report.sender)`,
+    explain: known => meaningOf(known, mail, region),
   })
   const isUncertain =
-    status === null &&
+    failure.status === null &&
     !wasNotTaken(error) &&
     (failure.kind === 'network' || failure.kind === 'timeout')
   return isUncertain
@@ -71,6 +46,25 @@ export function sesFailure(error: unknown, mail: Mail, region: string): RequestF
         cause: error,
       })
     : failure
+}
+
+/** The meaning of errors that only SES has. */
+function meaningOf({ name, text, cause }: AwsError, mail: Mail, region: string): string | null {
+  const { from, to } = mail
+  if (name === 'MessageRejected' && /not verified/i.test(text))
+    return notVerified(text, mail, region)
+  if (name === 'MailFromDomainNotVerifiedException')
+    return `the MAIL FROM domain of ${from} is not verified (${text}). Set its MX and SPF records as the SES console shows them`
+  if (name === 'MessageRejected') return `the mail was refused for what is in it (${text})`
+  if (name === 'SendingPausedException')
+    return `sending is paused for this account (${text}). See its bounces and complaints in the SES console, then resume it there`
+  if (name === 'AccountSuspendedException')
+    return `AWS has suspended sending for this account (${text}). Write to AWS Support; until then no mail goes`
+  if (isTooMuch(cause) && isDailyQuota(text))
+    return `the account's daily quota of mails is used up (${text}). It frees up within 24 hours; ask for a higher one in the SES console`
+  if (name === 'BadRequestException')
+    return `an address or another part of the mail is malformed (${text}). From ${from} to ${to.join(', ')}: only ASCII is taken there`
+  return null
 }
 
 /** SES names the identities in its message; the sender among them is one mistake, recipients alone are the sandbox. */

@@ -12,9 +12,9 @@ import { awsError, awsFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { oneLine } from './failure.ts'
 import type { Mail } from './mail.ts'
-import { sleep } from './pace.ts'
+import { retried, sleep } from './pace.ts'
 import { bareAddress, overdue, sesFailure, wasNotTaken } from './ses-failure.ts'
-import { tellingSlowDowns } from './slow-downs.ts'
+import { countingSlowDowns } from './slow-downs.ts'
 
 /** The actions of this file, for the function's role: sending needs the sender's identity; in the sandbox SES requires the recipients' identities, too. */
 export const sesPermissions = ['ses:GetSuppressedDestination', 'ses:SendEmail']
@@ -54,23 +54,16 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
   const signal =
     options.signal === undefined ? limit.signal : AbortSignal.any([options.signal, limit.signal])
   const requestHandler = { connectionTimeout: connectionTimeoutMs }
-  const client = tellingSlowDowns(
+  const client = countingSlowDowns(
     'SES',
     new SESv2Client({ region, credentials, maxAttempts: 1, requestHandler }),
   )
   try {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const { MessageId } = await client.send(new SendEmailCommand(request(mail)), {
-          abortSignal: signal,
-        })
-        return MessageId ?? ''
-      } catch (error) {
-        signal.throwIfAborted()
-        if (attempt >= tries || !wasNotTaken(error)) throw error
-        await sleep(backoffMs * 2 ** (attempt - 1), signal)
-      }
-    }
+    const { MessageId } = await retried(
+      () => client.send(new SendEmailCommand(request(mail)), { abortSignal: signal }),
+      { tries, backoffMs, signal, isPassing: wasNotTaken },
+    )
+    return MessageId ?? ''
   } catch (error) {
     options.signal?.throwIfAborted()
     const inTime = !limit.signal.aborted
@@ -193,7 +186,7 @@ export async function suppressedAmong(
   const limit = AbortSignal.timeout(timeLimitMs)
   const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit])
   const requestHandler = { connectionTimeout: connectionTimeoutMs }
-  const client = tellingSlowDowns(
+  const client = countingSlowDowns(
     'SES',
     new SESv2Client({ region, credentials, maxAttempts: 3, requestHandler }),
   )
@@ -214,7 +207,8 @@ export async function suppressedAmong(
         suppressed,
         unknown: `SES answered for ${asked} of ${addresses.length} addresses within ${timeLimitMs / 1000} s`,
       }
-    return { suppressed, unknown: suppressionFailure(error, region) }
+    const what = 'GetSuppressedDestination'
+    return { suppressed, unknown: awsFailure(error, { service: 'SES', what, region }).message }
   } finally {
     client.destroy()
   }
@@ -240,12 +234,3 @@ async function suppressionOf(
     throw error
   }
 }
-
-const suppressionFailure = (error: unknown, region: string): string =>
-  awsFailure(error, {
-    service: 'SES',
-    endpointVariable: 'AWS_ENDPOINT_URL_SESV2',
-    what: 'GetSuppressedDestination',
-    region,
-    grant: 'ses:GetSuppressedDestination',
-  }).message

@@ -1,6 +1,6 @@
 /** AWS Step Functions: executions of a state machine. Loaded only where a fleet is handed to one. */
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
-import { awsError, awsFailure, requestFailure } from './aws-failure.ts'
+import { type AwsError, awsCall, awsError } from './aws-failure.ts'
 
 /** What this file calls, for the function's role: on the state machine, and on its executions. */
 export const sfnPermissions = ['states:StartExecution', 'states:DescribeExecution']
@@ -24,12 +24,14 @@ export const startExecution = (
   { stateMachineArn, name, input }: Execution,
   signal: AbortSignal,
 ): Promise<boolean> =>
-  asking('StartExecution', stateMachineArn, signal, async client => {
+  withClient('StartExecution', stateMachineArn, signal, async client => {
+    const command = new StartExecutionCommand({
+      stateMachineArn,
+      name,
+      input: JSON.stringify(input),
+    })
     try {
-      await client.send(
-        new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }),
-        { abortSignal: signal },
-      )
+      await client.send(command, { abortSignal: signal })
       return true
     } catch (error) {
       if (awsError(error).name === 'ExecutionAlreadyExists') return false
@@ -45,46 +47,35 @@ export const executionStatus = (
   { stateMachineArn, name }: Omit<Execution, 'input'>,
   signal: AbortSignal,
 ): Promise<string> =>
-  asking('DescribeExecution', stateMachineArn, signal, async client => {
+  withClient('DescribeExecution', stateMachineArn, signal, async client => {
     const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`
-    const { status = '' } = await client.send(new DescribeExecutionCommand({ executionArn }), {
-      abortSignal: signal,
-    })
-    return status
+    const command = new DescribeExecutionCommand({ executionArn })
+    return (await client.send(command, { abortSignal: signal })).status ?? ''
   })
 
-async function asking<T>(
+async function withClient<T>(
   call: string,
   stateMachineArn: string,
   signal: AbortSignal,
-  ask: (client: SFNClient) => Promise<T>,
+  run: (client: SFNClient) => Promise<T>,
 ): Promise<T> {
   const region = stateMachineArn.split(':')[3] ?? ''
   const client = new SFNClient({
     region,
     requestHandler: { connectionTimeout: connectionTimeoutMs, socketTimeout: idleTimeoutMs },
   })
+  const what = `${call} of ${stateMachineArn}`
+  const grant = `states:${call} on ${call === 'StartExecution' ? 'it' : 'its executions'}`
   try {
-    return await ask(client)
-  } catch (error) {
-    signal.throwIfAborted()
-    const { name: code, text } = awsError(error)
-    if (code === 'StateMachineDoesNotExist')
-      throw requestFailure(
-        error,
-        `Step Functions ${call} of ${stateMachineArn}: there is no such state machine (${text}). Deploy the stack anew`,
-      )
-    throw awsFailure(error, {
-      service: 'Step Functions',
-      endpointVariable: 'AWS_ENDPOINT_URL_SFN',
-      what: `${call} of ${stateMachineArn}`,
-      region,
-      grant:
-        call === 'StartExecution'
-          ? 'states:StartExecution on it'
-          : `states:${call} on its executions`,
-    })
+    return await awsCall({ service: 'Step Functions', what, region, grant, signal, explain }, () =>
+      run(client),
+    )
   } finally {
     client.destroy()
   }
 }
+
+const explain = ({ name, text }: AwsError) =>
+  name === 'StateMachineDoesNotExist'
+    ? `there is no such state machine (${text}). Deploy the stack again`
+    : null

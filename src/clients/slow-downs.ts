@@ -5,7 +5,7 @@ import { isThrottling } from './aws-failure.ts'
 const slowDowns = channel('highwater:slow-down')
 
 /** One throttled answer, even if a retry succeeded. @param service its name for people: `EKS`, `Kubernetes` */
-export const tellSlowDown = (service: string): void => slowDowns.publish(service)
+export const noteSlowDown = (service: string): void => slowDowns.publish(service)
 
 /** Counts from now on, by service. A service that never throttled has no entry. */
 export function countSlowDowns(): { counts: Readonly<Record<string, number>>; end: () => void } {
@@ -17,7 +17,7 @@ export function countSlowDowns(): { counts: Readonly<Record<string, number>>; en
   return { counts, end: () => void slowDowns.unsubscribe(count) }
 }
 
-/** What of an SDK client is needed here. Each has a type of its own for its stack. */
+/** The part of an SDK client that is used here. Each client has its own type for its stack. */
 interface SdkClient {
   middlewareStack: {
     add(
@@ -29,8 +29,8 @@ interface SdkClient {
   }
 }
 
-/** Tells of every try that the service refused for its pace: the SDK tries again by itself, and would keep it to itself. */
-export function tellingSlowDowns<Client extends SdkClient>(
+/** Notes every throttled attempt: the SDK retries by itself and does not report them. */
+export function countingSlowDowns<Client extends SdkClient>(
   service: string,
   client: Client,
 ): Client {
@@ -39,11 +39,11 @@ export function tellingSlowDowns<Client extends SdkClient>(
       try {
         return await next(input)
       } catch (error) {
-        if (isThrottling(error)) tellSlowDown(service)
+        if (isThrottling(error)) noteSlowDown(service)
         throw error
       }
     },
-    { step: 'deserialize', name: 'tellSlowDowns', priority: 'high' },
+    { step: 'deserialize', name: 'countSlowDowns', priority: 'high' },
   )
   return client
 }

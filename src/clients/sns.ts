@@ -1,9 +1,9 @@
 /** Amazon SNS: one message to a topic. Loaded only where the stack names one. */
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { snsMessageMaxBytes, snsSubjectMaxCharacters } from '#facts/aws/limits.ts'
-import { awsError, awsFailure, requestFailure } from './aws-failure.ts'
+import { type AwsError, awsCall } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
-import { oneLine, type RequestFailure } from './failure.ts'
+import { oneLine } from './failure.ts'
 
 /** What this file calls, for the function's role: on the topic. */
 export const snsPermissions = ['sns:Publish']
@@ -41,18 +41,20 @@ export async function publishToTopic(
     maxAttempts: 1,
     requestHandler: { connectionTimeout: connectionTimeoutMs },
   })
+  const message = {
+    TopicArn: topicArn,
+    Subject: topicSubject(subject),
+    Message: cutToBytes(text, snsMessageMaxBytes),
+  }
+  const what = `Publish to ${topicArn}`
+  const grant = `${snsPermissions.join(', ')} on ${topicArn}`
+  const abortSignal = signal === undefined ? limit : AbortSignal.any([signal, limit])
   try {
-    const message = {
-      TopicArn: topicArn,
-      Subject: topicSubject(subject),
-      Message: cutToBytes(text, snsMessageMaxBytes),
-    }
-    const abortSignal = signal === undefined ? limit : AbortSignal.any([signal, limit])
-    const { MessageId } = await client.send(new PublishCommand(message), { abortSignal })
+    const { MessageId } = await awsCall(
+      { service: 'SNS', what, region, grant, signal, explain },
+      () => client.send(new PublishCommand(message), { abortSignal }),
+    )
     return MessageId ?? ''
-  } catch (error) {
-    signal?.throwIfAborted()
-    throw snsFailure(error, topicArn, region)
   } finally {
     client.destroy()
   }
@@ -74,27 +76,12 @@ function cutToBytes(text: string, limitBytes: number): string {
   return `${bytes.subarray(0, limitBytes - 2 * Buffer.byteLength(mark)).toString()}${mark}`
 }
 
-function snsFailure(error: unknown, topicArn: string, region: string): RequestFailure {
-  const { name, text } = awsError(error)
-  const what = `Publish to ${topicArn}`
-  const fail = (message: string) => requestFailure(error, `SNS ${what}: ${message}`)
+function explain({ name, text }: AwsError): string | null {
   if (/^NotFound/.test(name))
-    return fail(
-      `there is no such topic (${text}). Create it, or set the stack's parameter topicArn to another`,
-    )
+    return `there is no such topic (${text}). Create it, or set the stack's parameter topicArn to another`
   if (/^AuthorizationError/.test(name))
-    return fail(
-      `not allowed (${text}). Grant ${snsPermissions.join(', ')} on that topic to this identity; the topic's own policy must not refuse it`,
-    )
+    return `not allowed (${text}). Grant ${snsPermissions.join(', ')} on that topic to this identity; the topic's own policy must not refuse it`
   if (/^KMS/.test(name))
-    return fail(
-      `the topic's KMS key cannot be used (${name}: ${text}). Grant kms:GenerateDataKey and kms:Decrypt on it to this identity, and see that it is enabled`,
-    )
-  return awsFailure(error, {
-    service: 'SNS',
-    endpointVariable: 'AWS_ENDPOINT_URL_SNS',
-    what,
-    region,
-    grant: `${snsPermissions.join(', ')} on ${topicArn}`,
-  })
+    return `the topic's KMS key cannot be used (${name}: ${text}). Grant kms:GenerateDataKey and kms:Decrypt on it to this identity, and see that it is enabled`
+  return null
 }

@@ -1,7 +1,6 @@
 /** The SSM API: which instances answer to it, and Run Command with one of our own documents, pinned by version and hash. */
 
 import {
-  type CommandInvocation,
   DescribeDocumentCommand,
   DescribeInstanceInformationCommand,
   GetCommandInvocationCommand,
@@ -11,12 +10,18 @@ import {
   SSMClient,
 } from '@aws-sdk/client-ssm'
 import { describedInstancesMax, ssmPageMax } from '#facts/aws/limits.ts'
-
-import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
+import {
+  type AwsError,
+  awsError,
+  awsFailure,
+  isThrottling,
+  pagesOf,
+  requestFailure,
+} from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
-import { tellingSlowDowns } from './slow-downs.ts'
+import { countingSlowDowns } from './slow-downs.ts'
 
 /** What this file calls, for the function's role. */
 export const ssmPermissions = [
@@ -86,7 +91,7 @@ export class SsmApi {
   constructor(region: string, credentials: CredentialSource, limits: PaceLimits) {
     this.region = region
     // This file tries again by itself: the SDK's own tries would escape the pace.
-    this.client = tellingSlowDowns('SSM', new SSMClient({ region, credentials, maxAttempts: 1 }))
+    this.client = countingSlowDowns('SSM', new SSMClient({ region, credentials, maxAttempts: 1 }))
     this.pace = new Pace(limits)
   }
 
@@ -110,22 +115,15 @@ export class SsmApi {
   async instances(instanceIds: readonly string[], signal: AbortSignal): Promise<ManagedInstance[]> {
     const found: ManagedInstance[] = []
     for (let start = 0; start < instanceIds.length; start += describedInstancesMax) {
-      const Filters = [
-        { Key: 'InstanceIds', Values: instanceIds.slice(start, start + describedInstancesMax) },
-      ]
-      let NextToken: string | undefined
-      do {
-        const command = new DescribeInstanceInformationCommand({
-          Filters,
-          MaxResults: ssmPageMax,
-          NextToken,
-        })
-        const page = await this.call('DescribeInstanceInformation', signal, () =>
+      const Values = instanceIds.slice(start, start + describedInstancesMax)
+      const query = { Filters: [{ Key: 'InstanceIds', Values }], MaxResults: ssmPageMax }
+      for await (const { InstanceInformationList = [] } of pagesOf(NextToken => {
+        const command = new DescribeInstanceInformationCommand({ ...query, NextToken })
+        return this.call('DescribeInstanceInformation', signal, () =>
           this.client.send(command, { abortSignal: signal }),
         )
-        found.push(...(page.InstanceInformationList ?? []).map(instanceOf))
-        NextToken = page.NextToken || undefined
-      } while (NextToken !== undefined)
+      }))
+        found.push(...InstanceInformationList.map(instanceOf))
     }
     return found
   }
@@ -166,25 +164,17 @@ export class SsmApi {
 
   /** Of every instance that the command has reached so far. */
   async invocations(commandId: string, signal: AbortSignal): Promise<Invocation[]> {
-    const found: CommandInvocation[] = []
-    let NextToken: string | undefined
-    do {
-      const command = new ListCommandInvocationsCommand({
-        CommandId: commandId,
-        MaxResults: ssmPageMax,
-        NextToken,
-      })
-      const page = await this.call('ListCommandInvocations', signal, () =>
+    const query = { CommandId: commandId, MaxResults: ssmPageMax }
+    const found: Invocation[] = []
+    for await (const { CommandInvocations = [] } of pagesOf(NextToken => {
+      const command = new ListCommandInvocationsCommand({ ...query, NextToken })
+      return this.call('ListCommandInvocations', signal, () =>
         this.client.send(command, { abortSignal: signal }),
       )
-      found.push(...(page.CommandInvocations ?? []))
-      NextToken = page.NextToken || undefined
-    } while (NextToken !== undefined)
-    return found.map(({ InstanceId = '', Status = '', StatusDetails = '' }) => ({
-      instanceId: InstanceId,
-      status: Status,
-      statusDetails: StatusDetails,
     }))
+      for (const { InstanceId = '', Status = '', StatusDetails = '' } of CommandInvocations)
+        found.push({ instanceId: InstanceId, status: Status, statusDetails: StatusDetails })
+    return found
   }
 
   /** What the document's step printed. Tried again while SSM does not yet know the invocation. */
@@ -205,46 +195,30 @@ export class SsmApi {
       () => this.client.send(command, { abortSignal: signal }),
       error => isPassing(error) || awsError(error).name === 'InvocationDoesNotExist',
     )
-    const {
-      Status = '',
-      StatusDetails = '',
-      ResponseCode = -1,
-      StandardOutputContent = '',
-      StandardErrorContent = '',
-    } = answer
     return {
-      status: Status,
-      statusDetails: StatusDetails,
-      responseCode: ResponseCode,
-      stdout: StandardOutputContent,
-      stderr: StandardErrorContent,
+      status: answer.Status ?? '',
+      statusDetails: answer.StatusDetails ?? '',
+      responseCode: answer.ResponseCode ?? -1,
+      stdout: answer.StandardOutputContent ?? '',
+      stderr: answer.StandardErrorContent ?? '',
     }
   }
 
   /** Why command answers may not be read, by action. Nothing is sent: the test names a command that never existed. */
   async answersUnreadable(signal: AbortSignal): Promise<Map<string, unknown>> {
     const CommandId = '00000000-0000-4000-8000-000000000000'
-    const questions: [action: string, ask: () => Promise<unknown>][] = [
-      [
-        'ListCommandInvocations',
-        () =>
-          this.client.send(new ListCommandInvocationsCommand({ CommandId, MaxResults: 1 }), {
-            abortSignal: signal,
-          }),
-      ],
-      [
-        'GetCommandInvocation',
-        () =>
-          this.client.send(
-            new GetCommandInvocationCommand({ CommandId, InstanceId: 'i-00000000000000000' }),
-            { abortSignal: signal },
-          ),
-      ],
-    ]
+    const InstanceId = 'i-00000000000000000'
+    const list = new ListCommandInvocationsCommand({ CommandId, MaxResults: 1 })
+    const get = new GetCommandInvocationCommand({ CommandId, InstanceId })
+    const options = { abortSignal: signal }
+    const calls = {
+      ListCommandInvocations: (): Promise<unknown> => this.client.send(list, options),
+      GetCommandInvocation: (): Promise<unknown> => this.client.send(get, options),
+    }
     const reasons = new Map<string, unknown>()
-    for (const [action, ask] of questions) {
+    for (const [action, run] of Object.entries(calls)) {
       try {
-        await this.call(action, signal, ask, isThrottling)
+        await this.call(action, signal, run, isThrottling)
       } catch (error) {
         signal.throwIfAborted()
         const isUnknown =
@@ -274,7 +248,7 @@ export class SsmApi {
       } catch (error) {
         signal.throwIfAborted()
         if (attempt === maxAttempts || !isWorthATry(error))
-          throw ssmFailure(error, what, this.region)
+          throw awsFailure(error, { service: 'SSM', what, region: this.region, explain })
         if (isThrottling(error)) this.pace.complained(retryAfterMs(attempt))
         else await sleep(retryAfterMs(attempt), signal)
       }
@@ -315,16 +289,5 @@ const refusals: Readonly<Record<string, string>> = {
   UnsupportedPlatformType: 'the document does not run on this platform',
 }
 
-function ssmFailure(error: unknown, what: string, region: string): RequestFailure {
-  const { name, text } = awsError(error)
-  const refusal = Object.hasOwn(refusals, name) ? refusals[name] : undefined
-  if (refusal !== undefined)
-    return requestFailure(error, `SSM ${what} in ${region}: ${refusal} (${name}: ${text})`)
-  return awsFailure(error, {
-    service: 'SSM',
-    endpointVariable: 'AWS_ENDPOINT_URL_SSM',
-    what,
-    region,
-    grant: `ssm:${what.split(' ')[0]}`,
-  })
-}
+const explain = ({ name, text }: AwsError): string | null =>
+  Object.hasOwn(refusals, name) ? `${refusals[name]} (${name}: ${text})` : null

@@ -1,7 +1,8 @@
 /** One POST of JSON to a secret address: knowledge of the address is the right to write. No message contains it. */
 import { request } from 'node:https'
+import { codeOf } from '#model/error-message.ts'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
-import { sleep } from './pace.ts'
+import { retried } from './pace.ts'
 import { SentSecrets } from './sent-secrets.ts'
 
 export interface PostOptions {
@@ -32,23 +33,8 @@ export async function postJson(
   const limit = AbortSignal.timeout(timeLimitMs)
   const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit])
   try {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const { status, text } = await post(url, JSON.stringify(body), signal)
-        if (status >= 200 && status < 300) return
-        throw new RequestFailure('http', answered(host, status, text, url), { status })
-      } catch (error) {
-        signal.throwIfAborted()
-        const failure = error instanceof RequestFailure ? error : webhookFailure(error, host)
-        const wasNotTaken =
-          failure.kind === 'refused' ||
-          failure.kind === 'name' ||
-          failure.status === 429 ||
-          failure.status === 503
-        if (attempt >= tries || !wasNotTaken) throw failure
-        await sleep(backoffMs * 2 ** (attempt - 1), signal)
-      }
-    }
+    const request = () => postOnce(url, JSON.stringify(body), signal)
+    await retried(request, { tries, backoffMs, signal, isPassing: wasNotTaken })
   } catch (error) {
     options.signal?.throwIfAborted()
     if (!limit.aborted) throw error
@@ -58,6 +44,19 @@ export async function postJson(
     )
   }
 }
+
+async function postOnce(url: string, body: string, signal: AbortSignal): Promise<void> {
+  const { host } = new URL(url)
+  const { status, text } = await post(url, body, signal).catch(error => {
+    throw webhookFailure(error, host)
+  })
+  if (status < 200 || status >= 300)
+    throw new RequestFailure('http', answered(host, status, text, url), { status })
+}
+
+const wasNotTaken = (failure: unknown) =>
+  failure instanceof RequestFailure &&
+  (['refused', 'name'].includes(failure.kind) || [429, 503].includes(failure.status ?? 0))
 
 function answered(host: string, status: number, text: string, url: string): string {
   // The answer may repeat the request.
@@ -76,15 +75,10 @@ function webhookFailure(error: unknown, host: string): RequestFailure {
   const failure = connectionFailure(error, host)
   const message =
     failure.kind === 'tls'
-      ? `TLS with ${host} failed (${codeOf(error)}): its certificate is not trusted here. Nothing was sent`
+      ? `TLS with ${host} failed (${codeOf(error) ?? 'no reason given'}): its certificate is not trusted here. Nothing was sent`
       : failure.message
   return new RequestFailure(failure.kind, `the webhook: ${message}`)
 }
-
-const codeOf = (error: unknown) =>
-  typeof error === 'object' && error !== null && 'code' in error
-    ? String(error.code)
-    : 'no reason given'
 
 function post(
   url: string,

@@ -1,3 +1,9 @@
 /** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
+
+/** Node's code of an error, `ENOENT`; null: it has none. */
+export const codeOf = (error: unknown): string | null =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : null

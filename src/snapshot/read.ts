@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
-import { messageOf } from '#model/error-message.ts'
+import { codeOf, messageOf } from '#model/error-message.ts'
 import { inputLimits } from '#model/input-limits.ts'
 import { jsonFlaw } from '#model/json-flaw.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -122,9 +122,9 @@ async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> 
     }
   } catch (error) {
     signal?.throwIfAborted()
-    if (errorCode(error) === 'ENOENT') throw new OperatorError(`${path}: there is no such file`)
-    if (errorCode(error) === 'EACCES' || errorCode(error) === 'EISDIR')
-      throw new OperatorError(`${path} cannot be read (${errorCode(error)})`)
+    if (codeOf(error) === 'ENOENT') throw new OperatorError(`${path}: there is no such file`)
+    if (codeOf(error) === 'EACCES' || codeOf(error) === 'EISDIR')
+      throw new OperatorError(`${path} cannot be read (${codeOf(error)})`)
     yield {
       text: `the file breaks off here (${messageOf(error)}): what follows is lost`,
       isCut: true,
@@ -153,9 +153,6 @@ async function isGzip(path: string): Promise<boolean> {
     await file.close()
   }
 }
-
-const errorCode = (error: unknown) =>
-  typeof error === 'object' && error !== null && 'code' in error ? error.code : null
 
 function parseLine(text: string, line: number): SnapshotRecord | MalformedLine {
   const flaw = jsonFlaw(Buffer.from(text), inputLimits.snapshotLine)

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { tellSlowDown } from '#clients/slow-downs.ts'
+import { noteSlowDown } from '#clients/slow-downs.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -129,7 +129,7 @@ describe('the metrics of a run by many functions', () => {
       invoke(name, event) {
         invocations++
         const answer = functions.invoke(name, event)
-        tellSlowDown('Kubernetes')
+        noteSlowDown('Kubernetes')
         return answer
       },
     }
@@ -178,7 +178,7 @@ describe('the metrics of a run by many functions', () => {
         // One shard's and one cluster's function is done, and its answer is lost; the first to publish is gone before it could say anything.
         const answer = name === 'Publish' && isFirst ? null : functions.invoke(name, event)
         if (answer !== null) {
-          tellSlowDown('Kubernetes')
+          noteSlowDown('Kubernetes')
           slowDowns++
         }
         await answer

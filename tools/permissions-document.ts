@@ -26,7 +26,7 @@ const exampleOutput: InspectOutput = { bucket: 'highwater-answers', prefix: 'nod
 
 export const permissionsDocument = (): string =>
   [
-    '# Permissions',
+    '# Which permissions does highwater need?',
     '',
     'Generated from the permissions beside the calls (`src/clients/`, `src/collect/`) by `npm run docs`. `highwater permissions --mode MODE` prints the part of a mode, ready to apply, for your account and clusters. `highwater doctor --mode MODE` checks the granted rights and reports what is missing.',
     '',

@@ -63,7 +63,7 @@ export interface NodesFound {
 /** What listing the nodes needs in a cluster, beside what the collectors say. */
 export const listNodesPermission = 'list nodes'
 /** And what it brings. */
-export const listNodesTells = 'which nodes there are: without it nothing of the cluster is audited'
+export const listNodesPurpose = 'the list of nodes: without it nothing of the cluster is audited'
 
 const fargate =
   'a Fargate node: AWS runs its kubelet and gives no access to it, so there is nothing to audit'

@@ -44,8 +44,8 @@ export interface Collector {
   answers: readonly Answered[]
   /** What the identity needs: in the cluster `verb resource`, in the account IAM actions. */
   permissions: { kubernetes: string[]; aws?: string[] }
-  /** What it brings, and stays unknown where a right is missing: a noun phrase. */
-  tells: string
+  /** What it reads, and what is unknown without the right: a noun phrase. */
+  purpose: string
   /** Whether it calls the kubelet or its machine: not possible on Fargate. */
   isAnsweredByKubelet: boolean
   collect(node: NodeIdentity, context: NodeContext): Promise<CollectedParts>
@@ -76,6 +76,6 @@ export interface ClusterCollector {
   /** Its objects belong to the account: without a known account it does not run. */
   isOfAws?: true
   /** As a collector's. */
-  tells: string
+  purpose: string
   collect(context: ObjectsContext): AsyncGenerator<RawObject[]>
 }

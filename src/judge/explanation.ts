@@ -52,7 +52,7 @@ const needMeans: Record<Need, string[]> = {
   pods: ['pods'],
   summary: ['`stats/summary`'],
   runtime: ["the runtime's images and containers (`runtime` in the snapshot)"],
-  host: ['what only the node knows (`host` in the snapshot)'],
+  host: ['data of the node itself (`host` in the snapshot)'],
 }
 
 const clusterNeedMeans: Record<ClusterNeed, string[]> = {

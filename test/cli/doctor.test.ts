@@ -52,7 +52,7 @@ describe('highwater doctor', () => {
       /for the\s+members\s+of\s+the\s+group\s+highwater\n/,
     )
     expect(head.replace(/\s+/g, ' ')).toMatch(
-      /^recorded \(mode proxy\): not everything can be read missing get nodes\/proxy: not granted to this identity unknown without it: what each kubelet runs with/,
+      /^recorded \(mode proxy\): not everything can be read missing get nodes\/proxy: not granted to this identity unknown without it: the running configuration of each kubelet/,
     )
     const [role, binding] = parseAllDocuments(roles).map(document => document.toJS())
     expect(role).toMatchObject({

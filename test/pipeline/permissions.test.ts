@@ -119,13 +119,13 @@ describe('the rights of a mode', () => {
   })
 
   it.each(readModes)('%s: each says what stays unknown without it', mode => {
-    for (const { right, tells } of [
+    for (const { right, purpose } of [
       ...applyRights(),
       ...awsRights(mode, { bucket: 'b', prefix: '' }),
       ...kubernetesRights(mode, 'reader'),
       ...kubernetesRights(mode, 'kubelet'),
     ])
-      expect({ right, tells }).toEqual({ right, tells: expect.stringMatching(/\w{4}/) })
+      expect({ right, purpose }).toEqual({ right, purpose: expect.stringMatching(/\w{4}/) })
   })
 })
 

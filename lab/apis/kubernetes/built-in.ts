@@ -12,7 +12,7 @@ import { singleObjectRoutes, withoutDeleted } from './single-objects.ts'
 const namespaces: GarbageResource = {
   ...{ resource: 'namespaces', path: '/api/v1/namespaces', apiVersion: 'v1' },
   ...{ objectKind: 'Namespace', isNamespaced: false, kinds: ['owners'], isMetadataOnly: false },
-  tells: '',
+  purpose: '',
 }
 const resources = [...garbageResources, namespaces]
 

@@ -18,7 +18,7 @@ type Pages = (
 
 /** What bears the cluster's tags, each thing once. Throttling is what the SDK is there for; the pace of the API server is another's. */
 const ofCluster = (
-  { resource, kind, action, tells }: AwsResource,
+  { resource, kind, action, purpose }: AwsResource,
   id: string,
   lists: Pages,
 ): ClusterCollector => ({
@@ -26,7 +26,7 @@ const ofCluster = (
   garbage: [kind],
   permissions: { kubernetes: [], aws: [action] },
   isOfAws: true,
-  tells,
+  purpose,
 
   async *collect({ aws, signal }) {
     if (aws === null) return

@@ -8,7 +8,7 @@ import type { RawObject } from '#model/record.ts'
 export const configz: Collector = {
   answers: ['configz'],
   permissions: { kubernetes: ['get nodes/proxy'] },
-  tells: 'what each kubelet runs with: thresholds, image GC, reservations, logs',
+  purpose: 'the running configuration of each kubelet: thresholds, image GC, reservations, logs',
   isAnsweredByKubelet: true,
 
   async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {

@@ -4,8 +4,8 @@ import type { ClusterCollector } from '#collect/collector.ts'
 export const disruptionBudgets: ClusterCollector = {
   resource: 'poddisruptionbudgets.policy',
   permissions: { kubernetes: ['list poddisruptionbudgets.policy'] },
-  tells:
-    'which PodDisruptionBudgets allow no disruption: without it a plan cannot name them, and no node is changed',
+  purpose:
+    'PodDisruptionBudgets that allow no disruption: without this right a plan cannot name them, and no node is changed',
 
   async *collect({ kubernetes, signal, timeoutsMs }) {
     for await (const { items } of kubernetes.list(

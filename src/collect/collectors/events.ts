@@ -12,7 +12,7 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 export const events: ClusterCollector = {
   resource: 'events',
   permissions: { kubernetes: ['list events'] },
-  tells: 'what was evicted, not freed or not pulled in the last hour',
+  purpose: 'evictions, failed image GC and failed pulls of the last hour',
 
   async *collect({ kubernetes, signal, timeoutsMs }) {
     const counts = new Map<string, number>()

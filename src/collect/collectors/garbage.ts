@@ -45,8 +45,8 @@ const homelessPods: ClusterCollector = {
 
 export const garbageCollectors: ClusterCollector[] = [homelessPods, ...listCollectors]
 
-function asked({ resource, kinds, tells }: GarbageResource) {
-  return { resource, garbage: kinds, permissions: { kubernetes: [`list ${resource}`] }, tells }
+function asked({ resource, kinds, purpose }: GarbageResource) {
+  return { resource, garbage: kinds, permissions: { kubernetes: [`list ${resource}`] }, purpose }
 }
 
 async function* podsOf(

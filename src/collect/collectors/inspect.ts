@@ -6,8 +6,8 @@ import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
 export const inspect: Collector = {
   answers: ['host', 'runtime'],
   permissions: { kubernetes: [], aws: ssmPermissions },
-  tells:
-    'what only the node knows: files on disk, images and their pins, dead containers, filesystems, logs, kernel',
+  purpose:
+    'data of the node itself: files on disk, images and their pins, dead containers, filesystems, logs, kernel',
   isAnsweredByKubelet: true,
 
   async collect(node, { inspector }) {

@@ -7,7 +7,7 @@ import { configz, configzOf } from './configz.ts'
 export const kubeletConfigz: Collector = {
   answers: ['configz'],
   permissions: { kubernetes: ['get nodes/configz'] },
-  tells: configz.tells,
+  purpose: configz.purpose,
   isAnsweredByKubelet: true,
 
   async collect(node, context) {

@@ -7,7 +7,7 @@ import { statsSummary, summaryOf } from './stats-summary.ts'
 export const kubeletStatsSummary: Collector = {
   answers: ['summary'],
   permissions: { kubernetes: ['get nodes/stats'] },
-  tells: statsSummary.tells,
+  purpose: statsSummary.purpose,
   isAnsweredByKubelet: true,
 
   async collect(node, context) {

@@ -9,7 +9,7 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 export const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource => ({
   resource: `${resource.plural}.${resource.group}`,
   permissions: { kubernetes: [`list ${resource.plural}.${resource.group}`] },
-  tells: `what ${resource.plural} want of their nodes' kubelets`,
+  purpose: `kubelet settings of ${resource.plural}`,
 
   async *collect({ kubernetes, signal, timeoutsMs }) {
     const options = { signal, timeoutMs: timeoutsMs.list }

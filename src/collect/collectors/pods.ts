@@ -8,7 +8,7 @@ import type { KubernetesPod } from '#model/kubernetes.ts'
 export const pods: Collector = {
   answers: ['pods'],
   permissions: { kubernetes: ['list pods'] },
-  tells: 'which pods run on each node: whom an eviction takes first, which images are in use',
+  purpose: 'pods of each node: the order of eviction, images in use',
   isAnsweredByKubelet: false,
 
   async collect(node, { kubernetes, signal, timeoutsMs }) {

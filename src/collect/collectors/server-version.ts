@@ -7,7 +7,7 @@ export const serverVersion: ClusterCollector = {
   resource: versionResource,
   garbage: ['pods', 'jobs', 'leases', 'nodes', 'volumes', 'certificates', 'owners', 'finalizers'],
   permissions: { kubernetes: [] },
-  tells: 'of which version the control plane is, and so what its own collectors do',
+  purpose: 'version of the control plane, which decides what its own collectors do',
 
   async *collect({ kubernetes, signal, timeoutsMs }) {
     const answer = await kubernetes.getJson(versionPath, { signal, timeoutMs: timeoutsMs.list })

@@ -6,7 +6,7 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 export const statsSummary: Collector = {
   answers: ['summary'],
   permissions: { kubernetes: ['get nodes/proxy'] },
-  tells: 'how full disks and memory of each node are',
+  purpose: 'usage of the disks and memory of each node',
   isAnsweredByKubelet: true,
 
   async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {

@@ -7,20 +7,20 @@ export interface AwsResource {
   kind: ClusterNeed
   action: string
   /** A noun phrase, as of lists. */
-  tells: string
+  purpose: string
 }
 
 export const volumesResource: AwsResource = {
   resource: 'volumes.ec2.amazonaws.com',
   kind: 'disks',
   action: 'ec2:DescribeVolumes',
-  tells: 'which disks of a cluster are unused, and what they cost',
+  purpose: 'unused disks of a cluster, and their cost',
 }
 export const instancesResource: AwsResource = {
   resource: 'instances.ec2.amazonaws.com',
   kind: 'instances',
   action: 'ec2:DescribeInstances',
-  tells: 'which instances never became nodes, and which nodes have none',
+  purpose: 'instances that never became nodes, and nodes without an instance',
 }
 
 export const awsResources: readonly AwsResource[] = [volumesResource, instancesResource]

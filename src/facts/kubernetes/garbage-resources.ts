@@ -19,8 +19,8 @@ export interface GarbageResource {
   kinds: readonly [ClusterNeed, ...ClusterNeed[]]
   /** Names, owners, times and finalizers are enough: the API server sends nothing else. */
   isMetadataOnly: boolean
-  /** What it brings, and stays unknown where the right is missing: a noun phrase. */
-  tells: string
+  /** What the list is read for, and what is unknown without the right: a noun phrase. */
+  purpose: string
 }
 
 interface Listing {
@@ -32,7 +32,7 @@ function listed(
   kind: ClusterNeed,
   resource: string,
   objectKind: string,
-  tells: string,
+  purpose: string,
   { isMetadataOnly = false, isClusterScoped = false }: { [Key in keyof Listing]: boolean } = {},
 ): GarbageResource {
   const [plural, ...group] = resource.split('.')
@@ -46,7 +46,7 @@ function listed(
     isNamespaced: !isClusterScoped,
     kinds: kindsOf(kind, resource),
     isMetadataOnly,
-    tells,
+    purpose,
   }
 }
 
@@ -68,7 +68,7 @@ export const podResource = listed(
   'pods',
   'pods',
   'Pod',
-  'which pods failed, finished or hang in deletion, and stay',
+  'pods that failed, finished or are stuck in Terminating',
 )
 
 const metadata = { isMetadataOnly: true } as const
@@ -78,48 +78,43 @@ const ofCluster = { isClusterScoped: true } as const
  * not exist then, and a newer dependent shows it by its creation time.
  */
 export const garbageResources: readonly GarbageResource[] = [
-  listed('jobs', 'cronjobs.batch', 'CronJob', 'how many of its finished Jobs a CronJob keeps'),
-  listed('jobs', 'jobs.batch', 'Job', 'which Jobs have finished, and stay'),
+  listed('jobs', 'cronjobs.batch', 'CronJob', 'the number of finished Jobs that a CronJob keeps'),
+  listed('jobs', 'jobs.batch', 'Job', 'Jobs that finished and are not deleted'),
   listed(
     'leases',
     'leases.coordination.k8s.io',
     'Lease',
-    'which leases are no longer renewed and not collected',
+    'leases that are no longer renewed and not deleted',
   ),
-  listed('owners', 'deployments.apps', 'Deployment', 'which Deployments own objects'),
-  listed(
-    'owners',
-    'replicasets.apps',
-    'ReplicaSet',
-    'which ReplicaSets own Pods, or have no owner',
-  ),
-  listed('owners', 'statefulsets.apps', 'StatefulSet', 'which StatefulSets own objects'),
-  listed('owners', 'daemonsets.apps', 'DaemonSet', 'which DaemonSets own objects'),
+  listed('owners', 'deployments.apps', 'Deployment', 'Deployments that own objects'),
+  listed('owners', 'replicasets.apps', 'ReplicaSet', 'ReplicaSets that own Pods, or have no owner'),
+  listed('owners', 'statefulsets.apps', 'StatefulSet', 'StatefulSets that own objects'),
+  listed('owners', 'daemonsets.apps', 'DaemonSet', 'DaemonSets that own objects'),
   listed(
     'owners',
     'controllerrevisions.apps',
     'ControllerRevision',
-    'which ControllerRevisions have no owner',
+    'ControllerRevisions without an owner',
     metadata,
   ),
   listed(
     'volumes',
     'persistentvolumeclaims',
     'PersistentVolumeClaim',
-    'which claims are still there, and what holds them',
+    'PVCs that still exist, and what uses them',
   ),
   listed(
     'volumes',
     'persistentvolumes',
     'PersistentVolume',
-    'which volumes are released, and stay',
+    'PersistentVolumes that are Released and not deleted',
     ofCluster,
   ),
   listed(
     'certificates',
     'certificatesigningrequests.certificates.k8s.io',
     'CertificateSigningRequest',
-    'which certificate requests are not approved, issued or collected',
+    'certificate requests that are not approved, issued or deleted',
     ofCluster,
   ),
 ]

@@ -18,19 +18,19 @@ const limits = {
     )
     .describe('disk usage at which the team’s own alert fires, or its two levels'),
   assumedGrowthPercent: percent.describe(
-    'growth within one image-GC period, in percent of the capacity, where no rate was observed',
+    'growth within one image GC period, in percent of the capacity, if no rate was observed',
   ),
   secondReadings: z
     .int()
     .min(0)
     .max(100)
     .describe(
-      'nodes of each cluster, those with the least headroom, that are read again after a minute for a first rate of growth; 0: none',
+      'number of nodes per cluster, by least headroom, that are read again after a minute for a first rate of growth; 0: none',
     ),
   strandedPercent: percent.describe(
-    'disk kept free by thresholds counts as stranded from this percentage on',
+    'disk that thresholds keep free counts as stranded at this percentage or above',
   ),
-  strandedGiB: z.number().min(0).describe('and from this size on'),
+  strandedGiB: z.number().min(0).describe('and at this size or above'),
   volumeUsdPerGiBMonth: z
     .number()
     .min(0)
@@ -44,23 +44,24 @@ const limits = {
     .min(1)
     .max(365)
     .describe('days without a container after which the report counts an image as idle'),
-  deadContainers: z.int().min(1).describe('dead containers on one node that are a pile'),
+  deadContainers: z
+    .int()
+    .min(1)
+    .describe('number of dead containers on one node that is a finding'),
   logRetentionMinutes: z
     .number()
     .min(1)
-    .describe('container logs that are gone sooner are kept too short'),
+    .describe('container logs that are deleted sooner are a finding'),
 }
 
 const podsAndImages = {
   criticalPods: z
     .array(z.string().min(1))
-    .describe(
-      'namespace/name of pods that must not be evicted, * stands for any run of characters',
-    ),
+    .describe('namespace/name of pods that must not be evicted; * matches any characters'),
   requiredImages: z
     .array(z.string().min(1))
     .describe(
-      'images that must never be missing on a node, beside those of kube-system and of DaemonSets; * as above',
+      'images that must never be missing on a node, in addition to those of kube-system and DaemonSets; * as above',
     ),
   requiredImageSources: z
     .record(
@@ -82,12 +83,12 @@ const podsAndImages = {
           })
     })
     .describe(
-      'from where a plan pulls an image that nodes must have, by the name that pods use, * as above: a whole reference, or a repository, which takes the name’s own tag',
+      'source from which a plan pulls a required image, by the name that pods use (* as above): a whole reference, or a repository, which gets the tag of the name',
     ),
   reachableRegistries: z
     .array(z.string().min(1))
     .nullable()
-    .describe('registry hosts that the nodes can pull from, * as above; by default every one'),
+    .describe('registry hosts that nodes can pull from, * as above; default: all'),
 }
 
 const logRotation = z
@@ -100,13 +101,13 @@ const logRotation = z
           .regex(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hexadecimal')
           .nullable()
           .default(null)
-          .describe('of the file as it is wanted, byte by byte'),
+          .describe('SHA-256 of the expected file, byte by byte'),
         content: z
           .string()
           .max(50_000)
           .nullable()
           .default(null)
-          .describe('the whole file as it is wanted: what a plan writes where it is otherwise'),
+          .describe('the whole expected file; a plan writes it if the file on the node differs'),
         directives: z
           .record(
             z.string().regex(/^[a-z]+$/, 'a directive of logrotate'),
@@ -114,7 +115,7 @@ const logRotation = z
           )
           .default({})
           .describe(
-            'in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set',
+            'directives in force in each block of the file: rotate: 5, size: 100M, copytruncate: true; false: not set',
           ),
       })
       .refine(
@@ -123,7 +124,7 @@ const logRotation = z
       ),
   )
   .describe(
-    'files of logrotate that every node must have, and what they must say; of other files the majority of a group is the norm',
+    'logrotate files that every node must have, and their contents; for other files the majority of a group is the norm',
   )
 
 const clusterGarbage = z
@@ -132,12 +133,14 @@ const clusterGarbage = z
       enabled: z.boolean(),
       kinds: z
         .array(z.enum(garbageKinds))
-        .describe('what is searched; each kind needs the lists that docs/permissions.md names'),
+        .describe(
+          'kinds that are searched; each kind needs the lists that docs/permissions.md names',
+        ),
       minAgeHours: z
         .number()
         .min(0)
         .describe(
-          'what finished, was deleted or was last renewed later than that is not called garbage',
+          'objects that finished, were deleted or were last renewed within this time are not garbage',
         ),
     }),
   )
@@ -166,11 +169,13 @@ const baselineOf = (valueMistakes: ValueMistakes) =>
             }
           })
           .describe(
-            'KubeletConfiguration fields that the node is meant to run with, of maps only the keys that matter; null: what the image, or else the kubelet, takes by default; in a map: no such key',
+            'expected KubeletConfiguration fields; of maps only the keys that matter; null: the default of the image, else of the kubelet; null in a map: no such key',
           ),
       }),
     )
-    .describe('what nodes are meant to run with; of several that match, a later one’s fields win')
+    .describe(
+      'expected configuration of nodes; if several entries match, the fields of the last one win',
+    )
 
 /** @param valueMistakes mistakes in a KubeletConfiguration field's value, by the path from the field down */
 export const expectationKeys = (valueMistakes: ValueMistakes) => ({

@@ -14,7 +14,7 @@ export const fleetKeys = {
         remediateRoleArn: roleArn
           .nullable()
           .optional()
-          .describe('the role that changes nodes, instead of roleArn; default: roleArn'),
+          .describe('the role that changes nodes; default: roleArn'),
         // Source: STS API reference, AssumeRole ExternalId.
         externalId: z
           .string()
@@ -45,7 +45,7 @@ export const fleetKeys = {
             })
         }
     })
-    .describe('AWS accounts and regions to enumerate; by default the caller’s own'),
+    .describe('AWS accounts and regions to enumerate; default: those of the caller'),
   clusters: z.strictObject({
     names: z.array(clusterName).default([]).describe('only these clusters; empty means all'),
     tags: z
@@ -61,7 +61,7 @@ export const fleetKeys = {
       }),
     )
     .describe(
-      'how clusters are read: proxy through their API server, ssm by a fixed script on the node, both, or kubelet on its own port; the first match wins',
+      'how clusters are read: proxy (through the API server), ssm (a fixed script on the node), both, or kubelet (its own port); the first match wins',
     ),
   contextNames: z
     .string()
@@ -74,7 +74,7 @@ export const fleetKeys = {
       `only {${contextKeys.join('}, {')}} can stand for something of the cluster`,
     )
     .describe(
-      'kubectl context of each EKS cluster in the commands of a report: {name}, {region}, {account} and {arn} stand for the cluster’s',
+      'kubectl context in the commands of a report; {name}, {region}, {account} and {arn} are replaced by those of the EKS cluster',
     ),
   inspectOutput: z
     .strictObject({
@@ -88,7 +88,7 @@ export const fleetKeys = {
     })
     .nullable()
     .describe(
-      'an S3 bucket into which nodes of the modes ssm and both write their whole answer, by their own role; by default SSM carries a shorter one',
+      'S3 bucket into which nodes write their whole answer by their own role (modes ssm and both); default: SSM carries a shorter answer',
     ),
   kubelet: z
     .strictObject({
@@ -96,16 +96,18 @@ export const fleetKeys = {
         .nullable()
         .default(null)
         .describe(
-          'the role whose token kubelets see; it needs get nodes/configz and get nodes/stats and nothing else',
+          'the role whose token kubelets receive; it needs only get nodes/configz and get nodes/stats',
         ),
       useOwnToken: z
         .boolean()
         .default(false)
-        .describe('show every kubelet the token of the run itself; who owns a node could use it'),
+        .describe(
+          'true: every kubelet receives the token of the run itself; the owner of a node could use it',
+        ),
     })
     .refine(
       ({ roleArn: role, useOwnToken }) => role === null || !useOwnToken,
       'a role or the run’s own token, not both',
     )
-    .describe('with which identity kubelets are asked in mode kubelet'),
+    .describe('the identity that requests use in mode kubelet'),
 }

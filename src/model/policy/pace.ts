@@ -16,19 +16,19 @@ export const paceKeys = {
       }),
     )
     .describe(
-      'upper bounds for one Kubernetes API server, and for the SSM of one account and region; clusters: how many are read at once',
+      'upper bounds for one Kubernetes API server, and for SSM in one account and region; clusters: how many are read at once',
     ),
   fanOut: z
     .strictObject(
       withDefaults(defaults.fanOut, {
         aboveNodes: z.int().min(1).nullable(),
-        acrossPlaces: z.boolean().describe('whenever there are several accounts or regions, too'),
+        acrossPlaces: z.boolean().describe('also if there are several accounts or regions'),
         nodesPerShard: z.int().min(10).max(1000),
         clustersAtOnce: z.int().min(1).max(500),
       }),
     )
     .describe(
-      'when the service reads a fleet by many functions instead of one: above this many nodes, or above what SSM lets one function read; aboveNodes null: never for its size',
+      'when the service reads a fleet by many functions: above aboveNodes nodes (null: no limit), or above what one function can read by SSM',
     ),
   timeoutsMs: z
     .strictObject(
@@ -40,6 +40,6 @@ export const paceKeys = {
       }),
     )
     .describe(
-      'how long one answer may take; inspect: until a node that SSM was asked to inspect has done so',
+      'how long one answer may take; inspect: how long the inspect document may take on a node',
     ),
 }

@@ -12,9 +12,11 @@ const changeWindow = z
       .array(z.enum(weekdays))
       .min(1)
       .default([...weekdays])
-      .describe('on which it begins'),
+      .describe('days on which the window begins'),
     from: clock(/^([01]\d|2[0-3]):[0-5]\d$/),
-    to: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/).describe('before `from`: on the next day'),
+    to: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/).describe(
+      'a time before `from` is on the next day',
+    ),
     timezone: z.string().refine(isTimeZone, 'a time zone as Europe/Berlin or UTC'),
   })
   .refine(({ from, to }) => from !== to, {
@@ -31,7 +33,7 @@ const when = {
       'percentages that grow',
     )
     .describe(
-      'how much of a cohort is changed after the second wave, the third, …; first goes one node of each, last the rest',
+      'percent of a cohort that is changed after the second wave, the third, …; the first wave is one node of each cohort, the last wave the rest',
     ),
   deletions: z
     .strictObject(
@@ -41,22 +43,22 @@ const when = {
       >,
     )
     .describe(
-      'objects that highwater plan --deletions may name, from this age on: leases of nodes that are gone, failed pods, Jobs that have finished and nothing else collects, volumes that are Released and Retain',
+      'objects of at least this age that highwater plan --deletions may name: leases of deleted nodes, failed pods, finished Jobs that nothing else collects, volumes that are Released with policy Retain',
     ),
   windows: z
     .array(changeWindow)
     .max(50)
-    .describe('when nodes may be changed; by default at any time'),
+    .describe('when nodes may be changed; default: at any time'),
   alarms: z
     .array(z.string().min(1).max(255))
     .max(100)
     .describe(
-      'CloudWatch alarms: while one of them is in ALARM, or cannot be read, no node is changed',
+      'CloudWatch alarms: no node is changed while one of them is in ALARM or cannot be read',
     ),
   requireEksStatus: z
     .boolean()
     .describe(
-      'whether nothing is changed where EKS does not say whether it is changing the cluster or its nodegroups, as with a kubeconfig alone',
+      'true: nothing is changed if EKS does not report the status of the cluster and its nodegroups, as with a kubeconfig alone',
     ),
 }
 
@@ -66,44 +68,48 @@ const limits = {
     .min(0)
     .max(100)
     .describe(
-      'while more of a cluster’s planned nodes than this are NotReady, none of them is changed',
+      'if more of a cluster’s planned nodes than this are NotReady, none of them is changed',
     ),
   maxConcurrency: z
     .int()
     .min(1)
     .max(50)
-    .describe('nodes of one cluster that are under way at once: sent to, and not yet verified'),
+    .describe(
+      'nodes of one cluster that are changed at once: a command was sent, and the node is not yet verified',
+    ),
   maxErrors: z
     .int()
     .min(0)
     .max(1000)
-    .describe('nodes of a run that may fail before it stops and takes the wave back'),
+    .describe('nodes of a run that may fail before the run stops and rolls back the wave'),
 }
 
 const times = {
-  pauseMs: z.int().min(0).max(86_400_000).describe('between two waves'),
+  pauseMs: z.int().min(0).max(86_400_000).describe('pause between two waves'),
   timeoutSeconds: z
     .int()
     .min(60)
     .max(900)
-    .describe('what a node gives itself for the way there and the way back together'),
+    .describe('time limit on the node for change and rollback together'),
   answerTimeoutMs: z
     .int()
     .min(1000)
     .max(3_600_000)
     .describe(
-      'how long to wait for the answer of a node; then the command is sent again, which changes nothing twice',
+      'how long to wait for the answer of a node; then the command is sent again, and a node never changes twice',
     ),
   verifyTimeoutMs: z
     .int()
     .min(1000)
     .max(3_600_000)
-    .describe('how long a node may take until what is read of it anew shows that it is well'),
+    .describe('how long a node may take until a new reading shows that it is healthy'),
   leaseTtlMs: z
     .int()
     .min(15_000)
     .max(3_600_000)
-    .describe('who applies to a cluster and is not heard for longer has lost it to the next'),
+    .describe(
+      'another run may take over a cluster if the run that holds its lease does not renew it for this long',
+    ),
 }
 
 const autoOf = (plannableFields: readonly string[]) =>
@@ -113,7 +119,7 @@ const autoOf = (plannableFields: readonly string[]) =>
         .array(z.enum(plannableFields))
         .min(1)
         .describe(
-          'KubeletConfiguration fields; a plan that changes another one waits for a person',
+          'KubeletConfiguration fields; a plan that changes any other field needs the approval of a person',
         ),
       clusters: z.array(clusterName.min(1)).min(1),
       nodesPerDay: z
@@ -121,17 +127,17 @@ const autoOf = (plannableFields: readonly string[]) =>
         .min(1)
         .max(100_000)
         .describe(
-          'how many nodes may be begun on one day (UTC) by the policy’s word; a plan of more goes on the next day',
+          'how many nodes the policy may approve on one day (UTC); a larger plan continues on the next day',
         ),
       windows: z
         .array(changeWindow)
         .max(50)
         .default([])
-        .describe('when plans are approved so; by default at any time'),
+        .describe('when the policy approves plans; default: at any time'),
     })
     .nullable()
     .describe(
-      'plans that are approved without a person; by default none. Never one that makes a kubelet evict at once',
+      'plans that the policy approves without a person; default: none. It never approves a plan that makes a kubelet evict at once',
     )
 
 /** @param plannableFields  KubeletConfiguration fields that a plan may change */
@@ -145,7 +151,7 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
         mode: z
           .enum(remediationModes)
           .describe(
-            'plan: each audit of the service makes a plan of what it found, beside the report; nothing is changed by that',
+            'plan: each audit of the service writes a plan of all fixes beside the report; no node is changed',
           ),
         auto: autoOf(plannableFields),
       }),

@@ -12,7 +12,7 @@ const owner = z.strictObject({
       /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/,
       'up to 40 lower-case letters, digits and hyphens',
     )
-    .describe('stands in the mail’s subject and in the names of its files'),
+    .describe('appears in the mail’s subject and in file names'),
   match: z
     .strictObject({
       cluster: clusterName.optional(),
@@ -28,23 +28,23 @@ const owner = z.strictObject({
       namespace: z
         .string()
         .optional()
-        .describe('findings on objects of this namespace, * as above; of nodes none is theirs'),
+        .describe('findings on objects of this namespace, * as above; no findings on nodes'),
     })
-    .describe('what is theirs: all that is given has to match'),
+    .describe('the owner’s part of the fleet: every given key must match'),
   fallback: z
     .boolean()
     .optional()
-    .describe('theirs is what matches and no other owner has: the list of what has no owner'),
+    .describe('true: the owner gets only findings that match and belong to no other owner'),
   recipients: z.array(address).min(1).max(mostRecipients),
   language: z
     .enum(languageIds)
     .nullable()
     .default(null)
-    .describe('of their page and mail; by default the report’s'),
+    .describe('language of page and mail; default: language of the report'),
   onlyOnChange: z
     .boolean()
     .default(false)
-    .describe('no mail where nothing of theirs has changed since the run before'),
+    .describe('true: no mail if nothing in the owner’s part has changed since the run before'),
 })
 
 const report = z
@@ -54,11 +54,11 @@ const report = z
       recipients: z.array(address).min(1).max(mostRecipients).nullable(),
       onlyOnChange: z
         .boolean()
-        .describe('only the owners get the report of a run without a change since the run before'),
+        .describe('true: recipients get no mail of a run without a change since the run before'),
       attach: z
         .enum(attachments)
         .describe(
-          'report attaches the page to a mail that has no link to it; none keeps nodes and pods out of mailboxes',
+          'report: a mail without a link has the page attached; none: no report leaves the bucket, so no node or pod names are in mailboxes',
         ),
       owners: z
         .array(owner)
@@ -67,7 +67,7 @@ const report = z
           owners => new Set(owners.map(({ name }) => name)).size === owners.length,
           'each owner has a name of its own',
         )
-        .describe('who gets a mail on their own part of the fleet, and of nothing else'),
+        .describe('owners who get a mail on their own part of the fleet only'),
       unsubscribe: z
         .strictObject({
           mailto: address.nullable().default(null),
@@ -81,31 +81,35 @@ const report = z
           oneClick: z
             .boolean()
             .default(false)
-            .describe('url takes a POST and asks nothing back (RFC 8058)'),
+            .describe('url accepts a POST and asks no further question (RFC 8058)'),
         })
         .refine(({ url, oneClick }) => url !== null || !oneClick, {
           path: ['oneClick'],
           message: 'one click needs a url',
         })
         .describe(
-          'where a reader asks not to get the mail any more: stands in its header List-Unsubscribe and at its end',
+          'address at which readers unsubscribe: in the header List-Unsubscribe and at the end of the mail',
         ),
       bouncesTo: address
         .nullable()
-        .describe('who hears of mails that came back, a verified identity; by default the sender'),
-      formats: z.array(z.enum(moreFormats)).describe('written beside page and findings'),
+        .describe('verified identity that receives bounces; default: the sender'),
+      formats: z
+        .array(z.enum(moreFormats))
+        .describe('formats that are written beside page and findings'),
       language: z
         .enum(languageIds)
-        .describe('of page, mail and summary: English, Korean, Japanese or Simplified Chinese'),
+        .describe(
+          'language of page, mail and summary: English, Korean, Japanese or Simplified Chinese',
+        ),
       languages: z
         .record(address, z.enum(languageIds))
         .describe(
-          'of single recipients, by their address: they get a mail of their own, and a page that it leads to',
+          'languages of single recipients, by address: each gets a separate mail, with a page in that language',
         ),
     }),
   )
   .describe(
-    'who gets the service’s mail, instead of what the stack’s parameters say, and in which more forms the report is written',
+    'recipients of the service’s mail, in place of the stack’s parameters, and further formats of the report',
   )
 
 export const reportKeys = {
@@ -113,6 +117,6 @@ export const reportKeys = {
   history: z
     .strictObject(withDefaults(defaults.history, { retentionDays: z.int().min(1).max(3650) }))
     .describe(
-      'how many days what is remembered of nodes and of findings that ended is kept; a bucket’s lifecycle may forget sooner',
+      'days for which history of nodes and of ended findings is kept; a bucket’s lifecycle may delete it sooner',
     ),
 }

@@ -30,7 +30,7 @@ export const policySchema = ({ ruleIds, plannableFields, valueMistakes }: Policy
         ...reportKeys,
         severities: z
           .partialRecord(z.enum(ruleIds), z.enum(severities))
-          .describe('severity by rule id, instead of the rule’s own'),
+          .describe('severity by rule id, in place of the rule’s own'),
         waivers: z.array(
           z.strictObject({
             rule: z.enum(ruleIds),
@@ -42,7 +42,7 @@ export const policySchema = ({ ruleIds, plannableFields, valueMistakes }: Policy
                 name: z.string().optional(),
               })
               .default({}),
-            until: day.describe('the last day on which it holds (UTC)'),
+            until: day.describe('last day of the waiver (UTC)'),
             reason: z.string().regex(/\S/, 'a reason in words'),
           }),
         ),

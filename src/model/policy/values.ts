@@ -13,7 +13,7 @@ export const roleArn = z
 export const clusterName = z
   .string()
   .describe(
-    'a cluster as the report names it; account/region/name, in a fleet of several places, by its name alone, too; * stands for any run of characters',
+    'a cluster as the report names it; in a fleet of several places account/region/name, or the name alone; * matches any characters',
   )
 
 /** Gives each key of a section its default. */

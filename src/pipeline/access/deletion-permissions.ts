@@ -9,7 +9,7 @@ export const deleterName = 'highwater-deletions'
 export const neededToDelete = ({ remediation }: Policy): NeededRight[] =>
   deletionRights(remediation.deletions).map(right => ({
     right,
-    tells: 'nothing: only plans of highwater plan --deletions need it',
+    purpose: 'nothing: only plans of highwater plan --deletions need it',
   }))
 
 export interface DeletionRole {

@@ -125,7 +125,7 @@ export const remediationSection = (mode: ReadMode, applied: Applied): string[] =
 ]
 
 export const rows = (where: string, rights: readonly NeededRight[]) =>
-  rights.map(({ right, tells }) => `| ${where} | \`${right}\` | ${tells} |`)
+  rights.map(({ right, purpose }) => `| ${where} | \`${right}\` | ${purpose} |`)
 
 export const fenced = (language: string, text: string) => [
   `\`\`\`${language}`,

@@ -5,7 +5,7 @@ import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
 import { s3ReadPermissions } from '#clients/s3.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
-import { listNodesPermission, listNodesTells } from '#collect/collect.ts'
+import { listNodesPermission, listNodesPurpose } from '#collect/collect.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
 import { awsResources } from '#facts/aws/cluster-resources.ts'
@@ -26,7 +26,7 @@ import { identityPermission } from '#remediate/cluster-identity.ts'
 /** A right and its purpose: what stays unknown without it. */
 export interface NeededRight {
   right: string
-  tells: string
+  purpose: string
 }
 
 /** The identities that read a cluster. `kubelet`: its token is shown to each kubelet. */
@@ -44,11 +44,11 @@ export function kubernetesRights(
     collector => isOfKubelet(collector) === (identity === 'kubelet'),
   )
   const asked = identity === 'kubelet' ? ofNodes : [...ofNodes, ...clusterCollectorsOf(policy)]
-  const rights = asked.flatMap(({ permissions, tells }) =>
-    permissions.kubernetes.map(right => ({ right, tells })),
+  const rights = asked.flatMap(({ permissions, purpose }) =>
+    permissions.kubernetes.map(right => ({ right, purpose })),
   )
   if (identity === 'kubelet') return merged(rights)
-  return merged([{ right: listNodesPermission, tells: listNodesTells }, ...rights])
+  return merged([{ right: listNodesPermission, purpose: listNodesPurpose }, ...rights])
 }
 
 /** Whether SSM agents can put long answers into a bucket. */
@@ -61,7 +61,7 @@ export function awsRights(mode: ReadMode, output: InspectOutput | null = null): 
   )
   return [...nodeActions(mode, output), ...ofClusters].map(right => ({
     right,
-    tells: awsTells[right] ?? '',
+    purpose: awsPurposes[right] ?? '',
   }))
 }
 
@@ -80,12 +80,12 @@ function nodeActions(mode: ReadMode, output: InspectOutput | null): string[] {
 /** Joins the purposes of equal rights. */
 function merged(rights: readonly NeededRight[]): NeededRight[] {
   const byRight = new Map<string, Set<string>>()
-  for (const { right, tells } of rights)
-    byRight.set(right, (byRight.get(right) ?? new Set()).add(tells))
-  return [...byRight].map(([right, tells]) => ({ right, tells: [...tells].join('; ') }))
+  for (const { right, purpose } of rights)
+    byRight.set(right, (byRight.get(right) ?? new Set()).add(purpose))
+  return [...byRight].map(([right, purpose]) => ({ right, purpose: [...purpose].join('; ') }))
 }
 
-const awsTells: Readonly<Record<string, string>> = {
+const awsPurposes: Readonly<Record<string, string>> = {
   'eks:ListClusters': 'the list of clusters: without it nothing is audited',
   'eks:DescribeCluster':
     "a cluster's endpoint and certificate authority: without it nothing of the cluster is audited",
@@ -93,7 +93,7 @@ const awsTells: Readonly<Record<string, string>> = {
   'eks:DescribeNodegroup': 'AMI, disk and launch template of a nodegroup',
   'ec2:DescribeLaunchTemplateVersions':
     'kubelet settings in launch templates, and so the place of a durable fix',
-  ...Object.fromEntries(awsResources.map(({ action, tells }) => [action, tells])),
+  ...Object.fromEntries(awsResources.map(({ action, purpose }) => [action, purpose])),
   's3:GetObject': 'answers that are longer than SSM keeps (`inspectOutput`)',
   's3:ListBucket':
     'whether such an answer exists yet: without it S3 answers 403 for missing objects',
@@ -132,12 +132,12 @@ export const agentStatements = (partition: string, output: InspectOutput): IamSt
 export const applyKubernetesRights = (): NeededRight[] => [
   {
     right: identityPermission,
-    tells:
+    purpose:
       'identifies the cluster by the UID of the namespace kube-system: without it nothing is sent, since another apply may use another name for it',
   },
 ]
 
-const applyTells: Readonly<Record<string, string>> = {
+const applyPurposes: Readonly<Record<string, string>> = {
   'ssm:DescribeDocument':
     'whether the documents in the account are those of this version: without it nothing is sent',
   'ssm:DescribeInstanceInformation':
@@ -155,7 +155,7 @@ const applyTells: Readonly<Record<string, string>> = {
 export const applyRights = (): NeededRight[] =>
   [...ssmPermissions, ...cloudwatchPermissions].map(right => ({
     right,
-    tells: applyTells[right] ?? '',
+    purpose: applyPurposes[right] ?? '',
   }))
 
 /** The IAM policy of the role that applies plans: it reads by the mode and may send every document. */

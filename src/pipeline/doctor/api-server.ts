@@ -99,7 +99,7 @@ export async function rightChecks(
 
 async function rightCheck(
   asking: Asking,
-  { right, tells }: NeededRight,
+  { right, purpose }: NeededRight,
   by: string,
 ): Promise<Check> {
   const { group } = attributesOf(right)
@@ -108,10 +108,10 @@ async function rightCheck(
   try {
     return (await isAllowed(asking, right))
       ? check(right, 'ok', `granted to ${by}`)
-      : check(right, 'missing', `not granted to ${by}`, tells)
+      : check(right, 'missing', `not granted to ${by}`, purpose)
   } catch (error) {
     asking.signal.throwIfAborted()
-    return check(right, 'unchecked', `the API server does not say: ${messageOf(error)}`, tells)
+    return check(right, 'unchecked', `the API server does not say: ${messageOf(error)}`, purpose)
   }
 }
 
@@ -164,17 +164,17 @@ export async function kubeletChecks(
     const detail =
       'no token for kubelets is configured: set kubelet.roleArn in the policy (docs/permissions.md, mode kubelet)'
     return [
-      check('kubelet.roleArn', 'missing', detail, rights.map(({ tells }) => tells).join('; ')),
+      check('kubelet.roleArn', 'missing', detail, rights.map(({ purpose }) => purpose).join('; ')),
     ]
   }
   const { roleArn } = policy.kubelet
   const by = roleArn ?? 'this identity, whose token every kubelet then sees'
-  const tells = rights.map(right => right.tells).join('; ')
+  const purpose = rights.map(right => right.purpose).join('; ')
   try {
     await identity.authorization(false)
   } catch (error) {
     signal.throwIfAborted()
-    return [check('sts:AssumeRole', 'missing', `no token for ${by}: ${messageOf(error)}`, tells)]
+    return [check('sts:AssumeRole', 'missing', `no token for ${by}: ${messageOf(error)}`, purpose)]
   }
   const { clientCertificate: _, ...server } = endpoint
   const kubernetes = new KubernetesClient(
@@ -190,7 +190,7 @@ export async function kubeletChecks(
     if (!isKnown)
       return way
         .filter(({ state }) => state !== 'ok')
-        .map(each => ({ ...each, detail: `${by}: ${each.detail}`, without: tells }))
+        .map(each => ({ ...each, detail: `${by}: ${each.detail}`, without: purpose }))
     const checks = await rightChecks(asking, rights, by)
     for (const right of ['get nodes/proxy', 'list secrets'])
       if (await isAllowed(asking, right))

@@ -15,9 +15,9 @@ export const check = (
 })
 
 /** A right is missing if AWS refused the call; any other failure says nothing about it. */
-export function failedCall({ right, tells }: NeededRight, error: unknown): Check {
+export function failedCall({ right, purpose }: NeededRight, error: unknown): Check {
   const isRefused = error instanceof RequestFailure && error.refusal !== null
-  return check(right, isRefused ? 'missing' : 'failed', messageOf(error), tells)
+  return check(right, isRefused ? 'missing' : 'failed', messageOf(error), purpose)
 }
 
 export const statusOf = (error: unknown): number | null =>

@@ -36,21 +36,21 @@ export function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
 }
 
 function callCheck(record: ClusterRecord, needed: NeededRight): Check {
-  const { right, tells } = needed
+  const { right, purpose } = needed
   const { eks, nodegroups, errors } = clusterInput(record)
   const failures = (errors ?? []).filter(({ what }) => failureOf[right]?.(what))
   const [first] = failures
   if (first) {
     const more = failures.length > 1 ? ` (and ${failures.length - 1} more of its kind)` : ''
     const state = first.refusal === undefined ? 'failed' : 'missing'
-    return check(right, state, `${first.message}${more}`, tells)
+    return check(right, state, `${first.message}${more}`, purpose)
   }
   if (right === 'eks:DescribeNodegroup' || right === 'ec2:DescribeLaunchTemplateVersions') {
     if (
       !nodegroups ||
       (nodegroups.length === 0 && (errors ?? []).some(({ what }) => what.startsWith('nodegroup')))
     )
-      return check(right, 'unchecked', 'no nodegroup is known here', tells)
+      return check(right, 'unchecked', 'no nodegroup is known here', purpose)
     if (nodegroups.length === 0)
       return check(right, 'ok', 'not needed: there is no nodegroup to ask for')
   }
@@ -89,7 +89,7 @@ export async function accountChecks(
     nodesWithPods: new Set<string>(),
   }
   const checks: Check[] = []
-  for (const { isOfAws, permissions, tells, collect } of clusterCollectorsOf(policy)) {
+  for (const { isOfAws, permissions, purpose, collect } of clusterCollectorsOf(policy)) {
     if (isOfAws !== true) continue
     const [right = ''] = permissions.aws ?? []
     try {
@@ -97,7 +97,7 @@ export async function accountChecks(
       checks.push(check(right, 'ok', 'answered'))
     } catch (error) {
       signal.throwIfAborted()
-      checks.push(failedCall({ right, tells }, error))
+      checks.push(failedCall({ right, purpose }, error))
     }
   }
   return checks

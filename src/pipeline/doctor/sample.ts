@@ -55,17 +55,17 @@ export async function sampleChecks(
     return [check('a node', 'unchecked', 'there is no node to ask', 'whether kubelets answer')]
   const { address, identity } = sample
   const checks: Check[] = []
-  for (const { answers, collect, tells } of collectors) {
+  for (const { answers, collect, purpose } of collectors) {
     const what = `node ${identity.name}: ${answers.join(', ')}`
     try {
       const { errors = [] } = await collect(identity, { ...context, address })
       const [error] = errors
       checks.push(
-        error ? check(what, 'failed', error.message, tells) : check(what, 'ok', 'answers'),
+        error ? check(what, 'failed', error.message, purpose) : check(what, 'ok', 'answers'),
       )
     } catch (error) {
       context.signal.throwIfAborted()
-      checks.push(check(what, 'failed', messageOf(error), tells))
+      checks.push(check(what, 'failed', messageOf(error), purpose))
     }
   }
   return checks

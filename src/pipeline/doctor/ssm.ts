@@ -35,7 +35,7 @@ export async function ssmChecks(
   if (!hasOutput(mode)) return []
   const rights = awsRights(mode, inspectOutput).filter(({ right }) => /^(ssm|s3):/.test(right))
   if (place === null)
-    return rights.map(({ right, tells }) => check(right, 'unchecked', noPlace, tells))
+    return rights.map(({ right, purpose }) => check(right, 'unchecked', noPlace, purpose))
   const ssm = new SsmApi(place.region, place.credentials, pace)
   const asking = { ssm, signal, needed: new Map(rights.map(needed => [needed.right, needed])) }
   try {
@@ -70,7 +70,7 @@ async function documentChecks(
   try {
     for (const name of documents.length === 0 ? (['Highwater-Inspect'] as const) : documents) {
       const wanted = { name, sha256: inspectDocumentHashes[name], where: ssm.region, how: '' }
-      checks.push(documentCheck(wanted, await ssm.document(name, signal), right.tells))
+      checks.push(documentCheck(wanted, await ssm.document(name, signal), right.purpose))
     }
     return [check(right.right, 'ok', 'answered'), ...checks]
   } catch (error) {
@@ -91,18 +91,23 @@ interface WantedDocument {
 function documentCheck(
   { name, sha256, where, how }: WantedDocument,
   found: PinnedDocument | null,
-  tells: string,
+  purpose: string,
 ): Check {
   const what = `document ${name}`
   if (found === null)
-    return check(what, 'missing', `there is none in ${where}: deploy the stack there${how}`, tells)
+    return check(
+      what,
+      'missing',
+      `there is none in ${where}: deploy the stack there${how}`,
+      purpose,
+    )
   return found.sha256 === sha256
     ? check(what, 'ok', `version ${found.version} is the one of this highwater`)
     : check(
         what,
         'failed',
         `version ${found.version} in ${where} is not the one of this highwater: deploy the stack again`,
-        tells,
+        purpose,
       )
 }
 
@@ -172,11 +177,11 @@ const sendCheck = ({ needed }: SsmAsking): Check =>
     'ssm:SendCommand',
     'unchecked',
     "not tried: it would run the document. IAM's own simulator (aws iam simulate-principal-policy) can tell, for who may ask it; else the first audit does",
-    neededOf(needed, 'ssm:SendCommand').tells,
+    neededOf(needed, 'ssm:SendCommand').purpose,
   )
 
 const neededOf = (needed: ReadonlyMap<string, NeededRight>, right: string): NeededRight =>
-  needed.get(right) ?? { right, tells: '' }
+  needed.get(right) ?? { right, purpose: '' }
 
 interface SsmQuery {
   signal: AbortSignal
@@ -199,21 +204,21 @@ async function outputChecks(
       return error
     }
   }
-  const neededOf = (right: string): NeededRight => needed.get(right) ?? { right, tells: '' }
+  const neededOf = (right: string): NeededRight => needed.get(right) ?? { right, purpose: '' }
   const [mayList, mayRead] = [neededOf('s3:ListBucket'), neededOf('s3:GetObject')]
   const what = `inspectOutput ${store.location}`
   const unlisted = await errorOf(async () => store.list('')[Symbol.asyncIterator]().next())
   if (unlisted !== null) {
     const listing = failedCall(mayList, unlisted)
     if (listing.state !== 'missing')
-      return [check(what, 'failed', messageOf(unlisted), mayRead.tells)]
+      return [check(what, 'failed', messageOf(unlisted), mayRead.purpose)]
     return [
       listing,
       check(
         mayRead.right,
         'unchecked',
         'not tried: without s3:ListBucket S3 calls forbidden what is not there',
-        mayRead.tells,
+        mayRead.purpose,
       ),
     ]
   }

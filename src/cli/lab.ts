@@ -127,7 +127,7 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
     enterLab(lab)
     const { handler } = await import('#handlers/audit.ts')
     process.stdout.write(
-      `The lab is up on loopback. It is ${scheduledTime}: the schedule invokes the function.\n\n`,
+      `The lab is up on loopback.\nThe schedule invokes the function at ${scheduledTime}.\n\n`,
     )
     const answer = await handler(
       { ...event, scheduledTime },
@@ -136,7 +136,7 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
     copyRun(join(bucket, 'runs', answer.runId), out)
     if (answer.state === 'published-before')
       process.stdout.write(
-        `This tick was published and mailed before, so nothing was read, written or sent again. For the next: --morning ${Math.min(morning.number + 1, mornings.length)}; to start afresh: rm -r ${out}\n`,
+        `This tick was published and mailed before: nothing was read, written or sent again.\nNext morning: --morning ${Math.min(morning.number + 1, mornings.length)}. To start again: rm -r ${out}\n`,
       )
     else process.stdout.write(`${readFileSync(join(out, 'email.txt'), 'utf8')}\n`)
     process.stdout.write(demoPlaces(out))

@@ -160,3 +160,41 @@ it('a mail of 5,000 nodes in 32 clusters stays below 60 KB and names at most 12 
   const { causes } = mailView(report, [], 1, { owner: null, unsubscribe: [], language: english })
   expect(causes!.cards.length + causes!.lines.length).toBeLessThanOrEqual(12)
 })
+
+describe('a cause in the mail', () => {
+  const near = auditedNode('b-x', sharedDisk(89), { cluster: 'b' })
+  const calm = auditedNode('a-x', sharedDisk(40), { cluster: 'a' })
+  const mailed = (findings: Finding[]) =>
+    mailView(quietReport([calm, near], { findings }), [], 1, {
+      owner: null,
+      unsubscribe: [],
+      language: english,
+    }).causes!
+
+  it('shows the command for the node that it names: the nearest to eviction', () => {
+    const commandOf = (cluster: string) => ({
+      ...high(80),
+      commands: [`highwater plan --cluster ${cluster}`],
+    })
+    const findings = ['a', 'b'].map(cluster =>
+      on('alert-before-image-gc', cluster, 'x', { family: 'image-gc', fix: commandOf(cluster) }),
+    )
+    expect(causesOf(quietReport([calm, near], { findings }))[0]!.commands[0]).toContain('a')
+    const [card] = mailed(findings).cards
+    expect(card!.where).toContain('first b-x')
+    expect(card!.commands).toEqual(['highwater plan --cluster b'])
+  })
+
+  it('has a step on a card and on a line', () => {
+    const findings = Array.from({ length: 8 }, (_, index) =>
+      on(`rule-${index}`, 'a', 'x', {
+        docs: { ...finding('low').docs, fix: `Step ${index} (with a remark). Then look.` },
+      }),
+    )
+    const { cards, lines } = mailed(findings)
+    expect([...cards, ...lines].map(({ step }) => step)).toEqual([
+      ...[0, 1, 2].map(index => `Step ${index} (with a remark)`),
+      ...[3, 4, 5].map(index => `Step ${index}`),
+    ])
+  })
+})

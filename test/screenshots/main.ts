@@ -1,13 +1,14 @@
 /**
- * `npm run screenshots -- [--out DIR] [--demo DIR] [--docs]`: the page and the e-mail of the demo as people see them: desk, phone, dark, on paper. Looking at them
- * is what they are for. With no Chromium on this machine it says so and makes nothing.
+ * `npm run screenshots -- [--out DIR] [--demo DIR] [--docs] [--sizes]`: pictures of the demo's page and e-mail (desk, phone, dark, paper), and their
+ * sizes with everything closed. It fails if a size is over its bound. Without Chromium on this machine it makes nothing.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
@@ -66,24 +67,79 @@ async function takePictures(
   }
 }
 
-/** Screens that a reader scrolls through with everything closed. */
-async function measure(browser: Browser, sources: Record<string, string>): Promise<void> {
-  for (const [name, file] of Object.entries(sources))
-    for (const [width, height] of [
-      [1280, 800],
-      [390, 844],
-    ] as const) {
-      const context = await browser.newContext({ viewport: { width, height } })
+/** Screens of a size that a reader scrolls through, at most; of a mail, before the whole report. */
+const bounds = {
+  page: { desk: 6, phone: 12 },
+  fleet: { desk: 8, phone: 16 },
+  mail: { desk: 2, phone: 2 },
+  fleetMail: { desk: 2, phone: 2 },
+}
+const screens = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
+const mailLimitBytes = 60_000
+
+type Sized = keyof typeof bounds
+
+/** @returns what is over its bound */
+async function measure(browser: Browser, sources: Record<Sized, string>): Promise<string[]> {
+  const over: string[] = []
+  for (const [name, bound] of Object.entries(bounds) as [Sized, (typeof bounds)[Sized]][]) {
+    const isMail = name === 'mail' || name === 'fleetMail'
+    for (const [screen, viewport] of Object.entries(screens)) {
+      const context = await browser.newContext({ viewport })
       const page = await context.newPage()
-      await page.goto(pathToFileURL(file).href)
-      const pixels = await page.evaluate<number>('document.documentElement.scrollHeight')
+      await page.goto(pathToFileURL(sources[name]).href)
       const report = page.getByRole('heading', { name: english.words.report.title })
-      const until = name === 'mail' ? ((await report.boundingBox())?.y ?? null) : null
-      process.stdout.write(
-        `${name} at ${width} x ${height}: ${pixels} pixels, ${(pixels / height).toFixed(2)} screens${until === null ? '' : `, ${(until / height).toFixed(2)} before the whole report`}\n`,
-      )
+      const pixels = isMail
+        ? ((await report.boundingBox())?.y ?? 0)
+        : await page.evaluate<number>('document.documentElement.scrollHeight')
+      const most = bound[screen as keyof typeof screens]
+      const size = `${name} at ${viewport.width} x ${viewport.height}: ${Math.round(pixels)} pixels${isMail ? ' before the whole report' : ''}, ${(pixels / viewport.height).toFixed(2)} of ${most} screens`
+      process.stdout.write(`${size}\n`)
+      if (pixels > most * viewport.height) over.push(size)
       await context.close()
     }
+    if (!isMail) continue
+    const { size } = statSync(sources[name])
+    process.stdout.write(`${name}: ${size} of ${mailLimitBytes} bytes\n`)
+    if (size > mailLimitBytes) over.push(`${name}: ${size} bytes`)
+  }
+  return over
+}
+
+const fleetClusters = 32
+
+/** The demo's clusters, copied under new names until there are 32, audited from a snapshot. */
+function fleetOf(demo: string): { fleet: string; fleetMail: string } {
+  const lines = gunzipSync(readFileSync(join(demo, 'snapshot.ndjson.gz')))
+    .toString()
+    .trim()
+    .split('\n')
+  const [head = '', ...records] = lines
+  const clusters = new Set(records.map(line => JSON.parse(line).cluster as string))
+  const copies = Array.from({ length: Math.ceil(fleetClusters / clusters.size) }, (_, copy) =>
+    records.map(line => {
+      const record = JSON.parse(line)
+      return JSON.stringify({ ...record, cluster: `${record.cluster}-${copy + 1}` })
+    }),
+  )
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-fleet-'))
+  const snapshot = join(folder, 'fleet.ndjson')
+  writeFileSync(snapshot, [head, ...copies.flat(), ''].join('\n'))
+  execFileSync(
+    process.execPath,
+    [
+      'bin/highwater.mjs',
+      'audit',
+      '--snapshot',
+      snapshot,
+      '--out',
+      folder,
+      '--fail-on-unread',
+      'none',
+    ],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  )
+  return { fleet: join(folder, 'report.html'), fleetMail: join(folder, 'email.html') }
 }
 
 /** Those that docs/ keeps, each below 200 KB: `--docs` makes only them. */
@@ -159,7 +215,12 @@ function sourcesOf(
 }
 
 const { values } = parseArgs({
-  options: { out: { type: 'string' }, demo: { type: 'string' }, docs: { type: 'boolean' } },
+  options: {
+    out: { type: 'string' },
+    demo: { type: 'string' },
+    docs: { type: 'boolean' },
+    sizes: { type: 'boolean' },
+  },
 })
 if (browserPath === null) {
   process.stderr.write(
@@ -171,8 +232,11 @@ if (browserPath === null) {
   const browser = await openBrowser()
   try {
     const sources = sourcesOf(values.demo, folder)
-    await measure(browser, sources)
-    await (values.docs ? keepPictures(browser, sources) : takePictures(browser, sources, folder))
+    const fleet = fleetOf(dirname(sources.page))
+    const over = await measure(browser, { ...sources, ...fleet })
+    if (over.length > 0) throw new Error(`Over the bound: ${over.join('; ')}`)
+    if (values.docs) await keepPictures(browser, sources)
+    else if (!values.sizes) await takePictures(browser, sources, folder)
   } finally {
     await browser.close()
   }

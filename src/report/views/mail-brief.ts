@@ -23,10 +23,7 @@ export function mailBrief({
   report,
 }: MailView): string {
   const { brief: words } = all.mail
-  const listed = [
-    ...(causes?.cards ?? []),
-    ...(causes?.lines ?? []).map(line => ({ ...line, step: null })),
-  ]
+  const listed = [...(causes?.cards ?? []), ...(causes?.lines ?? [])]
   const more = listed.length > shownCauses || (causes?.leftOut ?? null) !== null
   const lines = [
     subject,

@@ -1,4 +1,4 @@
-/** Causes in a mail: the worst three with their step, the next in one line each, the rest counted. */
+/** Causes in a mail: the worst three as cards, the next in two lines each, the rest counted. Each has its step. */
 import type { FoundCause } from '#report/causes.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { TitleOf } from '#report/rule-words.ts'
@@ -8,7 +8,7 @@ import type { MailChanges } from './mail-changes.ts'
 import { severityMark } from './mail-palette.ts'
 import type { OutlookView } from './outlook.ts'
 
-const shown = { cards: 3, lines: 3, commands: [2, 1, 1] }
+const shown = { cards: 3, lines: 3, commands: [1, 1, 1] }
 /** The nodes of the verdict name their cause by its number, up to this one. */
 export const shownCauses = shown.cards + shown.lines
 
@@ -41,13 +41,17 @@ export function mailCausesView(
     cards: cards.slice(0, shown.cards),
     lines: cards
       .slice(shown.cards, shownCauses)
-      .map(({ statement, step, ends, commands, ...card }, index) => ({
+      .map(({ statement, ends, commands, ...card }, index) => ({
         ...card,
         where: fold(short[index]!, 160),
+        step: fold(withoutRemarks(card.step), 120),
       })),
     leftOut: rest.length === 0 ? null : language.words.causes.inReport(moreCauses(rest, language)),
   }
 }
+
+/** Without text in parentheses. */
+const withoutRemarks = (text: string) => text.replace(/ ?(?:\([^()]*\)|（[^（）]*）)/g, '')
 
 /** Of several nodes the nearest to eviction is named. */
 function whereOf(

@@ -132,16 +132,16 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
   )
 }
 
-/** The nodes that evict now or next. */
+/** The nodes that evict now or next; what fills the disk of the first one, if it evicts. */
 const nextNodes = ({ rows }: OutlookView, fold: Fold, { words }: Language) =>
   rows
     .slice(0, shownNext)
-    .map(({ name, where, state, isNow, fill, cause }) => ({
+    .map(({ name, where, state, isNow, fill, cause }, index) => ({
       name: fold(name, 80),
       where: fold(where, 100),
       state,
       isNow,
-      fill: isNow ? fill : null,
+      fill: isNow && index === 0 ? fill : null,
       cause: cause === null || cause >= shownCauses ? null : words.causes.number(cause + 1),
     }))
 

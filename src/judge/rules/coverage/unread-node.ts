@@ -27,7 +27,7 @@ export const unreadNode = nodeRule({
   titles,
   title: 'A node could not be read in full',
   why: 'What was not read was not judged. Each rule that needed it is unknown here, which is not a pass.',
-  fix: 'Look at the reason: grant get nodes/proxy where it is forbidden, or what the modes ssm and kubelet need (highwater doctor says what is missing); where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
+  fix: 'Run highwater doctor and grant the rights that it names: get nodes/proxy, or the rights of the modes ssm and kubelet. If the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
   sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
 
   *judge(subject) {

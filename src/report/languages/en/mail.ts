@@ -150,14 +150,8 @@ const mail = {
   brief: {
     cutShort: (title: string, text: string) => `${title}: ${text}`,
     next: (state: string, name: string, where: string) => `${state}: ${name} (${where})`,
-    cause: (
-      severity: string,
-      label: string | null,
-      title: string,
-      where: string,
-      step: string | null,
-    ) =>
-      `- ${severity}${label === null ? '' : ` (${label.toLowerCase()})`}: ${title}: ${where}${step === null ? '' : `. Step: ${step}`}`,
+    cause: (severity: string, label: string | null, title: string, where: string, step: string) =>
+      `- ${severity}${label === null ? '' : ` (${label.toLowerCase()})`}: ${title}: ${where}. Step: ${step}`,
     more: '- more in the report',
     hidden: (severity: string, title: string, where: string) => `${severity}: ${title} (${where})`,
     ended: (title: string, where: string, how: string) => `${title} (${where}): ${how}`,

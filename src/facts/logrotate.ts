@@ -16,7 +16,6 @@ const passedOver =
 /** Copies that editors and package managers leave are not read; `.old` and `.orig` are. inspect.sh has the same list. */
 export const isPassedOverByLogrotate = (name: string): boolean => passedOver.test(name)
 
-/** Whether a plan may write a file of logrotate there. */
 export function isLogrotateFile(path: string): boolean {
   const name = path.slice(logrotateFolder.length)
   return path.startsWith(logrotateFolder) && nameForm.test(name) && !isPassedOverByLogrotate(name)
@@ -96,7 +95,6 @@ export const logPatternForm = [
   `/(opt|srv|data|mnt|var/lib)(${folder})*(/logs?(${folder})*${segment}|${segment}[.]log)`,
 ].join('|')
 
-/** Characters. */
 const longestPattern = 250
 const logPattern = new RegExp(`^(${logPatternForm})$`)
 

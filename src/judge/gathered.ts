@@ -108,7 +108,7 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
     rest > 0 && line('object', 'other reasons', counted(rest, noun)),
     ...[...totals].map(([what, { amounts, textOf }]) => line('object', what, textOf(amounts))),
     ...[...shares].map(([what, all]) => line('object', what, sharesText(all))),
-    ...[...firsts].map(([what, { firstMs, nowMs }]) => line('object', what, ago(firstMs, nowMs))),
+    ...[...firsts].map(([what, { firstMs, at }]) => line('object', what, ago(firstMs, at))),
     ...[...names].map(([what, all]) =>
       line('object', what, named([...all].map(name => ({ name })))),
     ),

@@ -123,7 +123,7 @@ export interface ClusterEvidence extends Evidence {
   /** Of how many objects each is said. */
   shares?: ReadonlyMap<string, number>
   /** Of the first of them. */
-  since?: { firstMs: number; nowMs: number }
+  since?: { firstMs: number; at: string }
   /** Amounts that add up, place by place; `textOf` makes the value. */
   total?: { amounts: readonly number[]; textOf(amounts: readonly number[]): string }
   /** Names that stand in no namespace, or with it. */

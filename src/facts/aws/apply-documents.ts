@@ -1,7 +1,6 @@
 /** The SSM documents that change a node: their names, the hashes of their content, what they take. The hashes are written by `vitest run test/remediate -u`. */
 import hashes from './apply-documents.json' with { type: 'json' }
 
-/** The schema of the answer, whatever the document. */
 export const applySchema = 'highwater.apply/1'
 
 /** By name: `DocumentHash` (Sha256) for SendCommand, with which SSM refuses any other content. */

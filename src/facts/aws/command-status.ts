@@ -34,7 +34,6 @@ const meanings: Readonly<Record<string, string>> = {
   RateExceeded: "the account's limit of commands a second is reached",
 }
 
-/** In words; undefined when it succeeded. */
 export function whyNotAnswered(status: string, statusDetails: string): string | undefined {
   if (status === 'Success') return undefined
   const details = statusDetails.replaceAll(' ', '')

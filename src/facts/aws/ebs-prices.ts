@@ -65,7 +65,6 @@ function iopsUsd(type: string, iops: number): number {
   )
 }
 
-/** Whether all that it costs is in its price: of a type that is paid by size alone, or whose IOPS are known. */
 export const isWholePrice = (
   volumeType: string | null,
   { iops }: Pick<VolumePerformance, 'iops'>,

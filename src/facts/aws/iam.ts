@@ -67,7 +67,6 @@ export interface IamPolicy {
   Statement: readonly IamStatement[]
 }
 
-/** The resources of each type that are meant; a type that is absent is not needed. */
 export type Grants = Readonly<
   Partial<Record<ResourceType, Pick<IamStatement, 'Resource' | 'Condition'>>>
 >
@@ -101,7 +100,6 @@ export function iamStatements(actions: readonly string[], grants: Grants): IamSt
   }))
 }
 
-/** Whose clusters are read. */
 export interface Account {
   /** `aws`, `aws-cn`, `aws-us-gov` */
   partition: string
@@ -110,7 +108,6 @@ export interface Account {
   clusters: readonly string[] | null
 }
 
-/** The names of those that read a node. */
 export const readingDocuments: readonly string[] = Object.keys(inspectDocumentHashes)
 /** Those, and the ones that change it. */
 export const everyDocument: readonly string[] = [

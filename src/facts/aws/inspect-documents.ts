@@ -6,7 +6,6 @@ export type InspectDocument = keyof typeof hashes
 /** The schema of the answer, whatever the document. */
 export const inspectSchema = 'highwater.inspect/1'
 
-/** The name of each document's one step. */
 export const inspectStep = 'inspect'
 
 /** By name: `DocumentHash` (Sha256) for SendCommand, with which SSM refuses any other content. */

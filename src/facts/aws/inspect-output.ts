@@ -1,4 +1,3 @@
-/** Where agents write output that is too long for SSM, set by the policy's `inspectOutput`. */
 import type { Policy } from '#model/policy.ts'
 
 export type InspectOutput = NonNullable<Policy['inspectOutput']>

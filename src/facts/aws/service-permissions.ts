@@ -1,5 +1,3 @@
-/** What AWS's own services do by the roles of the stack, beside what our code calls. */
-
 /** Lambda, for a function in subnets. Source: Lambda developer guide, giving functions access to resources in a VPC, required IAM permissions. */
 export const networkPermissions = [
   'ec2:DescribeNetworkInterfaces',

@@ -6,7 +6,6 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import { amiDefaults } from './ami-defaults.ts'
 
-/** Path of the file. Only Bottlerocket itself can change it. */
 export const bottlerocketFile = '/etc/kubernetes/kubelet/config'
 
 /** Settings that it writes even where they are 0: `includeZero`. */

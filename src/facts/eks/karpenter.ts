@@ -33,7 +33,6 @@ export const nodeClassKubeletFields: Readonly<Record<string, NodeClassField>> = 
   systemReserved: { keys: resources },
 }
 
-/** Whether Karpenter turns the field into one of Bottlerocket's settings. */
 export const isTranslatedForBottlerocket = (field: string): boolean =>
   Object.hasOwn(nodeClassKubeletFields, field) &&
   nodeClassKubeletFields[field]?.isIgnoredOnBottlerocket === undefined

@@ -30,7 +30,6 @@ const placesOf: Readonly<Record<PlanMethod, (path: string) => boolean>> = {
   'pull-image': isImageName,
 }
 
-/** Whether a plan may write there, by that method. */
 export const isPlace = (method: PlanMethod, path: string): boolean => placesOf[method](path)
 
 /** As the day of an AMI release and of an Amazon Linux release are written. */

@@ -18,7 +18,6 @@ export const isStruct = (type: string): type is StructName =>
 export const fieldsOf = (struct: StructName): Readonly<Record<string, FieldFacts>> =>
   configurationStructs[struct]
 
-/** Longer names are not compared with field names: they are not typing errors. */
 const longestName = 80
 
 /** Of `names` the one that was meant: of another case, or so few letters away that no other is as near. Null: none is. */

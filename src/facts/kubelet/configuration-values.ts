@@ -17,7 +17,6 @@ import { gateHistory } from './feature-gates.ts'
 export interface ValueMistake {
   /** From the field down: `['evictionHard', 'nope']`. */
   path: string[]
-  /** What would be right. */
   wanted: string
 }
 
@@ -140,7 +139,6 @@ const entryForms: Readonly<Record<string, EntryForm>> = {
   systemReserved: reservation,
 }
 
-/** Of a value whose type is right. */
 function* boundMistakes(field: string, value: unknown): Iterable<ValueMistake> {
   const path = [field]
   const { least, most } = configurationFields[field] ?? {}

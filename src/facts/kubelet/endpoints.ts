@@ -3,13 +3,11 @@ import type { KubernetesNode } from '#model/kubernetes.ts'
 import { gateState } from './feature-gates.ts'
 import { featuresOf } from './features.ts'
 
-/** Through the node proxy. */
 export const kubeletPath = {
   configz: (node: string) => `/api/v1/nodes/${encodeURIComponent(node)}/proxy/configz`,
   statsSummary: (node: string) => `/api/v1/nodes/${encodeURIComponent(node)}/proxy/stats/summary`,
 }
 
-/** Of the kubelet itself. */
 export const ownPath = { configz: '/configz', statsSummary: '/stats/summary' } as const
 
 /** Source: pkg/cluster/ports/ports.go KubeletPort. */

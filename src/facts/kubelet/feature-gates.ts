@@ -21,7 +21,6 @@ export type Gate = keyof typeof gateHistory
 type GateStage = 'alpha' | 'beta' | 'GA' | 'deprecated'
 
 export interface GateState {
-  /** Default. */
   isOn: boolean
   /** It cannot be set to anything else. */
   isLocked: boolean
@@ -68,7 +67,6 @@ export interface GateDependency {
 
 const dependenciesOfMinor = new Map<number, readonly GateDependency[]>()
 
-/** By gate. Before 1.35 no gate depends on another. */
 export function dependenciesOfGates({ rulesOfMinor }: KubeletFeatures): readonly GateDependency[] {
   const known = dependenciesOfMinor.get(rulesOfMinor)
   if (known) return known
@@ -91,7 +89,6 @@ function needsIn(history: string, minor: number): string[] {
   return needs
 }
 
-/** By name, as the configuration sets them. Null: none. */
 export type GateSettings = Readonly<Record<string, boolean>> | null
 
 /**
@@ -109,7 +106,6 @@ export function isGateOn(gate: string, settings: GateSettings, features: Kubelet
   return (isSwitched ? settingOf(ofStage, settings) : undefined) ?? state.isOn
 }
 
-/** The gate that switches all gates of a stage. */
 const stageSwitch: Partial<Record<GateState['stage'], string>> = {
   alpha: 'AllAlpha',
   beta: 'AllBeta',

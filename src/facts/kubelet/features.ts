@@ -46,7 +46,6 @@ const sinceMinor = {
   staticCsiVolumesDeletedOutside: 28,
   /** `logging.flushFrequency` may be text. Before, nanoseconds only. */
   flushFrequencyInText: 28,
-  /** `--config-dir`. */
   dropIns: 28,
   imageMaximumGCAge: 29,
   /** `containerfs.available` and `containerfs.inodesFree`. */
@@ -167,13 +166,11 @@ const newestMinor = 37
 const oldestProvedMinor = 29
 
 export interface KubeletFeatures {
-  /** The minor in the version's text; null where there is none. */
   minor: number | null
   /** False where the rules of another minor stand in: the newest for a version that is not known, the nearest for one outside 1.24 to 1.37. */
   exact: boolean
   /** The replay of this minor was compared with upstream's answers. */
   isProved: boolean
-  /** The minor whose rules are applied. */
   rulesOfMinor: number
   has(feature: Feature): boolean
 }

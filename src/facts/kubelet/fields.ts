@@ -19,7 +19,6 @@ export const isKnownField = (
   { rulesOfMinor }: KubeletFeatures,
 ): boolean => since <= rulesOfMinor
 
-/** The default of an unset field in this minor, gates aside; undefined: none. */
 export function fieldDefault(
   { default: single, defaults }: FieldFacts,
   { rulesOfMinor }: KubeletFeatures,
@@ -76,7 +75,6 @@ export const fieldComparisons: ReadonlyMap<keyof KubeletConfiguration, FieldComp
 )
 
 export interface FlagFacts {
-  /** The field's path: `authentication.webhook.enabled`. */
   field: string
   form?: KubeletField['flagForm']
 }

@@ -18,7 +18,6 @@ import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { configurationFlags, type FlagFacts } from './fields.ts'
 
 export interface FlagSettings {
-  /** What each field becomes, by its path: `authentication.webhook.enabled`. */
   fields: ReadonlyMap<string, unknown>
   /** Upstream's text. */
   error: string | null
@@ -44,7 +43,6 @@ export function flagSettings(commandLine: readonly string[]): FlagSettings {
   return { fields, error: null }
 }
 
-/** Maps and lists add to what earlier flags said. */
 function extended(before: unknown, value: unknown): unknown {
   if (Array.isArray(value)) return [...(Array.isArray(before) ? before : []), ...value]
   return isMap(value) ? { ...(isMap(before) ? before : {}), ...value } : value

@@ -1,4 +1,3 @@
-/** What the kubelet collects of its own under pressure of a filesystem, before it evicts a pod. */
 import type { FilesystemLayout } from '#model/prediction.ts'
 
 /** `containers`: all dead ones. `images`: all that no container uses. */

@@ -30,13 +30,11 @@ export const longestValue = 60
 type ValueForm = keyof typeof valueForms
 
 export interface PlannableForm {
-  /** Of the value, or of each value of a map. */
   value: ValueForm
   /** Rules for the map's keys; absent: the field is not a map. */
   key?: ValueForm
 }
 
-/** By field. */
 export const plannableForms: Readonly<Record<string, PlannableForm>> = Object.fromEntries(
   Object.entries(configurationFields).flatMap(([name, field]) =>
     isPlannable(name) ? [[name, formOf(field)]] : [],

@@ -1,4 +1,3 @@
-/** The image that a kubelet of a version takes for the sandbox's, where no flag says otherwise. */
 import type { KubeletFeatures } from './features.ts'
 
 /** Source: cmd/kubelet/app/options/container_runtime.go defaultPodSandboxImage; since 1.29 the kubelet no longer uses it. */

@@ -7,7 +7,6 @@ import { gateState } from './feature-gates.ts'
 import { featuresOf } from './features.ts'
 import { type FieldComparison, fieldComparisons } from './fields.ts'
 
-/** Whether each key of such a field is a setting of its own. */
 export const isMap = (kind: Comparison): boolean =>
   kind === 'durations' || kind === 'quantities' || kind === 'gates'
 

@@ -34,7 +34,6 @@ const loadBalancers = {
   isRunByAutoMode: true,
 } as const
 
-/** The first that fits. */
 const finalizerControllers: readonly FinalizerController[] = [
   // k8s.io/apimachinery pkg/apis/meta/v1 FinalizerOrphanDependents, FinalizerDeleteDependents
   {

@@ -123,10 +123,6 @@ const byResource: ReadonlyMap<string, GarbageResource> = new Map(
   [podResource, ...garbageResources].map(each => [each.resource, each]),
 )
 
-/**
- * Null if the resource is not listed to find garbage.
- * @param resource `plural` or `plural.group`
- */
 export const garbageResource = (resource: string): GarbageResource | null =>
   byResource.get(resource) ?? null
 

@@ -37,7 +37,6 @@ export function policyRules(rights: readonly string[]): PolicyRule[] {
 const apiVersion = 'rbac.authorization.k8s.io/v1'
 const apiGroup = 'rbac.authorization.k8s.io'
 
-/** Of a cluster's own; everybody else comes as a member of a group. */
 export interface ServiceAccount {
   namespace: string
   name: string

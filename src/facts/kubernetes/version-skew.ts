@@ -1,10 +1,8 @@
-/** How far a kubelet may be from its API server. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 
 export interface VersionSkew {
   kubeletMinor: number
   controlPlaneMinor: number
-  /** How many minors older the kubelet may be. */
   allowedBehind: number
   state: 'supported' | 'newer' | 'tooOld'
 }

@@ -1,11 +1,10 @@
 import type { ClusterFailing } from '#judge/rule.ts'
 import { line, lines } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
 import type { ClusterPrediction, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
 import type { Policy } from '#model/policy.ts'
 import {
-  byNamespace,
   controllersOf,
+  garbageIn,
   isOld,
   named,
   namesInCommand,
@@ -14,7 +13,9 @@ import {
 } from './garbage.ts'
 import { kubectl, said } from './kubectl.ts'
 
-type WithPods = Pick<ClusterPrediction, 'at'> & { pods: NonNullable<ClusterPrediction['pods']> }
+type WithPods = Pick<ClusterPrediction, 'at' | 'cluster'> & {
+  pods: NonNullable<ClusterPrediction['pods']>
+}
 
 /** Pods that node pressure or the end of their node ended, not their own containers. Upstream: pkg/kubelet/eviction (Evicted), nodeshutdown (Terminated, NodeShutdown), lifecycle (Preempting). */
 const byNode: ReadonlySet<string | null> = new Set([
@@ -37,44 +38,37 @@ function failedPodKind({
 }
 
 /** @param isDebris whether those that their node ended are meant, or the others */
-export function* stayingPods(
-  { at, pods: { terminated, threshold, excess } }: WithPods,
+export function stayingPods(
+  { cluster, at, pods: { terminated, threshold, excess } }: WithPods,
   { clusterGarbage: { minAgeHours } }: Policy,
   isDebris: boolean,
-): Generator<ClusterFailing> {
-  const nowMs = Date.parse(at)
-  const failed = terminated.filter(
+): Iterable<ClusterFailing> {
+  const left = terminated.filter(
     pod =>
-      failedPodKind(pod) === (isDebris ? 'debris' : 'failed') &&
-      isOld(endOf(pod), nowMs, minAgeHours),
+      failedPodKind(pod) === (isDebris ? 'debris' : 'failed') && isOld(endOf(pod), at, minAgeHours),
   )
   const noun = isDebris ? 'evicted pod' : 'failed pod'
-  for (const [subject, found] of byNamespace(failed)) {
-    const { length: count } = found
-    const isOne = count === 1
-    const names = found.slice(0, namesInCommand).map(({ name }) => name)
-    yield {
-      subject,
-      count,
-      noun,
-      consequence: `${counted(count, noun)} of ${subject.name} ${isOne ? 'stays' : 'stay'} as long as what owns ${isOne ? 'it' : 'them'}: ${whenDeleted(threshold, excess)}.`,
-      evidence: lines(
-        line('object', `${noun}s`, count),
-        sharesOf(
-          'reasons',
-          found.map(({ reason }) => reason ?? 'its containers failed'),
-        ),
-        controllersOf(found),
-        ...oldest(found, endOf, nowMs, 'first'),
-        line('object', 'pods', named(found)),
-        threshold.isAssumed && line('object', 'threshold of pod GC', thresholdText(threshold)),
+  return garbageIn(cluster, noun, left, (found, { all, one, subject }) => ({
+    consequence: `${all(noun)} ${one('stays', 'stay')} as long as what owns ${one('it', 'them')}: ${whenDeleted(threshold, excess)}.`,
+    evidence: lines(
+      line('object', `${noun}s`, found.length),
+      sharesOf(
+        'reasons',
+        found.map(({ reason }) => reason ?? 'its containers failed'),
       ),
-      commands: [
-        kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
-        kubectl('delete', 'pods', '-n', subject.name, ...names.map(said)),
-      ],
-    }
-  }
+      controllersOf(found),
+      ...oldest(found, endOf, at, 'first'),
+      line('object', 'pods', named(found)),
+      threshold.isAssumed && line('object', 'threshold of pod GC', thresholdText(threshold)),
+    ),
+    commands: [
+      kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
+      kubectl(
+        ...['delete', 'pods', '-n', subject.name],
+        ...found.slice(0, namesInCommand).map(({ name }) => said(name)),
+      ),
+    ],
+  }))
 }
 
 export const thresholdText = ({ pods, isAssumed }: PodGarbage['threshold']): string =>

@@ -1,15 +1,46 @@
 /** Many objects in few words: by namespace, by whom they belong to, how old. */
 
-import type { ClusterEvidence } from '#judge/rule.ts'
+import type { ClusterEvidence, ClusterFailing } from '#judge/rule.ts'
 import { bounded, counted, nameLength, span } from '#judge/text.ts'
 import type { Controller } from '#model/cluster-garbage.ts'
 import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
 import { kubectl, said } from './kubectl.ts'
 
+/** Without a namespace an object belongs to the cluster. */
 interface NamedObject {
-  namespace: string
+  namespace?: string
   name: string
+}
+
+interface Place {
+  subject: Subject
+  /** `3 pods of shop` */
+  all(noun: string): string
+  /** The first text if one object was found there, else the second. */
+  one(singular: string, plural: string): string
+}
+
+type Described = Omit<ClusterFailing, 'subject' | 'count' | 'noun'> &
+  Partial<Pick<ClusterFailing, 'count' | 'noun'>>
+
+/** One failing for each namespace with such objects, and one for the cluster. Sorted by names: equal input gives equal bytes. */
+export function* garbageIn<Item extends NamedObject>(
+  cluster: string,
+  noun: string,
+  items: readonly Item[],
+  describe: (found: [Item, ...Item[]], place: Place) => Described,
+): Generator<ClusterFailing> {
+  for (const [name, group] of inGroups(items, ({ namespace = '' }) => namespace)) {
+    const subject: Subject =
+      name === ''
+        ? { kind: 'Cluster', namespace: null, name: cluster }
+        : { kind: 'Namespace', namespace: null, name }
+    const found = group.toSorted((a, b) => byText(a.name, b.name)) as [Item, ...Item[]]
+    const one = (singular: string, plural: string) => (found.length === 1 ? singular : plural)
+    const all = (noun: string) => `${counted(found.length, noun)} of ${subject.name}`
+    yield { subject, count: found.length, noun, ...describe(found, { subject, all, one }) }
+  }
 }
 
 /** Names in an evidence line, and in a command that names what it deletes. */
@@ -17,32 +48,8 @@ const namesShown = 5
 export const namesInCommand = 20
 const sharesShown = 5
 
-/** By namespace, in the order of names; each in the order of its objects' names, so that equal input gives equal bytes. */
-export function byNamespace<Item extends NamedObject>(
-  items: readonly Item[],
-): [subject: Subject, items: Item[]][] {
-  const groups = Map.groupBy(items, ({ namespace }) => namespace)
-  return [...groups]
-    .toSorted(([a], [b]) => byText(a, b))
-    .map(([name, group]) => [
-      { kind: 'Namespace', namespace: null, name },
-      group.toSorted((a, b) => byText(a.name, b.name)),
-    ])
-}
-
-/** As above; the cluster is the subject of objects without a namespace. */
-export const byPlace = <Item extends NamedObject>(
-  items: readonly Item[],
-  cluster: string,
-): [subject: Subject, items: Item[]][] =>
-  byNamespace(items).map(([subject, group]) => [
-    subject.name === '' ? { ...subject, kind: 'Cluster', name: cluster } : subject,
-    group,
-  ])
-
 /** Words of `kubectl` for a place: none of a cluster-scoped object. */
-export const inNamespace = (namespace: string): string[] =>
-  namespace === '' ? [] : ['-n', namespace]
+export const inNamespace = (namespace = ''): string[] => (namespace === '' ? [] : ['-n', namespace])
 
 /** `kubectl get Job import -n shop -o yaml` */
 export const getYaml = (kind: string, { namespace, name }: NamedObject): string =>
@@ -112,21 +119,21 @@ export const reasonOf = (what: string, items: readonly { name: string }[]): Clus
   reasonCount: items.length,
 })
 
-/** Evidence of the earliest time; none if no time is known. */
+/** Evidence of the earliest time; none if no time is known. @param at RFC 3339: now */
 export function oldest<Item>(
   items: readonly Item[],
   timeOf: (item: Item) => number | null,
-  nowMs: number,
+  at: string,
   what = 'oldest',
 ): ClusterEvidence[] {
   const known = items.map(timeOf).filter(time => time !== null)
   if (known.length === 0) return []
   const firstMs = known.reduce((least, time) => Math.min(least, time))
-  return [{ kind: 'object', what, value: ago(firstMs, nowMs), since: { firstMs, nowMs } }]
+  return [{ kind: 'object', what, value: ago(firstMs, at), since: { firstMs, at } }]
 }
 
-export const ago = (timeMs: number, nowMs: number): string =>
-  `${age(nowMs - timeMs)} ago (${new Date(timeMs).toISOString().replace('.000Z', 'Z')})`
+export const ago = (timeMs: number, at: string): string =>
+  `${age(Date.parse(at) - timeMs)} ago (${new Date(timeMs).toISOString().replace('.000Z', 'Z')})`
 
 const dayMs = 86_400_000
 
@@ -134,9 +141,9 @@ const dayMs = 86_400_000
 const age = (ms: number): string =>
   ms < 2 * dayMs ? span(Math.max(0, ms)) : counted(Math.floor(ms / dayMs), 'day')
 
-/** Whether something that happened then is old enough to be called garbage; what has no time is. */
-export const isOld = (timeMs: number | null, nowMs: number, minAgeHours: number): boolean =>
-  timeMs === null || nowMs - timeMs >= minAgeHours * 3_600_000
+/** Whether an object is old enough to be called garbage; without a time it is. */
+export const isOld = (timeMs: number | null, at: string, minAgeHours: number): boolean =>
+  timeMs === null || Date.parse(at) - timeMs >= minAgeHours * 3_600_000
 
 /** Minimum ages other than the policy's, where a controller acts within minutes. */
 export const leftHours = {

@@ -4,8 +4,8 @@ import type { ClusterNeed, FinalizerGarbage, HeldObject } from '#model/cluster-g
 /** The TTL controller has its own clock, and a queue: an hour is no delay of either. */
 const overdueHours = 1
 
-export const isOverdue = ({ expiresMs }: { expiresMs: number | null }, nowMs: number): boolean =>
-  expiresMs !== null && nowMs - expiresMs > overdueHours * 3_600_000
+export const isOverdue = ({ expiresMs }: { expiresMs: number | null }, at: string): boolean =>
+  expiresMs !== null && Date.parse(at) - expiresMs > overdueHours * 3_600_000
 
 /**
  * Without objects of other rules: owners that wait in a foreground deletion, and Jobs with expired TTL.
@@ -13,10 +13,10 @@ export const isOverdue = ({ expiresMs }: { expiresMs: number | null }, nowMs: nu
  */
 export function heldObjects(
   { held }: FinalizerGarbage,
-  nowMs: number,
+  at: string,
   kinds: readonly ClusterNeed[],
 ): HeldObject[] {
-  const isOfJobs = (each: HeldObject) => kinds.includes('jobs') && isOverdue(each, nowMs)
+  const isOfJobs = (each: HeldObject) => kinds.includes('jobs') && isOverdue(each, at)
   const isWaiting = ({ finalizer }: { finalizer: string }) =>
     kinds.includes('owners') && finalizer === 'foregroundDeletion'
   return held.flatMap(each => {

@@ -1,3 +1,4 @@
+import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import type { ClusterEvidence } from '#judge/rule.ts'
 import { lines } from '#judge/rule.ts'
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
@@ -6,28 +7,36 @@ import { isOld, oldest, summed } from './garbage.ts'
 export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean =>
   action === 'retain' && !isBeingDeleted
 
-/** What was released under an API server before 1.29 does not say when (KEP-3762); before it was made it was not. */
-export const isLongReleased = (
-  { sinceMs, createdMs }: ReleasedVolume,
-  nowMs: number,
+/**
+ * Volumes that were released long ago, by the namespace of their PVC. What was released under an API
+ * server before 1.29 has no time of it (KEP-3762): there the volume's creation counts.
+ */
+export const longReleased = (
+  released: readonly ReleasedVolume[],
+  at: string,
   minAgeHours: number,
-): boolean => isOld(sinceMs ?? createdMs, nowMs, minAgeHours)
+) =>
+  released
+    .filter(({ sinceMs, createdMs }) => isOld(sinceMs ?? createdMs, at, minAgeHours))
+    .map(each => ({
+      ...each,
+      namespace: each.claim?.split('/')[0] ?? '',
+      name: each.volume,
+      isEbs: ebsDrivers.has(each.driver ?? ''),
+    }))
 
 /** Since when a volume is released; if unknown, when it was created. */
-export function releasedSince(
-  volumes: readonly ReleasedVolume[],
-  nowMs: number,
-): ClusterEvidence[] {
+export function releasedSince(volumes: readonly ReleasedVolume[], at: string): ClusterEvidence[] {
   const undated = volumes.filter(({ sinceMs }) => sinceMs === null)
   return lines(
-    ...oldest(volumes, ({ sinceMs }) => sinceMs, nowMs, 'first was released'),
+    ...oldest(volumes, ({ sinceMs }) => sinceMs, at, 'first was released'),
     undated.length !== 0 &&
       summed(
         'since when is not known',
         [undated.length],
         ([all]) => `${all}, by age of the volume`,
       ),
-    ...oldest(undated, ({ createdMs }) => createdMs, nowMs, 'first of these was made'),
+    ...oldest(undated, ({ createdMs }) => createdMs, at, 'first of these was made'),
   )
 }
 

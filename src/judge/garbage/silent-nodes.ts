@@ -3,19 +3,17 @@ import { isOld, leftHours } from './garbage.ts'
 
 export const isWithoutInstance = (
   { sinceMs }: InstanceGarbage['withoutInstance'][number],
-  nowMs: number,
-): boolean => isOld(sinceMs, nowMs, leftHours.nodeWithoutInstance)
+  at: string,
+): boolean => isOld(sinceMs, at, leftHours.nodeWithoutInstance)
 
 /** Without nodes whose instance is gone. @param instances null: unknown */
 export function silentNodes(
   { notReady }: NodeGarbage,
   instances: ClusterPrediction['instances'],
-  nowMs: number,
+  at: string,
 ): NodeGarbage['notReady'][number][] {
   const gone = new Set(
-    instances?.withoutInstance
-      .filter(each => isWithoutInstance(each, nowMs))
-      .map(({ node }) => node),
+    instances?.withoutInstance.filter(each => isWithoutInstance(each, at)).map(({ node }) => node),
   )
   return notReady.filter(({ node }) => !gone.has(node))
 }

@@ -183,20 +183,16 @@ export function* late(
   const wanting = blocks.filter(
     ({ block }) => wantedMs(block) !== null && refusedOf(block).length === 0,
   )
-  if (wanting.length > 0 && periodMs === null) {
-    yield {
+  if (wanting.length > 0 && periodMs === null)
+    return yield {
       unknown: `host: when ${by} runs logrotate is not known${schedule === null ? '' : ` ("${schedule}")`}`,
     }
-    return
-  }
   const missed = wanting.filter(({ block }) => (periodMs ?? 0) > (wantedMs(block) ?? 0) * slack)
   const [first] = missed
   if (!first) return
   const open = unclear ?? unsure ?? null
-  if (open !== null) {
-    yield { unknown: `host: not all that runs logrotate is known ("${open}")` }
-    return
-  }
+  if (open !== null)
+    return yield { unknown: `host: not all that runs logrotate is known ("${open}")` }
   const limit = limitBytes(first.block.settings)
   const isSize = limit !== null && (periodMs ?? 0) > dayMs * slack
   yield {

@@ -7,12 +7,10 @@ import type { SharedTexts } from './shared.ts'
 
 const namesKept = 5
 
-/** One of them, for all. */
 export interface Group extends OwnedObject {
   resource: string
   count: number
   names: string[]
-  /** Of the oldest. */
   createdMs: number | null
 }
 

@@ -13,7 +13,6 @@ import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import type { CertificateSigningRequest } from '#model/kubernetes.ts'
 import { timeOf } from './metadata.ts'
 
-/** What the request was answered with. */
 export interface IssuedCertificate {
   isIssued: boolean
   /** Null: no readable certificate. */

@@ -169,7 +169,6 @@ class Cluster {
       : null
   }
 
-  /** By resource, why it could not be read, or not to its end. */
   #failed(): ReadonlyMap<string, string> {
     const failed = new Map<string, string>()
     for (const { what, message } of this.#errors)
@@ -177,7 +176,6 @@ class Cluster {
     return failed
   }
 
-  /** Requested lists, and why each could not be read. */
   #resources(failed: ReadonlyMap<string, string>): ClusterPrediction['resources'] {
     const isAsked = (resource: string) =>
       isGarbageResource(resource) ||

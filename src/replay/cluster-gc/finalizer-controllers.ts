@@ -4,7 +4,6 @@ import type { HeldFinalizer } from '#model/cluster-garbage.ts'
 import type { Deployment, StatefulSet } from '#model/kubernetes.ts'
 import { nameOf } from '#replay/cluster-gc/slim.ts'
 
-/** What controllers are run as. */
 export const controllerWorkloads: ReadonlySet<string> = new Set([
   'deployments.apps',
   'statefulsets.apps',

@@ -30,12 +30,10 @@ import { featureGateError } from './feature-gates.ts'
 export interface ConfigurationVerdict {
   /** Why the file would not load: then nothing else is known. */
   loadError: string | null
-  /** Sorted. */
   errors: string[] | null
   startup: StartupErrors | null
 }
 
-/** @param raw the file's content. The operating system is Linux. */
 export function validateKubeletConfiguration(
   raw: RawObject,
   kubeletVersion: string | null,

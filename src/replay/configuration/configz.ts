@@ -18,7 +18,6 @@ import type { FlushFrequency } from './configuration-decoder.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'
 
-/** The object under `kubeletconfig`. */
 export function configzOf(
   configuration: LoadedConfiguration,
   features: KubeletFeatures,

@@ -25,9 +25,7 @@ export interface KubeletFiles {
   environment: KubeletFile[]
   /** Configuration files that the kubelet does not read. */
   passedOver: PassedOver[]
-  /** Command line of the running kubelet; empty if unknown. */
   commandLine: string[]
-  /** Which files of the kubelet the node itself could not read, with the reasons; empty: none. */
   unread: string
 }
 
@@ -101,7 +99,6 @@ const unreadFiles = (host: Host | null): string =>
     .join('; ')
     .slice(0, 400)
 
-/** In the order in which a folder is walked: folder by folder. */
 function byPath(a: KubeletFile, b: KubeletFile): number {
   const others = b.path.split('/')
   for (const [index, part] of a.path.split('/').entries()) {

@@ -25,7 +25,6 @@ import { isRead, isWithoutFile, type KubeletFiles, kubeletFiles } from './kubele
 import { configurationFromFiles } from './start-configuration.ts'
 
 export interface ThresholdOrigins {
-  /** By signal, for every threshold that runs. */
   evictionHard: Record<string, ThresholdOrigin>
   evictionSoft: Record<string, ThresholdOrigin>
   /** Defaults of this kubelet that do not run, and what took them away. One that is there but off (`0%`) is not lost. */
@@ -33,13 +32,10 @@ export interface ThresholdOrigins {
 }
 
 export interface ThresholdOriginsInput {
-  /** As it runs, or may run. */
   configuration: Pick<KubeletConfiguration, OriginMap | 'mergeDefaultEvictionSettings'>
   kubeletVersion: string | null
   operatingSystem: OperatingSystem
-  /** Null: not known. */
   amiFamily: AmiFamily | null
-  /** Data read on the node itself; null: it was not requested. */
   host: Host | null
   /** Whether the configuration is only what the files come to: they then explain nothing that was seen running. */
   isOnDisk?: boolean
@@ -77,7 +73,6 @@ export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins
   }
 }
 
-/** The thresholds with what gave them their values. */
 export function withOrigins(
   thresholds: readonly EvaluatedThreshold[],
   { evictionHard, evictionSoft }: ThresholdOrigins,
@@ -142,7 +137,6 @@ interface Explained
   extends Record<OriginMap, Record<string, { value: string; origin: ThresholdOrigin }>> {
   /** Origin of thresholds that these values do not explain. */
   changed: ThresholdOrigin
-  /** What set evictionHard, where anything did. */
   lostBy: ThresholdOrigin | null
 }
 
@@ -179,11 +173,8 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
 interface OriginStep {
   before: LoadedConfiguration | null
   after: LoadedConfiguration
-  /** What the file itself says; null: there is no file. */
   content: RawObject | null
-  /** Origin of the fields that the file names. */
   origin: ThresholdOrigin
-  /** What the kubelet and the AMI set by themselves. */
   defaults: StringMap
   ofAmi: StringMap
 }

@@ -1,7 +1,6 @@
-import { byPlace, getYaml, isOld, oldest } from '#judge/garbage/garbage.ts'
+import { garbageIn, getYaml, isOld, oldest } from '#judge/garbage/garbage.ts'
 import { owned } from '#judge/garbage/owned.ts'
 import { clusterRule, line } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
 
 export const blockedForegroundDeletion = clusterRule({
   id: 'blocked-foreground-deletion',
@@ -17,37 +16,26 @@ export const blockedForegroundDeletion = clusterRule({
   ],
 
   *judge({ cluster, at, owners: { blocked } }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
-    for (const [subject, found] of byPlace(
-      blocked.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours)),
-      cluster,
-    )) {
+    const left = blocked.filter(({ sinceMs }) => isOld(sinceMs, at, minAgeHours))
+    yield* garbageIn(cluster, 'object in deletion', left, (found, { all, one }) => {
       const known = found.find(({ dependents }) => dependents.length > 0)
-      const first = known ?? found[0]
       const [by] = known?.dependents.map(each => owned(each).text) ?? []
-      const waits = `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'waits' : 'wait'}`
-      yield {
-        subject,
-        count: found.length,
-        noun: 'object in deletion',
+      const waits = `${all('object')} ${one('waits', 'wait')}`
+      const it = one('it', 'them')
+      return {
         ...(!known && { confidence: 'likely' as const }),
         consequence: known
           ? `${waits} for dependents that do not go, ${known.kind} ${known.name} for ${by}.`
-          : `${waits} in a foreground deletion, and nothing that was listed blocks ${found.length === 1 ? 'it' : 'them'}: a dependent of a kind that was not listed may, or the garbage collector does not get to ${found.length === 1 ? 'it' : 'them'}.`,
+          : `${waits} in a foreground deletion, and nothing that was listed blocks ${it}: a dependent of a kind that was not listed may, or the garbage collector does not get to ${it}.`,
         evidence: [
-          ...found
-            .slice(0, 5)
-            .map(({ kind, name, dependents }) =>
-              line(
-                'object',
-                `${kind} ${name} waits for`,
-                dependents.map(each => owned(each).text).join(', ') || 'nothing that was listed',
-              ),
-            ),
-          ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'first was deleted'),
+          ...found.slice(0, 5).map(({ kind, name, dependents }) => {
+            const texts = dependents.map(each => owned(each).text).join(', ')
+            return line('object', `${kind} ${name} waits for`, texts || 'nothing that was listed')
+          }),
+          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'first was deleted'),
         ],
-        commands: first ? [getYaml(first.kind, first)] : [],
+        commands: [getYaml((known ?? found[0]).kind, known ?? found[0])],
       }
-    }
+    })
   },
 })

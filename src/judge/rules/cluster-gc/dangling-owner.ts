@@ -1,4 +1,4 @@
-import { byPlace, getYaml, isOld, oldest, summed } from '#judge/garbage/garbage.ts'
+import { garbageIn, getYaml, isOld, oldest, summed } from '#judge/garbage/garbage.ts'
 import { owned, totalOf } from '#judge/garbage/owned.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -14,29 +14,20 @@ export const danglingOwner = clusterRule({
   sources: ['pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling'],
 
   *judge({ cluster, at, owners: { dangling } }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
-    const left = dangling.filter(({ createdMs }) => isOld(createdMs, nowMs, minAgeHours)).map(owned)
-    for (const [subject, found] of byPlace(left, cluster)) {
+    const left = dangling.filter(({ createdMs }) => isOld(createdMs, at, minAgeHours)).map(owned)
+    yield* garbageIn(cluster, 'object', left, (found, { subject }) => {
       const count = totalOf(found)
       const replaced = totalOf(found.filter(({ isReplaced }) => isReplaced))
       const likely = totalOf(found.filter(({ confidence }) => confidence === 'likely'))
-      const [first] = found
-      yield {
-        subject,
+      return {
         count,
-        noun: 'object',
         ...(likely === count && { confidence: 'likely' as const }),
         consequence: `${counted(count, 'object')} of ${subject.name} ${count === 1 ? 'has' : 'have'} no owner that is still there, and the garbage collector has not taken ${count === 1 ? 'it' : 'them'}.`,
         evidence: lines(
-          ...found
-            .slice(0, 5)
-            .map(each =>
-              line(
-                'object',
-                `owner ${each.owner}${each.isReplaced ? ' (another one has its name now)' : ''}`,
-                each.text,
-              ),
-            ),
+          ...found.slice(0, 5).map(({ owner, isReplaced, text }) => {
+            const replacement = isReplaced ? ' (another one has its name now)' : ''
+            return line('object', `owner ${owner}${replacement}`, text)
+          }),
           summed('whose owner was replaced by another of its name', [replaced], String),
           likely > 0 &&
             summed(
@@ -44,10 +35,10 @@ export const danglingOwner = clusterRule({
               [likely],
               String,
             ),
-          ...oldest(found, ({ createdMs }) => createdMs, nowMs, 'oldest was made'),
+          ...oldest(found, ({ createdMs }) => createdMs, at, 'oldest was made'),
         ),
-        commands: first ? [getYaml(first.kind, first)] : [],
+        commands: [getYaml(found[0].kind, found[0])],
       }
-    }
+    })
   },
 })

@@ -1,5 +1,5 @@
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
-import { byNamespace } from '#judge/garbage/garbage.ts'
+import { garbageIn } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -21,22 +21,17 @@ export const jobHistoryBeyondLimit = clusterRule({
     'pkg/apis/batch/v1/defaults.go SetDefaults_CronJob',
   ],
 
-  *judge({ jobs }) {
-    for (const [subject, found] of byNamespace(
-      jobs.cronJobs.filter(each => isBeyond(each) || isWide(each)),
-    )) {
-      const beyond = found.filter(isBeyond)
-      const kept = found.reduce(
-        (sum, { successful, failed }) => sum + successful.count + failed.count,
-        0,
-      )
+  *judge({ cluster, jobs }) {
+    const left = jobs.cronJobs.filter(each => isBeyond(each) || isWide(each))
+    yield* garbageIn(cluster, 'finished Job', left, (found, { all, one }) => {
+      const beyond = found.filter(isBeyond).length
+      const counts = found.map(({ successful, failed }) => successful.count + failed.count)
+      const kept = counts.reduce((sum, count) => sum + count, 0)
       const words = ({ name, successful, failed }: CronJobGarbage) =>
         `${name}: ${successful.count} of ${successful.limit} successful, ${failed.count} of ${failed.limit} failed`
-      yield {
-        subject,
+      return {
         count: kept,
-        noun: 'finished Job',
-        consequence: `${counted(found.length, 'CronJob')} of ${subject.name} ${found.length === 1 ? 'keeps' : 'keep'} ${counted(kept, 'finished Job')}${beyond.length > 0 ? `, and ${beyond.length} of them more than the limit allows` : ''}.`,
+        consequence: `${all('CronJob')} ${one('keeps', 'keep')} ${counted(kept, 'finished Job')}${beyond > 0 ? `, and ${beyond} of them more than the limit allows` : ''}.`,
         evidence: [
           ...found.slice(0, 10).map(each => line('object', 'CronJob', words(each))),
           line(
@@ -45,9 +40,9 @@ export const jobHistoryBeyondLimit = clusterRule({
             `${jobHistoryLimits.successful} successful, ${jobHistoryLimits.failed} failed`,
           ),
         ],
-        commands: found.slice(0, 1).map(commandOf),
+        commands: [commandOf(found[0])],
       }
-    }
+    })
   },
 })
 

@@ -1,14 +1,6 @@
-import {
-  byNamespace,
-  isOld,
-  named,
-  namesInCommand,
-  oldest,
-  summed,
-} from '#judge/garbage/garbage.ts'
+import { garbageIn, isOld, named, namesInCommand, oldest, summed } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
 
 const daySeconds = 86_400
 const patch = JSON.stringify({ spec: { ttlSecondsAfterFinished: daySeconds } })
@@ -26,44 +18,31 @@ export const jobWithoutTtl = clusterRule({
     'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
   ],
 
-  *judge({ at, jobs }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
+  *judge({ cluster, at, jobs }, { clusterGarbage: { minAgeHours } }) {
     const left = jobs.finished.filter(
       ({ ttlSeconds, controller, isBeingDeleted, finishedMs }) =>
         ttlSeconds === null &&
         controller === null &&
         !isBeingDeleted &&
-        isOld(finishedMs, nowMs, minAgeHours),
+        isOld(finishedMs, at, minAgeHours),
     )
-    for (const [subject, found] of byNamespace(left)) {
-      const failed = found.filter(({ outcome }) => outcome === 'Failed').length
-      yield {
-        subject,
-        count: found.length,
-        noun: 'finished Job',
-        consequence: `${counted(found.length, 'finished Job')} of ${subject.name} ${found.length === 1 ? 'has' : 'have'} no time to live and no owner: nothing will ever delete ${found.length === 1 ? 'it, or its' : 'them, or their'} pods.`,
-        evidence: [
-          summed(
-            'finished Jobs without ttlSecondsAfterFinished',
-            [found.length, failed],
-            ([all, bad]) => `${all}, of these ${bad} failed`,
-          ),
-          ...oldest(found, ({ finishedMs }) => finishedMs, nowMs, 'first finished'),
-          line('object', 'Jobs', named(found)),
-        ],
-        commands: [
-          kubectl(
-            'patch',
-            'jobs',
-            '-n',
-            subject.name,
-            '--type=merge',
-            '-p',
-            patch,
-            ...found.slice(0, namesInCommand).map(({ name }) => said(name)),
-          ),
-        ],
-      }
-    }
+    yield* garbageIn(cluster, 'finished Job', left, (found, { all, one, subject }) => ({
+      consequence: `${all('finished Job')} ${one('has', 'have')} no time to live and no owner: nothing will ever delete ${one('it, or its', 'them, or their')} pods.`,
+      evidence: [
+        summed(
+          'finished Jobs without ttlSecondsAfterFinished',
+          [found.length, found.filter(({ outcome }) => outcome === 'Failed').length],
+          ([all, bad]) => `${all}, of these ${bad} failed`,
+        ),
+        ...oldest(found, ({ finishedMs }) => finishedMs, at, 'first finished'),
+        line('object', 'Jobs', named(found)),
+      ],
+      commands: [
+        kubectl(
+          ...['patch', 'jobs', '-n', subject.name, '--type=merge', '-p', patch],
+          ...found.slice(0, namesInCommand).map(({ name }) => said(name)),
+        ),
+      ],
+    }))
   },
 })

@@ -1,16 +1,7 @@
-import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
+import { garbageIn, isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
-import { byText } from '#model/text-order.ts'
-
-/** The collector follows the owner within seconds: it has missed a lease that was not renewed for so long. */
-const isPassedOver = (
-  { state, renewedMs }: NodeLeaseGarbage,
-  nowMs: number,
-  minAgeHours: number,
-): boolean => state === 'collectable' && renewedMs !== null && isOld(renewedMs, nowMs, minAgeHours)
 
 export const leftoverLease = clusterRule({
   id: 'leftover-lease',
@@ -23,34 +14,31 @@ export const leftoverLease = clusterRule({
   sources: ['pkg/kubelet/util/nodelease.go SetNodeOwnerFunc'],
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
-    const left = nodes.filter(
-      lease =>
-        (lease.state === 'leftover' && isOld(lease.renewedMs, nowMs, minAgeHours)) ||
-        isPassedOver(lease, nowMs, minAgeHours),
-    )
-    const late = left.filter(({ state }) => state === 'collectable').length
-    const found = left
-      .map(({ node: name, renewedMs }) => ({ name, renewedMs }))
-      .toSorted((a, b) => byText(a.name, b.name))
-    const isOpen = nodes.some(({ state }) => state === 'unknown')
-    if (found.length === 0 && isOpen)
+    // The collector deletes a lease with an owner within seconds: if it is that old, it was missed.
+    const left = nodes
+      .filter(
+        ({ state, renewedMs }) =>
+          (state === 'leftover' || (state === 'collectable' && renewedMs !== null)) &&
+          isOld(renewedMs, at, minAgeHours),
+      )
+      .map(({ node: name, ...lease }) => ({ name, ...lease }))
+    if (left.length === 0 && nodes.some(({ state }) => state === 'unknown'))
       yield { unknown: 'leases.coordination.k8s.io: whether their nodes are there is not known' }
-    if (found.length === 0) return
-    const names = found.slice(0, namesInCommand).map(({ name }) => name)
-    yield {
-      subject: { kind: 'Cluster', namespace: null, name: cluster },
-      count: found.length,
-      noun: 'lease',
-      consequence: `${counted(found.length, 'lease')} in kube-node-lease ${found.length === 1 ? 'names' : 'name'} a node that is gone, ${whyThere(found.length, late)}.`,
-      evidence: lines(
-        late < found.length && line('object', 'leases without node and owner', found.length - late),
-        late > 0 && line('object', 'leases that the garbage collector should have taken', late),
-        ...oldest(found, ({ renewedMs }) => renewedMs, nowMs, 'first to be renewed no more'),
-        line('object', 'leases', named(found)),
-      ),
-      commands: [kubectl('delete', 'leases', '-n', 'kube-node-lease', ...names.map(said))],
-    }
+    yield* garbageIn(cluster, 'lease', left, (found, { one }) => {
+      const late = found.filter(({ state }) => state === 'collectable').length
+      const names = found.slice(0, namesInCommand).map(({ name }) => said(name))
+      return {
+        consequence: `${counted(found.length, 'lease')} in kube-node-lease ${one('names', 'name')} a node that is gone, ${whyThere(found.length, late)}.`,
+        evidence: lines(
+          late < found.length &&
+            line('object', 'leases without node and owner', found.length - late),
+          late > 0 && line('object', 'leases that the garbage collector should have taken', late),
+          ...oldest(found, ({ renewedMs }) => renewedMs, at, 'first to be renewed no more'),
+          line('object', 'leases', named(found)),
+        ),
+        commands: [kubectl('delete', 'leases', '-n', 'kube-node-lease', ...names)],
+      }
+    })
   },
 })
 

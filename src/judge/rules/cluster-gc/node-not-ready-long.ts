@@ -1,9 +1,8 @@
-import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
+import { garbageIn, isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { silentNodes } from '#judge/garbage/silent-nodes.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import { byText } from '#model/text-order.ts'
 
 export const nodeNotReadyLong = clusterRule({
   id: 'node-not-ready-long',
@@ -19,32 +18,23 @@ export const nodeNotReadyLong = clusterRule({
   ],
 
   *judge({ cluster, at, nodes, instances }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
-    const found = silentNodes(nodes, instances, nowMs)
-      .filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
+    const left = silentNodes(nodes, instances, at)
+      .filter(({ sinceMs }) => isOld(sinceMs, at, minAgeHours))
       .map(each => ({ ...each, name: each.node }))
-      .toSorted((a, b) => byText(a.name, b.name))
-    const [first] = found
-    if (!first) return
-    const reasons = [
-      ...new Set(
-        found.map(
-          ({ ready, reason }) => `Ready ${ready ?? 'not posted'}${reason ? ` (${reason})` : ''}`,
-        ),
-      ),
-    ].toSorted()
-    yield {
-      subject: { kind: 'Cluster', namespace: null, name: cluster },
-      count: found.length,
-      noun: 'node',
-      nodes: found.map(({ name }) => name),
-      consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not been Ready for more than ${minAgeHours} h, and nothing deletes ${found.length === 1 ? 'it' : 'them'} as long as the instance exists${instances === null ? '; whether it does was not read' : ''}.`,
-      evidence: [
-        line('object', 'nodes', named(found)),
-        line('object', 'conditions', reasons.slice(0, 5).join(', ')),
-        ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'first'),
-      ],
-      commands: [kubectl('describe', 'node', said(first.name))],
-    }
+    yield* garbageIn(cluster, 'node', left, (found, { one }) => {
+      const reasons = found.map(
+        ({ ready, reason }) => `Ready ${ready ?? 'not posted'}${reason ? ` (${reason})` : ''}`,
+      )
+      return {
+        nodes: found.map(({ name }) => name),
+        consequence: `${counted(found.length, 'node')} ${one('has', 'have')} not been Ready for more than ${minAgeHours} h, and nothing deletes ${one('it', 'them')} as long as the instance exists${instances === null ? '; whether it does was not read' : ''}.`,
+        evidence: [
+          line('object', 'nodes', named(found)),
+          line('object', 'conditions', [...new Set(reasons)].toSorted().slice(0, 5).join(', ')),
+          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'first'),
+        ],
+        commands: [kubectl('describe', 'node', said(found[0].name))],
+      }
+    })
   },
 })

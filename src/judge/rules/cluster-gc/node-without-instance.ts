@@ -1,9 +1,8 @@
-import { oldest } from '#judge/garbage/garbage.ts'
+import { garbageIn, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { isWithoutInstance } from '#judge/garbage/silent-nodes.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import { byText } from '#model/text-order.ts'
 
 export const nodeWithoutInstance = clusterRule({
   id: 'node-without-instance',
@@ -19,26 +18,20 @@ export const nodeWithoutInstance = clusterRule({
   ],
 
   *judge({ cluster, at, instances: { withoutInstance } }) {
-    const nowMs = Date.parse(at)
     const left = withoutInstance
-      .filter(each => isWithoutInstance(each, nowMs))
-      .toSorted((a, b) => byText(a.node, b.node))
-    const [first] = left
-    if (!first) return
-    yield {
-      subject: { kind: 'Cluster', namespace: null, name: cluster },
-      count: left.length,
-      noun: 'node',
-      nodes: left.map(({ node }) => node),
+      .filter(each => isWithoutInstance(each, at))
+      .map(each => ({ ...each, name: each.node }))
+    yield* garbageIn(cluster, 'node', left, (found, { one }) => ({
+      nodes: found.map(({ name }) => name),
       confidence: 'likely',
-      consequence: `${counted(left.length, 'node')} ${left.length === 1 ? 'is' : 'are'} not Ready, and no instance of this cluster is behind ${left.length === 1 ? 'it' : 'them'}.`,
+      consequence: `${counted(found.length, 'node')} ${one('is', 'are')} not Ready, and no instance of this cluster is behind ${one('it', 'them')}.`,
       evidence: [
-        ...left
+        ...found
           .slice(0, 5)
-          .map(({ node, instanceId }) => line('object', `${node} names`, instanceId)),
-        ...oldest(left, ({ sinceMs }) => sinceMs, nowMs, 'first was Ready last'),
+          .map(({ name, instanceId }) => line('object', `${name} names`, instanceId)),
+        ...oldest(found, ({ sinceMs }) => sinceMs, at, 'first was Ready last'),
       ],
-      commands: [kubectl('delete', 'node', said(first.node))],
-    }
+      commands: [kubectl('delete', 'node', said(found[0].name))],
+    }))
   },
 })

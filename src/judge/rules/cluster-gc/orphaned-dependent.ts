@@ -1,7 +1,13 @@
-import { byPlace, inGroups, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
+import {
+  garbageIn,
+  inGroups,
+  inNamespace,
+  isOld,
+  oldest,
+  reasonOf,
+} from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
 
 export const orphanedDependent = clusterRule({
   id: 'orphaned-dependent',
@@ -17,38 +23,26 @@ export const orphanedDependent = clusterRule({
   ],
 
   *judge({ cluster, at, owners: { orphaned } }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
-    const left = orphaned.filter(({ createdMs }) => isOld(createdMs, nowMs, minAgeHours))
-    for (const [subject, found] of byPlace(left, cluster)) {
-      const kinds = inGroups(
-        found,
-        ({ kind, controllerKind }) => `${kind} without its ${controllerKind}`,
-      )
+    const left = orphaned.filter(({ createdMs }) => isOld(createdMs, at, minAgeHours))
+    yield* garbageIn(cluster, 'orphan', left, (found, { all, one }) => {
+      const kindOf = ({ kind, controllerKind }: (typeof found)[0]) =>
+        `${kind} without its ${controllerKind}`
       const running = found.filter(({ replicas }) => (replicas ?? 0) > 0)
-      const [first] = found
-      yield {
-        subject,
-        count: found.length,
-        noun: 'orphan',
+      const { kind, name, namespace } = found[0]
+      return {
         confidence: 'likely',
-        consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'was' : 'were'} made by a controller that is gone or has let go${running.length > 0 ? `; ${stillRuns(running, found.length)}` : ''}.`,
+        consequence: `${all('object')} ${one('was', 'were')} made by a controller that is gone or has let go${running.length > 0 ? `; ${stillRuns(running, found.length)}` : ''}.`,
         evidence: [
-          ...kinds.slice(0, 5).map(([what, objects]) => reasonOf(what, objects)),
-          ...oldest(found, ({ createdMs }) => createdMs, nowMs, 'oldest was made'),
+          ...inGroups(found, kindOf)
+            .slice(0, 5)
+            .map(([what, objects]) => reasonOf(what, objects)),
+          ...oldest(found, ({ createdMs }) => createdMs, at, 'oldest was made'),
         ],
-        commands: first
-          ? [
-              kubectl(
-                'get',
-                said(first.kind),
-                said(first.name),
-                ...inNamespace(first.namespace),
-                '--show-labels',
-              ),
-            ]
-          : [],
+        commands: [
+          kubectl('get', said(kind), said(name), ...inNamespace(namespace), '--show-labels'),
+        ],
       }
-    }
+    })
   },
 })
 

@@ -1,8 +1,7 @@
-import { byNamespace, named, oldest, summed } from '#judge/garbage/garbage.ts'
+import { garbageIn, named, oldest, summed } from '#judge/garbage/garbage.ts'
 import { isOverdue } from '#judge/garbage/held-objects.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
 
 export const overdueJobTtl = clusterRule({
   id: 'overdue-job-ttl',
@@ -14,17 +13,13 @@ export const overdueJobTtl = clusterRule({
   fix: 'If the Job is Terminating, check its finalizers and its pods. If it is not, check whether an admission webhook rejects the deletion.',
   sources: ['pkg/controller/ttlafterfinished/ttlafterfinished_controller.go processTTL'],
 
-  *judge({ at, jobs }) {
-    const nowMs = Date.parse(at)
-    const overdue = jobs.finished.filter(job => isOverdue(job, nowMs))
-    for (const [subject, found] of byNamespace(overdue)) {
+  *judge({ cluster, at, jobs }) {
+    const left = jobs.finished.filter(job => isOverdue(job, at))
+    yield* garbageIn(cluster, 'overdue Job', left, (found, { all, one, subject }) => {
       const held = found.filter(({ isBeingDeleted }) => isBeingDeleted)
       const finalizers = [...new Set(held.flatMap(each => each.finalizers))].toSorted()
-      yield {
-        subject,
-        count: found.length,
-        noun: 'overdue Job',
-        consequence: `The time of ${counted(found.length, 'Job')} of ${subject.name} is over, and ${found.length === 1 ? 'it is' : 'they are'} still there: ${whereTheyStand(found.length, held.length, finalizers)}.`,
+      return {
+        consequence: `The time of ${all('Job')} is over, and ${one('it is', 'they are')} still there: ${whereTheyStand(found.length, held.length, finalizers)}.`,
         evidence: lines(
           summed(
             'overdue Jobs',
@@ -32,14 +27,12 @@ export const overdueJobTtl = clusterRule({
             ([all, going]) => `${all}, of these ${going} in deletion`,
           ),
           finalizers.length > 0 && line('object', 'finalizers', finalizers.slice(0, 5).join(', ')),
-          ...oldest(found, ({ expiresMs }) => expiresMs, nowMs, 'first was due'),
+          ...oldest(found, ({ expiresMs }) => expiresMs, at, 'first was due'),
           line('object', 'Jobs', named(found)),
         ),
-        commands: found
-          .slice(0, 1)
-          .map(({ name }) => kubectl('get', 'job', said(name), '-n', subject.name, '-o', 'yaml')),
+        commands: [kubectl('get', 'job', said(found[0].name), '-n', subject.name, '-o', 'yaml')],
       }
-    }
+    })
   },
 })
 

@@ -1,9 +1,8 @@
-import { inGroups, isOld, leftHours, named, oldest } from '#judge/garbage/garbage.ts'
+import { garbageIn, inGroups, isOld, leftHours, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
-import { byText } from '#model/text-order.ts'
 
 /** A kubelet requests only its own certificate from these signers. Source: k8s.io/api/certificates/v1 KubeletServingSignerName, KubeAPIServerClientKubeletSignerName. */
 const kubeletServing = 'kubernetes.io/kubelet-serving'
@@ -48,38 +47,33 @@ export const pendingCertificateRequest = clusterRule({
   ],
 
   *judge({ cluster, at, certificates: { requests } }) {
-    const nowMs = Date.parse(at)
     const superseded = supersededRequests(requests)
-    const isWaiting = ({ name, state }: CertificateRequest) =>
-      (state === 'pending' || state === 'approved') && !superseded.has(name)
-    const waiting = requests
-      .filter(
-        request => isWaiting(request) && isOld(request.sinceMs, nowMs, leftHours.pendingRequest),
-      )
-      .toSorted((a, b) => byText(a.name, b.name))
-    const [first] = waiting
-    if (!first) return
-    const pending = waiting.filter(({ state }) => state === 'pending').length
-    const serving = waiting.filter(({ signer }) => signer === kubeletServing)
-    const signers = inGroups(waiting, ({ signer }) => signer)
-    const requestors = [...new Set(waiting.map(({ requestor }) => requestor))].toSorted()
-    yield {
-      subject: { kind: 'Cluster', namespace: null, name: cluster },
-      count: waiting.length,
-      noun: 'certificate request',
-      severity: serving.length > 0 ? 'medium' : 'low',
-      consequence: `${counted(waiting.length, 'certificate request')}: ${pending} not approved, ${waiting.length - pending} approved and not issued.${serving.length > 0 ? ` Of ${counted(new Set(serving.map(({ requestor }) => requestor)).size, 'kubelet')} no serving certificate is issued, so logs, exec and metrics may not reach ${serving.length === 1 ? 'it' : 'them'}.` : ''}`,
-      evidence: [
-        ...signers
-          .slice(0, 5)
-          .map(([signer, { length }]) =>
-            line('object', `signer ${signer}`, counted(length, 'request')),
-          ),
-        line('object', 'asked by', named(requestors.map(name => ({ name })))),
-        ...oldest(waiting, ({ sinceMs }) => sinceMs, nowMs, 'longest'),
-        line('object', 'requests', named(waiting)),
-      ],
-      commands: [kubectl('describe', 'csr', said(first.name))],
-    }
+    const left = requests.filter(
+      ({ name, state, sinceMs }) =>
+        (state === 'pending' || state === 'approved') &&
+        !superseded.has(name) &&
+        isOld(sinceMs, at, leftHours.pendingRequest),
+    )
+    yield* garbageIn(cluster, 'certificate request', left, found => {
+      const pending = found.filter(({ state }) => state === 'pending').length
+      const serving = found.filter(({ signer }) => signer === kubeletServing)
+      const kubelets = new Set(serving.map(({ requestor }) => requestor)).size
+      const requestors = [...new Set(found.map(({ requestor }) => requestor))].toSorted()
+      return {
+        severity: serving.length > 0 ? 'medium' : 'low',
+        consequence: `${counted(found.length, 'certificate request')}: ${pending} not approved, ${found.length - pending} approved and not issued.${serving.length > 0 ? ` Of ${counted(kubelets, 'kubelet')} no serving certificate is issued, so logs, exec and metrics may not reach ${serving.length === 1 ? 'it' : 'them'}.` : ''}`,
+        evidence: [
+          ...inGroups(found, ({ signer }) => signer)
+            .slice(0, 5)
+            .map(([signer, { length }]) =>
+              line('object', `signer ${signer}`, counted(length, 'request')),
+            ),
+          line('object', 'asked by', named(requestors.map(name => ({ name })))),
+          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'longest'),
+          line('object', 'requests', named(found)),
+        ],
+        commands: [kubectl('describe', 'csr', said(found[0].name))],
+      }
+    })
   },
 })

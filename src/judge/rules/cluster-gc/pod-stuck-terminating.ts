@@ -1,7 +1,7 @@
 import {
   byFrequency,
-  byNamespace,
   controllersOf,
+  garbageIn,
   isOld,
   oldest,
   reasonOf,
@@ -9,7 +9,6 @@ import {
 import { whyPodStays } from '#judge/garbage/holders.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
 
 export const podStuckTerminating = clusterRule({
   id: 'pod-stuck-terminating',
@@ -24,26 +23,19 @@ export const podStuckTerminating = clusterRule({
     'pkg/kubelet/kubelet_pods.go PodCouldHaveRunningContainers',
   ],
 
-  *judge({ at, pods: { terminating } }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
-    for (const [subject, found] of byNamespace(
-      terminating.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours)),
-    )) {
+  *judge({ cluster, at, pods: { terminating } }, { clusterGarbage: { minAgeHours } }) {
+    const left = terminating.filter(({ sinceMs }) => isOld(sinceMs, at, minAgeHours))
+    yield* garbageIn(cluster, 'pod in deletion', left, (found, { all, one, subject }) => {
       const reasons = byFrequency(found, whyPodStays)
-      yield {
-        subject,
-        count: found.length,
-        noun: 'pod in deletion',
-        consequence: `${counted(found.length, 'pod')} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${reasons[0]?.[0]}.`,
+      return {
+        consequence: `${all('pod')} ${one('does', 'do')} not go: ${reasons[0]?.[0]}.`,
         evidence: [
           ...reasons.slice(0, 5).map(([reason, pods]) => reasonOf(reason, pods)),
           controllersOf(found),
-          ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'grace period was over'),
+          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'grace period was over'),
         ],
-        commands: found
-          .slice(0, 1)
-          .map(({ name }) => kubectl('get', 'pod', said(name), '-n', subject.name, '-o', 'yaml')),
+        commands: [kubectl('get', 'pod', said(found[0].name), '-n', subject.name, '-o', 'yaml')],
       }
-    }
+    })
   },
 })

@@ -1,9 +1,8 @@
-import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
-import { byPlace, namedEvidence } from '#judge/garbage/garbage.ts'
+import { garbageIn, namedEvidence } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import {
   isKept,
-  isLongReleased,
+  longReleased,
   releasedConfidence,
   releasedSince,
 } from '#judge/garbage/released-volumes.ts'
@@ -22,36 +21,26 @@ export const releasedVolume = clusterRule({
   sources: ['pkg/controller/volume/persistentvolume/pv_controller.go reclaimVolume'],
 
   *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
-    const left = released
-      .filter(each => isKept(each) && isLongReleased(each, nowMs, minAgeHours))
-      .map(each => ({ ...each, namespace: each.claim?.split('/')[0] ?? '', name: each.volume }))
-    for (const [subject, found] of byPlace(left, cluster)) {
-      const sized = found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))
+    const left = longReleased(released, at, minAgeHours).filter(isKept)
+    yield* garbageIn(cluster, 'volume', left, (found, { one, subject }) => {
       const disks = found.flatMap(({ handle, driver }) =>
         handle === null ? [] : [{ name: `${driver} ${handle}` }],
       )
-      yield {
-        subject,
-        count: found.length,
-        noun: 'volume',
-        size: sizeOf(sized),
+      const claims = found.flatMap(({ claim }) => (claim === null ? [] : [{ name: claim }]))
+      const it = one('it', 'them')
+      return {
+        size: sizeOf(found),
         ...releasedConfidence(found),
-        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has ${found.length === 1 ? 'stays' : 'stay'} Released: no PVC can bind ${found.length === 1 ? 'it' : 'them'}, and no controller deletes ${found.length === 1 ? 'it' : 'them'}.`,
+        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has ${one('stays', 'stay')} Released: no PVC can bind ${it}, and no controller deletes ${it}.`,
         evidence: lines(
-          ...costOf(sized),
-          ...releasedSince(found, nowMs),
+          ...costOf(found),
+          ...releasedSince(found, at),
           namedEvidence('volumes', found),
-          disks.length !== 0 && namedEvidence('disks', disks),
-          namedEvidence(
-            'claims',
-            found.flatMap(({ claim }) => (claim === null ? [] : [{ name: claim }])),
-          ),
+          disks.length > 0 && namedEvidence('disks', disks),
+          namedEvidence('claims', claims),
         ),
-        commands: found
-          .slice(0, 1)
-          .map(({ name }) => kubectl('get', 'pv', said(name), '-o', 'yaml')),
+        commands: [kubectl('get', 'pv', said(found[0].name), '-o', 'yaml')],
       }
-    }
+    })
   },
 })

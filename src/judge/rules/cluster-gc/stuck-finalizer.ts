@@ -1,8 +1,8 @@
-import { byFrequency, byPlace, getYaml, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
+import { byFrequency, garbageIn, getYaml, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
 import { heldObjects } from '#judge/garbage/held-objects.ts'
 import { whyFinalizersStay } from '#judge/garbage/holders.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import type { HeldObject } from '#model/cluster-garbage.ts'
 
 export const stuckFinalizer = clusterRule({
   id: 'stuck-finalizer',
@@ -18,29 +18,21 @@ export const stuckFinalizer = clusterRule({
   ],
 
   *judge({ cluster, at, finalizers }, { clusterGarbage: { minAgeHours, kinds } }) {
-    const nowMs = Date.parse(at)
-    const own = heldObjects(finalizers, nowMs, kinds).filter(({ sinceMs }) =>
-      isOld(sinceMs, nowMs, minAgeHours),
+    const left = heldObjects(finalizers, at, kinds).filter(({ sinceMs }) =>
+      isOld(sinceMs, at, minAgeHours),
     )
-    for (const [subject, found] of byPlace(own, cluster)) {
+    yield* garbageIn(cluster, 'object in deletion', left, (found, { all, one }) => {
       const holders = byFrequency(found, ({ finalizers }) => whyFinalizersStay(finalizers))
-      const [first] = found
-      yield {
-        subject,
-        count: found.length,
-        noun: 'object in deletion',
-        consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${holders[0]?.[0]}.`,
+      const namesOf = (objects: readonly HeldObject[]) =>
+        objects.map(({ kind, name }) => ({ name: `${kind} ${name}` }))
+      return {
+        consequence: `${all('object')} ${one('does', 'do')} not go: ${holders[0]?.[0]}.`,
         evidence: [
-          ...holders.slice(0, 5).map(([what, objects]) =>
-            reasonOf(
-              what,
-              objects.map(({ kind, name }) => ({ name: `${kind} ${name}` })),
-            ),
-          ),
-          ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'first was deleted'),
+          ...holders.slice(0, 5).map(([what, objects]) => reasonOf(what, namesOf(objects))),
+          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'first was deleted'),
         ],
-        commands: first ? [getYaml(first.resource, first)] : [],
+        commands: [getYaml(found[0].resource, found[0])],
       }
-    }
+    })
   },
 })

@@ -1,7 +1,7 @@
 import { thresholdText } from '#judge/garbage/failed-pods.ts'
+import { byFrequency } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted, percent } from '#judge/text.ts'
-import { byText } from '#model/text-order.ts'
 
 /** From this part of the threshold on. */
 const nearShare = 0.8
@@ -27,10 +27,10 @@ export const terminatedPodsNearThreshold = clusterRule({
     const first = terminated
       .slice(0, goesFirst)
       .map(({ namespace, name }) => `${namespace}/${name}`)
-    const namespaces = [...Map.groupBy(terminated, ({ namespace }) => namespace)]
-      .toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
+    const namespaces = byFrequency(terminated, ({ namespace }) => namespace)
       .slice(0, 5)
       .map(([namespace, { length }]) => `${namespace}: ${length}`)
+    const share = percent((count / limit) * 100)
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count,
@@ -41,11 +41,7 @@ export const terminatedPodsNearThreshold = clusterRule({
           ? `Pod GC deletes ${counted(excess, 'finished pod')} in its next round, within 20 s: ${first[0]} goes first.`
           : `After ${counted(limit - count + 1, 'more finished pod')} pod GC begins to delete the oldest: ${first[0]} goes first.`,
       evidence: [
-        line(
-          'object',
-          'finished pods',
-          `${count}, ${percent((count / limit) * 100)} of the threshold`,
-        ),
+        line('object', 'finished pods', `${count}, ${share} of the threshold`),
         line('object', 'threshold', thresholdText(threshold)),
         line('object', 'where', namespaces.join(', ')),
         line('object', 'go first', first.join(', ')),

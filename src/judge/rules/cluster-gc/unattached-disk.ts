@@ -1,9 +1,8 @@
-import { inGroups, isOld, named, oldest } from '#judge/garbage/garbage.ts'
+import { garbageIn, inGroups, isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
 import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import { byText } from '#model/text-order.ts'
 
 export const unattachedDisk = clusterRule({
   id: 'unattached-disk',
@@ -19,38 +18,32 @@ export const unattachedDisk = clusterRule({
     { cluster, at, disks: { unattached, areVolumesKnown } },
     { clusterGarbage: { minAgeHours } },
   ) {
-    const nowMs = Date.parse(at)
     const left = unattached
-      .filter(({ createdMs }) => isOld(createdMs, nowMs, minAgeHours))
-      .toSorted((a, b) => byText(a.volumeId, b.volumeId))
-    const [first] = left
-    if (!first) return
-    if (!areVolumesKnown)
+      .filter(({ createdMs }) => isOld(createdMs, at, minAgeHours))
+      .map(disk => ({ ...disk, name: disk.volumeId, isEbs: true }))
+    if (left.length > 0 && !areVolumesKnown)
       return yield {
         unknown:
           'persistentvolumes: not all of them are known, and one may name a disk that is not attached',
       }
-    const sized = left.map(each => ({ ...each, isEbs: true }))
-    const available = left.flatMap(({ volume: name }) => (name === null ? [] : [{ name }]))
-    const types = inGroups(left, ({ volumeType }) => volumeType ?? 'unknown type')
-    yield {
-      subject: { kind: 'Cluster', namespace: null, name: cluster },
-      count: left.length,
-      noun: 'disk',
-      size: sizeOf(sized),
-      consequence: `${counted(left.length, 'EBS volume')} of this cluster ${left.length === 1 ? 'is' : 'are'} attached to nothing, and ${whoHas(left)}.`,
-      evidence: lines(
-        ...costOf(sized),
-        ...types
-          .slice(0, 5)
-          .map(([what, { length }]) => line('object', what, counted(length, 'volume'))),
-        ...oldest(left, ({ createdMs }) => createdMs, nowMs, 'oldest was made'),
-        available.length !== 0 &&
-          line('object', 'Available PersistentVolumes that name them', named(available)),
-        line('object', 'volumes', named(left.map(({ volumeId: name }) => ({ name })))),
-      ),
-      commands: [aws('ec2', 'describe-volumes', '--volume-ids', said(first.volumeId))],
-    }
+    yield* garbageIn(cluster, 'disk', left, (found, { one }) => {
+      const available = found.flatMap(({ volume: name }) => (name === null ? [] : [{ name }]))
+      return {
+        size: sizeOf(found),
+        consequence: `${counted(found.length, 'EBS volume')} of this cluster ${one('is', 'are')} attached to nothing, and ${whoHas(found)}.`,
+        evidence: lines(
+          ...costOf(found),
+          ...inGroups(found, ({ volumeType }) => volumeType ?? 'unknown type')
+            .slice(0, 5)
+            .map(([what, { length }]) => line('object', what, counted(length, 'volume'))),
+          ...oldest(found, ({ createdMs }) => createdMs, at, 'oldest was made'),
+          available.length > 0 &&
+            line('object', 'Available PersistentVolumes that name them', named(available)),
+          line('object', 'volumes', named(found)),
+        ),
+        commands: [aws('ec2', 'describe-volumes', '--volume-ids', said(found[0].name))],
+      }
+    })
   },
 })
 

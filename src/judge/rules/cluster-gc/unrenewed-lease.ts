@@ -1,9 +1,7 @@
-import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
+import { garbageIn, isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
-import { byText } from '#model/text-order.ts'
 
 export const unrenewedLease = clusterRule({
   id: 'unrenewed-lease',
@@ -19,36 +17,26 @@ export const unrenewedLease = clusterRule({
   ],
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
-    const isOfNode = ({ state }: NodeLeaseGarbage) =>
-      state === 'held' || state === 'ownerless' || state === 'stale-owner'
-    const found = nodes
-      .filter(lease => isOfNode(lease) && isOld(lease.renewedMs, nowMs, minAgeHours))
+    const old = nodes.filter(({ renewedMs }) => isOld(renewedMs, at, minAgeHours))
+    const left = old
+      .filter(({ state }) => state === 'held' || state === 'ownerless' || state === 'stale-owner')
       .map(({ node: name, renewedMs }) => ({ name, renewedMs }))
-      .toSorted((a, b) => byText(a.name, b.name))
-    if (
-      nodes.some(
-        ({ state, renewedMs }) => state === 'unknown' && isOld(renewedMs, nowMs, minAgeHours),
-      )
-    )
+    if (old.some(({ state }) => state === 'unknown'))
       yield {
         unknown:
           'leases.coordination.k8s.io: whether the nodes are there whose leases are not renewed is not known',
       }
-    const [first] = found
-    if (!first) return
-    yield {
-      subject: { kind: 'Cluster', namespace: null, name: cluster },
-      count: found.length,
-      noun: 'lease',
+    yield* garbageIn(cluster, 'lease', left, (found, { one }) => ({
       nodes: found.map(({ name }) => name),
-      consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not renewed ${found.length === 1 ? 'its lease' : 'their leases'} for more than ${minAgeHours} h: no kubelet is connected.`,
+      consequence: `${counted(found.length, 'node')} ${one('has', 'have')} not renewed ${one('its lease', 'their leases')} for more than ${minAgeHours} h: no kubelet is connected.`,
       evidence: [
         line('object', 'leases that are not renewed', found.length),
-        ...oldest(found, ({ renewedMs }) => renewedMs, nowMs, 'first to be renewed no more'),
+        ...oldest(found, ({ renewedMs }) => renewedMs, at, 'first to be renewed no more'),
         line('object', 'nodes', named(found)),
       ],
-      commands: [kubectl('get', 'lease', said(first.name), '-n', 'kube-node-lease', '-o', 'yaml')],
-    }
+      commands: [
+        kubectl('get', 'lease', said(found[0].name), '-n', 'kube-node-lease', '-o', 'yaml'),
+      ],
+    }))
   },
 })

@@ -1,6 +1,6 @@
 import {
   byFrequency,
-  byPlace,
+  garbageIn,
   inNamespace,
   isOld,
   oldest,
@@ -9,7 +9,6 @@ import {
 import { whyVolumeStays } from '#judge/garbage/holders.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
 
 export const volumeHeldInDeletion = clusterRule({
   id: 'volume-held-in-deletion',
@@ -25,32 +24,21 @@ export const volumeHeldInDeletion = clusterRule({
   ],
 
   *judge({ cluster, at, volumes: { held } }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
-    const left = held.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
-    for (const [subject, found] of byPlace(left, cluster)) {
+    const left = held.filter(({ sinceMs }) => isOld(sinceMs, at, minAgeHours))
+    yield* garbageIn(cluster, 'claim', left, (found, { all, one, subject }) => {
       const noun = subject.kind === 'Cluster' ? 'volume' : 'claim'
       const reasons = byFrequency(found, whyVolumeStays)
-      const [first] = found
-      yield {
-        subject,
-        count: found.length,
+      const { name, namespace } = found[0]
+      const resource = noun === 'volume' ? 'pv' : 'pvc'
+      return {
         noun,
-        consequence: `${counted(found.length, noun)} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${reasons[0]?.[0]}.`,
+        consequence: `${all(noun)} ${one('does', 'do')} not go: ${reasons[0]?.[0]}.`,
         evidence: [
           ...reasons.slice(0, 5).map(([reason, objects]) => reasonOf(reason, objects)),
-          ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'first was deleted'),
+          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'first was deleted'),
         ],
-        commands: first
-          ? [
-              kubectl(
-                'describe',
-                noun === 'volume' ? 'pv' : 'pvc',
-                said(first.name),
-                ...inNamespace(first.namespace),
-              ),
-            ]
-          : [],
+        commands: [kubectl('describe', resource, said(name), ...inNamespace(namespace))],
       }
-    }
+    })
   },
 })

@@ -1,11 +1,6 @@
-import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
-import { byPlace, namedEvidence } from '#judge/garbage/garbage.ts'
+import { garbageIn, namedEvidence } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import {
-  isLongReleased,
-  releasedConfidence,
-  releasedSince,
-} from '#judge/garbage/released-volumes.ts'
+import { longReleased, releasedConfidence, releasedSince } from '#judge/garbage/released-volumes.ts'
 import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -24,32 +19,26 @@ export const volumeNotDeleted = clusterRule({
   ],
 
   *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
-    const nowMs = Date.parse(at)
-    const left = released
-      .filter(each => each.action !== 'retain' && isLongReleased(each, nowMs, minAgeHours))
-      .map(each => ({ ...each, namespace: each.claim?.split('/')[0] ?? '', name: each.volume }))
-    for (const [subject, found] of byPlace(left, cluster)) {
-      const sized = found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))
+    const left = longReleased(released, at, minAgeHours).filter(each => each.action !== 'retain')
+    yield* garbageIn(cluster, 'volume', left, (found, { one, subject }) => {
       const undeletable = found.filter(({ action }) => action === 'fail').length
       const drivers = [...new Set(found.flatMap(({ driver }) => driver ?? []))].toSorted()
-      yield {
-        subject,
-        count: found.length,
-        noun: 'volume',
-        size: sizeOf(sized),
+      const classes = [...new Set(found.map(each => each.storageClass ?? 'none'))]
+      return {
+        size: sizeOf(found),
         ...releasedConfidence(found),
-        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has should be deleted, and ${found.length === 1 ? 'is' : 'are'} not: ${undeletable === found.length ? 'nothing in this cluster can delete such a volume' : `${drivers.join(', ') || 'its driver'} has not done it`}.`,
+        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has should be deleted, and ${one('is', 'are')} not: ${undeletable === found.length ? 'nothing in this cluster can delete such a volume' : `${drivers.join(', ') || 'its driver'} has not done it`}.`,
         evidence: [
-          ...costOf(sized),
-          ...releasedSince(found, nowMs),
+          ...costOf(found),
+          ...releasedSince(found, at),
           namedEvidence('volumes', found),
           namedEvidence(
             'storage classes',
-            [...new Set(found.map(each => each.storageClass ?? 'none'))].map(name => ({ name })),
+            classes.map(name => ({ name })),
           ),
         ],
-        commands: found.slice(0, 1).map(({ name }) => kubectl('describe', 'pv', said(name))),
+        commands: [kubectl('describe', 'pv', said(found[0].name))],
       }
-    }
+    })
   },
 })

@@ -47,14 +47,8 @@ export const diskDiffersFromNodeClass = contextRule({
         ? volumeOfClass(className, amiFamily, context)
         : volumeOfNodegroup({ group, template, amiFamily }, context)
     if (volume === null) return
-    if (typeof volume === 'string') {
-      yield { unknown: volume }
-      return
-    }
-    if (capacityBytes === null) {
-      yield { unknown: 'the capacity of nodefs was not read' }
-      return
-    }
+    if (typeof volume === 'string') return yield { unknown: volume }
+    if (capacityBytes === null) return yield { unknown: 'the capacity of nodefs was not read' }
     const ratio = capacityBytes / volume.sizeBytes
     if (ratio >= share.least && ratio <= share.most) return
     yield {

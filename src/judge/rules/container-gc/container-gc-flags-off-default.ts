@@ -38,10 +38,7 @@ export const containerGcFlagsOffDefault = nodeRule({
 
   *judge({ host }) {
     const args = host.kubelet?.commandLine ?? []
-    if (args.length === 0) {
-      yield { unknown: "host: the kubelet's command line was not read" }
-      return
-    }
+    if (args.length === 0) return yield { unknown: "host: the kubelet's command line was not read" }
     for (const [flag, { isDefault, shown, effect }] of Object.entries(flags)) {
       const value = lastValue(args, flag)
       if (value === null || isDefault(value)) continue

@@ -15,10 +15,8 @@ export const deadContainerPile = nodeRule({
   ],
 
   *judge({ runtime, containerGC }, policy) {
-    if (runtime.containers === undefined) {
-      yield { unknown: 'runtime: no list of containers was read' }
-      return
-    }
+    if (runtime.containers === undefined)
+      return yield { unknown: 'runtime: no list of containers was read' }
     const states = runtime.containers.map(({ state }) => state)
     const dead = states.filter(state => state === 'CONTAINER_EXITED').length
     const running = states.filter(state => state === 'CONTAINER_RUNNING').length

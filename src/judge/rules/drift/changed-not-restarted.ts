@@ -17,22 +17,20 @@ export const changedNotRestarted = nodeRule({
 
   *judge(subject) {
     const { nextStart, configuration, identity, doubts } = subject
-    if (subject.isConfigurationOnDisk) {
-      yield { unknown: `what runs was not read (mode ${subject.mode}), only what lies on the disk` }
-      return
-    }
+    if (subject.isConfigurationOnDisk)
+      return yield {
+        unknown: `what runs was not read (mode ${subject.mode}), only what lies on the disk`,
+      }
     const start = startFact(subject)
-    if (start === null || nextStart.errors.length > 0) {
-      yield {
+    if (start === null || nextStart.errors.length > 0)
+      return yield {
         unknown:
           'the kubelet would refuse the files on its disk, so what they come to is not known',
       }
-      return
-    }
-    if (nextStart.settings?.isCommandLineKnown !== true) {
-      yield { unknown: "the kubelet's command line is unknown: a flag may override the files" }
-      return
-    }
+    if (nextStart.settings?.isCommandLineKnown !== true)
+      return yield {
+        unknown: "the kubelet's command line is unknown: a flag may override the files",
+      }
     const running = fieldValues(configuration, identity)
     const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])].toSorted(
       byText,

@@ -60,10 +60,7 @@ export const lostOnTheWay = contextRule({
     const files = typeof start === 'string' ? null : start
     const isKnown = typeof declaration !== 'string'
     const means = (path: string, value: unknown) => meaningOf(path, value, node.kubeletVersion)
-    if (!isKnown && files === null) {
-      yield { unknown: `${declaration}; ${start}` }
-      return
-    }
+    if (!isKnown && files === null) return yield { unknown: `${declaration}; ${start}` }
     const declared = isKnown
       ? [...lossesOfDeclared(declaration, fact), ...lossesOfOlder(declaration, fact, group)]
       : []

@@ -21,13 +21,11 @@ export const lostDefaultThreshold = nodeRule({
   *judge(subject, policy) {
     const { configuration, filesystems } = subject
     const defaults = lostDefaults(subject)
-    if (defaults === null) {
-      yield {
+    if (defaults === null)
+      return yield {
         unknown:
           'node: its status names no kubelet version that is known, so the defaults of that version are not known',
       }
-      return
-    }
     const { lost, open } = defaults
     for (const signal of open)
       yield {

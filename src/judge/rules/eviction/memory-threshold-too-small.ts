@@ -33,10 +33,8 @@ export const memoryThresholdTooSmall = nodeRule({
     const soundBytes = amountOf(sound, 0) ?? 0
     const largest = thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
     if (!largest || (largest.resolved ?? 0) >= soundBytes) return
-    if (thresholds.some(({ resolved }) => resolved === null)) {
-      yield { unknown: whyUnobserved(subject, 'the bytes of memory.available') }
-      return
-    }
+    if (thresholds.some(({ resolved }) => resolved === null))
+      return yield { unknown: whyUnobserved(subject, 'the bytes of memory.available') }
     const resolved = largest.resolved ?? 0
     yield {
       consequence: `Eviction for memory begins only below ${bytes(resolved)}: what is written in ${evictionSeconds} s can be more, and then the kernel's OOM killer chooses.`,

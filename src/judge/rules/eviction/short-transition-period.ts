@@ -25,12 +25,10 @@ export const shortTransitionPeriod = nodeRule({
       configuration.evictionPressureTransitionPeriod ??
       configurationDefaults.evictionPressureTransitionPeriod
     const periodMs = durationMs(written)
-    if (periodMs === null) {
-      yield {
+    if (periodMs === null)
+      return yield {
         unknown: `configz: evictionPressureTransitionPeriod "${bounded(written)}" is no duration`,
       }
-      return
-    }
     if (periodMs >= imageGcPeriodMs) return
     yield {
       consequence:

@@ -34,16 +34,11 @@ export const unwatchedImagefs = nodeRule({
       )
     )
       return
-    if (filesystems.layout === null) {
-      yield {
+    if (filesystems.layout === null)
+      return yield {
         unknown: `whether images have a filesystem of their own: ${whyUnobserved(subject, 'the layout of the filesystems')}`,
       }
-      return
-    }
-    if (filesystems.layout === 'shared') {
-      yield ofOneDisk(subject, policy)
-      return
-    }
+    if (filesystems.layout === 'shared') return yield ofOneDisk(subject, policy)
     const hardValue = configuration.evictionHard?.['imagefs.available']
     const softValue = configuration.evictionSoft?.['imagefs.available']
     const threshold =

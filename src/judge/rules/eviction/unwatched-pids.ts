@@ -30,10 +30,8 @@ export const unwatchedPids = nodeRule({
     )
       return
     const pids = eviction.signals['pid.available']
-    if (!pids || pids.capacityBytes <= 0) {
-      yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
-      return
-    }
+    if (!pids || pids.capacityBytes <= 0)
+      return yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
     const leftPercent = (pids.availableBytes / pids.capacityBytes) * 100
     if (leftPercent >= scarcePercent) return
     yield {

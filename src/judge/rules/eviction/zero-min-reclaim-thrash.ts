@@ -56,10 +56,8 @@ export const zeroMinReclaimThrash = nodeRule({
       configuration.evictionPressureTransitionPeriod ??
         configurationDefaults.evictionPressureTransitionPeriod,
     )
-    if (periodMs === null) {
-      yield { unknown: 'configz: evictionPressureTransitionPeriod is no duration' }
-      return
-    }
+    if (periodMs === null)
+      return yield { unknown: 'configz: evictionPressureTransitionPeriod is no duration' }
     const near: EvaluatedThreshold[] = []
     for (const threshold of bare.filter(
       threshold => threshold.met === false && canBeMet(threshold),

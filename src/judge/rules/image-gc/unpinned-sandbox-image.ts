@@ -20,20 +20,18 @@ export const unpinnedSandboxImage = nodeRule({
 
   *judge({ runtime, host }) {
     const name = host.containerd?.sandboxImage ?? ''
-    if (name === '' || runtime.images === undefined) {
-      yield { unknown: 'host and runtime: the sandbox image, or the list of images, was not read' }
-      return
-    }
+    if (name === '' || runtime.images === undefined)
+      return yield {
+        unknown: 'host and runtime: the sandbox image, or the list of images, was not read',
+      }
     const image = runtime.images.find(
       ({ id, ...names }) =>
         id === name || namesOf(names).some(known => canonicalName(known) === canonicalName(name)),
     )
-    if (image === undefined) {
-      yield {
+    if (image === undefined)
+      return yield {
         unknown: `runtime: the sandbox image ${bounded(name)} is not among the images of this node`,
       }
-      return
-    }
     if (image.pinned === true) return
     yield {
       consequence: `When image GC or eviction next needs space it may delete ${bounded(name)}. Then no new pod starts here until it is pulled again.`,

@@ -88,10 +88,10 @@ function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided>
     }
   if (triggered === false && error !== null) yield { unknown: bounded(error) }
   if (!triggered || reachesLow === true) return
-  if (reachesLow === null) {
-    yield { unknown: 'how much image GC can free is not fixed by what is known of the images' }
-    return
-  }
+  if (reachesLow === null)
+    return yield {
+      unknown: 'how much image GC can free is not fixed by what is known of the images',
+    }
   const going = (deletions ?? []).filter(({ reason }) => reason === 'space')
   const wanted =
     bytesToFree === null ? 'what it has to free' : `the ${bytes(bytesToFree)} that it has to free`

@@ -116,13 +116,11 @@ function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing |
     return
   }
   const mirrors = host?.containerd?.mirrors ?? []
-  if (mirrors.length > 0) {
-    yield {
+  if (mirrors.length > 0)
+    return yield {
       unknown:
         "host: containerd has mirrors; whether they answer for Docker Hub's images is not known",
     }
-    return
-  }
   const names = [...new Set(images.map(({ image }) => image))].toSorted(byText)
   const deleted = (imageGC?.deletions ?? []).filter(
     ({ names }) => names.length > 0 && names.every(name => registryOf(name) === 'docker.io'),

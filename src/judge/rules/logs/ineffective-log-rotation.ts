@@ -46,10 +46,7 @@ export const ineffectiveLogRotation = nodeRule({
     const all = blocksOf(files ?? {}, podLogsOf(subject))
     if (all.length === 0) return
     const isNeverRun = runs?.by === null && typeof runs.unsure !== 'string'
-    if (isNeverRun) {
-      yield neverRun(all, runs)
-      return
-    }
+    if (isNeverRun) return yield neverRun(all, runs)
     yield* unwritten(subject, all)
     const twice = all.filter(placed => patternsAt(placed, ['pods']).length > 0)
     yield* twiceRotated(subject, twice)

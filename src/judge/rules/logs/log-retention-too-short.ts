@@ -38,12 +38,10 @@ export const logRetentionTooShort = nodeRule({
     if (
       logs.length > 0 &&
       logs.every(({ usedBytes, sinceMs }) => usedBytes === null || sinceMs === null)
-    ) {
-      yield {
+    )
+      return yield {
         unknown: 'stats/summary does not tell what the containers have written to their logs',
       }
-      return
-    }
     const lastsMs = ({ bytesPerMs }: LogRate) => rotation.perContainerBytes / bytesPerMs
     const limitMs = policy.logRetentionMinutes * 60_000
     const short = logRates(logs, at)

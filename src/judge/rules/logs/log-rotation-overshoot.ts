@@ -41,10 +41,8 @@ export const logRotationOvershoot = nodeRule({
     const { perContainerBytes } = rotation
     const room = roomForLogs(subject)
     const capacity = filesystems.nodefs?.capacityBytes ?? null
-    if (room === null || capacity === null) {
-      yield { unknown: whyUnobserved(subject, 'what nodefs has left') }
-      return
-    }
+    if (room === null || capacity === null)
+      return yield { unknown: whyUnobserved(subject, 'what nodefs has left') }
     // Evicting already is eviction-due's.
     if (room === 0) return
     const logs = runningLogs(pods, summary)
@@ -53,8 +51,8 @@ export const logRotationOvershoot = nodeRule({
     const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)
     // The duration of a pass is unknown. This is the least: the log growth between two checks with idle workers.
     const overshootBytes = Math.trunc(bytesPerMs * monitorMs)
-    if (overshootBytes > room) {
-      yield {
+    if (overshootBytes > room)
+      return yield {
         confidence: 'likely',
         consequence: `The logs grow by ${bytes(bytesPerMs * 1000)} a second or more. Rotation looks every ${span(monitorMs)}: they pass containerLogMaxSize by ${bytes(overshootBytes)} before it can act, and after ${bytes(room)} more on nodefs pods are evicted.`,
         evidence: [
@@ -67,8 +65,6 @@ export const logRotationOvershoot = nodeRule({
           line('computed', 'written between two looks, at least', exactBytes(overshootBytes)),
         ],
       }
-      return
-    }
     const growthBytes = logGrowth(logs, perContainerBytes)
     if (logBound(logs, perContainerBytes) < capacity * leastShare || growthBytes <= room) return
     yield {

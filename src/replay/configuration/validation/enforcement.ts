@@ -15,7 +15,6 @@ type Enforcement = Pick<
 
 const flag = 'enforceNodeAllocatable (--enforce-node-allocatable)'
 
-/** The texts after `invalid configuration: `. */
 export function* enforcementErrors(
   configuration: Enforcement,
   features: KubeletFeatures,

@@ -107,7 +107,6 @@ function* throttlingErrors(
     yield `memoryThrottlingFactor ${goFloat(factor)} must be greater than 0 and less than or equal to 1.0`
 }
 
-/** The texts after `invalid configuration: `. */
 export function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<string> {
   const { shutdownGracePeriod: total, shutdownGracePeriodCriticalPods: critical } = c
   const isTooShort = (period: bigint) => period < 0n || (period > 0n && period < second)

@@ -13,7 +13,6 @@ import { imagePatternError } from './image-patterns.ts'
 const isOutside = (value: number, least: number, greatest: number) =>
   value < least || value > greatest
 
-/** The texts after `invalid configuration: `. */
 export function* imageErrors(
   c: LoadedConfiguration,
   { features, isGateOn }: Kubelet,
@@ -58,7 +57,6 @@ const verificationPolicies = [
   'AlwaysVerify',
 ]
 
-/** The texts after `invalid configuration: `. */
 export function* pullCredentialErrors(
   c: LoadedConfiguration,
   { features, isGateOn }: Kubelet,

@@ -10,7 +10,6 @@ import type { LoadedConfiguration } from '#replay/configuration/configuration-fi
 
 const second = 1_000_000_000n
 
-/** The texts after `invalid configuration: `. */
 export function* logErrors(c: LoadedConfiguration, features: KubeletFeatures): Iterable<string> {
   if (features.has('containerLogWorkers')) {
     if (c.containerLogMaxWorkers < 1)

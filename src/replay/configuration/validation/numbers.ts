@@ -9,7 +9,6 @@ import type { LoadedConfiguration } from '#replay/configuration/configuration-fi
 const isOutside = (value: number, least: number, greatest: number) =>
   value < least || value > greatest
 
-/** The texts after `invalid configuration: `. */
 export function* numberErrors(c: LoadedConfiguration): Iterable<string> {
   const range = (field: string, flag: string, value: number, least: number, greatest: number) =>
     `${field} (--${flag}) ${value} must be between ${least} and ${greatest}, inclusive`

@@ -13,7 +13,6 @@ import { signOf } from '#model/quantity.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 
-/** The texts after `invalid configuration: `. */
 export function* reservationErrors(
   c: LoadedConfiguration,
   { features }: Kubelet,

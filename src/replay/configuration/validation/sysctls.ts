@@ -28,7 +28,6 @@ const namespaced = [
 ]
 const namespacedPrefixes = ['net.', 'fs.mqueue.', 'user.']
 
-/** The texts after `invalid configuration: `. */
 export function* sysctlErrors(
   { defaultPodSysctls }: LoadedConfiguration,
   { isGateOn }: Kubelet,

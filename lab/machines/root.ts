@@ -1,12 +1,20 @@
 /** Writes a pretend root folder. No path and no link in it leads out of it, as in a real root. */
-import { chmodSync, mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lutimesSync,
+  mkdirSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import type { RootContents, RootFile } from './machine.ts'
 
 /** Nobody else may write into them, whatever the umask. */
 const ours = { recursive: true, mode: 0o755 } as const
 
-/** @param modifiedAt of all files that do not say it themselves */
+/** @param modifiedAt of all links, and of files without a time of their own */
 export function writeRoot(
   root: string,
   { files, links = {}, folders = [] }: RootContents,
@@ -25,6 +33,7 @@ export function writeRoot(
       inside(root, posix.resolve('/', posix.dirname(posix.join('/', path)), target)),
       place,
     )
+    lutimesSync(place, modifiedAt, modifiedAt)
   }
 }
 

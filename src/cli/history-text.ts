@@ -1,5 +1,6 @@
 /** A node's history for a terminal: its settings, disk use, events and findings. */
 
+import { rankedSignal } from '#judge/events/evictions.ts'
 import { mergedRounds } from '#judge/history/reclaim.ts'
 import type { DiskHolder } from '#model/disk-ledger.ts'
 import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/history.ts'
@@ -197,7 +198,8 @@ const happenedText = ({ at, what, subject, message }: Happening): string =>
   `${minuteOf(at)}  ${whatHappened[what]} ${clean(subject)}: ${clean(message)}`
 
 /** By the last reading before the eviction; the first one after it if there is none. */
-function whyEvicted({ at, subject }: Happening, days: Day[], width: number): string[] {
+function whyEvicted(eviction: Happening, days: Day[], width: number): string[] {
+  const { at } = eviction
   const readings = days
     .flatMap((day): EvictionBasis[] => [day, ...day.beforeEvictions])
     .filter(({ thresholds, held }) => thresholds !== null || held.length > 0)
@@ -205,8 +207,6 @@ function whyEvicted({ at, subject }: Happening, days: Day[], width: number): str
   const before = readings.find(reading => Date.parse(reading.at) <= Date.parse(at))
   const read = before ?? readings.at(-1)
   if (read === undefined) return []
-  const rank = read.firstVictims.indexOf(subject)
-  const order = read.firstVictims.map(name => clean(name)).join(', ')
   const limits = read.thresholds
     ?.slice(0, shownThresholds)
     .map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
@@ -214,12 +214,20 @@ function whyEvicted({ at, subject }: Happening, days: Day[], width: number): str
   return [
     `read ${before ? '' : 'after it, '}${minuteOf(read.at)}: eviction ${limits?.join(', ') || 'not known'}`,
     ...(held.length === 0 ? [] : [`disk held by ${held.join(', ')}`]),
-    ...(order === ''
-      ? []
-      : [
-          `first victims for disk: ${order} (this pod ${rank < 0 ? 'is not among them' : `is number ${rank + 1}`})`,
-        ]),
+    rankText(eviction, read),
   ].flatMap(text => wrap(text.replaceAll('\u00a0', ' '), width, '      ', '        '))
+}
+
+function rankText({ subject, resource }: Happening, { firstVictims }: EvictionBasis): string {
+  if (resource === undefined)
+    return 'no order of eviction: its message names no resource of the node'
+  const signal = rankedSignal(resource)
+  const order = firstVictims.find(one => one.signal === signal)?.pods ?? []
+  if (order.length === 0)
+    return `order of eviction for ${clean(resource)} not known: that reading has none`
+  const rank = order.indexOf(subject)
+  const names = order.map(name => clean(name)).join(', ')
+  return `first victims for ${clean(resource)}: ${names} (this pod ${rank < 0 ? 'is not among them' : `is number ${rank + 1}`})`
 }
 
 function holderText(holder: string): string {

@@ -87,6 +87,8 @@ export interface Happening {
   subject: string
   /** The kubelet's own words. */
   message: string
+  /** What was low when a pod was evicted, as the kubelet names it; absent: a limit of the pod's own, or not known. */
+  resource?: string
 }
 
 /** An image: the end of its name, its size by the CRI in bytes, and since which day no container was seen to use it (null: used; absent: not known). */
@@ -149,8 +151,8 @@ export interface NodeFacts {
   images: RememberedImage[]
   /** What held the most on its disks, largest first. */
   held: { filesystem: string; holder: string; bytes: number }[]
-  /** Pods that the kubelet would have evicted first for disk, in its order. */
-  firstVictims: string[]
+  /** Pods that the kubelet would have evicted first for memory and for disk, in its order. Absent signal: not known. */
+  firstVictims: { signal: string; pods: string[] }[]
   /** Earlier readings of the day after which a pod was evicted, by time; the last three. */
   beforeEvictions: EvictionBasis[]
   /** Rules that fail on it, waived ones included. */

@@ -184,6 +184,8 @@ export interface HostDiskUse {
   orphans?: { path?: string; bytes?: number }[]
   /** Files that are deleted and still open. */
   deletedFiles?: { on?: string; files?: number; bytes?: number }[]
+  /** Links older than 10 minutes in the folders of container logs that lead nowhere. */
+  brokenLinks?: number
   /** Number of the fixed measurements that failed. */
   missed?: number
 }

@@ -385,6 +385,7 @@ export const hostShape: ShapeOf<Host> = {
     snapshots: list({ use: 'text', count: 'number', bytes: 'number', inodes: 'number' }),
     orphans: list({ path: 'text', bytes: 'number' }),
     deletedFiles: list({ on: 'text', files: 'number', bytes: 'number' }),
+    brokenLinks: 'number',
     missed: 'number',
   },
   unread: list({ what: 'text', why: 'text' }),

@@ -19,6 +19,8 @@ export interface SavedNode {
   kubeletVersion?: string
   /** Pods of namespace `shop`, with the time of their eviction. */
   evicted?: Record<string, string>
+  /** What was low when they were evicted. */
+  low?: string
 }
 
 /** A recorded node of nodegroup `workers` in cluster `prod`. */
@@ -30,6 +32,7 @@ function savedNode({
   bootId,
   kubeletVersion,
   evicted = {},
+  low = 'ephemeral-storage',
 }: SavedNode): object {
   const node = recorded('single-disk-node')
   node.metadata.name = name
@@ -46,7 +49,10 @@ function savedNode({
       summary.node.runtime.containerFs,
     ])
       disk.availableBytes = Math.round(disk.capacityBytes * (1 - usedPercent / 100))
-  const pods = [...recorded('single-disk-pods').items, ...Object.entries(evicted).map(evictedPod)]
+  const pods = [
+    ...recorded('single-disk-pods').items,
+    ...Object.entries(evicted).map(([pod, at]) => evictedPod(pod, at, low)),
+  ]
   const sources = { configz, summary, pods }
   const read = Object.entries(sources).map(([what, value]) => [
     what,
@@ -61,12 +67,12 @@ function savedNode({
   }
 }
 
-const evictedPod = ([name, at]: [string, string]) => ({
+const evictedPod = (name: string, at: string, low: string) => ({
   metadata: { namespace: 'shop', name, uid: name },
   spec: { containers: [{ name: 'app', image: 'app' }] },
   status: {
     ...{ phase: 'Failed', reason: 'Evicted' },
-    message: 'The node was low on resource: ephemeral-storage.',
+    message: `The node was low on resource: ${low}.`,
     conditions: [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: at }],
   },
 })

@@ -58,6 +58,7 @@ const diskUse = z.object({
     .array(z.object({ on: disk, files: count, bytes: count }))
     .max(2)
     .optional(),
+  brokenLinks: count.optional(),
   missed: count,
 })
 

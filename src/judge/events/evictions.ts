@@ -17,6 +17,10 @@ const signalsOf: Readonly<Record<string, readonly Signal[]>> = {
   pids: ['pid.available'],
 }
 
+/** The signal by which the pods are ranked that history keeps. */
+export const rankedSignal = (resource: string): Signal | undefined =>
+  Object.hasOwn(signalsOf, resource) ? signalsOf[resource]?.[0] : undefined
+
 export interface Eviction {
   /** Pod UID if known, because a StatefulSet reuses names. */
   pod: string

@@ -1,7 +1,7 @@
 /** What happened on a node since it was last read, from all that still shows it: pods, events, conditions, the kubelet's log. */
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { isWithin } from '#judge/events/events.ts'
-import { recordedEvictions } from '#judge/events/evictions.ts'
+import { readEvictionMessage, recordedEvictions } from '#judge/events/evictions.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { Happening } from '#model/history.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -87,7 +87,14 @@ const happening = (
   what,
   subject: bounded(subject, nameLength),
   message: bounded(message, messageLength),
+  ...(what === 'evicted' && resourceOf(message)),
 })
+
+/** A pod that was refused has no rank. */
+function resourceOf(message: string): Pick<Happening, 'resource'> {
+  const { resource, isRefused } = readEvictionMessage(message)
+  return resource === null || isRefused ? {} : { resource }
+}
 
 /** Each once: the same act in the same minute. Evictions are kept before all else. */
 export function merged(before: readonly Happening[], now: readonly Happening[]): Happening[] {

@@ -1,5 +1,6 @@
 /** The few facts of a node that are kept for a day, in at most 4,096 bytes, whatever its names and texts are. */
 
+import { rankedSignal } from '#judge/events/evictions.ts'
 import { bounded } from '#judge/text.ts'
 import type { ComparedFinding, MetNode } from '#model/delta.ts'
 import type { EvictionBasis, FillSeries, NodeFacts } from '#model/history.ts'
@@ -101,10 +102,13 @@ const heldOf = (ledger: AuditedNode['ledger']): NodeFacts['held'] =>
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, keptHolders)
 
-const victimsOf = (first: FirstVictims[] | null): string[] =>
-  (first?.find(({ signal }) => signal === 'nodefs.available')?.pods ?? []).map(
-    ({ namespace, name }) => bounded(`${namespace}/${name}`, 120),
-  )
+const victimsOf = (first: FirstVictims[] | null): NodeFacts['firstVictims'] =>
+  (first ?? [])
+    .filter(({ signal }) => signal === 'memory.available' || signal === 'nodefs.available')
+    .map(({ signal, pods }) => ({
+      signal,
+      pods: pods.map(({ namespace, name }) => bounded(`${namespace}/${name}`, 120)),
+    }))
 
 const short = (text: string | null) => text && bounded(text, 60)
 
@@ -144,16 +148,20 @@ const eventsOf = (earlier: NodeFacts, now: NodeFacts) => ({
   rounds: mergedRounds(earlier.rounds, now.rounds),
 })
 
-/** A reading that is replaced stays if a pod was evicted between it and the later one. */
+/** A reading that is replaced stays if a pod was evicted between it and the later one, with the orders for what was low. */
 function basesOf(earlier: NodeFacts, now: NodeFacts): EvictionBasis[] {
-  const isNeeded = eventsOf(earlier, now).happened.some(
+  const evictions = eventsOf(earlier, now).happened.filter(
     ({ what, at }) =>
       what === 'evicted' &&
       Date.parse(at) > Date.parse(earlier.at) &&
       Date.parse(at) <= Date.parse(now.at),
   )
-  if (!isNeeded || earlier.thresholds === null) return earlier.beforeEvictions
-  const { at, thresholds, held, firstVictims } = earlier
+  const { at, thresholds, held } = earlier
+  if (evictions.length === 0 || thresholds === null) return earlier.beforeEvictions
+  const signals = evictions.flatMap(({ resource = '' }) => rankedSignal(resource) ?? [])
+  const firstVictims = earlier.firstVictims.filter(({ signal }) =>
+    signals.some(one => one === signal),
+  )
   return [...earlier.beforeEvictions, { at, thresholds, held, firstVictims }].slice(-keptBases)
 }
 

@@ -21,7 +21,7 @@ const basis = {
     .array(z.object({ signal: z.string(), value: z.string(), hard: z.boolean(), margin: number }))
     .nullable(),
   held: z.array(z.object({ filesystem: z.string(), holder: z.string(), bytes: count })).default([]),
-  firstVictims: z.array(z.string()).default([]),
+  firstVictims: z.array(z.object({ signal: z.string(), pods: z.array(z.string()) })).default([]),
 }
 
 const nodeFacts: z.ZodType<NodeFacts> = z.object({
@@ -76,6 +76,7 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
         what: z.enum(['evicted', 'image-gc-failed', 'image-deleted', 'condition', 'reboot']),
         subject: z.string(),
         message: z.string(),
+        resource: z.string().optional(),
       }),
     )
     .default([]),

@@ -286,12 +286,12 @@ if process kubelet; then
   [ -s part.kubelet.startedAt ] || unread 'the start of the process' 'its times in /proc could not be read'
   unit=$(awk -F/ '$NF ~ /\.service$/ { print $NF; exit }' "$R/proc/$pid/cgroup" 2>/dev/null)
 else
-  [ -n "$several" ] || unread 'kubelet process' 'no process of that name runs; its files were looked for where they usually lie'
+  [ -n "$several" ] || unread 'kubelet process' 'no process of that name runs: only the usual files were read'
   unit=
 fi
 unit=${unit:-kubelet.service}
 kubelets=$several
-[ -z "$kubelets" ] || unread 'kubelet process' "several run ($kubelets): which of them is the one of this node is not known, so none is told"
+[ -z "$kubelets" ] || unread 'kubelet process' "several run ($kubelets): the one of this node is not known"
 
 : >units
 {
@@ -414,17 +414,25 @@ if [ -n "$endpoint" ]; then
   export CONTAINER_RUNTIME_ENDPOINT IMAGE_SERVICE_ENDPOINT
 fi
 
-# cri WHAT PART ROOT KEEP COMMAND…: one list of the runtime.
+# crictl_answers NAME COMMAND…: as `ask`; one that did not answer is not started again.
 hangs=
+crictl_answers() {
+  why=$hangs
+  [ -z "$hangs" ] || return
+  out=$1
+  shift
+  ask "$out" 8 crictl "$@" || case $why in *'did not answer'*) hangs='crictl did not answer before, so it was not asked again' ;; esac
+  [ -z "$why" ]
+}
+
+# cri WHAT PART ROOT KEEP COMMAND…: one list of the runtime.
 cri() {
   told=$1
   made=$2
   inside=$3
   kept=$4
   shift 4
-  if [ -n "$hangs" ]; then unread "$told" 'crictl did not answer before, so it was not asked again'; return; fi
-  if ! ask cri 8 crictl "$@"; then
-    case $why in *'did not answer'*) hangs=yes ;; esac
+  if ! crictl_answers cri "$@"; then
     unread "$told" "$why"
     return
   fi
@@ -432,9 +440,11 @@ cri() {
 }
 c='/containers/[]'
 s='/items/[]'
+l=/labels/io.kubernetes
+p=$l.pod
 cri runtime.images runtime.images /images '/images/[]/id /images/[]/repoTags /images/[]/repoDigests /images/[]/size /images/[]/pinned' images -o json
-cri runtime.containers runtime.containers /containers "$c/id $c/podSandboxId $c/metadata/name $c/metadata/attempt $c/image/image $c/image/userSpecifiedImage $c/imageRef $c/imageId $c/state $c/createdAt $c/labels/io.kubernetes.container.name $c/labels/io.kubernetes.pod.name $c/labels/io.kubernetes.pod.namespace $c/labels/io.kubernetes.pod.uid" ps -a -o json
-cri runtime.sandboxes runtime.sandboxes /items "$s/id $s/metadata/name $s/metadata/attempt $s/metadata/uid $s/metadata/namespace $s/state $s/createdAt $s/runtimeHandler $s/labels/io.kubernetes.pod.name $s/labels/io.kubernetes.pod.namespace $s/labels/io.kubernetes.pod.uid" pods -o json
+cri runtime.containers runtime.containers /containers "$c/id $c/podSandboxId $c/metadata/name $c/metadata/attempt $c/image/image $c/image/userSpecifiedImage $c/imageRef $c/imageId $c/state $c/createdAt $c$l.container.name $c$p.name $c$p.namespace $c$p.uid" ps -a -o json
+cri runtime.sandboxes runtime.sandboxes /items "$s/id $s/metadata/name $s/metadata/attempt $s/metadata/uid $s/metadata/namespace $s/state $s/createdAt $s/runtimeHandler $s$p.name $s$p.namespace $s$p.uid" pods -o json
 f=
 for list in imageFilesystems containerFilesystems; do
   f="$f /status/$list/[]/timestamp /status/$list/[]/fsId/mountpoint /status/$list/[]/usedBytes/value /status/$list/[]/inodesUsed/value"
@@ -452,7 +462,7 @@ fi
 
 # ── containerd: what it runs with, by crictl info, else by its files. Of info only these fields: it may hold the registries' credentials. ──
 : >info
-if [ -n "$hangs" ]; then unread 'crictl info' 'crictl did not answer before, so it was not asked again'; elif ask info 8 crictl info; then :; else unread 'crictl info' "$why"; fi
+crictl_answers info info || unread 'crictl info' "$why"
 if [ -s info ] && ! pick info '' >whole; then
   unread 'crictl info' 'what it printed is no JSON'
   : >info
@@ -517,7 +527,7 @@ elif readable "$containerd_config"; then
     case $pattern in /*) ;; *) pattern=${containerd_config%/*}/$pattern ;; esac
     case $pattern in
       *[!A-Za-z0-9_./*-]*)
-        unread "containerd file $pattern" 'its name has other characters than letters, digits, dots and dashes'
+        unread "containerd file $pattern" 'its name has unusual characters'
         skipped=yes
         continue
         ;;
@@ -675,7 +685,7 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/
   fi
   many=$((many + 1))
   if [ "$many" -gt 60 ]; then unread logrotate 'more than 60 files: the rest was not read'; break; fi
-  [ ! -h "$file" ] || { unread "logrotate file $path" 'it is a link: what it leads to may be any file of the node, so nothing of it is told'; continue; }
+  [ ! -h "$file" ] || { unread "logrotate file $path" 'a link may lead to any file, so nothing of it is told'; continue; }
   readable "$path" || { unread "logrotate file $path" "$why"; continue; }
   sum_of "$file"
   changed=
@@ -684,8 +694,10 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/
   tr '\000' '\002' <"$file" | FILE=$path SUM=$sum CHANGED=$changed STRANGE=strange awk "$lib"'
     BEGIN {
       changed = ENVIRON["CHANGED"] ~ /^[0-9]+$/ ? "\"" iso(ENVIRON["CHANGED"] + 0) "\"" : "null"
-      n_known = split("addextension allowhardlink compress compressext copy copytruncate create createolddir daily dateext dateformat datehourago dateyesterday delaycompress extension hourly ifempty ignoreduplicates include mailfirst maillast maxage maxsize minage minsize minutes missingok monthly noallowhardlink nocompress nocopy nocopytruncate nocreate nocreateolddir nodateext nodelaycompress noignoreduplicates nomail nomissingok noolddir norenamecopy nosharedscripts noshred notifempty olddir renamecopy rotate sharedscripts size start su tabooext taboopat weekly yearly", all_known, " ")
+      n_known = split("addextension compressext daily dateformat datehourago dateyesterday extension hourly ifempty include mailfirst maillast maxage maxsize minage minsize minutes monthly nomail noshred notifempty rotate size start su tabooext taboopat weekly yearly", all_known, " ")
       for (i = 1; i <= n_known; i++) known[all_known[i]] = 1
+      n_known = split("allowhardlink compress copy copytruncate create createolddir dateext delaycompress ignoreduplicates missingok olddir renamecopy sharedscripts", all_known, " ")
+      for (i = 1; i <= n_known; i++) known[all_known[i]] = known["no" all_known[i]] = 1
     }
     function put(name, value) { if (!(name in values)) order[++n] = name; values[name] = value }
     function flush(  i) {
@@ -772,7 +784,6 @@ else
   fi
   # Of a job only when, and whether it is for the files of /etc: the command may hold anything.
   : >unsure
-  : >unsure
   # jobs FILE FORM: a table of cron; a script that cron starts; a unit; something else.
   jobs() {
     : >when
@@ -854,15 +865,16 @@ for place in "$pod_logs" /var/log/containers /var/lib/docker/containers; do
 done
 # No link is followed: a pod may have put it there. Those of the kubelet lead to files that were just counted.
 if [ -n "$counted" ] && [ -d "$R/var/log/containers" ]; then
+  behind='log files behind links in /var/log/containers'
   if ask links 5 find "$R/var/log/containers" -type l ! -path "*$newline*" -exec stat -c %N '{}' + -o -type l -exec stat -c odd '{}' +; then
     strange=$(PODS="$R$pod_logs/" PLAIN="$pod_logs/" DOCKER=/var/lib/docker/containers/ awk '
       { parts = split($0, part, " -> "); sub(/^.* -> .?/, ""); sub(/.$/, "") }
       parts == 2 && ($0 !~ /\/\.\.(\/|$)/) && (index($0, ENVIRON["PODS"]) == 1 || index($0, ENVIRON["PLAIN"]) == 1 || index($0, ENVIRON["DOCKER"]) == 1) { next }
       { n++ }
       END { if (n) print n }' links)
-    [ -z "$strange" ] || unread 'log files behind links in /var/log/containers' "links that lead to other places than logs of pods are not followed: $strange"
+    [ -z "$strange" ] || unread "$behind" "links that lead to other places than logs of pods are not followed: $strange"
   else
-    unread 'log files behind links in /var/log/containers' "$why"
+    unread "$behind" "$why"
   fi
 fi
 # The kubelet's own names are N.log, and N.log.DATE-TIME with or without .gz; anything else that looks rotated was made by somebody else.
@@ -987,7 +999,7 @@ pem="$R/var/lib/kubelet/pki/kubelet-client-current.pem"
 if [ -n "$kubelets" ]; then
   unread 'the running configuration' 'several kubelets run: which of them has port 10250 is not known'
 elif [ ! -r "$pem" ]; then
-  unread 'the running configuration' 'this node has no client certificate of its kubelet, so port 10250 was not asked'
+  unread 'the running configuration' 'without a client certificate of the kubelet port 10250 was not asked'
 elif ask configz 6 curl -sS -f -k --max-time 5 --noproxy '*' --cert "$pem" --key "$pem" https://127.0.0.1:10250/configz; then
   if run 5 awk -v root= -v keep= -v hide=1 "$json" configz >part.configz 2>/dev/null && holds part.configz '"kubeletconfig"'; then :; else
     rm -f part.configz
@@ -1006,9 +1018,11 @@ missed=0
 : >folders
 : >orphans
 
+is_folder() { [ -d "$R$1" ] && [ ! -h "$R$1" ]; }
+
 # measure HOLDER FOLDER: the space that it takes on nodefs or imagefs. `du` fails where a file goes while it walks, and has its sum all the same.
 measure() {
-  if [ ! -d "$R$2" ] || [ -h "$R$2" ]; then return; fi
+  is_folder "$2" || return
   case $(device_of "$2") in '') return ;; "$nodefs") on=nodefs ;; "$imagefs") on=imagefs ;; *) return ;; esac
   run 6 du -xks "$R$2" >du 2>/dev/null
   [ -s du ] || { missed=$((missed + 1)); return; }
@@ -1021,7 +1035,7 @@ measure() {
 
 # orphans FOLDER: folders of pods there, named by their UID, that have no sandbox.
 orphans() {
-  if [ ! -d "$R$1" ] || [ -h "$R$1" ]; then return; fi
+  is_folder "$1" || return
   run 6 du -xk -d 1 "$R$1" >du 2>/dev/null
   if [ ! -s du ] || [ ! -s part.runtime.sandboxes ]; then missed=$((missed + 1)); return; fi
   TOP=$R$1 PLACE=$R awk "$lib"'
@@ -1118,8 +1132,14 @@ if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubele
       END { for (name in files) print "{" kv("on", jstr(name)) "," kv("files", files[name]) "," kv("bytes", bytes[name]) "}" }' - deleted >lines
     joined lines >part.use.deletedFiles
   fi
+  # Links that lead nowhere: the kubelet deletes them each minute. Only their number is printed, so a name can forge nothing.
+  if [ -z "$pod_logs" ]; then :; elif ask links 5 find "$R/var/log/containers" "$R$pod_logs" -mmin +10 -xtype l -exec stat -c . '{}' +; then
+    printf '%d' "$(wc -l <links)" >part.use.brokenLinks
+  else
+    unread 'broken links' "$why"
+  fi
   printf '%s' "$missed" >part.use.missed
-  members use. folders orphans snapshots deletedFiles missed >part.host.diskUse
+  members use. folders orphans snapshots deletedFiles brokenLinks missed >part.host.diskUse
 fi
 
 [ -z "$sumless" ] || unread 'hashes of files' "$sumless"

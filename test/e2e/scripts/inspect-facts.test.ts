@@ -387,7 +387,7 @@ describe('nothing is passed over without a word', () => {
         ),
       )
       expect(whyUnread(spaced, 'containerd file /etc/containerd/conf d/*.toml')).toContain(
-        'name has other characters',
+        'name has unusual characters',
       )
       const fine = told(
         withFiles(
@@ -589,6 +589,25 @@ describe('what holds the disks', () => {
       expect(missed).toBe(0)
     },
   )
+
+  it('counts links that lead nowhere for ten minutes, by their number alone', generous, () => {
+    const [links, log] = ['/var/log/containers', '/var/log/pods/shop_shop-1_uid/app/0.log']
+    const young = `${which('ln')} -s /nowhere "$HIGHWATER_ROOT${links}/young.log"`
+    const made = node({ ctr: `${young}\n${ctr}` })
+    const broken = {
+      [`${links}/a.log`]: '/var/log/pods/gone/0.log',
+      [`${links}/b\n.log`]: '/var/log/pods/gone/1.log',
+      '/var/log/pods/shop_shop-1_uid/app/1.log': '/var/lib/docker/containers/gone/gone-json.log',
+    }
+    const living = { [`${links}/living.log`]: log }
+    for (const platform of here) {
+      const answer = told({ ...made, links: { ...made.links, ...living, ...broken } }, platform)
+      expect([platform.name, answer.host.diskUse]).toMatchObject([
+        platform.name,
+        { brokenLinks: 3 },
+      ])
+    }
+  })
 
   it('counts what could not be measured, and says why snapshots are not told', generous, () => {
     const answer = told(node({ du: 'exit 1' }))

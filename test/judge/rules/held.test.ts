@@ -23,6 +23,15 @@ describe('rules on what holds the disk', () => {
     expect(state(rule, { held })).toBe(is)
   })
 
+  it.each([
+    { brokenLinks: 10, is: 'fail' },
+    { brokenLinks: 9, is: 'pass' },
+    { brokenLinks: undefined, is: 'pass' },
+  ])('log-debris with $brokenLinks broken links: $is', ({ brokenLinks, is }) => {
+    const host = { diskUse: { folders: [], snapshots: [], brokenLinks, missed: 0 } }
+    expect(state(logDebris, { host })).toBe(is)
+  })
+
   it('do not apply where the node did not measure', () => {
     for (const rule of [unexplainedDiskUse, logDebris, idleImages])
       expect(state(rule, {})).toBe('notApplicable')

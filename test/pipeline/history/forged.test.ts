@@ -56,12 +56,19 @@ describe('a forged day of a node', () => {
     )
     const file = join(store, name)
     const facts = JSON.parse(gunzipSync(readFileSync(file)).toString('utf8'))
-    const happened = { at: takenAt, what: 'evicted', subject: 'pod', message: 'text' }
+    const happened = {
+      at: takenAt,
+      what: 'evicted',
+      subject: 'pod',
+      message: 'text',
+      resource: 'memory',
+    }
     const round = { at: takenAt, wantedBytes: 1, countedBytes: 1, freedBytes: 1, predictedBytes: 1 }
     const held = [{ filesystem: 'nodefs', holder: 'images', bytes: 1 }]
     const full = { ...facts, ...{ happened: [happened], rounds: [round], held } }
     let shown = 0
-    for (const forged of forgeries({ ...full, firstVictims: ['pod'], rules: ['rule'] })) {
+    const firstVictims = [{ signal: 'nodefs.available', pods: ['pod'] }]
+    for (const forged of forgeries({ ...full, firstVictims, rules: ['rule'] })) {
       writeFileSync(file, gzipSync(JSON.stringify({ ...(forged as object), node: 'a' })))
       const { code, stdout } = await inProcess(['history', 'a', '--store', store])
       if (code === 0) shown++

@@ -355,8 +355,13 @@ describe('highwater history', () => {
     const line = JSON.parse(gunzipSync(readFileSync(shard)).toString())
     const evil = '\u001b[2J\u202e<script>'
     const at = '2026-11-21T03:12:00Z'
-    const happened = [{ at, what: 'evicted', subject: evil, message: evil }]
-    const basis = { at, thresholds: [], held: [], firstVictims: [evil] }
+    const happened = [{ at, what: 'evicted', subject: evil, message: evil, resource: 'memory' }]
+    const basis = {
+      at,
+      thresholds: [],
+      held: [],
+      firstVictims: [{ signal: 'memory.available', pods: [evil] }],
+    }
     const hostile = [
       { ...line, node: 'long', rules: Array(18).fill('x'.repeat(500)) },
       { ...line, node: 'shape', beforeEvictions: [{ ...basis, held: [{ bytes: -1 }] }] },
@@ -437,10 +442,30 @@ describe('highwater history', () => {
       const [, why] = text.split(`2026-11-20 ${time} UTC evicted shop/${name}: `)
       expect(why).toMatch(
         new RegExp(
-          `^The node was low on resource: ephemeral-storage. read 2026-11-20 ${read} UTC: eviction .*${threshold}.* disk held by .*first victims for disk: `,
+          `^The node was low on resource: ephemeral-storage. read 2026-11-20 ${read} UTC: eviction .*${threshold}.* disk held by .*first victims for ephemeral-storage: `,
         ),
       )
     }
+  })
+
+  it.each([
+    { low: 'memory', rank: 'first victims for memory: ip-10-99-0-61-ec2-internal/crashing' },
+    { low: 'pids', rank: 'order of eviction for pids not known: that reading has none' },
+    { low: 'patience', rank: 'no order of eviction: its message names no resource of the node' },
+  ])('names the order of an eviction for $low, or why it is not known', async ({ low, rank }) => {
+    const store = temporaryFolder()
+    for (const [hour, names] of [
+      [7, []],
+      [12, ['first']],
+    ] as const) {
+      const pods = Object.fromEntries(names.map(name => [name, at(20, 8)]))
+      await audit(store, at(20, hour), [{ name: 'a', evicted: pods, low }])
+    }
+    const { stdout } = await inProcess(['history', 'a', '--store', store])
+    const [, why] = stdout
+      .replace(/\s+/g, ' ')
+      .split(`UTC evicted shop/first: The node was low on resource: ${low}.`)
+    expect(why).toContain(rank)
   })
 
   it('prints the days as data, of one that is there', async () => {

@@ -1,16 +1,18 @@
 import { heldBy, heldEvidence, heldText } from '#judge/held.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { line, nodeRule } from '#judge/rule.ts'
 
 const least = { percent: 1, gib: 1 }
+/** A few links can break between two rounds of the kubelet. */
+const leastLinks = 10
 
 export const logDebris = nodeRule({
   id: 'log-debris',
   family: 'logs',
   severity: 'low',
   needs: ['ledger'],
-  title: 'Logs and folders of deleted pods stay on the disk',
-  why: 'The kubelet deletes the folders of a pod when its object is gone. What stays behind is in no statistic of a pod, so no eviction frees it.',
-  fix: 'Delete the folders below /var/log/pods and /var/lib/kubelet/pods that belong to no pod, and look in the log of the kubelet for why it could not.',
+  title: 'Logs, links and folders of deleted pods stay on the disk',
+  why: 'The kubelet deletes the folders of a pod when its object is gone, and broken links to logs every minute. What stays behind is in no statistic of a pod, so no eviction frees it.',
+  fix: 'Delete the folders below /var/log/pods and /var/lib/kubelet/pods that belong to no pod, and the broken links (find /var/log/containers -xtype l). Look in the log of the kubelet for the reason.',
   sources: [
     'pkg/kubelet/kuberuntime/kuberuntime_gc.go evictPodLogsDirectories',
     'pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs',
@@ -18,7 +20,13 @@ export const logDebris = nodeRule({
   // Only a measurement on the node shows it.
   appliesTo: ({ host }) => host?.diskUse !== undefined,
 
-  *judge({ ledger }) {
+  *judge({ ledger, host }) {
+    const links = host?.diskUse?.brokenLinks ?? 0
+    if (links >= leastLinks)
+      yield {
+        consequence: `${links} links to container logs lead nowhere for more than 10 minutes: the kubelet does not clean up after deleted containers. Each holds an inode.`,
+        evidence: [line('host', 'broken links of container logs', String(links))],
+      }
     for (const held of heldBy(ledger, ['log-debris', 'orphaned-pods'], least))
       yield {
         consequence: `${heldText(held)} belongs to pods that are deleted. It counts for no pod, and eviction does not free it.`,

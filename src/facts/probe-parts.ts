@@ -1,13 +1,14 @@
 /** Parts of a node that the probe names in `host.unread[].what`. Source: remediate/scripts/inspect.sh `unread`. */
 
 export type ProbePart =
-  | { is: 'kubelet' | 'filesystems' | 'runtime' | 'images' | 'containers' | 'other' }
-  /** A configuration file or drop-in folder of the kubelet. */
-  | { is: 'kubelet-file' | 'drop-ins'; path: string }
+  | { is: 'kubelet' | 'filesystems' | 'runtime' | 'images' | 'containers' | 'logrotate' | 'other' }
+  /** A configuration file or drop-in folder of the kubelet, or a file of logrotate. */
+  | { is: 'kubelet-file' | 'drop-ins' | 'logrotate-file'; path: string }
 
 const withPath = [
   ['kubelet-file', 'kubelet file '],
   ['drop-ins', 'drop-ins in '],
+  ['logrotate-file', 'logrotate file '],
 ] as const
 const forms: readonly [RegExp, Exclude<ProbePart, { path: string }>['is']][] = [
   [/^(?:host\.)?kubelet/, 'kubelet'],
@@ -15,6 +16,7 @@ const forms: readonly [RegExp, Exclude<ProbePart, { path: string }>['is']][] = [
   [/^runtime$/, 'runtime'],
   [/^runtime\.images$/, 'images'],
   [/^runtime\.containers$/, 'containers'],
+  [/^logrotate$/, 'logrotate'],
 ]
 
 export function probePart(what: string): ProbePart {

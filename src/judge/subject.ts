@@ -212,7 +212,7 @@ function coverageState(
 /** The replay's own words on what it left open. */
 const saidOf = (need: Need, { unknowns }: NodePrediction): string =>
   unknowns
-    .filter(({ what }) => what.startsWith(`${need}.`))
+    .filter(({ part }) => part === need)
     .map(({ effect }) => effect)
     .join('; ')
 

@@ -394,6 +394,8 @@ export interface UnreadFile {
 /** What could not be computed, and what that does to the answer. */
 export interface Unknown {
   what: string
+  /** The part of the prediction that is null because of it. */
+  part?: 'configuration' | 'imageGC' | 'nextStart'
   effect: string
 }
 

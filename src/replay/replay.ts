@@ -74,6 +74,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   if (configuration && !settings?.imageGc) {
     unknowns.push({
       what: 'imageGC.thresholds',
+      part: 'imageGC',
       effect: 'the image GC fields of configz cannot be read: when image GC runs is not known',
     })
   }
@@ -107,7 +108,10 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   if (whatIf.fills.length > 0) {
     prediction.timeline = predictTimeline(node, settings, whatIf.fills, unknowns)
   }
-  prediction.unknowns = distinct([...unknowns, ...nextStart.unknowns])
+  prediction.unknowns = distinct([
+    ...unknowns,
+    ...nextStart.unknowns.map(unknown => ({ ...unknown, part: 'nextStart' as const })),
+  ])
   return prediction
 }
 

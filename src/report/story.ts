@@ -382,8 +382,7 @@ function eventText({ event, detail }: TimelineEvent): string {
 
 /** Files that were never read are not listed as missing. */
 function unknownLines({ unknowns: all, nextStart }: NodePrediction): string[] {
-  const unknowns =
-    nextStart === null ? all.filter(({ what }) => !what.startsWith('nextStart.')) : all
+  const unknowns = nextStart === null ? all.filter(({ part }) => part !== 'nextStart') : all
   const lines = unknowns
     .slice(0, shownUnknowns)
     .map(({ what, effect }) => `${foldedLine(what, 120)}: ${foldedLine(effect, 240)}`)

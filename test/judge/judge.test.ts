@@ -120,7 +120,9 @@ describe('outcomes', () => {
     ],
     [{ errors: [{ what: 'host' as const, message: 'timed out' }] }, 'timed out'],
   ])('says what the replay says of files that were asked for: %j', (record, reason) => {
-    const prediction = { unknowns: [{ what: 'nextStart.files', effect: 'no main file' }] }
+    const prediction = {
+      unknowns: [{ what: 'nextStart.files', part: 'nextStart' as const, effect: 'no main file' }],
+    }
     const { unknowns } = judged(
       [toy(function* () {}, { needs: ['nextStart'] })],
       [buildNode({ record, prediction })],
@@ -130,7 +132,7 @@ describe('outcomes', () => {
 
   it('lets a rule see what the replay left open about a prediction', () => {
     const unknowns = [
-      { what: 'nextStart.environment', effect: 'flags not followed' },
+      { what: 'nextStart.environment', part: 'nextStart' as const, effect: 'flags not followed' },
       { what: 'summary', effect: 'something else' },
     ]
     const nextStart = {

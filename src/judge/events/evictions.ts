@@ -1,5 +1,6 @@
 /** Evictions of one node's last hour, from its pods and from events, each with the pod's owner. */
 
+import { signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded } from '#judge/text.ts'
@@ -9,17 +10,9 @@ import { byText } from '#model/text-order.ts'
 import { isWithin, recentEvents } from './events.ts'
 import { ownerOf } from './owners.ts'
 
-/** Upstream: pkg/kubelet/eviction/helpers.go signalToResource. */
-const signalsOf: Readonly<Record<string, readonly Signal[]>> = {
-  memory: ['memory.available', 'allocatableMemory.available'],
-  'ephemeral-storage': ['nodefs.available', 'imagefs.available', 'containerfs.available'],
-  inodes: ['nodefs.inodesFree', 'imagefs.inodesFree', 'containerfs.inodesFree'],
-  pids: ['pid.available'],
-}
-
 /** The signal by which the pods are ranked that history keeps. */
 export const rankedSignal = (resource: string): Signal | undefined =>
-  Object.hasOwn(signalsOf, resource) ? signalsOf[resource]?.[0] : undefined
+  Object.hasOwn(signalsOfResource, resource) ? signalsOfResource[resource]?.[0] : undefined
 
 export interface Eviction {
   /** Pod UID if known, because a StatefulSet reuses names. */
@@ -98,43 +91,6 @@ export function allEvictions(
   )
 }
 
-export interface EvictionCause {
-  /** What was low; null: the pod was over a limit of its own, or the message is another. */
-  resource: string | null
-  /** The pod had not begun to run. */
-  isRefused: boolean
-  threshold: { quantity: string; available: string } | null
-  containers: { name: string; used: string; request: string }[]
-}
-
-const resourceOfCondition: Readonly<Record<string, string>> = {
-  Memory: 'memory',
-  Disk: 'ephemeral-storage',
-  PID: 'pids',
-}
-
-/** Upstream: pkg/kubelet/eviction/helpers.go evictionMessage; eviction_manager.go Admit. */
-export function readEvictionMessage(message: string): EvictionCause {
-  const [, low] = /The node was low on resource: ([a-z-]{1,40})\./.exec(message) ?? []
-  const [, condition] =
-    /The node had condition: \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(message) ?? []
-  const [, quantity, available] =
-    /Threshold quantity: ([^\s,]{1,40}), available: ([^\s,]{1,40})\.(?: |$)/.exec(message) ?? []
-  const using =
-    /Container (\S{1,63}) was using ([^\s,]{1,40}), (?:request is|which exceeds its request of) ([^\s,]{1,40}?)(?:,|\.(?: |$))/g
-  const resource = low ?? (condition === undefined ? undefined : resourceOfCondition[condition])
-  return {
-    resource: resource !== undefined && Object.hasOwn(signalsOf, resource) ? resource : null,
-    isRefused: condition !== undefined,
-    threshold: quantity === undefined || available === undefined ? null : { quantity, available },
-    containers: [...message.matchAll(using)].map(([, name = '', used = '', request = '']) => ({
-      name,
-      used,
-      request,
-    })),
-  }
-}
-
 /** By resource: the owners of those that replay evicts first. */
 export function nextVictims(
   eviction: NodeSubject['eviction'],
@@ -156,7 +112,7 @@ export function nextVictims(
           .toSorted((a, b) => a.rank - b.rank)
         return first ? [owners.get(nameOf(first.namespace, first.name)) ?? null] : []
       })
-  const byResource = Object.entries(signalsOf).map(
+  const byResource = Object.entries(signalsOfResource).map(
     ([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const,
   )
   return Object.fromEntries(byResource.filter(([, owners]) => owners.length > 0))

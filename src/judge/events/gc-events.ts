@@ -5,6 +5,7 @@
  * ImageGCFailed comes from the second failure in a row on, with the error of the round; ContainerGCFailed each time.
  * Upstream: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/images/image_gc_manager.go GarbageCollect; alike from 1.24 to 1.37 but for texts.
  */
+import { isOfKubelet, isShortfall } from '#facts/kubelet/event-messages.ts'
 import { containerGcPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { agoMs, eventTimes, isWithin, recentEvents } from './events.ts'
@@ -20,31 +21,11 @@ const isStillFailing = (event: NodeEvent, at: string): boolean =>
 export const isJustReported = (time: string | null, at: string): boolean =>
   (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
 
-/** The texts of 1.24 to 1.25, 1.26 to 1.34, and from 1.35 on, which no longer says how much was wanted. */
-const shortfall =
-  /garbage collect required amount of images|Insufficient free disk space on the node's image filesystem|Failed to free sufficient space by deleting unused images/
-const isShortfall = ({ message }: NodeEvent) => shortfall.test(message)
-
 /** Rounds that freed too little, up to now. Only FreeDiskSpaceFailed: ImageGCFailed repeats it. */
 export const shortfalls = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
   recentEvents(events, at, ['FreeDiskSpaceFailed']).filter(
-    event => isShortfall(event) && isStillFailing(event, at),
+    event => isShortfall(event.message) && isStillFailing(event, at),
   )
-
-/** Bytes wanted (null if the message has none) and freed. */
-export function shortfallBytes({
-  message,
-}: NodeEvent): { asked: number | null; freed: number } | null {
-  const [, asked, freed = ''] =
-    /(?:Wanted|Attempted) to free (\d{1,16}) bytes, but (?:freed|only found) (\d{1,16}) bytes/.exec(
-      message,
-    ) ??
-    /( )\(freed (\d{1,16}) bytes\)/.exec(message) ??
-    []
-  return asked === undefined
-    ? null
-    : { asked: asked === ' ' ? null : Number(asked), freed: Number(freed) }
-}
 
 const periodMs: Readonly<Record<string, number>> = {
   InvalidDiskCapacity: imageGcPeriodMs,
@@ -64,13 +45,12 @@ export function failingGc(
   events: readonly NodeEvent[] | null,
   at: string,
 ): NodeEvent[] {
-  const failed = recentEvents(events, at, [reason]).filter(event => !isShortfall(event))
+  const failed = recentEvents(events, at, [reason]).filter(({ message }) => !isShortfall(message))
   const { count, last } = eventTimes(failed, at)
   if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at)))
     return []
-  // kube-proxy emits a start event on the node, too.
   const starts = recentEvents(events, at, ['Starting']).filter(({ message }) =>
-    message.includes('kubelet'),
+    isOfKubelet(message),
   )
   const rounds = 1 + startingMs / (periodMs[reason] ?? startingMs)
   const isStarting =

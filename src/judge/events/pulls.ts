@@ -1,3 +1,4 @@
+import { isOfPull, type PullCause, pullCause, pulledImage } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { bounded } from '#judge/text.ts'
@@ -6,45 +7,16 @@ import { byText } from '#model/text-order.ts'
 import { type EventTimes, eventTimes, isWithin, recentEvents } from './events.ts'
 import { registryOf } from './images.ts'
 
-export const rateLimit = 'rate limit (429)'
-
-/** Runtimes pass on what the registry says, each in its own words. */
-const causes: readonly [RegExp, string][] = [
-  [/toomanyrequests|too many requests|pull rate limit|status(?: code)?:? 429\b/i, rateLimit],
-  [/no space left on device/i, 'no space left'],
-  [/x509:|certificate/i, 'certificate (x509)'],
-  [/unauthorized|denied|forbidden|authorization failed|no basic auth credentials/i, 'denied'],
-  [/not found|manifest unknown|name unknown|not present with pull policy of Never/i, 'not found'],
-  [/timeout|timed out|deadline exceeded/i, 'timeout'],
-  [/no such host|connection refused|connection reset|no route to host/i, 'out of reach'],
-  [/InvalidImageName|couldn't parse image|invalid reference format/i, 'invalid name'],
-]
-
-/** Cause of a failed pull; null: unknown. The image name may contain any word, so it is removed first. */
-export function causeOf(message: string, image: string | null): string | null {
-  const text = image ? message.replaceAll(image, '') : message
-  return causes.find(([words]) => words.test(text))?.[1] ?? null
-}
-
-/** Upstream prints it with %q. */
-const imageIn = (message: string): string | null =>
-  /image (?:tag )?"([^"\\\s]{1,500})"/.exec(message)?.[1] ?? null
-
 export interface PullFailure extends EventTimes {
   pod: string
   image: string | null
   registry: string | null
-  cause: string | null
+  cause: PullCause | null
   message: string
   isPulledSince: boolean
 }
 
 const reasons = ['Failed', 'BackOff', 'ErrImageNeverPull', 'InspectFailed']
-/** Reason `Failed` is also used for containers that did not start. */
-const isOfPull = ({ reason, message }: NodeEvent) =>
-  reason !== 'Failed' ||
-  /pull(?:ing)? image|ErrImage|ImagePullBackOff|InvalidImageName|inspect image/i.test(message)
-
 const podOf = ({ pod }: NodeEvent): string => (pod ? `${pod.namespace}/${pod.name}` : '')
 
 /**
@@ -55,25 +27,25 @@ const podOf = ({ pod }: NodeEvent): string => (pod ? `${pod.namespace}/${pod.nam
 export function pullFailures(events: readonly NodeEvent[] | null, at: string): PullFailure[] {
   const pulled = recentEvents(events, at, ['Pulled'])
   const failed = recentEvents(events, at, reasons).filter(
-    event => event.pod !== null && isOfPull(event),
+    event => event.pod !== null && isOfPull(event.reason, event.message),
   )
   return [...Map.groupBy(failed, podOf)].flatMap(([pod, ofPod]) => {
-    const byImage = Map.groupBy(ofPod, ({ message }) => imageIn(message))
+    const byImage = Map.groupBy(ofPod, ({ message }) => pulledImage(message))
     if (byImage.size > 1) byImage.delete(null)
     return [...byImage].map(([image, ofImage]) => {
       const { first, last } = eventTimes(ofImage, at)
       const newest =
-        ofImage.findLast(({ message }) => causeOf(message, image) !== null) ?? ofImage.at(-1)
+        ofImage.findLast(({ message }) => pullCause(message, image) !== null) ?? ofImage.at(-1)
       const message = newest?.message ?? ''
-      const cause = causeOf(message, image)
+      const cause = pullCause(message, image)
       // One attempt produces up to three events: only those of one reason and cause are counted.
       const same = ofImage.filter(
-        event => event.reason === newest?.reason && causeOf(event.message, image) === cause,
+        event => event.reason === newest?.reason && pullCause(event.message, image) === cause,
       )
       const isPulledSince = pulled.some(
         event =>
           podOf(event) === pod &&
-          imageIn(event.message) === image &&
+          pulledImage(event.message) === image &&
           last !== null &&
           (event.lastTime ?? '') > last,
       )

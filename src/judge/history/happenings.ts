@@ -1,7 +1,8 @@
 /** What happened on a node since it was last read, from all that still shows it: pods, events, conditions, the kubelet's log. */
+import { evictionCause, imageGcLine } from '#facts/kubelet/event-messages.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { isWithin } from '#judge/events/events.ts'
-import { readEvictionMessage, recordedEvictions } from '#judge/events/evictions.ts'
+import { recordedEvictions } from '#judge/events/evictions.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { Happening } from '#model/history.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -26,10 +27,6 @@ const watchedConditions: ReadonlySet<string> = new Set([
   'PIDPressure',
   'Ready',
 ])
-/** Upstream: pkg/kubelet/images/image_gc_manager.go freeSpace. */
-const imageRemoval =
-  /^(\S{19,30}) .*Removing image to free bytes" imageID="([^"]{1,80})" size=(\d+)/
-
 export function happeningsOf(input: NodeInput, at: string): Happening[] {
   const recorded = recordedEvictions(input.pods ?? [], at, windowMs).map(
     ({ namespace, name, time, message }) =>
@@ -66,16 +63,12 @@ function fromConditions({ node }: NodeInput, at: string): Happening[] {
   })
 }
 
-function fromLog(lines: readonly string[], at: string): Happening[] {
-  return lines.flatMap(line => {
-    const [, time = '', image = '', size = ''] = imageRemoval.exec(line) ?? []
-    const ms = Date.parse(time.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
-    if (Number.isNaN(ms) || !isWithin(new Date(ms).toISOString(), at, windowMs)) return []
-    return [
-      happening(new Date(ms).toISOString(), 'image-deleted', image, `${size} bytes by the CRI`),
-    ]
+const fromLog = (lines: readonly string[], at: string): Happening[] =>
+  lines.flatMap(text => {
+    const line = imageGcLine(text)
+    if (line === null || !('image' in line) || !isWithin(line.at, at, windowMs)) return []
+    return [happening(line.at, 'image-deleted', line.image, `${line.bytes} bytes by the CRI`)]
   })
-}
 
 const happening = (
   at: string,
@@ -92,7 +85,7 @@ const happening = (
 
 /** A pod that was refused has no rank. */
 function resourceOf(message: string): Pick<Happening, 'resource'> {
-  const { resource, isRefused } = readEvictionMessage(message)
+  const { resource, isRefused } = evictionCause(message)
   return resource === null || isRefused ? {} : { resource }
 }
 

@@ -4,9 +4,9 @@
  * Follows  pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace: each round looks at the same low threshold, so what two
  *          rounds in a row want differs by what the first one freed, less what was written in between.
  */
+import { imageGcLine, shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { shortfallBytes } from '#judge/events/gc-events.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { Happening, NodeFacts, ReclaimRound, RememberedImage } from '#model/history.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -17,10 +17,6 @@ import { byText } from '#model/text-order.ts'
 const mostRounds = 6
 /** Two rounds further apart than this may have had others between them. */
 const mostApartMs = 1.5 * imageGcPeriodMs
-const trigger =
-  /^(\S{19,30}) .*over the high threshold, trying to free bytes.{0,80}amountToFree=(\d{1,16})\b/
-const removal = /^\S{19,30} .*Removing image to free bytes" imageID="[^"]{1,80}" size=(\d{1,16})\b/
-
 type Reported = Pick<ReclaimRound, 'at' | 'wantedBytes' | 'countedBytes'>
 
 /** By the kubelet's own words: its events of rounds that freed too little, or its log. */
@@ -49,25 +45,20 @@ function freedUntil({ at, wantedBytes }: Reported, next: Reported | undefined): 
 
 function fromLog(lines: readonly string[]): Reported[] {
   const rounds: Reported[] = []
-  for (const line of lines) {
-    const [, time = '', wanted] = trigger.exec(line) ?? []
-    const ms = Date.parse(time.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
-    if (wanted !== undefined && !Number.isNaN(ms))
-      rounds.push({ at: new Date(ms).toISOString(), wantedBytes: Number(wanted), countedBytes: 0 })
-    const size = removal.exec(line)?.[1]
+  for (const line of lines.flatMap(text => imageGcLine(text) ?? [])) {
     const last = rounds.at(-1)
-    if (size !== undefined && last) last.countedBytes = (last.countedBytes ?? 0) + Number(size)
+    if ('wantedBytes' in line) rounds.push({ ...line, countedBytes: 0 })
+    else if (last) last.countedBytes = (last.countedBytes ?? 0) + line.bytes
   }
   return rounds
 }
 
 /** An event that was counted twice is two rounds that wanted the same. */
 function fromEvents(events: readonly NodeEvent[]): Reported[] {
-  return events.flatMap(event => {
-    const { reason, count, firstTime, lastTime } = event
-    const said = reason === 'FreeDiskSpaceFailed' ? shortfallBytes(event) : null
-    if (said === null || lastTime === null) return []
-    const round = { wantedBytes: said.asked, countedBytes: said.freed }
+  return events.flatMap(({ reason, message, count, firstTime, lastTime }) => {
+    const bytes = reason === 'FreeDiskSpaceFailed' ? shortfallBytes(message) : null
+    if (bytes === null || lastTime === null) return []
+    const round = { wantedBytes: bytes.wantedBytes, countedBytes: bytes.freedBytes }
     const isRepeated = count > 1 && firstTime !== null && firstTime !== lastTime
     const before = isRepeated ? [{ ...round, at: firstTime }] : []
     return [...before, { ...round, at: lastTime }]

@@ -1,3 +1,4 @@
+import { probePart } from '#facts/probe-parts.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded } from '#judge/text.ts'
 import type { Host } from '#model/node-input.ts'
@@ -58,11 +59,13 @@ function haveLogsOwnDisk({ filesystems = [] }: Host): boolean {
   return logs !== undefined && nodefs !== undefined && logs !== nodefs
 }
 
-/** As the inspect script writes it: `logrotate file PATH`, and `logrotate` where there were too many. */
+/** Why a file was not read, by its path; by the empty text, why not all files were listed. */
 export function unreadFiles({ unread = [] }: Host): Record<string, string> {
   const about = unread.flatMap(({ what = '', why }) => {
-    const [, path] = /^logrotate(?: file (.*))?$/s.exec(what) ?? [null, null]
-    return path === null ? [] : [[bounded(path ?? '', 300), bounded(String(why), 200)] as const]
+    const part = probePart(what)
+    if (part.is !== 'logrotate' && part.is !== 'logrotate-file') return []
+    const path = part.is === 'logrotate-file' ? bounded(part.path, 300) : ''
+    return [[path, bounded(String(why), 200)] as const]
   })
   return Object.fromEntries(about.slice(0, mostUnread))
 }

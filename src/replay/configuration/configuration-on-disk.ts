@@ -43,6 +43,7 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
     unknowns: [
       {
         what: 'configuration.files',
+        part: 'configuration',
         effect: `the running configuration is not known, nor what its files come to: ${why}`,
       },
     ],

@@ -1,10 +1,10 @@
+import { type EvictionCause, evictionCause } from '#facts/kubelet/event-messages.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { eventTimes, timesOf, unreadEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
   type Eviction,
   nextVictims,
-  readEvictionMessage,
   recordedEvictions,
 } from '#judge/events/evictions.ts'
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
@@ -78,7 +78,7 @@ function loopOf(
   const latest = own.at(-1)
   if (latest === undefined) return null
   const owner = likelyOwner(latest, owners)
-  const evictions = own.map(({ message }) => readEvictionMessage(message))
+  const evictions = own.map(({ message }) => evictionCause(message))
   const resource = evictions.findLast(one => one.resource !== null)?.resource ?? null
   const refused = evictions.filter(({ isRefused }) => isRefused).length
   const taint = taintOf(resource)
@@ -123,7 +123,7 @@ function loopOf(
   }
 }
 
-function messageLines(evictions: readonly ReturnType<typeof readEvictionMessage>[]): Evidence[] {
+function messageLines(evictions: readonly EvictionCause[]): Evidence[] {
   const resource = evictions.findLast(one => one.resource !== null)?.resource ?? null
   const figures = evictions.findLast(({ threshold }) => threshold !== null)?.threshold
   const using = evictions.findLast(({ containers }) => containers.length > 0)?.containers ?? []

@@ -1,7 +1,8 @@
+import { shortfallBytes as bytesIn } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { eventTimes, timesOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
-import { isJustReported, shortfallBytes, shortfalls } from '#judge/events/gc-events.ts'
+import { isJustReported, shortfalls } from '#judge/events/gc-events.ts'
 import {
   contextRule,
   type Failing,
@@ -71,11 +72,11 @@ function failingOf(failures: readonly NodeEvent[], at: string, isDoubted: boolea
 function evidenceOf(failures: readonly NodeEvent[], at: string): Evidence[] {
   const newest = failures.at(-1)
   if (newest === undefined) return []
-  const { asked, freed } = shortfallBytes(newest) ?? {}
+  const { wantedBytes: wanted, freedBytes: freed } = bytesIn(newest.message) ?? {}
   const value =
     freed === undefined
       ? newest.message
-      : `${asked == null ? '' : `asked for ${exactBytes(asked)}, `}freed ${exactBytes(freed)}`
+      : `${wanted == null ? '' : `asked for ${exactBytes(wanted)}, `}freed ${exactBytes(freed)}`
   return [line('event', `event ${newest.reason}, ${timesOf(eventTimes(failures, at))}`, value)]
 }
 

@@ -1,11 +1,10 @@
+import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
 import { timesOf, unreadEvents } from '#judge/events/events.ts'
 import { canonicalName, imagesOf, registryOf } from '#judge/events/images.ts'
 import {
-  causeOf,
   type PullFailure,
   pullFailures,
-  rateLimit,
   recentStarts,
   type WaitingContainer,
   waitingOf,
@@ -38,7 +37,9 @@ export const rateLimitedRegistry = contextRule({
 
   *judge({ atRisk, waiting, started }, context) {
     const { events, at } = context
-    const refusedPulls = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
+    const refusedPulls = pullFailures(events, at).filter(
+      ({ cause }) => cause === 'rate limit (429)',
+    )
     const isOver = ({ pod, last, isPulledSince }: PullFailure) =>
       isPulledSince || (last !== null && (started[pod] ?? '') > last)
     const lasting = refusedPulls.filter(failure => !isOver(failure))
@@ -49,12 +50,15 @@ export const rateLimitedRegistry = contextRule({
   },
 
   *judgeUnread({ events, at }) {
-    const refusedPulls = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
+    const refusedPulls = pullFailures(events, at).filter(
+      ({ cause }) => cause === 'rate limit (429)',
+    )
     if (refusedPulls.length > 0) yield { ...refused(refusedPulls, []), confidence: 'likely' }
   },
 })
 
-const isLimited = ({ message, image }: WaitingContainer) => causeOf(message, image) === rateLimit
+const isLimited = ({ message, image }: WaitingContainer) =>
+  pullCause(message, image) === 'rate limit (429)'
 
 function refused(
   refusedPulls: readonly PullFailure[],

@@ -1,3 +1,4 @@
+import { isMemoryCgroupRefused } from '#facts/kubelet/event-messages.ts'
 import {
   eventEvidence,
   eventTimes,
@@ -15,10 +16,6 @@ const many = 20_000
 const nearlyAll = 55_000
 
 const startReasons = ['Failed', 'FailedCreatePodContainer', 'FailedCreatePodSandBox']
-/** The path is cgroup v1's of memory, or v2's; other controllers refuse for other causes. Source: kubernetes#61937, kubernetes#112940. */
-const refusedCgroup =
-  /mkdir \/sys\/fs\/cgroup\/(?:memory|kubepods|system\.slice)[^\s:]{0,500}: (?:cannot allocate memory|no space left on device)/
-
 /** Kernels 3 and 4; null: the release is unknown. */
 function isOldKernel(release: string | null): boolean | null {
   const major = /^(\d+)\./.exec(release ?? '')?.[1]
@@ -50,7 +47,7 @@ export const memoryCgroupLeak = contextRule({
   *judge({ byKernel, isOld }, context) {
     const { events, at } = context
     const refused = recentEvents(events, at, startReasons).filter(({ message }) =>
-      refusedCgroup.test(message),
+      isMemoryCgroupRefused(message),
     )
     const times = eventTimes(refused, at)
     if (times.count > 0)

@@ -1,3 +1,4 @@
+import { isOwnMemoryLimit } from '#facts/kubelet/event-messages.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
@@ -49,7 +50,7 @@ export const oomBeforeEviction = contextRule({
  */
 const kills = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
   recentEvents(events, at, ['SystemOOM', 'OOMKilling']).filter(
-    ({ message }) => !message.includes('Memory cgroup'),
+    ({ message }) => !isOwnMemoryLimit(message),
   )
 
 const byReason = (killEvents: readonly NodeEvent[]): NodeEvent[][] => [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readEvictionMessage } from '#judge/events/evictions.ts'
+import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { evictionLoop } from '#judge/rules/eviction/eviction-loop.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { evictionMessage } from '#replay/eviction/messages.ts'
@@ -67,13 +67,13 @@ describe('an eviction message', () => {
     ['v1.37.0', { quantity: '2147483680', available: '1Gi' }],
   ])('of %s tells the resource, the threshold, and who used what', (version, threshold) => {
     const message = upstreamMessage(version)
-    expect(readEvictionMessage(message)).toEqual({
+    expect(evictionCause(message)).toEqual({
       resource: 'ephemeral-storage',
       isRefused: false,
       threshold,
       containers: [container],
     })
-    expect(readEvictionMessage(message.trimEnd()).containers).toEqual([container])
+    expect(evictionCause(message.trimEnd()).containers).toEqual([container])
   })
 
   it.each([
@@ -85,12 +85,7 @@ describe('an eviction message', () => {
     ['The node was low on resource: constructor. ', null, false],
     ['', null, false],
   ])('%s: %s', (message, resource, isRefused) => {
-    expect(readEvictionMessage(message)).toEqual({
-      resource,
-      isRefused,
-      threshold: null,
-      containers: [],
-    })
+    expect(evictionCause(message)).toEqual({ resource, isRefused, threshold: null, containers: [] })
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shortfallBytes } from '#judge/events/gc-events.ts'
+import { shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import {
@@ -43,13 +43,13 @@ describe('unreachable-gc-low-threshold', () => {
   const due = { triggered: true, reachesLow: null, freedBytes: null, shortfallBytes: null }
 
   it.each([
-    [shortBefore126, { asked: 3_435_469_701, freed: 0 }],
-    [shortBefore135, { asked: 3_435_469_701, freed: 1024 }],
-    [shortSince135, { asked: null, freed: 2048 }],
+    [shortBefore126, { wantedBytes: 3_435_469_701, freedBytes: 0 }],
+    [shortBefore135, { wantedBytes: 3_435_469_701, freedBytes: 1024 }],
+    [shortSince135, { wantedBytes: null, freedBytes: 2048 }],
     ['Attempted to free 99999999999999999999 bytes, but only found 1 bytes', null],
     ['full', null],
   ])('%s', (message, expected) => {
-    expect(shortfallBytes(event({ reason: 'FreeDiskSpaceFailed', message }))).toEqual(expected)
+    expect(shortfallBytes(message)).toEqual(expected)
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { causeOf } from '#judge/events/pulls.ts'
+import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
 import { manifestOf } from '#test/at-the-door.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
@@ -44,12 +44,12 @@ describe('why a pull failed', () => {
     ['dial tcp: lookup registry on 10.0.0.2:53: no such host', 'out of reach'],
     ['Error: ErrImagePull', null],
   ])('%s: %s', (message, expected) => {
-    expect(causeOf(message, null)).toBe(expected)
+    expect(pullCause(message, null)).toBe(expected)
   })
 
   it("is not read out of the image's own name", () => {
     expect(
-      causeOf('Failed to pull image "denied/not-found:1": EOF', 'denied/not-found:1'),
+      pullCause('Failed to pull image "denied/not-found:1": EOF', 'denied/not-found:1'),
     ).toBeNull()
   })
 })

@@ -1,0 +1,142 @@
+/**
+ * The texts of the kubelet's events and log lines, read into values. Rules compare these values, never the text.
+ *
+ * Sources  pkg/kubelet/eviction/helpers.go evictionMessage, signalToResource; eviction_manager.go Admit; pkg/kubelet/oom (SystemOOM);
+ *          pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace; image_manager.go EnsureImageExists;
+ *          kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling); kubernetes#61937, kubernetes#112940
+ */
+import { oncePerText } from '#model/once.ts'
+import type { Signal } from '#model/prediction.ts'
+
+/** By the resource that an eviction names. */
+export const signalsOfResource: Readonly<Record<string, readonly Signal[]>> = {
+  memory: ['memory.available', 'allocatableMemory.available'],
+  'ephemeral-storage': ['nodefs.available', 'imagefs.available', 'containerfs.available'],
+  inodes: ['nodefs.inodesFree', 'imagefs.inodesFree', 'containerfs.inodesFree'],
+  pids: ['pid.available'],
+}
+
+export interface EvictionCause {
+  /** What was low; null: the pod was over a limit of its own, or the message is another. */
+  resource: string | null
+  /** The pod was refused at admission: no container of it ran. */
+  isRefused: boolean
+  threshold: { quantity: string; available: string } | null
+  containers: { name: string; used: string; request: string }[]
+}
+
+const resourceOfCondition: Readonly<Record<string, string>> = {
+  Memory: 'memory',
+  Disk: 'ephemeral-storage',
+  PID: 'pids',
+}
+const containerUse =
+  /Container (\S{1,63}) was using ([^\s,]{1,40}), (?:request is|which exceeds its request of) ([^\s,]{1,40}?)(?:,|\.(?: |$))/g
+
+export function evictionCause(message: string): EvictionCause {
+  const [, low] = /The node was low on resource: ([a-z-]{1,40})\./.exec(message) ?? []
+  const [, condition] =
+    /The node had condition: \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(message) ?? []
+  const [, quantity, available] =
+    /Threshold quantity: ([^\s,]{1,40}), available: ([^\s,]{1,40})\.(?: |$)/.exec(message) ?? []
+  const resource = low ?? (condition === undefined ? undefined : resourceOfCondition[condition])
+  return {
+    resource:
+      resource !== undefined && Object.hasOwn(signalsOfResource, resource) ? resource : null,
+    isRefused: condition !== undefined,
+    threshold: quantity === undefined || available === undefined ? null : { quantity, available },
+    containers: [...message.matchAll(containerUse)].map(
+      ([, name = '', used = '', request = '']) => ({ name, used, request }),
+    ),
+  }
+}
+
+/** The texts of 1.24 to 1.25, 1.26 to 1.34, and from 1.35 on, which no longer says how much was wanted. */
+const shortfall =
+  /garbage collect required amount of images|Insufficient free disk space on the node's image filesystem|Failed to free sufficient space by deleting unused images/
+
+/** Whether the message says that a round of image GC freed too little. */
+export const isShortfall = (message: string): boolean => shortfall.test(message)
+
+/** Null if the message has no numbers; `wantedBytes` null: it has only the freed bytes. */
+export function shortfallBytes(
+  message: string,
+): { wantedBytes: number | null; freedBytes: number } | null {
+  const [, wanted, freed] =
+    /(?:Wanted|Attempted) to free (\d{1,16}) bytes, but (?:freed|only found) (\d{1,16}) bytes/.exec(
+      message,
+    ) ?? []
+  const [, freedOnly] = / \(freed (\d{1,16}) bytes\)/.exec(message) ?? []
+  const freedText = freed ?? freedOnly
+  if (freedText === undefined) return null
+  return {
+    wantedBytes: wanted === undefined ? null : Number(wanted),
+    freedBytes: Number(freedText),
+  }
+}
+
+/** Runtimes pass on what the registry says, each in its own words. */
+const pullCauses = [
+  [
+    /toomanyrequests|too many requests|pull rate limit|status(?: code)?:? 429\b/i,
+    'rate limit (429)',
+  ],
+  [/no space left on device/i, 'no space left'],
+  [/x509:|certificate/i, 'certificate (x509)'],
+  [/unauthorized|denied|forbidden|authorization failed|no basic auth credentials/i, 'denied'],
+  [/not found|manifest unknown|name unknown|not present with pull policy of Never/i, 'not found'],
+  [/timeout|timed out|deadline exceeded/i, 'timeout'],
+  [/no such host|connection refused|connection reset|no route to host/i, 'out of reach'],
+  [/InvalidImageName|couldn't parse image|invalid reference format/i, 'invalid name'],
+] as const
+
+export type PullCause = (typeof pullCauses)[number][1]
+
+/** Cause of a failed pull; null: unknown. The image name may contain any word, so it is removed first. */
+export function pullCause(message: string, image: string | null): PullCause | null {
+  const text = image ? message.replaceAll(image, '') : message
+  return pullCauses.find(([words]) => words.test(text))?.[1] ?? null
+}
+
+/** The image that the message names; null: none. Upstream prints it with %q. */
+export const pulledImage = (message: string): string | null =>
+  /image (?:tag )?"([^"\\\s]{1,500})"/.exec(message)?.[1] ?? null
+
+/** Reason `Failed` is also used for containers that did not start. */
+export const isOfPull = (reason: string, message: string): boolean =>
+  reason !== 'Failed' ||
+  /pull(?:ing)? image|ErrImage|ImagePullBackOff|InvalidImageName|inspect image/i.test(message)
+
+/** kube-proxy emits a start event on the node, too. */
+export const isOfKubelet = (message: string): boolean => message.includes('kubelet')
+
+/** A container was over its own limit, and not the node out of memory. */
+export const isOwnMemoryLimit = (message: string): boolean => message.includes('Memory cgroup')
+
+/** The path is cgroup v1's of memory, or v2's; other controllers refuse for other causes. */
+const refusedCgroup =
+  /mkdir \/sys\/fs\/cgroup\/(?:memory|kubepods|system\.slice)[^\s:]{0,500}: (?:cannot allocate memory|no space left on device)/
+
+export const isMemoryCgroupRefused = (message: string): boolean => refusedCgroup.test(message)
+
+/** What a line of the kubelet's log says of image GC. */
+export type ImageGcLine =
+  | { at: string; wantedBytes: number }
+  | { at: string; image: string; bytes: number }
+
+const begun =
+  /^(\S{19,30}) .*over the high threshold, trying to free bytes.{0,80}amountToFree=(\d{1,16})\b/
+const removed =
+  /^(\S{19,30}) .*Removing image to free bytes" imageID="([^"]{1,80})" size=(\d{1,16})\b/
+
+/** Null: another line, or one without a time. */
+export const imageGcLine = oncePerText((line): ImageGcLine | null => {
+  const [, began, wanted] = begun.exec(line) ?? []
+  const [, removal, image = '', size] = removed.exec(line) ?? []
+  const ms = Date.parse((began ?? removal ?? '').replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
+  if (Number.isNaN(ms)) return null
+  const at = new Date(ms).toISOString()
+  return wanted === undefined
+    ? { at, image, bytes: Number(size) }
+    : { at, wantedBytes: Number(wanted) }
+})

@@ -71,9 +71,9 @@ export async function kubeconfigEndpoint(
   const contexts = config.getContexts().map(context => context.name)
   const name = contextName ?? config.getCurrentContext()
   if (!contexts.includes(name)) {
-    const asked = name ? `has no context "${name}"` : 'names no current context'
+    const mistake = name ? `has no context "${name}"` : 'names no current context'
     throw new OperatorError(
-      `${from} ${asked}. It has: ${contexts.length === 0 ? 'none' : contexts.join(', ')}. Choose one by --context`,
+      `${from} ${mistake}. It has: ${contexts.length === 0 ? 'none' : contexts.join(', ')}. Choose one by --context`,
     )
   }
   config.setCurrentContext(name)

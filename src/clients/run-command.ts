@@ -120,18 +120,18 @@ export class RunCommand {
     this.#timer = null
     const batch = this.#waiting
     this.#waiting = []
-    void orTold(batch, this.#run(batch))
+    void orRejected(batch, this.#run(batch))
   }
 
   async #run(batch: PendingCommand[]): Promise<void> {
-    await this.#askTogether(await orNotSent(this.#reachable(batch)))
+    await this.#sendTogether(await orNotSent(this.#reachable(batch)))
   }
 
   /**
    * An instance that is gone since SSM listed it makes SSM refuse the whole command without naming it. The instances are listed again; if the list
    * is unchanged, the command is divided in halves.
    */
-  async #askTogether(batch: PendingCommand[], isListedAgain = false): Promise<void> {
+  async #sendTogether(batch: PendingCommand[], isListedAgain = false): Promise<void> {
     if (batch.length === 0) return
     const commandId = await this.#send(batch)
     if (commandId !== null) {
@@ -141,7 +141,7 @@ export class RunCommand {
     const known = isListedAgain ? batch : await orNotSent(this.#reachable(batch))
     const half = Math.ceil(known.length / 2)
     const parts = known.length < batch.length ? [known] : [known.slice(0, half), known.slice(half)]
-    await Promise.all(parts.map(part => orTold(part, this.#askTogether(part, true))))
+    await Promise.all(parts.map(part => orRejected(part, this.#sendTogether(part, true))))
   }
 
   /** Null: SSM does not know one of several instances. */
@@ -172,21 +172,25 @@ export class RunCommand {
     )
     const byId = new Map(known.map(instance => [instance.instanceId, instance]))
     const found = new Map<string, PendingCommand>()
-    for (const asked of batch) {
-      const why = whyNotReachable(byId.get(asked.instanceId), this.#ssm.region, this.#options.reach)
-      if (why !== null) asked.reject(new NotSent(why))
-      else if (found.has(asked.instanceId))
-        asked.reject(
-          new NotSent(`another node of this run has the same instance ${asked.instanceId}`),
+    for (const pending of batch) {
+      const why = whyNotReachable(
+        byId.get(pending.instanceId),
+        this.#ssm.region,
+        this.#options.reach,
+      )
+      if (why !== null) pending.reject(new NotSent(why))
+      else if (found.has(pending.instanceId))
+        pending.reject(
+          new NotSent(`another node of this run has the same instance ${pending.instanceId}`),
         )
-      else found.set(asked.instanceId, asked)
+      else found.set(pending.instanceId, pending)
     }
     return [...found.values()]
   }
 
   async #answers(commandId: string, batch: PendingCommand[]): Promise<void> {
     const { signal, timeoutMs, pollMs } = this.#options
-    const open = new Map(batch.map(asked => [asked.instanceId, asked]))
+    const open = new Map(batch.map(pending => [pending.instanceId, pending]))
     const last = new Map<string, string>()
     const endMs = performance.now() + timeoutMs
     const outputs: Promise<void>[] = []
@@ -196,16 +200,16 @@ export class RunCommand {
         commandId,
         signal,
       )) {
-        const asked = open.get(instanceId)
-        if (asked === undefined) continue
+        const pending = open.get(instanceId)
+        if (pending === undefined) continue
         last.set(instanceId, statusDetails || status)
         if (!hasEnded(status)) continue
         open.delete(instanceId)
         const why = whyNotAnswered(status, statusDetails)
         // A failed script still has output. With any other failure no script has run.
         if (why === undefined || hasScriptFailed(status, statusDetails))
-          outputs.push(this.#output(commandId, asked))
-        else asked.reject(new Error(`SSM: ${why}`))
+          outputs.push(this.#output(commandId, pending))
+        else pending.reject(new Error(`SSM: ${why}`))
       }
     }
     for (const [instanceId, { reject }] of open) {
@@ -234,14 +238,14 @@ export class RunCommand {
 }
 
 /** Callers that already have an answer are not affected by the error. */
-const orTold = (batch: PendingCommand[], asking: Promise<void>): Promise<void> =>
-  asking.catch((error: Error) => {
+const orRejected = (batch: PendingCommand[], run: Promise<void>): Promise<void> =>
+  run.catch((error: Error) => {
     for (const { reject } of batch) reject(error)
   })
 
-async function orNotSent<T>(asking: Promise<T>): Promise<T> {
+async function orNotSent<T>(request: Promise<T>): Promise<T> {
   try {
-    return await asking
+    return await request
   } catch (error) {
     throw new NotSent(messageOf(error), { cause: error, isCommon: true })
   }

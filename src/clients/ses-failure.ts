@@ -7,7 +7,7 @@ import type { Mail } from './mail.ts'
 /** `Name <name@host>` as `name@host`. */
 export const bareAddress = (address: string) => /^[^<>]*<([^<>]+)>$/.exec(address)?.[1] ?? address
 
-/** SES said no, or never heard of it: then a second try cannot make a second mail. */
+/** SES refused the mail or never received it, so a second try cannot send a second mail. */
 export function wasNotTaken(error: unknown): boolean {
   const { text, status, code } = awsError(error)
   if (isTooMuch(error)) return !isDailyQuota(text)

@@ -173,7 +173,7 @@ export interface Suppression {
 export interface SuppressionOptions extends Pick<SendOptions, 'region' | 'credentials' | 'signal'> {
   /** For all addresses together; default 10 s: a mail does not wait longer for this. */
   timeLimitMs?: number
-  /** Between two questions. Default 1 s: all of SES's API but sending takes one request a second. Source: SES developer guide, Service quotas. */
+  /** Wait between two requests. Default 1 s: all of SES's API but sending takes one request a second. Source: SES developer guide, Service quotas. */
   gapMs?: number
 }
 
@@ -191,13 +191,13 @@ export async function suppressedAmong(
     new SESv2Client({ region, credentials, maxAttempts: 3, requestHandler }),
   )
   const suppressed: SuppressedAddress[] = []
-  let asked = 0
+  let answered = 0
   try {
     for (const [index, address] of addresses.map(bareAddress).entries()) {
       if (index > 0) await sleep(gapMs, signal)
       const found = await suppressionOf(client, address, signal)
       if (found !== null) suppressed.push(found)
-      asked = index + 1
+      answered = index + 1
     }
     return { suppressed, unknown: null }
   } catch (error) {
@@ -205,7 +205,7 @@ export async function suppressedAmong(
     if (limit.aborted)
       return {
         suppressed,
-        unknown: `SES answered for ${asked} of ${addresses.length} addresses within ${timeLimitMs / 1000} s`,
+        unknown: `SES answered for ${answered} of ${addresses.length} addresses within ${timeLimitMs / 1000} s`,
       }
     const what = 'GetSuppressedDestination'
     return { suppressed, unknown: awsFailure(error, { service: 'SES', what, region }).message }

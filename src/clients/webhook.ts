@@ -62,8 +62,8 @@ function answered(host: string, status: number, text: string, url: string): stri
   // The answer may repeat the request.
   const sent = new SentSecrets()
   sent.addUrl(url)
-  const said = oneLine(sent.removeFrom(text, '…'), 200)
-  const where = `the webhook at ${host} answered ${status}${said === '' ? '' : ` (${said})`}`
+  const answer = oneLine(sent.removeFrom(text, '…'), 200)
+  const where = `the webhook at ${host} answered ${status}${answer === '' ? '' : ` (${answer})`}`
   if (status >= 300 && status < 400)
     return `${where}: it leads elsewhere, which is not followed. Give the address that takes the message itself`
   if (status === 401 || status === 403 || status === 404 || status === 410)

@@ -335,9 +335,9 @@ function nothingSelected(
     return new OperatorError(
       'There is no EKS cluster in the selected accounts and regions. Check --region and the credentials',
     )
-  const asked = [...selection.clusters, ...policy.clusters.names].join(', ')
+  const wanted = [...selection.clusters, ...policy.clusters.names].join(', ')
   return new OperatorError(
-    `No EKS cluster is named ${asked}. There are: ${names.slice(0, 50).join(', ')}${names.length > 50 ? ', …' : ''}`,
+    `No EKS cluster is named ${wanted}. There are: ${names.slice(0, 50).join(', ')}${names.length > 50 ? ', …' : ''}`,
   )
 }
 

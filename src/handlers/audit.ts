@@ -1,23 +1,19 @@
-/** The audit as a Lambda function: by its schedule, or on demand. The answer is the run's outcome; a run with something left to do ends red. */
+/** The audit as a Lambda function: by its schedule, or on demand. Returns the run's outcome; an incomplete run fails. */
 import type { RunAnswer } from '#model/run.ts'
 import { runService } from '#pipeline/service/service.ts'
 import { parseSettings } from '#settings.ts'
 import { parseAuditEvent } from './event.ts'
-import { type LambdaContext, runtimeOf } from './lambda.ts'
-import { openRunLog } from './run-log.ts'
+import { type LambdaContext, logged } from './lambda.ts'
 
-export async function handler(event: unknown, context: LambdaContext): Promise<RunAnswer> {
-  const log = openRunLog(context.awsRequestId)
-  try {
+export const handler = (event: unknown, context: LambdaContext): Promise<RunAnswer> =>
+  logged(context, 'run', async (log, runtime) => {
     const request = parseAuditEvent(event)
-    // The metrics are those of reports.
+    // Observations publish no report, so they make no metrics.
     if (request.scheduledTime !== null && !request.isObservation) log.scheduled()
-    const runtime = { ...runtimeOf(context), watch: log.watch, logMetrics: log.metrics }
-    const answer = await runService(request, parseSettings(process.env), runtime)
+    const answer = await runService(request, parseSettings(process.env), {
+      ...runtime,
+      logMetrics: log.metrics,
+    })
     await log.ended(answer)
     return answer
-  } catch (error) {
-    await log.failed(error)
-    throw error
-  }
-}
+  })

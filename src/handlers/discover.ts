@@ -1,30 +1,15 @@
-/** First of a fan-out as a Lambda function: finds clusters and nodes, and leaves the work in shards. */
+/** First function of a fan-out: finds clusters and nodes, and divides them into shards. */
 import { inFanOut } from '#pipeline/fan-out/context.ts'
 import { type Discovered, discoverShards } from '#pipeline/fan-out/discover.ts'
 import { parseSettings } from '#settings.ts'
 import { parseRunEvent } from './fan-out-event.ts'
-import { type LambdaContext, runtimeOf } from './lambda.ts'
-import { openRunLog } from './run-log.ts'
+import { type LambdaContext, logged } from './lambda.ts'
 
-export async function handler(event: unknown, context: LambdaContext): Promise<Discovered> {
-  const log = openRunLog(context.awsRequestId)
-  log.about({ step: 'discover' })
-  try {
+export const handler = (event: unknown, context: LambdaContext): Promise<Discovered> =>
+  logged(context, 'step', async (log, runtime) => {
+    log.about({ step: 'discover' })
     const { run } = parseRunEvent(event)
-    const discovered = await inFanOut(
-      run,
-      parseSettings(process.env),
-      { ...runtimeOf(context), watch: log.watch },
-      discoverShards,
-    )
-    await log.stepped(
-      'discovered',
-      { clusters: discovered.clusters, nodes: discovered.nodes },
-      null,
-    )
-    return discovered
-  } catch (error) {
-    await log.failed(error, 'step')
-    throw error
-  }
-}
+    const found = await inFanOut(run, parseSettings(process.env), runtime, discoverShards)
+    await log.stepped('discovered', { clusters: found.clusters, nodes: found.nodes }, null)
+    return found
+  })

@@ -1,31 +1,25 @@
 /** Parts of events. All mistakes of an event are reported at once. */
 import * as z from 'zod'
 
-// A Kubernetes node name is a DNS subdomain, an EKS cluster name letters, digits, - and _; * stands for any characters.
-const nodeName = z
-  .string()
-  .check(
-    z.regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, 'a node name, as kubectl get nodes shows it'),
-  )
-const clusterName = z
-  .string()
-  .check(
-    z.regex(
-      /^[0-9A-Za-z*][A-Za-z0-9_*-]{0,99}$/,
-      'an EKS cluster name; * stands for any characters',
-    ),
-  )
-const nodegroupName = z
-  .string()
-  .check(
-    z.regex(
-      /^[0-9A-Za-z*][A-Za-z0-9_.*-]{0,252}$/,
-      'a nodegroup or nodepool name; * stands for any characters',
-    ),
-  )
+/** @param wanted the form, for people */
+export const matching = (form: RegExp, wanted: string) => z.string().check(z.regex(form, wanted))
 
 export const names = <Name extends z.core.$ZodType>(name: Name) =>
   z._default(z.array(name).check(z.maxLength(1000)), [])
+
+// A Kubernetes node name is a DNS subdomain, an EKS cluster name letters, digits, - and _; * stands for any characters.
+const nodeName = matching(
+  /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/,
+  'a node name, as kubectl get nodes shows it',
+)
+const clusterName = matching(
+  /^[0-9A-Za-z*][A-Za-z0-9_*-]{0,99}$/,
+  'an EKS cluster name; * stands for any characters',
+)
+const nodegroupName = matching(
+  /^[0-9A-Za-z*][A-Za-z0-9_.*-]{0,252}$/,
+  'a nodegroup or nodepool name; * stands for any characters',
+)
 
 /** Which of the nodes. */
 export const selected = {

@@ -1,4 +1,4 @@
-/** What invokes the audit: the schedule, or a person. All mistakes of an event are named at once. */
+/** Events of the function `audit`, from the schedule or from a person. */
 import * as z from 'zod'
 import { OperatorError } from '#model/operator-error.ts'
 import type { AuditRequest } from '#model/run.ts'

@@ -1,16 +1,12 @@
-/** What invokes the functions of a fan-out: the state machine, or a person who goes on by hand. All mistakes of an event are named at once. */
+/** Events of the fan-out functions, from the state machine or from a person. */
 import * as z from 'zod'
 import { OperatorError } from '#model/operator-error.ts'
-import { mistakesIn } from './event-parts.ts'
+import { matching, mistakesIn } from './event-parts.ts'
 
-const run = z
-  .string()
-  .check(
-    z.regex(
-      /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z(-[\w-]{1,59})?$/,
-      "a run's id, like 2026-11-21T05-00-00Z: its folder in the bucket",
-    ),
-  )
+const run = matching(
+  /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z(-[\w-]{1,59})?$/,
+  "a run's id, like 2026-11-21T05-00-00Z: its folder in the bucket",
+)
 const number = z.int().check(z.gte(0))
 const failure = z.object({ Error: z._default(z.string(), ''), Cause: z._default(z.string(), '') })
 

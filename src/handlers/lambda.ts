@@ -1,12 +1,13 @@
-/** What Lambda gives a handler, as the pipeline takes it. */
+/** The common part of the Lambda handlers: context, runtime and log. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import packageJson from '#package.json' with { type: 'json' }
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
+import { openRunLog, type RunLog } from './run-log.ts'
 
-/** What of the Lambda context is used. Source: AWS Lambda developer guide, Node.js context object. */
+/** The used part of the Lambda context. Source: AWS Lambda developer guide, Node.js context object. */
 export interface LambdaContext {
   awsRequestId: string
   getRemainingTimeInMillis(): number
@@ -14,15 +15,25 @@ export interface LambdaContext {
   now?: () => Date
 }
 
-export const runtimeOf = ({
-  awsRequestId,
-  getRemainingTimeInMillis,
-  now = () => new Date(),
-}: LambdaContext): Omit<ServiceRuntime, 'watch'> => ({
-  version: packageJson.version,
-  requestId: awsRequestId,
-  remainingMs: getRemainingTimeInMillis(),
-  folder: join(tmpdir(), `highwater-${awsRequestId}`),
-  now,
-  parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
-})
+/** Runs an invocation. Its error is logged and thrown. @param what the unit that failed, for the log */
+export async function logged<T>(
+  { awsRequestId, getRemainingTimeInMillis, now = () => new Date() }: LambdaContext,
+  what: 'run' | 'step',
+  run: (log: RunLog, runtime: ServiceRuntime) => Promise<T>,
+): Promise<T> {
+  const log = openRunLog(awsRequestId)
+  try {
+    return await run(log, {
+      version: packageJson.version,
+      requestId: awsRequestId,
+      remainingMs: getRemainingTimeInMillis(),
+      folder: join(tmpdir(), `highwater-${awsRequestId}`),
+      now,
+      parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
+      watch: log.watch,
+    })
+  } catch (error) {
+    await log.failed(error, what)
+    throw error
+  }
+}

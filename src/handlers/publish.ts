@@ -1,25 +1,19 @@
-/** Last of a fan-out as a Lambda function: what was judged of each cluster becomes one report. It answers as the function `audit` does. */
+/** Last function of a fan-out: publishes one report of all judged clusters. It answers as the function `audit` does. */
 import { isTickRun, type RunAnswer } from '#model/run.ts'
 import { inFanOut } from '#pipeline/fan-out/context.ts'
 import { publishRun } from '#pipeline/fan-out/publish.ts'
 import { parseSettings } from '#settings.ts'
 import { parsePublishEvent } from './fan-out-event.ts'
-import { type LambdaContext, runtimeOf } from './lambda.ts'
-import { openRunLog } from './run-log.ts'
+import { type LambdaContext, logged } from './lambda.ts'
 
-export async function handler(event: unknown, context: LambdaContext): Promise<RunAnswer> {
-  const log = openRunLog(context.awsRequestId)
-  try {
+export const handler = (event: unknown, context: LambdaContext): Promise<RunAnswer> =>
+  logged(context, 'run', async (log, found) => {
     const { run, failure } = parsePublishEvent(event)
     if (isTickRun(run)) log.scheduled()
-    const runtime = { ...runtimeOf(context), watch: log.watch, logMetrics: log.metrics }
-    const answer = await inFanOut(run, parseSettings(process.env), runtime, found =>
-      publishRun({ ...found, runtime, mapFailure: failure }),
+    const runtime = { ...found, logMetrics: log.metrics }
+    const answer = await inFanOut(run, parseSettings(process.env), runtime, inRun =>
+      publishRun({ ...inRun, runtime, mapFailure: failure }),
     )
     await log.ended(answer)
     return answer
-  } catch (error) {
-    await log.failed(error)
-    throw error
-  }
-}
+  })

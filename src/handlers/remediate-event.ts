@@ -1,22 +1,18 @@
-/** What invokes the function `remediate`: a person, or the schedule that takes up what was left. All mistakes of an event are named at once. */
+/** Events of the function `remediate`, from a person or from the schedule that resumes runs. */
 
 import * as z from 'zod'
 import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { RemediationRequest } from '#model/remediation-request.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
-import { mistakesIn, names, selected } from './event-parts.ts'
+import { matching, mistakesIn, names, selected } from './event-parts.ts'
 
-const ruleId = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,99}$/, 'the id of a rule'))
-const findingId = z
-  .string()
-  .check(z.regex(/^[a-f0-9]{16}$/, 'the id of a finding, 16 hexadecimal digits'))
+const ruleId = matching(/^[a-z][a-z0-9-]{0,99}$/, 'the id of a rule')
+const findingId = matching(/^[a-f0-9]{16}$/, 'the id of a finding, 16 hexadecimal digits')
 const change = z.string().check(z.minLength(3), z.maxLength(500))
 
-const digest = z.string().check(z.regex(/^[a-f0-9]{64}$/, "a plan's digest, all 64 characters"))
-const run = z
-  .string()
-  .check(z.regex(/^[a-f0-9]{16}$/, "a run's id, the first 16 characters of its plan's digest"))
+const digest = matching(/^[a-f0-9]{64}$/, "a plan's digest, all 64 characters")
+const run = matching(/^[a-f0-9]{16}$/, "a run's id, the first 16 characters of its plan's digest")
 
 const forms = z.discriminatedUnion(
   'action',

@@ -1,6 +1,6 @@
 /**
- * How a run went, in structured lines that all carry its id, and in metrics. Powertools writes both as JSON that CloudWatch understands. Of the metrics there
- * are few, whatever the fleet: each combination of a metric and its dimensions is paid for.
+ * Log lines of a run, each with its id, and metrics. Powertools writes both as JSON for CloudWatch.
+ * CloudWatch bills each combination of metric and dimensions, so there are few, whatever the fleet's size.
  */
 
 import { Logger } from '@aws-lambda-powertools/logger'
@@ -21,22 +21,21 @@ import {
 
 export interface RunLog {
   watch: RunWatch
-  /** A tick of the schedule: only these make metrics, because a person's own run is no daily report and often of no whole fleet. */
+  /** A scheduled run. Only these make metrics: a run on demand often reads a part of the fleet. */
   scheduled(): void
   ended(answer: RunAnswer): Promise<void>
   remediated(answer: RemediationAnswer): Promise<void>
-  /** What every line of a step says of itself. */
+  /** Adds keys to every later line of the step. */
   about(step: Record<string, unknown>): void
-  /** A step of a run whose other steps other functions take. @param lost why a part of the run comes to nothing by it */
+  /** A step of a fan-out has ended. @param lost why a part of the run is lost; null: nothing is */
   stepped(message: string, details: object, lost: string | null): Promise<void>
-  /** @param what of it; a step may be tried again */
-  failed(error: unknown, what?: 'run' | 'step'): Promise<void>
-  /** Lines in CloudWatch's embedded metric format: what stands in the function's log becomes metrics. */
+  failed(error: unknown, what: 'run' | 'step'): Promise<void>
+  /** Writes lines in CloudWatch's embedded metric format to the function's log. */
   metrics(lines: string): void
 }
 
 const serviceName = process.env.HIGHWATER_SERVICE || 'highwater'
-/** More clusters than this are only counted: a line of the log has a limit, and so has a reader. */
+/** Maximum number of clusters in a line; the others are counted. */
 const mostClusters = 100
 const longestReason = 4000
 let isColdStart = true
@@ -102,11 +101,11 @@ export function openRunLog(requestId: string): RunLog {
     },
     about: step => logger.appendKeys(step),
     async stepped(message, details, lost) {
-      const said = { ...details, ...(await figures(false)) }
-      if (lost === null) logger.info(message, said)
-      else logger.warn(message, { ...said, reason: lost })
+      const fields = { ...details, ...(await figures(false)) }
+      if (lost === null) logger.info(message, fields)
+      else logger.warn(message, { ...fields, reason: lost })
     },
-    async failed(error, what = 'run') {
+    async failed(error, what) {
       const reason = messageOf(error)
       // Messages are made for people; a stack would only show the bundle's one line.
       logger.error(`${what} failed`, {
@@ -161,9 +160,9 @@ function writeMetrics(audited: Audited, runMs: number, slowDowns: number): void 
 function countsOf({ findings, clusters, notAudited }: Audited): Record<string, unknown> {
   const shown = clusters
     .slice(0, mostClusters)
-    .map(({ name, grade, coverage: { nodes, read, partlyRead, notRead } }) => ({
-      ...{ cluster: name, grade, nodes, read, partlyRead, notRead },
-    }))
+    .map(({ name: cluster, grade, coverage: { nodes, read, partlyRead, notRead } }) => {
+      return { cluster, grade, nodes, read, partlyRead, notRead }
+    })
   const more = clusters.length - shown.length
   return {
     findings,
@@ -178,7 +177,7 @@ function countsOf({ findings, clusters, notAudited }: Audited): Record<string, u
 const runMsOf = ({ durationMs }: Spent, before: SpentBefore | null): number =>
   before === null ? durationMs : Math.max(durationMs, Date.now() - Date.parse(before.startedAt))
 
-/** What stands beside an invocation's own figures where others did a part of the run. */
+/** Added to an invocation's own figures if other invocations did a part of the run. */
 const ofMany = (
   { invocations, failed, durationMs, peakRssBytes }: SpentBefore,
   runDurationMs: number,

@@ -5,6 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
 import { messageOf } from '#model/error-message.ts'
 
@@ -24,17 +25,18 @@ export interface SendOnceOptions {
   leaseMs: number
 }
 
-interface Marker {
-  schema: 'highwater.send/1'
-  state: 'sending' | 'sent' | 'failed'
+const markerShape = z.object({
+  schema: z.literal('highwater.send/1'),
+  state: z.enum(['sending', 'sent', 'failed']),
   /** The writer: identifies our own marker if the answer to its write was lost. */
-  holder: string
+  holder: z.string(),
   /** RFC 3339, like `expiresAt`. */
-  at: string
-  expiresAt?: string
-  messageId?: string
-  error?: string
-}
+  at: z.string(),
+  expiresAt: z.string().optional(),
+  messageId: z.string().optional(),
+  error: z.string().optional(),
+})
+type Marker = z.infer<typeof markerShape>
 
 type Taken = { state: 'taken'; doubt: string | null }
 
@@ -99,7 +101,7 @@ async function take(
   } catch (error) {
     return {
       state: 'taken',
-      doubt: `${store.location} could not be asked whether it went before: ${messageOf(error)}`,
+      doubt: `${store.location} could not be read to see whether it went before: ${messageOf(error)}`,
     }
   }
 }
@@ -152,18 +154,8 @@ function doubtAfter(marker: Marker | null): string | null {
 /** Null: not our format, or another version. */
 function parseMarker(body: Buffer): Marker | null {
   try {
-    const marker: unknown = JSON.parse(body.toString('utf8'))
-    return isMarker(marker) ? marker : null
+    return markerShape.safeParse(JSON.parse(body.toString('utf8'))).data ?? null
   } catch {
     return null
   }
-}
-
-function isMarker(value: unknown): value is Marker {
-  if (typeof value !== 'object' || value === null) return false
-  const { schema, state, holder, at } = value as Partial<Record<keyof Marker, unknown>>
-  const isState = state === 'sending' || state === 'sent' || state === 'failed'
-  return (
-    schema === 'highwater.send/1' && isState && typeof holder === 'string' && typeof at === 'string'
-  )
 }

@@ -155,7 +155,7 @@ describe('a store that fails', () => {
     expect(await deliver(0, { store: but(methods) })).toEqual({
       state: 'sent',
       messageId: 'message 1',
-      doubt: `${folder} could not be asked whether it went before: S3 is down`,
+      doubt: `${folder} could not be read to see whether it went before: S3 is down`,
     })
   })
 

@@ -30,7 +30,7 @@ export function notesOn(old: ComparedRun, now: ComparedRun): string[] {
       rule => !document.run.rules.includes(rule),
     )
     if (others.length > 0)
-      notes.push(`${name} was not asked by the rules ${others.toSorted(byText).join(', ')}`)
+      notes.push(`${name} was not judged by the rules ${others.toSorted(byText).join(', ')}`)
   }
   return notes
 }

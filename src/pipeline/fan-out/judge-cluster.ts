@@ -72,13 +72,14 @@ export async function judgeLostCluster(
       ...record,
       errors: [...(record.errors ?? []), ...listErrors, { what: 'cluster', message: reason }],
     }
+    yield run.header
     yield described
     const errors: ReadError[] = []
     for (let shard = 0; shard < shards; shard++)
       yield* lostNodes(run, { cluster, shard, reason }, context, errors)
     if (errors.length > 0) yield { ...described, errors: [...described.errors, ...errors] }
   }
-  return judgeRecords(startedBy(run, known()), {
+  return judgeRecords(known(), {
     policy: runPolicy(run, context),
     rules,
     snapshot: {
@@ -122,7 +123,8 @@ async function* recordsOf(
   }
   const errors: ReadError[] = [...listErrors, ...open.errors]
   const nodesWithPods = new Set<string>()
-  yield* startedBy(run, [record])
+  yield run.header
+  yield record
   for (let shard = 0; shard < shards; shard++) {
     for await (const node of shardRecords(run, { cluster, shard }, context, { keep, errors })) {
       if (node.kind === 'Node' && Array.isArray(node.pods))
@@ -132,23 +134,10 @@ async function* recordsOf(
   }
   if (endpoint !== null && asksForObjects(options.selection, nodes > 0, errors)) {
     if (nodes === 0) for (const none of noNodes(record.cluster, errors)) yield await kept(none)
-    for await (const objects of collectObjects(
-      record.cluster,
-      endpoint,
-      nodesWithPods,
-      options,
-      errors,
-    ))
+    const { cluster: name } = record
+    for await (const objects of collectObjects(name, endpoint, nodesWithPods, options, errors))
       yield await kept(prune(objects))
   }
   if (errors.length > 0)
     yield await kept({ ...record, errors: [...(record.errors ?? []), ...errors] })
-}
-
-async function* startedBy(
-  { header }: FanOutRun,
-  records: AsyncIterable<SnapshotRecord> | Iterable<SnapshotRecord>,
-): AsyncGenerator<SnapshotRecord> {
-  yield header
-  yield* records
 }

@@ -44,7 +44,7 @@ type ShardLimits = Pick<Policy, 'pace' | 'fanOut'>
 
 /** Time before the first answer and after the last one: start, scripts, writing. */
 const aroundSeconds = 60
-const askingSeconds = readingSeconds - aroundSeconds
+const requestSeconds = readingSeconds - aroundSeconds
 
 /** The clusters read by SSM, grouped by account and region. */
 export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): ClusterTarget[][] {
@@ -59,27 +59,27 @@ export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): Cl
 
 /** Nodes of one account and region that one function can read by SSM in its time: 2,200 at the default pace. */
 export const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>): number =>
-  Math.floor((pace.ssmRequestsPerSecond * askingSeconds) / ssmCallsPerNodeMax)
+  Math.floor((pace.ssmRequestsPerSecond * requestSeconds) / ssmCallsPerNodeMax)
 
-/** @param sharing of each account and region, how many clusters are read by SSM @returns clusters read at once: so many that a shard is one command's nodes at least */
+/**
+ * @param sharing per account and region, the number of clusters that are read by SSM
+ * @returns clusters read at once, few enough that a shard has the nodes of at least one command
+ */
 export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: ShardLimits): number {
-  const most = Math.max(
-    1,
-    Math.floor(
-      (pace.ssmRequestsPerSecond * askingSeconds) / (ssmCallsPerNodeMax * commandInstancesMax),
-    ),
-  )
-  return sharing.some(clusters => clusters > most)
-    ? Math.min(most, fanOut.clustersAtOnce)
-    : fanOut.clustersAtOnce
+  const most = Math.max(1, Math.floor(ssmNodesMax({ pace }) / commandInstancesMax))
+  const isShared = sharing.some(clusters => clusters > most)
+  return isShared ? Math.min(most, fanOut.clustersAtOnce) : fanOut.clustersAtOnce
 }
 
-/** @param sharing clusters of its account and region that are read by SSM; 0: it is not @param atOnce clusters read at once, of all */
+/**
+ * @param sharing number of clusters of its account and region that are read by SSM; 0: this one is not
+ * @param atOnce clusters read at once, of all accounts
+ */
 export function ssmShare(sharing: number, atOnce: number, { pace, fanOut }: ShardLimits): SsmShare {
   if (sharing === 0)
     return { requestsPerSecond: pace.ssmRequestsPerSecond, nodesPerShard: fanOut.nodesPerShard }
   const requestsPerSecond = pace.ssmRequestsPerSecond / Math.min(sharing, atOnce)
-  const mostNodes = Math.floor((requestsPerSecond * askingSeconds) / ssmCallsPerNodeMax)
+  const mostNodes = Math.floor((requestsPerSecond * requestSeconds) / ssmCallsPerNodeMax)
   return {
     requestsPerSecond,
     nodesPerShard: Math.max(1, Math.min(fanOut.nodesPerShard, mostNodes)),

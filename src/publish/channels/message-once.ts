@@ -59,7 +59,7 @@ export function messageOnce(
         return {
           ...blank,
           state,
-          location: said(outcome, noun, recipients),
+          location: textOf(outcome, noun, recipients),
           messageId: state === 'being-sent' ? null : outcome.messageId,
           doubt: state === 'sent' ? outcome.doubt : null,
         }
@@ -70,7 +70,8 @@ export function messageOnce(
   }
 }
 
-function said(outcome: SendOutcome, noun: string, recipients: string): string {
+/** The result, for people. */
+function textOf(outcome: SendOutcome, noun: string, recipients: string): string {
   if (outcome.state === 'being-sent')
     return `not sent: another delivery of this run is sending it, until ${outcome.until} at the latest`
   const id = outcome.messageId === '' ? '' : `message ${outcome.messageId}`

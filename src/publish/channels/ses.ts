@@ -51,9 +51,11 @@ export function ses({
     recipients: `${to.slice(0, namedRecipients).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
     leaseMs: 2 * sendTimeLimitMs,
   }
-  const suppression = onceAsked(() =>
-    suppressedAmong(to, { region, credentials, signal: once.signal }),
-  )
+  let found: Promise<Suppression> | null = null
+  const suppression = () => {
+    found ??= suppressedAmong(to, { region, credentials, signal: once.signal })
+    return found
+  }
   const channel = messageOnce(
     {
       ...way,
@@ -92,17 +94,9 @@ export function ses({
   }
 }
 
-function onceAsked(ask: () => Promise<Suppression>): () => Promise<Suppression> {
-  let asked: Promise<Suppression> | null = null
-  return () => {
-    asked ??= ask()
-    return asked
-  }
-}
-
 const reasons: Readonly<Record<string, string>> = {
   BOUNCE: 'a mail to it came back',
-  COMPLAINT: 'somebody there called a mail spam',
+  COMPLAINT: 'a recipient reported a mail as spam',
 }
 
 function suppressedText(suppressed: Suppression['suppressed'], region: string): string {

@@ -1,19 +1,18 @@
 /** Translations are data that never block: what is missing or out of date is a warning, what could not be shown is an error. */
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
+import { languageIds } from '#model/language.ts'
 import { en } from '#report/languages/en.ts'
-import ja from '#report/languages/ja.messages.json' with { type: 'json' }
-import jaRules from '#report/languages/ja.rules.json' with { type: 'json' }
-import ko from '#report/languages/ko.messages.json' with { type: 'json' }
-import koRules from '#report/languages/ko.rules.json' with { type: 'json' }
 import type { RuleTexts } from '#report/languages/language.ts'
 import { type Messages, parsedMessage, translated } from '#report/languages/translation.ts'
-import zh from '#report/languages/zh.messages.json' with { type: 'json' }
-import zhRules from '#report/languages/zh.rules.json' with { type: 'json' }
 
-const catalogues: Record<string, Messages> = { ko, ja, zh }
-const ruleTexts: Record<string, RuleTexts> = { ko: koRules, ja: jaRules, zh: zhRules }
+const translations = languageIds.filter(id => id !== 'en')
+const dataOf = (id: string, part: string) =>
+  JSON.parse(readFileSync(`src/report/languages/${id}.${part}.json`, 'utf8'))
+const catalogues = translations.map((id): [string, Messages] => [id, dataOf(id, 'messages')])
+const ruleTexts = translations.map((id): [string, RuleTexts] => [id, dataOf(id, 'rules')])
 
 /** By path, `page.title(headline, clusters)`. */
 function entriesOf(messages: Messages, path = ''): [path: string, text: string][] {
@@ -51,7 +50,7 @@ function warn(title: string, names: string[]): void {
   if (names.length > 0) console.warn(`${title}: ${names.join(', ')}`)
 }
 
-it.each(Object.entries(catalogues))('messages of %s can be shown', (id, messages) => {
+it.each(catalogues)('messages of %s can be shown', (id, messages) => {
   const entries = entriesOf(messages)
   const mistakes = entries.flatMap(([path, text]) => {
     const names = /\((.*)\)$/.exec(path)?.[1]?.split(', ')
@@ -67,7 +66,7 @@ it.each(Object.entries(catalogues))('messages of %s can be shown', (id, messages
   warn(`${id}: messages that are not used`, [...has.difference(wanted)])
 })
 
-it.each(Object.entries(ruleTexts))('rules of %s have all their texts', (id, texts) => {
+it.each(ruleTexts)('rules of %s have all their texts', (id, texts) => {
   for (const text of Object.values(texts))
     for (const part of ['title', 'why', 'fix'] as const) expect(text?.[part]).toMatch(/\S/)
   const english = rules.map(({ id: rule, docs: { title, why, fix } }) => ({

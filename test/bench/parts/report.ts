@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import { rules } from '#judge/rules/index.ts'
 import type { AuditReport } from '#model/report.ts'
 import { html } from '#report/formats/html.ts'
+import { renderMail } from '#report/mail.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
 import { withWeek } from '#test/remembered-week.ts'
@@ -31,8 +32,8 @@ const manyGroups = 350
 export const reportPart: Part = {
   name: 'report',
   nodes: 5000,
-  targets: ([page]) => {
-    if (page === undefined) return []
+  targets: ([page, mail]) => {
+    if (page === undefined || mail === undefined) return []
     const otherwise = 'each node has a row of its own; next: shorter rows'
     return [
       {
@@ -47,19 +48,27 @@ export const reportPart: Part = {
         isMet: page.wallMs < 2_000,
         otherwise,
       },
+      {
+        what: 'mail of 5,000 nodes in 32 clusters below 60 KB',
+        figure: `${(mail.bodyBytes / 1000).toFixed(1)} KB`,
+        isMet: mail.bodyBytes < 60_000,
+        otherwise: 'each cause and each node has its lines; next: fewer nodes under the report',
+      },
     ]
   },
 
   async run(nodes, say) {
     const usual = fleetReport(nodes, 900)
     const crowded = fleetReport(nodes, manyFindings)
+    const manyGrouped = fleetReport(nodes, 900, manyGroups)
     const rows = [
-      pageRow(`page of ${nodes} nodes and 900 findings`, nodes, usual),
-      pageRow(`page of ${nodes} nodes and ${manyFindings} findings`, nodes, crowded),
-      pageRow(
-        `page of ${nodes} nodes in ${manyGroups} groups`,
-        nodes,
-        fleetReport(nodes, 900, manyGroups),
+      sizeRow(`page of ${nodes} nodes and 900 findings`, nodes, () => html.render(usual)),
+      mailRow(nodes),
+      sizeRow(`page of ${nodes} nodes and ${manyFindings} findings`, nodes, () =>
+        html.render(crowded),
+      ),
+      sizeRow(`page of ${nodes} nodes in ${manyGroups} groups`, nodes, () =>
+        html.render(manyGrouped),
       ),
     ]
     if (browserPath === null) {
@@ -72,12 +81,20 @@ export const reportPart: Part = {
   },
 }
 
-function pageRow(name: string, nodes: number, report: AuditReport): Row {
+function sizeRow(name: string, nodes: number, render: () => string): Row {
   let body = ''
   const row = measured(name, nodes, runs, () => {
-    body = html.render(report)
+    body = render()
   })
   return { ...row, bodyBytes: Buffer.byteLength(body) }
+}
+
+/** One group of nodes in each of 32 clusters. */
+function mailRow(count: number): Row {
+  const report = fleetReport(count, 900, 32)
+  const nodes = report.nodes.map((node, index) => ({ ...node, cluster: `cluster-${index % 32}` }))
+  const name = `mail of ${count} nodes in 32 clusters`
+  return sizeRow(name, count, () => renderMail({ ...report, nodes }, []).html)
 }
 
 /** By default groups of 200 nodes; every hundredth node could not be read. A week is remembered of them. */

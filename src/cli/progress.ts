@@ -9,7 +9,7 @@ export interface Progress {
   /** The number of nodes of a cluster is known. */
   expect(cluster: string, nodes: number): void
   nodeRead(): void
-  /** Some nodes are read again after that time; null: no time is left for it. */
+  /** Some nodes, or none, are read again after that time; null: no time is left for it. */
   wait(nodes: number, waitMs: number | null): void
   end(): void
 }
@@ -46,6 +46,10 @@ export function openProgress(
     },
     wait(nodes, waitMs) {
       if (stream.isTTY) stream.write('\r\u001b[2K')
+      if (nodes === 0) {
+        stream.write('no node with little headroom and unknown growth: nothing is read again\n')
+        return
+      }
       const again = `${count(nodes)} node${nodes === 1 ? '' : 's'} again`
       stream.write(
         waitMs === null

@@ -13,11 +13,13 @@ export interface LambdaContext {
   getRemainingTimeInMillis(): number
   /** Clock that dates the run if a handler is called without Lambda. Default: the machine's clock. */
   now?: () => Date
+  /** Wait before the second reading. Default: the machine's timer. */
+  sleep?: ServiceRuntime['sleep']
 }
 
 /** Runs an invocation. Its error is logged and thrown. @param what the unit that failed, for the log */
 export async function logged<T>(
-  { awsRequestId, getRemainingTimeInMillis, now = () => new Date() }: LambdaContext,
+  { awsRequestId, getRemainingTimeInMillis, now = () => new Date(), sleep }: LambdaContext,
   what: 'run' | 'step',
   run: (log: RunLog, runtime: ServiceRuntime) => Promise<T>,
 ): Promise<T> {
@@ -29,6 +31,7 @@ export async function logged<T>(
       remainingMs: getRemainingTimeInMillis(),
       folder: join(tmpdir(), `highwater-${awsRequestId}`),
       now,
+      sleep,
       parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
       watch: log.watch,
     })

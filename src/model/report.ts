@@ -125,6 +125,8 @@ export interface AuditReport {
   nodes: AuditedNode[]
   /** The disk-usage percent at which the team's alert fires (policy). */
   alertPercent: number
+  /** The second level of the alert; absent: there is none. */
+  criticalAlertPercent?: number
   /** Absent: none requested. */
   plan?: ReportedPlan
   /** Absent: there is no bucket that remediation writes to. */

@@ -156,6 +156,7 @@ export async function conclude(
     document,
     nodes: grown,
     alertPercent: policy.alertPercent,
+    criticalAlertPercent: policy.criticalAlertPercent,
     assumptions: assumptionsOf(policy),
     before: before?.before ?? null,
     trends: before?.trends ?? [],

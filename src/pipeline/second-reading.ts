@@ -40,7 +40,7 @@ export interface SecondReadingOptions
   extends Pick<LiveOptions, 'policy' | 'selection' | 'signal' | 'now'> {
   /** Reading time that is left. */
   remainingMs: () => number
-  /** @param waitMs null: no time is left for it */
+  /** @param nodes 0: none has little headroom and unknown growth. @param waitMs null: no time is left for it */
   onWait?: (nodes: number, waitMs: number | null) => void
   /** Default: the machine's timer. It throws when the signal is aborted. */
   sleep?: (durationMs: number, signal: AbortSignal) => Promise<void>
@@ -74,7 +74,10 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
     },
     async read(isKnown) {
       const chosen = [...candidates.values()].flat().filter(({ node }) => !isKnown(node))
-      if (chosen.length === 0) return new Map()
+      if (chosen.length === 0) {
+        onWait?.(0, null)
+        return new Map()
+      }
       const lastMs = Math.max(...chosen.map(({ node }) => Date.parse(node.at)))
       const waitMs = Math.max(0, lastMs + apartMs - now().getTime())
       const hasTime = waitMs + policy.timeoutsMs.summary <= waitingShare * remainingMs()

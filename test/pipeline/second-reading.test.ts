@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { handler } from '#handlers/audit.ts'
 import { rules } from '#judge/rules/index.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { LabNode, NodeSource, Scenario } from '#lab/scenarios/scenario.ts'
@@ -12,10 +15,13 @@ import { judgeRecords } from '#pipeline/judge-records.ts'
 import { openSecondReading } from '#pipeline/second-reading.ts'
 import { english } from '#report/languages/language.ts'
 import { outlookView } from '#report/views/outlook.ts'
+import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
+import { serviceEnvironment } from '#test/lambda.ts'
 
 const MiB = 1024 ** 2
 const hourMs = 3_600_000
+const startMs = Date.parse('2026-11-21T05:00:00Z')
 const full = 'ip-10-0-1-12.ec2.internal'
 
 interface World {
@@ -76,6 +82,8 @@ interface Filesystem {
   usedBytes: number
 }
 
+type Wait = number | 'no node' | null
+
 async function auditTwice(
   world: World,
   {
@@ -91,19 +99,19 @@ async function auditTwice(
     isKnown?: boolean
     stop?: () => void
   } = {},
-): Promise<{ nodes: AuditedNode[]; waits: (number | null)[] }> {
+): Promise<{ nodes: AuditedNode[]; waits: Wait[] }> {
   await labOf([world.scenario])
-  const waits: (number | null)[] = []
+  const waits: Wait[] = []
   const live = {
     policy: { ...defaultPolicy, ...policy },
     selection: everything,
     signal,
-    now: () => new Date(Date.parse('2026-11-21T05:00:00Z') + world.elapsedMs()),
+    now: () => new Date(startMs + world.elapsedMs()),
   }
   const secondReading = openSecondReading({
     ...live,
     remainingMs: () => remainingMs,
-    onWait: (_, waitMs) => waits.push(waitMs),
+    onWait: (nodes, waitMs) => waits.push(nodes === 0 ? 'no node' : waitMs),
     async sleep(durationMs, until) {
       stop()
       until.throwIfAborted()
@@ -171,8 +179,12 @@ describe('the second reading of a run', () => {
   })
 
   it.each([
-    { name: 'the policy wants none', options: { policy: { secondReadings: 0 } }, waits: [] },
-    { name: 'growth is known from earlier runs', options: { isKnown: true }, waits: [] },
+    {
+      name: 'the policy wants none',
+      options: { policy: { secondReadings: 0 } },
+      waits: ['no node'],
+    },
+    { name: 'growth is known from earlier runs', options: { isKnown: true }, waits: ['no node'] },
     { name: 'too little time is left', options: { remainingMs: 96_000 }, waits: [null] },
   ])('reads nothing twice where $name', async ({ options, waits }) => {
     const world = growingWorld(MiB)
@@ -182,19 +194,41 @@ describe('the second reading of a run', () => {
     expect(result.nodes.every(({ growth }) => growth === undefined)).toBe(true)
   })
 
+  it('is a part of a run of the function, and its rate stands in the report', async () => {
+    const world = growingWorld(MiB)
+    const storeFolder = temporaryFolder()
+    await labOf([world.scenario], { storeFolder })
+    Object.assign(process.env, serviceEnvironment)
+    const answer = await handler(
+      { clusters: ['incidents'] },
+      {
+        awsRequestId: 'growth',
+        getRemainingTimeInMillis: () => 900_000,
+        now: () => new Date(startMs + world.elapsedMs()),
+        sleep: async durationMs => world.pass(durationMs),
+      },
+    )
+    expect(answer.state).toBe('published')
+    expect(world.elapsedMs()).toBe(60_000)
+    expect([...world.read].filter(([, times]) => times > 1)).toEqual([[full, 2]])
+    const run = join(storeFolder, 'highwater-lab', 'runs', answer.runId)
+    const seen = english.words.growth.readings(2, english.duration(60_000), 0)
+    expect(readFileSync(join(run, 'report.html'), 'utf8')).toContain(seen)
+  })
+
   it('does not wait for nodes that are read by scripts', async () => {
     const { nodes } = await auditTwice(growingWorld(MiB))
-    const waits: unknown[] = []
+    const waits: number[] = []
     const secondReading = openSecondReading({
       policy: { ...defaultPolicy, modes: [{ match: {}, mode: 'ssm' }] },
       selection: everything,
       signal: new AbortController().signal,
       remainingMs: () => 900_000,
-      onWait: (_, waitMs) => waits.push(waitMs),
+      onWait: nodes => waits.push(nodes),
     })
     for (const node of nodes) secondReading.take(node, { metadata: { name: node.identity.name } })
     expect(await secondReading.read(() => false)).toEqual(new Map())
-    expect(waits).toEqual([])
+    expect(waits).toEqual([0])
   })
 
   it('ends its wait with the deadline, and the report stands without rates', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { english } from '#report/languages/language.ts'
-import { describeGauge, gaugesOf } from '#report/views/gauge.ts'
+import { type Alerts, describeGauge, gaugesOf } from '#report/views/gauge.ts'
 import {
   auditedNode,
   dedicatedDisks,
@@ -15,8 +15,11 @@ import {
 const { words } = english
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
-const gaugesWith = (prediction: Parameters<typeof auditedNode>[1]) =>
-  gaugesOf(auditedNode('n1', prediction), 80, english).map(gauge => ({
+const gaugesWith = (
+  prediction: Parameters<typeof auditedNode>[1],
+  alerts: Alerts = { alertPercent: 80 },
+) =>
+  gaugesOf(auditedNode('n1', prediction), alerts, english).map(gauge => ({
     ...gauge,
     summary: plain(gauge.summary),
     facts: gauge.facts.map(plain),
@@ -43,6 +46,22 @@ describe('the marks of one disk for everything', () => {
     ])
     expect(disk!.usedPercent).toBe(60)
     expect(disk!.summary).toBe(words.gauge.bytes('60.0 GiB', '100.0 GiB', '40.0 GiB'))
+  })
+  it('have one for each level of the alert', () => {
+    const [two] = gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }), {
+      alertPercent: 75,
+      criticalAlertPercent: 88,
+    })
+    expect(two!.marks.filter(({ kind }) => kind === 'alert')).toEqual([
+      {
+        ...{ kind: 'alert', percent: 75, name: words.gauge.marks.alert, amount: '75.0 GiB' },
+        setting: 'policy alertPercent.warning 75',
+      },
+      {
+        ...{ kind: 'alert', percent: 88, name: words.gauge.marks.critical, amount: '88.0 GiB' },
+        setting: 'policy alertPercent.critical 88',
+      },
+    ])
   })
   it('have a bar of inodes where a threshold watches them, and one of memory', () => {
     expect(inodes).toMatchObject({ kind: 'inodes', title: `${words.gauge.oneDisk}, inodes` })

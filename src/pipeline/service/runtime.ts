@@ -8,6 +8,7 @@ import { messageOf } from '#model/error-message.ts'
 import { notReached } from '#model/not-reached.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
+import type { SecondReadingOptions } from '#pipeline/second-reading.ts'
 import { publishingShare } from './function-time.ts'
 import { grantedPolicy } from './granted-policy.ts'
 import type { RunWatch } from './run-watch.ts'
@@ -21,6 +22,7 @@ export interface ServiceRuntime {
   /** A folder of its own, for the snapshot on its way. */
   folder: string
   now: () => Date
+  sleep?: SecondReadingOptions['sleep']
   parsePolicy: (text: string, file: string) => Policy
   watch: RunWatch
 }

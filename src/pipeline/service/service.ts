@@ -72,7 +72,11 @@ async function runUntil(
     notices: store === null ? undefined : await noticesIn(store, runtime.now()),
   }
   const report = openServiceReport(run, runtime, limits)
-  const secondReading = openSecondReading({ ...live, remainingMs: limits.readingLeftMs })
+  const secondReading = openSecondReading({
+    ...live,
+    remainingMs: limits.readingLeftMs,
+    sleep: runtime.sleep,
+  })
   await mkdir(runtime.folder, { recursive: true })
   const result = await audit(
     (runtime.fleet ?? liveFleet)({ ...live, targets, onTarget: secondReading.expect }),

@@ -8,6 +8,7 @@ import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText } from './findings.ts'
+import type { Alerts } from './gauge.ts'
 import { GaugedNode, nameLimit, nodeView } from './node.ts'
 import { nodeRow, rowBytes } from './node-rows.ts'
 
@@ -160,11 +161,11 @@ export interface NodeGroup {
 
 /** Nodes by their group, nearest to eviction first, groups and members. */
 export function groupNodes(
-  { nodes, alertPercent }: Pick<AuditReport, 'nodes' | 'alertPercent'>,
+  report: Pick<AuditReport, 'nodes'> & Alerts,
   language: Language,
 ): NodeGroup[] {
   const { words, line } = language
-  const gauged = nodes.map(node => new GaugedNode(node, alertPercent, language))
+  const gauged = report.nodes.map(node => new GaugedNode(node, report, language))
   const groups = Map.groupBy(gauged, ({ node: { cluster, identity } }) =>
     JSON.stringify([
       cluster,

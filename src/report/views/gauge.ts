@@ -1,7 +1,7 @@
 /** The data of one bar: use of a filesystem or of memory, and its high-water marks. */
 import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
-import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
+import type { AuditedNode, AuditedPrediction, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 
 export type MarkKind = 'gc-stop' | 'gc-start' | 'alert' | 'soft' | 'hard'
@@ -42,17 +42,16 @@ export interface Gauge {
   facts: string[]
 }
 
+/** The levels of the team's alert (policy). */
+export type Alerts = Pick<AuditReport, 'alertPercent' | 'criticalAlertPercent'>
+
 interface GaugeAmounts {
   capacity: number | null
   available: number | null
 }
 
 /** Every gauge of a node, in drawing order; empty if no filesystem and no memory was observed. */
-export function gaugesOf(
-  { prediction }: AuditedNode,
-  alertPercent: number,
-  language: Language,
-): Gauge[] {
+export function gaugesOf({ prediction }: AuditedNode, alerts: Alerts, language: Language): Gauge[] {
   const { gauge: words } = language.words
   const { filesystems, imageGC, eviction } = prediction
   const { nodefs, imagefs, layout } = filesystems
@@ -75,13 +74,7 @@ export function gaugesOf(
     const gauge = emptyGauge(title, 'disk', bytes, language)
     gauge.holdsImages = holdsImages
     if (holdsImages) addImageGc(gauge, imageGC, bytes.capacity, language)
-    gauge.marks.push({
-      kind: 'alert',
-      percent: alertPercent,
-      name: words.marks.alert,
-      setting: `policy alertPercent ${alertPercent}`,
-      amount: share(alertPercent, bytes.capacity, language),
-    })
+    addAlerts(gauge, alerts, bytes.capacity, language)
     addThresholds(gauge, watched('available'), bytes.capacity, language)
     if (eviction === null) gauge.facts.push(words.thresholdsUnknown)
     else if (eviction.error !== null)
@@ -201,6 +194,27 @@ function addImageGc(
     gauge.state = 'image-gc'
     gauge.facts.push(words.dueNow(language.bytes(imageGC.bytesToFree)))
   } else gauge.facts.push(words.untilImageGc(language.bytes(imageGC.bytesUntilTrigger)))
+}
+
+function addAlerts(
+  gauge: Gauge,
+  { alertPercent: warning, criticalAlertPercent: critical }: Alerts,
+  capacity: number | null,
+  language: Language,
+): void {
+  const { marks } = language.words.gauge
+  const alert = (percent: number, name: string, setting: string): Mark => ({
+    ...{ kind: 'alert', percent, name, amount: share(percent, capacity, language) },
+    setting: `policy ${setting} ${percent}`,
+  })
+  gauge.marks.push(
+    ...(critical === undefined
+      ? [alert(warning, marks.alert, 'alertPercent')]
+      : [
+          alert(warning, marks.alert, 'alertPercent.warning'),
+          alert(critical, marks.critical, 'alertPercent.critical'),
+        ]),
+  )
 }
 
 const filesystemOf = (signal: Signal) => signal.split('.')[0]!

@@ -3,7 +3,7 @@ import type { Filesystems } from '#model/prediction.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { describeGauge, type Gauge, gaugesOf } from './gauge.ts'
+import { type Alerts, describeGauge, type Gauge, gaugesOf } from './gauge.ts'
 import { growthNotes } from './growth.ts'
 import { layOutLadder } from './ladder.ts'
 import { momentOf } from './moment.ts'
@@ -124,12 +124,12 @@ export class GaugedNode {
   readonly state: Gauge['state']
   /** The least headroom of its gauges; null: unknown. */
   readonly headroomPercent: number | null
-  readonly #alertPercent: number
+  readonly #alerts: Alerts
   readonly #language: Language
 
-  constructor(node: AuditedNode, alertPercent: number, language: Language) {
+  constructor(node: AuditedNode, alerts: Alerts, language: Language) {
     this.node = node
-    this.#alertPercent = alertPercent
+    this.#alerts = alerts
     this.#language = language
     const { gauges } = this
     const states = gauges.map(({ state }) => state)
@@ -143,6 +143,6 @@ export class GaugedNode {
    * used once.
    */
   get gauges(): Gauge[] {
-    return gaugesOf(this.node, this.#alertPercent, this.#language)
+    return gaugesOf(this.node, this.#alerts, this.#language)
   }
 }

@@ -15,6 +15,7 @@ const gauge = {
     'gc-start': 'image GC starts',
     'gc-stop': 'image GC stops',
     alert: 'your alert',
+    critical: 'your critical alert',
     soft: 'soft eviction',
     hard: 'hard eviction',
   },

@@ -81,6 +81,7 @@ const schema = z.strictObject({
   ),
   HIGHWATER_SHOWS_OWN_TOKEN: optional(z.enum(['yes', 'no'])),
   HIGHWATER_REMEDIATION: optional(z.enum(['on', 'off'])),
+  HIGHWATER_SHARES_RUN_KEY: optional(z.enum(['yes', 'no'])),
   HIGHWATER_MEMBER_ROLE_ARNS: optional(list(z.regex(rolePattern, 'ARNs of IAM roles'))),
   HIGHWATER_KUBELET_ROLE_ARNS: optional(list(z.regex(rolePattern, 'ARNs of IAM roles'))),
   HIGHWATER_POLICY_RECIPIENTS: optional(
@@ -136,6 +137,7 @@ export function parseSettings(environment: Record<string, string | undefined>): 
       kubeletRoles: data.HIGHWATER_KUBELET_ROLE_ARNS ?? [],
       showsOwnToken: data.HIGHWATER_SHOWS_OWN_TOKEN === 'yes',
       plans: data.HIGHWATER_REMEDIATION === 'on',
+      approvals: data.HIGHWATER_SHARES_RUN_KEY !== 'yes',
       mail: mailGrants(data, recipients),
       inspectOutputBucket: data.HIGHWATER_INSPECT_OUTPUT_BUCKET ?? null,
     },

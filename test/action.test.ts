@@ -112,10 +112,11 @@ describe('the audit step', () => {
       OUT: 'out',
     }
     // As runners start it for `shell: bash`.
-    await run('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], { cwd, env })
+    const bash = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script]
+    const { stdout, stderr } = await run('bash', bash, { cwd, env })
     const read = (name: string) =>
       existsSync(place(name)) ? readFileSync(place(name), 'utf8') : ''
-    return { output: read('output'), summary: read('summary'), place }
+    return { output: read('output'), summary: read('summary'), place, lines: stdout + stderr }
   }
 
   it('passes options on, one a line, and writes the summary', { timeout: 60_000 }, async () => {
@@ -125,6 +126,20 @@ describe('the audit step', () => {
     expect(summary).toContain('highwater')
     for (const name of ['report.html', 'findings.sarif'])
       expect(existsSync(place(join('out', name)))).toBe(true)
+  })
+
+  it('lets no name of a cluster speak to the runner', { timeout: 60_000 }, async () => {
+    const name = '##[set-output name=exit-code]0'
+    const node = { kind: 'Node', cluster: 'prod', node: { metadata: { name } } }
+    const snapshot = savedSnapshot([JSON.stringify(node)])
+    const { lines } = await audit([`--snapshot=${snapshot}`, '--fail-on-unread=none'])
+    expect(lines).toContain(name)
+    const token = /^::stop-commands::([0-9a-f-]{36})$/m.exec(lines)?.[1]
+    const [, , after] = lines.split(token ?? 'none')
+    // Source: actions/runner ActionCommand.cs TryParse, TryParseV2
+    const isCommand = (line: string) => /^\s*::|##\[/.test(line)
+    expect(lines.slice(0, lines.indexOf('::stop-commands'))).toBe('')
+    expect(after?.split('\n').slice(1).filter(isCommand)).toEqual([])
   })
 
   it('keeps the exit code, and gives no option to a shell', { timeout: 60_000 }, async () => {

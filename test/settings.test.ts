@@ -20,6 +20,7 @@ const noGrants = {
   kubeletRoles: [],
   showsOwnToken: false,
   plans: false,
+  approvals: true,
   mail: [],
   inspectOutputBucket: null,
 }
@@ -68,6 +69,7 @@ describe('parseSettings', () => {
       HIGHWATER_WEBHOOK_HOSTS: 'chat.example.com, *.example.net',
       HIGHWATER_SHOWS_OWN_TOKEN: 'yes',
       HIGHWATER_REMEDIATION: 'on',
+      HIGHWATER_SHARES_RUN_KEY: 'yes',
       HIGHWATER_MEMBER_ROLE_ARNS: 'arn:aws:iam::444455556666:role/highwater,arn:aws:iam::*:role/x',
       HIGHWATER_POLICY_RECIPIENTS: 'Team.example.com,kim@example.org',
       HIGHWATER_INSPECT_OUTPUT_BUCKET: 'answers',
@@ -78,6 +80,7 @@ describe('parseSettings', () => {
       kubeletRoles: [],
       showsOwnToken: true,
       plans: true,
+      approvals: false,
       mail: ['a@example.com', 'b@example.com', 'team.example.com', 'kim@example.org'],
       inspectOutputBucket: 'answers',
     })

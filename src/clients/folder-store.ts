@@ -16,8 +16,8 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf, messageOf } from '#model/error-message.ts'
-import { inputLimits } from '#model/input-limits.ts'
-import { checkKey, type Store } from './store.ts'
+import { storedLimitOf } from '#model/input-limits.ts'
+import { checkKey, type Store, TooLong, tooLong } from './store.ts'
 
 const partialSuffix = '.partial'
 const lockSuffix = '.lock'
@@ -25,11 +25,7 @@ const lockSuffix = '.lock'
 const lockStaleMs = 10_000
 const lockPollMs = 20
 
-/** @param readMaxBytes a longer file is not read */
-export function folderStore(
-  folder: string,
-  readMaxBytes: number = inputLimits.storedObject.maxBytes,
-): Store {
+export function folderStore(folder: string): Store {
   const place = (key: string) => join(folder, ...checkKey(key).split('/'))
 
   /** Writes beside the target and lets `settle` put it in place. */
@@ -57,8 +53,7 @@ export function folderStore(
       try {
         const path = place(key)
         const { size } = await stat(path)
-        if (size > readMaxBytes)
-          throw new Error(`${path} has ${size} bytes: more than ${readMaxBytes} are not read`)
+        if (size > storedLimitOf(key)) throw tooLong(path, size, storedLimitOf(key))
         const body = await readFile(path)
         return { body, version: versionOf(body) }
       } catch (error) {
@@ -176,6 +171,7 @@ const advice: Record<string, string> = {
 }
 
 function folderFailure(error: unknown): Error {
+  if (error instanceof TooLong) return error
   const text = messageOf(error)
   const said = advice[codeOf(error) ?? '']
   return new Error(said === undefined ? text : `${said} (${text})`, { cause: error })

@@ -12,14 +12,14 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { s3PutObjectMaxBytes } from '#facts/aws/limits.ts'
-import { inputLimits } from '#model/input-limits.ts'
+import { storedLimitOf } from '#model/input-limits.ts'
 import { isRawObject } from '#model/record.ts'
 import { type AwsError, awsCall, awsError, isThrottling } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { RequestFailure } from './failure.ts'
 import { retried, sleep } from './pace.ts'
 import { countingSlowDowns } from './slow-downs.ts'
-import { checkKey, type Store } from './store.ts'
+import { checkKey, type Store, tooLong } from './store.ts'
 
 /** To read what is there: GetObject on the prefix, ListBucket (without it a missing key looks forbidden) on the bucket. */
 export const s3ReadPermissions = ['s3:GetObject', 's3:ListBucket']
@@ -45,7 +45,7 @@ export interface S3StoreOptions {
   signal?: AbortSignal
   /** How long a connection may stay silent; default 20 s. */
   idleTimeoutMs?: number
-  /** An object that is longer is not read; default: `inputLimits.storedObject`. */
+  /** An object that is longer is not read; default: `storedLimitOf` its key. */
   readMaxBytes?: number
   /** First wait before a try again that the SDK does not make; longer each time. Default 200 ms. */
   backoffMs?: number
@@ -75,7 +75,7 @@ export function s3Store(options: S3StoreOptions): Store {
     kmsKeyId = null,
     signal = new AbortController().signal,
     backoffMs = defaultBackoffMs,
-    readMaxBytes = inputLimits.storedObject.maxBytes,
+    readMaxBytes,
   } = options
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env
   const client = countingSlowDowns(
@@ -147,6 +147,7 @@ export function s3Store(options: S3StoreOptions): Store {
     location: `s3://${bucket}/${prefix}`.replace(/\/$/, ''),
     async read(key) {
       const at = full(key)
+      const maxBytes = readMaxBytes ?? storedLimitOf(key)
       const command = new GetObjectCommand({ Bucket: bucket, Key: at })
       const found = await call(`GetObject ${at}`, s3ReadPermissions.join(' and '), async () => {
         try {
@@ -155,7 +156,7 @@ export function s3Store(options: S3StoreOptions): Store {
             ETag,
             ContentLength = 0,
           } = await client.send(command, { abortSignal: signal })
-          if (ContentLength > readMaxBytes) {
+          if (ContentLength > maxBytes) {
             if (Body && 'destroy' in Body) Body.destroy()
             return ContentLength
           }
@@ -166,11 +167,8 @@ export function s3Store(options: S3StoreOptions): Store {
           throw error
         }
       })
-      if (typeof found === 'number')
-        throw new Error(
-          `${at} in the bucket ${bucket} has ${found} bytes: more than ${readMaxBytes} are not read`,
-        )
-      return found
+      if (typeof found !== 'number') return found
+      throw tooLong(`${at} in the bucket ${bucket}`, found, maxBytes)
     },
     async write(key, body, contentType) {
       const at = full(key)

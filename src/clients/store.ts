@@ -1,5 +1,11 @@
 /** What a store is: files by key, in a bucket or a folder. Its conditional writes are what lets a run publish and mail once. */
 
+/** An object that is longer than `storedLimitOf` its key: it is not read. */
+export class TooLong extends Error {}
+
+export const tooLong = (place: string, bytes: number, maxBytes: number): TooLong =>
+  new TooLong(`${place} has ${bytes} bytes: more than ${maxBytes} are not read`)
+
 /** All methods throw an Error with one paragraph for people when the store cannot be read or written. */
 export interface Store {
   /** For people: `s3://bucket/prefix`, or a folder's path; without a slash at the end. */

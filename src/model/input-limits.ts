@@ -46,13 +46,23 @@ export const inputLimits = {
   /** A file of the kubelet's, of a few KB; YAML takes 10 ms for each KB. */
   yaml: { maxBytes: 64 * KiB },
   policy: { maxBytes: 256 * KiB },
-  /** An object of the store: findings and journals of a fleet. */
-  storedObject: { maxBytes: 256 * MiB },
-  /** Unpacked, of one run or one cluster: a node of a day has at most 4 KB. */
+  /** Unpacked, of one run or one cluster: a node of a day has at most 4 KB. What a process reads of all together depends on its memory. */
   history: { maxBytes: 64 * MiB, maxValues: 3_000_000, maxDepth: 32 },
   /** What the functions of a fan-out leave for each other, and marks of a run: a few MB for the largest cluster. */
   storedJson: { maxBytes: 256 * MiB, maxValues: 3_000_000, maxDepth: 128 },
 } satisfies Record<string, InputLimit | JsonLimit>
+
+/** Bytes of an object of the store as it lies there, packed or not, by its key. */
+const storedMaxBytes: readonly [key: RegExp, maxBytes: number][] = [
+  [/^highwater\.yaml$/, inputLimits.policy.maxBytes],
+  [/^history\//, 16 * MiB],
+  [/^remediation\/plans\/|\/plan\.json$|\/fan-out\/|\.ndjson\.gz$/, 256 * MiB],
+]
+/** Journals, marks, leases. */
+const otherStoredMaxBytes = 4 * MiB
+
+export const storedLimitOf = (key: string): number =>
+  storedMaxBytes.find(([form]) => form.test(key))?.[1] ?? otherStoredMaxBytes
 
 /** Bytes of large answers that a process holds at once, from the first byte until they are parsed. */
 export const answersInFlightMaxBytes = 64 * MiB

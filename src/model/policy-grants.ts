@@ -11,6 +11,8 @@ export interface PolicyGrants {
   showsOwnToken: boolean
   /** Whether `remediation.mode` may be `plan`. */
   plans: boolean
+  /** Whether `remediation.auto` may approve plans: only the function can use the key that seals such approvals. */
+  approvals: boolean
   /** Addresses that may receive mail, and domains (without `@`) whose every address may. Lower case. */
   mail: string[]
   /** Bucket that `inspectOutput` may name; null: none. */

@@ -3,7 +3,6 @@
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { mergedGrowth } from '#judge/history/fill.ts'
-import type { Ledger } from '#judge/history/ledger.ts'
 import type { JudgementOptions } from '#judge/judge.ts'
 import type { RuleError } from '#judge/result.ts'
 import type { Rule } from '#judge/rule.ts'
@@ -33,7 +32,7 @@ import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
 import { withReadings } from './access/readings.ts'
-import type { History } from './history/history.ts'
+import type { Compared, History } from './history/history.ts'
 import { type Judged, judgeRecords, unknownTime } from './judge-records.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
 import type { SecondReading } from './second-reading.ts'
@@ -234,7 +233,7 @@ function noticesOf(
 
 function withHistory(
   document: FindingsDocument,
-  { since, delta }: Pick<Ledger, 'since' | 'delta'>,
+  { since, delta, unread }: Compared,
 ): FindingsDocument {
   const dated = (finding: Finding): Finding => ({
     ...finding,
@@ -242,6 +241,7 @@ function withHistory(
   })
   return {
     ...document,
+    run: { ...document.run, inputErrors: [...document.run.inputErrors, ...unread] },
     findings: document.findings.map(dated),
     waived: document.waived.map(dated),
     delta,

@@ -7,6 +7,7 @@ import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store.ts'
 import { type RemediationRun, runStates, type StepState } from '#model/remediation.ts'
 import type { RemediationNotices, ReportedRun } from '#model/report.ts'
+import { parsedJson } from './parsed-json.ts'
 import { Unsealed, unsealedText } from './seal.ts'
 
 const noticesKey = 'remediation/notices.json'
@@ -98,7 +99,7 @@ async function ownList(
   try {
     const found = await store.read(noticesKey)
     if (found === null) return { version: null, list: nothing, isForeign: false }
-    const read = form.safeParse(json(found.body.toString('utf8')))
+    const read = form.safeParse(parsedJson(found.body.toString('utf8')))
     return { version: found.version, list: read.data ?? nothing, isForeign: !read.success }
   } catch (error) {
     if (!(error instanceof Unsealed)) throw error
@@ -198,17 +199,9 @@ async function listToShow(store: Store): Promise<Notices | 'foreign' | null> {
   if (found === null) return null
   try {
     const { text } = unsealedText(found.body.toString('utf8'), noticesKey)
-    return form.safeParse(json(text)).data ?? 'foreign'
+    return form.safeParse(parsedJson(text)).data ?? 'foreign'
   } catch (error) {
     if (error instanceof Unsealed) return 'foreign'
     throw error
-  }
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -31,11 +31,14 @@ const text = async (store: Store, key: string) => (await store.read(key))?.body.
 const version = async (store: Store, key: string) => (await store.read(key))?.version ?? ''
 
 it('reads no file of a folder that is longer than its limit', async () => {
-  await folderStore(folder).write('a', 'x'.repeat(101), json)
-  await folderStore(folder).write('b', 'x'.repeat(100), json)
-  const limited = folderStore(folder, 100)
-  await expect(limited.read('a')).rejects.toThrow(/a has 101 bytes/)
-  expect((await limited.read('b'))?.body).toHaveLength(100)
+  const store = folderStore(folder)
+  const limits = { 'highwater.yaml': 2 ** 18, 'remediation/notices.json': 2 ** 22 }
+  for (const [key, maxBytes] of Object.entries({ ...limits, 'history/runs/a.json.gz': 2 ** 24 })) {
+    await store.write(key, Buffer.alloc(maxBytes), json)
+    expect((await store.read(key))?.body).toHaveLength(maxBytes)
+    await store.write(key, Buffer.alloc(maxBytes + 1), json)
+    await expect(store.read(key)).rejects.toThrow(`${key} has ${maxBytes + 1} bytes`)
+  }
 })
 
 describe.each<[string, () => Store | Promise<Store>]>([

@@ -19,6 +19,7 @@ const grants: PolicyGrants = {
   kubeletRoles: ['arn:aws:iam::111122223333:role/highwater-prod-SeenByKubeletsRole-*'],
   showsOwnToken: false,
   plans: false,
+  approvals: false,
   mail: ['example.com', 'kim@other.test'],
   inspectOutputBucket: 'answers',
 }
@@ -56,6 +57,12 @@ it.each<[string, string, string, Partial<Policy>]>([
     'modes: [{ mode: kubelet }]\nkubelet: { useOwnToken: true }',
     "kubelet.useOwnToken of the policy is refused: the stack's parameter showsOwnToken",
     { kubelet: defaultPolicy.kubelet, modes: [] },
+  ],
+  [
+    'approvals by itself, with a key that others may use',
+    'remediation: { auto: { fields: [imageGCHighThresholdPercent], clusters: [a], nodesPerDay: 1 } }',
+    "remediation.auto of the policy is refused: the stack's parameter applierArns (HIGHWATER_SHARES_RUN_KEY) does not allow approvals",
+    { remediation: defaultPolicy.remediation },
   ],
   [
     'another bucket for what nodes answer',

@@ -169,6 +169,7 @@ describe('the functions', () => {
         ],
         showsOwnToken: false,
         plans: true,
+        approvals: false,
         mail: ['example.com', 'team.example.com'],
         inspectOutputBucket: 'answers',
       },

@@ -72,6 +72,16 @@ const wanting = (wanted: Partial<Policy['logRotation'][string]>, at = path): Par
   logRotation: { [at]: { sha256: null, content: null, directives: {}, ...wanted } },
 })
 
+it.each([
+  ['a content that ends the text of a script', path, `${textOf(usual)}END-OF-FILE\ntouch /made\n`],
+  ['a path with a command', `${path} ; touch /made`, textOf(usual)],
+  ['a path with a line end', `${path}\ntouch /made`, textOf(usual)],
+])('%s in the policy gets into no script for user data', async (_, at, content) => {
+  const plan = await planOf([rotating('a')], wanting({ content }, at))
+  expect(plan).toMatchObject({ steps: [], refused: [{ node: 'a' }] })
+  expect(plan.cohorts.flatMap(({ durable }) => durable)).toEqual([])
+})
+
 describe('a file of logrotate that differs from its group', () => {
   const odd = { directives: { ...usual, rotate: 50, maxsize: '1G' } }
   const usualText = wanting({ sha256: hashOf(textOf(usual)) })

@@ -18,7 +18,7 @@ import { approvalOf, oldSha256, planOf, pruningPlanOf } from './remediation-worl
 import { ada, memoryKeys } from './seals.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-/** Approves by itself at a time that no test reaches. */
+/** Approves by itself on Monday night: `toMonday`. */
 export const policyText = `${JSON.stringify({
   remediation: {
     pauseMs: 0,
@@ -108,6 +108,8 @@ export class ForgedWorld {
   /** Nodes whose changes are never seen to be well. */
   readonly unwell = new Set<string>()
   readonly nodes: Map<string, ForgedNode>
+  /** What the fleet comes to now. */
+  readonly planNow = planFor('auto', 80)
   readonly store: Store
   readonly #keys: SealKeys
 
@@ -139,19 +141,23 @@ export class ForgedWorld {
     const work = async (onUnsealed: (error: Unsealed) => void) =>
       answered(
         request,
-        await serviceOf({
-          store: sealedStore(this.store, this.#keys.runs, onUnsealed),
-          ...{ keys: this.#keys, onUnsealed },
-          runtime: {
-            now: () => clock.now(),
-            folder: '/nowhere',
-            version: '0',
-            parsePolicy: parsedOnce,
+        await serviceOf(
+          {
+            store: sealedStore(this.store, this.#keys.runs, onUnsealed),
+            ...{ keys: this.#keys, onUnsealed },
+            runtime: {
+              now: () => clock.now(),
+              folder: '/nowhere',
+              version: '0',
+              parsePolicy: parsedOnce,
+            },
+            policyGrants: parseSettings({}).policyGrants,
+            ...{ readUntil: never, stop: never, end: never },
+            effects: run => this.#effects(run),
+            planNow: async () => this.planNow,
           },
-          policyGrants: parseSettings({}).policyGrants,
-          ...{ readUntil: never, stop: never, end: never },
-          effects: run => this.#effects(run),
-        }),
+          request.action,
+        ),
       )
     const noted = noting(this.store, () => clock.now(), work)
     return this.time.pass(noted).catch((error: unknown) => {
@@ -173,6 +179,12 @@ export class ForgedWorld {
       ...{ at: '2026-11-20T00:00:00Z', until: '2027-01-01T00:00:00Z' },
     })
     await keepPolicyApproval(this.store, approval, this.#keys.approvals)
+  }
+
+  /** From the Saturday on which all else happens into the window of the policy. */
+  async toMonday(): Promise<void> {
+    const waitMs = 37.2 * 3_600_000
+    await this.time.pass(this.time.clock().sleep(waitMs, new AbortController().signal))
   }
 
   #effects(run: string): SessionOptions['effects'] {

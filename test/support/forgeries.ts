@@ -32,8 +32,10 @@ const evil = planFor('unapproved', 75, { authentication: { anonymous: { enabled:
 const halted = planFor('halted', 77)
 const stopped = planFor('stopped', 78)
 const withdrawn = planFor('withdrawn', 79)
-/** Approved by the policy, whose window is closed. */
+/** Approved by the policy, whose window is closed but on Monday night. */
 const byPolicy = planFor('policy', 76)
+/** What the policy plans and approves then by itself. */
+const auto = planFor('auto', 80)
 const passing = passingPlanFor('passing')
 const passingUnapproved = passingPlanFor('lowered')
 const deletes = deletionPlanOf(2)
@@ -49,6 +51,7 @@ const changing = [
   stopped,
   withdrawn,
   byPolicy,
+  auto,
   passing,
   passingUnapproved,
 ]
@@ -66,6 +69,10 @@ const hasEnded = { at: '2026-11-10T00:00:00Z', until: '2026-11-11T00:00:00Z' }
 const openPolicy =
   '{"remediation":{"pauseMs":0,"maxErrors":1000,"auto":{"fields":["imageGCHighThresholdPercent"],"clusters":["*"],"nodesPerDay":1000}}}\n'
 
+/** The last audit before that night. */
+const auditedAt = '2026-11-22T05-00-00Z'
+const auditedKey = `runs/${auditedAt}/plan.json`
+
 let base: ForgedWorld
 let keys: string[] = []
 
@@ -76,7 +83,8 @@ async function begin(): Promise<void> {
   for (const plan of [...approved, withdrawn]) await base.keep(plan, {})
   for (const plan of [expired, deletesExpired]) await base.keep(plan, hasEnded)
   for (const plan of [unapproved, passingUnapproved, deletesUnapproved]) await base.keep(plan, null)
-  await base.keep(byPolicy, { by: 'policy' })
+  await base.keep(byPolicy, { by: 'policy', until: '2026-11-24T00:00:00Z' })
+  await base.store.write(auditedKey, planText(auto), 'application/json')
   for (const { id } of [paused, halted]) base.held.add(id)
   base.unwell.add(stopped.steps[0]?.node ?? '')
   for (const plan of approved)
@@ -121,6 +129,7 @@ const evilKeys = () => [
   `remediation/approvals/policy-${sha256(openPolicy)}.json`,
   'remediation/begun/2026-11-21.json',
   'runs/2026-11-21T05-00-00Z/plan.json',
+  `remediation/begun/${auditedAt}.json`,
 ]
 
 const notThere = { uid: 'uid-1', name: 'failed-1', namespace: 'shop', resource: 'pods' }
@@ -243,6 +252,8 @@ const forgedSet = fc.record({
   back: fc.constantFrom(evil, unapproved, expired, passingUnapproved, byPolicy),
   /** The alarm that paused a run goes on. */
   isHeld: fc.boolean(),
+  /** The policy approves now. */
+  isOpen: fc.boolean(),
 })
 type ForgedSet = typeof forgedSet extends fc.Arbitrary<infer T> ? T : never
 
@@ -253,12 +264,13 @@ const eventsFor = (applied: Plan, back: Plan): RemediationRequest[] => [
 ]
 
 async function forged(
-  { forgeries, runs, rewound, applied, back, isHeld }: ForgedSet,
+  { forgeries, runs, rewound, applied, back, isHeld, isOpen }: ForgedSet,
   seals = memoryKeys,
 ): Promise<ForgedWorld> {
   const { objects, versions, nodes } = base
   const world = new ForgedWorld(own, { objects, versions, nodes, keys: seals })
   if (isHeld) world.held.add(paused.id)
+  if (isOpen) await world.toMonday()
   for (const { plan, pick } of runs) forgeRun(world.objects, plan, pick)
   for (const { plan, writes } of rewound)
     rewind(world.objects, plan, writes % (base.writes.length + 1))
@@ -268,11 +280,15 @@ async function forged(
 }
 
 /** Null: an approver approved that this is sent there. */
-function whyUnapproved({ action, run, node, newSha256, content, hasBegun, atMs }: Sent) {
+function whyUnapproved(
+  { action, run, node, newSha256, content, hasBegun, atMs }: Sent,
+  isOpen: boolean,
+) {
   const plan = own.find(({ id }) => id === run)
   const step = plan?.steps.find(one => one.node === node)
   if (plan === undefined || step === undefined) return 'no plan of ours'
   if (step.content !== content || step.newSha256 !== newSha256) return 'another content'
+  if (plan === byPolicy || plan === auto) return isOpen ? null : 'the policy does not approve now'
   const until = approvedUntil.get(plan.digest)
   if (until === undefined) return 'never approved'
   if (hasBegun || action === 'rollback') return null
@@ -287,7 +303,7 @@ function whyUndeletable({ run, uid }: ForgedWorld['deleted'][number]) {
 }
 
 /** What each node of a plan has by now, where an approver approved that. */
-function nodesAsApproved(world: ForgedWorld, isHeld: boolean): void {
+function nodesAsApproved(world: ForgedWorld, { isHeld, isOpen }: ForgedSet): void {
   const shownBy = (plan: Plan) =>
     plan.steps.map(({ node, newSha256 }) => {
       const found = world.nodes.get(node)?.sha256
@@ -295,8 +311,10 @@ function nodesAsApproved(world: ForgedWorld, isHeld: boolean): void {
       return found === newSha256 ? 'new' : 'other'
     })
   expect(shownBy(done)).toEqual(['new', 'new', 'new'])
-  for (const plan of [expired, unapproved, ...over, byPolicy, passing, passingUnapproved])
+  for (const plan of [expired, unapproved, ...over, passing, passingUnapproved])
     expect(new Set(shownBy(plan)).isSubsetOf(new Set(['old']))).toBe(true)
+  for (const plan of [byPolicy, auto])
+    expect(new Set(shownBy(plan)).isSubsetOf(new Set(['old', isOpen ? 'new' : 'old']))).toBe(true)
   expect(shownBy(paused)).not.toContain('other')
   if (isHeld) expect(shownBy(paused)).toEqual(['new', 'old', 'old'])
 }
@@ -308,13 +326,17 @@ export function describeForgeries(cases: number): void {
 
     it(`changes no node, in ${cases} draws`, { timeout: 900_000 }, async () => {
       let sent = 0
+      const byItself = { open: 0, closed: 0 }
       await fc.assert(
         fc.asyncProperty(forgedSet, async set => {
           const world = await forged(set)
           sent += world.sent.length
-          expect(world.sent.flatMap(one => whyUnapproved(one) ?? [])).toEqual([])
+          expect(world.sent.flatMap(one => whyUnapproved(one, set.isOpen) ?? [])).toEqual([])
+          byItself[set.isOpen ? 'open' : 'closed'] += world.sent.some(({ run }) => run === auto.id)
+            ? 1
+            : 0
           expect(world.deleted.flatMap(one => whyUndeletable(one) ?? [])).toEqual([])
-          nodesAsApproved(world, set.isHeld)
+          nodesAsApproved(world, set)
           if (world.objects.get('highwater.yaml')?.toString() !== policyText)
             expect([world.sent, world.deleted]).toEqual([[], []])
         }),
@@ -322,6 +344,8 @@ export function describeForgeries(cases: number): void {
       )
       // What is approved goes on meanwhile.
       expect(sent).toBeGreaterThan(cases / 10)
+      expect(byItself.closed).toBe(0)
+      expect(byItself.open).toBeGreaterThan(cases / 10)
     })
 
     it('continues no run that is over, whichever of its journals is put back', {
@@ -365,6 +389,18 @@ export function describeForgeries(cases: number): void {
       },
     )
 
+    it.each([
+      ['is no policy', 'remediation: [['],
+      ['is longer than a policy can be', '#'.repeat(300_000)],
+      ['names a recipient that the stack does not', 'report: { recipients: [eve@evil.example] }\n'],
+    ])('rolls back although highwater.yaml %s', async (_, text) => {
+      const world = new ForgedWorld(own, { ...base, keys: memoryKeys })
+      world.objects.set('highwater.yaml', Buffer.from(text))
+      for (const event of eventsFor(paused, done)) await world.answer(event)
+      const sent = world.sent.map(({ run, action }) => `${action} ${run}`)
+      expect(sent).toEqual(Array(3).fill(`rollback ${done.id}`))
+    })
+
     it.each(['Ada Lovelace', 'policy'])(
       'changes no node by an approval of %s that the key of runs seals alone',
       async by => {
@@ -397,7 +433,8 @@ export function describeForgeries(cases: number): void {
       await fc.assert(
         fc.asyncProperty(forgedSet, async set => {
           const world = await forged(set, seals)
-          for (const one of world.sent) if (whyUnapproved(one) !== null) reached.add(one.run)
+          for (const one of world.sent)
+            if (whyUnapproved(one, set.isOpen) !== null) reached.add(one.run)
           for (const one of world.deleted) if (whyUndeletable(one) !== null) reached.add(one.run)
         }),
         { numRuns: 300 },

@@ -65,7 +65,7 @@ function fromEvents(events: readonly NodeEvent[]): Reported[] {
   })
 }
 
-const mostImages = 32
+export const mostImages = 32
 const shownName = 40
 
 /** The largest images, largest first. Empty: no list was read. Without the runtime their use is not known. */

@@ -4,8 +4,8 @@ import type { Store } from '#clients/store.ts'
 import { nodeKey } from '#judge/history/node-facts.ts'
 import { utcDay } from '#judge/waivers.ts'
 import type { NodeFacts, RememberedRun, TrendPoint } from '#model/history.ts'
-import { nodesKey, textIn, trendsKey } from './keys.ts'
-import { parsedFacts, parsedTrend } from './saved-facts.ts'
+import { historyRoom, nodesKey, readText, trendsKey } from './keys.ts'
+import { factsIn, parsedTrend } from './saved-facts.ts'
 
 /** The last reading of a node. */
 export type NodeBefore = Pick<NodeFacts, 'at' | 'images' | 'imageGC' | 'fill'>
@@ -15,37 +15,52 @@ export interface Earlier {
   nodes: Map<string, NodeBefore>
   /** By cluster. */
   points: Map<string, TrendPoint[]>
+  /** Each file that was not read, because it is too long: for people. */
+  unread: string[]
 }
 
-export const nothingEarlier = (): Earlier => ({ nodes: new Map(), points: new Map() })
+export const nothingEarlier = (): Earlier => ({ nodes: new Map(), points: new Map(), unread: [] })
 
 export const clustersAtOnce = 4
 /** After so many days without a reading of a whole cluster, a growth would be of little worth. */
 const daysBack = 7
 const dayMs = 86_400_000
+/** More clusters than these were not written by a run. */
+const mostClusters = 2000
 
 /**
  * A call for the days and one for the trend of each cluster; more only where the last days are missing.
+ * @param room unpacked bytes of all clusters together
  * @throws Error with a message for people when the store cannot be read
  */
 export async function earlierOf(
   store: Store,
   previous: RememberedRun,
   ownRunId: string,
+  room: number = historyRoom(),
 ): Promise<Earlier> {
   const earlier = nothingEarlier()
   const last = Date.parse(utcDay(previous.document.run.takenAt))
+  let left = room
+  const textAt = async (key: string): Promise<string | null> => {
+    const { text, version, flaw } = await readText(store, key, left)
+    left -= text.length
+    if (flaw !== null)
+      earlier.unread.push(
+        `${store.location}/${key} was not read, so how fast its nodes' disks fill is unknown: ${flaw}`,
+      )
+    return version === null && flaw === null ? null : text
+  }
   await pMap(
-    previous.document.clusters,
+    previous.document.clusters.slice(0, mostClusters),
     async ({ name }) => {
-      const found = await store.read(trendsKey(name))
-      earlier.points.set(name, parsedTrend(textIn(found?.body))?.points ?? [])
+      earlier.points.set(name, parsedTrend((await textAt(trendsKey(name))) ?? '')?.points ?? [])
       for (let back = 0; back <= daysBack && !Number.isNaN(last); back++) {
-        const shard = await store.read(
+        const text = await textAt(
           nodesKey(name, utcDay(new Date(last - back * dayMs).toISOString())),
         )
-        if (shard === null) continue
-        for (const { node, runId, ...facts } of parsedFacts(textIn(shard.body)))
+        if (text === null) continue
+        for (const { node, runId, ...facts } of factsIn(text))
           earlier.nodes.set(
             nodeKey(name, node),
             runId === ownRunId ? withoutReading(facts) : readingOf(facts),

@@ -43,7 +43,7 @@ import {
   update,
 } from './keys.ts'
 import { comparablePart, rememberedPart } from './part.ts'
-import { parsedFacts, parsedTrend } from './saved-facts.ts'
+import { factsIn, parsedTrend } from './saved-facts.ts'
 import { type FoundRun, runBefore } from './saved-run.ts'
 
 export interface HistoryOptions {
@@ -68,6 +68,8 @@ export interface Compared extends Pick<Ledger, 'since' | 'delta' | 'before'> {
   growth: NodeGrowth[]
   /** One per cluster, this run included; empty if a part of the fleet was selected. */
   trends: ClusterTrend[]
+  /** Files of earlier runs that were not read, because they are too long: for people. */
+  unread: string[]
 }
 
 export interface History {
@@ -82,12 +84,16 @@ export interface History {
 }
 
 const dayMs = 86_400_000
+const namedUnread = 5
+
+/** Null: it failed, and the error is noted. */
+type Attempt = <T>(step: () => Promise<T>) => Promise<T | null>
 
 export function openHistory(options: HistoryOptions): History {
   const { store } = options
   const errors: string[] = []
   let compared: RunComparison | null = null
-  const attempt = async <T>(step: () => Promise<T>): Promise<T | null> => {
+  const attempt: Attempt = async step => {
     try {
       return await step()
     } catch (error) {
@@ -109,6 +115,7 @@ export function openHistory(options: HistoryOptions): History {
       const looked = await (early ?? look(runId))
       if (looked === null || looked.found.run === null) return failures()
       const day = utcDay(looked.found.run.document.run.takenAt)
+      errors.push(...looked.earlier.unread)
       await attempt(() => recordObservation(store, run, { earlier: looked.earlier, day, runId }))
       return failures()
     },
@@ -139,7 +146,7 @@ export function openHistory(options: HistoryOptions): History {
         const { ledger, runId, forgetBefore } = compared
         const remembered: RememberedRun = { runId, ...ledger.run }
         await Promise.all([
-          attempt(() => recordClusters(store, compared!)),
+          recordClusters(store, compared, attempt),
           attempt(() =>
             store.write(runKey(runId), packed(JSON.stringify(remembered)), 'application/gzip'),
           ),
@@ -177,11 +184,7 @@ interface Looked {
 }
 
 /** Null: the last run could not be read. @param attempt notes errors */
-async function lookAt(
-  store: Store,
-  runId: string,
-  attempt: <T>(step: () => Promise<T>) => Promise<T | null>,
-): Promise<Looked | null> {
+async function lookAt(store: Store, runId: string, attempt: Attempt): Promise<Looked | null> {
   const found = await attempt(() => runBefore(store, runId))
   if (found === null) return null
   const { run } = found
@@ -198,6 +201,10 @@ function comparedWith(
   { retentionDays, isWhole, isComparable = true, scope }: HistoryOptions,
 ): { result: Compared; kept: RunComparison | null } {
   const day = utcDay(run.document.run.takenAt)
+  const more = earlier.unread.length - namedUnread
+  const unread = earlier.unread
+    .slice(0, namedUnread)
+    .concat(more > 0 ? `${more} more files of the history are too long, and were not read` : [])
   const nodes = run.nodes.map(metNode)
   const fills = fillsOf(run.nodes, nodes, earlier)
   const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
@@ -206,7 +213,8 @@ function comparedWith(
   const now = { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) }
   if (!isWhole) {
     const part = isComparable ? partCompared(found.run, now, day, forgetBefore) : notCompared
-    return { result: { ...part, since: sinceOnly(found.run, run), growth, trends: [] }, kept: null }
+    const since = sinceOnly(found.run, run)
+    return { result: { ...part, since, growth, trends: [], unread }, kept: null }
   }
   const ledger = nextLedger(found.run, now, day, forgetBefore)
   const clusters = clustersOf(run, fills, day, runId)
@@ -215,7 +223,7 @@ function comparedWith(
     const points = (earlier.points.get(cluster) ?? []).filter(one => one.day < day)
     return trendOf(cluster, points, point, forgetBefore)
   })
-  return { result: { ...ledger, growth, trends }, kept }
+  return { result: { ...ledger, growth, trends, unread }, kept }
 }
 
 /** Names of clusters are unique only within an account. Without the account, the scope is unknown. */
@@ -329,22 +337,24 @@ function clustersOf(
 async function recordClusters(
   store: Store,
   { clusters, day, forgetBefore }: RunComparison,
+  attempt: Attempt,
 ): Promise<void> {
   await pMap(
     clusters,
     async ({ cluster, point, facts: make }) => {
       const facts = make()
-      await Promise.all([
-        facts.length > 0 && update(store, nodesKey(cluster, day), text => dayText(text, facts)),
+      if (facts.length > 0)
+        await attempt(() => update(store, nodesKey(cluster, day), text => dayText(text, facts)))
+      await attempt(() =>
         update(store, trendsKey(cluster), text => trendText(text, cluster, point, forgetBefore)),
-      ])
+      )
     },
     { concurrency: clustersAtOnce },
   )
 }
 
 const dayText = (before: string, facts: NodeFacts[], merge = mergedDay) =>
-  merge(parsedFacts(before), facts)
+  merge([...factsIn(before)], facts)
     .map(line => `${JSON.stringify(line)}\n`)
     .join('')
 

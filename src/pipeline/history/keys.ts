@@ -1,7 +1,8 @@
 /** Keys of history files. Files are gzipped and replaced as a whole by compare-and-swap. */
 import { createHash } from 'node:crypto'
+import { getHeapStatistics } from 'node:v8'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { Store } from '#clients/store.ts'
+import { type Store, TooLong } from '#clients/store.ts'
 import { inputLimits } from '#model/input-limits.ts'
 import { jsonFlaw } from '#model/json-flaw.ts'
 
@@ -31,9 +32,13 @@ export function clusterKey(cluster: string): string {
 export const dayOf = (key: string) =>
   /\d{4}-\d{2}-\d{2}/.exec(key.slice(key.lastIndexOf('/') + 1))?.[0] ?? null
 
+/** Unpacked days and trends of all clusters that a process holds: parsed, they take up to ten times as much memory, beside all else. */
+export const historyRoom = (): number => Math.floor(getHeapStatistics().heap_size_limit / 32)
+
 /** @throws Error if it is not gzip, or too long */
-export const unpacked = (body: Buffer): Buffer =>
-  gunzipSync(body, { maxOutputLength: inputLimits.history.maxBytes })
+export const unpacked = (body: Buffer, maxBytes: number = inputLimits.history.maxBytes): Buffer =>
+  gunzipSync(body, { maxOutputLength: maxBytes })
+
 /** Undefined: no JSON, or more than a history file has. */
 export function jsonIn(bytes: Uint8Array): unknown {
   if (jsonFlaw(bytes, inputLimits.history) !== null) return undefined
@@ -50,7 +55,8 @@ const rounds = 5
 /**
  * Reads, changes and writes one file. A write in between is read again, not lost.
  * @param change from the text in the store (empty: none) to the whole new text
- * @throws Error with a message for people when the store cannot be read or written, or the file changes again and again
+ * @throws Error with a message for people when the store cannot be read or written, the file changes again and again, or
+ * it was too long and was written anew
  */
 export async function update(
   store: Store,
@@ -58,22 +64,53 @@ export async function update(
   change: (text: string) => string,
 ): Promise<void> {
   for (let round = 0; round < rounds; round++) {
-    const found = await store.read(key)
-    const body = packed(change(textIn(found?.body)))
+    const { text, version, flaw } = await readText(store, key)
+    const body = packed(change(text))
+    if (flaw !== null) {
+      await store.write(key, body, 'application/gzip')
+      throw new Error(`${store.location}/${key} was written anew: ${flaw}`)
+    }
     const isWritten =
-      found === null
+      version === null
         ? await store.create(key, body, 'application/gzip')
-        : await store.replace(key, body, 'application/gzip', found.version)
+        : await store.replace(key, body, 'application/gzip', version)
     if (isWritten) return
   }
   throw new Error(`${store.location}/${key} was changed by other writers at every try`)
 }
 
-/** Empty: there is no file, or it cannot be unpacked and is written anew. */
-export function textIn(body: Buffer | undefined): string {
+interface FoundText {
+  /** Empty: there is no file, it is no gzip, or it is too long. */
+  text: string
+  /** Null: there is no file, or a too long one. */
+  version: string | null
+  /** Why it is too long; null: it is not. */
+  flaw: string | null
+}
+
+/** @param maxBytes of the text @throws Error with a message for people when the store cannot be read */
+export async function readText(
+  store: Store,
+  key: string,
+  maxBytes: number = historyRoom(),
+): Promise<FoundText> {
   try {
-    return body === undefined ? '' : unpacked(body).toString('utf8')
-  } catch {
+    const found = await store.read(key)
+    if (found === null) return { text: '', version: null, flaw: null }
+    return { text: textIn(found.body, maxBytes), version: found.version, flaw: null }
+  } catch (error) {
+    if (!(error instanceof TooLong)) throw error
+    return { text: '', version: null, flaw: error.message }
+  }
+}
+
+function textIn(body: Buffer, maxBytes: number): string {
+  const most = Math.max(1, Math.min(maxBytes, inputLimits.history.maxBytes))
+  try {
+    return unpacked(body, most).toString('utf8')
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new TooLong(`unpacked, it has more than ${most} bytes, and those are not read`)
     return ''
   }
 }

@@ -4,8 +4,8 @@ import type { Store } from '#clients/store.ts'
 import { growthIn } from '#judge/history/fill.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ClusterTrend, NodeHistory } from '#model/history.ts'
-import { clusterKey, dayOf, nodesPrefix, textIn, trendsPrefix } from './keys.ts'
-import { parsedFacts, parsedTrend } from './saved-facts.ts'
+import { clusterKey, dayOf, nodesPrefix, readText, trendsPrefix } from './keys.ts'
+import { factsIn, parsedTrend } from './saved-facts.ts'
 import { runBefore } from './saved-run.ts'
 
 export interface LookupOptions {
@@ -37,8 +37,8 @@ export async function historyOfNode(
       const day = dayOf(key) ?? ''
       const newest = readDays[0]?.day
       if (newest !== undefined && daysBetween(day, newest) >= days) break
-      const body = await store.read(key)
-      const facts = body && parsedFacts(textIn(body.body)).find(line => line.node === wanted)
+      const { text } = await readText(store, key)
+      const facts = factsIn(text).find(line => line.node === wanted)
       if (facts) readDays.push({ day, ...facts })
     }
     if (readDays.length === 0) continue
@@ -63,8 +63,7 @@ export async function clusterTrends(
   for (const key of await keysBelow(store, trendsPrefix)) {
     const segment = key.slice(trendsPrefix.length).replace(/\.json\.gz$/, '')
     if (chosen.size > 0 && !chosen.has(segment)) continue
-    const found = await store.read(key)
-    const trend = parsedTrend(textIn(found?.body))
+    const trend = parsedTrend((await readText(store, key)).text)
     const newest = trend?.points.at(-1)?.day
     if (trend && newest !== undefined)
       trends.push({

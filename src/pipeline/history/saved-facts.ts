@@ -1,6 +1,7 @@
 /** Parses the recorded days of nodes and points of clusters. Foreign lines and other versions are skipped. */
 import * as z from 'zod'
 import { nodeFactsMaxBytes } from '#judge/history/node-facts.ts'
+import { mostImages } from '#judge/history/reclaim.ts'
 import { severities } from '#model/finding.ts'
 import type { ClusterTrend, NodeFacts } from '#model/history.ts'
 import { amiFamilies } from '#model/node-identity.ts'
@@ -91,7 +92,10 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
       }),
     )
     .default([]),
-  images: z.array(z.tuple([z.string(), count, z.iso.date().nullable().optional()])).default([]),
+  images: z
+    .array(z.tuple([z.string(), count, z.iso.date().nullable().optional()]))
+    .max(mostImages)
+    .default([]),
   beforeEvictions: z.array(z.object(basis)).default([]),
   rules: z.array(z.string()),
   missed: z.string(),
@@ -135,8 +139,7 @@ const longestLine = 2 * nodeFactsMaxBytes
 /** After so many the rest is foreign, too: each takes time. */
 const mostForeign = 1000
 
-export function parsedFacts(text: string): NodeFacts[] {
-  const facts: NodeFacts[] = []
+export function* factsIn(text: string): Generator<NodeFacts> {
   let foreign = 0
   let end = 0
   for (let start = 0; start < text.length && foreign < mostForeign; start = end + 1) {
@@ -145,10 +148,9 @@ export function parsedFacts(text: string): NodeFacts[] {
     if (end === start) continue
     const line = end - start > longestLine ? '' : text.slice(start, end)
     const parsed = nodeFacts.safeParse(jsonIn(Buffer.from(line)))
-    if (parsed.success) facts.push(parsed.data)
+    if (parsed.success) yield parsed.data
     else foreign++
   }
-  return facts
 }
 
 /** Null: not a trend. */

@@ -2,8 +2,9 @@
 import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
 import type { RememberedRun } from '#model/history.ts'
+import { inputLimits } from '#model/input-limits.ts'
 import { documentShape, findingShape, listOf, subjectShape } from '#pipeline/document-shape.ts'
-import { jsonIn, runKey, runsPrefix, unpacked } from './keys.ts'
+import { jsonIn, readText, runKey, runsPrefix } from './keys.ts'
 
 const day = z.iso.date()
 const text = z.string()
@@ -69,8 +70,8 @@ export async function runBefore(store: Store, runId: string | null): Promise<Fou
   for await (const key of store.list(runsPrefix)) if (own === null || key < own) keys.push(key)
   const broken: string[] = []
   for (const key of keys.reverse()) {
-    const found = await store.read(key)
-    const run = found === null ? null : parsed(found.body)
+    const { text } = await readText(store, key, inputLimits.history.maxBytes)
+    const run = parsed(text)
     if (run !== null) return { run, broken }
     broken.push(key)
     if (broken.length === mostBroken) break
@@ -81,11 +82,6 @@ export async function runBefore(store: Store, runId: string | null): Promise<Fou
 /** After this many broken runs, history starts again. */
 const mostBroken = 3
 
-function parsed(body: Buffer): RememberedRun | null {
-  try {
-    return remembered.parse(jsonIn(unpacked(body)))
-  } catch {
-    // Of another version, or cut off: named among the broken.
-    return null
-  }
-}
+/** Null: of another version, cut off, or too long. */
+const parsed = (written: string): RememberedRun | null =>
+  remembered.safeParse(jsonIn(Buffer.from(written))).data ?? null

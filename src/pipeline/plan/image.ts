@@ -1,5 +1,6 @@
 /** One node and an image that it must not lose: whether a plan may pull and pin it there, and what it comes to. */
 
+import { isLogrotateFile } from '#facts/logrotate.ts'
 import { keptBytes, type LogBlock, logFilesOf, ownOf } from '#judge/logs/logrotate.ts'
 import { bounded, bytes } from '#judge/text.ts'
 import type { DurableFix } from '#model/finding.ts'
@@ -8,6 +9,7 @@ import type { Host, NodeInput } from '#model/node-input.ts'
 import type { CohortFile, CohortImage } from '#model/plan.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
+import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { pullImage } from '#remediate/remedies/pull-image.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import { replay } from '#replay/replay.ts'
@@ -114,9 +116,11 @@ export function planLogFile(
 export const cohortFileOf = (wanted: WantedFile): CohortFile | null =>
   'why' in wanted ? null : { path: wanted.path, sha256: sha256(wanted.content) }
 
-/** A shell part of the user data, or a step of the build of the image. */
+/** A shell part of the user data, or a step of the build of the image. Only what a plan may write stands in a script. */
 export const logFileText = (wanted: WantedFile): DurableFix[] =>
-  'why' in wanted
+  'why' in wanted ||
+  !isLogrotateFile(wanted.path) ||
+  typeof parseLogrotate(wanted.content) === 'string'
     ? []
     : [
         {

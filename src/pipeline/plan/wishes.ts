@@ -5,7 +5,6 @@ import { durableTargets } from '#judge/durable/index.ts'
 import { nodeSubject } from '#judge/subject.ts'
 import type { DurableFix } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { NodeInput } from '#model/node-input.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { CohortFile, CohortImage } from '#model/plan.ts'
 import type { RawObject } from '#model/record.ts'
@@ -107,15 +106,10 @@ function imageWishes(
 }
 
 function imageWish(node: ReadNode, wanted: WantedImage, rules: PlanRules): Wish | 'unchanged' {
-  const { record, identity, running } = node
-  const outcome = neverOf(identity) ?? planImage({ ...node, wanted }, rules)
+  const outcome = neverOf(node) ?? planImage({ ...node, wanted }, rules)
   if (outcome === 'unchanged') return outcome
-  return {
-    key: keyOf(record, identity, {}, { image: cohortImageOf(wanted) ?? undefined }),
-    findings: wanted.findings,
-    facts: factsOf(identity, running ?? {}, () => imageText(wanted)),
-    outcome,
-  }
+  const key = { image: cohortImageOf(wanted) }
+  return wishOf(node, key, wanted.findings, outcome, () => imageText(wanted))
 }
 
 /** A file that is replaced anyway is not edited for idle blocks. */
@@ -145,33 +139,21 @@ function configurationWish(
   changes: PlanChoice['changes'],
   rules: PlanRules,
 ): Wish | 'unchanged' {
-  const { record, identity, running } = node
+  const { identity, running } = node
   const { patch, findings, conflict } = settle(own, changes, running ?? {}, identity.kubeletVersion)
   if (conflict === null && Object.keys(patch).length === 0) return 'unchanged'
-  return {
-    key: keyOf(record, identity, patch),
-    findings,
-    facts: factsOf(identity, running ?? {}, () => durableOf(identity, patch, running ?? {})),
-    outcome:
-      neverOf(identity) ??
-      (conflict !== null
-        ? { state: 'refused', why: conflict }
-        : planNode({ ...node, patch }, rules)),
-  }
+  const outcome: Planned =
+    neverOf(node) ??
+    (conflict === null ? planNode({ ...node, patch }, rules) : { state: 'refused', why: conflict })
+  const durable = () => durableOf(identity, patch, running ?? {})
+  return wishOf(node, { fields: patch }, findings, outcome, durable)
 }
 
 function pruneWish(node: ReadNode, wish: PruneWish, rules: PlanRules): Wish | 'unchanged' {
-  const { record, identity, running } = node
-  const never = neverOf(identity)
+  const never = neverOf(node)
   const pruned = never === null ? planPrune(node, wish, rules) : { patch: {}, outcome: never }
   if (pruned === 'unchanged') return pruned
-  const { patch, outcome } = pruned
-  return {
-    key: keyOf(record, identity, patch),
-    findings: [],
-    facts: factsOf(identity, running ?? {}, () => []),
-    outcome,
-  }
+  return wishOf(node, { fields: pruned.patch }, [], pruned.outcome, () => [])
 }
 
 function logFileWish(
@@ -180,49 +162,50 @@ function logFileWish(
   findings: string[],
   rules: PlanRules,
 ): Wish {
-  const { record, identity, running } = node
-  const file = cohortFileOf(wanted)
-  return {
-    key: keyOf(record, identity, {}, { file: file ?? undefined }),
-    findings,
-    facts: factsOf(identity, running ?? {}, () => logFileText(wanted)),
-    outcome: neverOf(identity) ?? planLogFile({ ...node, wanted }, rules),
-  }
+  const outcome = neverOf(node) ?? planLogFile({ ...node, wanted }, rules)
+  const key = { file: cohortFileOf(wanted) }
+  return wishOf(node, key, findings, outcome, () => logFileText(wanted))
 }
 
 /** For a second change of the same node. */
 export const laterText = ({ key: { file, image } }: Wish): string =>
   `${file?.path ?? image?.name ?? 'its configuration'} is otherwise than wanted, too: a plan changes one thing on a node. Make the next plan when this one is applied`
 
-function neverOf(identity: NodeIdentity): Planned | null {
+function neverOf({ identity }: ReadNode): Planned | null {
   const why = whyNever(identity)
   return why === null ? null : { state: 'never', why }
 }
 
-/** Nodes without a group form one group per cluster; else each of them would be a canary. */
-const keyOf = (
-  { cluster }: NodeInput,
-  { group, amiFamily, kubeletVersion }: NodeIdentity,
-  fields: RawObject,
-  { file, image }: { file?: CohortFile; image?: CohortImage } = {},
-): CohortKey => ({
-  cluster,
-  group: group.kind === 'Node' ? { kind: 'Cluster', namespace: null, name: cluster } : group,
-  amiFamily,
-  kubeletVersion:
-    featuresOf(kubeletVersion).minor === null ? 'unknown' : `1.${featuresOf(kubeletVersion).minor}`,
-  fields,
-  ...(file !== undefined && { file }),
-  ...(image !== undefined && { image }),
-})
+interface WishedChange {
+  fields?: RawObject
+  file?: CohortFile | null
+  image?: CohortImage | null
+}
 
-function factsOf(
-  identity: NodeIdentity,
-  running: RawObject,
+/** Nodes without a group form one group per cluster; else each of them would be a canary. */
+function wishOf(
+  { record: { cluster }, identity, running }: ReadNode,
+  { fields = {}, file, image }: WishedChange,
+  findings: string[],
+  outcome: Planned,
   durable: () => DurableFix[],
-): CohortFacts {
-  const features = featuresOf(identity.kubeletVersion)
-  return { features, isStatusKept: isStatusKept(running, features), durable }
+): Wish {
+  const { group, amiFamily, kubeletVersion } = identity
+  const features = featuresOf(kubeletVersion)
+  return {
+    key: {
+      cluster,
+      group: group.kind === 'Node' ? { kind: 'Cluster', namespace: null, name: cluster } : group,
+      amiFamily,
+      kubeletVersion: features.minor === null ? 'unknown' : `1.${features.minor}`,
+      fields,
+      ...(file && { file }),
+      ...(image && { image }),
+    },
+    findings,
+    facts: { features, isStatusKept: isStatusKept(running ?? {}, features), durable },
+    outcome,
+  }
 }
 
 function durableOf(identity: NodeIdentity, patch: RawObject, running: RawObject): DurableFix[] {

@@ -83,42 +83,30 @@ export class LiveNodes {
     return before
   }
 
-  async verify(
+  verify(
     entries: readonly { step: PlanStep; entry: StepEntry }[],
   ): Promise<Map<string, Verification>> {
-    const byKey = new Map(entries.map(one => [keyOf(one.step), one]))
-    const found = new Map<string, Verification>()
-    for await (const record of this.#records(entries.map(({ step }) => step))) {
-      const one = byKey.get(recordKey(record))
-      if (one === undefined) continue
-      const at = one.entry.at.applied ?? this.#now().toISOString()
-      found.set(
-        recordKey(record),
-        verifyNode(one.step, record, this.#options.policy, { at, readyPods: one.entry.readyPods }),
-      )
-    }
-    return found
+    const entryOf = new Map(entries.map(({ step, entry }) => [step, entry]))
+    return this.#each([...entryOf.keys()], (step, record) => {
+      const entry = entryOf.get(step)
+      const at = entry?.at.applied ?? this.#now().toISOString()
+      const readyPods = entry?.readyPods ?? null
+      return verifyNode(step, record, this.#options.policy, { at, readyPods })
+    })
   }
 
-  async verifyBack(steps: readonly PlanStep[]): Promise<Map<string, Verification>> {
-    const byKey = new Map(steps.map(step => [keyOf(step), step]))
-    const found = new Map<string, Verification>()
-    for await (const record of this.#records(steps)) {
-      const step = byKey.get(recordKey(record))
-      if (step !== undefined) found.set(keyOf(step), verifyBack(step, record))
-    }
-    return found
+  verifyBack(steps: readonly PlanStep[]): Promise<Map<string, Verification>> {
+    return this.#each(steps, verifyBack)
   }
 
-  async imageUse(steps: readonly PlanStep[]): Promise<Map<string, ImageUse>> {
-    const found = new Map<string, ImageUse>()
-    for await (const record of this.#records(steps)) {
+  imageUse(steps: readonly PlanStep[]): Promise<Map<string, ImageUse>> {
+    return this.#each(steps, (_, record) => {
       const imagefs = replay(record, record.at ?? this.#now().toISOString()).filesystems.imagefs
       const { usedPercent = null, capacityBytes = null, availableBytes = null } = imagefs ?? {}
-      if (usedPercent !== null && capacityBytes !== null && availableBytes !== null)
-        found.set(recordKey(record), { usedPercent, usedBytes: capacityBytes - availableBytes })
-    }
-    return found
+      return usedPercent === null || capacityBytes === null || availableBytes === null
+        ? null
+        : { usedPercent, usedBytes: capacityBytes - availableBytes }
+    })
   }
 
   /** Only if the node list of its cluster is complete: a node that does not answer is not deleted. */
@@ -194,9 +182,20 @@ export class LiveNodes {
     return { policy, signal: end, ...(read && { read }) }
   }
 
-  async *#records(steps: readonly PlanStep[]): AsyncGenerator<NodeInput> {
-    for await (const record of freshRecords(steps, this.#fresh))
-      if (record.kind === 'Node') yield record
+  /** By `cluster/node`, of those that were read. */
+  async #each<Found>(
+    steps: readonly PlanStep[],
+    of: (step: PlanStep, record: NodeInput) => Found | null,
+  ): Promise<Map<string, Found>> {
+    const byKey = new Map(steps.map(step => [keyOf(step), step]))
+    const found = new Map<string, Found>()
+    for await (const record of freshRecords(steps, this.#fresh)) {
+      if (record.kind !== 'Node') continue
+      const step = byKey.get(recordKey(record))
+      const one = step === undefined ? null : of(step, record)
+      if (one !== null) found.set(recordKey(record), one)
+    }
+    return found
   }
 
   #placeOf(cluster: string): Promise<AwsPlace | null> {

@@ -2,6 +2,7 @@
 import type { Store } from '#clients/store.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import type { OperatorError } from '#model/operator-error.ts'
+import type { Plan } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { StepEntry } from '#model/remediation.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
@@ -59,6 +60,8 @@ export interface RemediationService {
   end: AbortSignal
   /** What a run does to the world, by the run's id; absent: it reaches the live clusters. */
   effects?: (run: string) => SessionOptions['effects']
+  /** The plan that the policy's schedule makes; absent: of the fleet as it is now. */
+  planNow?: () => Promise<Plan>
 }
 
 export const actingPolicy = (policy: Policy): Policy => ({

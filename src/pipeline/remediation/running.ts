@@ -136,7 +136,7 @@ async function policyPlan(
   if (await isBegun(mark, store)) return null
   const seen = await parsePlanAt(store, tick.key)
   if (seen === null || !('approval' in approvedByPolicy(seen, service))) return null
-  const { plan } = await planned(asAudited, service)
+  const plan = (await service.planNow?.()) ?? (await planned(asAudited, service)).plan
   const answer = approvedByPolicy(plan, service)
   if (!('approval' in answer)) return null
   const { approval } = answer

@@ -3,9 +3,9 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { sdkRegion } from '#clients/eks.ts'
 import { kmsMacKey } from '#clients/kms.ts'
-import type { Store } from '#clients/store.ts'
+import { type Store, TooLong } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { defaultPolicy } from '#model/policy.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { PolicyGrants } from '#model/policy-grants.ts'
 import type { RemediationAnswer, RemediationRequest } from '#model/remediation-request.ts'
 import type { Settings } from '#model/run.ts'
@@ -67,10 +67,8 @@ export async function runRemediation(
     return await noting(sealedStore(bucket, keys.runs), runtime.now, async onUnsealed => {
       const store = sealedStore(bucket, keys.runs, onUnsealed)
       const { policyGrants } = settings
-      const service = await serviceOf({
-        ...{ store, keys, onUnsealed, runtime, policyGrants },
-        ...stops,
-      })
+      const place = { store, keys, onUnsealed, runtime, policyGrants, ...stops }
+      const service = await serviceOf(place, request.action)
       runtime.watch.enters(request.action)
       return answered(request, service)
     })
@@ -136,24 +134,21 @@ export function answered(
 
 /**
  * With the policy as it lies there. An audit by the defaults is better than none; a change by the defaults is not: the policy may say when nothing
- * may be changed. The right to write that file is not the right to approve: without an approval of its own the file starts nothing.
+ * may be changed. A rollback is: the writer of that file must not be able to stop it. The right to write that file is not the right to approve:
+ * without an approval of its own the file starts nothing.
+ * @throws OperatorError if the policy cannot be used, unless for a rollback
  */
-export async function serviceOf(place: RemediationPlace): Promise<RemediationService> {
+export async function serviceOf(
+  place: RemediationPlace,
+  action: RemediationRequest['action'],
+): Promise<RemediationService> {
   const { store, keys, runtime } = place
-  const found = await store.read(policyKey)
-  const text = found === null ? null : found.body.toString('utf8')
-  const parsed =
-    text === null ? defaultPolicy : runtime.parsePolicy(text, `${store.location}/${policyKey}`)
-  const { refused } = grantedPolicy(parsed, place.policyGrants)
-  if (refused.length > 0) throw new OperatorError(refused.join('. '))
-  const policyApproval = await keptPolicyApproval(store, text, keys.approvals, runtime.now()).catch(
-    (error: unknown) => {
-      if (error instanceof OperatorError) return error
-      throw error
-    },
-  )
-  const policy = actingPolicy(parsed)
-  if (policyApproval instanceof Unsealed && parsed.remediation.auto !== null)
+  const { text, granted, mistake } = await policyIn(place)
+  if (mistake !== null && action !== 'rollback') throw mistake
+  const approval = () => keptPolicyApproval(store, text, keys.approvals, runtime.now())
+  const policyApproval = mistake ?? (await approval().catch(operatorErrorOf))
+  const policy = actingPolicy(granted)
+  if (policyApproval instanceof Unsealed && granted.remediation.auto !== null)
     place.onUnsealed(policyApproval)
   return {
     ...place,
@@ -164,4 +159,34 @@ export async function serviceOf(place: RemediationPlace): Promise<RemediationSer
         ? { ...policy, remediation: { ...policy.remediation, auto: null } }
         : policy,
   }
+}
+
+interface FoundPolicy {
+  /** Null: there is none, or it cannot be read. */
+  text: string | null
+  /** What of it the stack allows. */
+  granted: Policy
+  /** Why it cannot be used; null: it can. */
+  mistake: OperatorError | null
+}
+
+async function policyIn({ store, runtime, policyGrants }: RemediationPlace): Promise<FoundPolicy> {
+  try {
+    const found = await store.read(policyKey)
+    if (found === null) return { text: null, granted: defaultPolicy, mistake: null }
+    const text = found.body.toString('utf8')
+    const parsed = runtime.parsePolicy(text, `${store.location}/${policyKey}`)
+    const { policy, refused } = grantedPolicy(parsed, policyGrants)
+    const mistake = refused.length > 0 ? new OperatorError(refused.join('. ')) : null
+    return { text, granted: policy, mistake }
+  } catch (error) {
+    const mistake = error instanceof TooLong ? new OperatorError(error.message) : error
+    return { text: null, granted: defaultPolicy, mistake: operatorErrorOf(mistake) }
+  }
+}
+
+/** @throws the error, where it is no mistake of the operator */
+function operatorErrorOf(error: unknown): OperatorError {
+  if (error instanceof OperatorError) return error
+  throw error
 }

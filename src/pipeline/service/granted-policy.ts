@@ -96,12 +96,20 @@ function withModes(policy: Policy, grants: PolicyGrants, refuse: Refuse): Policy
 /** A stack without remediation makes no plans, whatever the policy file contains. */
 function grantedRemediation(
   { remediation }: Policy,
-  { plans }: PolicyGrants,
+  { plans, approvals }: PolicyGrants,
   refuse: Refuse,
 ): Policy['remediation'] {
-  if (remediation.mode === 'off' || plans) return remediation
-  refuse('remediation.mode', [remediation.mode], 'remediation (HIGHWATER_REMEDIATION)')
-  return { ...remediation, mode: 'off' }
+  const isPlanRefused = remediation.mode !== 'off' && !plans
+  if (isPlanRefused)
+    refuse('remediation.mode', [remediation.mode], 'remediation (HIGHWATER_REMEDIATION)')
+  const isAutoRefused = remediation.auto !== null && !approvals
+  if (isAutoRefused)
+    refuse('remediation.auto', ['approvals'], 'applierArns (HIGHWATER_SHARES_RUN_KEY)')
+  return {
+    ...remediation,
+    ...(isPlanRefused && { mode: 'off' }),
+    ...(isAutoRefused && { auto: null }),
+  }
 }
 
 function grantedOutput(

@@ -9,6 +9,7 @@ import {
   type Plan,
   planSchema,
 } from '#model/plan.ts'
+import { parsedJson } from '#remediate/parsed-json.ts'
 import { checkSeal, type SealKeys, sealedText, unsealedText } from '#remediate/seal.ts'
 import { byPolicy } from './auto-approve.ts'
 import { canonicalJson } from './canonical.ts'
@@ -108,18 +109,12 @@ export async function openedPersonsApproval(
 }
 
 function parsed<Form>(form: z.ZodType<Form>, written: string, from: string, schema: string): Form {
-  const found = form.safeParse(json(written, from))
+  const json = parsedJson(written)
+  if (json === undefined) throw new OperatorError(`${from} is no JSON`)
+  const found = form.safeParse(json)
   if (found.success) return found.data
   const [first] = found.error.issues
   throw new OperatorError(
     `${from} is no ${schema}: ${first?.path.join('.') || 'it'}: ${first?.message}`,
   )
-}
-
-function json(written: string, from: string): unknown {
-  try {
-    return JSON.parse(written)
-  } catch {
-    throw new OperatorError(`${from} is no JSON`)
-  }
 }

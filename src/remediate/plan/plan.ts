@@ -82,20 +82,11 @@ export function planOfDeletions(
   deletions: PlannedDeletion[],
   notDeleted: NotDeleted[],
 ): Plan {
-  const body: Omit<Plan, 'id' | 'digest'> = {
-    schema: planSchema,
-    createdAt: takenAt,
-    snapshot: { takenAt, account, region },
-    cohorts: [],
-    steps: [],
-    never: [],
-    refused: [],
-    deletions,
+  return withDigest({
+    ...{ schema: planSchema, createdAt: takenAt, snapshot: { takenAt, account, region } },
+    ...{ cohorts: [], steps: [], never: [], refused: [], deletions, unchanged: 0, waves: [] },
     ...(notDeleted.length > 0 && { notDeleted }),
-    unchanged: 0,
-    waves: [],
-  }
-  return withDigest(body)
+  })
 }
 
 function withDigest(body: Omit<Plan, 'id' | 'digest'>): Plan {
@@ -169,7 +160,7 @@ export class PlanBuilder {
     const read = Object.entries(modes).filter(([name]) =>
       cohorts.some(({ cluster }) => cluster === name),
     )
-    const body = {
+    return withDigest({
       schema: planSchema,
       createdAt: snapshot.takenAt,
       snapshot: { ...snapshot, ...(read.length > 0 && { modes: Object.fromEntries(read) }) },
@@ -181,45 +172,16 @@ export class PlanBuilder {
       ...(this.#manual.length > 0 && { manual: this.#manual }),
       unchanged: this.#unchanged,
       waves: wavesOf(this.#candidates, wavePercents),
-    } as const
-    return withDigest(body)
+    })
   }
 }
 
 /** Of all that a plan says but its id and the digest itself. */
-export function digestOf({
-  schema,
-  createdAt,
-  snapshot,
-  cohorts,
-  steps,
-  never,
-  refused,
-  later,
-  manual,
-  deletions,
-  notDeleted,
-  unchanged,
-  waves,
-}: Omit<Plan, 'id' | 'digest'>): string {
-  return sha256(
-    canonicalJson({
-      schema,
-      createdAt,
-      snapshot,
-      cohorts,
-      steps,
-      never,
-      refused,
-      later,
-      manual,
-      deletions,
-      notDeleted,
-      unchanged,
-      waves,
-    }),
-  )
+export function digestOf(plan: Omit<Plan, 'id' | 'digest'>): string {
+  const { id: _id, digest: _digest, ...body } = plan as Plan
+  return sha256(canonicalJson(body))
 }
+
 const byNode = (
   a: Pick<LeftAlone, 'cluster' | 'node'>,
   b: Pick<LeftAlone, 'cluster' | 'node'>,
@@ -227,27 +189,10 @@ const byNode = (
 
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
   const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after } = planned
-  const { others, until } = planned
-  const { method, path, oldSha256, newSha256, backSha256, content, lastsUntil } = change
   return {
-    cluster,
-    node,
-    instanceId,
-    cohort,
-    method,
-    path,
-    oldSha256,
-    newSha256,
-    ...(backSha256 !== undefined && { backSha256 }),
-    content,
-    lastsUntil,
-    expect,
-    expectBack,
-    ...others,
-    kubeletStartedAt,
-    before,
-    after,
-    ...(until !== undefined && { until }),
+    ...{ cluster, node, instanceId, cohort, ...change, expect, expectBack, ...planned.others },
+    ...{ kubeletStartedAt, before, after },
+    ...(planned.until !== undefined && { until: planned.until }),
   }
 }
 

@@ -5,6 +5,7 @@ import { applySchema } from '#facts/aws/apply-documents.ts'
 import type { PlanStep } from '#model/plan.ts'
 import { redact } from '#model/redact.ts'
 import type { ApplyAnswer } from '#model/remediation.ts'
+import { parsedJson } from '#remediate/parsed-json.ts'
 
 export type ApplyAction = ApplyAnswer['action']
 
@@ -57,7 +58,7 @@ export function readApplyAnswer(
   run: string,
   action: ApplyAction,
 ): ReadAnswer {
-  const found = printedForm.safeParse(json(stdout))
+  const found = printedForm.safeParse(parsedJson(stdout))
   if (!found.success)
     return unknown(
       stdout.trim() === ''
@@ -90,11 +91,3 @@ const contradiction = (outcome: string): string =>
   `the node says ${outcome}, and what is there now is something else`
 
 const unknown = (why: string, isRefused = false): ReadAnswer => ({ isKnown: false, why, isRefused })
-
-function json(stdout: string): unknown {
-  try {
-    return JSON.parse(stdout)
-  } catch {
-    return undefined
-  }
-}

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import { parsedJson } from '#remediate/parsed-json.ts'
 
 const ledgerSchema = z.object({
   schema: z.literal('highwater.begun/1'),
@@ -56,7 +57,7 @@ export async function beginToday(
 }
 
 function runsOf(text: string, place: string): Record<string, string[]> {
-  const ledger = ledgerSchema.safeParse(parsed(text))
+  const ledger = ledgerSchema.safeParse(parsedJson(text))
   if (ledger.data === undefined) throw uncounted(`${place} is no list of nodes`)
   return ledger.data.runs
 }
@@ -66,11 +67,3 @@ const uncounted = (why: string): OperatorError =>
     `${why}: how many nodes were begun today is unknown, so the policy begins no more before 00:00 UTC`,
     { isBadInput: false },
   )
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}

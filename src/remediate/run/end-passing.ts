@@ -4,8 +4,7 @@
  */
 import type { PlanStep } from '#model/plan.ts'
 import { isPruned } from '#remediate/plan/prune.ts'
-import { awaitSeen } from '#remediate/verify/await-verified.ts'
-import type { SeeOptions } from '#remediate/verify/see-back.ts'
+import { lookBack, type SeeOptions } from '#remediate/verify/see-back.ts'
 import { stepKey } from './journal.ts'
 import type { Effects, NodeWork } from './node-work.ts'
 import { isOfTheWorld, sleepOrPause } from './pausing.ts'
@@ -29,7 +28,17 @@ export async function endPassing(
     await noteDone(open, work, effects)
     const done = open.filter(step => work.entry(step).state === 'returning')
     await all(done, step => work.putBack(step))
-    await seePutBack(done, work, effects, options)
+    const returned = done.filter(
+      step => work.entry(step).state === 'returning' && !options.end.aborted,
+    )
+    const whyOf = (step: PlanStep) => work.entry(step).why
+    await lookBack(returned, work, effects, options, {
+      seen: step => ({ state: 'pruned', why: `${whyOf(step)}; its thresholds are as before` }),
+      unseen: (step, why) => ({
+        state: 'broken',
+        why: `${whyOf(step)}. It was put back, and is not as before: ${why}`,
+      }),
+    })
     open = open.filter(step => isPassing(work, step) && !done.includes(step))
     if (open.length > 0) await sleepOrPause(effects.clock, everyMs, options.end)
   }
@@ -61,38 +70,3 @@ async function noteDone(
 
 /** What else was written meanwhile takes room, too. */
 const gib = (freedBytes: number): string => `${(Math.max(freedBytes, 0) / 2 ** 30).toFixed(1)} GiB`
-
-async function seePutBack(
-  done: readonly PlanStep[],
-  work: NodeWork,
-  effects: Effects,
-  options: SeeOptions,
-): Promise<void> {
-  const returned = done.filter(
-    step => work.entry(step).state === 'returning' && !options.end.aborted,
-  )
-  const wrong = await awaitSeen(
-    returned,
-    effects.clock,
-    options,
-    some => effects.verifyBack(some),
-    step =>
-      work.note(
-        step,
-        { state: 'pruned', why: `${work.entry(step).why}; its thresholds are as before` },
-        { seenBack: true },
-      ),
-  )
-  for (const step of returned) {
-    const why = wrong.get(stepKey(step))
-    if (why === undefined || (await work.passOverGone(step))) continue
-    await work.note(
-      step,
-      {
-        state: 'broken',
-        why: `${work.entry(step).why}. It was put back, and is not as before: ${why}`,
-      },
-      { seenBack: false },
-    )
-  }
-}

@@ -23,6 +23,7 @@ import {
   type StepEntry,
   stepStates,
 } from '#model/remediation.ts'
+import { parsedJson } from '#remediate/parsed-json.ts'
 import { approvalText, parseBegunPlan, planText } from '#remediate/plan/file.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { answerForm } from './answer.ts'
@@ -129,7 +130,7 @@ export class Journal {
     const key = this.#key('run.json')
     const written = await this.#read(key)
     if (written === null) return null
-    const found = headForm.safeParse(json(written))
+    const found = headForm.safeParse(parsedJson(written))
     if (!found.success || found.data.head.run !== this.#run)
       throw this.#unreadable(key, found.error?.issues[0]?.message)
     return found.data.head
@@ -237,7 +238,7 @@ export class Journal {
       begun,
       async deletion => {
         const found = deletionForm.safeParse(
-          json((await this.#read(this.#deletionKey(deletion))) ?? ''),
+          parsedJson((await this.#read(this.#deletionKey(deletion))) ?? ''),
         )
         const { cluster, resource, namespace, name, uid } = deletion
         const isIts =
@@ -280,7 +281,7 @@ export class Journal {
 
   /** A node whose entry is torn or another's has been touched, as far as anybody knows. */
   #entry(step: PlanStep, written: string | null): StepEntry {
-    const found = entryForm.safeParse(json(written ?? ''))
+    const found = entryForm.safeParse(parsedJson(written ?? ''))
     const { cluster, node, instanceId } = step
     if (found.success) {
       const { run, entry } = found.data
@@ -365,11 +366,3 @@ export class Journal {
 }
 
 const shortened = (why: string | null): string | null => (why === null ? null : oneLine(why, 1500))
-
-function json(written: string): unknown {
-  try {
-    return JSON.parse(written)
-  } catch {
-    return undefined
-  }
-}

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import { parsedJson } from '#remediate/parsed-json.ts'
 import type { Clock } from './clock.ts'
 
 export interface LeaseOptions {
@@ -207,10 +208,5 @@ function textOf({ cluster, run, ttlMs, clock }: LeaseOptions, holder: string | n
 }
 
 /** Null: the text is not a lease of highwater. */
-function parse(text: string): LeaseText | null {
-  try {
-    return leaseSchema.safeParse(JSON.parse(text)).data ?? null
-  } catch {
-    return null
-  }
-}
+const parse = (text: string): LeaseText | null =>
+  leaseSchema.safeParse(parsedJson(text)).data ?? null

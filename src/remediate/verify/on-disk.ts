@@ -1,6 +1,6 @@
 import type { NodeInput } from '#model/node-input.ts'
 import type { PlanStep } from '#model/plan.ts'
-import { imageHashOn } from '#remediate/remedies/pull-image.ts'
+import { imageHashOn, imageText } from '#remediate/remedies/pull-image.ts'
 
 const hashForm = /^[a-f0-9]{64}$/
 
@@ -16,4 +16,10 @@ export function hashOnDisk(
   if (file !== undefined)
     return file.sha256 !== undefined && hashForm.test(file.sha256) ? file.sha256 : null
   return files.length > 0 ? 'absent' : null
+}
+
+/** For people. @param hash as `hashOnDisk` has it */
+export function hashText({ method, path }: PlanStep, hash: string): string {
+  if (method === 'pull-image') return imageText(path, hash)
+  return hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
 }

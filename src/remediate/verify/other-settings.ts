@@ -7,7 +7,7 @@ import type { Host, NodeInput } from '#model/node-input.ts'
 import type { ExpectedSetting, PlanStep } from '#model/plan.ts'
 import type { RawObject } from '#model/record.ts'
 import { byText } from '#model/text-order.ts'
-import { leavesOf, merged } from '#remediate/merge.ts'
+import { leavesOf, merged, valueAt } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { OtherSettings } from '#remediate/plan/plan.ts'
 import type { Doubt } from './verify-health.ts'
@@ -72,6 +72,19 @@ function flagsOf(commandLine: readonly string[]): Record<string, string> {
     if (name !== '') flags[name] = `${flags[name] ?? ''} ${word}`
   }
   return flags
+}
+
+/** Settings that do not run as expected. @param running of the same node */
+export function unmetIn(
+  expected: readonly ExpectedSetting[],
+  { node }: NodeInput,
+  running: RawObject,
+): ExpectedSetting[] {
+  const { kubeletVersion } = nodeIdentity(node)
+  const meaning = (field: string, value: unknown) => meaningOf(field, value, kubeletVersion)
+  return expected.filter(
+    ({ field, value }) => meaning(field, value) !== meaning(field, valueAt(running, field)),
+  )
 }
 
 const shownFields = 6

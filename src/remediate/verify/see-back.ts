@@ -1,5 +1,6 @@
 /** Nodes that were taken back are read anew until they show what they were before: the node's word alone is not the end of it. */
 import type { PlanStep } from '#model/plan.ts'
+import type { Conclusion } from '#remediate/run/conclude.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import type { Effects, NodeWork } from '#remediate/run/node-work.ts'
 import { awaitSeen } from './await-verified.ts'
@@ -22,21 +23,29 @@ export async function seeBack(
     step => work.entry(step).state === 'rolled-back' && work.entry(step).seenBack !== true,
   )
   const whyOf = (step: PlanStep) => work.entry(step).why?.split(`. ${unseen}`)[0] ?? null
-  const wrong = await awaitSeen(
-    open,
-    effects.clock,
-    options,
-    some => effects.verifyBack(some),
-    step => work.note(step, { state: 'rolled-back', why: whyOf(step) }, { seenBack: true }),
+  await lookBack(open, work, effects, options, {
+    seen: step => ({ state: 'rolled-back', why: whyOf(step) }),
+    unseen(step, why) {
+      const before = whyOf(step) ?? 'taken back'
+      return { state: 'rolled-back', why: `${before}. ${unseen}: ${why}` }
+    },
+  })
+}
+
+/** Reads nodes until they run as before their steps, and notes each. @throws likewise */
+export async function lookBack(
+  steps: readonly PlanStep[],
+  work: NodeWork,
+  { clock, verifyBack }: Effects,
+  options: SeeOptions,
+  ends: { seen(step: PlanStep): Conclusion; unseen(step: PlanStep, why: string): Conclusion },
+): Promise<void> {
+  const wrong = await awaitSeen(steps, clock, options, verifyBack, step =>
+    work.note(step, ends.seen(step), { seenBack: true }),
   )
-  for (const step of open) {
+  for (const step of steps) {
     const why = wrong.get(stepKey(step))
     if (why === undefined || (await work.passOverGone(step))) continue
-    const before = whyOf(step) ?? 'taken back'
-    await work.note(
-      step,
-      { state: 'rolled-back', why: `${before}. ${unseen}: ${why}` },
-      { seenBack: false },
-    )
+    await work.note(step, ends.unseen(step, why), { seenBack: false })
   }
 }

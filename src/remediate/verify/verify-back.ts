@@ -1,14 +1,12 @@
 /** Whether a node that was put back is what it was before its step, by what was read of it anew. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import { type PlanStep, restartsKubelet } from '#model/plan.ts'
 import type { Verification } from '#model/remediation.ts'
 import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
-import { imageText } from '#remediate/remedies/pull-image.ts'
-import { hashOnDisk } from './on-disk.ts'
-import { otherDoubts } from './other-settings.ts'
+import { hashOnDisk, hashText } from './on-disk.ts'
+import { otherDoubts, unmetIn } from './other-settings.ts'
 
 /** @param fresh read after the step was rolled back; with the configuration on disk if configz is unread */
 export function verifyBack(step: PlanStep, fresh: NodeInput): Verification {
@@ -28,26 +26,16 @@ export function verifyBack(step: PlanStep, fresh: NodeInput): Verification {
 function* fileDoubts(step: PlanStep, fresh: NodeInput): Iterable<string> {
   const hash = hashOnDisk(step, fresh)
   if (hash !== null && hash !== step.oldSha256)
-    yield `${step.path} is not as it was: ${stateText(step, hash)}`
+    yield `${step.path} is not as it was: ${hashText(step, hash)}`
   if (hash === null && !restartsKubelet(step.method)) yield `${step.path} was not read`
-}
-
-function stateText({ method, path }: PlanStep, hash: string): string {
-  if (method === 'pull-image') return imageText(path, hash)
-  return hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
 }
 
 function* settingDoubts(step: PlanStep, fresh: NodeInput): Iterable<string> {
   const { expectBack } = step
   const running = fresh.configuration?.printed ?? null
   if (running === null) return yield 'what its kubelet runs with was not read'
-  const { kubeletVersion, ready } = nodeIdentity(fresh.node)
-  const meaning = (field: string, value: unknown) => meaningOf(field, value, kubeletVersion)
-  const other = expectBack.filter(
-    ({ field, value }) => meaning(field, value) !== meaning(field, valueAt(running, field)),
-  )
-  for (const { field } of other.slice(0, 4))
+  for (const { field } of unmetIn(expectBack, fresh, running).slice(0, 4))
     yield `${field} is not what it was: ${JSON.stringify(valueAt(running, field) ?? null).slice(0, 100)}`
   for (const { why } of otherDoubts(step, fresh)) yield why
-  if (ready !== 'True') yield 'the node is not Ready'
+  if (nodeIdentity(fresh.node).ready !== 'True') yield 'the node is not Ready'
 }

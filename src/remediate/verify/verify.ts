@@ -1,6 +1,5 @@
 /** Whether a step has done on its node what the plan promised, by what was read of the node anew. What is not known is never taken for done. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import {
   type ExpectedSetting,
@@ -12,10 +11,9 @@ import type { RawObject, ReadError } from '#model/record.ts'
 import type { Verification } from '#model/remediation.ts'
 import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
-import { imageText } from '#remediate/remedies/pull-image.ts'
 import { kubeletStartedAt } from './kubelet-start.ts'
-import { hashOnDisk } from './on-disk.ts'
-import { isAsked, otherDoubts } from './other-settings.ts'
+import { hashOnDisk, hashText } from './on-disk.ts'
+import { isAsked, otherDoubts, unmetIn } from './other-settings.ts'
 import { type Doubt, pressureDoubts, readyDoubts, unreadyPodDoubts } from './verify-health.ts'
 
 const shownDoubts = 4
@@ -81,12 +79,9 @@ function* placeDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
   else
     yield {
       state: 'wrong',
-      why: `${step.path} is neither as it was nor as planned: ${step.method === 'pull-image' ? imageText(step.path, found) : shownHash(found)}`,
+      why: `${step.path} is neither as it was nor as planned: ${hashText(step, found)}`,
     }
 }
-
-const shownHash = (hash: string): string =>
-  hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
 
 /** The running configuration, or the configuration on disk if configz is unread. */
 function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): Iterable<Doubt> {
@@ -96,7 +91,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
       state: 'not-yet',
       why: `what its kubelet runs with was not read${because(fresh, 'configz', 'host')}`,
     }
-  const unmet = unmetIn(step, fresh, running)
+  const unmet = unmetIn(step.expect, fresh, running)
   const found = hashOnDisk(step, fresh)
   const isForeign = found !== null && found !== step.newSha256 && found !== step.oldSha256
   const isRunning = isAsked(fresh)
@@ -106,7 +101,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
     if (isForeign)
       yield {
         state: 'wrong',
-        why: `${step.path} is neither as it was nor as planned (${shownHash(found)}): ${instead}`,
+        why: `${step.path} is neither as it was nor as planned (${hashText(step, found)}): ${instead}`,
       }
     else if (found === step.newSha256 && (!isRunning || hasRestarted === true))
       yield {
@@ -124,7 +119,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
   if (found !== null && found !== step.newSha256)
     yield {
       state: isForeign ? 'wrong' : 'not-yet',
-      why: `it runs with the change, but ${step.path} does not say so (${shownHash(found)}): its next start may lose it`,
+      why: `it runs with the change, but ${step.path} does not say so (${hashText(step, found)}): its next start may lose it`,
     }
   if (isRunning || hasRestarted === true) return
   yield {
@@ -136,19 +131,10 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
   }
 }
 
-function unmetIn({ expect }: PlanStep, { node }: NodeInput, running: RawObject): ExpectedSetting[] {
-  const { kubeletVersion } = nodeIdentity(node)
-  return expect.filter(
-    ({ field, value }) =>
-      meaningOf(field, value, kubeletVersion) !==
-      meaningOf(field, valueAt(running, field), kubeletVersion),
-  )
-}
-
 /** Then it runs with its old settings, for which the plan predicts nothing. */
 function runsOtherwise(step: PlanStep, fresh: NodeInput): boolean {
   const running = fresh.configuration?.printed ?? null
-  return running !== null && unmetIn(step, fresh, running).length > 0
+  return running !== null && unmetIn(step.expect, fresh, running).length > 0
 }
 
 /** A process's start time is relative to the boot time, which moves when the clock is corrected. */

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
+import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
 import type { StartSettings } from '#model/prediction.ts'
 import type { RawObject } from '#model/record.ts'
 import type { ContextExample, NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
+import { high as highPercent, judged as judgedBy, withImage } from '#test/rules/drift-others.ts'
 
 const template = { id: 'lt-1', name: 'web', version: '4' }
 
@@ -585,5 +587,71 @@ describe('junk', () => {
     },
   ])('%j is no error', example => {
     expect(judged(example).state).not.toBe('error')
+  })
+})
+
+describe('one cause is said once', () => {
+  const launchTemplate = { id: 'lt-1', name: 'web', version: '4' }
+  const cluster = {
+    nodegroups: [{ nodegroupName: 'workers', launchTemplate }],
+    launchTemplates: [
+      {
+        launchTemplateId: 'lt-1',
+        launchTemplateName: 'web',
+        versionNumber: 4,
+        kubelet: { config: highPercent(70), flags: [], source: 'nodeadm' },
+      },
+    ],
+  }
+  const fired = (...percents: number[]) =>
+    judgedBy(
+      [lostOnTheWay, peerDrift],
+      percents.map(percent => ({ configuration: highPercent(percent) })),
+      cluster,
+    ).map(({ rule, nodes }) => [rule, nodes.count])
+
+  it('what arrives on most nodes was changed on the one that is unlike them', () => {
+    expect(fired(70, 70, 85)).toEqual([['peer-drift', 1]])
+  })
+
+  it('what arrives on no node is lost', () => {
+    expect(fired(85, 85, 85)).toEqual([['lost-on-the-way', 3]])
+  })
+
+  it('a node of an older version shows what nobody has read of it by its peers', () => {
+    const evidenceText = (version: string, percent: number) => {
+      const base = withImage('Amazon Linux 2023.6.20250203', {
+        'eks.amazonaws.com/sourceLaunchTemplateVersion': version,
+      })
+      return {
+        ...base,
+        record: {
+          ...base.record,
+          configz: { kubeletconfig: { imageGCHighThresholdPercent: percent } },
+        },
+      }
+    }
+    const silent = {
+      ...cluster,
+      launchTemplates: [{ ...cluster.launchTemplates[0], kubelet: null }],
+    }
+    const rules = [lostOnTheWay, peerDrift]
+    expect(
+      judgedBy(
+        rules,
+        [evidenceText('4', 85), evidenceText('4', 85), evidenceText('3', 70)],
+        silent,
+      ),
+    ).toMatchObject([
+      { rule: 'lost-on-the-way', confidence: 'likely', nodes: { sample: ['node-2'] } },
+    ])
+    expect(
+      judgedBy(
+        rules,
+        [evidenceText('4', 85), evidenceText('4', 85), evidenceText('3', 85)],
+        silent,
+      ),
+    ).toEqual([])
+    expect(judgedBy(rules, [evidenceText('3', 70), evidenceText('3', 70)], silent)).toEqual([])
   })
 })

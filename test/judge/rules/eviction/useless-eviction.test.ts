@@ -1,7 +1,9 @@
+import { describe, expect, it } from 'vitest'
 import { uselessEviction } from '#judge/rules/eviction/useless-eviction.ts'
-import type { RankedPod } from '#model/prediction.ts'
-import { hard } from '#test/example.ts'
+import type { RankedPod, Ranking, Signal } from '#model/prediction.ts'
+import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf, GiB, ranked, shownValue, state, unobserved } from '#test/rules/filling-disk.ts'
 
 const gibibyte = 1024 ** 3
 
@@ -32,3 +34,157 @@ const full = (imageGib: number) => ({
 })
 
 itJudgesExamples(uselessEviction, { bad: full(1), good: full(30) })
+
+describe('useless-eviction', () => {
+  interface Held {
+    /** Of 100 GiB. */
+    availableGib?: number
+    imageGib?: number | null
+    podGib?: (number | null)[]
+    minReclaim?: string
+    signal?: Signal
+    more?: NodeExample
+  }
+  const node = ({
+    availableGib = 4,
+    imageGib = 1,
+    podGib = [1],
+    minReclaim = '0',
+    signal = 'nodefs.available',
+    more = {},
+  }: Held) => ({
+    thresholds: [{ ...hard(signal, 10, availableGib), minReclaim }],
+    eviction: {
+      signals: {
+        [signal]: { availableBytes: availableGib * GiB, capacityBytes: 100 * GiB, time: null },
+      },
+      rankings: [
+        {
+          signal,
+          pods: podGib.map((gib, rank) =>
+            ranked(`p${rank}`, rank, gib === null ? null : gib * GiB),
+          ),
+        },
+      ],
+    },
+    summary: {
+      node: { runtime: imageGib === null ? {} : { imageFs: { usedBytes: imageGib * GiB } } },
+    },
+    ...more,
+  })
+  const sized = (gib: number) => ({
+    runtime: { images: [{ id: 'sha256:1', size: String(gib * GiB) }] },
+  })
+  const dead = {
+    pods: [
+      {
+        status: {
+          containerStatuses: [
+            { name: 'job', image: 'job:1', state: { terminated: { exitCode: 0 } } },
+          ],
+        },
+      },
+    ],
+    configuration: { containerLogMaxSize: '1Gi', containerLogMaxFiles: 2 },
+  }
+  const own = { filesystems: { layout: 'imagefs' as const } }
+
+  it.each<[string, Held, string]>([
+    // Images count twice: unpacked and packed.
+    ['6 GiB missing, 3 to be had', {}, 'fail'],
+    ['as much as is missing', { podGib: [1, 3] }, 'pass'],
+    ['a little less', { podGib: [1, 2.9] }, 'fail'],
+    ['packed images of less', { imageGib: 3, podGib: [], more: sized(2.9) }, 'fail'],
+    ['packed images of as much', { imageGib: 3, podGib: [], more: sized(3) }, 'pass'],
+    [
+      'more than the threshold, by the minimum reclaim',
+      { podGib: [1, 3], minReclaim: '1Gi' },
+      'fail',
+    ],
+    [
+      'a minimum reclaim of the whole disk is said elsewhere',
+      { podGib: [1, 3], minReclaim: '95Gi' },
+      'pass',
+    ],
+    ['a pod without statistics', { podGib: [1, null] }, 'unknown'],
+    ['no statistics of images', { imageGib: null }, 'unknown'],
+    ['no layout', { more: { filesystems: { layout: null } } }, 'unknown'],
+    ['logs of dead containers', { podGib: [1, 1.9], more: dead }, 'pass'],
+    [
+      'logs of dead containers without a limit',
+      { more: { ...dead, configuration: { containerLogMaxSize: '-1' } } },
+      'unknown',
+    ],
+    ['not met, and nothing to free beyond', { availableGib: 10 }, 'pass'],
+    ['not met, but it could not be ended', { availableGib: 12, minReclaim: '10Gi' }, 'fail'],
+    ['not met, and it could', { availableGib: 12, minReclaim: '5Gi' }, 'pass'],
+    [
+      'not met, a pod without statistics',
+      { availableGib: 12, minReclaim: '10Gi', podGib: [null] },
+      'pass',
+    ],
+    ['nodefs of its own: images do not help', { imageGib: 50, more: own }, 'fail'],
+    [
+      'the disk of images: they do',
+      { imageGib: 50, signal: 'imagefs.available', more: own },
+      'pass',
+    ],
+    ['memory', { signal: 'memory.available' }, 'pass'],
+  ])('%s: %3$s', (_, held, expected) => {
+    expect(state(uselessEviction, node(held))).toBe(expected)
+  })
+
+  it('is unknown where nothing is observed, or pods are not known', () => {
+    expect(
+      state(uselessEviction, { thresholds: [{ ...hard('nodefs.available', 10), ...unobserved }] }),
+    ).toBe('unknown')
+    const { eviction, ...rest } = node({})
+    expect(state(uselessEviction, { ...rest, eviction: { ...eviction, rankings: null } })).toBe(
+      'unknown',
+    )
+  })
+
+  it('does not count pods that are never evicted, and says what something else holds', () => {
+    const { eviction, ...rest } = node({ podGib: [1, 9] })
+    const spared = {
+      ...rest,
+      eviction: {
+        ...eviction,
+        protected: [{ namespace: 'shop', name: 'p1', reason: 'static' as const }],
+      },
+    }
+    expect(failingOf(uselessEviction, spared)).toMatchObject({
+      severity: 'high',
+      confidence: 'certain',
+    })
+    // 100 − 4 available − 2 of images − 1 of the pod.
+    expect(shownValue(uselessEviction, spared, 'held by something else, at least')).toBe(
+      `${93 * GiB} bytes (93.0 GiB)`,
+    )
+    expect(
+      failingOf(uselessEviction, node({ availableGib: 12, minReclaim: '10Gi' })).severity,
+    ).toBe('medium')
+  })
+
+  it('says one disk once', () => {
+    const { thresholds, eviction, ...rest } = node({})
+    const signals = {
+      ...eviction.signals,
+      'imagefs.available': { availableBytes: 4 * GiB, capacityBytes: 100 * GiB, time: null },
+    }
+    const rankings: Ranking[] = [
+      ...(eviction.rankings ?? []),
+      { signal: 'imagefs.available' as const, pods: [] },
+    ]
+    const twice = {
+      ...rest,
+      thresholds: [...thresholds, hard('imagefs.available', 15, 4)],
+      eviction: { signals, rankings },
+    }
+    const named = failingOf(uselessEviction, twice).evidence.filter(
+      ({ what }) => what === 'capacity',
+    )
+    expect(named).toHaveLength(1)
+    expect(failingOf(uselessEviction, twice).consequence).toMatchSnapshot()
+  })
+})

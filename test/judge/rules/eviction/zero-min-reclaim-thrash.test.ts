@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { zeroMinReclaimThrash } from '#judge/rules/eviction/zero-min-reclaim-thrash.ts'
-import { hard } from '#test/example.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
+import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { state, unresolved } from '#test/rules/eviction-settings.ts'
+import { failingOf, GiB, state as stateOf } from '#test/rules/filling-disk.ts'
 
 itJudgesExamples(zeroMinReclaimThrash, {
   bad: { thresholds: [hard('nodefs.available', 10, 9)] },
@@ -22,5 +24,72 @@ describe('zero-min-reclaim-thrash', () => {
     ['not observed', [{ ...met, ...unresolved }], 'unknown'],
   ] as const)('%s: %s', (_, thresholds, expected) => {
     expect(state(zeroMinReclaimThrash, { thresholds: [...thresholds] })).toBe(expected)
+  })
+})
+
+describe('zero-min-reclaim-thrash, in the transition period', () => {
+  const pressure = { DiskPressure: 'True' }
+  const left = (gib: number, more: Partial<EvaluatedThreshold> = {}): NodeExample => ({
+    conditions: pressure,
+    thresholds: [{ ...hard('nodefs.available', 10, 10 + gib), ...more }],
+    eviction: {
+      signals: {
+        'nodefs.available': {
+          availableBytes: (10 + gib) * GiB,
+          capacityBytes: 100 * GiB,
+          time: null,
+        },
+      },
+    },
+  })
+
+  it.each<[string, NodeExample, string]>([
+    ['less than the growth of one period', left(1.99), 'fail'],
+    ['as much', left(2), 'pass'],
+    [
+      'twice the period',
+      { ...left(3.99), configuration: { evictionPressureTransitionPeriod: '10m' } },
+      'fail',
+    ],
+    ['a minimum reclaim', left(1, { minReclaim: '5Gi' }), 'pass'],
+    ['no pressure', { ...left(1), conditions: {} }, 'pass'],
+    ['pressure that is not known', { ...left(1), conditions: { DiskPressure: 'Unknown' } }, 'pass'],
+    ['no capacity', { ...left(1), eviction: { signals: {} } }, 'unknown'],
+    [
+      'no duration',
+      { ...left(1), configuration: { evictionPressureTransitionPeriod: 'soon' } },
+      'unknown',
+    ],
+    [
+      'pressure of another one that is met',
+      {
+        ...left(1),
+        thresholds: [
+          hard('nodefs.available', 10, 11),
+          { ...hard('imagefs.available', 15, 11), minReclaim: '1Gi' },
+        ],
+      },
+      'pass',
+    ],
+  ])('%s: %s', (_, node, expected) => {
+    expect(stateOf(zeroMinReclaimThrash, node)).toBe(expected)
+  })
+
+  it('counts inodes by the same share', () => {
+    const inodes = (margin: number): NodeExample => ({
+      conditions: pressure,
+      thresholds: [
+        { ...hard('nodefs.inodesFree', 0), value: '5%', resolved: 50, margin, met: false },
+      ],
+      eviction: {
+        signals: {
+          'nodefs.inodesFree': { availableBytes: 50 + margin, capacityBytes: 1_000, time: null },
+        },
+      },
+    })
+    expect(failingOf(zeroMinReclaimThrash, inodes(19)).fix?.config).toEqual({
+      evictionMinimumReclaim: { 'nodefs.inodesFree': '5%' },
+    })
+    expect(stateOf(zeroMinReclaimThrash, inodes(20))).toBe('pass')
   })
 })

@@ -10,6 +10,7 @@ import {
   shortSince135,
   state,
 } from '#test/rules/events.ts'
+import { gc, state as stateOf } from '#test/rules/gc-thresholds.ts'
 
 /** Upstream's text where a round sees no size of the disk. */
 const noCapacity = 'invalid capacity 0 on image filesystem'
@@ -125,5 +126,24 @@ describe('image-gc-dead', () => {
     expect(
       failingOf(imageGcDead, { imageGC, events: [failed(3), containers([30, 1], 30)] }).title,
     ).toContain('Container')
+  })
+})
+
+describe('image-gc-dead', () => {
+  it.each([
+    [
+      { triggered: false, reachesLow: null, error: 'invalid capacity 0 on image filesystem' },
+      'fail',
+    ],
+    [{ triggered: true, error: 'wanted to free' }, 'pass'],
+    [{ triggered: null, error: null }, 'unknown'],
+    [
+      { triggered: null, error: 'invalid HighThresholdPercent 101, must be in range [0-100]' },
+      'unknown',
+    ],
+    [{ triggered: false }, 'pass'],
+    [gc(100, 80), 'notApplicable'],
+  ] as const)('%j: %s', (imageGC, expected) => {
+    expect(stateOf(imageGcDead, { imageGC })).toBe(expected)
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
+import type { ImageDeletion } from '#model/prediction.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import {
   event,
@@ -11,6 +12,12 @@ import {
   shortSince135,
   state,
 } from '#test/rules/events.ts'
+import {
+  failingOf as failingIn,
+  gibibyte as GiB,
+  gc,
+  state as stateOf,
+} from '#test/rules/gc-thresholds.ts'
 
 const gibibyte = 1024 ** 3
 
@@ -101,5 +108,45 @@ describe('unreachable-gc-low-threshold', () => {
         value: 'asked for 3435469701 bytes (3.2 GiB), freed 1024 bytes (1.0 KiB)',
       },
     ])
+  })
+})
+
+describe('unreachable-gc-low-threshold', () => {
+  const due = { triggered: true, usagePercent: 91, bytesToFree: 21 * GiB }
+
+  it.each([
+    [{ ...due, reachesLow: false, freedBytes: 0, shortfallBytes: 21 * GiB }, 'fail'],
+    [{ ...due, reachesLow: true }, 'pass'],
+    [{ ...due, reachesLow: null, freedBytes: null, shortfallBytes: null }, 'unknown'],
+    [{ triggered: null, reachesLow: null }, 'unknown'],
+    [
+      { triggered: false, reachesLow: null, error: 'invalid capacity 0 on image filesystem' },
+      'unknown',
+    ],
+    [{ triggered: false }, 'pass'],
+    [gc(100, 80), 'notApplicable'],
+  ] as const)('%j: %s', (imageGC, expected) => {
+    expect(stateOf(unreachableGcLowThreshold, { imageGC })).toBe(expected)
+  })
+
+  it('counts what goes for space, and is less certain where something goes by age before', () => {
+    const image = (reason: ImageDeletion['reason']): ImageDeletion => ({
+      image: 'a',
+      names: [],
+      sizeBytes: GiB,
+      rank: 0,
+      reason,
+      certainty: 'certain',
+    })
+    const short = { ...due, reachesLow: false, freedBytes: GiB, shortfallBytes: 20 * GiB }
+    const bySpace = failingIn(unreachableGcLowThreshold, {
+      imageGC: { ...short, deletions: [image('space')] },
+    })
+    expect(bySpace.confidence).toBe('certain')
+    expect(bySpace.consequence).toMatchSnapshot()
+    expect(
+      failingIn(unreachableGcLowThreshold, { imageGC: { ...short, deletions: [image('age')] } })
+        .confidence,
+    ).toBe('likely')
   })
 })

@@ -4,6 +4,7 @@ import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
 import { manifestOf } from '#test/at-the-door.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
+import { failingOf as failingIn, state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
 
 const pod = (state: object) => ({
   metadata: { namespace: 'shop', name: 'web' },
@@ -167,5 +168,39 @@ describe('pull-failing-now', () => {
     })
     expect(evidence[0]?.value).toHaveLength(400)
     expect(evidence[0]?.value).not.toContain('\u202e')
+  })
+})
+
+describe('pull-failing-now', () => {
+  const waiting = (reason: string) => ({
+    metadata: { namespace: 'shop', name: 'web' },
+    status: {
+      initContainerStatuses: [
+        { name: 'i', image: 'a:1', state: { waiting: { reason, message: 'Back-off\u202e' } } },
+      ],
+    },
+  })
+
+  it.each([
+    ['ErrImagePull', 'fail'],
+    ['ImagePullBackOff', 'fail'],
+    ['InvalidImageName', 'fail'],
+    ['CrashLoopBackOff', 'pass'],
+    ['PodInitializing', 'pass'],
+  ])('%s: %s', (reason, expected) => {
+    expect(stateOf(pullFailingNow, { pods: [waiting(reason)] })).toBe(expected)
+  })
+
+  it('shows ten and counts all, without control characters', () => {
+    const { evidence, consequence } = failingIn(pullFailingNow, {
+      pods: Array.from({ length: 12 }, () => waiting('ErrImagePull')),
+    })
+    expect(evidence).toHaveLength(10)
+    expect(evidence[0]).toEqual({
+      kind: 'object',
+      what: 'pod shop/web ErrImagePull',
+      value: 'a:1: Back-off ',
+    })
+    expect(consequence).toContain('12 containers of 1 pod')
   })
 })

@@ -3,6 +3,7 @@ import { canonicalName } from '#judge/events/images.ts'
 import { rateLimitedRegistry } from '#judge/rules/image-pull/rate-limited-registry.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { evidenceText, failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
+import { failingOf as failingIn, judge, state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
 
 const pod = (image: string) => ({
   metadata: { namespace: 'shop', name: 'web' },
@@ -109,5 +110,57 @@ describe('rate-limited-registry', () => {
     ['a/b@sha256:1', 'docker.io/a/b@sha256:1'],
   ])('%s is %s', (image, expected) => {
     expect(canonicalName(image)).toBe(expected)
+  })
+})
+
+const podOf = (...images: string[]) => ({
+  metadata: { namespace: 'shop', name: 'web' },
+  spec: { containers: images.map((image, index) => ({ name: `c${index}`, image })) },
+})
+
+describe('rate-limited-registry', () => {
+  it('Docker Hub limits pulls without credentials, and more where image GC deletes', () => {
+    const pods = [podOf('redis:7', 'redis:7')]
+    const failing = failingIn(rateLimitedRegistry, { pods })
+    expect(failing.severity).toBe('low')
+    expect(failing.evidence[0]?.value).toBe('1')
+    const deletion = (name: string) => ({
+      deletions: [
+        {
+          image: 'sha256:1',
+          names: [name],
+          sizeBytes: 1,
+          rank: 0,
+          reason: 'space' as const,
+          certainty: 'certain' as const,
+        },
+      ],
+    })
+    expect(
+      failingIn(rateLimitedRegistry, { pods, imageGC: deletion('docker.io/library/nginx:1') })
+        .severity,
+    ).toBe('medium')
+    expect(
+      failingIn(rateLimitedRegistry, { pods, imageGC: deletion('quay.io/a/b:1') }).severity,
+    ).toBe('low')
+    const [pod] = pods
+    const withSecret = { ...pod, spec: { ...pod?.spec, imagePullSecrets: [{ name: 'ghcr' }] } }
+    // For which registry it is only its content tells.
+    expect(judge(rateLimitedRegistry, { pods: [withSecret] })).toMatchSnapshot()
+    expect(stateOf(rateLimitedRegistry, { pods: [withSecret, ...pods] })).toBe('fail')
+    expect(
+      stateOf(rateLimitedRegistry, {
+        pods: [{ ...withSecret, spec: { ...withSecret.spec, containers: [] } }],
+      }),
+    ).toBe('pass')
+    expect(
+      stateOf(rateLimitedRegistry, {
+        pods,
+        host: { containerd: { mirrors: [{ registry: 'docker.io' }] } },
+      }),
+    ).toBe('unknown')
+    expect(stateOf(rateLimitedRegistry, { pods, host: { containerd: { mirrors: [] } } })).toBe(
+      'fail',
+    )
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { memoryCgroupLeak } from '#judge/rules/kernel/memory-cgroup-leak.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { event, failingOf, state } from '#test/rules/events.ts'
+import { failingOf as failingIn, state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
 
 itJudgesExamples(memoryCgroupLeak, {
   bad: {
@@ -72,5 +73,87 @@ describe('memory-cgroup-leak', () => {
       confidence,
       consequence: expect.stringContaining('3 times since'),
     })
+  })
+})
+
+describe('memory-cgroup-leak', () => {
+  const old = { release: '4.14.355-275.572.amzn2.x86_64', cmdline: 'ro', cgroupVersion: 1 }
+
+  it.each([
+    ['an old kernel', old, 'fail'],
+    ['with nokmem', { ...old, cmdline: 'ro cgroup.memory=nokmem' }, 'pass'],
+    [
+      'with nokmem among others',
+      { ...old, cmdline: 'ro cgroup.memory=nosocket,nokmem quiet' },
+      'pass',
+    ],
+    [
+      'with nokmem, given twice',
+      { ...old, cmdline: 'cgroup.memory=nokmem cgroup.memory=nosocket' },
+      'pass',
+    ],
+    ['with another option', { ...old, cmdline: 'ro cgroup.memory=nosocket' }, 'fail'],
+    [
+      'with an option that only looks like it',
+      { ...old, cmdline: 'ro xcgroup.memory=nokmemory' },
+      'fail',
+    ],
+    ['on cgroup v2', { ...old, cgroupVersion: 2 }, 'pass'],
+    [
+      'on cgroup v2, few that were deleted left',
+      { release: '6.1.1', cgroupVersion: 2, dyingMemoryCgroups: 19_999 },
+      'pass',
+    ],
+    [
+      'on cgroup v2, many that were deleted left',
+      { release: '6.1.1', cgroupVersion: 2, dyingMemoryCgroups: 20_000 },
+      'fail',
+    ],
+    [
+      'on cgroup v1, many that were deleted left',
+      { release: '5.4.1', cgroupVersion: 1, dyingMemoryCgroups: 20_000 },
+      'fail',
+    ],
+    ['without its command line', { ...old, cmdline: undefined }, 'unknown'],
+    ['5.4 on cgroup v1, as AL2', { ...old, release: '5.4.1' }, 'pass'],
+    ['a new one, just below many cgroups', { release: '5.10.1', memoryCgroups: 19_999 }, 'pass'],
+    ['a new one with many cgroups', { release: '5.10.1', memoryCgroups: 20_000 }, 'fail'],
+    ['none', {}, 'unknown'],
+  ] as const)('%s: %3$s', (_, kernel, expected) => {
+    expect(stateOf(memoryCgroupLeak, { host: { kernel } })).toBe(expected)
+  })
+
+  it('tells deleted cgroups that stay on v2 apart: they hold memory, not ids', () => {
+    const kernel = {
+      release: '6.1.1',
+      cgroupVersion: 2,
+      memoryCgroups: 400,
+      dyingMemoryCgroups: 60_000,
+    }
+    const failing = failingIn(memoryCgroupLeak, { host: { kernel } })
+    expect(failing.severity ?? memoryCgroupLeak.severity).toBe('medium')
+    expect(failing.title).toContain('deleted memory cgroups')
+    expect(failing.consequence).toContain('60000 deleted memory cgroups')
+    expect(failing.evidence).toContainEqual({
+      kind: 'host',
+      what: 'host kernel dyingMemoryCgroups',
+      value: '60000',
+    })
+  })
+
+  it('knows a new kernel by the Node object, and leaves an old one open', () => {
+    const node = (kernelVersion: string) => ({ node: { status: { nodeInfo: { kernelVersion } } } })
+    expect(stateOf(memoryCgroupLeak, node('6.1.115'))).toBe('pass')
+    expect(stateOf(memoryCgroupLeak, node('4.14.355'))).toBe('unknown')
+  })
+
+  it.each([
+    [undefined, 'medium'],
+    [54_999, 'high'],
+    [55_000, 'critical'],
+  ])('%s memory cgroups: %s', (memoryCgroups, severity) => {
+    expect(
+      failingIn(memoryCgroupLeak, { host: { kernel: { ...old, memoryCgroups } } }).severity,
+    ).toBe(severity)
   })
 })

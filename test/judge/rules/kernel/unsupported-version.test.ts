@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { versionSkew } from '#facts/kubernetes/version-skew.ts'
 import { unsupportedVersion } from '#judge/rules/kernel/unsupported-version.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { outcomeFor } from '#test/rule-outcome.ts'
 import { failingOf, state } from '#test/rules/events.ts'
+import { state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
 
 itJudgesExamples(unsupportedVersion, {
   bad: { identity: { kubeletVersion: 'v1.23.17' } },
@@ -43,5 +45,29 @@ describe('unsupported-version', () => {
     })
     expect(title).toBeUndefined()
     expect(consequence).toMatchSnapshot()
+  })
+})
+
+describe('unsupported-version', () => {
+  it.each([
+    ['v1.23.17', 'fail'],
+    ['v1.24.0', 'pass'],
+    ['v1.37.9-eks-1', 'pass'],
+    ['v1.38.0', 'fail'],
+    [null, 'unknown'],
+  ] as const)('%s: %s', (kubeletVersion, expected) => {
+    expect(stateOf(unsupportedVersion, { identity: { kubeletVersion } })).toBe(expected)
+  })
+})
+
+describe('a control plane that was not read', () => {
+  it('leaves open how far the kubelet is from it', () => {
+    const errors = { cluster: 'AccessDenied' }
+    expect(outcomeFor(unsupportedVersion, { errors })).toEqual({
+      state: 'unknown',
+      reason: 'cluster: AccessDenied',
+    })
+    expect(state(unsupportedVersion, { errors, eks: { version: '1.34' } })).toBe('pass')
+    expect(state(unsupportedVersion, {})).toBe('pass')
   })
 })

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-threshold.ts'
 import { oomBeforeEviction } from '#judge/rules/reservations/oom-before-eviction.ts'
 import { hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { event, evidenceText, failingOf, state } from '#test/rules/events.ts'
+import { failingOf as failingIn, state as stateOf } from '#test/rules/reservations.ts'
 
 itJudgesExamples(oomBeforeEviction, {
   bad: { thresholds: [hard('nodefs.available', 10), soft('memory.available', 1, 90_000)] },
@@ -55,5 +57,40 @@ describe('oom-before-eviction', () => {
       likely,
     )
     expect(state(oomBeforeEviction, { events: [], configuration: null })).toBe('unknown')
+  })
+})
+
+describe('oom-before-eviction', () => {
+  it.each([
+    ['none', [], 'fail'],
+    ['hard', [hard('memory.available', 1)], 'pass'],
+    ['hard, but 0', [hard('memory.available', 0)], 'fail'],
+    ['soft, over by the next pass', [soft('memory.available', 1, 10_000)], 'pass'],
+    ['soft, over after it', [soft('memory.available', 1, 10_001)], 'fail'],
+    ["the pods' own", [hard('allocatableMemory.available', 1)], 'fail'],
+  ] as const)('%s: %3$s', (_, thresholds, expected) => {
+    expect(stateOf(oomBeforeEviction, { thresholds: [...thresholds] })).toBe(expected)
+  })
+
+  it('proposes the default beside what is there', () => {
+    const example = {
+      thresholds: [],
+      configuration: { evictionHard: { 'nodefs.available': '10%', 'memory.available': '0%' } },
+    }
+    expect(failingIn(oomBeforeEviction, example).fix?.config).toEqual({
+      evictionHard: { 'nodefs.available': '10%', 'memory.available': '100Mi' },
+    })
+  })
+
+  it('leaves a default that the map took away to lost-default-threshold, unless a soft one hides it there', () => {
+    const configuration = { evictionHard: { 'nodefs.available': '10%' } }
+    const lost = { configuration, thresholds: [hard('nodefs.available', 10)] }
+    expect(stateOf(oomBeforeEviction, lost)).toBe('pass')
+    expect(stateOf(lostDefaultThreshold, lost)).toBe('fail')
+    const waiting = {
+      configuration,
+      thresholds: [hard('nodefs.available', 10), soft('memory.available', 1, 90_000)],
+    }
+    expect(stateOf(oomBeforeEviction, waiting)).toBe('fail')
   })
 })

@@ -1,5 +1,3 @@
-/** Boundaries of the rules about how eviction is set, and whom it meets. */
-
 import { describe, expect, it } from 'vitest'
 import type { NodeRule } from '#judge/rule.ts'
 import { softThresholdWithoutGrace } from '#judge/rules/eviction/soft-threshold-without-grace.ts'

@@ -1,5 +1,3 @@
-/** What rules make of events: texts as upstream writes them, and the boundaries between trouble and noise. */
-
 import { describe, expect, it } from 'vitest'
 import { agoMs, eventTimes, timesOf } from '#judge/events/events.ts'
 import { evictionLoop } from '#judge/rules/eviction/eviction-loop.ts'
@@ -8,7 +6,6 @@ import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-
 import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
 import { rateLimitedRegistry } from '#judge/rules/image-pull/rate-limited-registry.ts'
 import { memoryCgroupLeak } from '#judge/rules/kernel/memory-cgroup-leak.ts'
-import { unsupportedVersion } from '#judge/rules/kernel/unsupported-version.ts'
 import { oomBeforeEviction } from '#judge/rules/reservations/oom-before-eviction.ts'
 import { type ContextExample, exampleTime } from '#test/example.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
@@ -83,18 +80,6 @@ describe('events that were not read', () => {
   it('do not matter where what was read tells enough', () => {
     const events = [event({ reason: 'ContainerGCFailed', message: 'rpc error', count: 30 })]
     expect(state(imageGcDead, { events, errors: unread })).toBe('fail')
-  })
-})
-
-describe('a control plane that was not read', () => {
-  it('leaves open how far the kubelet is from it', () => {
-    const errors = { cluster: 'AccessDenied' }
-    expect(outcomeFor(unsupportedVersion, { errors })).toEqual({
-      state: 'unknown',
-      reason: 'cluster: AccessDenied',
-    })
-    expect(state(unsupportedVersion, { errors, eks: { version: '1.34' } })).toBe('pass')
-    expect(state(unsupportedVersion, {})).toBe('pass')
   })
 })
 

@@ -1,4 +1,3 @@
-/** The boundaries of the rules on a cluster's own objects. */
 import { describe, expect, it } from 'vitest'
 import { failings, hours, pod, pods } from '#test/rules/cluster-gc.ts'
 

@@ -9,9 +9,10 @@ import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import { kubernetesRights, type NeededRight } from '#pipeline/access/permissions.ts'
-import { check, statusOf } from './checks.ts'
+import { check, everything, statusOf } from './checks.ts'
 
-export interface Asking {
+/** How to send the requests of the checks. */
+export interface ServerRequest {
   kubernetes: KubernetesClient
   signal: AbortSignal
   timeoutMs: number
@@ -23,7 +24,7 @@ const clockNotedMs = 60_000
 /** The server's `Date` header has a resolution of one second. */
 const secondMs = 1000
 
-export interface Way {
+export interface ServerReach {
   checks: Check[]
   /** It answered. */
   isReached: boolean
@@ -33,11 +34,11 @@ export interface Way {
 
 /** Checks endpoint, certificate, clock and token by one request that every authenticated identity may make. */
 export async function wayToServer(
-  asking: Asking,
+  request: ServerRequest,
   server: string,
   { eks }: ClusterRecord,
-): Promise<Way> {
-  const { kubernetes, signal, timeoutMs } = asking
+): Promise<ServerReach> {
+  const { kubernetes, signal, timeoutMs } = request
   let failure: unknown = null
   try {
     await kubernetes.getJson('/version', { signal, timeoutMs, attempts: 1 })
@@ -49,9 +50,10 @@ export async function wayToServer(
   const status = statusOf(failure)
   if (failure !== null && status === null)
     return {
-      checks: [check('endpoint', 'failed', `${messageOf(failure)}${endpointAccess(eks)}`, nothing)],
-      isReached: false,
-      isKnown: false,
+      checks: [
+        check('endpoint', 'failed', `${messageOf(failure)}${endpointAccess(eks)}`, everything),
+      ],
+      ...{ isReached: false, isKnown: false },
     }
   const checks = [
     check('endpoint', 'ok', `${server} answers, with a certificate of the cluster's CA`),
@@ -59,59 +61,62 @@ export async function wayToServer(
   ]
   if (status === 401)
     return {
-      checks: [...checks, check('token', 'missing', messageOf(failure), nothing)],
+      checks: [...checks, check('token', 'missing', messageOf(failure), everything)],
       isReached: true,
       isKnown: false,
     }
   checks.push(
     status === null || status === 403
       ? check('token', 'ok', 'the API server knows this identity')
-      : check('token', 'failed', messageOf(failure), nothing),
+      : check('token', 'failed', messageOf(failure), everything),
   )
   return { checks, isReached: true, isKnown: true }
 }
 
-const nothing = 'everything of this cluster'
-
 function clockChecks(aheadMs: number | null): Check[] {
   if (aheadMs === null) return []
   const offMs = Math.abs(aheadMs)
-  const said = `this machine's clock is ${Math.round(offMs / secondMs)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the API server's`
+  const gap = `this machine's clock is ${Math.round(offMs / secondMs)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the API server's`
   if (offMs > clockOffMs)
-    return [check('clock', 'failed', `${said}: tokens are refused. Set it by NTP`, nothing)]
+    return [check('clock', 'failed', `${gap}: tokens are refused. Set it by NTP`, everything)]
   return [
     offMs > clockNotedMs
-      ? check('clock', 'note', `${said}; beyond 5 min tokens are refused`)
+      ? check('clock', 'note', `${gap}; beyond 5 min tokens are refused`)
       : check('clock', 'ok', 'agrees with the API server’s'),
   ]
 }
 
 /** One review per right. Rights on resources that are not installed are not needed. */
 export async function rightChecks(
-  asking: Asking,
+  request: ServerRequest,
   rights: readonly NeededRight[],
   by: string,
 ): Promise<Check[]> {
   const checks: Check[] = []
-  for (const needed of rights) checks.push(await rightCheck(asking, needed, by))
+  for (const needed of rights) checks.push(await rightCheck(request, needed, by))
   return checks
 }
 
 async function rightCheck(
-  asking: Asking,
+  request: ServerRequest,
   { right, purpose }: NeededRight,
   by: string,
 ): Promise<Check> {
   const { group } = attributesOf(right)
-  if (group !== '' && group !== '*' && (await isAbsent(asking, group)))
+  if (group !== '' && group !== '*' && (await isAbsent(request, group)))
     return check(right, 'ok', `not needed: ${group} is not installed here`)
   try {
-    return (await isAllowed(asking, right))
+    return (await isAllowed(request, right))
       ? check(right, 'ok', `granted to ${by}`)
       : check(right, 'missing', `not granted to ${by}`, purpose)
   } catch (error) {
-    asking.signal.throwIfAborted()
-    return check(right, 'unchecked', `the API server does not say: ${messageOf(error)}`, purpose)
+    request.signal.throwIfAborted()
+    return check(
+      right,
+      'unchecked',
+      `the API server did not answer the review: ${messageOf(error)}`,
+      purpose,
+    )
   }
 }
 
@@ -119,7 +124,7 @@ const reviewed = z.object({ status: z.object({ allowed: z.boolean() }) })
 
 /** @throws Error if the answer is no review */
 async function isAllowed(
-  { kubernetes, signal, timeoutMs }: Asking,
+  { kubernetes, signal, timeoutMs }: ServerRequest,
   right: string,
 ): Promise<boolean> {
   const { verb, group, resource, subresource } = attributesOf(right)
@@ -140,7 +145,7 @@ async function isAllowed(
 }
 
 async function isAbsent(
-  { kubernetes, signal, timeoutMs }: Asking,
+  { kubernetes, signal, timeoutMs }: ServerRequest,
   group: string,
 ): Promise<boolean> {
   try {
@@ -154,7 +159,7 @@ async function isAbsent(
 
 /** Checks the rights that the identity needs, and dangerous rights that it should not have. */
 export async function kubeletChecks(
-  { signal, timeoutMs }: Asking,
+  { signal, timeoutMs }: ServerRequest,
   endpoint: KubernetesEndpoint,
   identity: ClusterTarget['kubelet'],
   policy: Policy,
@@ -181,9 +186,9 @@ export async function kubeletChecks(
     { ...server, authorization: identity.authorization },
     { pace: policy.pace },
   )
-  const asking = { kubernetes, signal, timeoutMs }
+  const request = { kubernetes, signal, timeoutMs }
   try {
-    const { checks: way, isKnown } = await wayToServer(asking, endpoint.server, {
+    const { checks: way, isKnown } = await wayToServer(request, endpoint.server, {
       kind: 'Cluster',
       cluster: '',
     })
@@ -191,14 +196,14 @@ export async function kubeletChecks(
       return way
         .filter(({ state }) => state !== 'ok')
         .map(each => ({ ...each, detail: `${by}: ${each.detail}`, without: purpose }))
-    const checks = await rightChecks(asking, rights, by)
+    const checks = await rightChecks(request, rights, by)
     for (const right of ['get nodes/proxy', 'list secrets'])
-      if (await isAllowed(asking, right))
+      if (await isAllowed(request, right))
         checks.push(
           check(
             right,
             'note',
-            `${by} may do that, too: the owner of a node could do it with the token that its kubelet sees`,
+            `${by} has this right, too: the owner of a node could use it with the token that its kubelet sees`,
           ),
         )
     return checks

@@ -1,4 +1,4 @@
-/** The words and forms that all checks share. */
+/** The forms that all checks share. */
 import { RequestFailure } from '#clients/failure.ts'
 import type { Check, CheckState } from '#model/checkup.ts'
 import { messageOf } from '#model/error-message.ts'
@@ -19,6 +19,23 @@ export function failedCall({ right, purpose }: NeededRight, error: unknown): Che
   const isRefused = error instanceof RequestFailure && error.refusal !== null
   return check(right, isRefused ? 'missing' : 'failed', messageOf(error), purpose)
 }
+
+/** Whether the call that needs the right succeeds. @throws the signal's reason */
+export async function callCheck(
+  needed: NeededRight,
+  signal: AbortSignal,
+  call: () => Promise<unknown>,
+): Promise<Check> {
+  try {
+    await call()
+    return check(needed.right, 'ok', 'answered')
+  } catch (error) {
+    signal.throwIfAborted()
+    return failedCall(needed, error)
+  }
+}
+
+export const everything = 'everything of this cluster'
 
 export const statusOf = (error: unknown): number | null =>
   error instanceof RequestFailure ? error.status : null

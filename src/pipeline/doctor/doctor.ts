@@ -16,7 +16,7 @@ import { deletionRole, neededToDelete } from '#pipeline/access/deletion-permissi
 import { applyKubernetesRights, hasOutput, kubernetesRights } from '#pipeline/access/permissions.ts'
 import { clusterInput } from '#snapshot/cluster-input.ts'
 import { kubeletChecks, rightChecks, wayToServer } from './api-server.ts'
-import { check } from './checks.ts'
+import { check, everything } from './checks.ts'
 import { accountChecks, eksChecks } from './eks.ts'
 import { fixesOf } from './fixes.ts'
 import { type NodeAtHand, nodesAtHand, sampleChecks } from './sample.ts'
@@ -53,8 +53,6 @@ export async function* checkUp(
   }
 }
 
-const everything = 'everything of this cluster'
-
 async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise<ClusterCheckup> {
   const { policy, signal } = options
   const { record, endpoint, place } = target
@@ -70,16 +68,16 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
     isReached = found.isReached
   }
   const checks = [...reader, ...kubelet]
-  const isMissing = checks.some(({ state }) => state === 'missing')
-  const isWell = !isMissing && checks.every(({ state }) => state !== 'failed')
-  const caller = place === null || !isOfEks ? null : await whoAsks(place, signal)
-  const needsRole = checks.some(
-    ({ what, state }) => what === 'sts:AssumeRole' && state === 'missing',
-  )
+  const hasMissing = checks.some(({ state }) => state === 'missing')
+  const isWell = !hasMissing && checks.every(({ state }) => state !== 'failed')
+  const caller = place === null || !isOfEks ? null : await callerAt(place, signal)
   const taker =
-    place === null || !needsRole
+    place === null || !isMissing(checks, 'sts:AssumeRole')
       ? null
-      : await whoAsks({ ...place, credentials: credentialSource(null, null, place.region) }, signal)
+      : await callerAt(
+          { ...place, credentials: credentialSource(null, null, place.region) },
+          signal,
+        )
   const { eks } = clusterInput(record)
   const fixes = fixesOf(
     {
@@ -99,9 +97,12 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
     { reader, kubelet },
   )
   const reached = isWell ? 'ok' : 'missing'
-  const notReached = isMissing ? 'missing' : 'unreachable'
+  const notReached = hasMissing ? 'missing' : 'unreachable'
   return { cluster: record.cluster, mode, state: isReached ? reached : notReached, checks, fixes }
 }
+
+const isMissing = (checks: readonly Check[], right: string) =>
+  checks.some(({ what, state }) => what === right && state === 'missing')
 
 /** The checks that need the API server, the nodes and SSM. */
 async function inCluster(
@@ -112,26 +113,24 @@ async function inCluster(
 ) {
   const { policy, selection, signal } = options
   const kubernetes = new KubernetesClient(endpoint, { pace: policy.pace })
-  const asking = { kubernetes, signal, timeoutMs: policy.timeoutsMs.list }
+  const request = { kubernetes, signal, timeoutMs: policy.timeoutsMs.list }
   try {
-    const way = await wayToServer(asking, endpoint.server, record)
+    const way = await wayToServer(request, endpoint.server, record)
     const reader = [...way.checks]
     if (!way.isKnown) return { reader, kubelet: [], isReached: way.isReached }
     const reading = kubernetesRights(mode, 'reader', policy)
     const applying = options.isRemediating ? applyKubernetesRights() : []
     const more = applying.filter(({ right }) => !reading.some(one => one.right === right))
-    reader.push(...(await rightChecks(asking, [...reading, ...more], 'this identity')))
-    reader.push(...(await rightChecks(asking, neededToDelete(policy), 'this identity')))
+    reader.push(...(await rightChecks(request, [...reading, ...more], 'this identity')))
+    reader.push(...(await rightChecks(request, neededToDelete(policy), 'this identity')))
     if (place !== null)
       reader.push(...(await accountChecks(record, place, { kubernetes, policy, signal })))
     const shown =
-      mode === 'kubelet' ? await kubeletChecks(asking, endpoint, kubelet ?? null, policy) : []
-    const isLacking = (rights: readonly Check[], right: string) =>
-      rights.some(({ what, state }) => what === right && state === 'missing')
+      mode === 'kubelet' ? await kubeletChecks(request, endpoint, kubelet ?? null, policy) : []
     let nodes: NodeAtHand[] | null = null
-    if (!isLacking(reader, 'list nodes')) {
+    if (!isMissing(reader, 'list nodes')) {
       try {
-        nodes = await nodesAtHand(kubernetes, selection, { ...asking, areAll: hasOutput(mode) })
+        nodes = await nodesAtHand(kubernetes, selection, { ...request, areAll: hasOutput(mode) })
       } catch (error) {
         signal.throwIfAborted()
         reader.push(check('list nodes', 'failed', messageOf(error), everything))
@@ -144,19 +143,13 @@ async function inCluster(
     const lacked = [...reader.filter(({ what }) => what.startsWith('get nodes/')), ...shown]
       .filter(({ state }) => state === 'missing')
       .map(({ what }) => what)
+    const notChecked = `not checked: ${lacked.join(', ')} is missing`
     if (lacked.length > 0)
-      reader.push(
-        check(
-          'a node',
-          'unchecked',
-          `not checked: ${lacked.join(', ')} is missing`,
-          'whether kubelets answer',
-        ),
-      )
+      reader.push(check('a node', 'unchecked', notChecked, 'whether kubelets answer'))
     else if (nodes !== null) reader.push(...(await sampleChecks(nodes, mode, context)))
     // Changing nodes by SSM needs all rights that reading by SSM needs.
-    const asksSsm = options.isRemediating && !promisedSources[mode].includes('host') ? 'ssm' : mode
-    reader.push(...(await ssmChecks(nodes, asksSsm, place, policy.inspectOutput, signal)))
+    const ssmMode = options.isRemediating && !promisedSources[mode].includes('host') ? 'ssm' : mode
+    reader.push(...(await ssmChecks(nodes, ssmMode, place, policy.inspectOutput, signal)))
     if (options.isRemediating) reader.push(...(await applyChecks(place, signal)))
     return { reader, kubelet: shown, isReached: true }
   } finally {
@@ -164,7 +157,7 @@ async function inCluster(
   }
 }
 
-async function whoAsks({ region, credentials }: AwsPlace, signal: AbortSignal) {
+async function callerAt({ region, credentials }: AwsPlace, signal: AbortSignal) {
   try {
     return await callerIdentity(region, credentials, signal)
   } catch {

@@ -10,7 +10,7 @@ import type { ClusterRecord } from '#model/record.ts'
 import { awsRights, type NeededRight } from '#pipeline/access/permissions.ts'
 import { clusterInAws } from '#pipeline/fleet.ts'
 import { clusterInput } from '#snapshot/cluster-input.ts'
-import { check, failedCall } from './checks.ts'
+import { callCheck, check } from './checks.ts'
 
 /** The `ReadError.what` of each failed call. */
 const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
@@ -27,7 +27,7 @@ export function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
     return [check('sts:AssumeRole', 'missing', untaken.message, 'everything of this account')]
   const checks: Check[] = []
   for (const needed of awsRights(mode).filter(({ right }) => Object.hasOwn(failureOf, right))) {
-    const found = callCheck(record, needed)
+    const found = discoveryCheck(record, needed)
     checks.push(found)
     // Later calls were not made.
     if (found.state !== 'ok' && /:(ListClusters|DescribeCluster)$/.test(needed.right)) break
@@ -35,7 +35,7 @@ export function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
   return checks
 }
 
-function callCheck(record: ClusterRecord, needed: NeededRight): Check {
+function discoveryCheck(record: ClusterRecord, needed: NeededRight): Check {
   const { right, purpose } = needed
   const { eks, nodegroups, errors } = clusterInput(record)
   const failures = (errors ?? []).filter(({ what }) => failureOf[right]?.(what))
@@ -46,59 +46,38 @@ function callCheck(record: ClusterRecord, needed: NeededRight): Check {
     return check(right, state, `${first.message}${more}`, purpose)
   }
   if (right === 'eks:DescribeNodegroup' || right === 'ec2:DescribeLaunchTemplateVersions') {
-    if (
-      !nodegroups ||
-      (nodegroups.length === 0 && (errors ?? []).some(({ what }) => what.startsWith('nodegroup')))
-    )
+    const isUnlisted = (errors ?? []).some(({ what }) => what.startsWith('nodegroup'))
+    if (!nodegroups || (nodegroups.length === 0 && isUnlisted))
       return check(right, 'unchecked', 'no nodegroup is known here', purpose)
     if (nodegroups.length === 0)
       return check(right, 'ok', 'not needed: there is no nodegroup to ask for')
   }
-  if (
-    right === 'ec2:DescribeLaunchTemplateVersions' &&
-    !nodegroups?.some(({ launchTemplate }) => launchTemplate)
-  )
+  const hasTemplate = nodegroups?.some(({ launchTemplate }) => launchTemplate)
+  if (right === 'ec2:DescribeLaunchTemplateVersions' && !hasTemplate)
     return check(right, 'ok', 'not needed: no nodegroup names a launch template')
-  return check(
-    right,
-    'ok',
-    right === 'eks:DescribeCluster' && eks
-      ? `the cluster is ${String(eks.status)}, version ${String(eks.version)}`
-      : 'answered',
-  )
-}
-
-interface EksQuery {
-  kubernetes: KubernetesClient
-  policy: Policy
-  signal: AbortSignal
+  const isDescribed = right === 'eks:DescribeCluster' && eks
+  const detail = isDescribed ? `the cluster is ${eks.status}, version ${eks.version}` : 'answered'
+  return check(right, 'ok', detail)
 }
 
 export async function accountChecks(
   record: ClusterRecord,
   place: AwsPlace,
-  { kubernetes, policy, signal }: EksQuery,
+  { policy, ...options }: { kubernetes: KubernetesClient; policy: Policy; signal: AbortSignal },
 ): Promise<Check[]> {
   const aws = clusterInAws(record, place)
   if (aws === null) return []
-  const context = {
-    kubernetes,
-    aws,
-    signal,
-    timeoutsMs: policy.timeoutsMs,
-    nodesWithPods: new Set<string>(),
-  }
+  const { signal } = options
+  const nodesWithPods = new Set<string>()
+  const context = { ...options, aws, timeoutsMs: policy.timeoutsMs, nodesWithPods }
   const checks: Check[] = []
   for (const { isOfAws, permissions, purpose, collect } of clusterCollectorsOf(policy)) {
     if (isOfAws !== true) continue
     const [right = ''] = permissions.aws ?? []
-    try {
+    const call = async () => {
       for await (const _ of collect(context)) break
-      checks.push(check(right, 'ok', 'answered'))
-    } catch (error) {
-      signal.throwIfAborted()
-      checks.push(failedCall({ right, purpose }, error))
     }
+    checks.push(await callCheck({ right, purpose }, signal, call))
   }
   return checks
 }

@@ -1,7 +1,7 @@
 /** Texts to paste where a right is missing. */
 import type { AwsPlace } from '#discover/discover.ts'
-import type { Account } from '#facts/aws/iam.ts'
 import {
+  type Account,
   everyDocument,
   fleetGrants,
   iamStatements,
@@ -13,7 +13,7 @@ import type { Check, Fix } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type DeletionRole, deleterName } from '#pipeline/access/deletion-permissions.ts'
-import { accessEntryCommand, roleManifests, trustIn } from '#pipeline/access/grants.ts'
+import { accessEntryCommand, policyOf, roleManifests, trustIn } from '#pipeline/access/grants.ts'
 import {
   applyKubernetesRights,
   type IdentityName,
@@ -56,16 +56,13 @@ export function fixesOf(
     .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what) && what !== takes)
     .map(({ what }) => what)
   if (actions.length > 0) {
-    const statements = {
-      Version: '2012-10-17',
-      Statement: iamStatements([...new Set(actions)], {
-        ...fleetGrants(account, isRemediating ? everyDocument : readingDocuments),
-        ...(output !== null && outputGrants(account.partition, output)),
-      }),
-    }
+    const statements = iamStatements([...new Set(actions)], {
+      ...fleetGrants(account, isRemediating ? everyDocument : readingDocuments),
+      ...(output !== null && outputGrants(account.partition, output)),
+    })
     fixes.push({
       target: `an IAM policy of ${principals.reader ?? 'the identity that reads'}`,
-      text: JSON.stringify(statements, null, 2),
+      text: jsonOf(policyOf(statements)),
     })
   }
   if (
@@ -124,6 +121,7 @@ function identityFixes(
 }
 
 const takes = 'sts:AssumeRole'
+const jsonOf = (value: object) => JSON.stringify(value, null, 2)
 
 /** For a role that could not be assumed: the right to assume it, and its trust policy. */
 function roleFixes(
@@ -134,11 +132,7 @@ function roleFixes(
     checks[identity].some(({ what, state }) => what === takes && state === 'missing')
   const mayTake = (roleArn: string): Fix => ({
     target: `an IAM policy of ${taker ?? 'the identity that runs highwater'}`,
-    text: JSON.stringify(
-      { Version: '2012-10-17', Statement: iamStatements([takes], { role: { Resource: roleArn } }) },
-      null,
-      2,
-    ),
+    text: jsonOf(policyOf(iamStatements([takes], { role: { Resource: roleArn } }))),
   })
   const fixes: Fix[] = []
   if (isMissing('reader') && member !== null && member.roleArn !== null) {
@@ -146,19 +140,15 @@ function roleFixes(
     fixes.push(mayTake(member.roleArn), {
       target: `the role ${member.roleArn}, made in account ${id}${member.externalId === null ? '; what you choose as external id goes into the policy, as externalId of that account' : ''}`,
       text: memberCommands({
-        mode,
-        isRemediating,
-        taker,
-        region: member.region,
+        ...{ mode, isRemediating, taker, region: member.region, externalId: member.externalId },
         name: role.slice(role.lastIndexOf('/') + 1),
-        externalId: member.externalId,
       }),
     })
   }
   if (isMissing('kubelet') && principals.kubelet !== null)
     fixes.push(mayTake(principals.kubelet), {
       target: `the trust policy of ${principals.kubelet}, the role that kubelets see`,
-      text: JSON.stringify(trustIn(taker ?? 'ROLE_ARN'), null, 2),
+      text: jsonOf(trustIn(taker ?? 'ROLE_ARN')),
     })
   return fixes
 }
@@ -178,12 +168,12 @@ function memberCommands({
   name,
   externalId,
 }: MemberPatient): string {
-  const asking = taker !== null && /:role\//.test(taker) ? taker : null
-  const isOfWhoChanges = isRemediating === true && name.endsWith(remediateSuffix)
-  const takers = isOfWhoChanges
-    ? `AuditRoleArn=AUDIT_ROLE_ARN RemediateRoleArn=${asking ?? 'REMEDIATE_ROLE_ARN'}`
-    : `AuditRoleArn=${asking ?? 'AUDIT_ROLE_ARN'}`
-  const roleName = isOfWhoChanges ? name.slice(0, -remediateSuffix.length) : name
+  const callerArn = taker !== null && /:role\//.test(taker) ? taker : null
+  const isRemediator = isRemediating === true && name.endsWith(remediateSuffix)
+  const takers = isRemediator
+    ? `AuditRoleArn=AUDIT_ROLE_ARN RemediateRoleArn=${callerArn ?? 'REMEDIATE_ROLE_ARN'}`
+    : `AuditRoleArn=${callerArn ?? 'AUDIT_ROLE_ARN'}`
+  const roleName = isRemediator ? name.slice(0, -remediateSuffix.length) : name
   return [
     `highwater permissions --mode ${mode}${isRemediating ? ' --remediate' : ''} --format cloudformation > member.yaml`,
     `aws cloudformation deploy --stack-name highwater-member --region ${region} --template-file member.yaml --s3-bucket A_BUCKET \\`,

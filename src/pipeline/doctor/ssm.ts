@@ -1,25 +1,27 @@
 /** Checks the SSM documents and the agents of the nodes. No command is sent. */
 import { whyNotReachable } from '#clients/run-command.ts'
 import { s3Store } from '#clients/s3.ts'
-import { type PinnedDocument, SsmApi } from '#clients/ssm.ts'
+import { type ManagedInstance, type PinnedDocument, SsmApi } from '#clients/ssm.ts'
 import { inspectReach } from '#collect/inspect/inspector.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { type InspectOutput, outputFolder } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
-import type { Check } from '#model/checkup.ts'
+import { counted } from '#judge/text.ts'
+import type { Check, CheckState } from '#model/checkup.ts'
 import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { awsRights, hasOutput, type NeededRight } from '#pipeline/access/permissions.ts'
-import { check, failedCall } from './checks.ts'
+import { callCheck, check, failedCall } from './checks.ts'
 import type { NodeAtHand } from './sample.ts'
 
-interface SsmAsking {
+interface SsmContext {
   ssm: SsmApi
   signal: AbortSignal
-  needed: ReadonlyMap<string, NeededRight>
+  /** By action. Its purpose is empty if the mode does not need it. */
+  rightOf(action: string): NeededRight
 }
 
 const noPlace = 'the account and region of the instances are unknown: set --region'
@@ -37,59 +39,57 @@ export async function ssmChecks(
   if (place === null)
     return rights.map(({ right, purpose }) => check(right, 'unchecked', noPlace, purpose))
   const ssm = new SsmApi(place.region, place.credentials, pace)
-  const asking = { ssm, signal, needed: new Map(rights.map(needed => [needed.right, needed])) }
+  const rightOf = (right: string) =>
+    rights.find(needed => needed.right === right) ?? { right, purpose: '' }
+  const context = { ssm, signal, rightOf }
   try {
     const targets = (nodes ?? []).map(({ identity }) => ({
       ...inspectTargetOf(identity),
       name: identity.name,
     }))
-    const reachable = targets.flatMap(target => (target.isReachable ? [target] : []))
-    const unreachable = targets.flatMap(target => (target.isReachable ? [] : [target.reason]))
+    const reachable = targets.filter(target => target.isReachable)
+    const unreachable = targets.filter(target => !target.isReachable)
     return [
-      ...(await documentChecks(asking, [...new Set(reachable.map(({ document }) => document))])),
-      ...(await agentChecks(asking, reachable)),
-      ...[...Map.groupBy(unreachable, reason => reason)].map(([reason, all]) =>
-        check('SSM agents', 'note', `${all.length} node${all.length === 1 ? '' : 's'}: ${reason}`),
+      ...(await documentChecks(context, [...new Set(reachable.map(({ document }) => document))])),
+      ...(await agentChecks(context, reachable)),
+      ...[...Map.groupBy(unreachable, ({ reason }) => reason)].map(([reason, all]) =>
+        check('SSM agents', 'note', `${counted(all.length, 'node')}: ${reason}`),
       ),
-      ...(await answerChecks(asking)),
-      ...(inspectOutput === null ? [] : await outputChecks(inspectOutput, place, asking)),
-      sendCheck(asking),
+      ...(await answerChecks(context)),
+      ...(inspectOutput === null ? [] : await outputChecks(inspectOutput, place, context)),
+      sendCheck(context),
     ]
   } finally {
     ssm.close()
   }
 }
 
-/** The documents that the nodes at hand take; without a node the usual one. */
+/** The documents for these nodes; without a node the usual one. */
 async function documentChecks(
-  { ssm, signal, needed }: SsmAsking,
+  { ssm, signal, rightOf }: SsmContext,
   documents: readonly InspectDocument[],
 ): Promise<Check[]> {
-  const right = neededOf(needed, 'ssm:DescribeDocument')
+  const needed = rightOf('ssm:DescribeDocument')
   const checks: Check[] = []
-  try {
+  const answered = await callCheck(needed, signal, async () => {
     for (const name of documents.length === 0 ? (['Highwater-Inspect'] as const) : documents) {
-      const wanted = { name, sha256: inspectDocumentHashes[name], where: ssm.region, how: '' }
-      checks.push(documentCheck(wanted, await ssm.document(name, signal), right.purpose))
+      const wanted = { name, sha256: inspectDocumentHashes[name], region: ssm.region, how: '' }
+      checks.push(documentCheck(wanted, await ssm.document(name, signal), needed.purpose))
     }
-    return [check(right.right, 'ok', 'answered'), ...checks]
-  } catch (error) {
-    signal.throwIfAborted()
-    return [failedCall(right, error), ...checks]
-  }
+  })
+  return [answered, ...checks]
 }
 
 interface WantedDocument {
   name: string
   sha256: string
-  /** The region. */
-  where: string
-  /** How the stack is deployed to have it. */
+  region: string
+  /** How the stack is deployed to have it, for people. */
   how: string
 }
 
 function documentCheck(
-  { name, sha256, where, how }: WantedDocument,
+  { name, sha256, region, how }: WantedDocument,
   found: PinnedDocument | null,
   purpose: string,
 ): Check {
@@ -98,134 +98,81 @@ function documentCheck(
     return check(
       what,
       'missing',
-      `there is none in ${where}: deploy the stack there${how}`,
+      `there is none in ${region}: deploy the stack there${how}`,
       purpose,
     )
-  return found.sha256 === sha256
-    ? check(what, 'ok', `version ${found.version} is the one of this highwater`)
-    : check(
-        what,
-        'failed',
-        `version ${found.version} in ${where} is not the one of this highwater: deploy the stack again`,
-        purpose,
-      )
-}
-
-interface Reachable {
-  name: string
-  instanceId: string
+  if (found.sha256 === sha256)
+    return check(what, 'ok', `version ${found.version} is the one of this highwater`)
+  const detail = `version ${found.version} in ${region} is not the one of this highwater: deploy the stack again`
+  return check(what, 'failed', detail, purpose)
 }
 
 const namedAgents = 5
-
-/** Number of agents that an audit can reach, and the reasons for the others. */
-async function agentChecks(
-  { ssm, signal, needed }: SsmAsking,
-  reachable: readonly Reachable[],
-): Promise<Check[]> {
-  const right = neededOf(needed, 'ssm:DescribeInstanceInformation')
-  try {
-    const known = await ssm.instances(
-      reachable.length === 0 ? [noInstance] : reachable.map(({ instanceId }) => instanceId),
-      signal,
-    )
-    const answered = check(right.right, 'ok', 'answered')
-    if (reachable.length === 0)
-      return [
-        answered,
-        check('SSM agents', 'unchecked', 'there is no node at hand that SSM could reach', lost),
-      ]
-    const byId = new Map(known.map(instance => [instance.instanceId, instance]))
-    const silent = reachable.flatMap(({ name, instanceId }) => {
-      const why = whyNotReachable(byId.get(instanceId), ssm.region, inspectReach)
-      return why === null ? [] : [`${name} (${instanceId}): ${why}`]
-    })
-    const said = `SSM can ask ${reachable.length - silent.length} of ${reachable.length} instances`
-    if (silent.length === 0) return [answered, check('SSM agents', 'ok', said)]
-    const more = silent.length > namedAgents ? `; and ${silent.length - namedAgents} more` : ''
-    const others = `${silent.slice(0, namedAgents).join('; ')}${more}`
-    return [
-      answered,
-      check(
-        'SSM agents',
-        silent.length === reachable.length ? 'failed' : 'note',
-        `${said}. ${others}`,
-        lost,
-      ),
-    ]
-  } catch (error) {
-    signal.throwIfAborted()
-    return [failedCall(right, error)]
-  }
-}
-
 const noInstance = 'i-00000000000000000'
 const lost = 'what only those nodes know'
 
-async function answerChecks({ ssm, signal, needed }: SsmAsking): Promise<Check[]> {
-  const reasons = await ssm.answersUnreadable(signal)
-  return ['ssm:ListCommandInvocations', 'ssm:GetCommandInvocation'].map(action => {
-    const reason = reasons.get(action)
-    return reason === undefined
-      ? check(action, 'ok', 'answered')
-      : failedCall(neededOf(needed, action), reason)
+/** Number of agents that an audit can reach, and the reasons for the others. */
+async function agentChecks(
+  { ssm, signal, rightOf }: SsmContext,
+  reachable: readonly { name: string; instanceId: string }[],
+): Promise<Check[]> {
+  const ids = reachable.map(({ instanceId }) => instanceId)
+  let known: ManagedInstance[] = []
+  const answered = await callCheck(rightOf('ssm:DescribeInstanceInformation'), signal, async () => {
+    known = await ssm.instances(ids.length === 0 ? [noInstance] : ids, signal)
   })
+  if (answered.state !== 'ok') return [answered]
+  const agents = (state: CheckState, detail: string) => check('SSM agents', state, detail, lost)
+  if (reachable.length === 0)
+    return [answered, agents('unchecked', 'there is no node at hand that SSM could reach')]
+  const byId = new Map(known.map(instance => [instance.instanceId, instance]))
+  const silent = reachable.flatMap(({ name, instanceId }) => {
+    const why = whyNotReachable(byId.get(instanceId), ssm.region, inspectReach)
+    return why === null ? [] : [`${name} (${instanceId}): ${why}`]
+  })
+  const summary = `SSM can ask ${reachable.length - silent.length} of ${reachable.length} instances`
+  if (silent.length === 0) return [answered, agents('ok', summary)]
+  const more = silent.length > namedAgents ? `; and ${silent.length - namedAgents} more` : ''
+  const others = `${silent.slice(0, namedAgents).join('; ')}${more}`
+  const state = silent.length === reachable.length ? 'failed' : 'note'
+  return [answered, agents(state, `${summary}. ${others}`)]
 }
 
-const sendCheck = ({ needed }: SsmAsking): Check =>
+async function answerChecks({ ssm, signal, rightOf }: SsmContext): Promise<Check[]> {
+  const reasons = await ssm.answersUnreadable(signal)
+  return ['ssm:ListCommandInvocations', 'ssm:GetCommandInvocation'].map(action =>
+    reasons.has(action)
+      ? failedCall(rightOf(action), reasons.get(action))
+      : check(action, 'ok', 'answered'),
+  )
+}
+
+const sendCheck = ({ rightOf }: SsmContext): Check =>
   check(
     'ssm:SendCommand',
     'unchecked',
-    "not tried: it would run the document. IAM's own simulator (aws iam simulate-principal-policy) can tell, for who may ask it; else the first audit does",
-    neededOf(needed, 'ssm:SendCommand').purpose,
+    'not tried: it would run the document. Check the right with aws iam simulate-principal-policy, or by a first audit',
+    rightOf('ssm:SendCommand').purpose,
   )
-
-const neededOf = (needed: ReadonlyMap<string, NeededRight>, right: string): NeededRight =>
-  needed.get(right) ?? { right, purpose: '' }
-
-interface SsmQuery {
-  signal: AbortSignal
-  /** By right. */
-  needed: ReadonlyMap<string, NeededRight>
-}
 
 async function outputChecks(
   output: InspectOutput,
   place: AwsPlace,
-  { signal, needed }: SsmQuery,
+  { signal, rightOf }: SsmContext,
 ): Promise<Check[]> {
   const store = s3Store({ ...place, bucket: output.bucket, prefix: outputFolder(output), signal })
-  const errorOf = async (call: () => Promise<unknown>): Promise<unknown> => {
-    try {
-      await call()
-      return null
-    } catch (error) {
-      signal.throwIfAborted()
-      return error
-    }
-  }
-  const neededOf = (right: string): NeededRight => needed.get(right) ?? { right, purpose: '' }
-  const [mayList, mayRead] = [neededOf('s3:ListBucket'), neededOf('s3:GetObject')]
+  const reading = rightOf('s3:GetObject')
   const what = `inspectOutput ${store.location}`
-  const unlisted = await errorOf(async () => store.list('')[Symbol.asyncIterator]().next())
-  if (unlisted !== null) {
-    const listing = failedCall(mayList, unlisted)
-    if (listing.state !== 'missing')
-      return [check(what, 'failed', messageOf(unlisted), mayRead.purpose)]
-    return [
-      listing,
-      check(
-        mayRead.right,
-        'unchecked',
-        'not tried: without s3:ListBucket S3 calls forbidden what is not there',
-        mayRead.purpose,
-      ),
-    ]
-  }
-  const unread = await errorOf(() => store.read('highwater-doctor'))
+  const listed = await callCheck(rightOf('s3:ListBucket'), signal, () =>
+    store.list('')[Symbol.asyncIterator]().next(),
+  )
+  if (listed.state === 'failed') return [check(what, 'failed', listed.detail, reading.purpose)]
+  const untried = 'not tried: without s3:ListBucket S3 calls forbidden what is not there'
+  if (listed.state !== 'ok')
+    return [listed, check(reading.right, 'unchecked', untried, reading.purpose)]
   return [
-    check(mayList.right, 'ok', 'answered'),
-    unread === null ? check(mayRead.right, 'ok', 'answered') : failedCall(mayRead, unread),
+    listed,
+    await callCheck(reading, signal, () => store.read('highwater-doctor')),
     check(
       what,
       'note',
@@ -236,23 +183,19 @@ async function outputChecks(
 
 const notApplied = 'no plan is applied by SSM; highwater script writes it as scripts instead'
 
-/** Whether the documents that change a node are in the account, as this highwater has them. Nothing is sent. */
+/** Whether the account has the documents that change a node, in the version of this highwater. Nothing is sent. */
 export async function applyChecks(place: AwsPlace | null, signal: AbortSignal): Promise<Check[]> {
   const wanted = Object.entries(applyDocumentHashes)
   if (place === null)
     return wanted.map(([name]) => check(`document ${name}`, 'unchecked', noPlace, notApplied))
-  const ssm = new SsmApi(place.region, place.credentials, pace)
+  const { region } = place
+  const ssm = new SsmApi(region, place.credentials, pace)
   const checks: Check[] = []
+  const how = ' with remediation on'
   try {
     for (const [name, sha256] of wanted) {
       const found = await ssm.document(name, signal)
-      checks.push(
-        documentCheck(
-          { name, sha256, where: place.region, how: ' with remediation on' },
-          found,
-          notApplied,
-        ),
-      )
+      checks.push(documentCheck({ name, sha256, region, how }, found, notApplied))
     }
   } catch (error) {
     signal.throwIfAborted()

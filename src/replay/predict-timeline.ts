@@ -67,7 +67,7 @@ const assumptions: readonly Unknown[] = [
   {
     what: 'timeline.pods',
     effect:
-      'no pod of the node fills it, and no pod replaces an evicted one; a victim frees what it used at the reading, within 5 %, and is cleaned up within 10 s',
+      'no pod of the node fills it, and no pod replaces an evicted one; a victim frees what it used at the reading, within 5 %, and ends within the time for which the kubelet waits',
   },
 ]
 

@@ -151,6 +151,47 @@ describe('timelineOf', () => {
     ).toBe(null)
   })
 
+  it.each([
+    // eviction_manager.go: immediateEvictionGracePeriodSeconds 1, podCleanupPollFreq 1 s, podCleanupTimeout 30 s;
+    // pod_workers.go killPodNow: a timeout of at least 10 s.
+    { name: 'hard', configuration: defaults, firstMs: 0, likelyMs: 2_000, longestMs: 40_000 },
+    // killPodNow: one and a half times the grace period, here `evictionMaxPodGracePeriod`.
+    {
+      name: 'soft',
+      configuration: {
+        evictionSoft: { 'nodefs.available': '10%' },
+        evictionSoftGracePeriod: { 'nodefs.available': '1s' },
+        evictionMaxPodGracePeriod: 60,
+      },
+      firstMs: 1_000,
+      likelyMs: 61_000,
+      longestMs: 120_000,
+    },
+  ])('waits for the end of an evicted pod, $name: from 1 s to the timeouts', given => {
+    const { configuration, firstMs, likelyMs, longestMs } = given
+    const pods = ['first', 'second'].map(name => pod(name, { terminationGracePeriodSeconds: 600 }))
+    const used = { first: { logsBytes: 2 * GiB }, second: { logsBytes: GiB } }
+    const podStats = statsOf(used)
+    const events = timeline({ configuration, availableGib: 1, fills: fill(1), pods, podStats })
+    const [first, second] = events.filter(({ event }) => event === 'evict')
+    expect(second!.atMs - first!.atMs).toBe(likelyMs)
+    expect(second!.earliestMs).toBe(firstMs)
+    expect(second!.latestMs - first!.latestMs).toBe(longestMs)
+  })
+
+  it('takes an image of unknown age for too young, too: only a detection after the reading may list it', () => {
+    const events = timeline({
+      availableGib: 9,
+      fills: fill(1),
+      pods: [pod('only')],
+      podStats: statsOf({ only: { logsBytes: 20 * GiB } }),
+      imageGc: null,
+      images: [image('unlisted', 5 * GiB, { firstDetectedLatestMs: startMs })],
+    })
+    const kinds = events.slice(0, 3).map(({ event, certainty }) => `${event} ${certainty}`)
+    expect(kinds).toEqual(['condition certain', 'reclaim possible', 'evict possible'])
+  })
+
   it('tells a filling disk: image GC at its 5 minutes, DiskPressure at the next 10 seconds, eviction, and the end', () => {
     const events = timeline({
       availableGib: 45,
@@ -175,7 +216,8 @@ describe('timelineOf', () => {
       '370 condition {"condition":"DiskPressure","status":true}',
       '370 reclaim {"signal":"nodefs.available","images":[],"containers":3,"isEnough":false}',
       '370 evict {"namespace":"default","name":"big","signal":"nodefs.available","freedBytes":3221225472}',
-      '372 recovered {"availableBytes":13606322176}',
+      // 40 s of waiting for the end of the pod fill what it freed.
+      'possibly 372 recovered {"availableBytes":13606322176}',
       '402 reclaim {"signal":"nodefs.available","images":["used"],"containers":0,"isEnough":true}',
       'possibly 407.824 recovered {"availableBytes":10762584066}',
       '412 evict {"namespace":"default","name":"small","signal":"nodefs.available","freedBytes":1073741824}',

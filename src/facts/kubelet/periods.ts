@@ -12,6 +12,9 @@ export const evictionMonitoringPeriodMs = 10_000
 /** How often the eviction manager looks whether what it evicted is cleaned up. Source: pkg/kubelet/eviction/eviction_manager.go podCleanupPollFreq. */
 export const podCleanupPollMs = 1_000
 
+/** The next pass begins after that, even if what was evicted is not cleaned up. Source: pkg/kubelet/eviction/eviction_manager.go podCleanupTimeout. */
+export const podCleanupTimeoutMs = 30_000
+
 /** The longest time between two measurements of a node's disks. Source: pkg/kubelet/cadvisor/cadvisor_linux.go maxHousekeepingInterval. */
 export const diskMeasurementMs = 15_000
 

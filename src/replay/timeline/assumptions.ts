@@ -11,7 +11,9 @@ export interface Assumption {
   passes: 'prompt' | 'regular' | 'tardy'
   /** First pass of eviction after the reading. No record shows it: each pass moves the next ones by its own length. */
   firstPassMs: number
-  /** What deletions and evictions free: from 0, the least, over 0.5, what is likely, to 1, the most. With 0 unknown images are young, used and pinned. */
+  /** How long an evicted pod takes to end, as a share of the longest time for which the kubelet waits. Null: its grace period. */
+  cleanupShare: number | null
+  /** What deletions and evictions free: from 0, the least, over 0.5, what is likely, to 1, the most. With 0 unknown images are undetected, used and pinned. */
   frees: number
   /** Upstream has no order among equals: they stand in one order, or in the other. */
   isReversed: boolean
@@ -33,12 +35,28 @@ const coarseFreesSteps = 4
 const phases = 3
 const coarsePhases = 1
 
-type Course = Pick<Assumption, 'passes' | 'firstPassMs' | 'frees' | 'isReversed'>
+type Course = Omit<Assumption, 'roundMs' | 'firstRound'>
 
 const periodMs = evictionMonitoringPeriodMs
-const usual: Course = { passes: 'regular', firstPassMs: 0, frees: 0.5, isReversed: false }
-const prompt: Course = { ...usual, passes: 'prompt' }
-const tardy: Course = { ...usual, passes: 'tardy', firstPassMs: periodMs, isReversed: true }
+const usual: Course = {
+  passes: 'regular',
+  firstPassMs: 0,
+  cleanupShare: null,
+  frees: 0.5,
+  isReversed: false,
+}
+const prompt: Course = { ...usual, passes: 'prompt', cleanupShare: 0 }
+const tardy: Course = {
+  ...usual,
+  passes: 'tardy',
+  firstPassMs: periodMs,
+  cleanupShare: 0.25,
+  isReversed: true,
+}
+
+/** Pods that end slowly are tried with less of what is freed. */
+const slowShares = [0.5, 1]
+const slowFreesSteps = 2
 
 /** The outermost courses, and between them regular passes of other phases. */
 const coursesOf = (steps: number, phases: number): Course[] => [
@@ -46,6 +64,9 @@ const coursesOf = (steps: number, phases: number): Course[] => [
     { ...prompt, frees },
     { ...tardy, frees },
   ]),
+  ...slowShares.flatMap(cleanupShare =>
+    sharesOf(slowFreesSteps).map(frees => ({ ...tardy, cleanupShare, frees })),
+  ),
   ...Array.from({ length: phases }, (_, phase) => ({
     ...usual,
     firstPassMs: ((phase + 1) * periodMs) / (phases + 1),

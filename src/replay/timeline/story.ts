@@ -11,6 +11,7 @@ import {
   containerGcPeriodMs,
   evictionMonitoringPeriodMs,
   podCleanupPollMs,
+  podCleanupTimeoutMs,
 } from '#facts/kubelet/periods.ts'
 import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { PodName, SpaceBounds, TimelineDetail } from '#model/prediction.ts'
@@ -41,9 +42,6 @@ export const timelineMs = 24 * 60 * 60_000
 
 /** A pass, a round and a deletion take some time themselves. */
 const lateMs = 2_000
-
-/** How long the clean-up of an evicted pod may take, beyond its grace period. */
-const cleanupMs = 10_000
 
 /** Measured usage of a pod, and what its eviction frees, differ by so much. */
 const usageError = 0.05
@@ -82,7 +80,7 @@ interface World {
 export function storyOf(input: TimelineInput, assumption: Assumption): StoryEvent[] | null {
   const resources = resourcesOf(input.observations, input.layout, input.fills, input.kubelet)
   if (resources === null) return null
-  const images = input.images.map(image => assumed(image, assumption))
+  const images = input.images.map(image => assumed(image, assumption, input.startMs))
   const world: World = {
     input,
     assumption,
@@ -247,15 +245,18 @@ function advance(world: World, toMs: number): void {
 
 const isHeld = ({ isHeld: isTaken, pods }: TimelineImage) => isTaken === true || pods.length > 0
 
-/** If the least is freed, what may keep an image does. */
-function assumed(image: TimelineImage, { frees }: Assumption): TimelineImage {
+/** If the least is freed, what may keep an image does: it may be too young, since only the next detection lists it. */
+function assumed(image: TimelineImage, { frees }: Assumption, startMs: number): TimelineImage {
   if (frees > 0)
     return { ...image, isPinned: image.isPinned === true, isHeld: image.isHeld === true }
   return {
     ...image,
     isPinned: image.isPinned !== false,
     isHeld: image.isHeld !== false,
-    firstDetectedMs: image.firstDetectedMs === null ? null : image.firstDetectedLatestMs,
+    firstDetectedMs:
+      image.firstDetectedMs === null || image.firstDetectedLatestMs >= startMs
+        ? null
+        : image.firstDetectedLatestMs,
   }
 }
 
@@ -471,12 +472,18 @@ const nameOf = ({ namespace, name }: PodName) => `${namespace}/${name}`
 const sum = (values: readonly (number | null)[]) =>
   values.reduce<number>((total, value) => total + Math.max(0, value ?? 0), 0)
 
-/** After an eviction the next pass follows the pods' end, found by a look each second. */
-function pauseAfter(evictions: readonly Eviction[], { passes }: Assumption): number {
+/**
+ * After an eviction the next pass follows the end of the pods, found by a look each second.
+ *
+ * Replays       pkg/kubelet/eviction/eviction_manager.go  Start, evictPod, waitForPodsCleanup;  pkg/kubelet/pod_workers.go  killPodNow
+ * Kept exactly  pods are killed one after another, each within its timeout; then their clean-up is awaited once, for 30 s at most
+ */
+function pauseAfter(evictions: readonly Eviction[], { cleanupShare }: Assumption): number {
   if (evictions.length === 0) return evictionMonitoringPeriodMs
-  if (passes === 'prompt') return podCleanupPollMs
-  const graceMs = evictions.reduce((total, one) => total + one.gracePeriodSeconds * 1000, 0)
-  return podCleanupPollMs + graceMs + (passes === 'tardy' ? cleanupMs : 0)
+  if (cleanupShare === null)
+    return podCleanupPollMs + sum(evictions.map(one => one.gracePeriodSeconds * 1000))
+  const longestMs = podCleanupTimeoutMs + sum(evictions.map(one => one.killTimeoutMs))
+  return podCleanupPollMs + Math.round(cleanupShare * (longestMs - podCleanupPollMs))
 }
 
 // Events

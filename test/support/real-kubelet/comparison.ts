@@ -38,12 +38,9 @@ export function compare(recording: Recording): Comparison {
 const isWithin = ({ atMs }: ObservedEvent, { earliestMs, latestMs }: TimelineEvent) =>
   earliestMs <= atMs && atMs <= latestMs
 
-/** The recordings show no round that deletes nothing, and no full disk. */
-const isDue = ({ event, detail, certainty, latestMs }: TimelineEvent, recordedMs: number) =>
-  certainty === 'certain' &&
-  latestMs < recordedMs &&
-  event !== 'full' &&
-  !('images' in detail && detail.images.length === 0)
+/** The recordings show no full disk. */
+const isDue = ({ event, certainty, latestMs }: TimelineEvent, recordedMs: number) =>
+  certainty === 'certain' && latestMs < recordedMs && event !== 'full'
 
 function nearest(event: ObservedEvent, timeline: readonly TimelineEvent[]): TimelineEvent | null {
   const alike = timeline.filter(

@@ -31,7 +31,6 @@ type Sample = [number, number, number, number, number, number | null]
 /** As the recorder writes it: what `lab.py snapshot` prints before, and samples of the disks. */
 export interface RawRecording {
   case: string
-  fillStartedAt: string
   kubeletStartedAt: string
   commandLine: string[]
   fills: { filesystem?: string; resource: 'bytes' | 'inodes' | 'memory'; perSecond: number }[]
@@ -110,6 +109,10 @@ function parseLog(log: string, startMs: number): LogLine[] {
   })
 }
 
+/** The kubelet logs at once when it starts. */
+export const firstLogLineMs = (log: string, year: number): number =>
+  Date.UTC(year, 0) + (parseLog(log, Date.UTC(year, 0))[0]?.atMs ?? Number.NaN)
+
 function observedEvents(log: string, startMs: number, untilMs: number): ObservedEvent[] {
   const lines = parseLog(log, startMs).filter(({ atMs }) => atMs >= 0 && atMs <= untilMs)
   const events = [...imageEvents(lines), ...passEvents(lines), ...evictions(lines)]
@@ -127,6 +130,7 @@ function imageEvents(lines: LogLine[]): ObservedEvent[] {
   const events: ObservedEvent[] = []
   let removed: { atMs: number; image: string }[] = []
   let isReclaim = false
+  let wasFailing = false
   for (const { atMs, text } of lines) {
     const [, image] = /"Removing image to free bytes" imageID="([^"]+)"/.exec(text) ?? []
     if (image !== undefined) removed.push({ atMs, image })
@@ -135,13 +139,15 @@ function imageEvents(lines: LogLine[]): ObservedEvent[] {
       ? /pressure without evicting pods|must evict pod/.test(text)
       : /Image garbage collection (succeeded|failed)/.test(text)
     if (!isEnd) continue
-    const [first] = removed
-    if (first)
+    // The first of several failed rounds counts even if it deletes nothing, as in a timeline.
+    const isFailing: boolean = isReclaim ? wasFailing : text.includes('failed')
+    if (removed.length > 0 || (isFailing && !wasFailing))
       events.push({
-        atMs: first.atMs,
+        atMs: removed[0]?.atMs ?? atMs,
         event: isReclaim ? 'reclaim' : 'imageGC',
         images: removed.map(one => one.image),
       })
+    wasFailing = isFailing
     removed = []
     isReclaim = false
   }
@@ -195,7 +201,7 @@ function withFreedBytes(
   startMs: number,
   perSecond: number,
 ): ObservedEvent {
-  if (event.event !== 'imageGC') return event
+  if (event.event !== 'imageGC' || event.images?.length === 0) return event
   const atSeconds = (startMs + event.atMs) / 1000
   const before = samples.findLast(([time]) => time < atSeconds)
   const after = samples.find(([time]) => time > atSeconds + settledSeconds)

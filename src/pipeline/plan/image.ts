@@ -6,7 +6,7 @@ import { bounded, bytes } from '#judge/text.ts'
 import type { DurableFix } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Host, NodeInput } from '#model/node-input.ts'
-import type { CohortFile, CohortImage } from '#model/plan.ts'
+import type { CohortFile, CohortImage, NodeState } from '#model/plan.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
@@ -18,15 +18,15 @@ import { healthOf, type Planned, type PlanRules, refused, refusedChange } from '
 import { stateOf } from './state.ts'
 import type { WantedImage } from './wanted-images.ts'
 
-export interface ImageToPlan {
+interface WantedOnNode<Wanted> {
   record: NodeInput
   takenAt: string
   identity: NodeIdentity
-  wanted: WantedImage
+  wanted: Wanted
 }
 
 export function planImage(
-  { record, takenAt, identity, wanted }: ImageToPlan,
+  { record, takenAt, identity, wanted }: WantedOnNode<WantedImage>,
   { policy }: PlanRules,
 ): Planned | 'unchanged' {
   if ('why' in wanted) return refused(wanted.why)
@@ -37,24 +37,23 @@ export function planImage(
   if ('refused' in change) return refusedChange(change, record)
   // What is pinned is not deleted; what the kubelet does, and when, stays.
   const state = stateOf(record, replay(record, takenAt), policy)
+  const value = change.oldSha256 === 'absent' ? null : 'unpinned'
   return {
     state: 'planned',
     planned: {
-      change,
-      instanceId,
+      ...withoutRestart(record, identity, state),
+      ...{ change, instanceId },
       expect: [{ field: wanted.name, value: 'pinned' }],
-      expectBack: [
-        { field: wanted.name, value: change.oldSha256 === 'absent' ? null : 'unpinned' },
-      ],
-      kubeletStartedAt: null,
-      before: state,
-      after: state,
-      blast: null,
-      pulls: [],
-      ...healthOf(record, identity),
+      expectBack: [{ field: wanted.name, value }],
     },
   }
 }
+
+/** What is planned of a node whose kubelet does the same before and after. */
+const withoutRestart = (record: NodeInput, identity: NodeIdentity, state: NodeState) => ({
+  ...{ kubeletStartedAt: null, before: state, after: state, blast: null, pulls: [] },
+  ...healthOf(record, identity),
+})
 
 /** Null: the registry to pull from is unknown. */
 export const cohortImageOf = (wanted: WantedImage): CohortImage | null =>
@@ -71,15 +70,8 @@ export const imageText = (wanted: WantedImage): DurableFix[] =>
         },
       ]
 
-export interface LogFileToPlan {
-  record: NodeInput
-  takenAt: string
-  identity: NodeIdentity
-  wanted: WantedFile
-}
-
 export function planLogFile(
-  { record, takenAt, identity, wanted }: LogFileToPlan,
+  { record, takenAt, identity, wanted }: WantedOnNode<WantedFile>,
   { policy }: PlanRules,
 ): Planned {
   if ('why' in wanted) return refused(wanted.why)
@@ -97,17 +89,11 @@ export function planLogFile(
   return {
     state: 'planned',
     planned: {
-      change: file,
-      instanceId,
+      ...withoutRestart(record, identity, state),
+      ...{ change: file, instanceId },
       expect: [{ field: file.path, value: file.newSha256 }],
       expectBack: [{ field: file.path, value: file.oldSha256 }],
-      kubeletStartedAt: null,
-      before: state,
-      after: state,
-      blast: null,
-      pulls: [],
       ...(says !== null && { says }),
-      ...healthOf(record, identity),
     },
   }
 }

@@ -42,19 +42,11 @@ export async function plan(
   }
 }
 
-function saidOf({
-  plan: { id, digest, cohorts, steps, waves, never, refused, unchanged },
-  inputErrors,
-  unread,
-}: PlanResult) {
+function saidOf({ plan, inputErrors, unread }: PlanResult) {
+  const { id, digest, cohorts, steps, waves, never, refused, unchanged } = plan
   const counts = {
-    cohorts: cohorts.length,
-    nodes: steps.length,
-    waves: waves.length,
-    never: never.length,
-    refused: refused.length,
-    unchanged,
-    unread,
+    ...{ cohorts: cohorts.length, nodes: steps.length, waves: waves.length, unchanged, unread },
+    ...{ never: never.length, refused: refused.length },
   }
   return { id, digest, counts, inputErrors: inputErrors.slice(0, 20) }
 }

@@ -44,17 +44,8 @@ async function withNodes(
   options: RemediateOptions,
   work: (session: SessionOptions) => Promise<RemediationRun>,
 ): Promise<RemediationRun> {
-  const {
-    policy,
-    store,
-    holder,
-    stop,
-    end,
-    patienceMs,
-    clock = systemClock,
-    onEntry,
-    onWait,
-  } = options
+  const { policy, store, holder, stop, end, patienceMs, onEntry, onWait } = options
+  const { clock = systemClock } = options
   const nodes = new LiveNodes(run, planned, options)
   const objects = new LiveObjects(options)
   // Without the list the run is in its journal all the same.

@@ -214,33 +214,14 @@ function refusedFor(id: string, error: unknown, onUnsealed: (error: Unsealed) =>
   return { id, state: 'refused', why: messageOf(error), nodes: {}, next }
 }
 
-function answerOf({
-  run,
-  plan,
-  approvedBy,
-  state,
-  why,
-  steps,
-  endedAt,
-}: RemediationRun): Omit<RunAnswered, 'action'> {
+function answerOf(ended: RemediationRun): Omit<RunAnswered, 'action'> {
+  const { run: id, plan: digest, approvedBy, state, why, steps } = ended
   const nodes: Partial<Record<StepState, number>> = {}
   for (const { state: each } of steps) nodes[each] = (nodes[each] ?? 0) + 1
-  return {
-    id: run,
-    digest: plan,
-    approvedBy,
-    state,
-    why,
-    nodes,
-    next: nextOf({ run, state, endedAt }),
-  }
+  return { id, digest, approvedBy, state, why, nodes, next: nextOf(ended) }
 }
 
-function nextOf({
-  run,
-  state,
-  endedAt,
-}: Pick<RemediationRun, 'run' | 'state' | 'endedAt'>): string {
+function nextOf({ run, state, endedAt }: RemediationRun): string {
   const back = `{"action":"rollback","run":"${run}"}`
   if (endedAt === null) {
     const onward = `the next {"action":"resume"} of the schedule, or at once by {"action":"resume","run":"${run}"}`

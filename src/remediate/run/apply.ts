@@ -104,13 +104,9 @@ export class Applier {
       throw new NotSent(messageOf(error), { cause: error, isCommon: true })
     })
     return new RunCommand(this.#ssm, {
-      document: pinned,
-      stepName: stepNames[document],
-      parameters,
+      ...{ document: pinned, stepName: stepNames[document], parameters, output: null, reach },
       comment: `highwater: ${parameters.Action}, run ${run}`,
-      output: null,
       timeoutMs: answerTimeoutMs,
-      reach,
       ...rhythmWithin(answerTimeoutMs, gatherMs),
       signal,
     })

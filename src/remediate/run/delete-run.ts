@@ -7,7 +7,7 @@ import type { Approval, Plan, PlannedDeletion } from '#model/plan.ts'
 import type { DeletionEntry } from '#model/remediation.ts'
 import type { Clock } from './clock.ts'
 import type { DeletionOutcome } from './delete-objects.ts'
-import { type Journal, Overtaken, type RunHead } from './journal.ts'
+import { type Journal, Overtaken, pendingDeletion, type RunHead } from './journal.ts'
 import type { Lease } from './lease.ts'
 import { isOfTheWorld, orPause, Paused } from './pausing.ts'
 
@@ -30,20 +30,6 @@ export interface DeletionRunOptions {
 
 export const deletionKey = ({ cluster, uid }: Pick<PlannedDeletion, 'cluster' | 'uid'>): string =>
   `${cluster}/${uid}`
-
-/** Of an object with which nothing was begun. */
-export const pendingDeletion = ({
-  cluster,
-  resource,
-  namespace,
-  name,
-  uid,
-}: PlannedDeletion): DeletionEntry => ({
-  ...{ cluster, resource, namespace, name, uid },
-  state: 'pending',
-  why: null,
-  at: null,
-})
 
 /** @returns the head as it stands in the journal then @throws Overtaken, or what the store throws */
 export async function runDeletions(options: DeletionRunOptions): Promise<RunHead> {

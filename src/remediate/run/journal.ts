@@ -54,6 +54,18 @@ export function goneOnBy(head: RunHead, approval: Approval): RunHead {
 export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string =>
   `${cluster}/${node}`
 
+/** Of a node with which nothing was begun. */
+export const pendingStep = ({ cluster, node, instanceId }: PlanStep): StepEntry => ({
+  ...{ cluster, node, instanceId, wave: 0, state: 'pending', why: null },
+  ...{ commandIds: [], answer: null, readyPods: null, at: {} },
+})
+
+/** Of an object with which nothing was begun. */
+export const pendingDeletion = (deletion: PlannedDeletion): DeletionEntry => {
+  const { cluster, resource, namespace, name, uid } = deletion
+  return { cluster, resource, namespace, name, uid, state: 'pending', why: null, at: null }
+}
+
 const time = z.string().refine(written => !Number.isNaN(Date.parse(written)), 'a time as RFC 3339')
 const text = z.string().max(4000)
 const headForm = z.strictObject({
@@ -184,12 +196,7 @@ export class Journal {
       why: shortened(entry.why),
       commandIds: entry.commandIds.slice(-commandIdsKept),
     }
-    await this.#write(this.#entryKey(entry), {
-      schema: entrySchema,
-      writer: this.#writer,
-      run: this.#run,
-      entry: kept,
-    })
+    await this.#write(this.#entryKey(entry), this.#signed(entrySchema, { entry: kept }))
     return kept
   }
 
@@ -220,12 +227,7 @@ export class Journal {
   /** @throws Overtaken, or what the store throws */
   noteDeletion(entry: DeletionEntry): Promise<void> {
     const kept = { ...entry, why: shortened(entry.why) }
-    return this.#write(this.#deletionKey(entry), {
-      schema: deletionSchema,
-      writer: this.#writer,
-      run: this.#run,
-      entry: kept,
-    })
+    return this.#write(this.#deletionKey(entry), this.#signed(deletionSchema, { entry: kept }))
   }
 
   /** States of begun deletions. A torn entry counts as begun: its deletion is requested again, by UID. */
@@ -240,20 +242,10 @@ export class Journal {
         const found = deletionForm.safeParse(
           parsedJson((await this.#read(this.#deletionKey(deletion))) ?? ''),
         )
-        const { cluster, resource, namespace, name, uid } = deletion
+        const { run, entry } = found.data ?? {}
         const isIts =
-          found.success &&
-          found.data.run === this.#run &&
-          found.data.entry.cluster === cluster &&
-          found.data.entry.uid === uid
-        return isIts
-          ? found.data.entry
-          : {
-              ...{ cluster, resource, namespace, name, uid },
-              state: 'deleting',
-              why: null,
-              at: null,
-            }
+          run === this.#run && entry?.cluster === deletion.cluster && entry.uid === deletion.uid
+        return isIts ? entry : { ...pendingDeletion(deletion), state: 'deleting' }
       },
       { concurrency: readAtOnce },
     )
@@ -281,31 +273,15 @@ export class Journal {
 
   /** A node whose entry is torn or another's has been touched, as far as anybody knows. */
   #entry(step: PlanStep, written: string | null): StepEntry {
-    const found = entryForm.safeParse(parsedJson(written ?? ''))
-    const { cluster, node, instanceId } = step
-    if (found.success) {
-      const { run, entry } = found.data
-      if (
-        run === this.#run &&
-        entry.cluster === cluster &&
-        entry.node === node &&
-        entry.instanceId === instanceId
-      )
-        return entry
-    }
+    const { run, entry } = entryForm.safeParse(parsedJson(written ?? '')).data ?? {}
+    const isIts = run === this.#run && entry !== undefined && stepKey(entry) === stepKey(step)
+    if (isIts && entry.instanceId === step.instanceId) return entry
     const why = `its entry in the journal cannot be read (${this.#store.location}/${this.#entryKey(step)}), so it is not known what was done there`
-    return {
-      cluster,
-      node,
-      instanceId,
-      wave: 0,
-      state: 'broken',
-      why,
-      commandIds: [],
-      answer: null,
-      readyPods: null,
-      at: {},
-    }
+    return { ...pendingStep(step), state: 'broken', why }
+  }
+
+  #signed(schema: string, content: object): object {
+    return { schema, writer: this.#writer, run: this.#run, ...content }
   }
 
   #key(name: string): string {

@@ -14,13 +14,15 @@ import {
 import { changedSince, checkApproval } from '#remediate/plan/approve.ts'
 import { byPolicy } from '#remediate/plan/auto-approve.ts'
 import { beginToday } from './begun-today.ts'
+import { type DeletionRunOptions, deletionKey, runDeletions } from './delete-run.ts'
 import {
-  type DeletionRunOptions,
-  deletionKey,
+  goneOnBy,
+  Journal,
   pendingDeletion,
-  runDeletions,
-} from './delete-run.ts'
-import { goneOnBy, Journal, type RunHead, stepKey } from './journal.ts'
+  pendingStep,
+  type RunHead,
+  stepKey,
+} from './journal.ts'
 import type { Lease } from './lease.ts'
 import { identitiesOf, takeLeases } from './leases.ts'
 import type { Effects } from './node-work.ts'
@@ -81,13 +83,7 @@ export async function applyPlan(
     throw new OperatorError(
       `${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`,
     )
-  if (known !== null && known.endedAt !== null)
-    return documentOf(
-      plan,
-      known,
-      await entriesOf(plan, journal, false),
-      await deletionsOf(plan, journal),
-    )
+  if (known !== null && known.endedAt !== null) return asKept(plan, known, journal)
   if (known?.state === 'rolled-back') {
     if (options.resume) return rollBack(plan.id, options)
     throw new OperatorError(
@@ -214,16 +210,8 @@ export async function rollBack(
           { isBadInput: false },
         )
       const entries = await entriesOf(plan, journal, true)
-      const ended = await rollBackRun({
-        ...options,
-        plan,
-        journal,
-        head,
-        entries,
-        leases,
-        end,
-        despiteErrors,
-      })
+      const taken = { ...options, plan, journal, head, entries, leases, end }
+      const ended = await rollBackRun({ ...taken, despiteErrors })
       return reported(documentOf(plan, ended, entries, new Map()), journal)
     },
   )
@@ -271,7 +259,10 @@ export async function runAsKept(run: string, store: Store): Promise<RemediationR
   const journal = new Journal(store, run, 'no writer')
   const head = await journal.head()
   if (head === null) return null
-  const plan = await journal.plan()
+  return asKept(await journal.plan(), head, journal)
+}
+
+async function asKept(plan: Plan, head: RunHead, journal: Journal): Promise<RemediationRun> {
   const entries = await entriesOf(plan, journal, false)
   return documentOf(plan, head, entries, await deletionsOf(plan, journal))
 }
@@ -287,22 +278,7 @@ async function entriesOf(
   return new Map(
     plan.steps.map(step => {
       const key = stepKey(step)
-      const { cluster, node, instanceId } = step
-      const fresh = {
-        cluster,
-        node,
-        instanceId,
-        state: 'pending',
-        why: null,
-        commandIds: [],
-        answer: null,
-        readyPods: null,
-        at: {},
-      } as const
-      return [
-        key,
-        { ...(known.get(key) ?? { ...fresh, commandIds: [] }), wave: waves.get(key) ?? 0 },
-      ]
+      return [key, { ...(known.get(key) ?? pendingStep(step)), wave: waves.get(key) ?? 0 }]
     }),
   )
 }
@@ -365,16 +341,10 @@ async function withLeases(
   const leases = new Map<string, Lease>()
   try {
     const identities = await identitiesOf(plan, known?.clusters, known !== null, identityOf)
-    await takeLeases(identities, leases, {
-      store,
-      run: plan.id,
-      holder,
-      ttlMs: policy.leaseTtlMs,
-      clock,
-      signal: stop,
-      onWait,
-    })
-    const lost = [...leases.values()].map(lease => lease.lost)
+    const ttlMs = policy.leaseTtlMs
+    const lease = { store, run: plan.id, holder, ttlMs, clock, signal: stop, onWait }
+    await takeLeases(identities, leases, lease)
+    const lost = [...leases.values()].map(one => one.lost)
     return await work(leases, AbortSignal.any([options.end, ...lost]), identities)
   } catch (error) {
     if (error instanceof OperatorError) throw error
@@ -383,6 +353,6 @@ async function withLeases(
       { isBadInput: false, cause: error },
     )
   } finally {
-    for (const lease of new Set(leases.values())) await lease.release()
+    for (const one of new Set(leases.values())) await one.release()
   }
 }

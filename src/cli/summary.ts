@@ -8,6 +8,7 @@ import { columnsOf, padTo } from '#model/text-width.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
 import { causesOf } from '#report/causes.ts'
 import type { Language } from '#report/languages/language.ts'
+import { policyNotices } from '#report/policy-notices.ts'
 import { type TitleOf, titlesOf } from '#report/rule-words.ts'
 import { causeView, moreCauses } from '#report/views/causes.ts'
 import { isClusterRead, worstClusterFirst } from '#report/views/clusters.ts'
@@ -16,7 +17,6 @@ import { ledgersView } from '#report/views/ledger.ts'
 import { mailChanges } from '#report/views/mail-changes.ts'
 import { outlookView } from '#report/views/outlook.ts'
 import { verdictView } from '#report/views/verdict.ts'
-import { waiverNoticeText } from '#report/waiver-notices.ts'
 import {
   clean,
   cutToColumns,
@@ -71,7 +71,7 @@ export function summaryText(
     limit: of => (isVerbose ? everything : shown[of]),
   }
   const notes = [
-    ...(document.waiverNotices ?? []).map(waiver => waiverNoticeText(waiver, language)),
+    ...policyNotices(report, language),
     ...document.run.inputErrors.map(message => words.input(clean(message))),
     ...ruleErrors.map(({ rule, node, message }) =>
       words.ruleFailed(rule, clean(node), clean(message)),

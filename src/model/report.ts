@@ -4,6 +4,7 @@ import type { Delta } from './delta.ts'
 import type { NodeLedger } from './disk-ledger.ts'
 import type {
   CoverageState,
+  Finding,
   FindingsDocument,
   NotAudited,
   OutcomeCounts,
@@ -34,6 +35,7 @@ import type {
 import type { ReadMode } from './read-mode.ts'
 import type { ReadError } from './record.ts'
 import type { RunState } from './remediation.ts'
+import type { Subject } from './subject.ts'
 
 export interface AuditedNode {
   cluster: string
@@ -140,6 +142,8 @@ export interface AuditReport {
   ruleTitles?: RuleTitles
   /** Of clusters and nodegroups, where they are known. */
   tags?: ResourceTags[]
+  /** Findings without an owner, if the policy has owners. Absent: each has one. */
+  ownerless?: Finding[]
   /** Of each cluster that was looked through for it; absent: of none. */
   garbage?: GarbageOverview[]
 }
@@ -165,7 +169,9 @@ export interface ResourceTags {
   /** Null: the cluster's own. */
   nodegroup: string | null
   tags: Record<string, string>
-  /** Kubernetes labels that EKS gives the nodes of the nodegroup. */
+  /** A nodepool, or a node without a group: the entry has its labels only. */
+  group?: Pick<Subject, 'kind' | 'name'>
+  /** Kubernetes labels that EKS gives the nodes of the nodegroup, or that all nodes of `group` have. */
   labels?: Record<string, string>
 }
 

@@ -30,6 +30,7 @@ import { type KeptRecords, keepRecords } from '#pipeline/saved/kept-records.ts'
 import type { Channel } from '#publish/channel.ts'
 import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
+import { ownerlessFindings } from '#report/share.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
 import { withReadings } from './access/readings.ts'
 import type { Compared, History } from './history/history.ts'
@@ -167,6 +168,7 @@ export async function conclude(
     plan: planned?.reported,
     notices: context.notices,
   }
+  report.ownerless = ownerlessFindings(report, policy.report.owners)
   enters('render')
   const rendered = renderReport(report, formats)
   const { unfit } = rendered

@@ -17,7 +17,7 @@ import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { SecondReading } from './second-reading.ts'
 import { isListWhole } from './selection-check.ts'
-import { tagsOf } from './tags.ts'
+import { openNodeLabels, tagsOf } from './tags.ts'
 
 export interface JudgingContext {
   policy: Policy
@@ -62,6 +62,7 @@ export async function judgeRecords(
   const clusters = openClusterReplay()
   const nodes: AuditedNode[] = []
   const tags: ResourceTags[] = []
+  const labels = openNodeLabels(context.policy)
   const seen = new Set<string>()
   const inputErrors = new InputErrors(context.inputErrors)
   let lostLines = 0
@@ -100,6 +101,7 @@ export async function judgeRecords(
       clusters.takeNode(input)
       const node = judgement.take(input, replay(input, header?.takenAt ?? unknownTime))
       nodes.push(node)
+      labels.take(node.cluster, node.identity.group, record.node.metadata?.labels ?? {})
       context.secondReading?.take(node, record.node)
       context.onNode?.(node)
     }
@@ -113,7 +115,7 @@ export async function judgeRecords(
     header,
     result,
     nodes: nodes.toSorted(byClusterAndName),
-    tags,
+    tags: [...tags, ...labels.list()],
     inputErrors: inputErrors.list(),
     lostLines,
   }

@@ -67,6 +67,7 @@ export function shareOf(
     garbage: report.garbage?.filter(({ cluster }) => isWhole(cluster)),
     // A plan covers the whole fleet; an owner of a part cannot approve it.
     plan: undefined,
+    ownerless: undefined,
     notices: report.notices && {
       refused: [],
       runs: report.notices.runs.filter(run => run.clusters.some(owns.someOf)),
@@ -85,6 +86,16 @@ export function shareOf(
     trends: report.trends?.flatMap(trend => trendPart(trend, owns) ?? []),
     before: before && beforePart(before, share),
   }
+}
+
+/** Findings that belong to none of the owners; none without owners. */
+export function ownerlessFindings(
+  report: AuditReport,
+  owners: readonly Pick<ReportOwner, 'match'>[],
+): Finding[] {
+  if (owners.length === 0) return []
+  const all = owners.map(({ match }) => owning(report, ownedBy(report, match)))
+  return report.document.findings.filter(finding => !all.some(({ isTheirs }) => isTheirs(finding)))
 }
 
 /** Whether something on a subject, or on a node of an unknown group, belongs to the owner. */
@@ -230,7 +241,9 @@ const namespaceOf = (subject: Subject | null): string | null =>
 
 function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownership {
   const tagsOf = new Map(
-    tags.map(({ cluster, nodegroup, tags: own }) => [JSON.stringify([cluster, nodegroup]), own]),
+    tags
+      .filter(({ group }) => group === undefined)
+      .map(({ cluster, nodegroup, tags: own }) => [JSON.stringify([cluster, nodegroup]), own]),
   )
   const inCluster = (cluster: string) =>
     match.cluster === undefined || matchesCluster(match.cluster, cluster)
@@ -242,12 +255,14 @@ function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownershi
     }
     return isEach(match.tags, found)
   }
-  const labelsOf = new Map(
-    tags.map(({ cluster, nodegroup, labels = {} }) => [
-      JSON.stringify([cluster, nodegroup]),
-      labels,
-    ]),
+  // Parts of a fleet that are read apart give an entry each for a nodepool in both.
+  const labelled = Map.groupBy(tags, ({ cluster, nodegroup, group }) =>
+    JSON.stringify([cluster, group?.kind ?? 'Nodegroup', group?.name ?? nodegroup]),
   )
+  const isLabelled = (cluster: string, subject: Subject | null) =>
+    (
+      labelled.get(JSON.stringify([cluster, subject?.kind, subject?.name])) ?? [{ labels: {} }]
+    ).every(({ labels }) => isEach(match.labels, labels ?? {}))
   const group = (cluster: string, subject: Subject | null): boolean => {
     const isGroup = subject?.kind === 'Nodegroup' || subject?.kind === 'NodePool'
     if (!inCluster(cluster)) return false
@@ -257,8 +272,7 @@ function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownershi
     const namespace = namespaceOf(subject)
     if (match.namespace !== undefined && !(namespace && matchesGlob(match.namespace, namespace)))
       return false
-    if (!isEach(match.labels, labelsOf.get(JSON.stringify([cluster, nodegroup])) ?? {}))
-      return false
+    if (!isLabelled(cluster, subject)) return false
     return isTagged(cluster, nodegroup)
   }
   const known = new Set(nodes.map(({ cluster }) => cluster))

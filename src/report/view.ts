@@ -2,6 +2,7 @@
 import type { AuditReport } from '#model/report.ts'
 import { causesOf } from '#report/causes.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
+import { policyNotices } from '#report/policy-notices.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
 import { type CausesView, causesView, outlookOf } from '#report/views/causes.ts'
@@ -25,10 +26,9 @@ import { remainderView } from '#report/views/remainder.ts'
 import { thresholdsView } from '#report/views/thresholds.ts'
 import { trendsView } from '#report/views/trends.ts'
 import { verdictView } from '#report/views/verdict.ts'
-import { waiverNoticeText } from '#report/waiver-notices.ts'
 
 const shownWaived = 300
-const shownWaiverNotices = 20
+const shownPolicyNotices = 20
 const shownLedgers = 60
 
 export type PageView = ReturnType<typeof pageView>
@@ -76,9 +76,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
       leftOut:
         waived.length > shownWaived ? words.waived.leftOut(waived.length - shownWaived) : null,
     },
-    waiverNotices: (document.waiverNotices ?? [])
-      .slice(0, shownWaiverNotices)
-      .map(waiver => waiverNoticeText(waiver, language)),
+    policyNotices: policyNotices(report, language).slice(0, shownPolicyNotices),
     waivedCount: count(waived.length),
     rules: explained.map(finding => ruleView(finding, on)),
     unknownsCount: count(document.unknowns.length),

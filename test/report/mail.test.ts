@@ -727,3 +727,12 @@ describe('the variables of the templates', () => {
     expect(() => renderMailText(view as MailView)).toThrow('"footer" not defined')
   })
 })
+
+it('counts findings without an owner, with their first places', () => {
+  const ownerless = Array.from({ length: 5 }, (_, index) =>
+    finding('low', { id: `o${index}`, cluster: 'prod', subject: nodegroup(`group-${index}`) }),
+  )
+  const { text } = renderMail({ ...quietReport([]), ownerless }, [])
+  const places = ['prod/group-0', 'prod/group-1', 'prod/group-2', '…']
+  expect(text.replace(/\s+/g, ' ')).toContain(english.words.waived.ownerless(5, places))
+})

@@ -3,7 +3,7 @@ import type { OwnerMatch } from '#model/policy.ts'
 import type { AuditReport, HiddenFinding, ReportedTrend, ResourceTags } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
-import { shareOf } from '#report/share.ts'
+import { ownerlessFindings, shareOf } from '#report/share.ts'
 import { pageView } from '#report/view.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
 import {
@@ -452,6 +452,51 @@ describe('owners by namespace and label, and the fallback', () => {
     [{ namespace: 'shop', cluster: 'stage' }, []],
   ])('give %j their findings', (match, ids) => {
     expect(idsOf(match) ?? []).toEqual(ids)
+  })
+
+  it('goes by the labels of a nodepool, read in two parts, and of a node without a group', () => {
+    const pool = { kind: 'NodePool' as const, name: 'spot' }
+    const lone = { kind: 'Node' as const, name: 'hybrid-1' }
+    const entry = (group: typeof pool | typeof lone, labels: Record<string, string>) => ({
+      ...{ cluster: 'prod', nodegroup: null, tags: {} },
+      ...{ group, labels },
+    })
+    const labelled: AuditReport = {
+      ...report,
+      tags: [
+        entry(pool, { team: 'data', tier: 'one' }),
+        entry(pool, { team: 'data' }),
+        entry(lone, { team: 'data' }),
+      ],
+      document: findingsDocument({
+        clusters: [clusterResult('prod')],
+        findings: [pool, lone].map(subject =>
+          finding('low', {
+            id: subject.kind,
+            cluster: 'prod',
+            subject: { ...subject, namespace: null },
+          }),
+        ),
+      }),
+    }
+    const idsBy = (labels: Record<string, string>) =>
+      shareOf(labelled, { name: 'a', match: { labels } })?.document.findings.map(({ id }) => id)
+    expect(idsBy({ team: 'data' })).toEqual(['NodePool', 'Node'])
+    expect(idsBy({ tier: 'one' }) ?? []).toEqual([])
+  })
+
+  it('lists the findings of no owner, and none without owners or with a fallback for all', () => {
+    const ownerless = (...matches: OwnerMatch[]) =>
+      ownerlessFindings(
+        report,
+        matches.map(match => ({ match })),
+      ).map(({ id }) => id)
+    expect(ownerless({ labels: { team: 'data' } }, { namespace: 'shop' })).toEqual([
+      'other',
+      'whole',
+    ])
+    expect(ownerless({ namespace: 'shop' }, {})).toEqual([])
+    expect(ownerless()).toEqual([])
   })
 
   it('gives the fallback what no other owner has', () => {

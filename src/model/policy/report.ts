@@ -24,7 +24,9 @@ const owner = z.strictObject({
       labels: z
         .record(z.string(), z.string())
         .optional()
-        .describe('Kubernetes labels of an EKS nodegroup, * as above in their values'),
+        .describe(
+          'Kubernetes labels of an EKS nodegroup, of all nodes of a Karpenter nodepool, or of a node in neither; * as above in their values',
+        ),
       namespace: z
         .string()
         .optional()

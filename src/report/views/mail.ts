@@ -4,9 +4,9 @@ import { notReachedIn } from '#model/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
 import { causesOf } from '#report/causes.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
+import { policyNotices } from '#report/policy-notices.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
-import { waiverNoticeText } from '#report/waiver-notices.ts'
 import { outlookOf } from './causes.ts'
 import { tally } from './findings.ts'
 import { ledgersView } from './ledger.ts'
@@ -28,7 +28,7 @@ const shownInputErrors = 10
 const shownLedgers = 30
 const shownNext = 3
 const shownNotices = 5
-const shownWaiverNotices = 3
+const shownPolicyNotices = 3
 
 /** The readers of a mail. */
 export interface MailOptions {
@@ -158,7 +158,7 @@ function mailVerdict(
   { next, changes, fold, language }: VerdictParts,
 ) {
   const { words } = language
-  const { run, findings, waived, waiverNotices } = report.document
+  const { run, findings, waived } = report.document
   return {
     ...severityMark(severity),
     headline,
@@ -173,9 +173,9 @@ function mailVerdict(
       count,
     })),
     waived: waived.length > 0 ? words.mail.waived(waived.length) : null,
-    waiverNotices: (waiverNotices ?? [])
-      .slice(0, shownWaiverNotices)
-      .map(notice => fold(waiverNoticeText(notice, language), 200)),
+    policyNotices: policyNotices(report, language)
+      .slice(0, shownPolicyNotices)
+      .map(notice => fold(notice, 200)),
     gaps: gaps.length > 0 ? words.clauses(gaps.map(({ text }) => text)) : null,
     complete,
     inputErrors: run.inputErrors.slice(0, shownInputErrors).map(error => fold(error, 420)),

@@ -73,6 +73,8 @@ const waived = {
       `The waiver of ${waiver}, until ${until}, matches no finding: remove it or correct it.`,
     'ends-soon': (waiver, until) => `The waiver of ${waiver} ends on ${until}.`,
   } satisfies Record<WaiverNotice['state'], (waiver: string, until: string) => string>,
+  ownerless: (count: number, places: string[]) =>
+    `${counted(count, 'finding')} without an owner (policy report.owners): ${places.join(', ')}`,
   leftOut: (count: number) => `${formatCount(count)} more in findings.json.`,
 }
 

@@ -48,8 +48,8 @@ export function nodeSubject(input: NodeInput, prediction: NodePrediction): NodeS
     isKubeletDown: input.errors.some(({ isKubeletDown }) => isKubeletDown),
     missing: missingNeeds(input, prediction, sources),
     doubts:
-      nextStart && saidOf('nextStart', prediction) !== ''
-        ? { nextStart: bounded(saidOf('nextStart', prediction)) }
+      nextStart && leftOpen('nextStart', prediction) !== ''
+        ? { nextStart: bounded(leftOpen('nextStart', prediction)) }
         : {},
   }
 }
@@ -71,7 +71,7 @@ function missingNeeds(
     : whyNotConfigured(input, runningError, prediction)
   const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
   const unreadHere = (source: 'runtime' | 'host') =>
-    bounded(messages(input.errors, source) || notAsked(mode))
+    bounded(messages(input.errors, source) || notRequested(mode))
   const unreadSummary = promisedSources[mode].includes('summary')
     ? 'not read'
     : `mode ${mode} does not read it`
@@ -99,7 +99,7 @@ function missingNeeds(
   }
 }
 
-const notAsked = (mode: ReadMode) =>
+const notRequested = (mode: ReadMode) =>
   `only the node itself knows it, and it was not asked (mode ${mode})`
 
 /** Why there is no configuration. A mode without configz can still compute it from the node's files. */
@@ -108,7 +108,7 @@ function whyNotConfigured(
   runningError: string,
   prediction: NodePrediction,
 ): string {
-  const onDisk = saidOf('configuration', prediction)
+  const onDisk = leftOpen('configuration', prediction)
   if (promisedSources[mode].includes('configz') || configuration !== null)
     return bounded(`configz: ${[runningError, onDisk].filter(text => text !== '').join('; ')}`)
   return bounded(
@@ -154,8 +154,8 @@ function readSources({
     pods: pods ? null : reason('pods'),
     configz: running === null ? runningError : null,
     summary: summary === null ? reason('summary') : whyNoNode(summary),
-    host: tells(host) ? gapIn('host', { host, runtime }) : reason('host'),
-    runtime: tells(runtime) ? gapIn('runtime', { host, runtime }) : reason('runtime'),
+    host: hasContent(host) ? gapIn('host', { host, runtime }) : reason('host'),
+    runtime: hasContent(runtime) ? gapIn('runtime', { host, runtime }) : reason('runtime'),
   }
   const unread: Partial<Record<Source, string>> = {}
   for (const source of promisedSources[mode]) {
@@ -181,7 +181,7 @@ function gapIn(source: Gap['source'], parts: Pick<NodeInput, 'host' | 'runtime'>
 }
 
 /** A host that only says what it could not read is none. */
-const tells = (source: object | null): boolean =>
+const hasContent = (source: object | null): boolean =>
   source !== null && Object.keys(source).some(key => key !== 'schema' && key !== 'unread')
 
 /**
@@ -198,7 +198,7 @@ function coverageState(
   const promised = promisedSources[mode]
   // Partly read sources count as read here.
   const isAlsoRead = (source: Source, value: object | null) =>
-    (!promised.includes(source) || source === 'host' || source === 'runtime') && tells(value)
+    (!promised.includes(source) || source === 'host' || source === 'runtime') && hasContent(value)
   const hasMore =
     isAlsoRead('host', host) ||
     isAlsoRead('runtime', runtime) ||
@@ -209,15 +209,15 @@ function coverageState(
     : 'notRead'
 }
 
-/** The replay's own words on what it left open. */
-const saidOf = (need: Need, { unknowns }: NodePrediction): string =>
+/** Why the replay left this part open. */
+const leftOpen = (need: Need, { unknowns }: NodePrediction): string =>
   unknowns
     .filter(({ part }) => part === need)
     .map(({ effect }) => effect)
     .join('; ')
 
 const notComputed = (need: Need, prediction: NodePrediction): string =>
-  bounded(saidOf(need, prediction) || `${need} was not computed`)
+  bounded(leftOpen(need, prediction) || `${need} was not computed`)
 
 function missingEviction(prediction: NodePrediction): string {
   const error = prediction.eviction?.error

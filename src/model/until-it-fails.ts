@@ -2,12 +2,12 @@
 export function untilItFails<Key, Value>(
   known: Map<Key, Promise<Value>>,
   key: Key,
-  ask: () => Promise<Value>,
+  request: () => Promise<Value>,
 ): Promise<Value> {
   const before = known.get(key)
   if (before) return before
-  const asked = ask()
-  known.set(key, asked)
-  asked.catch(() => known.delete(key))
-  return asked
+  const answer = request()
+  known.set(key, answer)
+  answer.catch(() => known.delete(key))
+  return answer
 }

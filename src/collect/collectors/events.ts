@@ -1,5 +1,5 @@
 import type { ClusterCollector } from '#collect/collector.ts'
-import { eventsKeptPerReason, isTelling, routineReasons } from '#facts/kubelet/event-reasons.ts'
+import { eventsKeptPerReason, isReadByRules, routineReasons } from '#facts/kubelet/event-reasons.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 /**
@@ -39,5 +39,5 @@ export const events: ClusterCollector = {
 }
 
 function tells({ reason, message, involvedObject }: RawObject): boolean {
-  return isTelling(reason, isRawObject(involvedObject) ? involvedObject.kind : null, message)
+  return isReadByRules(reason, isRawObject(involvedObject) ? involvedObject.kind : null, message)
 }

@@ -52,7 +52,7 @@ const meant: Readonly<Record<string, RegExp>> = {
 }
 
 /** Whether a rule may read an event of this reason about such an object. */
-export function isTelling(reason: unknown, kind: unknown, message: unknown): boolean {
+export function isReadByRules(reason: unknown, kind: unknown, message: unknown): boolean {
   if (kind === 'Node') return nodeReasons.has(reason)
   if (kind !== 'Pod' || !podReasons.has(reason)) return false
   const words =

@@ -30,7 +30,7 @@ const nodeadmDropIn = '40-nodeadm.conf'
 const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** What else decides whether a kubelet starts with a fix. */
-const isAsked = (field: string): boolean =>
+const decidesStart = (field: string): boolean =>
   field === 'shutdownGracePeriodByPodPriority' || field === 'reservedMemory'
 
 function fixFact(subject: NodeSubject): FixFact {
@@ -53,7 +53,7 @@ function fixFact(subject: NodeSubject): FixFact {
     running:
       configuration &&
       Object.fromEntries(
-        Object.entries(configuration).filter(([field]) => isCompared(field) || isAsked(field)),
+        Object.entries(configuration).filter(([field]) => isCompared(field) || decidesStart(field)),
       ),
     later,
     unread: unread === undefined ? null : unreadWords(unread),

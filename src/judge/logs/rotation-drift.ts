@@ -74,11 +74,11 @@ export function fileDrift(
   const names = [
     ...new Set(distinct(holders).flatMap(fact => Object.keys(fileIn(fact, path)?.blocks ?? {}))),
   ].toSorted(byText)
-  const asked = settingsOf(wanted?.directives ?? {})
+  const byPolicy = settingsOf(wanted?.directives ?? {})
   const blocks = names.map(name => {
     // What the policy says of a file holds in its blocks.
-    const said = name === '' && names.length > 1 ? {} : asked
-    return blockDrift({ path, name, known, holders, model, asked: said, ofFile })
+    const said = name === '' && names.length > 1 ? {} : byPolicy
+    return blockDrift({ path, name, known, holders, model, byPolicy: said, ofFile })
   })
   return {
     drifts: [
@@ -128,11 +128,11 @@ interface BlockPeers {
   known: readonly RotationMember[]
   holders: readonly RotationMember[]
   model: NodeRotation | null
-  asked: Settings
+  byPolicy: Settings
   ofFile: Drift | null
 }
 
-function blockDrift({ path, name, known, holders, model, asked, ofFile }: BlockPeers): {
+function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: BlockPeers): {
   drifts: Drift[]
   cost: Cost | null
 } {
@@ -145,13 +145,13 @@ function blockDrift({ path, name, known, holders, model, asked, ofFile }: BlockP
   const modelBlock = model && blockOf(model)
   const settings = writtenIn(
     distinct(having).flatMap(fact => blockOf(fact) ?? []),
-    asked,
+    byPolicy,
   )
   const changed = settings.flatMap(setting => {
     const value = (block: LogBlock | null) =>
       settingValue(settingOf(block?.settings ?? {}, setting))
-    const norm = Object.hasOwn(asked, setting)
-      ? settingValue(settingOf(asked, setting))
+    const norm = Object.hasOwn(byPolicy, setting)
+      ? settingValue(settingOf(byPolicy, setting))
       : modelBlock && value(modelBlock)
     const knowing = having.filter(
       ({ fact }) => isWhole(fact) || blockOf(fact)?.written.includes(setting),
@@ -169,10 +169,10 @@ function blockDrift({ path, name, known, holders, model, asked, ofFile }: BlockP
   if (name === '') return { drifts, cost: null }
   const [first] = having
   const example = modelBlock ?? (first ? blockOf(first.fact) : null)
-  const isWanted = modelBlock !== null || Object.keys(asked).length > 0
+  const isWanted = modelBlock !== null || Object.keys(byPolicy).length > 0
   const norm =
     isWanted && example
-      ? keptValue({ ...example, settings: { ...example.settings, ...asked } }, 0)
+      ? keptValue({ ...example, settings: { ...example.settings, ...byPolicy } }, 0)
       : null
   const odd = new Set([...(ofFile ? [ofFile] : []), ...drifts].flatMap(({ outliers }) => outliers))
   // Equal facts are odd together.
@@ -190,11 +190,11 @@ function blockDrift({ path, name, known, holders, model, asked, ofFile }: BlockP
 const isWhole = ({ unread }: NodeRotation) => Object.keys(unread).length === 0
 
 /** A directive that no node has in the block itself comes from outside, and is compared there. */
-function writtenIn(blocks: readonly LogBlock[], asked: Settings): string[] {
+function writtenIn(blocks: readonly LogBlock[], byPolicy: Settings): string[] {
   const rank = (name: string) =>
     deciding.includes(name) ? deciding.indexOf(name) : deciding.length
   return [
-    ...new Set([...blocks.flatMap(({ written }) => written), ...Object.keys(asked)]),
+    ...new Set([...blocks.flatMap(({ written }) => written), ...Object.keys(byPolicy)]),
   ].toSorted((a, b) => rank(a) - rank(b) || byText(a, b))
 }
 

@@ -37,7 +37,7 @@ export function openClusterReplay(): ClusterReplay {
     takeCluster: input => clusterOf(input.cluster).takeCluster(input),
     takeObjects: input => clusterOf(input.cluster).takeObjects(input),
     takeNode: input => clusterOf(input.cluster).takeNode(input),
-    close: takenAt => [...clusters.values()].flatMap(cluster => cluster.tell(takenAt) ?? []),
+    close: takenAt => [...clusters.values()].flatMap(cluster => cluster.close(takenAt) ?? []),
   }
 }
 
@@ -113,7 +113,7 @@ class Cluster {
   }
 
   /** Null if no garbage was requested, as in a snapshot of nodes alone. */
-  tell(takenAt: string): ClusterPrediction | null {
+  close(takenAt: string): ClusterPrediction | null {
     const failed = this.#failed()
     const resources = this.#resources(failed)
     // The server's version is read for every kind, also for `nodes`, which needs no list.
@@ -141,7 +141,7 @@ class Cluster {
       }
       const unread = of.filter(resource => !this.#read.has(resource))
       const reasons = of.flatMap(resource => failed.get(resource) ?? [])
-      known[need] = unread.length > 0 ? null : this.#open[need]?.tell(context)
+      known[need] = unread.length > 0 ? null : this.#open[need]?.close(context)
       // Frees a section's memory before the next section reports.
       delete this.#open[need]
       if (unread.length > 0 && reasons.length > 0) missing[need] = reasons
@@ -177,11 +177,11 @@ class Cluster {
   }
 
   #resources(failed: ReadonlyMap<string, string>): ClusterPrediction['resources'] {
-    const isAsked = (resource: string) =>
+    const isRequested = (resource: string) =>
       isGarbageResource(resource) ||
       (this.#read.has(resource) && !readForNodes.has(resource) && resource !== versionResource)
-    const asked = [...new Set([...this.#read, ...failed.keys()])].filter(isAsked).toSorted()
-    return Object.fromEntries(asked.map(resource => [resource, failed.get(resource) ?? null]))
+    const requested = [...new Set([...this.#read, ...failed.keys()])].filter(isRequested).toSorted()
+    return Object.fromEntries(requested.map(resource => [resource, failed.get(resource) ?? null]))
   }
 
   #controlPlane(): ControlPlane {
@@ -213,10 +213,10 @@ class Cluster {
 }
 
 /** Thousands of objects have the same few finalizers. */
-function remembered<Answer>(ask: (text: string) => Answer): (text: string) => Answer {
+function remembered<Answer>(compute: (text: string) => Answer): (text: string) => Answer {
   const answers = new Map<string, Answer>()
   return text => {
-    const answer = answers.get(text) ?? ask(text)
+    const answer = answers.get(text) ?? compute(text)
     answers.set(text, answer)
     return answer
   }

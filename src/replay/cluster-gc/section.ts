@@ -35,5 +35,5 @@ export interface Section<Need extends ClusterNeed> {
 export interface OpenSection<Result> {
   /** One of the section's objects, by resource; pods come with their nodes, too. Keep nothing of it that is not needed. */
   take(resource: string, object: ClusterObject): void
-  tell(context: SectionContext): Result
+  close(context: SectionContext): Result
 }

@@ -114,8 +114,8 @@ function decodedOrRefused(
 ): RawObject {
   const refused = (why: string) =>
     new LoadError(`failed to load Kubelet config file ${path}, error failed to decode: ${why}`)
-  const isAsked = isKindNeeded || raw.kind !== undefined || raw.apiVersion !== undefined
-  const error = isAsked ? kindError(raw, features) : null
+  const isKindChecked = isKindNeeded || raw.kind !== undefined || raw.apiVersion !== undefined
+  const error = isKindChecked ? kindError(raw, features) : null
   if (error !== null) throw refused(error)
   try {
     return decodeConfiguration(raw, features, 'file')

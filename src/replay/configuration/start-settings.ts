@@ -84,7 +84,7 @@ export function startSettings(
 const fieldsOf = (loaded: LoadedConfiguration, features: KubeletFeatures): KubeletConfiguration =>
   readConfiguration(configzOf(loaded, features)).fields
 
-/** A map's null, as any other's, is said of each of its keys that was said before. */
+/** A null for a map is recorded under each key of the map that is known so far. */
 function add(said: Record<string, SaidSetting[]>, path: string, setting: SaidSetting): void {
   const within =
     setting.value === null ? Object.keys(said).filter(known => known.startsWith(`${path}.`)) : []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isTelling } from '#facts/kubelet/event-reasons.ts'
+import { isReadByRules } from '#facts/kubelet/event-reasons.ts'
 
 describe('an event that a rule may read', () => {
   const refused =
@@ -19,6 +19,6 @@ describe('an event that a rule may read', () => {
     ['Evicted', 'Pod', '', true],
     ['Created', 'Pod', 'Created container', false],
   ])('%s about a %s, %s: %s', (reason, kind, message, expected) => {
-    expect(isTelling(reason, kind, message)).toBe(expected)
+    expect(isReadByRules(reason, kind, message)).toBe(expected)
   })
 })

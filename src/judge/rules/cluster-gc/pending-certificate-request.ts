@@ -15,11 +15,11 @@ const nodeUserPrefix = 'system:node:'
 
 /** Names of requests whose kubelet got its certificate by a later request. */
 function supersededRequests(requests: readonly CertificateRequest[]): ReadonlySet<string> {
-  const asked = requests.filter(
+  const ofKubelets = requests.filter(
     ({ signer, requestor }) => kubeletSigners.has(signer) && requestor.startsWith(nodeUserPrefix),
   )
   const issuedMs = new Map<string, number>()
-  for (const request of asked) {
+  for (const request of ofKubelets) {
     const known = issuedMs.get(keyOf(request)) ?? -Infinity
     if (request.state === 'issued' && request.createdMs !== null)
       issuedMs.set(keyOf(request), Math.max(known, request.createdMs))
@@ -28,7 +28,7 @@ function supersededRequests(requests: readonly CertificateRequest[]): ReadonlySe
     request.state !== 'issued' &&
     request.createdMs !== null &&
     request.createdMs < (issuedMs.get(keyOf(request)) ?? -Infinity)
-  return new Set(asked.filter(isSuperseded).map(({ name }) => name))
+  return new Set(ofKubelets.filter(isSuperseded).map(({ name }) => name))
 }
 
 const keyOf = ({ signer, requestor }: CertificateRequest): string => `${signer} ${requestor}`

@@ -42,7 +42,7 @@ class Certificates implements OpenSection<CertificateGarbage> {
     this.#requests.push({ request, certificate: certificateOf(object) })
   }
 
-  tell({ nowMs, features }: SectionContext): CertificateGarbage {
+  close({ nowMs, features }: SectionContext): CertificateGarbage {
     const requestsOf = ({ request, certificate }: KeptRequest): CertificateRequest[] => {
       const metadata = parseMetadata(request)
       if (!metadata) return []

@@ -46,7 +46,7 @@ class Disks implements OpenSection<DiskGarbage> {
     })
   }
 
-  tell({ isWhole }: SectionContext): DiskGarbage {
+  close({ isWhole }: SectionContext): DiskGarbage {
     return {
       unattached: this.#unattached.flatMap(disk => {
         const naming = this.#named.get(disk.volumeId)

@@ -30,7 +30,7 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
     if (held) this.#held.push(held)
   }
 
-  tell({ nodes, holderOf }: SectionContext): FinalizerGarbage {
+  close({ nodes, holderOf }: SectionContext): FinalizerGarbage {
     const kindOf = (resource: string) =>
       garbageResource(resource)?.objectKind ?? (resource === 'nodes' ? 'Node' : resource)
     const shared = new SharedTexts()

@@ -20,7 +20,7 @@ class Instances implements OpenSection<InstanceGarbage> {
     if (instance.InstanceId !== undefined) this.#instances.add(instance.InstanceId)
   }
 
-  tell({ nodes }: SectionContext): InstanceGarbage {
+  close({ nodes }: SectionContext): InstanceGarbage {
     const known = (nodes ?? []).map(node => ({ node, ...nodeIdentity(node) }))
     return {
       withoutInstance: known.flatMap(({ node, name, instanceId, ready }) => {

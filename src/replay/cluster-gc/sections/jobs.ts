@@ -51,7 +51,7 @@ class Jobs implements OpenSection<JobGarbage> {
     this.#finished.push({ job: finished, counted: countedJob(job) })
   }
 
-  tell({ features }: SectionContext): JobGarbage {
+  close({ features }: SectionContext): JobGarbage {
     const counted = function* (rows: Iterable<{ counted: CountedJob | null }>) {
       for (const { counted } of rows) if (counted) yield counted
     }

@@ -21,7 +21,7 @@ class Leases implements OpenSection<LeaseGarbage> {
     if (lease.metadata?.namespace === 'kube-node-lease') this.#ofNodes.push(slimLease(lease))
   }
 
-  tell({ nodes, nowMs }: SectionContext): LeaseGarbage {
+  close({ nodes, nowMs }: SectionContext): LeaseGarbage {
     const ofNodes = [...this.#ofNodes]
     const made = new Map(ofNodes.map(lease => [nameOf(lease), madeMs(lease)]))
     const isLeft = ({ state, isExpired }: LeaseGarbage['nodes'][number]) =>

@@ -10,7 +10,7 @@ export const nodes: Section<'nodes'> = {
   needsNodes: true,
   open: () => ({
     take: () => {},
-    tell: ({ nodes: all }) => ({ notReady: (all ?? []).flatMap(notReadyNode) }),
+    close: ({ nodes: all }) => ({ notReady: (all ?? []).flatMap(notReadyNode) }),
   }),
 }
 

@@ -28,7 +28,7 @@ import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/se
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
 
 /** Of leases their own section knows more. */
-const notAsked: ReadonlySet<string> = new Set(['leases.coordination.k8s.io'])
+const withoutOwners: ReadonlySet<string> = new Set(['leases.coordination.k8s.io'])
 /** Few of these own anything but pods, and they are many: only those that an owner reference names are looked up. */
 const crowds: ReadonlySet<string> = new Set([
   'pods',
@@ -44,11 +44,11 @@ const crowdKinds: ReadonlySet<string> = new Set(
   [...crowds].flatMap(resource => garbageResource(resource)?.objectKind ?? []),
 )
 
-const asked = [podResource, ...garbageResources]
+const scanned = [podResource, ...garbageResources]
   .map(({ resource }) => resource)
-  .filter(resource => !notAsked.has(resource))
+  .filter(resource => !withoutOwners.has(resource))
 
-export const owners: Section<'owners'> = { resources: [], also: asked, open: () => new Owners() }
+export const owners: Section<'owners'> = { resources: [], also: scanned, open: () => new Owners() }
 
 class Owners implements OpenSection<OwnerGarbage> {
   /** By resource, all that have owners, and do not go; but pods. */
@@ -115,7 +115,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     })
   }
 
-  tell({ nodes, features, isWhole, arePodsKnown }: SectionContext): OwnerGarbage {
+  close({ nodes, features, isWhole, arePodsKnown }: SectionContext): OwnerGarbage {
     const shared = new SharedTexts()
     const isKnown = (resource: string) =>
       isWhole(resource) && (resource !== podResource.resource || arePodsKnown)
@@ -129,7 +129,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     // Whole kinds come last: of a kind that stands twice it counts what all of them are.
     const listed = [
       ...[...dependents].flatMap(([resource, groups]) => listedKind(resource, groups, false)),
-      ...asked.flatMap(resource =>
+      ...scanned.flatMap(resource =>
         listedKind(resource, this.#ownersIn(resource, named, shared), isKnown(resource)),
       ),
       ...(nodes === null

@@ -27,7 +27,7 @@ class Pods implements OpenSection<PodGarbage> {
     if (isOver || timeOf(pod.metadata?.deletionTimestamp) !== null) this.#kept.push(slimPod(pod))
   }
 
-  tell({ eks, nodes, features, holderOf }: SectionContext): PodGarbage {
+  close({ eks, nodes, features, holderOf }: SectionContext): PodGarbage {
     const threshold = thresholdIn(eks)
     const byUid = new Map(Array.from(this.#kept, pod => [uidOf(pod), pod]))
     const kept = [...byUid.values()]

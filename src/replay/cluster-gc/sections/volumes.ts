@@ -44,7 +44,7 @@ class Volumes implements OpenSection<VolumeGarbage> {
     else if (isOf('persistentvolumes', resource, object)) this.#volumes.push(object)
   }
 
-  tell({ features, arePodsKnown, holderOf }: SectionContext): VolumeGarbage {
+  close({ features, arePodsKnown, holderOf }: SectionContext): VolumeGarbage {
     const [volumes, claims] = [[...this.#volumes], [...this.#claims]]
     const pods = arePodsKnown ? [...this.#pods] : null
     const synced = syncVolumes(volumes, { claims, pods }, features)

@@ -43,17 +43,10 @@ describe('critical-pod-among-first-victims', () => {
   const pod = (namespace: string, name: string, kind: string) => ({
     metadata: { namespace, name, ownerReferences: [{ kind, name: 'owner' }] },
   })
-  const place = (namespace: string, name: string, rank: number) =>
-    ({
-      namespace,
-      name,
-      rank,
-      qos: 'BestEffort',
-      priority: 0,
-      usage: 1,
-      request: 0,
-      reason: 'uses more than it requests',
-    }) as const
+  const place = (namespace: string, name: string, rank: number): RankedPod => ({
+    ...ranked(name, rank),
+    namespace,
+  })
   const example = (rank: number, others: readonly number[], kind = 'DaemonSet'): NodeExample => ({
     pods: [pod('kube-system', 'cni', kind)],
     eviction: {

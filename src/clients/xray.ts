@@ -1,16 +1,15 @@
 /**
- * What a run did when, for AWS X-Ray: a subsegment of the function's own segment for each stage, sent to the daemon beside the function. Written here because
- * it is one datagram; Powertools' tracer brings 124 KB and 55 ms of start-up for it.
+ * The stages of a run for AWS X-Ray: one subsegment of the function's segment per stage, sent to the daemon beside the function.
+ * It is one datagram per stage; Powertools' tracer would add 124 KB and 55 ms of start-up.
  * Source: AWS X-Ray developer guide, Segment documents, Tracing header, Sending trace data to the daemon.
  */
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 
-/** One thing that was done. */
 export interface TracedStage {
-  /** X-Ray takes letters, numbers, blanks and `_.:/%&#=+\-@` in it, up to 200 of them. */
+  /** At most 200 letters, digits, blanks and `_.:/%&#=+\-@`. */
   name: string
-  /** Of the clock, since 1970. */
+  /** Unix time. */
   startMs: number
   endMs: number
   isFailed: boolean
@@ -19,12 +18,12 @@ export interface TracedStage {
 const documentHeader = '{"format":"json","version":1}\n'
 
 /**
- * @param environment  of the function: Lambda sets `_X_AMZN_TRACE_ID` anew for each invocation, and `AWS_XRAY_DAEMON_ADDRESS`
- * @returns null where this invocation is not traced
+ * @param environment of the function: Lambda sets `_X_AMZN_TRACE_ID` for each invocation, and `AWS_XRAY_DAEMON_ADDRESS`
+ * @returns null: this invocation is not traced
  */
 export function openTrace(
   environment: Record<string, string | undefined> = process.env,
-): { tell(stages: readonly TracedStage[]): Promise<void> } | null {
+): { send(stages: readonly TracedStage[]): Promise<void> } | null {
   const { Root, Parent, Sampled } = Object.fromEntries(
     (environment._X_AMZN_TRACE_ID ?? '')
       .split(';')
@@ -45,11 +44,11 @@ export function openTrace(
     ...{ start_time: startMs / 1000, end_time: endMs / 1000, ...(isFailed && { fault: true }) },
   })
   return {
-    /** Never throws: a trace that does not arrive costs nothing else. */
-    async tell(stages) {
+    /** Never throws: a lost trace must not fail the run. */
+    async send(stages) {
       const socket = createSocket(host.startsWith('[') ? 'udp6' : 'udp4')
       socket.on('error', () => undefined)
-      const send = (stage: TracedStage) =>
+      const sendOne = (stage: TracedStage) =>
         new Promise<void>(sent => {
           socket.send(
             documentHeader + JSON.stringify(document(stage)),
@@ -58,7 +57,7 @@ export function openTrace(
             () => sent(),
           )
         })
-      await Promise.all(stages.map(send))
+      await Promise.all(stages.map(sendOne))
       socket.close()
     },
   }

@@ -1,4 +1,4 @@
-/** The end of the story: files to places, then the mails, which can say where they lie and which place could not be reached: everybody's, then each owner's. */
+/** The end of an audit: stores the files, then sends the mails, which name the places of the files and the places that failed. First the general mail, then each owner's. */
 import type { LanguageId } from '#model/language.ts'
 import type { Attach, ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditReport, Delivery, RenderedFile } from '#model/report.ts'
@@ -13,12 +13,12 @@ import type { Readers } from './service/ways.ts'
 
 /** The audiences of a run. */
 export interface Audience {
-  /** Null: everybody, of the whole report; else of the owner's share. */
+  /** Null: the general audience of the whole report. Else the owner gets a share of it. */
   owner: ReportOwner | null
   language: LanguageId
-  /** Their page and mail have the usual names: it is the first language of this owner, or of everybody. */
+  /** The first language of this owner, or of the general audience: page and mail have the usual names. */
   isFirst: boolean
-  /** Nothing goes where nothing changed. */
+  /** Sends nothing if nothing has changed. */
   onlyOnChange: boolean
   /** Empty: the mail is only kept as a file. */
   channels: MailChannel[]
@@ -27,7 +27,7 @@ export interface Audience {
 export interface PublicationContext {
   channels: Channel[]
   audiences: Audience[]
-  /** What a mail says of how not to get it any more. */
+  /** Addresses to unsubscribe, for the mail. */
   unsubscribe: string[]
   /** Null: no snapshot was written. */
   snapshotPath: string | null
@@ -37,7 +37,7 @@ export interface PublicationContext {
   attach: Attach
 }
 
-/** As a reader sees them. */
+/** For the text of the mail. */
 export const unsubscribeAddresses = ({ unsubscribe: { url, mailto } }: ReportPolicy) =>
   [url, mailto].filter(address => address !== null)
 
@@ -61,7 +61,7 @@ export const audiencesOf = (
 const nameOf = ({ language, isFirst }: Audience, name: string) =>
   isFirst ? name : name.replace('.', `.${language}.`)
 
-/** One answer a channel, those of the audiences last. Never throws: what failed says so. */
+/** One delivery per channel, those of the audiences last. Never throws: a failed delivery has an error. */
 export async function publishReport(
   report: AuditReport,
   files: RenderedFile[],
@@ -75,10 +75,13 @@ export async function publishReport(
   let stored = await publish([...files, ...snapshot], channels)
   const sent: Delivery[] = []
   for (const audience of audiences) {
-    const deliveries =
-      audience.owner === null
-        ? await tellAll(report, files, stored, audience, context)
-        : await tellOwner(report, audience, context)
+    const { owner, isFirst } = audience
+    const page = files.find(({ name }) => name === pageName)
+    let deliveries: Deliveries
+    if (owner !== null) deliveries = await sendToOwner(report, owner, audience, context)
+    else if (isFirst)
+      deliveries = await send({ report, page, stored, folder: '' }, audience, context)
+    else deliveries = await sendWithPage(report, '', audience, context)
     stored = mergeDeliveries(stored, deliveries.stored)
     sent.push(...deliveries.sent)
   }
@@ -90,69 +93,57 @@ interface Deliveries {
   sent: MailDelivery[]
 }
 
-function tellAll(
+/** What a mail leads to. */
+interface MailContent {
+  report: AuditReport
+  page: RenderedFile | undefined
+  /** Deliveries of the page. */
+  stored: Delivery[]
+  /** Of the mail's own files in the store. */
+  folder: string
+}
+
+async function sendToOwner(
   report: AuditReport,
-  files: RenderedFile[],
-  stored: Delivery[],
+  owner: ReportOwner,
   audience: Audience,
   context: PublicationContext,
 ): Promise<Deliveries> {
-  if (!audience.isFirst) return tellWithPage(report, audience, context, '')
-  return tell(
-    report,
-    { page: files.find(({ name }) => name === pageName), stored, folder: '' },
-    audience,
-    context,
+  const others = context.audiences.flatMap(({ owner: other }) =>
+    other === null || other.fallback ? [] : [other.match],
   )
+  const share = shareOf(report, owner, owner.fallback ? others : [])
+  if (share !== null) return sendWithPage(share, `owners/${owner.name}/`, audience, context)
+  const why = `nothing that this run met is of the owner ${owner.name}`
+  return { stored: [], sent: audience.channels.map(channel => notSent(channel, why)) }
 }
 
-/** Those who get a page of their own: it is published first, so that the mail can lead to it. */
-async function tellWithPage(
+/** For an audience with its own page. The page is published first, so that the mail can link to it. */
+async function sendWithPage(
   report: AuditReport,
+  folder: string,
   audience: Audience,
   context: PublicationContext,
-  folder: string,
 ): Promise<Deliveries> {
   const { contentType, render } = htmlIn(languages[audience.language])
   const page = context.hasPage
     ? { name: `${folder}${nameOf(audience, pageName)}`, contentType, body: render(report) }
     : undefined
   const stored = page ? await publish([page], context.channels, page.name) : []
-  const deliveries = await tell(report, { page, stored, folder }, audience, context)
-  return { stored: mergeDeliveries(stored, deliveries.stored), sent: deliveries.sent }
+  const { stored: kept, sent } = await send({ report, page, stored, folder }, audience, context)
+  return { stored: mergeDeliveries(stored, kept), sent }
 }
 
-async function tellOwner(
-  report: AuditReport,
-  audience: Audience,
-  context: PublicationContext,
-): Promise<Deliveries> {
-  const { name } = audience.owner!
-  const others = context.audiences.flatMap(({ owner }) =>
-    owner === null || owner.fallback ? [] : [owner.match],
-  )
-  const share = shareOf(report, audience.owner!, audience.owner!.fallback ? others : [])
-  if (share === null)
-    return {
-      stored: [],
-      sent: audience.channels.map(channel =>
-        notSent(channel, `nothing that this run met is of the owner ${name}`),
-      ),
-    }
-  return tellWithPage(share, audience, context, `owners/${name}/`)
-}
-
-async function tell(
-  report: AuditReport,
-  { page, stored, folder }: { page: RenderedFile | undefined; stored: Delivery[]; folder: string },
+async function send(
+  { report, page, stored, folder }: MailContent,
   audience: Audience,
   { channels, unsubscribe, attach }: PublicationContext,
 ): Promise<Deliveries> {
-  const { owner, language, onlyOnChange, channels: ways } = audience
+  const { owner, language, onlyOnChange, channels: mailChannels } = audience
   const isSilent = onlyOnChange && !hasNews(report, stored)
-  const lost = isSilent ? [] : await undelivered(ways)
-  const isCarried = attach === 'report' && reportLink(stored) === null && page !== undefined
-  const attachment = isCarried ? reportAttachment({ ...page, name: pageName }) : null
+  const lost = isSilent ? [] : await undelivered(mailChannels)
+  const isAttached = attach === 'report' && reportLink(stored) === null && page !== undefined
+  const attachment = isAttached ? reportAttachment({ ...page, name: pageName }) : null
   const mail = renderMail(report, [...stored, ...lost], {
     owner: owner?.name ?? null,
     unsubscribe,
@@ -160,50 +151,35 @@ async function tell(
     isAttached: attachment !== null,
   })
   const sent = await Promise.all(
-    ways.map(way =>
+    mailChannels.map(channel =>
       isSilent
-        ? notSent(way, `nothing has changed since the run of ${report.before?.takenAt}`)
-        : way.send(mail, attachment === null ? [] : [attachment]),
+        ? notSent(channel, `nothing has changed since the run of ${report.before?.takenAt}`)
+        : channel.send(mail, attachment === null ? [] : [attachment]),
     ),
   )
-  const kept = await publish(
-    [
-      {
-        name: `${folder}${nameOf(audience, 'email.html')}`,
-        contentType: 'text/html; charset=utf-8',
-        body: mail.html,
-      },
-      {
-        name: `${folder}${nameOf(audience, 'email.txt')}`,
-        contentType: 'text/plain; charset=utf-8',
-        body: mail.text,
-      },
-    ],
-    channels,
-    page?.name,
-  )
-  return { stored: kept, sent }
+  const fileOf = (name: string, type: string, body: string) => ({
+    name: `${folder}${nameOf(audience, name)}`,
+    contentType: `${type}; charset=utf-8`,
+    body,
+  })
+  const files = [
+    fileOf('email.html', 'text/html', mail.html),
+    fileOf('email.txt', 'text/plain', mail.text),
+  ]
+  return { stored: await publish(files, channels, page?.name), sent }
 }
 
 /** The mail names the recipients that could not be reached. */
-async function undelivered(ways: MailChannel[]): Promise<Delivery[]> {
-  const deliveries = await Promise.all(
-    ways.map(async ({ id: channel, undeliverable }) => ({
-      channel,
-      error: (await undeliverable?.()) ?? null,
-    })),
+async function undelivered(channels: MailChannel[]): Promise<Delivery[]> {
+  const errors = await Promise.all(
+    channels.map(async ({ id, undeliverable }) => ({ id, error: await undeliverable?.() })),
   )
-  return deliveries
-    .filter(({ error }) => error !== null)
-    .map(({ channel, error }) => ({ channel, location: null, link: null, error }))
+  return errors.flatMap(({ id, error }) =>
+    error == null ? [] : [{ channel: id, location: null, link: null, error }],
+  )
 }
 
 const notSent = ({ id }: MailChannel, why: string): MailDelivery => ({
-  channel: id,
-  state: 'not-sent',
-  location: `not sent: ${why}`,
-  link: null,
-  error: null,
-  messageId: null,
-  doubt: null,
+  ...{ channel: id, state: 'not-sent', location: `not sent: ${why}` },
+  ...{ link: null, error: null, messageId: null, doubt: null },
 })

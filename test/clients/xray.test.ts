@@ -52,7 +52,7 @@ describe('openTrace', () => {
   it('costs nothing where no daemon listens', async () => {
     const trace = openTrace({ _X_AMZN_TRACE_ID: header, AWS_XRAY_DAEMON_ADDRESS: '127.0.0.1:1' })
     await expect(
-      trace?.tell([{ name: 'read', startMs: 1, endMs: 2, isFailed: false }]),
+      trace?.send([{ name: 'read', startMs: 1, endMs: 2, isFailed: false }]),
     ).resolves.toBeUndefined()
   })
 })

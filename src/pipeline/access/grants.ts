@@ -150,23 +150,31 @@ export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
   ),
 })
 
-const namedClusters = ({ clusters }: Applied) =>
+/** Only clusters that are named in full: a pattern names none. */
+export const namedClusters = ({ clusters }: Pick<Account, 'clusters'>): string[] =>
   (clusters ?? []).filter(cluster => !cluster.includes('*'))
 
-/** One access entry as a CloudFormation resource. */
+/** An access entry as a CloudFormation resource, with its name. */
 export const accessEntryTemplate = (
   identities: readonly IdentityName[],
   roleArn: string,
   cluster: string,
 ) => ({
-  [`Highwater${identities[0] === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: {
-    Type: 'AWS::EKS::AccessEntry',
-    Properties: {
-      ClusterName: cluster,
-      PrincipalArn: roleArn,
-      KubernetesGroups: groupsOf(identities),
-    },
-  },
+  [`Highwater${identities[0] === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: accessEntry(
+    identities,
+    roleArn,
+    cluster,
+  ),
+})
+
+/** An access entry as a CloudFormation resource. @param PrincipalArn a text, or an intrinsic function */
+export const accessEntry = (
+  identities: readonly IdentityName[],
+  PrincipalArn: string | object,
+  ClusterName: string,
+) => ({
+  Type: 'AWS::EKS::AccessEntry',
+  Properties: { ClusterName, PrincipalArn, KubernetesGroups: groupsOf(identities) },
 })
 
 /** For a role that only this one may assume. */

@@ -15,13 +15,8 @@ import {
 } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { substituted } from './cloudformation-yaml.ts'
-import type { Applied } from './grants.ts'
-import {
-  type IdentityName,
-  identityNames,
-  readerStatements,
-  remediatorStatements,
-} from './permissions.ts'
+import { type Applied, accessEntry, namedClusters } from './grants.ts'
+import { readerStatements, remediatorStatements } from './permissions.ts'
 
 export interface MemberOptions {
   mode: ReadMode
@@ -60,6 +55,7 @@ export function memberTemplate(options: MemberOptions): object {
     account: `$\{AWS::AccountId}`,
     clusters: applied.clusters,
   }
+  const clusters = namedClusters(applied)
   template.Description += ` (mode ${mode})`
   const { Role, RemediateRole } = template.Resources
   fillStatements(Role, readerStatements(mode, account, {}, applied.output))
@@ -79,13 +75,12 @@ export function memberTemplate(options: MemberOptions): object {
     delete template.Parameters.Documents
     delete template.Conditions.MakesDocuments
   }
-  if (mode !== 'kubelet' || namedClusters(options).length === 0)
-    delete template.Parameters.KubeletRoleArn
+  if (mode !== 'kubelet' || clusters.length === 0) delete template.Parameters.KubeletRoleArn
   else if (kubeletRoleArn !== null)
     Object.assign(template.Parameters.KubeletRoleArn ?? {}, { Default: kubeletRoleArn })
   Object.assign(
     template.Resources,
-    Object.fromEntries(namedClusters(options).flatMap(entriesOf(options))),
+    Object.fromEntries(clusters.flatMap(entriesOf(options))),
     Object.fromEntries(sent.map(documentResource)),
   )
   return template
@@ -126,21 +121,17 @@ const documentResource = (document: Document) => [
   },
 ]
 
-/** Only clusters that are named in full: a pattern names none. */
-const namedClusters = ({ applied: { clusters } }: MemberOptions) =>
-  (clusters ?? []).filter(cluster => !cluster.includes('*'))
-
 const entriesOf = (options: MemberOptions) => (cluster: string, index: number) => {
   const entries: [string, object][] = [
-    [`AccessEntry${index + 1}`, accessEntry(cluster, 'reader', roleArnOf('MakesRole', 'Role'))],
+    [`AccessEntry${index + 1}`, accessEntry(['reader'], roleArnOf('MakesRole', 'Role'), cluster)],
   ]
   if (options.isRemediating) {
     const roleArn = roleArnOf('MakesRemediateRole', 'RemediateRole', remediateSuffix)
-    const entry = accessEntry(cluster, 'reader', roleArn)
+    const entry = accessEntry(['reader'], roleArn, cluster)
     entries.push([`RemediateAccessEntry${index + 1}`, { Condition: 'HasRemediateRole', ...entry }])
   }
   if (options.mode === 'kubelet') {
-    const entry = accessEntry(cluster, 'kubelet', { Ref: 'KubeletRoleArn' })
+    const entry = accessEntry(['kubelet'], { Ref: 'KubeletRoleArn' }, cluster)
     entries.push([`KubeletAccessEntry${index + 1}`, entry])
   }
   return entries
@@ -153,9 +144,4 @@ const roleArnOf = (condition: string, resource: string, suffix = '') => ({
     { 'Fn::GetAtt': [resource, 'Arn'] },
     { 'Fn::Sub': `arn:$\{AWS::Partition}:iam::$\{AWS::AccountId}:role/$\{RoleName}${suffix}` },
   ],
-})
-
-const accessEntry = (ClusterName: string, identity: IdentityName, PrincipalArn: object) => ({
-  Type: 'AWS::EKS::AccessEntry',
-  Properties: { ClusterName, PrincipalArn, KubernetesGroups: [identityNames[identity]] },
 })

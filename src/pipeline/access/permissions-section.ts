@@ -24,7 +24,7 @@ import {
   type NeededRight,
 } from './permissions.ts'
 
-const modeTells: Readonly<Record<ReadMode, string>> = {
+const modeDescriptions: Readonly<Record<ReadMode, string>> = {
   proxy:
     'The default. The API server forwards requests to the kubelet. `get nodes/proxy` permits every request to a kubelet, including a shell in every container of the node: grant it only to a role that only highwater uses, or choose another mode.',
   ssm: 'A fixed, read-only script runs on the node as an SSM document. The cluster grants only lists of plain objects. The instance needs an SSM agent, and `AmazonSSMManagedInstanceCore` in its role.',
@@ -38,7 +38,7 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
   return [
     `## Mode ${mode}`,
     '',
-    modeTells[mode],
+    modeDescriptions[mode],
     '',
     '| where | right | what stays unknown without it |',
     '| --- | --- | --- |',

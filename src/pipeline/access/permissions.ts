@@ -43,8 +43,8 @@ export function kubernetesRights(
   const ofNodes = collectorsOf[mode].filter(
     collector => isOfKubelet(collector) === (identity === 'kubelet'),
   )
-  const asked = identity === 'kubelet' ? ofNodes : [...ofNodes, ...clusterCollectorsOf(policy)]
-  const rights = asked.flatMap(({ permissions, purpose }) =>
+  const collectors = identity === 'kubelet' ? ofNodes : [...ofNodes, ...clusterCollectorsOf(policy)]
+  const rights = collectors.flatMap(({ permissions, purpose }) =>
     permissions.kubernetes.map(right => ({ right, purpose })),
   )
   if (identity === 'kubelet') return merged(rights)

@@ -1,4 +1,4 @@
-/** A light run between two audits: pods, events, conditions, image lists and how full the disks are, into history alone. */
+/** A light run between two audits: pods, events, conditions, image lists and disk usage, for the history only. */
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { SnapshotRecord } from '#model/record.ts'

@@ -52,12 +52,12 @@ export interface ServiceReport {
   inputErrors: string[]
   /**
    * The last steps, and the answer.
-   * @throws IncompleteRun when the report exists and something of it could not be delivered, or is of nothing that was read
+   * @throws IncompleteRun if the report exists but a delivery failed, or nothing was read
    */
   end(result: AuditResult): Promise<RunAnswer>
 }
 
-/** Everything was done that could be, but a channel failed, a rule broke or nothing was read: the run ends red. */
+/** A channel failed, a rule threw or nothing was read; everything else was done. */
 class IncompleteRun extends Error {}
 
 /** @throws OperatorError if the report has no recipient */
@@ -176,7 +176,9 @@ async function markedDone(
     await markDone(store, { runId, finishedAt: at.toISOString(), deliveries })
     return []
   } catch (error) {
-    return [`everything was delivered, but not the mark that it was: ${messageOf(error)}`]
+    return [
+      `everything was delivered, but the mark for it could not be written: ${messageOf(error)}`,
+    ]
   }
 }
 

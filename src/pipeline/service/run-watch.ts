@@ -1,4 +1,4 @@
-/** What a run of the service reports on the way: log, metrics and trace. All of it is optional. */
+/** Progress of a run of the service, for log, metrics and trace. */
 import { countSlowDowns } from '#clients/slow-downs.ts'
 import { openTrace, type TracedStage } from '#clients/xray.ts'
 import type { NotAudited } from '#model/finding.ts'
@@ -83,30 +83,29 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
     },
     async close(isFailed) {
       leave(isFailed)
-      await openTrace()?.tell(stages)
+      await openTrace()?.send(stages)
       slowDowns.end()
       return { own: spent(), before }
     },
   }
 }
 
-/** What an invocation of a function takes, and what those of one run take together. */
-
+/** Time and memory of an invocation, or of several together. */
 export interface Spent {
-  /** When it began, or the first of several did: RFC 3339. */
+  /** Start of the first invocation, RFC 3339. */
   startedAt: string
-  /** Of several, side by side or one after the other, the sum. */
+  /** Sum over the invocations. */
   durationMs: number
-  /** Of several the largest. */
+  /** Maximum over the invocations. */
   peakRssBytes: number
-  /** Throttled answers by service; a service without any has no entry. */
+  /** Number of throttled answers by service, if any. */
   slowDowns: Record<string, number>
 }
 
-/** What other functions have taken for a run before its last one. */
+/** Invocations of a run before its last one. */
 export interface SpentBefore extends Spent {
   invocations: number
-  /** Of them; one that was killed left no word, and is not counted at all. */
+  /** Number of failed ones. A killed invocation leaves no record, so it is not counted. */
   failed: number
 }
 

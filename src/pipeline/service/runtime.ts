@@ -1,4 +1,4 @@
-/** What the functions of the service have in common: their time, and their place in the bucket. */
+/** The common part of the service's functions: time limits, store and policy. */
 
 import { rm } from 'node:fs/promises'
 import { s3Store } from '#clients/s3.ts'
@@ -17,9 +17,9 @@ export interface ServiceRuntime {
   version: string
   /** Distinguishes this run from others that start in the same second. */
   requestId: string
-  /** How long the run may take in all, before it is killed. */
+  /** Time until Lambda ends the invocation. */
   remainingMs: number
-  /** A folder of its own, for the snapshot on its way. */
+  /** A folder for this run's files; removed at its end. */
   folder: string
   now: () => Date
   sleep?: SecondReadingOptions['sleep']
@@ -27,7 +27,7 @@ export interface ServiceRuntime {
   watch: RunWatch
 }
 
-/** The policy lies beside the reports, so that it changes without a deployment. */
+/** The policy is in the bucket, so that it changes without a deployment. */
 export const policyKey = 'highwater.yaml'
 
 /** Time limit for S3: a small part of the run, because it is called before and after reading. */
@@ -66,22 +66,22 @@ export function timeLimit(durationMs: number): { signal: AbortSignal; end: () =>
   return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 
-/** Until when each part of a run may take: each leaves time for what has to come after it. */
+/** Deadlines of the parts of a run. Each leaves time for the parts after it. */
 export interface RunLimits {
   reading: AbortSignal
   planning: AbortSignal
-  /** The very last moment at which something may still be under way. */
+  /** The end of the whole run. */
   end: AbortSignal
   remainingMs: number
-  /** What is left of the time for reading. */
+  /** Reading time that is left. */
   readingLeftMs: () => number
 }
 
-/** A plan takes what reading has left, and no more than this of the time for publishing. */
+/** Planning ends after this share of the whole time. */
 const planningShare = 0.9
 const endShare = 0.95
 
-/** Runs within the function's time; its folder is gone afterwards. */
+/** Runs within the function's time, then removes its folder. */
 export async function withinLimits<T>(
   runtime: ServiceRuntime,
   run: (limits: RunLimits) => Promise<T>,
@@ -113,7 +113,7 @@ export interface FoundPolicy {
   mistakes: string[]
 }
 
-/** One that is broken or cannot be read costs the waivers, not the report: an audit by the defaults that says so is better than silence. */
+/** If the policy cannot be read or parsed, the audit runs by the defaults and reports that. */
 export async function policyOf(
   store: Store | null,
   { parsePolicy }: ServiceRuntime,

@@ -1,4 +1,4 @@
-/** The story of one run of the service: the same audit, once for each tick, to the places and people that the stack names. */
+/** One run of the service: an audit, published to the places and recipients of stack and policy, once per scheduled time. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sdkRegion } from '#clients/eks.ts'
@@ -23,7 +23,7 @@ export interface AuditRuntime extends ReportRuntime {
 
 /**
  * @throws OperatorError if nothing could be audited
- * @throws IncompleteRun when the report exists and something of it could not be delivered, or nothing was read
+ * @throws IncompleteRun if the report exists but a delivery failed, or nothing was read
  */
 export const runService = (
   request: AuditRequest,

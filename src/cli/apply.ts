@@ -1,15 +1,17 @@
 /** `highwater apply`: applies an approved plan wave by wave and verifies each node. */
 
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import type { OpenedApproval } from '#model/plan.ts'
 import { remediate } from '#pipeline/remediation/remediate.ts'
 import { openedPersonsApproval, parsePlan } from '#remediate/plan/file.ts'
-import { remediationExitCode } from './exit-code.ts'
 import { keyFor } from './keys.ts'
-import { addPlaceOptions, parseDeadline, parseText, textOf } from './options.ts'
-import { addStoreOption, type RemediationOptions, withRemediation } from './remediation.ts'
-import { remediationText } from './remediation-text.ts'
-import { screenOf } from './terminal.ts'
+import { addPlaceOptions, exiting, parseDeadline, parseText, textOf } from './options.ts'
+import {
+  addStoreOption,
+  printRun,
+  type RemediationOptions,
+  withRemediation,
+} from './remediation.ts'
 
 interface ApplyArguments extends RemediationOptions {
   approval: string
@@ -27,11 +29,10 @@ export function applyCommand(): Command {
       'skip nodes that changed since the plan; by default the run refuses them',
     )
   return addPlaceOptions(addStoreOption(command))
-    .addOption(
-      new Option(
-        '--deadline <duration>',
-        'pause after this long and send nothing more, e.g. 90m, 8h',
-      ).argParser(parseDeadline),
+    .option(
+      '--deadline <duration>',
+      'pause after this long and send nothing more, e.g. 90m, 8h',
+      parseDeadline,
     )
     .addHelpText(
       'after',
@@ -51,9 +52,7 @@ Exit codes: 0 every node is verified or pruned, or every object deleted; 1 some 
 stopped and rolled back its wave; 2 refused before anything was sent, or bad usage; 3 paused, or
 nodes or objects were skipped; 4 the run broke off.`,
     )
-    .action(async (file: string, options: ApplyArguments) => {
-      process.exitCode = await runApply(file, options)
-    })
+    .action(exiting(runApply))
 }
 
 async function runApply(file: string, options: ApplyArguments): Promise<number> {
@@ -65,12 +64,7 @@ async function runApply(file: string, options: ApplyArguments): Promise<number> 
       skipChanged: options.skipChanged === true,
     }),
   )
-  process.stdout.write(
-    options.format === 'json'
-      ? `${JSON.stringify(run, null, 1)}\n`
-      : remediationText(run, plan, options.store, screenOf(process.stdout)),
-  )
-  return remediationExitCode(run, 'verified')
+  return printRun(run, plan, options, 'verified')
 }
 
 const approvalOf = async ({ approval, store }: ApplyArguments): Promise<OpenedApproval> =>

@@ -30,16 +30,17 @@ import { makeFolder } from './folder.ts'
 import {
   addFleetOptions,
   addFormatOption,
+  exiting,
   type FailOn,
   type FleetOptions,
   failOnOption,
   parseText,
   policyOf,
+  repeatable,
   selectionOf,
+  snapshotOption,
 } from './options.ts'
-import { openProgress } from './progress.ts'
-import { runSignal } from './signals.ts'
-import { liveRecords, savedRecords } from './source.ts'
+import { openReading } from './source.ts'
 import { storeAt } from './store.ts'
 import { summaryText } from './summary.ts'
 import { verbosity } from './verbosity.ts'
@@ -66,7 +67,7 @@ const snapshotName = 'snapshot.ndjson.gz'
 
 export function auditCommand(): Command {
   const command = new Command('audit')
-    .option('--snapshot <file>', 'audit a saved snapshot instead of a live fleet', parseText)
+    .addOption(snapshotOption('audit a saved snapshot instead of a live fleet'))
     .option(
       '--out <dir>',
       `folder for ${formats.map(({ name }) => name).join(', ')}, email.html, email.txt, ${snapshotName}`,
@@ -105,9 +106,11 @@ export function auditCommand(): Command {
       ),
     )
     .option('--plan', 'also make a plan of all that can be fixed, as plan.json; changes nothing')
-    .option(
-      '--growth',
-      'read the nodes with the least headroom again after a minute, for a first rate of growth',
+    .addOption(
+      new Option(
+        '--growth',
+        'read the nodes with the least headroom again after a minute, for a first rate of growth',
+      ).conflicts('snapshot'),
     )
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFormatOption(addFleetOptions(command), ['text', ...alwaysFormats, ...moreFormats])
@@ -123,19 +126,17 @@ Examples:
 Exit codes: 0 nothing at or above --fail-on; 1 findings at or above it; 2 bad usage or
 bad input; 3 something was not read (--fail-on-unread); 4 failed, nothing published.`,
     )
-    .action(async (options: AuditOptions) => {
-      process.exitCode = await runAudit(options)
-    })
+    .action(exiting(runAudit))
 }
 
 const ruleOption = (flags: string, description: string) =>
-  new Option(flags, description).argParser(collectRule).default([], 'none')
+  repeatable(flags, description, 'none', parseRule)
 
-function collectRule(pattern: string, before: string[]): string[] {
+function parseRule(pattern: string): string {
   const ids = rules.map(({ id }) => id)
   if (!ids.some(id => matchesGlob(pattern, id)))
     throw new InvalidArgumentError(`There is no rule of this name.${didYouMean(pattern, ids)}`)
-  return [...before, pattern]
+  return pattern
 }
 
 /** The rules that run. */
@@ -166,10 +167,6 @@ async function runAudit(options: AuditOptions): Promise<number> {
   if (options.failOn?.isNew === true && options.store === undefined)
     throw new OperatorError(
       '--fail-on new:SEVERITY needs --store, where earlier runs are remembered',
-    )
-  if (options.growth && options.snapshot !== undefined)
-    throw new OperatorError(
-      '--growth reads a live fleet twice, and --snapshot audits what was read',
     )
   const policy = auditPolicyOf(options)
   const result = await auditInto(options, policy)
@@ -225,8 +222,8 @@ function placesText(
 
 /** Audits as the options say and writes everything into `options.out`. @throws OperatorError and the errors of the sources. */
 async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditResult> {
-  const { signal, end } = runSignal(options.deadline)
-  const progress = openProgress(process.stderr)
+  const reading = openReading(options)
+  const { signal, progress } = reading
   const startMs = performance.now()
   const isSaved = options.snapshot !== undefined
   const secondReading = options.growth
@@ -239,14 +236,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
       })
     : undefined
   try {
-    const source = isSaved
-      ? savedRecords(options.snapshot ?? '', options, signal)
-      : liveRecords(options, {
-          signal,
-          onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
-          onTarget: secondReading?.expect,
-        })
-    const result = await audit(source, {
+    const result = await audit(reading.records(secondReading?.expect), {
       source: isSaved ? 'snapshot' : 'live',
       version,
       policy,
@@ -278,7 +268,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
       verify: (nodes, areListsWhole) =>
         rejectUnknownNames(selectionOf(options), nodes, areListsWhole),
       secondReading,
-      onNode: isSaved ? undefined : () => progress.nodeRead(),
+      onNode: reading.nodeRead,
     })
     if (isSnapshotOfNothing(result))
       process.stderr.write(
@@ -286,8 +276,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
       )
     return result
   } finally {
-    progress.end()
-    end()
+    reading.end()
   }
 }
 

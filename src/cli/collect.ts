@@ -5,10 +5,8 @@ import { prune } from '#snapshot/prune.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { exitCode } from './exit-code.ts'
 import { makeFolder } from './folder.ts'
-import { addFleetOptions, type FleetOptions } from './options.ts'
-import { openProgress } from './progress.ts'
-import { runSignal } from './signals.ts'
-import { liveRecords } from './source.ts'
+import { addFleetOptions, exiting, type FleetOptions } from './options.ts'
+import { liveRecords, openReading } from './source.ts'
 
 interface CollectArguments extends FleetOptions {
   out: string
@@ -20,35 +18,28 @@ export function collectCommand(): Command {
     'the snapshot file; gzipped if the name ends in .gz',
     'snapshot.ndjson.gz',
   )
-  return addFleetOptions(command).action(async (options: CollectArguments) => {
-    process.exitCode = await collectInto(options)
-  })
+  return addFleetOptions(command).action(exiting(collectInto))
 }
 
 async function collectInto(options: CollectArguments): Promise<number> {
-  const { signal, end } = runSignal(options.deadline)
-  const progress = openProgress(process.stderr)
+  const reading = openReading(options)
   makeFolder(dirname(options.out))
   const snapshot = openSnapshot(options.out)
   const read = { nodes: 0, errors: 0 }
   try {
-    for await (const record of liveRecords(options, {
-      signal,
-      onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
-    })) {
+    for await (const record of liveRecords(options, reading.live)) {
       await snapshot.write(prune(record))
       if ('errors' in record) read.errors += record.errors?.length ?? 0
       if (record.kind !== 'Node') continue
       read.nodes += 1
-      progress.nodeRead()
+      reading.nodeRead()
     }
     await snapshot.close()
   } catch (error) {
     await snapshot.discard()
     throw error
   } finally {
-    progress.end()
-    end()
+    reading.end()
   }
   process.stdout.write(
     `${read.nodes} nodes in ${options.out}${read.errors === 0 ? '' : `; ${read.errors} requests failed; the snapshot has the reasons`}\n`,

@@ -12,52 +12,47 @@ import {
 } from '#model/delta.ts'
 import type { Severity } from '#model/finding.ts'
 import { upgradeText } from '#report/upgrade-text.ts'
-import { clean, cut, type Paint, painter, type Screen, severityStyles, wrap } from './terminal.ts'
+import {
+  clean,
+  cut,
+  firstLines,
+  indented,
+  type Paint,
+  type Screen,
+  severityStyles,
+  sheetOf,
+  wrap,
+} from './terminal.ts'
 
 const shownFindings = 10
 const shownNodes = 8
 const shownReason = 240
 const widest = 120
 
-const titles: Record<Change, string> = {
-  new: 'New',
-  worse: 'Worse',
-  waiverExpired: 'Waiver expired',
-  newlySeen: 'Newly seen: not read before, so perhaps not new',
-  cannotTell: 'Cannot tell',
-  moved: 'As bad, but elsewhere',
-  better: 'Better',
-  fixed: 'Fixed',
-  fixedOrGone: 'Fixed, or gone with its nodes',
-  gone: 'Gone with its nodes',
-  waivedSince: 'Waived since',
+interface ChangeWords {
+  title: string
+  counted: string
+  /** Needs no action: gets fewer lines. */
+  isGood?: true
 }
-const counted: Record<Change, string> = {
-  new: 'new',
-  worse: 'worse',
-  waiverExpired: 'with an expired waiver',
-  newlySeen: 'newly seen',
-  cannotTell: 'that could not be compared',
-  moved: 'elsewhere',
-  better: 'better',
-  fixed: 'fixed',
-  fixedOrGone: 'fixed or gone',
-  gone: 'gone with their nodes',
-  waivedSince: 'waived since',
+
+const words: Record<Change, ChangeWords> = {
+  new: { title: 'New', counted: 'new' },
+  worse: { title: 'Worse', counted: 'worse' },
+  waiverExpired: { title: 'Waiver expired', counted: 'with an expired waiver' },
+  newlySeen: { title: 'Newly seen: not read before, so perhaps not new', counted: 'newly seen' },
+  cannotTell: { title: 'Cannot tell', counted: 'that could not be compared' },
+  moved: { title: 'As bad, but elsewhere', counted: 'elsewhere' },
+  better: { title: 'Better', counted: 'better', isGood: true },
+  fixed: { title: 'Fixed', counted: 'fixed', isGood: true },
+  fixedOrGone: { title: 'Fixed, or gone with its nodes', counted: 'fixed or gone', isGood: true },
+  gone: { title: 'Gone with its nodes', counted: 'gone with their nodes', isGood: true },
+  waivedSince: { title: 'Waived since', counted: 'waived since', isGood: true },
 }
-/** Changes that need no action get fewer lines. */
-const isGoodNews: ReadonlySet<Change> = new Set([
-  'better',
-  'fixed',
-  'fixedOrGone',
-  'gone',
-  'waivedSince',
-])
 
 /** Ends with a newline. */
-export function diffText(document: DiffDocument, { hasColour, columns }: Screen): string {
-  const paint = painter(hasColour)
-  const width = Math.min(columns, widest)
+export function diffText(document: DiffDocument, screen: Screen): string {
+  const { paint, width } = sheetOf(screen, widest)
   const lines = [
     ...inputLines('OLD', document.old, width),
     ...inputLines('NEW', document.new, width),
@@ -106,7 +101,7 @@ function clusterLines(clusters: ClusterChange[]): string[] {
 function verdict({ findings, unchanged }: DiffDocument): string {
   const said = changes
     .filter(change => findings[change].length > 0)
-    .map(change => `${findings[change].length} ${counted[change]}`)
+    .map(change => `${findings[change].length} ${words[change].counted}`)
   const waived = unchanged.waived > 0 ? [`${unchanged.waived} still waived`] : []
   const doubt =
     unchanged.inDoubt > 0 ? ` (${unchanged.inDoubt} of them where not all was read)` : ''
@@ -117,18 +112,19 @@ function verdict({ findings, unchanged }: DiffDocument): string {
 
 function section(change: Change, found: ChangedFinding[], width: number, paint: Paint): string[] {
   if (found.length === 0) return []
-  const shown = found
-    .slice(0, shownFindings)
-    .flatMap(finding => findingLines(finding, !isGoodNews.has(change), width, paint))
-  const more = found.length - shownFindings
   return [
-    paint('bold', `${titles[change]} (${found.length})`),
-    ...shown,
-    ...(more > 0 ? [`  … and ${more} more (--format json has all)`] : []),
+    paint('bold', `${words[change].title} (${found.length})`),
+    ...firstLines(
+      found,
+      shownFindings,
+      finding => findingLines(finding, !words[change].isGood, width, paint),
+      moreInJson,
+    ),
     '',
   ]
 }
 
+const moreInJson = (more: number) => `  … and ${more} more (--format json has all)`
 const indent = ' '.repeat(12)
 
 function findingLines(
@@ -200,23 +196,20 @@ function unreadLines(unread: NotReadNow[], width: number): string[] {
     before === 'read' || (before === 'partlyRead' && coverage === 'notRead')
   const sorted = [...unread.filter(isLost), ...unread.filter(entry => !isLost(entry))]
   const alike = Map.groupBy(sorted, ({ node, ...same }) => JSON.stringify([same, node === null]))
-  const lines = [...alike.values()].slice(0, shownNodes).flatMap(entries => {
+  const reasonOf = (entries: NotReadNow[]) => {
     const [first] = entries
     if (first === undefined) return []
     const earlier = first.before === 'read' ? ', read before' : ', partly read before'
     const how = `${first.coverage === 'partlyRead' ? ', partly' : ''}${isLost(first) ? earlier : ''}`
-    return wrap(
+    return indented(
       `${whoIsUnread(first, entries)}${how}: ${clean(first.reason, shownReason)}`,
       width,
-      '  ',
-      '    ',
     )
-  })
-  const more = alike.size - shownNodes
+  }
+  const moreReasons = (more: number) => `  … and for ${more} more reasons`
   return [
     `Not read now (${unread.length}):`,
-    ...lines,
-    ...(more > 0 ? [`  … and for ${more} more reasons`] : []),
+    ...firstLines([...alike.values()], shownNodes, reasonOf, moreReasons),
   ]
 }
 
@@ -230,20 +223,18 @@ function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]): string {
 
 function upgradeLines(upgrades: FleetUpgrade[] | null, width: number, paint: Paint): string[] {
   if (upgrades === null || upgrades.length === 0) return []
-  const shown = upgrades.slice(0, shownNodes).flatMap(upgrade => {
+  const upgradeOf = (upgrade: FleetUpgrade) => {
     const { cluster, group, nodes, from, to } = upgrade
     const place = `${clean(cluster)}, ${group.kind.toLowerCase()} ${clean(group.name)}`
     const versions = `${clean(from ?? 'unknown')} → ${clean(to)}`
     return [
       ...wrap(`${place}: ${versions} (${nodeNames(nodes)})`, width, '  ', '    '),
-      ...upgradeText(upgrade).flatMap(line => wrap(clean(line, 500), width, '    ', '      ')),
+      ...upgradeText(upgrade).flatMap(line => indented(clean(line, 500), width, 4)),
     ]
-  })
-  const more = upgrades.length - shownNodes
+  }
   return [
     '',
     paint('bold', `Kubelet upgrades (${upgrades.length})`),
-    ...shown,
-    ...(more > 0 ? [`  … and ${more} more (--format json has all)`] : []),
+    ...firstLines(upgrades, shownNodes, upgradeOf, moreInJson),
   ]
 }

@@ -9,6 +9,7 @@ import {
   addSelectionOptions,
   type FailOn,
   failOnOption,
+  jsonText,
   policyFile,
   type SelectionOptions,
   selectionOf,
@@ -50,10 +51,9 @@ bad input; 3 a part of either audit was not read; 4 failed.`,
         selection: selectionOf(options),
         version,
       })
-      const isJson = options.format === 'json'
       process.stdout.write(
-        isJson
-          ? `${JSON.stringify(result.document, null, 2)}\n`
+        options.format === 'json'
+          ? jsonText(result.document)
           : diffText(result.document, screenOf(process.stdout)),
       )
       process.exitCode = diffExitCode(result, options.failOn)

@@ -1,6 +1,6 @@
 /** A check-up for a terminal: problems first, then the texts that fix them. */
 import { type Check, type CheckState, type ClusterCheckup, checkStates } from '#model/checkup.ts'
-import { clean, painter, type Screen, type Style, wrap } from './terminal.ts'
+import { clean, type Screen, type Style, sheetOf, wrap } from './terminal.ts'
 import { verbosity } from './verbosity.ts'
 
 const stateStyles: Record<CheckState, Style> = {
@@ -34,10 +34,9 @@ function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>): 
 /** Ends with an empty line. */
 export function checkupText(
   { cluster, mode, state, checks, fixes }: ClusterCheckup,
-  { hasColour, columns }: Screen,
+  screen: Screen,
 ): string {
-  const paint = painter(hasColour)
-  const width = Math.min(columns, widestProse)
+  const { paint, width } = sheetOf(screen, widestProse)
   const row = ({ what, state: found, detail, without }: Check) => {
     const [first = '', ...rest] = wrap(
       `${clean(what)}: ${clean(detail, longestDetail)}`,

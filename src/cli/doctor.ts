@@ -3,7 +3,13 @@ import { Command } from 'commander'
 import { type Checkup, type ClusterCheckup, checkupSchema } from '#model/checkup.ts'
 import { checkupText } from './doctor-text.ts'
 import { exitCode } from './exit-code.ts'
-import { addFleetOptions, addFormatOption, type FleetOptions } from './options.ts'
+import {
+  addFleetOptions,
+  addFormatOption,
+  exiting,
+  type FleetOptions,
+  jsonText,
+} from './options.ts'
 import { runSignal } from './signals.ts'
 import { liveCheckups } from './source.ts'
 import { screenOf } from './terminal.ts'
@@ -34,9 +40,7 @@ Examples:
 Exit codes: 0 nothing is missing; 2 bad usage or bad input; 3 something is missing or
 failed; 4 nothing could be reached.`,
     )
-    .action(async (options: DoctorArguments) => {
-      process.exitCode = await runDoctor(options)
-    })
+    .action(exiting(runDoctor))
 }
 
 async function runDoctor(options: DoctorArguments): Promise<number> {
@@ -55,7 +59,7 @@ async function runDoctor(options: DoctorArguments): Promise<number> {
     end()
   }
   const checkup: Checkup = { schema: checkupSchema, at: new Date().toISOString(), clusters }
-  if (options.format === 'json') process.stdout.write(`${JSON.stringify(checkup, null, 2)}\n`)
+  if (options.format === 'json') process.stdout.write(jsonText(checkup))
   if (clusters.every(({ state }) => state === 'unreachable')) return exitCode.failed
   return clusters.every(({ state }) => state === 'ok') ? exitCode.ok : exitCode.unread
 }

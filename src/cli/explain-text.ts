@@ -1,17 +1,16 @@
 /** Rules for a terminal: one in full, or all in a table. */
 import type { RuleExplanation } from '#judge/explanation.ts'
 import { families } from '#model/finding.ts'
-import { painter, type Screen, severityStyles, wrap } from './terminal.ts'
+import { painter, type Screen, severityStyles, sheetOf, wrap } from './terminal.ts'
 
 const label = 10
 /** Longer lines of prose are hard to read. */
 const widestProse = 100
 
 /** Ends with a newline. */
-export function explanationText(rule: RuleExplanation, { hasColour, columns }: Screen): string {
+export function explanationText(rule: RuleExplanation, screen: Screen): string {
   const { id, family, severity, comparesNodes, docs, needs, policy } = rule
-  const paint = painter(hasColour)
-  const width = Math.min(columns, widestProse)
+  const { paint, width } = sheetOf(screen, widestProse)
   const section = (title: string, ...texts: string[]) =>
     texts.flatMap((text, index) =>
       wrap(text, width, index === 0 ? title.padEnd(label) : ' '.repeat(label), ' '.repeat(label)),

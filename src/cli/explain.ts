@@ -5,7 +5,7 @@ import { didYouMean } from '#model/nearest.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { explainedRules, ruleNames } from '#pipeline/shelves.ts'
 import { explanationText, rulesTable } from './explain-text.ts'
-import { addFormatOption } from './options.ts'
+import { addFormatOption, jsonText } from './options.ts'
 import { screenOf } from './terminal.ts'
 
 interface ExplainOptions {
@@ -35,9 +35,7 @@ Exit codes: 0 the rule is explained; 2 there is no such rule, or bad usage.`,
       const screen = screenOf(process.stdout)
       const only = asked.find(({ id }) => id === name)
       if (format === 'json')
-        process.stdout.write(
-          `${JSON.stringify({ schema: 'highwater.rules/1', rules: asked }, null, 2)}\n`,
-        )
+        process.stdout.write(jsonText({ schema: 'highwater.rules/1', rules: asked }))
       else
         process.stdout.write(
           only === undefined ? rulesTable(asked, screen) : explanationText(only, screen),

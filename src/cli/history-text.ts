@@ -8,7 +8,7 @@ import { english } from '#report/languages/language.ts'
 import { formatBytes, formatPercent } from '#report/numbers.ts'
 import { growthNotes } from '#report/views/growth.ts'
 import { bars } from './bars.ts'
-import { clean, painter, type Screen, wrap } from './terminal.ts'
+import { clean, firstLines, indented, type Screen, sheetOf, wrap } from './terminal.ts'
 
 const shownDays = 14
 const shownRules = 20
@@ -19,9 +19,8 @@ const widest = 120
 type Day = NodeHistory['clusters'][number]['days'][number]
 
 /** Ends with a newline. Empty where nothing is known. */
-export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns }: Screen): string {
-  const paint = painter(hasColour)
-  const width = Math.min(columns, widest)
+export function nodeHistoryText({ clusters }: NodeHistory, screen: Screen): string {
+  const { paint, width } = sheetOf(screen, widest)
   const section = (title: string, lines: string[]) =>
     lines.length === 0 ? [] : ['', paint('bold', `  ${title}`), ...lines]
   return clusters
@@ -40,11 +39,13 @@ export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns 
           ...growthNotes({ growth }, english).flatMap(note =>
             wrap(note.replaceAll('\u00a0', ' '), width, '  '),
           ),
-          ...days.slice(0, shownDays).flatMap(day => dayLines(day, width)),
+          ...firstLines(
+            days,
+            shownDays,
+            day => dayLines(day, width),
+            more => `  … and ${more} more days (--format json has all)`,
+          ),
         ]),
-        ...(days.length > shownDays
-          ? [`  … and ${days.length - shownDays} more days (--format json has all)`]
-          : []),
         ...section('What happened', happenedLines(days, width)),
         ...section('Rounds of image GC', roundLines(days, width)),
         ...section('Found on it', ruleLines(days, width)),
@@ -181,7 +182,7 @@ const roundLines = (days: Day[], width: number): string[] =>
       ['predicted', predictedBytes] as const,
     ].flatMap(([what, amount]) => (amount === null ? [] : [`${what} ${formatBytes(amount)}`]))
     const text = `${minuteOf(at)}  ${parts.join(', ')}`.replaceAll('\u00a0', ' ')
-    return wrap(text, width, '  ', '    ')
+    return indented(text, width)
   })
 
 const minuteOf = (at: string) => `${clean(at.slice(0, 16)).replace('T', ' ')} UTC`
@@ -215,7 +216,7 @@ function whyEvicted(eviction: Happening, days: Day[], width: number): string[] {
     `read ${before ? '' : 'after it, '}${minuteOf(read.at)}: eviction ${limits?.join(', ') || 'not known'}`,
     ...(held.length === 0 ? [] : [`disk held by ${held.join(', ')}`]),
     rankText(eviction, read),
-  ].flatMap(text => wrap(text.replaceAll('\u00a0', ' '), width, '      ', '        '))
+  ].flatMap(text => indented(text.replaceAll('\u00a0', ' '), width, 6))
 }
 
 function rankText({ subject, resource }: Happening, { firstVictims }: EvictionBasis): string {
@@ -254,11 +255,9 @@ function ruleLines(days: Day[], width: number): string[] {
         first === last
           ? `on ${first}`
           : `${first} to ${last}${count < daysFrom(read, first, last) ? `, on ${count} days of it` : ''}`
-      return wrap(
+      return indented(
         `${clean(rule).padEnd(wide)}  ${when}${last === read[0]?.day ? '' : ', not since'}`,
         width,
-        '  ',
-        '    ',
       )
     }),
     ...(rules.size === 0 && read.length > 0 ? ['  nothing'] : []),

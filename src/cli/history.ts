@@ -4,7 +4,7 @@ import type { ClusterTrend } from '#model/history.ts'
 import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
 import { exitCode } from './exit-code.ts'
 import { nodeHistoryText } from './history-text.ts'
-import { addFormatOption, parseText } from './options.ts'
+import { addFormatOption, exiting, jsonText, parseText, repeatable } from './options.ts'
 import { storeAt } from './store.ts'
 import { screenOf } from './terminal.ts'
 import { trendsText } from './trends-text.ts'
@@ -25,9 +25,12 @@ export function historyCommand(): Command {
       parseText,
     )
     .addOption(
-      new Option('--cluster <name>', 'only this cluster, as reports name it; repeatable')
-        .argParser((value: string, all: string[]) => [...all, parseText(value)])
-        .default([], 'all'),
+      repeatable(
+        '--cluster <name>',
+        'only this cluster, as reports name it; repeatable',
+        'all',
+        parseText,
+      ),
     )
     .addOption(
       new Option('--days <count>', 'number of days before the newest data')
@@ -47,9 +50,7 @@ Examples:
 
 Exit codes: 0 data was found; 2 no data, or bad usage; 4 the store could not be read.`,
     )
-    .action(async (node: string | undefined, options: HistoryArguments) => {
-      process.exitCode = await runHistory(node, options)
-    })
+    .action(exiting(runHistory))
 }
 
 async function runHistory(
@@ -77,8 +78,6 @@ async function runHistory(
     `${store.location} remembers no node ${node}. Names are those of kubectl get nodes`,
   )
 }
-
-const jsonText = (value: object) => `${JSON.stringify(value, null, 2)}\n`
 
 function found(count: number, message: string): number {
   if (count > 0) return exitCode.ok

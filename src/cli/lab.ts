@@ -16,6 +16,7 @@ import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
 import { exitCode } from './exit-code.ts'
+import { exiting } from './options.ts'
 
 const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']
@@ -80,39 +81,29 @@ export function demoCommand(): Command {
         '--morning <number>',
         'which tick: on the second a node has been repaired, on the third it is as it was',
       )
-        .choices(mornings.map(({ number }) => String(number)))
+        .choices(Object.keys(mornings))
         .default('1'),
     )
-    .action(async ({ out, morning }: { out: string; morning: string }) => {
-      process.exitCode = await runDemo(
-        out,
-        mornings.find(({ number }) => String(number) === morning) ?? mornings[0],
-      )
-    })
-}
-
-interface Morning {
-  number: number
-  incidents: Scenario
+    .action(exiting(runDemo))
 }
 
 /** Each morning uses the history of earlier ones in the same folder. */
-const mornings: [Morning, ...Morning[]] = [
-  { number: 1, incidents },
-  { number: 2, incidents: incidentsAfter(1, true) },
-  { number: 3, incidents: incidentsAfter(2, false) },
-]
+const mornings: Readonly<Record<string, Scenario>> = {
+  1: incidents,
+  2: incidentsAfter(1, true),
+  3: incidentsAfter(2, false),
+}
 
-async function runDemo(out: string, morning: Morning): Promise<number> {
+async function runDemo({ out, morning }: { out: string; morning: string }): Promise<number> {
   const bucket = join(out, 'lab-s3', demoBucket)
   mkdirSync(bucket, { recursive: true })
   writeFileSync(join(bucket, 'highwater.yaml'), demoPolicy)
   const scenarios = demoScenarios.map(name =>
-    name === incidents.name ? morning.incidents : scenarioNamed(name),
+    name === incidents.name ? (mornings[morning] ?? incidents) : scenarioNamed(name),
   )
   const event: { scheduledTime: string } = JSON.parse(readAsset('events/scheduled.json'))
   // The recorded nodes were recorded in the night of the event: from the day after on, what lies there is old.
-  const dueMs = Date.parse(event.scheduledTime) + morning.number * dayMs
+  const dueMs = Date.parse(event.scheduledTime) + Number(morning) * dayMs
   const scheduledTime = `${new Date(dueMs).toISOString().slice(0, 19)}Z`
   // Each morning has its own day, whenever the demo is run.
   const aheadMs = dueMs - Date.now()
@@ -136,7 +127,7 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
     copyRun(join(bucket, 'runs', answer.runId), out)
     if (answer.state === 'published-before')
       process.stdout.write(
-        `This tick was published and mailed before: nothing was read, written or sent again.\nNext morning: --morning ${Math.min(morning.number + 1, mornings.length)}. To start again: rm -r ${out}\n`,
+        `This tick was published and mailed before: nothing was read, written or sent again.\nNext morning: --morning ${Math.min(Number(morning) + 1, 3)}. To start again: rm -r ${out}\n`,
       )
     else process.stdout.write(`${readFileSync(join(out, 'email.txt'), 'utf8')}\n`)
     process.stdout.write(demoPlaces(out))

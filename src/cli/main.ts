@@ -7,98 +7,54 @@ import { exitCode } from './exit-code.ts'
 import { verbosity } from './verbosity.ts'
 import { version } from './version.ts'
 
-interface CommandEntry {
-  summary: string
-  /** Called when the command runs or shows its help: all of them together are large. */
-  load(): Promise<Command>
+/** The commands in the order of the help. */
+const summaries = {
+  demo: 'audit a small simulated fleet; needs no account and no cluster',
+  audit: 'read every node, replay what its kubelet would do, and report what is wrong',
+  collect: 'read every node into a snapshot file, without judging it',
+  predict: "replay a node's kubelet: image GC, eviction, and with --fill what follows",
+  explain: 'explain a rule: why it matters, how to fix it, what it needs, its sources',
+  diff: 'compare two audits: new, worse, better, fixed, and what could not be compared',
+  history: 'show what earlier runs read of a node; without a node, the trend per cluster',
+  doctor: 'check which permissions an audit has, and which are missing; changes nothing',
+  init: 'write a first policy, highwater.yaml, with every setting as a comment',
+  policy: 'check a policy: mistakes, and waivers that end soon',
+  baseline: 'print waivers with an end for all findings of an audit',
+  permissions: 'print the roles and policies that a mode needs, ready to apply',
+  plan: 'plan changes of nodes and predict their effect; changes nothing',
+  approve: 'approve a plan by its digest; changes nothing by itself',
+  'approve-policy': 'approve a policy, so that the service may change nodes by it',
+  apply: 'change nodes by an approved plan, in waves; failures are rolled back',
+  verify: "read a plan's nodes again and check that its change is active; changes nothing",
+  rollback: 'restore what a run changed, byte for byte',
+  script: 'write a plan as shell scripts, for nodes without SSM; changes nothing by itself',
+  tick: 'run the service once, as its schedule does, without Lambda',
+  lab: 'serve a small EKS world on loopback until Ctrl-C',
 }
 
-/** In the order of the help. */
-const commands: Readonly<Record<string, CommandEntry>> = {
-  demo: {
-    summary: 'audit a small simulated fleet; needs no account and no cluster',
-    load: async () => (await import('./lab.ts')).demoCommand(),
-  },
-  audit: {
-    summary: 'read every node, replay what its kubelet would do, and report what is wrong',
-    load: async () => (await import('./audit.ts')).auditCommand(),
-  },
-  collect: {
-    summary: 'read every node into a snapshot file, without judging it',
-    load: async () => (await import('./collect.ts')).collectCommand(),
-  },
-  predict: {
-    summary: "replay a node's kubelet: image GC, eviction, and with --fill what follows",
-    load: async () => (await import('./predict.ts')).predictCommand(),
-  },
-  explain: {
-    summary: 'explain a rule: why it matters, how to fix it, what it needs, its sources',
-    load: async () => (await import('./explain.ts')).explainCommand(),
-  },
-  diff: {
-    summary: 'compare two audits: new, worse, better, fixed, and what could not be compared',
-    load: async () => (await import('./diff.ts')).diffCommand(),
-  },
-  history: {
-    summary: 'show what earlier runs read of a node; without a node, the trend per cluster',
-    load: async () => (await import('./history.ts')).historyCommand(),
-  },
-  doctor: {
-    summary: 'check which permissions an audit has, and which are missing; changes nothing',
-    load: async () => (await import('./doctor.ts')).doctorCommand(),
-  },
-  init: {
-    summary: 'write a first policy, highwater.yaml, with every setting as a comment',
-    load: async () => (await import('./policy.ts')).initCommand(),
-  },
-  policy: {
-    summary: 'check a policy: mistakes, and waivers that end soon',
-    load: async () => (await import('./policy.ts')).policyCommand(),
-  },
-  baseline: {
-    summary: 'print waivers with an end for all findings of an audit',
-    load: async () => (await import('./policy.ts')).baselineCommand(),
-  },
-  permissions: {
-    summary: 'print the roles and policies that a mode needs, ready to apply',
-    load: async () => (await import('./permissions.ts')).permissionsCommand(),
-  },
-  plan: {
-    summary: 'plan changes of nodes and predict their effect; changes nothing',
-    load: async () => (await import('./plan.ts')).planCommand(),
-  },
-  approve: {
-    summary: 'approve a plan by its digest; changes nothing by itself',
-    load: async () => (await import('./approve.ts')).approveCommand(),
-  },
-  'approve-policy': {
-    summary: 'approve a policy, so that the service may change nodes by it',
-    load: async () => (await import('./approve-policy.ts')).approvePolicyCommand(),
-  },
-  apply: {
-    summary: 'change nodes by an approved plan, in waves; failures are rolled back',
-    load: async () => (await import('./apply.ts')).applyCommand(),
-  },
-  verify: {
-    summary: "read a plan's nodes again and check that its change is active; changes nothing",
-    load: async () => (await import('./verify.ts')).verifyCommand(),
-  },
-  rollback: {
-    summary: 'restore what a run changed, byte for byte',
-    load: async () => (await import('./rollback.ts')).rollbackCommand(),
-  },
-  script: {
-    summary: 'write a plan as shell scripts, for nodes without SSM; changes nothing by itself',
-    load: async () => (await import('./script.ts')).scriptCommand(),
-  },
-  tick: {
-    summary: 'run the service once, as its schedule does, without Lambda',
-    load: async () => (await import('./tick.ts')).tickCommand(),
-  },
-  lab: {
-    summary: 'serve a small EKS world on loopback until Ctrl-C',
-    load: async () => (await import('./lab.ts')).labCommand(),
-  },
+/** Called when the command runs or shows its help: all of them together are large. */
+const loaders: Record<keyof typeof summaries, () => Promise<Command>> = {
+  demo: async () => (await import('./lab.ts')).demoCommand(),
+  audit: async () => (await import('./audit.ts')).auditCommand(),
+  collect: async () => (await import('./collect.ts')).collectCommand(),
+  predict: async () => (await import('./predict.ts')).predictCommand(),
+  explain: async () => (await import('./explain.ts')).explainCommand(),
+  diff: async () => (await import('./diff.ts')).diffCommand(),
+  history: async () => (await import('./history.ts')).historyCommand(),
+  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+  init: async () => (await import('./policy.ts')).initCommand(),
+  policy: async () => (await import('./policy.ts')).policyCommand(),
+  baseline: async () => (await import('./policy.ts')).baselineCommand(),
+  permissions: async () => (await import('./permissions.ts')).permissionsCommand(),
+  plan: async () => (await import('./plan.ts')).planCommand(),
+  approve: async () => (await import('./approve.ts')).approveCommand(),
+  'approve-policy': async () => (await import('./approve-policy.ts')).approvePolicyCommand(),
+  apply: async () => (await import('./apply.ts')).applyCommand(),
+  verify: async () => (await import('./verify.ts')).verifyCommand(),
+  rollback: async () => (await import('./rollback.ts')).rollbackCommand(),
+  script: async () => (await import('./script.ts')).scriptCommand(),
+  tick: async () => (await import('./tick.ts')).tickCommand(),
+  lab: async () => (await import('./lab.ts')).labCommand(),
 }
 
 /** @returns the exit code */
@@ -142,9 +98,9 @@ export async function programFor(args: string[]): Promise<Command> {
   const [first, second] = args.filter((arg, index) => !isGlobal(arg, args[index - 1]))
   const chosen = first === 'help' ? second : first
   const isCompletion = chosen === 'complete'
-  for (const [name, { summary, load }] of Object.entries(commands)) {
-    const isLoaded = isCompletion || name === chosen
-    program.addCommand((isLoaded ? await load() : new Command(name)).description(summary))
+  for (const [name, load] of Object.entries(loaders)) {
+    const command = isCompletion || name === chosen ? await load() : new Command(name)
+    program.addCommand(command.description(summaries[name as keyof typeof summaries]))
   }
   if (isCompletion) (await import('@bomb.sh/tab/commander')).default(program)
   else program.command('complete [shell]').description('print the completion script of a shell')

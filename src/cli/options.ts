@@ -42,25 +42,44 @@ export interface FleetOptions extends SelectionOptions, PlaceOptions {
 export const policyFileName = 'highwater.yaml'
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 
-/** Options that select nodes. */
-export function addSelectionOptions(command: Command): Command {
-  const repeatable = (flags: string, description: string) =>
-    new Option(flags, description).argParser(collectText).default([], 'all')
-  return command
-    .addOption(
-      repeatable(
-        '--cluster <name>',
-        'only this cluster: its name, or account/region/name; repeatable, * matches any characters',
-      ),
-    )
-    .addOption(
-      repeatable(
-        '--nodegroup <name>',
-        'only this nodegroup or Karpenter nodepool; repeatable, with *',
-      ),
-    )
-    .addOption(repeatable('--node <name>', 'only this node; repeatable'))
+/** An option that may be given several times. @param preset what the help shows as its default */
+export const repeatable = <Item>(
+  flags: string,
+  description: string,
+  preset: string,
+  parse: (text: string) => Item,
+): Option =>
+  new Option(flags, description)
+    .argParser((text: string, all: Item[]) => [...all, parse(text)])
+    .default([], preset)
+
+/** The action of a command whose run returns the exit code. */
+export const exiting =
+  <Args extends unknown[]>(run: (...args: Args) => Promise<number>) =>
+  async (...args: Args): Promise<void> => {
+    process.exitCode = await run(...args)
+  }
+
+/** A parser of texts that match. @param wanted what to write instead */
+export const matching = (pattern: RegExp, wanted: string) => (text: string) => {
+  if (!pattern.test(text)) throw new InvalidArgumentError(wanted)
+  return text
 }
+
+export const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
+
+const inHelp = {
+  cluster:
+    'only this cluster: its name, or account/region/name; repeatable, * matches any characters',
+  nodegroup: 'only this nodegroup or Karpenter nodepool; repeatable, with *',
+}
+
+/** Options that select nodes. */
+export const addSelectionOptions = (command: Command): Command =>
+  command
+    .addOption(repeatable('--cluster <name>', inHelp.cluster, 'all', parseText))
+    .addOption(repeatable('--nodegroup <name>', inHelp.nodegroup, 'all', parseText))
+    .addOption(repeatable('--node <name>', 'only this node; repeatable', 'all', parseText))
 
 export const addPolicyOption = (command: Command): Command =>
   command.option(
@@ -111,41 +130,64 @@ export function addFormatOption(
 /** Options for the place of the nodes and their selection. */
 export const addFleetOptions = (command: Command): Command =>
   addPlaceOptions(addSelectionOptions(command)).addOption(
-    new Option(
-      '--deadline <duration>',
-      'stop reading after this long and report what was read, e.g. 90s, 10m',
-    )
-      .argParser(parseDeadline)
-      .default(15 * unitMs.m, '15m'),
+    deadlineOption('stop reading after this long and report what was read, e.g. 90s, 10m'),
   )
+
+/** 15 minutes by default. */
+export const deadlineOption = (description: string): Option =>
+  new Option('--deadline <duration>', description)
+    .argParser(parseDeadline)
+    .default(15 * unitMs.m, '15m')
+
+/** Options that choose among the clusters of EKS, and what reads others instead. */
+const ofEks = ['tag', 'cluster']
+const live = ['kubeconfig', 'context', 'allContexts', 'inCluster', 'region', 'tag', 'mode']
+
+export const snapshotOption = (description: string): Option =>
+  new Option('--snapshot <file>', description).argParser(parseText).conflicts(live)
 
 /** Options for the place of the nodes and the read mode. */
 export function addPlaceOptions(command: Command): Command {
+  const byFile = (option: Option) => option.conflicts([...ofEks, 'inCluster'])
   const placed = command
     .addOption(
-      new Option('--region <region>', 'EKS clusters of this region; repeatable')
-        .argParser(collectRegion)
-        .default([], "the SDK's own"),
+      repeatable(
+        '--region <region>',
+        'EKS clusters of this region; repeatable',
+        "the SDK's own",
+        matching(regionPattern, 'A region is written like eu-west-1.'),
+      ),
     )
     .addOption(
       new Option('--tag <key=value>', 'only EKS clusters with this tag; repeatable')
         .argParser(collectTag)
         .default({}, 'any'),
     )
-    .option('--kubeconfig <file>', 'clusters of a kubeconfig instead of EKS', parseText)
+    .addOption(
+      byFile(
+        new Option('--kubeconfig <file>', 'clusters of a kubeconfig instead of EKS').argParser(
+          parseText,
+        ),
+      ),
+    )
+    .addOption(
+      byFile(
+        repeatable(
+          '--context <name>',
+          'a context of the kubeconfig; repeatable, * matches any characters',
+          'its current one',
+          parseText,
+        ),
+      ),
+    )
+    .addOption(byFile(new Option('--all-contexts', 'every context of the kubeconfig')))
     .addOption(
       new Option(
-        '--context <name>',
-        'a context of the kubeconfig; repeatable, * matches any characters',
+        '--in-cluster <name>',
+        'read the cluster of this pod, by its service account; reports use this name',
       )
-        .argParser(collectText)
-        .default([], 'its current one'),
-    )
-    .option('--all-contexts', 'every context of the kubeconfig')
-    .option(
-      '--in-cluster <name>',
-      'read the cluster of this pod, by its service account; reports use this name',
-      parseClusterName,
+        .argParser(parseClusterName)
+        .conflicts(ofEks),
     )
     .addOption(
       new Option(
@@ -157,27 +199,13 @@ export function addPlaceOptions(command: Command): Command {
 }
 
 /** An empty value is a variable that was not set in a script. */
-export function parseText(value: string): string {
-  if (value.trim() === '') throw new InvalidArgumentError('It is empty.')
-  return value
-}
+export const parseText = matching(/\S/, 'It is empty.')
 
 /** A cluster does not know its own name. */
-export function parseClusterName(text: string): string {
-  if (!/^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$/.test(text))
-    throw new InvalidArgumentError(
-      'Letters, digits, dots, dashes and underscores, up to 100, the first a letter or a digit.',
-    )
-  return text
-}
-
-const collectText = (value: string, all: string[]) => [...all, parseText(value)]
-
-function collectRegion(value: string, all: string[]): string[] {
-  if (!regionPattern.test(value))
-    throw new InvalidArgumentError('A region is written like eu-west-1.')
-  return [...all, value]
-}
+export const parseClusterName = matching(
+  /^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$/,
+  'Letters, digits, dots, dashes and underscores, up to 100, the first a letter or a digit.',
+)
 
 function collectTag(text: string, all: Record<string, string>): Record<string, string> {
   const at = text.indexOf('=')
@@ -226,25 +254,16 @@ const modeSelections = (modes: PlaceOptions['plannedModes'] = {}): Policy['modes
 export function policyFile(file: string | undefined): Policy {
   if (file === undefined && !existsSync(policyFileName)) return defaultPolicy
   const path = file ?? policyFileName
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new OperatorError(`The policy ${path} cannot be read: ${fileFault(error)}`)
-  }
-  return parsePolicy(text, path, policyTerms)
+  return parsePolicy(textOf(path, 'policy'), path, policyTerms)
 }
 
-/** What a command that was given a file by its name says of it. @throws OperatorError */
+/** The text of a file. @param what the file's role, for the message @throws OperatorError */
 export function textOf(file: string, what: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new OperatorError(`The ${what} ${file} cannot be read: ${fileFault(error)}`)
+    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    const fault = isAbsent ? 'there is no such file' : messageOf(error)
+    throw new OperatorError(`The ${what} ${file} cannot be read: ${fault}`)
   }
 }
-
-const fileFault = (error: unknown): string =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    ? 'there is no such file'
-    : messageOf(error)

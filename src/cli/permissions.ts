@@ -11,7 +11,7 @@ import { accessTemplate, iamPolicy, manifests } from '#pipeline/access/grants.ts
 import { memberTemplate } from '#pipeline/access/member-template.ts'
 import { modeSection, remediationSection } from '#pipeline/access/permissions-section.ts'
 import { appliedOf, shownApplied } from './applied.ts'
-import { addPolicyOption, policyFile } from './options.ts'
+import { addPolicyOption, jsonText, matching, policyFile, repeatable } from './options.ts'
 
 interface PermissionsOptions {
   mode: ReadMode
@@ -41,7 +41,7 @@ export function permissionsCommand(): Command {
     )
     .addOption(
       new Option('--account <id>', 'the AWS account of the clusters')
-        .argParser(parseAccount)
+        .argParser(matching(/^\d{12}$/, 'An AWS account has twelve digits.'))
         .default(undefined, 'that of --role-arn'),
     )
     .addOption(
@@ -55,9 +55,12 @@ export function permissionsCommand(): Command {
         .default(undefined, 'highwater in that account'),
     )
     .addOption(
-      new Option('--cluster <name>', 'only this cluster; repeat for more')
-        .argParser((name: string, all: string[]) => [...all, parseCluster(name)])
-        .default([], 'every one of the account'),
+      repeatable(
+        '--cluster <name>',
+        'only this cluster; repeat for more',
+        'every one of the account',
+        parseCluster,
+      ),
     )
     .addOption(
       new Option(
@@ -88,66 +91,41 @@ function printed(options: PermissionsOptions): string {
   if (format === 'yaml')
     return [
       manifests(mode, { policy: asked, account: serviceAccount, isRemediating: remediate }),
-      deletions ?? [],
-    ]
-      .flat()
-      .join('---\n')
-  if (format === 'json')
-    return JSON.stringify(iamPolicy(mode, appliedOf(options, asked), remediate), null, 2)
-  if (format === 'cloudformation' && options.roleArn === undefined) {
-    const applied = shownApplied(options, asked)
+      ...(deletions === null ? [] : [deletions]),
+    ].join('---\n')
+  if (format === 'json') return jsonText(iamPolicy(mode, appliedOf(options, asked), remediate))
+  const applied = shownApplied(options, asked)
+  const { roleArn: kubeletRoleArn } = asked.kubelet
+  if (format === 'cloudformation' && options.roleArn === undefined)
     return cloudFormationYaml(
-      memberTemplate({
-        mode,
-        applied,
-        isRemediating: remediate,
-        kubeletRoleArn: asked.kubelet.roleArn,
-      }),
+      memberTemplate({ mode, applied, isRemediating: remediate, kubeletRoleArn }),
     )
-  }
   if (format === 'cloudformation') {
     if (cluster.every(name => name.includes('*')))
       throw new OperatorError('Name the clusters: --cluster NAME, once for each')
     return cloudFormationYaml(accessTemplate(mode, appliedOf(options, asked)))
   }
-  const applied = shownApplied(options, asked)
-  const section = [
-    '## Deleting what the policy lets go',
-    '',
-    '```yaml',
-    deletions?.trimEnd() ?? '',
-    '```',
-    '',
-  ]
-  const more = [
+  const deleting = `## Deleting objects that the policy permits\n\n\`\`\`yaml\n${deletions?.trimEnd()}\n\`\`\`\n`
+  return [
+    ...modeSection(mode, applied, asked),
     ...(remediate ? remediationSection(mode, applied) : []),
-    ...(deletions === null ? [] : section),
-  ]
-  return [...modeSection(mode, applied, asked), ...more].join('\n')
+    ...(deletions === null ? [] : [deleting]),
+  ].join('\n')
 }
 
 const forms = ['markdown', 'yaml', 'json', 'cloudformation'] as const
 
 /** Source: EKS API reference, CreateCluster name. */
-function parseCluster(text: string): string {
-  if (!/^[0-9A-Za-z*][A-Za-z0-9_*-]{0,99}$/.test(text))
-    throw new InvalidArgumentError('It is an EKS cluster name; * stands for any characters.')
-  return text
-}
+const parseCluster = matching(
+  /^[0-9A-Za-z*][A-Za-z0-9_*-]{0,99}$/,
+  'It is an EKS cluster name; * matches any characters.',
+)
 
 /** Source: IAM user guide, IAM ARNs. */
-function parseRole(text: string): string {
-  if (!/^arn:[a-z-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/.test(text))
-    throw new InvalidArgumentError(
-      "It is a role's ARN, like arn:aws:iam::111122223333:role/highwater.",
-    )
-  return text
-}
-
-function parseAccount(text: string): string {
-  if (!/^\d{12}$/.test(text)) throw new InvalidArgumentError('An AWS account has twelve digits.')
-  return text
-}
+const parseRole = matching(
+  /^arn:[a-z-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/,
+  "It is a role's ARN, like arn:aws:iam::111122223333:role/highwater.",
+)
 
 /** Source: Kubernetes, object names and IDs: a namespace is a DNS label, a service account a DNS subdomain. */
 function parseServiceAccount(text: string): ServiceAccount {

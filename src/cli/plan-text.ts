@@ -9,7 +9,16 @@ import {
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { approvalFileOf } from './approve.ts'
 import { nodesOf, reasonLines, shownNodes } from './reason-lines.ts'
-import { clean, cut, type Paint, painter, type Screen, wrap } from './terminal.ts'
+import {
+  clean,
+  cut,
+  firstLines,
+  indented,
+  type Paint,
+  type Screen,
+  sheetOf,
+  wrap,
+} from './terminal.ts'
 
 const widest = 120
 const shownSnippetLines = 40
@@ -25,13 +34,8 @@ export interface PrintedPlan {
 }
 
 /** Ends with a newline. */
-export function planTextFor(
-  plan: Plan,
-  { file, place }: PrintedPlan,
-  { hasColour, columns }: Screen,
-): string {
-  const paint = painter(hasColour)
-  const width = Math.min(columns, widest)
+export function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Screen): string {
+  const { paint, width } = sheetOf(screen, widest)
   const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
   if (plan.deletions !== undefined) return deletionTextFor(plan, { file, place }, paint, width)
   const untouched = [
@@ -88,23 +92,19 @@ function deletionTextFor(plan: Plan, printed: PrintedPlan, paint: Paint, width: 
     ...kinds.flatMap(([title, objects]) => [
       '',
       paint('bold', clean(`${title}, ${objects.length}`, 400)),
-      ...objects
-        .slice(0, shownObjects)
-        .flatMap(({ namespace, name, why }) =>
-          wrap(
-            `${clean(namespace === null ? name : `${namespace}/${name}`, 510)}: ${clean(why, 500)}`,
-            width,
-            '  ',
-            '    ',
-          ),
-        ),
-      ...(objects.length > shownObjects
-        ? [`  and ${objects.length - shownObjects} more, all in the plan`]
-        : []),
+      ...firstLines(
+        objects,
+        shownObjects,
+        ({ namespace, name, why }) => {
+          const object = clean(namespace === null ? name : `${namespace}/${name}`, 510)
+          return indented(`${object}: ${clean(why, 500)}`, width)
+        },
+        more => `  and ${more} more, all in the plan`,
+      ),
     ]),
     ...(notDeleted.length === 0 ? [] : ['', paint('bold', 'Not in this plan')]),
     ...notDeleted.flatMap(({ cluster, resource, why }) =>
-      wrap(clean(`${cluster}: ${resource}: ${why}`, 1000), width, '  ', '    '),
+      indented(clean(`${cluster}: ${resource}: ${why}`, 1000), width),
     ),
     '',
     ...approvalLines(plan, printed, width),
@@ -223,19 +223,18 @@ function manualLines(
       width,
       '  ',
     ),
-    ...steps.flatMap(step => wrap(clean(step, 500), width, '    ', '      ')),
+    ...steps.flatMap(step => indented(clean(step, 500), width, 4)),
     ...wrap(`For good: ${clean(durable, 1000)}`, width, '  '),
   ]
 }
 
 function snippetLines(snippet: string, most = shownSnippetLines): string[] {
-  const lines = snippet.trimEnd().split('\n')
-  const shown = lines
-    .slice(0, most)
-    .map(line => `    ${line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ')}`.trimEnd())
-  return lines.length > most
-    ? [...shown, `    … and ${lines.length - most} lines more, in the plan`]
-    : shown
+  return firstLines(
+    snippet.trimEnd().split('\n'),
+    most,
+    line => [`    ${line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ')}`.trimEnd()],
+    more => `    … and ${more} lines more, in the plan`,
+  )
 }
 
 function waveOf(wave: readonly string[], index: number): string {
@@ -249,7 +248,6 @@ function approvalLines(plan: Plan, { file, place }: PrintedPlan, width: number):
     return wrap(
       `Nothing would be changed, so there is nothing to approve. All of it stands in ${file}.`,
       width,
-      '',
     )
   const acting = plan.steps.some(actsAtOnce) ? ' --allow-act-at-once' : ''
   return [

@@ -18,15 +18,16 @@ import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,
   addFormatOption,
+  exiting,
   type FleetOptions,
   parseText,
   policyOf,
+  repeatable,
   selectionOf,
+  snapshotOption,
 } from './options.ts'
 import { planTextFor } from './plan-text.ts'
-import { openProgress } from './progress.ts'
-import { runSignal } from './signals.ts'
-import { liveRecords, savedRecords } from './source.ts'
+import { liveRecords, openReading } from './source.ts'
 import { screenOf } from './terminal.ts'
 import { version } from './version.ts'
 
@@ -45,32 +46,23 @@ interface PlanOptions extends FleetOptions {
 }
 
 export function planCommand(): Command {
-  const repeatable = <Item>(
-    flags: string,
-    description: string,
-    parse: (text: string) => Item,
-    preset: string,
-  ) =>
-    new Option(flags, description)
-      .argParser((text: string, all: Item[]) => [...all, parse(text)])
-      .default([], preset)
   const command = new Command('plan')
-    .option('--snapshot <file>', 'nodes of a saved snapshot instead of a live fleet', parseText)
+    .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
     .addOption(
       repeatable(
         '--rule <id>',
         'fix the findings of this rule; repeatable',
-        parseText,
         'all that a plan may fix',
+        parseText,
       ),
     )
-    .addOption(repeatable('--finding <id>', 'fix this finding; repeatable', parseText, 'likewise'))
+    .addOption(repeatable('--finding <id>', 'fix this finding; repeatable', 'likewise', parseText))
     .addOption(
       repeatable(
         '--set <path=value>',
         'set this field; null takes it away; alone it plans nothing else',
-        parseChange,
         'none',
+        parseChange,
       ),
     )
     .option(
@@ -82,9 +74,11 @@ export function planCommand(): Command {
       'with --prune-images: usage of the image filesystem to reach (default: imageGCLowThresholdPercent)',
       parsePercent,
     )
-    .option(
-      '--deletions',
-      'delete objects that policy remediation.deletions allows; a separate plan',
+    .addOption(
+      new Option(
+        '--deletions',
+        'delete objects that policy remediation.deletions allows; a separate plan',
+      ).conflicts(['pruneImages', 'rule', 'finding', 'set']),
     )
     .option('--allow-act-at-once', 'also plan changes after which a kubelet acts at once')
     .option('--out <file>', 'where the plan is written', parseText, 'plan.json')
@@ -109,9 +103,7 @@ Examples:
 Exit codes: 0 the plan is written; 2 bad usage, or no kubelet accepts the change; 3 the plan is written,
 but some nodes or parts of the input could not be read; 4 failed.`,
     )
-    .action(async (options: PlanOptions) => {
-      process.exitCode = await runPlan(options)
-    })
+    .action(exiting(runPlan))
 }
 
 /** The high threshold is one above it, and 100 would switch image GC off. */
@@ -134,23 +126,9 @@ type Planner = (file: string, signal?: AbortSignal) => Promise<PlanResult>
 function planOf(options: PlanOptions): Planner {
   const { rule: rules, finding: findings, set: changes } = options
   const [policy, selection, prune] = [policyOf(options), selectionOf(options), pruneOf(options)]
-  if (options.deletions !== true)
-    return (file, signal) =>
-      makePlan(file, {
-        signal,
-        rules,
-        findings,
-        changes,
-        prune,
-        allowActAtOnce: options.allowActAtOnce === true,
-        selection,
-        policy,
-        version,
-      })
-  if (prune !== null || rules.length + findings.length + changes.length > 0)
-    throw new OperatorError(
-      '--deletions is a plan of its own: it names objects of the clusters, and changes no node',
-    )
+  const { allowActAtOnce = false } = options
+  const wanted = { rules, findings, changes, prune, allowActAtOnce, selection, policy, version }
+  if (options.deletions !== true) return (file, signal) => makePlan(file, { ...wanted, signal })
   return (file, signal) => makeDeletionPlan(file, { selection, policy, signal })
 }
 
@@ -200,27 +178,15 @@ function placeArguments(options: PlanOptions): string[] {
 
 /** A plan reads its nodes more than once, so a live fleet is kept in a file for as long as it takes. */
 async function withSnapshot(options: PlanOptions, then: Planner): Promise<PlanResult> {
-  const { signal, end } = runSignal(options.deadline)
-  if (options.snapshot !== undefined)
-    try {
-      savedRecords(options.snapshot, options)
-      return await then(options.snapshot, signal)
-    } finally {
-      end()
-    }
+  const reading = openReading(options)
   const folder = mkdtempSync(join(tmpdir(), 'highwater-plan-'))
-  const progress = openProgress(process.stderr)
   try {
+    if (options.snapshot !== undefined) return await then(options.snapshot, reading.signal)
     const file = join(folder, 'snapshot.ndjson.gz')
-    const records = liveRecords(options, {
-      signal,
-      onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
-    })
-    await keepFleet(records, file, () => progress.nodeRead())
+    await keepFleet(liveRecords(options, reading.live), file, reading.nodeRead)
     return await then(file)
   } finally {
-    progress.end()
-    end()
+    reading.end()
     rmSync(folder, { recursive: true, force: true })
   }
 }

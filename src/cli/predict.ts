@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { styleText } from 'node:util'
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import {
   type ConfigurationChange,
   type Fill,
@@ -14,10 +14,15 @@ import { type Predicted, predict } from '#pipeline/predict.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { storyOf } from '#report/story.ts'
 import { exitCode } from './exit-code.ts'
-import { addFleetOptions, addFormatOption, type FleetOptions, parseText } from './options.ts'
-import { openProgress } from './progress.ts'
-import { runSignal } from './signals.ts'
-import { liveRecords, savedRecords } from './source.ts'
+import {
+  addFleetOptions,
+  addFormatOption,
+  exiting,
+  type FleetOptions,
+  repeatable,
+  snapshotOption,
+} from './options.ts'
+import { openReading } from './source.ts'
 
 interface PredictOptions extends FleetOptions {
   snapshot?: string
@@ -29,12 +34,8 @@ interface PredictOptions extends FleetOptions {
 }
 
 export function predictCommand(): Command {
-  const repeatable = <Item>(flags: string, description: string, parse: (text: string) => Item) =>
-    new Option(flags, description)
-      .argParser((text: string, all: Item[]) => [...all, parse(text)])
-      .default([], 'none')
   const command = new Command('predict')
-    .option('--snapshot <file>', 'nodes of a saved snapshot instead of a live fleet', parseText)
+    .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
     .option(
       '--at <time>',
       'predict for this time instead of the reading time (RFC 3339); data stays as read, and container GC runs every minute',
@@ -49,6 +50,7 @@ export function predictCommand(): Command {
       repeatable(
         '--set <path=value>',
         'change this field of the running configuration; null removes it',
+        'none',
         parseChange,
       ),
     )
@@ -56,6 +58,7 @@ export function predictCommand(): Command {
       repeatable(
         '--fill <what=rate>',
         'fill nodefs, imagefs, containerfs, their .inodes, memory or pids, e.g. nodefs=50Mi/s',
+        'none',
         parseFill,
       ),
     )
@@ -73,21 +76,11 @@ Examples:
 
 Exit codes: 0 every selected node is in the answer; 2 a node is missing, or bad usage; 4 failed.`,
     )
-    .action(async (options: PredictOptions) => {
-      process.exitCode = await runPredict(options)
-    })
+    .action(exiting(runPredict))
 }
 
 async function runPredict(options: PredictOptions): Promise<number> {
-  const { signal, end } = runSignal(options.deadline)
-  const progress = openProgress(process.stderr)
-  const source =
-    options.snapshot === undefined
-      ? liveRecords(options, {
-          signal,
-          onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
-        })
-      : savedRecords(options.snapshot, options, signal)
+  const reading = openReading(options)
   const malformed: number[] = []
   const found = new Set<string>()
   const output = options.format === 'json' ? jsonOutput() : textOutput()
@@ -98,15 +91,16 @@ async function runPredict(options: PredictOptions): Promise<number> {
       fills: options.fill,
       ...(options.kubelet !== undefined && { kubelet: options.kubelet }),
     }
-    for await (const predicted of predict(source, whatIf, ({ line }) => malformed.push(line))) {
+    for await (const predicted of predict(reading.records(), whatIf, ({ line }) =>
+      malformed.push(line),
+    )) {
       found.add(predicted.prediction.node)
-      if (options.snapshot === undefined) progress.nodeRead()
+      reading.nodeRead()
       await write(output.node(predicted))
     }
     await write(output.end())
   } finally {
-    progress.end()
-    end()
+    reading.end()
   }
   return missing(options, found, malformed) ? exitCode.badInput : exitCode.ok
 }

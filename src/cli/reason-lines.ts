@@ -1,5 +1,5 @@
 /** Nodes by the reason that is said of them, the commonest first. */
-import { clean, type Paint, wrap } from './terminal.ts'
+import { clean, firstLines, indented, type Paint } from './terminal.ts'
 
 const shownReasons = 10
 export const shownNodes = 5
@@ -16,21 +16,14 @@ export function reasonLines(
   const reasons = [...Map.groupBy(nodes, ({ why }) => why)].sort(
     ([, a], [, b]) => b.length - a.length,
   )
-  const lines = reasons.slice(0, shownReasons).flatMap(([why, some]) => {
+  const linesOf = ([why, some]: (typeof reasons)[number]) => {
     const names = some.slice(0, shownNodes).map(({ cluster, node }) => `${cluster}/${node}`)
     const more = some.length > shownNodes ? ` and ${some.length - shownNodes} more` : ''
-    return wrap(
+    return indented(
       `${nodesOf(some.length)}: ${clean(why, 1000)} (${clean(names.join(', '), 600)}${more})`,
       width,
-      '  ',
-      '    ',
     )
-  })
-  const hidden = reasons.length - shownReasons
-  return [
-    '',
-    paint('bold', title),
-    ...lines,
-    ...(hidden > 0 ? [`  and ${hidden} more reasons, all ${rest}`] : []),
-  ]
+  }
+  const more = (hidden: number) => `  and ${hidden} more reasons, all ${rest}`
+  return ['', paint('bold', title), ...firstLines(reasons, shownReasons, linesOf, more)]
 }

@@ -9,7 +9,7 @@ import {
   stepStates,
 } from '#model/remediation.ts'
 import { nodesOf, reasonLines } from './reason-lines.ts'
-import { clean, painter, type Screen, wrap } from './terminal.ts'
+import { clean, firstLines, indented, type Screen, sheetOf, wrap } from './terminal.ts'
 
 const widest = 120
 
@@ -42,10 +42,9 @@ export function remediationText(
   run: RemediationRun,
   plan: Plan | null,
   store: string,
-  { hasColour, columns }: Screen,
+  screen: Screen,
 ): string {
-  const paint = painter(hasColour)
-  const width = Math.min(columns, widest)
+  const { paint, width } = sheetOf(screen, widest)
   const { steps, deletions, leftAlone } = run
   const placed = { paint, width, rest: `in the journal (${clean(store, 200)})` }
   const whys = (some: readonly StepEntry[]) =>
@@ -63,7 +62,7 @@ export function remediationText(
     ...Object.entries(titles).flatMap(([state, title]) =>
       reasonLines(title, whys(steps.filter(step => step.state === state)), placed),
     ),
-    ...(run.unasked ?? []).flatMap(one => wrap(`Not asked: ${clean(one, 600)}.`, width, '')),
+    ...(run.unasked ?? []).flatMap(one => wrap(`Not asked: ${clean(one, 600)}.`, width)),
     ...backLines(steps, width),
     ...objectLines(deletions ?? [], width),
     ...reasonLines('Left alone by the plan', leftAlone, placed),
@@ -77,46 +76,45 @@ const stateText = ({ state, why, endedAt }: RemediationRun): string => {
   return `${state}${isOpen}${why === null ? '' : `: ${clean(why, 1000)}`}`
 }
 
-const countsOf = (steps: readonly StepEntry[]): string =>
-  stepStates
-    .flatMap(state => {
-      const count = steps.filter(step => step.state === state).length
-      return count === 0 ? [] : [`${count} ${state}`]
-    })
+/** `3 verified, 1 failed`, in the order of the states. */
+function countedStates<State extends string>(
+  entries: readonly { state: State }[],
+  states: readonly State[],
+  titleOf: (state: State) => string,
+): string {
+  const counts = Map.groupBy(entries, ({ state }) => state)
+  return states
+    .flatMap(state => (counts.has(state) ? [`${counts.get(state)?.length} ${titleOf(state)}`] : []))
     .join(', ')
+}
 
-const objectCounts = (deletions: readonly DeletionEntry[]): string => {
-  const counts = deletionStates.flatMap(state => {
-    const count = deletions.filter(one => one.state === state).length
-    return count === 0 ? [] : [`${count} ${objectTitles[state]}`]
-  })
-  return `${deletions.length} object${deletions.length === 1 ? '' : 's'} planned: ${counts.join(', ')}`
+const countsOf = (steps: readonly StepEntry[]) => countedStates(steps, stepStates, state => state)
+
+function objectCounts(deletions: readonly DeletionEntry[]): string {
+  const counts = countedStates(deletions, deletionStates, state => objectTitles[state])
+  return `${deletions.length} object${deletions.length === 1 ? '' : 's'} planned: ${counts}`
 }
 
 /** Those that are still there, or may be, and why. */
 function objectLines(deletions: readonly DeletionEntry[], width: number): string[] {
   const left = deletions.filter(({ state }) => ['changed', 'failed', 'deleting'].includes(state))
-  const lines = left
-    .slice(0, shownObjects)
-    .flatMap(({ cluster, resource, namespace, name, state, why }) => {
+  return firstLines(
+    left,
+    shownObjects,
+    ({ cluster, resource, namespace, name, state, why }) => {
       const title = `${cluster}: ${resource} ${namespace === null ? name : `${namespace}/${name}`}`
-      return wrap(
-        clean(`${title}: ${objectTitles[state]}${why === null ? '' : `: ${why}`}`, 900),
-        width,
-        '  ',
-        '    ',
-      )
-    })
-  return left.length > shownObjects
-    ? [...lines, `  and ${left.length - shownObjects} more, all in the journal`]
-    : lines
+      const text = `${title}: ${objectTitles[state]}${why === null ? '' : `: ${why}`}`
+      return indented(clean(text, 900), width)
+    },
+    more => `  and ${more} more, all in the journal`,
+  )
 }
 
 /** The node's own word for it is one thing, what was read of it afterwards another. */
 function backLines(steps: readonly StepEntry[], width: number): string[] {
   const seen = steps.filter(({ state, seenBack }) => state === 'rolled-back' && seenBack === true)
   if (seen.length === 0) return []
-  return wrap(`Back and seen: ${nodesOf(seen.length)} read anew and running as before.`, width, '')
+  return wrap(`Back and seen: ${nodesOf(seen.length)} read anew and running as before.`, width)
 }
 
 function cohortLines(
@@ -130,14 +128,12 @@ function cohortLines(
   )
   const own = steps.filter(step => nodes.has(`${step.cluster}/${step.node}`))
   if (own.length === 0) return []
-  return wrap(
+  return indented(
     clean(
       `${cluster} ${group.kind} ${group.name}, kubelet ${kubeletVersion}: ${countsOf(own)}`,
       400,
     ),
     width,
-    '  ',
-    '    ',
   )
 }
 
@@ -146,23 +142,12 @@ function nextLines(
   store: string,
   width: number,
 ): string[] {
-  const where = `--store ${clean(store, 200)}`
-  if (state === 'rolled-back' && endedAt === null)
-    return ['', ...wrap(`To go on: highwater rollback ${run} ${where}`, width, '')]
-  if (deletions !== undefined)
-    return endedAt === null ? ['', 'To go on: the same command with --resume.'] : []
-  if (endedAt === null)
-    return [
-      '',
-      ...wrap(
-        `To go on: the same command with --resume. To take it back: highwater rollback ${run} ${where}`,
-        width,
-        '',
-      ),
-    ]
-  if (steps.some(step => step.state === 'broken'))
-    return ['', ...wrap(`To ask them again: highwater rollback ${run} ${where}`, width, '')]
-  return steps.some(step => step.state === 'verified')
-    ? ['', ...wrap(`To take it back: highwater rollback ${run} ${where}`, width, '')]
-    : []
+  const where = `highwater rollback ${run} --store ${clean(store, 200)}`
+  const next = (text: string) => ['', ...wrap(text, width)]
+  const again = 'To go on: the same command with --resume.'
+  if (state === 'rolled-back' && endedAt === null) return next(`To go on: ${where}`)
+  if (deletions !== undefined) return endedAt === null ? next(again) : []
+  if (endedAt === null) return next(`${again} To take it back: ${where}`)
+  if (steps.some(step => step.state === 'broken')) return next(`To ask them again: ${where}`)
+  return steps.some(step => step.state === 'verified') ? next(`To take it back: ${where}`) : []
 }

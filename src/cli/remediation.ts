@@ -2,17 +2,19 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
+import type { Plan } from '#model/plan.ts'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
 import { EksBehind } from '#pipeline/remediation/eks-behind.ts'
 import type { RemediateOptions } from '#pipeline/remediation/options.ts'
-import { eksNames } from '#pipeline/remediation/verify.ts'
 import { sealedStore } from '#remediate/seal.ts'
+import { remediationExitCode } from './exit-code.ts'
 import { keyFor } from './keys.ts'
 import { addFormatOption, type PlaceOptions, parseText, policyOf } from './options.ts'
+import { remediationText } from './remediation-text.ts'
 import { pausingSignals } from './signals.ts'
-import { liveRecords, liveTargets } from './source.ts'
+import { eksSelection, liveRecords, liveTargets } from './source.ts'
 import { defaultStore, folderWarning, storeAt } from './store.ts'
-import { clean } from './terminal.ts'
+import { clean, screenOf } from './terminal.ts'
 
 export interface RemediationOptions extends PlaceOptions {
   store: string
@@ -27,6 +29,21 @@ export const addStoreOption = (command: Command): Command =>
     parseText,
     defaultStore,
   )
+
+/** @returns the exit code @param plan null: cohorts are not shown separately */
+export function printRun(
+  run: RemediationRun,
+  plan: Plan | null,
+  { format, store }: RemediationOptions,
+  aim: Parameters<typeof remediationExitCode>[1],
+): number {
+  process.stdout.write(
+    format === 'json'
+      ? `${JSON.stringify(run, null, 1)}\n`
+      : remediationText(run, plan, store, screenOf(process.stdout)),
+  )
+  return remediationExitCode(run, aim)
+}
 
 /** Progress goes to standard error. @throws OperatorError */
 export async function withRemediation(
@@ -49,10 +66,7 @@ export async function withRemediation(
           objects: depth === 'pods' ? 'budgets' : 'none',
           depth,
           behind,
-          selection:
-            options.kubeconfig === undefined
-              ? { ...selection, clusters: eksNames(selection.clusters) }
-              : selection,
+          selection: eksSelection(options, selection),
         }),
       targets: clusters => liveTargets(options, clusters, end),
       onEntry: entry => process.stderr.write(`${entryLine(entry)}\n`),

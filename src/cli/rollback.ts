@@ -1,11 +1,13 @@
 /** `highwater rollback`: what a run has changed is put back, by its journal. */
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { takeBack } from '#pipeline/remediation/remediate.ts'
-import { remediationExitCode } from './exit-code.ts'
 import { addPlaceOptions, parseDeadline } from './options.ts'
-import { addStoreOption, type RemediationOptions, withRemediation } from './remediation.ts'
-import { remediationText } from './remediation-text.ts'
-import { screenOf } from './terminal.ts'
+import {
+  addStoreOption,
+  printRun,
+  type RemediationOptions,
+  withRemediation,
+} from './remediation.ts'
 
 export function rollbackCommand(): Command {
   const command = new Command('rollback')
@@ -15,11 +17,7 @@ export function rollbackCommand(): Command {
       'continue although more nodes than the policy allows are not healthy after their rollback',
     )
   return addPlaceOptions(addStoreOption(command))
-    .addOption(
-      new Option('--deadline <duration>', 'stop waiting after this long, e.g. 90m').argParser(
-        parseDeadline,
-      ),
-    )
+    .option('--deadline <duration>', 'stop waiting after this long, e.g. 90m', parseDeadline)
     .addHelpText(
       'after',
       `
@@ -39,11 +37,6 @@ finished, or not all nodes were seen restored; 4 the rollback broke off.`,
       const ended = await withRemediation(options, live =>
         takeBack(run, { ...live, despiteErrors: options.despiteErrors === true }),
       )
-      process.stdout.write(
-        options.format === 'json'
-          ? `${JSON.stringify(ended, null, 1)}\n`
-          : remediationText(ended, null, options.store, screenOf(process.stdout)),
-      )
-      process.exitCode = remediationExitCode(ended, 'rolled-back')
+      process.exitCode = printRun(ended, null, options, 'rolled-back')
     })
 }

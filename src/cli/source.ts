@@ -6,7 +6,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources } from '#model/read-mode.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
+import { everything, type Selection } from '#model/selection.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
 import {
   eksTargets,
@@ -18,6 +18,8 @@ import {
 } from '#pipeline/fleet.ts'
 import { eksNames } from '#pipeline/remediation/verify.ts'
 import { type FleetOptions, type PlaceOptions, policyOf, selectionOf } from './options.ts'
+import { openProgress } from './progress.ts'
+import { runSignal } from './signals.ts'
 
 type SourceRun = Pick<
   LiveOptions,
@@ -25,7 +27,7 @@ type SourceRun = Pick<
 > &
   Partial<Pick<LiveOptions, 'selection'>>
 
-/** Records of the live fleet. @throws OperatorError when the options contradict each other. */
+/** Records of the live fleet. @throws OperatorError if the place is unknown */
 export async function* liveRecords(
   options: FleetOptions,
   run: SourceRun,
@@ -33,6 +35,33 @@ export async function* liveRecords(
   const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
   const endpoints = await namedEndpoints(options, live.policy)
   yield* endpoints === null ? liveFleet(live) : kubeconfigFleet(endpoints, live)
+}
+
+/** The selection by EKS names, if the clusters are found in EKS. */
+export const eksSelection = ({ kubeconfig }: PlaceOptions, selection: Selection): Selection =>
+  kubeconfig === undefined ? { ...selection, clusters: eksNames(selection.clusters) } : selection
+
+/** What a command reads: its signal, its progress and its records. */
+export function openReading(options: FleetOptions & { snapshot?: string }) {
+  const { signal, end } = runSignal(options.deadline)
+  const progress = openProgress(process.stderr)
+  const { snapshot } = options
+  const onNodes: SourceRun['onNodes'] = ({ cluster, nodes }) => progress.expect(cluster, nodes)
+  return {
+    ...{ signal, progress, live: { signal, onNodes } },
+    /** Of the snapshot, or of the live fleet. @throws OperatorError as both */
+    records: (onTarget?: SourceRun['onTarget']) =>
+      snapshot === undefined
+        ? liveRecords(options, { signal, onNodes, onTarget })
+        : savedRecords(snapshot, options, signal),
+    nodeRead: () => {
+      if (snapshot === undefined) progress.nodeRead()
+    },
+    end: () => {
+      progress.end()
+      end()
+    },
+  }
 }
 
 /** The same clusters, checked instead of read. @throws OperatorError likewise. */
@@ -64,38 +93,23 @@ export async function* liveTargets(
 
 /** Clusters of a kubeconfig, or the cluster that runs this process; null: EKS is queried. */
 async function namedEndpoints(
-  options: PlaceOptions & { cluster?: string[] },
+  options: PlaceOptions,
   policy: Policy,
 ): Promise<NamedEndpoint[] | null> {
-  const isByFile =
-    options.kubeconfig !== undefined || options.context.length > 0 || options.allContexts === true
-  if (!isByFile && options.inCluster === undefined) return null
-  if (isByFile && options.inCluster !== undefined)
-    throw new OperatorError(
-      '--in-cluster reads the cluster around, --kubeconfig and --context others: give one or the other',
-    )
-  const [given, others] = isByFile
-    ? ['--kubeconfig and --context', 'others']
-    : ['--in-cluster', 'the one around']
-  if (Object.keys(options.tag).length > 0)
-    throw new OperatorError(`--tag chooses EKS clusters, ${given} ${others}: give one or the other`)
-  if ((options.cluster ?? []).length > 0)
-    throw new OperatorError(
-      `--cluster chooses EKS clusters, ${given} ${others}: give one or the other`,
-    )
-  // Where the instances are, neither says.
+  const { kubeconfig, context, allContexts, inCluster, region } = options
+  const isByFile = kubeconfig !== undefined || context.length > 0 || allContexts === true
+  if (!isByFile && inCluster === undefined) return null
+  // Neither knows the region of the instances.
   const isPlace =
-    options.region.length === 1 &&
-    policy.modes.some(({ mode }) => promisedSources[mode].includes('host'))
-  if (options.region.length > 0 && !isPlace)
+    region.length === 1 && policy.modes.some(({ mode }) => promisedSources[mode].includes('host'))
+  if (region.length > 0 && !isPlace)
     throw new OperatorError(
-      `--region chooses EKS clusters, ${given} ${others}: give one or the other; beside ${isByFile ? 'a kubeconfig' : 'it'} it names the one region in which the modes ssm and both ask SSM`,
+      '--region chooses EKS clusters. With --kubeconfig, --context or --in-cluster it names the one region in which modes ssm and both use SSM',
     )
-  // Loaded only where it is needed: client-node is large, and most runs need none of it.
-  if (options.inCluster !== undefined) return [await endpointAround(options.inCluster)]
+  // Loaded only if needed: client-node is large, and most runs need none of it.
+  if (inCluster !== undefined) return [await endpointAround(inCluster)]
   const { kubeconfigEndpoints } = await import('#clients/kubeconfig.ts')
-  const contexts = options.allContexts === true ? ['*'] : options.context
-  return kubeconfigEndpoints(options.kubeconfig ?? null, contexts)
+  return kubeconfigEndpoints(kubeconfig ?? null, allContexts === true ? ['*'] : context)
 }
 
 /** The cluster in whose pod this runs. @throws OperatorError */
@@ -104,25 +118,9 @@ export async function endpointAround(name: string): Promise<NamedEndpoint> {
   return inClusterEndpoint(name)
 }
 
-/** Records of a saved snapshot. @throws OperatorError when options that only a live fleet has are given too. */
-export function savedRecords(
+/** Records of a saved snapshot. */
+export const savedRecords = (
   file: string,
   options: FleetOptions,
   signal?: AbortSignal,
-): AsyncIterable<SnapshotRecord | MalformedLine> {
-  const { kubeconfig, context, allContexts, inCluster, region, tag } = options
-  const isLive =
-    kubeconfig !== undefined ||
-    allContexts === true ||
-    inCluster !== undefined ||
-    context.length > 0 ||
-    region.length > 0 ||
-    Object.keys(tag).length > 0
-  if (isLive)
-    throw new OperatorError(
-      '--snapshot audits a saved fleet: --kubeconfig, --context, --in-cluster, --region and --tag choose a live one',
-    )
-  if (options.mode !== undefined)
-    throw new OperatorError('--snapshot audits what was read: --mode says how to read a live fleet')
-  return savedFleet(file, selectionOf(options), signal)
-}
+): AsyncIterable<SnapshotRecord | MalformedLine> => savedFleet(file, selectionOf(options), signal)

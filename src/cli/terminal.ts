@@ -26,6 +26,23 @@ export interface Screen {
   columns: number
 }
 
+/** How a text paints, and how wide its lines are. @param widest longer lines are hard to read */
+export const sheetOf = ({ hasColour, columns }: Screen, widest: number) => ({
+  paint: painter(hasColour),
+  width: Math.min(columns, widest),
+})
+
+/** The lines of the first items, then a line with the number of the others. */
+export function firstLines<Item>(
+  items: readonly Item[],
+  most: number,
+  linesOf: (item: Item) => string[],
+  more: (count: number) => string,
+): string[] {
+  const lines = items.slice(0, most).flatMap(linesOf)
+  return items.length > most ? [...lines, more(items.length - most)] : lines
+}
+
 /** What standard output shows: a file, or a reader at the other end of a pipe, has no colours and no width of its own. */
 export const screenOf = ({ isTTY, columns, hasColors }: NodeJS.WriteStream): Screen =>
   // A terminal that does not know its width says 0.
@@ -53,7 +70,7 @@ export function cutToColumns(text: string, columns: number): string {
 }
 
 /** Breaks a text at blanks, and within what is written without any; the first line begins with `first`, the others with `rest`. */
-export function wrap(text: string, columns: number, first: string, rest = first): string[] {
+export function wrap(text: string, columns: number, first = '', rest = first): string[] {
   const lines: string[] = []
   let line = first
   let isEmpty = true
@@ -68,3 +85,7 @@ export function wrap(text: string, columns: number, first: string, rest = first)
   }
   return [...lines, line]
 }
+
+/** The same, each line after the first two columns further in. */
+export const indented = (text: string, columns: number, by = 2): string[] =>
+  wrap(text, columns, ' '.repeat(by), ' '.repeat(by + 2))

@@ -11,7 +11,7 @@ import { minuteOf, tickOf } from '#pipeline/service/tick.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseSettings } from '#settings.ts'
-import { parseClusterName, parseDeadline } from './options.ts'
+import { deadlineOption, parseClusterName } from './options.ts'
 import { endpointAround } from './source.ts'
 import { clean } from './terminal.ts'
 import { version } from './version.ts'
@@ -32,14 +32,7 @@ export function tickCommand(): Command {
         .argParser(parseTick)
         .default(undefined, 'this minute'),
     )
-    .addOption(
-      new Option(
-        '--deadline <duration>',
-        'time limit of the run; reading stops at 80 % of it, e.g. 90s, 10m',
-      )
-        .argParser(parseDeadline)
-        .default(15 * 60_000, '15m'),
-    )
+    .addOption(deadlineOption('time limit of the run; reading stops at 80 % of it, e.g. 90s, 10m'))
     .option(
       '--in-cluster <name>',
       'read the cluster of this pod, by its service account, instead of the EKS clusters of the policy',

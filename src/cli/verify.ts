@@ -6,23 +6,22 @@ import type { Plan, PlanStep } from '#model/plan.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
 import type { VerificationReport } from '#model/remediation.ts'
 import { everything, type Selection, selectsCluster, selectsNode } from '#model/selection.ts'
-import { eksNames, verifyPlan } from '#pipeline/remediation/verify.ts'
+import { verifyPlan } from '#pipeline/remediation/verify.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
 import { verificationExitCode } from './exit-code.ts'
 import {
   addFleetOptions,
   addFormatOption,
+  exiting,
   type FleetOptions,
-  parseText,
   policyOf,
   selectionOf,
+  snapshotOption,
   textOf,
 } from './options.ts'
-import { openProgress } from './progress.ts'
 import { nodesOf, reasonLines } from './reason-lines.ts'
-import { runSignal } from './signals.ts'
-import { liveRecords, savedRecords } from './source.ts'
-import { painter, type Screen, screenOf, wrap } from './terminal.ts'
+import { eksSelection, liveRecords, openReading, savedRecords } from './source.ts'
+import { type Screen, screenOf, sheetOf, wrap } from './terminal.ts'
 
 interface VerifyOptions extends FleetOptions {
   snapshot?: string
@@ -32,11 +31,7 @@ interface VerifyOptions extends FleetOptions {
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .argument('<plan>', 'the plan file')
-    .option(
-      '--snapshot <file>',
-      'read nodes from a snapshot taken after the change, instead of live',
-      parseText,
-    )
+    .addOption(snapshotOption('read nodes from a snapshot taken after the change, instead of live'))
   return addFormatOption(addFleetOptions(command))
     .addHelpText(
       'after',
@@ -53,28 +48,22 @@ Examples:
 Exit codes: 0 all are verified; 1 the change failed on some nodes; 2 bad usage or bad input; 3 some
 nodes are not yet verified, or could not be read; 4 failed.`,
     )
-    .action(async (file: string, options: VerifyOptions) => {
-      process.exitCode = await runVerify(file, options)
-    })
+    .action(exiting(runVerify))
 }
 
 async function runVerify(file: string, given: VerifyOptions): Promise<number> {
   const plan = parsePlan(textOf(file, 'plan'), file)
   const options = { ...given, plannedModes: plan.snapshot.modes }
   const steps = chosenSteps(plan, selectionOf(options))
-  const { signal, end } = runSignal(options.deadline)
-  const progress = openProgress(process.stderr)
+  const reading = openReading(options)
+  const { signal } = reading
   const inputErrors: string[] = []
   const read = (selection: Selection) =>
     options.snapshot === undefined
       ? liveRecords(options, {
-          signal,
+          ...reading.live,
           objects: 'none',
-          selection:
-            options.kubeconfig === undefined
-              ? { ...selection, clusters: eksNames(selection.clusters) }
-              : selection,
-          onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
+          selection: eksSelection(options, selection),
         })
       : wholeLines(
           savedRecords(
@@ -85,8 +74,11 @@ async function runVerify(file: string, given: VerifyOptions): Promise<number> {
           inputErrors,
         )
   try {
-    const report = await verifyPlan(plan, steps, { policy: policyOf(options), signal, read }, () =>
-      progress.nodeRead(),
+    const report = await verifyPlan(
+      plan,
+      steps,
+      { policy: policyOf(options), signal, read },
+      reading.progress.nodeRead,
     )
     process.stdout.write(
       options.format === 'json'
@@ -97,8 +89,7 @@ async function runVerify(file: string, given: VerifyOptions): Promise<number> {
       process.stderr.write(`${options.snapshot}: ${error}\n`)
     return verificationExitCode(report, inputErrors)
   } finally {
-    progress.end()
-    end()
+    reading.end()
   }
 }
 
@@ -139,10 +130,9 @@ const widest = 120
 function verificationText(
   { id }: Plan,
   { counts, nodes }: VerificationReport,
-  { hasColour, columns }: Screen,
+  screen: Screen,
 ): string {
-  const paint = painter(hasColour)
-  const width = Math.min(columns, widest)
+  const { paint, width } = sheetOf(screen, widest)
   const { verified, notYet, wrong } = counts
   const left = (state: 'wrong' | 'not-yet') =>
     nodes.flatMap(one =>
@@ -157,11 +147,7 @@ function verificationText(
     ...reasonLines('Wrong', left('wrong'), placed),
     ...reasonLines('Not yet', left('not-yet'), placed),
     ...(wrong === 0 && notYet === 0
-      ? wrap(
-          'Each runs with what the plan says, is well, and does what the plan promised.',
-          width,
-          '',
-        )
+      ? wrap('Each runs with what the plan says, is well, and does what the plan promised.', width)
       : []),
   ]
   return `${lines.join('\n')}\n`

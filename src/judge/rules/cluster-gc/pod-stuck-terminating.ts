@@ -15,7 +15,7 @@ export const podStuckTerminating = clusterRule({
   severity: 'medium',
   needs: ['pods'],
   fate: 'held',
-  title: 'Pods hang in deletion',
+  title: 'Pods are stuck in Terminating',
   why: 'A pod that is being deleted goes when its kubelet has ended it and its finalizers are gone. Where either does not come, it stays: its StatefulSet makes no other, its volumes stay attached, its node does not drain.',
   fix: 'Bring the node back or delete it; where it is off for certain, taint it node.kubernetes.io/out-of-service. Of a finalizer, look for the controller that should take it away. Delete by force only what certainly does not run.',
   sources: [

@@ -15,7 +15,7 @@ export const volumeHeldInDeletion = clusterRule({
   severity: 'medium',
   needs: ['volumes'],
   fate: 'held',
-  title: 'Volumes or claims hang in deletion',
+  title: 'PersistentVolumes or PVCs are stuck in deletion',
   why: 'A claim goes when no pod uses it any more, finished ones included, and a volume when it is no longer bound. Until then a finalizer protects each. Its data looks safe, but it is not: it goes the moment the last pod does.',
   fix: 'If the data is wanted, copy it now: the deletion cannot be taken back. Else delete the pods that use the claim, finished ones too; of other finalizers, look for the driver that should take them away.',
   sources: [

@@ -1,0 +1,141 @@
+/** Each highwater command that the README and docs/ show runs once, in their order, in one folder beside a lab. */
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { beforeAll, expect, it } from 'vitest'
+import { startLab } from '#lab/lab.ts'
+import { remediationScenario } from '#lab/scenarios/remediation.ts'
+import { labApprovalKey, labRunKey } from '#lab/world.ts'
+import { deployedDocuments } from '#pipeline/documents.ts'
+import { runCommand } from '#test/in-process.ts'
+import { schemaErrors } from '#test/json-schema.ts'
+import { type ShownCommand, shownCommands } from '#test/shown-commands.ts'
+import { schemasOf } from '#tools/schemas.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'highwater-shown-'))
+const bucket = 'highwater-shown'
+
+/** Example names and placeholders of the documents, and their values in the lab. */
+const values = new Map([
+  ['prod', 'shop'],
+  ['staging', 'shop'],
+  ['stage', 'shop'],
+  ['CLUSTER', 'shop'],
+  ['~/.kube/config', 'kubeconfig'],
+  ['yesterday.ndjson.gz', 'today.ndjson.gz'],
+  ['s3://BUCKET/PREFIX', `s3://${bucket}/shown`],
+  ['s3://our-bucket/highwater', `s3://${bucket}/shown`],
+  ['MODE', 'both'],
+  ['RULE', 'eviction-before-image-gc'],
+  ['FILE', 'highwater.yaml'],
+  ['ROLE_ARN', 'arn:aws:iam::111122223333:role/a'],
+  ['AUDIT_ROLE_ARN', 'arn:aws:iam::111122223333:role/a'],
+])
+
+/** What cannot run here, and the test that runs it. */
+const elsewhere: readonly [option: string, test: string][] = [
+  ['--in-cluster', 'test/e2e/in-cluster.test.ts'], // needs a pod
+]
+
+/** Names of commands in a sentence, without what they require: their help is read. */
+const names = ['apply', 'approve --store', 'approve-policy', 'history --cluster', 'predict --fill']
+
+/** The words after `highwater`, also of `source <(highwater …)` and `npx --no -- highwater …`; null: another program. */
+function argumentsOf({ words }: ShownCommand): string[] | null {
+  const at = words.findIndex(word => /^(<\()?highwater$/.test(word))
+  const isOurs = at === 0 || (at > 0 && ['source', 'npx'].includes(words[0] ?? ''))
+  return isOurs ? words.slice(at + 1).map(word => word.replace(/\)$/, '')) : null
+}
+const commands = ['README.md', ...globSync('docs/**/*.md').toSorted()]
+  .flatMap(shownCommands)
+  .flatMap(command => {
+    const words = argumentsOf(command)
+    return words === null ? [] : [{ ...command, words }]
+  })
+  .filter(({ words }) => !elsewhere.some(([option]) => words.includes(option)))
+/** Each once: the first of equal ones. */
+const distinct = commands.filter(
+  ({ words }, index) =>
+    commands.findIndex(other => other.words.join(' ') === words.join(' ')) === index,
+)
+
+/** 1: findings; 3: not all could be read, or some nodes were passed over. */
+const fine = [0, 1, 3]
+
+let environment: Record<string, string> = {}
+const planned = () => JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'))
+const run = (args: string[]) => runCommand(args, { cwd: folder, env: environment })
+
+beforeAll(async () => {
+  const scenario = { ...remediationScenario({ nodes: 2 }), s3: { buckets: [bucket] } }
+  const lab = await startLab(scenario, {
+    documents: deployedDocuments(),
+    storeFolder: join(folder, 'buckets'),
+  })
+  environment = {
+    ...lab.environment,
+    ...{ HIGHWATER_BUCKET: bucket, HIGHWATER_PREFIX: 'shown/' },
+    ...{ XDG_CONFIG_HOME: join(folder, 'config') },
+    ...{ HIGHWATER_RUN_KEY_ID: labRunKey, HIGHWATER_APPROVAL_KEY_ID: labApprovalKey },
+  }
+  writeFileSync(join(folder, 'kubeconfig'), lab.kubeconfig)
+  return async () => {
+    await lab.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 120_000)
+
+it.each(distinct)('$file: $text', { timeout: 120_000 }, async ({ block, words: shown }) => {
+  const words = [...shown]
+  const isName = block === null && names.includes(words.join(' '))
+  if (isName) words.splice(1, words.length, '--help')
+  if (words[0] === 'plan') {
+    // No node of the lab breaks the rule of the example: the change is named instead.
+    const percents = ['imageGCHighThresholdPercent=70', 'imageGCLowThresholdPercent=60']
+    const rule = words.indexOf('--rule')
+    rmSync(join(folder, 'plan.json'), { force: true })
+    if (rule > 0) words.splice(rule, 2, ...percents.flatMap(one => ['--set', one]))
+  }
+  if (words[0] === 'approve' && !isName) values.set('DIGEST', planned().digest)
+  if (words[0] === 'rollback') values.set('RUN', planned().id)
+  const { code, stdout, stderr } = await run(words.map(word => values.get(word) ?? word))
+  expect(fine, `${stdout}${stderr}`).toContain(code)
+  if (words[0] === 'collect') {
+    const { stdout: list } = await run(['predict', '--snapshot', 'today.ndjson.gz', '-o', 'json'])
+    values.set('NODE', JSON.parse(list).nodes[0].node)
+  }
+})
+
+/** The documents of a file: the lines of a snapshot, else the JSON itself without its seal. */
+function documentsIn(path: string): { schema?: string }[] {
+  const bytes = readFileSync(path)
+  const text = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()
+  if (path.includes('.ndjson'))
+    return text
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+  const { seal: _, ...document } = JSON.parse(text)
+  return [document]
+}
+
+it('each file of a published format that these commands wrote is as its schema says', () => {
+  const errorsOf = Object.fromEntries(
+    Object.entries(schemasOf(false)).map(([name, schema]) => [name, schemaErrors({ ...schema })]),
+  )
+  const written = new Set<string>()
+  const paths = globSync(['**/*.json', '**/*.json.gz', '**/*.ndjson.gz'], { cwd: folder })
+  for (const path of paths)
+    for (const document of documentsIn(join(folder, path))) {
+      const isLine = path.endsWith('.ndjson.gz') && path.includes('snapshot')
+      const name = isLine
+        ? 'snapshot'
+        : (/^highwater\.([a-z-]+)\/1$/.exec(document.schema ?? '')?.[1] ?? '')
+      const errors = errorsOf[name]?.(document)
+      if (errors === undefined) continue
+      written.add(name)
+      expect({ path, errors }).toEqual({ path, errors: [] })
+    }
+  expect([...written].sort()).toEqual(['approval', 'findings', 'plan', 'snapshot'])
+})

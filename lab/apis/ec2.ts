@@ -4,12 +4,20 @@ import { type Caller, type CredentialProblem, checkAuthorization } from '#lab/cr
 import type { LaunchTemplateScenario } from '#lab/scenarios/scenario.ts'
 import { labAccount, type World } from '#lab/world.ts'
 import { type Elements, elements } from '#lab/xml.ts'
-import { filtered, instancesOf, volumesOf } from './ec2/cluster-resources.ts'
+import {
+  filtered,
+  instancesOf,
+  instancesWanted,
+  nodeVolumesOf,
+  volumesOf,
+} from './ec2/cluster-resources.ts'
 
 const version = '2016-11-15'
 const namespace = `http://ec2.amazonaws.com/doc/${version}/`
 const versionsMax = 200
 const filtersMax = 10
+/** Source: EC2 user guide, filters: at most 200 values. */
+const filterValuesMax = 200
 const pageMin = 5
 
 const notValid = 'AWS was not able to validate the provided access credentials'
@@ -37,7 +45,7 @@ const paging = ['MaxResults', 'NextToken']
 const filters = Array.from({ length: filtersMax }, (_, index) => `Filter.${index + 1}`).flatMap(
   filter => [
     `${filter}.Name`,
-    ...Array.from({ length: filtersMax }, (_, index) => `${filter}.Value.${index + 1}`),
+    ...Array.from({ length: filterValuesMax }, (_, index) => `${filter}.Value.${index + 1}`),
   ],
 )
 
@@ -59,7 +67,14 @@ const describes: readonly Describe[] = [
         world,
         parameters,
         'volumeSet',
-        filtered(volumesOf(world, caller), parameters, 'status'),
+        filtered(
+          [
+            ...volumesOf(world, caller),
+            ...nodeVolumesOf(world, caller, instancesWanted(parameters)),
+          ],
+          parameters,
+          'status',
+        ),
       ),
   ],
   [

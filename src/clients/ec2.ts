@@ -168,9 +168,11 @@ const volumeObject = ({
   State,
   CreateTime,
   AvailabilityZone,
+  Attachments,
 }: Volume): RawObject => ({
   ...{ VolumeId, Size, VolumeType, Iops, Throughput, State, AvailabilityZone },
   CreateTime: CreateTime?.toISOString(),
+  Attachments: Attachments?.map(({ InstanceId, Device }) => ({ InstanceId, Device })),
 })
 
 const instanceObject = ({

@@ -21,6 +21,7 @@ import type {
 } from '#model/record.ts'
 import { type Selection, selectsAllNodes, selectsNode } from '#model/selection.ts'
 import { asCompleted } from './as-completed.ts'
+import { type ListedNode, withVolumes } from './attached-volumes.ts'
 import type {
   ClusterCollector,
   ClusterInAws,
@@ -41,6 +42,8 @@ export interface CollectOptions {
   inspector: Inspector | null
   /** Null: EKS does not know the cluster, or its place is unknown. */
   aws: ClusterInAws | null
+  /** Whether EC2 is asked for the volumes of the nodes. */
+  readsVolumes: boolean
   /** Client for direct calls to kubelets. Null: no identity is configured, or the mode needs none. */
   kubelet: KubeletIdentity | null
   policy: Policy
@@ -222,7 +225,9 @@ function readNodes(
     options.inspector === null
       ? pace.concurrency
       : Math.max(pace.concurrency, 2 * commandInstancesMax)
-  return asCompleted(nodes, node => readNode(cluster, node, options, context), atOnce)
+  const aws = options.readsVolumes ? options.aws : null
+  const listed = withVolumes(nodes, aws, options.signal)
+  return asCompleted(listed, each => readNode(cluster, each, options, context), atOnce)
 }
 
 /** Objects without a node or an owner can be judged only if the whole cluster is selected. */
@@ -292,7 +297,7 @@ const isUnreached = (error: unknown): boolean =>
 
 async function readNode(
   cluster: string,
-  node: KubernetesNode,
+  { node, volumes }: ListedNode,
   options: Pick<CollectOptions, 'mode' | 'collectors' | 'now' | 'prune'>,
   context: CollectContext,
 ): Promise<NodeRecord> {
@@ -317,6 +322,8 @@ async function readNode(
     Object.assign(record, answers)
     record.errors?.push(...(errors ?? []))
   }
+  const attached = await volumes
+  if (attached !== null) Object.assign(record, prune({ volumes: attached }))
   record.at = now().toISOString()
   return record
 }

@@ -99,6 +99,17 @@ export interface Freeable {
   unusableBytes: number | null
 }
 
+/** An EBS volume. Null: EC2 does not report it. */
+export interface NodeVolume {
+  volumeId: string | null
+  /** `/dev/xvda`. */
+  device: string | null
+  /** `gp3`. */
+  type: string | null
+  sizeBytes: number | null
+  iops: number | null
+}
+
 export interface NodeLedger {
   schema: 'highwater.ledger/1'
   filesystems: FilesystemLedger[]
@@ -109,4 +120,6 @@ export interface NodeLedger {
   /** Up to twenty, largest first. */
   namespaces: GroupDiskUse[]
   freeable: Freeable
+  /** By device, up to eight; null: not read; empty: EC2 lists none. */
+  volumes: NodeVolume[] | null
 }

@@ -2,6 +2,7 @@
  * What was read of one node, parsed once (snapshot/node-input.ts). Replay, judge and remediate read only this: a field has its type, or is
  * absent. Kubernetes, CRI and kubelet objects keep their API's own field names.
  */
+import type { EbsVolume } from './cluster-objects.ts'
 import type { RunningConfiguration } from './kubelet-configuration.ts'
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
 import type { ReadMode } from './read-mode.ts'
@@ -231,6 +232,13 @@ export interface KnownImages {
   images?: { id?: string; firstDetected?: string | null; lastUsed?: string | null }[]
 }
 
+/** An EBS volume of the node. */
+export interface AttachedVolume
+  extends Pick<EbsVolume, 'VolumeId' | 'Size' | 'VolumeType' | 'Iops'> {
+  /** `/dev/xvda`. */
+  Device?: string
+}
+
 /** Null: not read. `errors` has the reason if a collector tried. */
 export interface NodeInput {
   kind: 'Node'
@@ -245,5 +253,6 @@ export interface NodeInput {
   runtime: Runtime | null
   host: Host | null
   known: KnownImages | null
+  volumes: readonly AttachedVolume[] | null
   errors: readonly ReadError[]
 }

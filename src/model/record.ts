@@ -88,6 +88,8 @@ export interface NodeRecord {
   runtime?: RawObject | null
   host?: RawObject | null
   known?: RawObject | null
+  /** Its EBS volumes, of EC2 DescribeVolumes, each with the `Device` of its attachment. */
+  volumes?: RawObject[] | null
   errors?: ReadError[]
 }
 

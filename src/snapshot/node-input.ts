@@ -1,12 +1,20 @@
 /** The one place where what was read of a node gets its types. */
 import { parseConfigz } from '#model/kubelet-configuration.ts'
-import type { Host, KnownImages, NodeInput, Runtime, Summary } from '#model/node-input.ts'
+import type {
+  AttachedVolume,
+  Host,
+  KnownImages,
+  NodeInput,
+  Runtime,
+  Summary,
+} from '#model/node-input.ts'
 import { defaultReadMode } from '#model/read-mode.ts'
 import type { NodeRecord, ReadError } from '#model/record.ts'
 
 /** @param record as `prune` leaves it: each part is cut to the shape of its type (shapes.ts), so a field has its type or is absent. */
 export function nodeInput(record: NodeRecord): NodeInput {
-  const { cluster, at, mode, node, configz, summary, pods, runtime, host, known, errors } = record
+  const { cluster, at, mode, node, configz, summary, pods, runtime, host, known, volumes, errors } =
+    record
   return {
     kind: 'Node',
     cluster,
@@ -19,6 +27,7 @@ export function nodeInput(record: NodeRecord): NodeInput {
     runtime: (runtime as Runtime | null | undefined) ?? null,
     host: (host as Host | null | undefined) ?? null,
     known: (known as KnownImages | null | undefined) ?? null,
+    volumes: (volumes as AttachedVolume[] | null | undefined) ?? null,
     errors: (errors ?? []).map(withCause),
   }
 }

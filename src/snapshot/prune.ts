@@ -33,6 +33,7 @@ import {
   podShape,
   runtimeShape,
   summaryShape,
+  volumeShape,
 } from './shapes.ts'
 
 /** The record as it is written to a snapshot and as every later stage sees it; the same for a live fleet and a snapshot read back. Pruning twice changes nothing. */
@@ -101,8 +102,10 @@ const cutters = {
   runtime: value => keepRedacted(value, runtimeShape, 'runtime'),
   host: value => redactTexts(withoutHostSecrets(keep(value, hostShape))),
   known: value => keepRedacted(value, knownShape, 'known'),
+  volumes: value => keepRedacted(value, volumesShape, 'volumes'),
 } satisfies Partial<Record<keyof NodeRecord, (value: unknown) => unknown>>
 const podsShape = list(podShape)
+const volumesShape = list(volumeShape)
 
 type KeptParts = Partial<Pick<NodeRecord, keyof typeof cutters>>
 

@@ -198,13 +198,14 @@ function mistakeIn(value: unknown): string | null {
 }
 
 function mistakeInNode(value: Record<string, unknown>): string | null {
-  const { node, at, pods } = value
+  const { node, at, pods, volumes } = value
   const metadata = isRawObject(node) ? node.metadata : null
   if (!isRawObject(metadata) || typeof metadata.name !== 'string' || metadata.name === '')
     return 'Node without node.metadata.name'
   if (at != null && (typeof at !== 'string' || !isMoment(at))) return 'Node.at is no time'
   for (const key of ['configz', 'summary', 'runtime', 'host', 'known'])
     if (value[key] != null && !isRawObject(value[key])) return `Node.${key} is no object`
+  if (volumes != null && !isListOfObjects(volumes)) return 'Node.volumes is no list of objects'
   return pods == null || isListOfObjects(pods) ? null : 'Node.pods is no list of objects'
 }
 

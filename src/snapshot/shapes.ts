@@ -1,7 +1,7 @@
 /** What of each kind of answer is kept: what rules and replays read, in the API's own names. */
 import type { GarbageObjects } from '#model/cluster-objects.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
-import type { Host, KnownImages, Runtime, Summary } from '#model/node-input.ts'
+import type { AttachedVolume, Host, KnownImages, Runtime, Summary } from '#model/node-input.ts'
 import { garbageShapes } from './garbage-shapes.ts'
 import { list, type Shape, type ShapeOf, text } from './shape.ts'
 
@@ -393,6 +393,14 @@ export const hostShape: ShapeOf<Host> = {
 export const knownShape: ShapeOf<KnownImages> = {
   kubeletStartedAt: 'text',
   images: list({ id: 'text', firstDetected: 'text?', lastUsed: 'text?' }),
+}
+
+export const volumeShape: ShapeOf<AttachedVolume> = {
+  VolumeId: 'text',
+  Size: 'integer',
+  VolumeType: 'text',
+  Iops: 'integer',
+  Device: 'text',
 }
 
 /** Of deployments and their ReplicaSets; of volumes. */

@@ -407,8 +407,8 @@ describe('cluster garbage', () => {
       })
       const lab = await labOf([{ ...garbage, ec2PageSize: 2 }])
       expect(found((await auditLive()).document)).toEqual(expected)
-      // Of two tags each: three pages of what bears the one, an empty one of the other; and of instances the same.
-      expect(lab.requests().routes.ec2).toMatchObject({ DescribeVolumes: 4, DescribeInstances: 4 })
+      // Of two tags each: three pages of the one, an empty one of the other; of instances the same. Volumes of nodes: two pages.
+      expect(lab.requests().routes.ec2).toMatchObject({ DescribeVolumes: 6, DescribeInstances: 4 })
       await labOf([
         changed({
           access: {

@@ -36,6 +36,7 @@ export interface NodeExample {
   allocatable?: NodeSubject['allocatable']
   /** GiB by holder on its one disk of 100 GiB, all measured on the node. */
   held?: Partial<Record<DiskHolder, number>>
+  volumes?: NodeLedger['volumes'] | undefined
   node?: NodeSubject['node']
   pods?: NodeSubject['pods']
   /** Null: not read. */
@@ -212,6 +213,7 @@ function ledgerOf(held: NonNullable<NodeExample['held']>): NodeLedger {
     pods: [],
     owners: [],
     namespaces: [],
+    volumes: null,
     freeable: {
       nextImageGcBytes: null,
       unusedImageBytes: null,
@@ -249,7 +251,7 @@ export function exampleSubject(
     containerGC: example.containerGC ?? null,
     localStorageEvictions: example.localStorageEvictions ?? [],
     allocatable: example.allocatable ?? null,
-    ledger: ledgerOf(example.held ?? {}),
+    ledger: { ...ledgerOf(example.held ?? {}), volumes: example.volumes ?? null },
     node: example.node ?? {},
     pods: example.pods === undefined ? [] : example.pods,
     summary: example.summary === undefined ? {} : example.summary,

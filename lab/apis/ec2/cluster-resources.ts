@@ -7,6 +7,7 @@ import type { Elements } from '#lab/xml.ts'
 interface Tagged {
   tags: Readonly<Record<string, string>>
   state: string
+  instance?: string
   shown: Elements
 }
 
@@ -53,6 +54,30 @@ export const volumesOf = (world: World, caller: Caller): Tagged[] =>
     ),
   )
 
+/** The disk of each running instance that is asked for. @param wanted their ids */
+export const nodeVolumesOf = (
+  world: World,
+  caller: Caller,
+  wanted: ReadonlySet<string>,
+): Tagged[] =>
+  own(world, caller).flatMap(({ scenario: { nodes, goneInstances = [] } }) =>
+    nodes.names().flatMap(name => {
+      const lab = nodes.node(name)
+      const instance = goneInstances.includes(name) ? null : instanceId(lab, world.at)
+      if (instance === null || !wanted.has(instance)) return []
+      const { capacity, nodeInfo } = lab?.node(world.at).status ?? {}
+      const kibibytes = Number.parseInt(capacity?.['ephemeral-storage'] ?? '', 10)
+      const device = nodeInfo?.osImage?.startsWith('Bottlerocket') ? '/dev/xvdb' : '/dev/xvda'
+      const shown = {
+        volumeId: instance.replace('i-', 'vol-'),
+        size: String(Math.ceil(kibibytes / 2 ** 20)),
+        ...{ volumeType: 'gp3', iops: '3000', status: 'in-use' },
+        attachmentSet: { item: [{ instanceId: instance, device, status: 'attached' }] },
+      }
+      return [{ tags: {}, state: 'in-use', instance, shown }]
+    }),
+  )
+
 /** Instances of its nodes, except nodes whose instance is gone. */
 export const instancesOf = (world: World, caller: Caller): Tagged[] =>
   own(world, caller).flatMap(({ scenario: { name, nodes, goneInstances = [] } }) => {
@@ -90,7 +115,27 @@ export function filtered(
   parameters: URLSearchParams,
   stateFilter: string,
 ): Elements[] {
-  const filters = [...parameters].flatMap(([key, name]) => {
+  const filters = filtersIn(parameters)
+  const fits = ({ tags, state, instance = '' }: Tagged) =>
+    filters.every(({ name, values }) => {
+      if (name === stateFilter) return values.includes(state)
+      if (name === attachedInstance) return values.includes(instance)
+      if (name.startsWith('tag:')) return values.includes(tags[name.slice('tag:'.length)] ?? '')
+      throw new Refusal(501, 'NotImplemented', `the lab does not know the filter ${name}`)
+    })
+  return all.filter(fits).map(({ shown }) => shown)
+}
+
+const attachedInstance = 'attachment.instance-id'
+
+/** The instances by which volumes are filtered; empty: they are not. */
+export const instancesWanted = (parameters: URLSearchParams): ReadonlySet<string> =>
+  new Set(
+    filtersIn(parameters).flatMap(({ name, values }) => (name === attachedInstance ? values : [])),
+  )
+
+const filtersIn = (parameters: URLSearchParams): { name: string; values: string[] }[] =>
+  [...parameters].flatMap(([key, name]) => {
     const [, index] = /^Filter\.(\d+)\.Name$/.exec(key) ?? []
     if (index === undefined) return []
     const values = [...parameters]
@@ -98,11 +143,3 @@ export function filtered(
       .map(([, value]) => value)
     return [{ name, values }]
   })
-  const fits = ({ tags, state }: Tagged) =>
-    filters.every(({ name, values }) => {
-      if (name === stateFilter) return values.includes(state)
-      if (name.startsWith('tag:')) return values.includes(tags[name.slice('tag:'.length)] ?? '')
-      throw new Refusal(501, 'NotImplemented', `the lab does not know the filter ${name}`)
-    })
-  return all.filter(fits).map(({ shown }) => shown)
-}

@@ -14,7 +14,7 @@ export const volumesResource: AwsResource = {
   resource: 'volumes.ec2.amazonaws.com',
   kind: 'disks',
   action: 'ec2:DescribeVolumes',
-  purpose: 'unused disks of a cluster, and their cost',
+  purpose: 'EBS volumes of nodes; unused disks of a cluster, and their cost',
 }
 export const instancesResource: AwsResource = {
   resource: 'instances.ec2.amazonaws.com',
@@ -42,6 +42,14 @@ export const clusterFilters = (cluster: string, resource: 'volumes' | 'instances
     values: [cluster],
   },
 ]
+
+/** Volumes of these instances. Source: EC2 API reference, DescribeVolumes, filter attachment.instance-id. */
+export const attachedFilter = (instances: string[]): TagFilter => ({
+  name: 'attachment.instance-id',
+  values: instances,
+})
+/** Source: EC2 user guide, filters: at most 200 values. */
+export const attachedInstancesMax = 200
 
 /** States in which there is an instance, and it may cost money. Source: EC2 API reference, InstanceState. */
 export const livingInstanceStates = ['pending', 'running', 'stopping', 'stopped']

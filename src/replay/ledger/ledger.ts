@@ -3,7 +3,9 @@
  * only the node can tell is one line.
  */
 import type { FilesystemLedger, NodeLedger } from '#model/disk-ledger.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { FilesystemState, NodePrediction } from '#model/prediction.ts'
+import { byText } from '#model/text-order.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { balanced, type Entry } from './balance.ts'
@@ -11,6 +13,8 @@ import { type Disk, folderEntries } from './folder-space.ts'
 import { freeableOf } from './freeable.ts'
 import { imageEntries, snapshotSpace } from './image-space.ts'
 import { largest, type PodUse, podUseOf } from './pod-use.ts'
+
+const shownVolumes = 8
 
 /** Null: the size of no filesystem is known. */
 export function nodeLedger(
@@ -27,8 +31,22 @@ export function nodeLedger(
     filesystems,
     ...largest(pods?.pods ?? []),
     freeable: freeableOf(node, filesystems, prediction, pods),
+    volumes: volumesOf(node.input),
   }
 }
+
+/** By device. */
+const volumesOf = ({ volumes }: NodeInput): NodeLedger['volumes'] =>
+  volumes
+    ?.map(({ VolumeId, Device, VolumeType, Size, Iops }) => ({
+      volumeId: VolumeId ?? null,
+      device: Device ?? null,
+      type: VolumeType ?? null,
+      sizeBytes: Size === undefined ? null : Size * 2 ** 30,
+      iops: Iops ?? null,
+    }))
+    .toSorted((a, b) => byText(a.device ?? '', b.device ?? ''))
+    .slice(0, shownVolumes) ?? null
 
 function filesystemLedger(
   node: PreparedNode,

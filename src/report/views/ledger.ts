@@ -121,13 +121,28 @@ function ledgerView(ledger: NodeLedger, language: Language) {
       words.ledger.group(groupName(group, language), language.bytes(group.bytes), group.pods),
     ),
     free: freeTexts(ledger.freeable, language),
+    volumes: volumeTexts(ledger.volumes, language),
   }
+}
+
+/** `/dev/xvda: gp3, 100 GiB, 3,000 IOPS (vol-0a1b)`. */
+function volumeTexts(volumes: NodeLedger['volumes'], { words: all, line, ...language }: Language) {
+  const { volumes: words } = all.ledger
+  if (volumes === null) return [words.unread]
+  if (volumes.length === 0) return [words.none]
+  const name = (text: string | null) => (text === null ? null : line(text, nameLimit))
+  return volumes.map(({ volumeId, device, type, sizeBytes, iops }) => {
+    const size = sizeBytes === null ? null : language.bytes(sizeBytes)
+    const rate = iops === null ? null : language.count(iops)
+    const text = words.volume(name(device), name(type), size, rate)
+    return volumeId === null ? text : `${text} (${name(volumeId)})`
+  })
 }
 
 /** Lines of plain text, each a sentence or a row. */
 export function ledgerText(ledger: NodeLedger, language: Language): string[] {
   const { ledger: words } = language.words
-  const { disks, pods, free } = ledgerView(ledger, language)
+  const { disks, pods, free, volumes } = ledgerView(ledger, language)
   const list = (title: string, lines: string[]) =>
     lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`)]
   return [
@@ -141,6 +156,7 @@ export function ledgerText(ledger: NodeLedger, language: Language): string[] {
     ),
     ...list(words.largestPods, pods),
     ...list(words.free.title, free),
+    ...list(words.volumes.title, volumes),
   ]
 }
 

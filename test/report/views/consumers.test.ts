@@ -14,6 +14,7 @@ const on = (name: string, group: string, owners: NodeLedger['owners']) =>
     ledger: {
       schema: 'highwater.ledger/1',
       filesystems: [],
+      volumes: null,
       pods: [],
       owners,
       namespaces: owners.map(({ namespace, bytes }) => ({

@@ -18,7 +18,7 @@ const freeable = {
 }
 const ledger = {
   schema: 'highwater.ledger/1' as const,
-  ...{ filesystems: [], pods: [], owners: [], namespaces: [], freeable },
+  ...{ filesystems: [], pods: [], owners: [], namespaces: [], freeable, volumes: null },
 }
 
 function freeWith(images: RememberedImage[], idleImageDays: number): string[] {

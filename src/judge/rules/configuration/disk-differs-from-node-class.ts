@@ -4,6 +4,8 @@ import { contextRule, line } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
 import { amountOf } from '#judge/values.ts'
 import type { NodeClass } from '#model/cluster-input.ts'
+import type { NodeLedger } from '#model/disk-ledger.ts'
+import type { Evidence } from '#model/finding.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 
 const gibibyte = 1024 ** 3
@@ -32,16 +34,17 @@ export const diskDiffersFromNodeClass = contextRule({
     identity.operatingSystem === 'linux' &&
     (identity.owner === 'karpenter' || identity.owner === 'managed-nodegroup'),
 
-  fact: ({ identity, node, disks }) => ({
+  fact: ({ identity, node, disks, ledger }) => ({
     owner: identity.owner,
     group: identity.group.name,
     amiFamily: identity.amiFamily,
     className: declaredNode({ identity, node }).nodeClass.name,
     template: declaredNode({ identity, node }).template,
     capacityBytes: disks.nodefs?.capacityBytes ?? null,
+    volumes: ledger?.volumes ?? null,
   }),
 
-  *judge({ capacityBytes, owner, group, className, template, amiFamily }, context) {
+  *judge({ capacityBytes, volumes, owner, group, className, template, amiFamily }, context) {
     const volume =
       owner === 'karpenter'
         ? volumeOfClass(className, amiFamily, context)
@@ -56,10 +59,19 @@ export const diskDiffersFromNodeClass = contextRule({
       evidence: [
         line('declared', volume.where, exactBytes(volume.sizeBytes)),
         line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
+        ...volumeEvidence(volumes),
       ],
     }
   },
 })
+
+const volumeEvidence = (volumes: NodeLedger['volumes']): Evidence[] =>
+  volumes?.map(({ volumeId, device, type, sizeBytes, iops }) => {
+    const size = sizeBytes === null ? 'unknown size' : exactBytes(sizeBytes)
+    const rate = `${iops ?? 'unknown'} IOPS`
+    const value = `${bounded(volumeId ?? '?', 40)}, ${bounded(type ?? 'unknown type', 20)}, ${size}, ${rate}`
+    return line('object', `EBS volume ${bounded(device ?? '?', 40)}`, value)
+  }) ?? [line('object', 'EBS volumes', 'unknown')]
 
 interface NodegroupNode {
   group: string

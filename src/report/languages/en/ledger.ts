@@ -80,6 +80,19 @@ const ledger = {
       `${group}: ${wanted} instead of ${present} keep image GC ahead of eviction for ${counted(days, 'day')} of growth (measured on ${known} of ${counted(all, 'node')}), ${difference}`,
     difference: (isMore: boolean, cost: string) => `${cost} ${isMore ? 'more' : 'less'}`,
   },
+  volumes: {
+    title: 'EBS volumes',
+    none: 'EC2 lists none',
+    unread: 'unknown: EC2 did not report them',
+    /** Null: unknown. */
+    volume: (
+      device: string | null,
+      type: string | null,
+      size: string | null,
+      iops: string | null,
+    ) =>
+      `${device ?? 'unknown device'}: ${type ?? 'unknown type'}, ${size ?? 'unknown size'}, ${iops ?? 'unknown'} IOPS`,
+  },
   consumer: (owner: string, bytes: string) => `Largest consumer: ${owner}, ${bytes}`,
   freeable: (free: string, unusable: string) =>
     `${free} can be freed now, ${unusable} are unusable behind thresholds`,

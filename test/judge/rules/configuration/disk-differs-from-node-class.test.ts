@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { diskDiffersFromNodeClass } from '#judge/rules/configuration/disk-differs-from-node-class.ts'
+import type { NodeLedger } from '#model/disk-ledger.ts'
 import type { ContextExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
@@ -11,6 +12,24 @@ const declares = (diskSize: number) => ({
 itJudgesExamples(diskDiffersFromNodeClass, { bad: declares(200), good: declares(100) })
 
 describe('disk-differs-from-node-class', () => {
+  it('names the volumes of the node, as far as EC2 reports them', () => {
+    const evidenceOf = (volumes: NodeLedger['volumes'] | undefined) => {
+      const outcome = outcomeIn(diskDiffersFromNodeClass, { ...declares(200), volumes })
+      return outcome.state === 'fail' ? outcome.failing.evidence.slice(2) : null
+    }
+    const gp3 = { volumeId: 'vol-1', device: '/dev/xvda', type: 'gp3' }
+    expect(evidenceOf([{ ...gp3, sizeBytes: 100 * 2 ** 30, iops: 3000 }])).toEqual([
+      {
+        kind: 'object',
+        what: 'EBS volume /dev/xvda',
+        value: 'vol-1, gp3, 107374182400 bytes (100.0 GiB), 3000 IOPS',
+      },
+    ])
+    expect(evidenceOf(undefined)).toEqual([
+      { kind: 'object', what: 'EBS volumes', value: 'unknown' },
+    ])
+  })
+
   const nodeClass = (spec: object): ContextExample => ({
     identity: { owner: 'karpenter', group: { kind: 'NodePool', namespace: null, name: 'burst' } },
     node: { metadata: { labels: { 'karpenter.k8s.aws/ec2nodeclass': 'burst' } } },

@@ -1,0 +1,85 @@
+/** EBS volumes of nodes: one question to EC2 for as many instances as a filter takes. */
+import { Ec2Api } from '#clients/ec2.ts'
+import { attachedFilter, attachedInstancesMax } from '#facts/aws/cluster-resources.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import type { ClusterInAws } from './collector.ts'
+
+const timeoutMs = 20_000
+
+/** Volumes of the nodes of an account, by instance; null: EC2 did not answer. */
+type Attached = ReadonlyMap<string, RawObject[]> | null
+
+export interface ListedNode {
+  node: KubernetesNode
+  /** Never rejects. Null: not known. */
+  volumes: Promise<RawObject[] | null>
+}
+
+/** The nodes in their order. @param aws null: volumes are not read */
+export async function* withVolumes(
+  nodes: AsyncIterable<KubernetesNode> | Iterable<KubernetesNode>,
+  aws: ClusterInAws | null,
+  signal: AbortSignal,
+): AsyncGenerator<ListedNode> {
+  let batch: KubernetesNode[] = []
+  for await (const node of nodes) {
+    batch.push(node)
+    if (aws !== null && batch.length < attachedInstancesMax) continue
+    yield* listed(batch, aws, signal)
+    batch = []
+  }
+  yield* listed(batch, aws, signal)
+}
+
+function* listed(
+  nodes: KubernetesNode[],
+  aws: ClusterInAws | null,
+  signal: AbortSignal,
+): Generator<ListedNode> {
+  const found = nodes.map(node => ({ node, id: ec2Instance(node) }))
+  const ids = found.flatMap(({ id }) => id ?? [])
+  const attached = aws === null || ids.length === 0 ? null : attachedTo(ids, aws, signal)
+  for (const { node, id } of found)
+    yield {
+      node,
+      volumes: Promise.resolve(attached).then(known =>
+        known === null || id === null ? null : (known.get(id) ?? []),
+      ),
+    }
+}
+
+/** A hybrid node has an id of SSM. */
+function ec2Instance(node: KubernetesNode): string | null {
+  const { instanceId } = nodeIdentity(node)
+  return instanceId?.startsWith('i-') ? instanceId : null
+}
+
+async function attachedTo(
+  ids: string[],
+  { region, credentials }: ClusterInAws,
+  signal: AbortSignal,
+): Promise<Attached> {
+  const ec2 = new Ec2Api(region, credentials)
+  // Every node of the batch waits for this answer.
+  const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const volumes = new Map<string, RawObject[]>()
+  try {
+    for await (const page of ec2.volumes([attachedFilter(ids)], within))
+      for (const { Attachments, ...volume } of page)
+        for (const { InstanceId, Device } of attachmentsOf(Attachments)) {
+          const known = volumes.get(String(InstanceId)) ?? []
+          volumes.set(String(InstanceId), [...known, { ...volume, Device }])
+        }
+    return volumes
+  } catch {
+    // The list of unattached volumes needs the same right: its failure has the reason.
+    return null
+  } finally {
+    ec2.close()
+  }
+}
+
+const attachmentsOf = (attachments: unknown): RawObject[] =>
+  Array.isArray(attachments) ? attachments.filter(isRawObject) : []

@@ -1,0 +1,185 @@
+/** The ledger and the history of real kubelets, beside what `du`, `ctr` and the kubelet itself say. */
+import { mkdtempSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readAnswer } from '#collect/inspect/answer.ts'
+import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
+import { replayOf } from '#test/at-the-door.ts'
+import { scriptNamed } from '#test/node-root.ts'
+import {
+  isLabPresent,
+  kubectl,
+  labRoot,
+  minute,
+  removeNode,
+  run,
+  script,
+  startNode,
+  startPod,
+} from '#test/real-kubelet/real-lab.ts'
+
+const isPresent = isLabPresent()
+const overlay = `evictionHard: {memory.available: 10Mi, nodefs.available: 10%}
+evictionPressureTransitionPeriod: 20s
+imageGCHighThresholdPercent: 95
+imageGCLowThresholdPercent: 90
+`
+
+describe.skipIf(!isPresent)('the ledger of a real kubelet', () => {
+  const node = 'n10'
+  const pods = ['ledger-volume', 'ledger-layer', 'ledger-log'] as const
+  const disk = join(labRoot, 'nodes', node, 'disk')
+  const du = async (folder: string) =>
+    1024 * Number.parseInt((await run('du', ['-xsk', join(disk, folder)])).stdout, 10)
+  afterAll(() => removeNode(node, ...pods), minute)
+
+  it(
+    'differs from du and ctr by less than 1 % of the disk in each line',
+    async () => {
+      await startNode(node, overlay)
+      const [volume, layer, log] = pods
+      await startPod(node, volume, ['disk', '/data/x', '150Mi'])
+      await startPod(node, layer, ['disk', '/x', '60Mi'])
+      await startPod(node, log, ['log', '20Mi'])
+      await sleep(15_000)
+      const ledger = await ledgerOf(node)
+      const kubelet = await du('kubelet')
+      const podVolumes = await du('kubelet/pods')
+      const measured = {
+        'pod-volumes': podVolumes,
+        kubelet: kubelet - podVolumes,
+        'container-logs': await du('pod-logs'),
+        'image-content': await du('containerd/io.containerd.content.v1.content'),
+        'other-runtime': await du('containerd/io.containerd.metadata.v1.bolt'),
+        ...(await byContainerd(node)),
+      }
+      const { blocks, bfree, bavail, bsize } = statfsSync(disk)
+      const [whole] = ledger.filesystems
+      const capacityBytes = blocks * bsize
+      const bytesOf = (...holders: DiskHolder[]) =>
+        (whole?.lines ?? [])
+          .filter(({ holder }) => holders.includes(holder))
+          .reduce((sum, { bytes }) => sum + bytes, 0)
+      const lines: Record<string, [measured: number, ledger: number]> = {
+        used: [capacityBytes - bavail * bsize, whole?.usedBytes ?? 0],
+        'reserved-blocks': [(bfree - bavail) * bsize, bytesOf('reserved-blocks')],
+        'not-explained': [0, bytesOf('not-explained', 'unread')],
+        images: [
+          measured.images,
+          bytesOf('images', 'images-in-use', 'images-unused', 'images-pinned'),
+        ],
+        'writable-layers': [
+          measured.layers,
+          bytesOf('writable-layers', 'dead-containers', 'leftover-snapshots'),
+        ],
+      }
+      for (const holder of [
+        'pod-volumes',
+        'kubelet',
+        'container-logs',
+        'image-content',
+        'other-runtime',
+      ] as const)
+        lines[holder] = [measured[holder], bytesOf(holder)]
+      const percents = Object.entries(lines).map(
+        ([line, [real, ours]]) =>
+          [line, (100 * Math.abs(real - ours)) / capacityBytes, real, ours] as const,
+      )
+      for (const [line, percent, real, ours] of percents)
+        process.stdout.write(`${line}: ${real} ${ours} ${percent.toFixed(3)} %\n`)
+      expect(percents.filter(([, percent]) => percent >= 1)).toEqual([])
+      // The pods wrote that much: no line is small because nothing is there.
+      for (const holder of ['pod-volumes', 'container-logs', 'writable-layers'] as const)
+        expect(lines[holder]?.[1]).toBeGreaterThan(0.01 * capacityBytes)
+    },
+    4 * minute,
+  )
+})
+
+/** By the node's own script, and by what its kubelet and its API server say. */
+async function ledgerOf(node: string): Promise<NodeLedger> {
+  const instance = `i-${Number(node.slice(1)).toString(16).padStart(17, '0')}`
+  const printed = await script('ssm-exec.sh', [instance], scriptNamed('Highwater-Inspect'))
+  const answer = readAnswer(printed.stdout, instance)
+  if (!answer.isKnown) throw new Error(answer.reason)
+  const { host, runtime, at } = answer
+  const read = JSON.parse((await script('lab.py', ['snapshot', node])).stdout)
+  const { configz, statsSummary: summary, node: object, pods } = read
+  const record = { kind: 'Node', cluster: 'real', at, mode: 'both', errors: [] }
+  const { ledger } = replayOf(
+    { ...record, ...{ node: object, configz, summary, pods, host, runtime } },
+    String(at),
+  )
+  if (ledger === null) throw new Error('there is no ledger')
+  return ledger
+}
+
+/** Committed snapshots are layers of images; active ones are those of containers. */
+async function byContainerd(node: string): Promise<{ images: number; layers: number }> {
+  const program = join(labRoot, 'bin/containerd2/ctr')
+  const socket = join(labRoot, 'nodes', node, 'containerd.sock')
+  const rows = async (...command: string[]) => {
+    const { stdout } = await run(program, ['-a', socket, '-n', 'k8s.io', 'snapshots', ...command])
+    return stdout
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map(line => line.trim().split(/\s+/))
+  }
+  const kinds = new Map((await rows('ls')).map(row => [row[0], row.at(-1)]))
+  const sizes = { images: 0, layers: 0 }
+  for (const [key, bytes] of await rows('usage', '-b'))
+    sizes[kinds.get(key) === 'Committed' ? 'images' : 'layers'] += Number(bytes)
+  return sizes
+}
+
+describe.skipIf(!isPresent)('the history of a real kubelet', () => {
+  const node = 'n11'
+  const pods = ['history-large', 'history-small'] as const
+  const store = mkdtempSync(join(tmpdir(), 'highwater-'))
+  const program = [process.execPath, resolve('bin/highwater.mjs')]
+  const audit = () =>
+    script('in', [...program, 'audit', '--store', store, '--out', join(store, 'out')])
+  // Its exit code says what it found.
+  const audited = () => audit().catch(({ code }) => expect(code).toBe(3))
+  const evictions = async () =>
+    (await kubectl('get', 'events', '-A', '--field-selector', ofLarge, '-o', 'name')).stdout.trim()
+  const ofLarge = `reason=Evicted,involvedObject.name=${pods[0]}`
+  afterAll(() => removeNode(node, ...pods), minute)
+
+  it(
+    'explains an eviction two runs later, when its event is gone',
+    async () => {
+      await startNode(node, overlay)
+      const [large, small] = pods
+      await startPod(node, large, ['disk', '/data/x', '150Mi'])
+      await startPod(node, small, ['disk', '/data/x', '40Mi'])
+      // The kubelet measures volumes once a minute.
+      await sleep(70_000)
+      await audited()
+      await script('node.sh', ['fill', node, '93'])
+      await expect.poll(evictions, { timeout: minute, interval: 1000 }).not.toBe('')
+      await audited()
+      await kubectl('delete', 'pod', large, '--now', '--ignore-not-found')
+      await kubectl('delete', 'events', '-A', '--field-selector', ofLarge)
+      await script('node.sh', ['fill', node, '0'])
+      await audited()
+      await audited()
+      expect(await evictions()).toBe('')
+      const [command = '', ...args] = program
+      const { stdout } = await run(command, [...args, 'history', node, '--store', store])
+      const said = stdout.replace(/\s+/g, ' ')
+      expect(said).toContain(
+        `evicted default/${large}: The node was low on resource: ephemeral-storage.`,
+      )
+      expect(said).toMatch(/eviction memory\.available<10Mi, nodefs\.available<10%/)
+      expect(said).toContain('disk held by volumes of pods (emptyDir) 190.0 MiB')
+      expect(said).toContain(
+        `first victims for ephemeral-storage: default/${large}, default/${small} (this pod is number 1)`,
+      )
+    },
+    5 * minute,
+  )
+})

@@ -154,9 +154,8 @@ export function settle(
   const overruled = new Set<ChosenFix>()
   for (const { path, value } of changes) {
     const [field = '', key] = path
-    const whole =
-      key === undefined ? { [field]: value ?? null } : { [field]: { [key]: value ?? null } }
-    for (const [leaf, wished] of leavesOf(key === undefined ? wholeMaps(whole, running) : whole))
+    const whole = key === undefined ? wholeMap(value, running[field]) : { [key]: value ?? null }
+    for (const [leaf, wished] of leavesOf({ [field]: whole }))
       wishes.set(leaf, { value: wished, by: null })
   }
   const configs = fixes.map(({ config }) => config)
@@ -188,22 +187,11 @@ export function settle(
   return { patch: patchOf(news), findings: [...new Set(findings)].sort(), conflict: null }
 }
 
-/** For a map given as a whole: running keys that it lacks are removed. */
-function wholeMaps(config: RawObject, running: RawObject): RawObject {
-  return Object.fromEntries(
-    Object.entries(config).map(([field, value]) => {
-      const before = running[field]
-      if (!isRawObject(value) || !isRawObject(before)) return [field, value]
-      const gone = Object.keys(before).filter(key => !Object.hasOwn(value, key))
-      return [field, { ...value, ...Object.fromEntries(gone.map(key => [key, null])) }]
-    }),
-  )
-}
-
-/** The rest of a path is the key. */
-const splitPath = (leaf: string): [field: string, key: string | null] => {
-  const at = leaf.indexOf('.')
-  return at < 0 ? [leaf, null] : [leaf.slice(0, at), leaf.slice(at + 1)]
+/** A map given as a whole removes running keys that it lacks. */
+function wholeMap(value: unknown, before: unknown): unknown {
+  if (!isRawObject(value)) return value ?? null
+  const gone = Object.keys(mapOf(before)).map(key => [key, null])
+  return { ...Object.fromEntries(gone), ...value }
 }
 
 function isNews(
@@ -217,13 +205,13 @@ function isNews(
 }
 
 function patchOf(leaves: readonly (readonly [string, LeafWish])[]): RawObject {
-  const patch = new Map<string, unknown>()
+  const patch: RawObject = {}
   for (const [leaf, { value }] of leaves.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const [field, key] = splitPath(leaf)
-    const before = patch.get(field)
-    patch.set(field, key === null ? value : { ...mapOf(before), [key]: value })
+    // The rest of a path is the key.
+    const [field = '', key] = leaf.split(/\.(.*)/s)
+    patch[field] = key === undefined ? value : { ...mapOf(patch[field]), [key]: value }
   }
-  return Object.fromEntries(patch)
+  return patch
 }
 
 function contradiction(leaf: string, a: LeafWish, b: LeafWish): string {

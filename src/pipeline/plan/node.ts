@@ -7,14 +7,14 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Host, NodeInput } from '#model/node-input.ts'
 import { actsAtOnce, type ExpectedSetting } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import type { RawObject } from '#model/record.ts'
+import type { ClusterRecord, RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import { leavesOf, patchBetween, valueAt } from '#remediate/merge.ts'
 import type { FleetPods } from '#remediate/plan/blast.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import type { NodeOutcome } from '#remediate/plan/plan.ts'
 import { setKubeletConfig } from '#remediate/remedies/set-kubelet-config.ts'
-import { kubeletStartedAt } from '#remediate/verify/kubelet-start.ts'
+import { kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
 import { otherSettings } from '#remediate/verify/other-settings.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import { replay } from '#replay/replay.ts'
@@ -156,3 +156,15 @@ function expectedOf(
     value,
   }))
 }
+
+/** KubeletConfiguration as it runs; null: not read. */
+export const runningOf = ({ configuration }: NodeInput): RawObject | null =>
+  configuration?.printed ?? null
+
+/** AMI releases by nodegroup. */
+export const releasesOf = ({ nodegroups }: ClusterRecord): [name: string, version: string][] =>
+  (Array.isArray(nodegroups) ? nodegroups : []).flatMap(({ nodegroupName, releaseVersion }) =>
+    typeof nodegroupName === 'string' && typeof releaseVersion === 'string'
+      ? [[nodegroupName, releaseVersion]]
+      : [],
+  )

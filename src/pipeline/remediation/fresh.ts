@@ -8,6 +8,7 @@ import type { Selection } from '#model/selection.ts'
 import { type LiveOptions, liveFleet } from '#pipeline/fleet.ts'
 import { budgetResource } from '#remediate/plan/blast.ts'
 import type { FreshCluster } from '#remediate/run/blockers.ts'
+import { stepKey } from '#remediate/run/journal.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
@@ -43,7 +44,7 @@ export async function* freshRecords(
 ): AsyncGenerator<ClusterRecord | NodeInput | ObjectsRecord> {
   if (nodes.length === 0) return
   const clusters = new Set(nodes.map(({ cluster }) => cluster))
-  const wanted = new Set(nodes.map(keyOf))
+  const wanted = new Set(nodes.map(stepKey))
   let takenAt: string | null = null
   for await (const found of read(
     { clusters: [...clusters], nodegroups: [], nodes: [...new Set(nodes.map(({ node }) => node))] },
@@ -56,14 +57,11 @@ export async function* freshRecords(
     if (record.kind !== 'Node') yield record
     // As in an audit, only the first of two counts.
     else if (
-      wanted.delete(keyOf({ cluster: record.cluster, node: nodeIdentity(record.node).name }))
+      wanted.delete(stepKey({ cluster: record.cluster, node: nodeIdentity(record.node).name }))
     )
       yield { ...withConfigurationOnDisk(nodeInput(record)).input, at: record.at ?? takenAt }
   }
 }
-
-/** `cluster/node` */
-export const keyOf = ({ cluster, node }: PlannedNode): string => `${cluster}/${node}`
 
 /** The same together: every cluster that is named, also where nothing of it was found. For as many nodes as fit into memory. */
 export async function freshClusters(

@@ -7,7 +7,7 @@ import type { Plan, PlanStep } from '#model/plan.ts'
 import { promisedSources } from '#model/read-mode.ts'
 import type { StepEntry, Verification } from '#model/remediation.ts'
 import { untilItFails } from '#model/until-it-fails.ts'
-import { releasesOf } from '#pipeline/plan/planned-node.ts'
+import { releasesOf } from '#pipeline/plan/node.ts'
 import { whyNotNow } from '#pipeline/plan/step-now.ts'
 import type { PresentNode } from '#remediate/plan/approve.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
@@ -16,12 +16,12 @@ import { settingsSha256 } from '#remediate/remedies/set-bottlerocket.ts'
 import { Applier } from '#remediate/run/apply.ts'
 import { blockersOf } from '#remediate/run/blockers.ts'
 import { systemClock } from '#remediate/run/clock.ts'
+import { stepKey } from '#remediate/run/journal.ts'
 import type { Before, ImageUse } from '#remediate/run/node-work.ts'
-import { kubeletStartedAt } from '#remediate/verify/kubelet-start.ts'
-import { hashOnDisk } from '#remediate/verify/on-disk.ts'
+import { hashOnDisk, kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
 import { verifyBack } from '#remediate/verify/verify-back.ts'
 import { replay } from '#replay/replay.ts'
-import { type FreshOptions, freshClusters, freshRecords, keyOf } from './fresh.ts'
+import { type FreshOptions, freshClusters, freshRecords } from './fresh.ts'
 import type { RemediateOptions } from './options.ts'
 import { verifyNode } from './verify.ts'
 
@@ -76,8 +76,8 @@ export class LiveNodes {
       const blockers = blockersOf(own, all, this.#options.policy.remediation, this.#now())
       before.unasked.push(...blockers.unasked.map(why => `${cluster}: ${why}`))
       before.reasons.push(...blockers.cluster.map(why => `${cluster}: ${why}`))
-      for (const [node, why] of blockers.nodes) before.nodes.set(keyOf({ cluster, node }), why)
-      for (const node of blockers.later) before.later.add(keyOf({ cluster, node }))
+      for (const [node, why] of blockers.nodes) before.nodes.set(stepKey({ cluster, node }), why)
+      for (const node of blockers.later) before.later.add(stepKey({ cluster, node }))
       for (const record of fresh.nodes) before.readyPods.set(recordKey(record), readyPodsOf(record))
     }
     return before
@@ -124,7 +124,7 @@ export class LiveNodes {
   }
 
   async present(steps: readonly PlanStep[]): Promise<PresentNode[]> {
-    const byKey = new Map(steps.map(step => [keyOf(step), step]))
+    const byKey = new Map(steps.map(step => [stepKey(step), step]))
     const releases = new Map<string, string>()
     const present: PresentNode[] = []
     for await (const record of freshRecords(steps, this.#fresh)) {
@@ -187,7 +187,7 @@ export class LiveNodes {
     steps: readonly PlanStep[],
     of: (step: PlanStep, record: NodeInput) => Found | null,
   ): Promise<Map<string, Found>> {
-    const byKey = new Map(steps.map(step => [keyOf(step), step]))
+    const byKey = new Map(steps.map(step => [stepKey(step), step]))
     const found = new Map<string, Found>()
     for await (const record of freshRecords(steps, this.#fresh)) {
       if (record.kind !== 'Node') continue
@@ -235,4 +235,4 @@ function whyUnread({ mode, errors }: NodeInput): string | null {
 }
 
 const recordKey = ({ cluster, node }: NodeInput): string =>
-  keyOf({ cluster, node: nodeIdentity(node).name })
+  stepKey({ cluster, node: nodeIdentity(node).name })

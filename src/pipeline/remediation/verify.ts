@@ -11,10 +11,12 @@ import {
 } from '#model/remediation.ts'
 import { withoutFiles } from '#pipeline/plan/node.ts'
 import { stateOf } from '#pipeline/plan/state.ts'
-import { kubeletStartedAt } from '#remediate/verify/kubelet-start.ts'
+import { stepKey } from '#remediate/run/journal.ts'
+import { kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
 import { verifyStep } from '#remediate/verify/verify.ts'
+import { notYet } from '#remediate/verify/verify-health.ts'
 import { replay } from '#replay/replay.ts'
-import { type FreshOptions, freshRecords, keyOf } from './fresh.ts'
+import { type FreshOptions, freshRecords } from './fresh.ts'
 
 export { eksNames } from './fresh.ts'
 
@@ -51,20 +53,22 @@ export async function verifyPlan(
   options: FreshOptions,
   onNode: () => void,
 ): Promise<VerificationReport> {
-  const byKey = new Map(steps.map(step => [keyOf(step), step]))
+  const byKey = new Map(steps.map(step => [stepKey(step), step]))
   const found = new Map<string, Verification>()
   const clusters = new Map<string, ClusterRecord>()
   for await (const record of freshRecords(steps, options)) {
     if (record.kind === 'Cluster') clusters.set(record.cluster, record)
     if (record.kind !== 'Node') continue
-    const step = byKey.get(keyOf({ cluster: record.cluster, node: nodeIdentity(record.node).name }))
+    const step = byKey.get(
+      stepKey({ cluster: record.cluster, node: nodeIdentity(record.node).name }),
+    )
     if (step === undefined) continue
-    found.set(keyOf(step), verified(plan, step, record, options.policy))
+    found.set(stepKey(step), verified(plan, step, record, options.policy))
     onNode()
   }
   const nodes = steps.map(step => {
     const { cluster, node } = step
-    return { cluster, node, ...(found.get(keyOf(step)) ?? missing(clusters.get(cluster))) }
+    return { cluster, node, ...(found.get(stepKey(step)) ?? missing(clusters.get(cluster))) }
   })
   const count = (state: Verification['state']) => nodes.filter(one => one.state === state).length
   return {
@@ -78,16 +82,12 @@ export async function verifyPlan(
 function verified(plan: Plan, step: PlanStep, record: NodeInput, policy: Policy): Verification {
   // Node data from before the plan says nothing about the change.
   if (Date.parse(record.at ?? '') <= Date.parse(plan.createdAt))
-    return {
-      state: 'not-yet',
-      why: `it was read at ${record.at}, before the plan was made: read it after the change`,
-    }
+    return notYet(`it was read at ${record.at}, before the plan was made: read it after the change`)
   return verifyNode(step, record, policy, { at: changedAt(plan, record), readyPods: null })
 }
 
 function missing(cluster: ClusterRecord | undefined): Verification {
-  if (cluster === undefined)
-    return { state: 'not-yet', why: 'its cluster was not found, or not reached' }
+  if (cluster === undefined) return notYet('its cluster was not found, or not reached')
   const error = (cluster.errors ?? []).find(({ what }) => what === 'cluster' || what === 'nodes')
   return {
     state: 'not-yet',

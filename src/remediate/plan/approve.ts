@@ -7,6 +7,7 @@ import {
   approvalSchema,
   type LeftAlone,
   type Plan,
+  type PlanStep,
   restartsKubelet,
 } from '#model/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
@@ -124,30 +125,26 @@ export function changedSince(
   present: readonly PresentNode[],
 ): LeftAlone[] {
   const byName = new Map(present.map(node => [`${node.cluster}/${node.node}`, node]))
-  return steps.flatMap(
-    ({ cluster, node, instanceId, method, path, oldSha256, newSha256, kubeletStartedAt }) => {
-      const found = byName.get(`${cluster}/${node}`)
-      const changed = (why: string): LeftAlone[] => [{ cluster, node, why }]
-      if (found === undefined) return changed('the node is gone, or was not read again')
-      if (found.instanceId !== instanceId)
-        return changed(
-          `the node is another instance now: ${found.instanceId}, planned was ${instanceId}`,
-        )
-      if (found.sha256 === null)
-        return changed(`${path} was not read again${found.unread ? `: ${found.unread}` : ''}`)
-      if (found.sha256 !== oldSha256 && found.sha256 !== newSha256)
-        return changed(
-          method === 'pull-image'
-            ? `${path} was changed since the plan: ${imageText(path, found.sha256)}`
-            : `${path} was changed since the plan: its SHA-256 is ${found.sha256}, planned was ${oldSha256}`,
-        )
-      if (found.sha256 === newSha256) return []
-      const { kubeletStartedAt: startedAt, objection } = found
-      if (!restartsKubelet(method) || kubeletStartedAt === null || startedAt === null)
-        return objection === null ? [] : changed(objection)
-      if (Math.abs(Date.parse(startedAt) - Date.parse(kubeletStartedAt)) > startedApartMs)
-        return changed(`its kubelet was started anew since the plan, at ${startedAt}`)
-      return objection === null ? [] : changed(objection)
-    },
-  )
+  return steps.flatMap(step => {
+    const { cluster, node } = step
+    const why = whyChanged(step, byName.get(`${cluster}/${node}`))
+    return why === null ? [] : [{ cluster, node, why }]
+  })
+}
+
+function whyChanged(step: PlanStep, found: PresentNode | undefined): string | null {
+  const { instanceId, method, path, oldSha256, newSha256 } = step
+  if (found === undefined) return 'the node is gone, or was not read again'
+  if (found.instanceId !== instanceId)
+    return `the node is another instance now: ${found.instanceId}, planned was ${instanceId}`
+  const { sha256, unread, objection } = found
+  if (sha256 === null) return `${path} was not read again${unread ? `: ${unread}` : ''}`
+  if (sha256 === newSha256) return null
+  if (sha256 !== oldSha256)
+    return `${path} was changed since the plan: ${method === 'pull-image' ? imageText(path, sha256) : `its SHA-256 is ${sha256}, planned was ${oldSha256}`}`
+  const [planned, started] = [step.kubeletStartedAt, found.kubeletStartedAt]
+  if (!restartsKubelet(method) || planned === null || started === null) return objection
+  return Math.abs(Date.parse(started) - Date.parse(planned)) > startedApartMs
+    ? `its kubelet was started anew since the plan, at ${started}`
+    : objection
 }

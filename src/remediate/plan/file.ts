@@ -30,8 +30,7 @@ export const approvalText = (approval: Approval): string => `${canonicalJson(app
 export function parsePlan(written: string, from: string): Plan {
   const plan = parseBegunPlan(written, from)
   const cohorts = new Map(plan.cohorts.map(cohort => [cohort.id, cohort]))
-  if (cohorts.size !== plan.cohorts.length)
-    throw new OperatorError(`${from} has two cohorts of one id. Make the plan anew`)
+  if (cohorts.size !== plan.cohorts.length) throw unfit(from, 'has two cohorts of one id')
   const untrue = plan.steps.flatMap(step => {
     const why = whyUntrue(step, cohorts.get(step.cohort))
     return why === null ? [] : [`${step.cluster}/${step.node}: ${why}`]
@@ -48,8 +47,9 @@ export function parseBegunPlan(written: string, from: string): Plan {
   const plan = withOwnSettings(parsed(planForm, written, from, planSchema))
   const digest = digestOf(plan)
   if (plan.digest !== digest || plan.id !== digest.slice(0, 16))
-    throw new OperatorError(
-      `${from} was changed after it was made: its digest would be ${digest}, and it says ${plan.digest}. Make the plan anew`,
+    throw unfit(
+      from,
+      `was changed after it was made: its digest would be ${digest}, and it says ${plan.digest}`,
     )
   const steps = plan.steps.map(({ cluster, node }) => `${cluster}/${node}`)
   const waved = plan.waves.flat()
@@ -57,15 +57,14 @@ export function parseBegunPlan(written: string, from: string): Plan {
     new Set(steps).size !== steps.length ||
     canonicalJson(waved.toSorted()) !== canonicalJson(steps.toSorted())
   )
-    throw new OperatorError(
-      `${from} does not name every node of its steps once in its waves. Make the plan anew`,
-    )
+    throw unfit(from, 'does not name every node of its steps once in its waves')
   if (plan.deletions !== undefined && steps.length > 0)
-    throw new OperatorError(
-      `${from} changes nodes and deletes objects, and a plan does one of them. Make the plan anew`,
-    )
+    throw unfit(from, 'changes nodes and deletes objects, and a plan does one of them')
   return plan
 }
+
+const unfit = (from: string, why: string): OperatorError =>
+  new OperatorError(`${from} ${why}. Make the plan anew`)
 
 /** @throws OperatorError */
 export const parseApproval = (written: string, from: string): Approval =>

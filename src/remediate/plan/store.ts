@@ -19,14 +19,12 @@ export async function keepPlan(store: Store, plan: Plan): Promise<string> {
 
 /** @throws OperatorError when it is not there, or not as it was made */
 export async function keptPlan(store: Store, digest: string): Promise<Plan> {
-  const key = planKey(digest)
-  const found = await store.read(key)
-  const place = `${store.location}/${key}`
-  if (found === null)
+  const place = `${store.location}/${planKey(digest)}`
+  const plan = await parsePlanAt(store, planKey(digest))
+  if (plan === null)
     throw new OperatorError(
       `There is no plan ${digest.slice(0, 16)}: ${place} is not there. Make the plan anew`,
     )
-  const plan = parsePlan(found.body.toString('utf8'), place)
   if (plan.digest !== digest)
     throw new OperatorError(
       `${place} holds another plan: its digest is ${plan.digest}. Make the plan anew`,
@@ -100,17 +98,11 @@ export async function keptApproval(
   digest: string,
   keys: SealKeys,
 ): Promise<OpenedApproval | null> {
-  const key = approvalKey(digest)
-  const found = await store.read(key)
+  const place = `${store.location}/${approvalKey(digest)}`
+  const found = await store.read(approvalKey(digest))
   if (found === null) return null
-  const approval = await openedApproval(
-    found.body.toString('utf8'),
-    `${store.location}/${key}`,
-    keys,
-  )
+  const approval = await openedApproval(found.body.toString('utf8'), place, keys)
   if (approval.plan !== digest)
-    throw new OperatorError(
-      `${store.location}/${key} is the approval of another plan: ${approval.plan}`,
-    )
+    throw new OperatorError(`${place} is the approval of another plan: ${approval.plan}`)
   return approval
 }

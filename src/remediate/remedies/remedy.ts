@@ -34,3 +34,6 @@ export interface FileChange {
 
 /** `refused`: why it cannot be written, for people; `isUnread`: only because too little could be read of the node. */
 export type Remedied = FileChange | { refused: string; isUnread?: true }
+
+/** As a document's parameter takes a file: gzipped, and in base64. */
+export const longestContent = 24_000

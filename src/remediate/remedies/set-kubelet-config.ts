@@ -18,9 +18,8 @@ import type { PlanMethod } from '#model/plan.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { leavesOf, merged, mergedValue } from '#remediate/merge.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
-import { longestContent } from './content.ts'
 import { styleOf } from './json-text.ts'
-import type { FileChange, NodeToSet, Remedied } from './remedy.ts'
+import { type FileChange, longestContent, type NodeToSet, type Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'
 
 const unreadFiles = "the node's files were not read"
@@ -88,20 +87,12 @@ function placeOf({ identity, osImage, releaseVersion }: NodeToSet, hasFolder: bo
 
 function kubeletFilesOf(host: Host | null): WritableFiles | null {
   const { commandLine = [], files = [] } = host?.kubelet ?? {}
-  return files.length === 0
-    ? null
-    : { commandLine, files: files.flatMap(file => kubeletFileOf(file) ?? []) }
-}
-
-function kubeletFileOf({ path, role, sha256: hash = '', content }: HostFile): WritableFile | null {
-  if (path === undefined || role === undefined) return null
-  const isHash = /^[a-f0-9]{64}$/.test(hash)
-  return {
-    path,
-    role,
-    sha256: isHash ? hash : null,
-    content: isRawObject(content) ? content : null,
-  }
+  const writable = files.flatMap(({ path, role, sha256: hash = '', content: written }) => {
+    const content = isRawObject(written) ? written : null
+    if (path === undefined || role === undefined) return []
+    return [{ path, role, sha256: /^[a-f0-9]{64}$/.test(hash) ? hash : null, content }]
+  })
+  return files.length === 0 ? null : { commandLine, files: writable }
 }
 
 const flagNames = new Map(

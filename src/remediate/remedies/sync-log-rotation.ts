@@ -3,9 +3,8 @@ import { gzipSync } from 'node:zlib'
 import { isLogrotateFile } from '#facts/logrotate.ts'
 import type { Host, HostLogrotate } from '#model/node-input.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
-import { longestContent } from './content.ts'
 import { parseLogrotate, type WrittenBlock } from './logrotate-text.ts'
-import type { Remedied } from './remedy.ts'
+import { longestContent, type Remedied } from './remedy.ts'
 
 /** @param host as read from the node; null: unread */
 export function syncLogRotation(host: Host | null, path: string, content: string): Remedied {

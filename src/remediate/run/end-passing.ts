@@ -4,7 +4,7 @@
  */
 import type { PlanStep } from '#model/plan.ts'
 import { isPruned } from '#remediate/plan/prune.ts'
-import { lookBack, type SeeOptions } from '#remediate/verify/see-back.ts'
+import { lookBack, type Waiting } from '#remediate/verify/await-seen.ts'
 import { stepKey } from './journal.ts'
 import type { Effects, NodeWork } from './node-work.ts'
 import { isOfTheWorld, sleepOrPause } from './pausing.ts'
@@ -21,7 +21,7 @@ export async function endPassing(
   steps: readonly PlanStep[],
   work: NodeWork,
   effects: Effects,
-  options: SeeOptions,
+  options: Waiting,
 ): Promise<void> {
   let open = steps.filter(step => isPassing(work, step))
   while (open.length > 0) {

@@ -2,7 +2,7 @@
 import type { Plan, PlanStep } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import type { StepEntry } from '#model/remediation.ts'
-import { seeBack } from '#remediate/verify/see-back.ts'
+import { seeBack } from '#remediate/verify/await-seen.ts'
 import { type RunHead, stepKey } from './journal.ts'
 import { isOpen, isTouched, NodeWork, type NodeWorkOptions } from './node-work.ts'
 import { orPause, Paused } from './pausing.ts'

@@ -10,7 +10,7 @@ import { byText } from '#model/text-order.ts'
 import { leavesOf, merged, valueAt } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { OtherSettings } from '#remediate/plan/plan.ts'
-import type { Doubt } from './verify-health.ts'
+import { type Doubt, notYet, wrong } from './verify-health.ts'
 
 /** Hex characters: no one can construct another value with the same 64 bits that a kubelet accepts. */
 const digestLength = 16
@@ -102,7 +102,7 @@ export function* otherDoubts(
   if (othersOn !== foundOn) {
     const [planned, read] = [othersOn, foundOn].map(on => (on === 'disk' ? 'files' : 'configz'))
     const why = `the plan was made from its ${planned}, and this reading has only its ${read}: whether other settings changed is unknown. Read the node in the plan's mode`
-    return yield { state: 'not-yet', why }
+    return yield notYet(why)
   }
   const changed = [...new Set([...Object.keys(others), ...Object.keys(found)])]
     .filter(field => others[field] !== found[field])
@@ -111,5 +111,5 @@ export function* otherDoubts(
   const names = changed.slice(0, shownFields).map(field => field.slice(0, 60))
   const more = changed.length > shownFields ? ` and ${changed.length - shownFields} more` : ''
   const why = `its configuration differs in what the plan leaves alone: ${names.join(', ')}${more}`
-  yield { state: 'wrong', why }
+  yield wrong(why)
 }

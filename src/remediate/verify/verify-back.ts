@@ -5,17 +5,15 @@ import { type PlanStep, restartsKubelet } from '#model/plan.ts'
 import type { Verification } from '#model/remediation.ts'
 import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
-import { hashOnDisk, hashText } from './on-disk.ts'
+import { hashOnDisk, hashText } from './found-on-node.ts'
 import { otherDoubts, unmetIn } from './other-settings.ts'
+import { wrong } from './verify-health.ts'
 
 /** @param fresh read after the step was rolled back; with the configuration on disk if configz is unread */
 export function verifyBack(step: PlanStep, fresh: NodeInput): Verification {
   const found = instanceIdOf(nodeIdentity(fresh.node))
   if (found !== step.instanceId)
-    return {
-      state: 'wrong',
-      why: `the node is another instance now: ${found ?? 'none that is known'}`,
-    }
+    return wrong(`the node is another instance now: ${found ?? 'none that is known'}`)
   const whys = [
     ...fileDoubts(step, fresh),
     ...(restartsKubelet(step.method) ? settingDoubts(step, fresh) : []),

@@ -4,12 +4,15 @@ import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { PlanStep } from '#model/plan.ts'
 import { isActive, isReady, podName, readyConditionOf } from '#remediate/pods.ts'
-import { kubeletStartedAt } from './kubelet-start.ts'
+import { kubeletStartedAt } from './found-on-node.ts'
 
 export interface Doubt {
   state: 'not-yet' | 'wrong'
   why: string
 }
+
+export const notYet = (why: string): Doubt => ({ state: 'not-yet', why })
+export const wrong = (why: string): Doubt => ({ state: 'wrong', why })
 
 /** Milliseconds since the epoch. */
 export interface Moment {
@@ -52,7 +55,7 @@ export function* readyDoubts(fresh: NodeInput, { at, appliedAt }: Moment): Itera
   const ready = conditionOf(fresh.node, 'Ready')
   if (ready?.status !== 'True') {
     const reason = ready?.reason ? ` (${ready.reason.slice(0, 100)})` : ''
-    return yield { state: 'not-yet', why: `the node is not Ready${reason}` }
+    return yield notYet(`the node is not Ready${reason}`)
   }
   const ahead = aheadMs(fresh.node, at)
   const since = [
@@ -66,10 +69,9 @@ export function* readyDoubts(fresh: NodeInput, { at, appliedAt }: Moment): Itera
   const wanted = settleMs(fresh)
   const stableMs = at - since.time
   if (stableMs < wanted)
-    yield {
-      state: 'not-yet',
-      why: `it was read ${Math.round(stableMs / 1000)} s after ${since.what}, and has to stay Ready for ${Math.round(wanted / 1000)} s`,
-    }
+    yield notYet(
+      `it was read ${Math.round(stableMs / 1000)} s after ${since.what}, and has to stay Ready for ${Math.round(wanted / 1000)} s`,
+    )
 }
 
 /** Source: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
@@ -90,7 +92,7 @@ export function* pressureDoubts(
     if (condition?.status !== 'True' || known.has(type)) continue
     const since = timeOf(condition.lastTransitionTime)
     if (since === null || since >= changedAt)
-      yield { state: 'wrong', why: `the node is under ${type} since the change` }
+      yield wrong(`the node is under ${type} since the change`)
   }
 }
 
@@ -102,7 +104,7 @@ export function* unreadyPodDoubts(
   before: readonly string[] | null,
   changedAt: number,
 ): Iterable<Doubt> {
-  if (!Array.isArray(pods)) return yield { state: 'not-yet', why: 'its pods were not read' }
+  if (!Array.isArray(pods)) return yield notYet('its pods were not read')
   const wereReady = before === null ? null : new Set(before)
   const lost = pods
     .filter(pod => isActive(pod) && !isReady(pod) && isOld(pod, changedAt))
@@ -111,10 +113,7 @@ export function* unreadyPodDoubts(
     .sort()
   if (lost.length === 0) return
   const more = lost.length > shownPods ? ` and ${lost.length - shownPods} more` : ''
-  yield {
-    state: 'not-yet',
-    why: `pods are not ready again: ${lost.slice(0, shownPods).join(', ')}${more}`,
-  }
+  yield notYet(`pods are not ready again: ${lost.slice(0, shownPods).join(', ')}${more}`)
 }
 
 function isOld({ metadata }: KubernetesPod, changedAt: number): boolean {

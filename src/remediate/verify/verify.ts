@@ -11,10 +11,16 @@ import type { RawObject, ReadError } from '#model/record.ts'
 import type { Verification } from '#model/remediation.ts'
 import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
-import { kubeletStartedAt } from './kubelet-start.ts'
-import { hashOnDisk, hashText } from './on-disk.ts'
+import { hashOnDisk, hashText, kubeletStartedAt } from './found-on-node.ts'
 import { isAsked, otherDoubts, unmetIn } from './other-settings.ts'
-import { type Doubt, pressureDoubts, readyDoubts, unreadyPodDoubts } from './verify-health.ts'
+import {
+  type Doubt,
+  notYet,
+  pressureDoubts,
+  readyDoubts,
+  unreadyPodDoubts,
+  wrong,
+} from './verify-health.ts'
 
 const shownDoubts = 4
 
@@ -71,26 +77,20 @@ function* placeDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
   const found = hashOnDisk(step, fresh)
   if (found === step.newSha256) return
   if (found === null)
-    yield {
-      state: 'not-yet',
-      why: `${step.path} was not read${because(fresh, step.method === 'pull-image' ? 'runtime' : 'host', 'host')}`,
-    }
-  else if (found === step.oldSha256) yield { state: 'not-yet', why: `${step.path} is as it was` }
-  else
-    yield {
-      state: 'wrong',
-      why: `${step.path} is neither as it was nor as planned: ${hashText(step, found)}`,
-    }
+    yield notYet(
+      `${step.path} was not read${because(fresh, step.method === 'pull-image' ? 'runtime' : 'host', 'host')}`,
+    )
+  else if (found === step.oldSha256) yield notYet(`${step.path} is as it was`)
+  else yield wrong(`${step.path} is neither as it was nor as planned: ${hashText(step, found)}`)
 }
 
 /** The running configuration, or the configuration on disk if configz is unread. */
 function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): Iterable<Doubt> {
   const running = fresh.configuration?.printed ?? null
   if (running === null)
-    return yield {
-      state: 'not-yet',
-      why: `what its kubelet runs with was not read${because(fresh, 'configz', 'host')}`,
-    }
+    return yield notYet(
+      `what its kubelet runs with was not read${because(fresh, 'configz', 'host')}`,
+    )
   const unmet = unmetIn(step.expect, fresh, running)
   const found = hashOnDisk(step, fresh)
   const isForeign = found !== null && found !== step.newSha256 && found !== step.oldSha256
@@ -99,21 +99,14 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
   if (unmet.length > 0) {
     const instead = unmet.map(setting => differing(setting, running)).join(', ')
     if (isForeign)
-      yield {
-        state: 'wrong',
-        why: `${step.path} is neither as it was nor as planned (${hashText(step, found)}): ${instead}`,
-      }
+      yield wrong(
+        `${step.path} is neither as it was nor as planned (${hashText(step, found)}): ${instead}`,
+      )
     else if (found === step.newSha256 && (!isRunning || hasRestarted === true))
-      yield {
-        state: 'wrong',
-        why: `${step.path} is as planned, and something takes its place: ${instead}`,
-      }
+      yield wrong(`${step.path} is as planned, and something takes its place: ${instead}`)
     else if (found === step.newSha256)
-      yield {
-        state: 'not-yet',
-        why: `${step.path} is as planned, but its kubelet has not started anew: ${instead}`,
-      }
-    else yield { state: 'not-yet', why: `it still runs without the change: ${instead}` }
+      yield notYet(`${step.path} is as planned, but its kubelet has not started anew: ${instead}`)
+    else yield notYet(`it still runs without the change: ${instead}`)
     return
   }
   if (found !== null && found !== step.newSha256)
@@ -177,27 +170,20 @@ function* promiseDoubts({ before, after }: PlanStep, replayed: NodeState): Itera
     key => after[key] !== null && replayed[key] === null,
   )
   if (unknown.length > 0)
-    yield {
-      state: 'not-yet',
-      why: `what it does now cannot be replayed (${unknown.map(name => words[name]).join(', ')})`,
-    }
+    yield notYet(
+      `what it does now cannot be replayed (${unknown.map(name => words[name]).join(', ')})`,
+    )
   if (after.evictsBeforeImageGc === false && replayed.evictsBeforeImageGc === true)
-    yield {
-      state: 'wrong',
-      why: 'eviction still comes before image GC, and the plan promised the contrary',
-    }
+    yield wrong('eviction still comes before image GC, and the plan promised the contrary')
   const promised = new Set([...(before.evictsNow ?? []), ...(after.evictsNow ?? [])])
   const evicting =
     after.evictsNow === null
       ? []
       : (replayed.evictsNow ?? []).filter(signal => !promised.has(signal))
   if (evicting.length > 0)
-    yield {
-      state: 'wrong',
-      why: `eviction is due now (${evicting.join(', ')}), which the plan did not promise`,
-    }
+    yield wrong(`eviction is due now (${evicting.join(', ')}), which the plan did not promise`)
   if (after.imageGcDue === false && replayed.imageGcDue === true)
-    yield { state: 'not-yet', why: 'image GC is due now, which the plan did not promise' }
+    yield notYet('image GC is due now, which the plan did not promise')
 }
 
 const words: Readonly<Record<keyof NodeState, string>> = {

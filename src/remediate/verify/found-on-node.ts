@@ -1,5 +1,6 @@
 import type { NodeInput } from '#model/node-input.ts'
 import type { PlanStep } from '#model/plan.ts'
+import { isMoment } from '#model/what-if.ts'
 import { imageHashOn, imageText } from '#remediate/remedies/pull-image.ts'
 
 const hashForm = /^[a-f0-9]{64}$/
@@ -22,4 +23,11 @@ export function hashOnDisk(
 export function hashText({ method, path }: PlanStep, hash: string): string {
   if (method === 'pull-image') return imageText(path, hash)
   return hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
+}
+
+/** When its kubelet was started, RFC 3339, by the node's own clock; null: not known. */
+export function kubeletStartedAt({ host, known, summary }: NodeInput): string | null {
+  const process = summary?.node?.systemContainers?.find(({ name }) => name === 'kubelet')
+  const times = [host?.kubelet?.startedAt, known?.kubeletStartedAt, process?.startTime]
+  return times.find(time => time !== undefined && isMoment(time)) ?? null
 }

@@ -1,15 +1,16 @@
-/** Waits until what is read of nodes anew shows what is wanted of them. */
+/** Waits until what is read of nodes anew shows what is wanted of them: the node's word alone is not the end of it. */
 import { messageOf } from '#model/error-message.ts'
 import type { PlanStep } from '#model/plan.ts'
 import type { Verification } from '#model/remediation.ts'
 import type { Clock } from '#remediate/run/clock.ts'
+import type { Conclusion } from '#remediate/run/conclude.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import type { Effects, NodeWork } from '#remediate/run/node-work.ts'
 import { isOfTheWorld, sleepOrPause } from '#remediate/run/pausing.ts'
 
 const everyMs = 15_000
 
-interface Waiting {
+export interface Waiting {
   timeoutMs: number
   end: AbortSignal
 }
@@ -34,7 +35,7 @@ export const awaitVerified = (
  * @param seen called for each as soon as it is verified
  * @returns by `cluster/node` why one does not @throws Paused, or what `seen` throws
  */
-export async function awaitSeen(
+async function awaitSeen(
   steps: readonly PlanStep[],
   clock: Clock,
   { timeoutMs, end }: Waiting,
@@ -71,4 +72,44 @@ export async function awaitSeen(
     if (open.length > 0) await sleepOrPause(clock, Math.min(everyMs, timeoutMs), end)
   }
   return wrong
+}
+
+const unseen = 'The node says that it is back, and it was not seen'
+
+/** Notes of each whether it was seen. One that is put back stays so, seen or not. @throws Paused, or what the journal throws */
+export async function seeBack(
+  steps: readonly PlanStep[],
+  work: NodeWork,
+  effects: Effects,
+  options: Waiting,
+): Promise<void> {
+  const open = steps.filter(
+    step => work.entry(step).state === 'rolled-back' && work.entry(step).seenBack !== true,
+  )
+  const whyOf = (step: PlanStep) => work.entry(step).why?.split(`. ${unseen}`)[0] ?? null
+  await lookBack(open, work, effects, options, {
+    seen: step => ({ state: 'rolled-back', why: whyOf(step) }),
+    unseen(step, why) {
+      const before = whyOf(step) ?? 'taken back'
+      return { state: 'rolled-back', why: `${before}. ${unseen}: ${why}` }
+    },
+  })
+}
+
+/** Reads nodes until they run as before their steps, and notes each. @throws likewise */
+export async function lookBack(
+  steps: readonly PlanStep[],
+  work: NodeWork,
+  { clock, verifyBack }: Effects,
+  options: Waiting,
+  ends: { seen(step: PlanStep): Conclusion; unseen(step: PlanStep, why: string): Conclusion },
+): Promise<void> {
+  const wrong = await awaitSeen(steps, clock, options, verifyBack, step =>
+    work.note(step, ends.seen(step), { seenBack: true }),
+  )
+  for (const step of steps) {
+    const why = wrong.get(stepKey(step))
+    if (why === undefined || (await work.passOverGone(step))) continue
+    await work.note(step, ends.unseen(step, why), { seenBack: false })
+  }
 }

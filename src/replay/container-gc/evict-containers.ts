@@ -13,8 +13,6 @@ import { isRuntimeRemovable } from './pod-state.ts'
 export interface EvictedContainers {
   removed: RuntimeContainer[]
   stopped: RuntimeContainer[]
-  /** Removed or not: the logs of these are gone. */
-  tried: ReadonlySet<RuntimeContainer>
   ties: Tie[]
 }
 
@@ -74,11 +72,7 @@ function removed(
   const tried = chosen.filter(
     container => container.state !== 'unknown' || stopped.includes(container),
   )
-  return {
-    removed: tried.filter(({ id }) => !removeContainer.includes(id)),
-    stopped,
-    tried: new Set(tried),
-  }
+  return { removed: tried.filter(({ id }) => !removeContainer.includes(id)), stopped }
 }
 
 /** Containers created at one moment that the limit splits. Empty: the limit lies between two moments. */

@@ -31,7 +31,6 @@ describe('parsePodStats', () => {
       containers: [
         {
           name: 'c',
-          memoryWorkingSetBytes: 2,
           rootfs: { usedBytes: 3, inodesUsed: 4 },
           logs: { usedBytes: 5, inodesUsed: 6 },
         },
@@ -49,7 +48,6 @@ describe('parsePodStats', () => {
       containers: [
         {
           name: '',
-          memoryWorkingSetBytes: null,
           rootfs: { usedBytes: null, inodesUsed: null },
           logs: { usedBytes: null, inodesUsed: null },
         },

@@ -158,7 +158,7 @@ const edited: Told[] = [
   ...['10.0.1.61', '10.0.1.62', '10.0.1.63'].map((ip, index) =>
     told({ ...inNodegroup('general', { ...al2023, ip }), nodefs: disk(20, 44 + 7 * index) }, [
       'alert-before-image-gc',
-      // Only its events still close: the pod is gone.
+      // Only its events show it: the pod is gone.
       ...(ip === '10.0.1.61' ? (['pull-failing-now', 'rate-limited-registry'] as const) : []),
     ]),
   ),

@@ -5,7 +5,7 @@ import type { Summary } from '#model/node-input.ts'
 import type { FilesystemLayout, RankedPod, Signal } from '#model/prediction.ts'
 import { logRotationOf } from './logs/logs.ts'
 import type { Satisfied } from './rule.ts'
-import { whyUnobserved } from './thresholds.ts'
+import { evictable, whyUnobserved } from './thresholds.ts'
 
 export interface Reclaimable {
   /** Images with their content store, and the writable layers of containers that lie beside them. */
@@ -32,7 +32,7 @@ export function reclaimableAtMost(
   const layerBytes =
     layout === 'split' && filesystem === 'nodefs' ? usedOf(subject.summary, 'containerFs') : 0
   if (layerBytes === null) return whyUnobserved(subject, 'what the layers of containers take')
-  const pods = evictable(signal, subject)
+  const pods = evictableBy(signal, subject)
   if (pods === null) return 'pods, or their statistics, were not read'
   const unmeasured = pods.filter(({ usage }) => usage === null)
   if (unmeasured.length > 0)
@@ -79,14 +79,9 @@ function packedBytes({ runtime, node, configuration }: DiskSubject): number {
   return sum >= 0 ? sum : Number.POSITIVE_INFINITY
 }
 
-function evictable(signal: Signal, { eviction }: DiskSubject): RankedPod[] | null {
+function evictableBy(signal: Signal, { eviction }: DiskSubject): RankedPod[] | null {
   const ranking = eviction.rankings?.find(ranking => ranking.signal === signal)
-  if (!ranking || eviction.protected === null) return null
-  const spared = eviction.protected
-  return ranking.pods.filter(
-    ({ namespace, name }) =>
-      !spared.some(other => other.namespace === namespace && other.name === name),
-  )
+  return ranking && eviction.protected !== null ? evictable(ranking.pods, eviction) : null
 }
 
 function deadLogsAtMost({ pods, configuration }: DiskSubject): number | null {

@@ -4,7 +4,7 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { Summary } from '#model/node-input.ts'
 import type { EvictionPrediction } from '#model/prediction.ts'
-import { parseQuantity, type Quantity, quantityNumber } from '#model/quantity.ts'
+import { amountOrNull, type Quantity, quantityNumber, quantityOrNull } from '#model/quantity.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 import { type Failing, line } from './rule.ts'
 import { exactBytes } from './text.ts'
@@ -24,11 +24,8 @@ export function reservedOf(
   amount: (quantity: Quantity) => number = quantityNumber,
 ): Reserved | null {
   const [kube, system] = [kubeReserved, systemReserved].map(map => {
-    try {
-      return amount(parseQuantity(map?.[resource] ?? '0'))
-    } catch {
-      return null
-    }
+    const quantity = quantityOrNull(map?.[resource] ?? '0')
+    return quantity && amount(quantity)
   })
   if (typeof kube !== 'number' || typeof system !== 'number') return null
   return { kube, system, total: kube + system }
@@ -49,15 +46,10 @@ export function isEksReservation(
       ? null
       : meaningOf(path, written, null) === meaningOf(path, `${eksReservedCpuMillis(cores)}m`, null)
   }
-  try {
-    const amount = quantityNumber(parseQuantity(written ?? ''))
-    const pods =
-      (amount / mebibyte - eksReservedMemoryMiB(0)) /
-      (eksReservedMemoryMiB(1) - eksReservedMemoryMiB(0))
-    return Number.isInteger(pods) && pods > 0
-  } catch {
-    return false
-  }
+  const bytes = amountOrNull(written) ?? Number.NaN
+  const ofOnePod = eksReservedMemoryMiB(1) - eksReservedMemoryMiB(0)
+  const pods = (bytes / mebibyte - eksReservedMemoryMiB(0)) / ofOnePod
+  return Number.isInteger(pods) && pods > 0
 }
 
 export const unreadableReservation = { unknown: 'configz: a reservation of it is no quantity' }
@@ -124,19 +116,11 @@ export function whereItFits(
   { status }: KubernetesNode,
   thresholdBytes: number,
 ): { config: Record<string, unknown> } | undefined {
-  const capacity = memoryBytes(status?.capacity?.memory)
+  const capacity = amountOrNull(status?.capacity?.memory)
   const reserved = reservedOf({ ...configuration, ...fix.config }, 'memory')
   if (reserved === null || (capacity !== null && reserved.total + thresholdBytes > capacity / 2))
     return undefined
   return { config: { ...fix.config } }
-}
-
-function memoryBytes(text: string | undefined): number | null {
-  try {
-    return text === undefined ? null : quantityNumber(parseQuantity(text))
-  } catch {
-    return null
-  }
 }
 
 /** For the system what the daemons use and eviction keeps free beyond what is reserved for Kubernetes: the sizing of the Kubernetes documentation. */

@@ -8,11 +8,17 @@ import type { Evidence } from '#model/finding.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
+import type {
+  EvaluatedThreshold,
+  EvictionPrediction,
+  Filesystems,
+  RankedPod,
+  Signal,
+} from '#model/prediction.ts'
 import { isWatched, sisterOf } from '#model/watched-signals.ts'
 import type { NodeSubject } from './node-subject.ts'
 import { line, type Satisfied } from './rule.ts'
-import { bounded, bytes, exactBytes } from './text.ts'
+import { bounded, bytes, exactBytes, percent } from './text.ts'
 
 /** Upstream: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
 export function conditionOf(signal: Signal): 'MemoryPressure' | 'DiskPressure' | 'PIDPressure' {
@@ -87,9 +93,25 @@ export const assumedGrowth = (
   { assumedGrowthPercent }: Policy,
 ): number => (assumedGrowthPercent * capacity * ms) / (100 * imageGcPeriodMs)
 
+export const growthLine = ({ assumedGrowthPercent }: Policy): Evidence =>
+  line(
+    'computed',
+    `growth assumed in ${imageGcPeriodMs / 60_000} min`,
+    `${percent(assumedGrowthPercent)} of the capacity`,
+  )
+
 /** How long that growth takes to fill `amount`; infinite where nothing grows. */
 export const fillMs = (amount: number, capacity: number, policy: Policy): number =>
   amount / assumedGrowth(1, capacity, policy)
+
+/** Pods of a ranking that may be evicted, in its order. */
+export const evictable = (
+  pods: readonly RankedPod[],
+  { protected: spared }: EvictionPrediction,
+): RankedPod[] =>
+  pods.filter(
+    pod => !spared?.some(({ namespace, name }) => pod.namespace === namespace && pod.name === name),
+  )
 
 /** Signals that count inodes or pids, not bytes. */
 const isCount = ({ signal }: { signal: Signal }): boolean =>

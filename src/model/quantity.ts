@@ -110,6 +110,21 @@ function interpret(suffix: string): Suffix | null {
 /** @throws QuantityError */
 export const parseQuantity = oncePerText(parse, 40)
 
+/** Null if the text is missing or is not a quantity. */
+export function quantityOrNull(text: string | undefined): Quantity | null {
+  try {
+    return text === undefined ? null : parseQuantity(text)
+  } catch {
+    return null
+  }
+}
+
+/** The quantity as a number; null as above. */
+export function amountOrNull(text: string | undefined): number | null {
+  const quantity = quantityOrNull(text)
+  return quantity && quantityNumber(quantity)
+}
+
 function parse(text: string): Quantity {
   const { sign, zeros, digits, fraction, suffix } = scan(text)
   if (text === '' || !suffixForm.test(suffix)) throw new QuantityError(wrongFormat)

@@ -79,6 +79,10 @@ export interface FlagFacts {
   form?: KubeletField['flagForm']
 }
 
+/** `cpuCFSQuota` becomes `cpu-cfs-quota`. */
+const dashed = (name: string): string =>
+  name.replace(/([A-Z])(?=[A-Z][a-z])|([a-z0-9])(?=[A-Z])/g, '$1$2-').toLowerCase()
+
 /** Flags of the kubelet that set a field. Not here: manifest-url-header, register-with-taints, reserved-memory, vmodule. */
 export const configurationFlags: Readonly<Record<string, FlagFacts>> = Object.fromEntries(
   flagsBelow(configurationFields, ''),
@@ -92,8 +96,11 @@ function flagsBelow(
     configurationStructs
   return Object.entries(fields).flatMap(([name, { type, flag, flagForm }]) => {
     const path = `${parent}${name}`
+    const flagName = flag === true ? dashed(name) : flag
     const own: [string, FlagFacts][] =
-      flag === undefined ? [] : [[flag, { field: path, ...(flagForm && { form: flagForm }) }]]
+      flagName === undefined
+        ? []
+        : [[flagName, { field: path, ...(flagForm && { form: flagForm }) }]]
     const struct = Object.hasOwn(structs, type) ? structs[type] : undefined
     return struct === undefined ? own : [...own, ...flagsBelow(struct, `${path}.`)]
   })

@@ -1,3 +1,4 @@
+import { quantityOrNull } from '#model/quantity.ts'
 /** Reservations of one group's instance sizes beside each other: what legitimately varies by size is compared by formula. */
 
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
@@ -7,7 +8,7 @@ import type { CohortMember, Failing } from '#judge/rule.ts'
 import { line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
-import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+import { quantityNumber } from '#model/quantity.ts'
 import { byText } from '#model/text-order.ts'
 import { type Meant, type PeerSettings, settingOfPeer } from './peers.ts'
 
@@ -113,14 +114,8 @@ function capacityOf(path: string, { cores, memoryGiB }: SizedSettings): number |
 
 function shareOf(path: string, { fact }: SizedMember): number | null {
   const capacity = capacityOf(path, fact)
-  try {
-    const { unscaled, exponent } = parseQuantity(settingOfPeer(fact, path).shown)
-    const amount =
-      exponent < 0
-        ? Number(unscaled) * 10 ** exponent
-        : quantityNumber(parseQuantity(settingOfPeer(fact, path).shown))
-    return capacity === null || capacity === 0 ? null : amount / capacity
-  } catch {
-    return null
-  }
+  const quantity = quantityOrNull(settingOfPeer(fact, path).shown)
+  if (quantity === null || !capacity) return null
+  const { unscaled, exponent } = quantity
+  return (exponent < 0 ? Number(unscaled) * 10 ** exponent : quantityNumber(quantity)) / capacity
 }

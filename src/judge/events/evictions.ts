@@ -1,3 +1,4 @@
+import { evictable } from '#judge/thresholds.ts'
 /** Evictions of one node's last hour, from its pods and from events, each with the pod's owner. */
 
 import { signalsOfResource } from '#facts/kubelet/event-messages.ts'
@@ -100,16 +101,12 @@ export function nextVictims(
   const owners = new Map(
     pods.map(pod => [nameOf(pod.metadata?.namespace, pod.metadata?.name), ownerOf(pod)]),
   )
-  const spared = new Set(
-    (eviction?.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)),
-  )
+  if (eviction === null) return {}
   const firstOf = (signals: readonly Signal[]) =>
-    (eviction?.rankings ?? [])
+    (eviction.rankings ?? [])
       .filter(({ signal }) => signals.includes(signal))
       .flatMap(({ pods: order }) => {
-        const [first] = order
-          .filter(({ namespace, name }) => !spared.has(nameOf(namespace, name)))
-          .toSorted((a, b) => a.rank - b.rank)
+        const [first] = evictable(order, eviction).toSorted((a, b) => a.rank - b.rank)
         return first ? [owners.get(nameOf(first.namespace, first.name)) ?? null] : []
       })
   const byResource = Object.entries(signalsOfResource).map(

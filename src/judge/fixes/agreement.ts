@@ -4,7 +4,7 @@ import type { Declaration } from '#judge/drift/declared-source.ts'
 import type { Proposal } from '#judge/durable/request.ts'
 import { isMap, mapOf } from '#model/config-value.ts'
 import type { Family, Finding } from '#model/finding.ts'
-import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+import { amountOrNull } from '#model/quantity.ts'
 import type { RawObject } from '#model/record.ts'
 import type { FixFact } from './fix-facts.ts'
 
@@ -114,10 +114,4 @@ const changesOf = (field: string, wish: Wish): [string, unknown][] =>
   )
 
 /** Two reservations of one thing: the larger one holds for both. */
-function amount(value: unknown): number {
-  try {
-    return quantityNumber(parseQuantity(String(value)))
-  } catch {
-    return 0
-  }
-}
+const amount = (value: unknown): number => amountOrNull(String(value)) ?? 0

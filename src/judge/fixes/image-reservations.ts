@@ -1,11 +1,9 @@
-/** Reservations in a fix: what images compute for each instance is not to be pinned, and one value does not suit several sizes. */
-import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
+import { isEksReservation } from '#judge/reservations.ts'
 import { bounded, counted } from '#judge/text.ts'
 import { mapOf } from '#model/config-value.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
-import { parseQuantity, quantityNumber } from '#model/quantity.ts'
 import type { RawObject } from '#model/record.ts'
 import type { Wish } from './agreement.ts'
 
@@ -14,7 +12,6 @@ interface Reserving {
   notes: string[]
 }
 
-const mebibyte = 1024 ** 2
 const computing: Partial<Record<AmiFamily, string>> = {
   AL2023: 'nodeadm',
   AL2: 'bootstrap.sh',
@@ -83,18 +80,7 @@ export function durableReservations(
 /** What runs is not what an image would have computed: memory for any number of pods, the rest for the instance alone. */
 function isOverride(key: string, running: RawObject): boolean {
   if (!computed.includes(key)) return false
-  return key !== 'memory' || !isOfFormula(running.memory)
-}
-
-function isOfFormula(memory: unknown): boolean {
-  try {
-    const pods =
-      (quantityNumber(parseQuantity(String(memory))) / mebibyte - eksReservedMemoryMiB(0)) /
-      (eksReservedMemoryMiB(1) - eksReservedMemoryMiB(0))
-    return Number.isInteger(pods) && pods > 0
-  } catch {
-    return false
-  }
+  return key !== 'memory' || !isEksReservation('memory', String(running.memory), null)
 }
 
 function takeAway(keys: readonly string[], image: string, declaration: Declaration | null): string {

@@ -1,3 +1,4 @@
+import { quantityOrNull } from '#model/quantity.ts'
 /** Container logs as rules read them: bytes written by each running container, and the bound that rotation sets. */
 
 import { featuresOf } from '#facts/kubelet/features.ts'
@@ -9,7 +10,7 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { ContainerSummary, Summary } from '#model/node-input.ts'
 import { oncePer } from '#model/once.ts'
-import { asInt64, parseQuantity } from '#model/quantity.ts'
+import { asInt64 } from '#model/quantity.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 export interface ContainerLog {
@@ -113,18 +114,11 @@ export function logRotationOf({
 }: KubeletConfiguration): LogRotation | null {
   const maxSize = containerLogMaxSize ?? configurationDefaults.containerLogMaxSize ?? '10Mi'
   const files = containerLogMaxFiles ?? configurationDefaults.containerLogMaxFiles ?? 5
-  const sizeBytes = Number(sizeOf(maxSize) ?? -1)
+  const quantity = quantityOrNull(maxSize)
+  const sizeBytes = Number((quantity && asInt64(quantity)) ?? -1)
   return sizeBytes < 0 || files <= 1
     ? null
     : { maxSize, sizeBytes, files, perContainerBytes: sizeBytes * files }
-}
-
-function sizeOf(text: string): bigint | null {
-  try {
-    return asInt64(parseQuantity(text))
-  } catch {
-    return null
-  }
 }
 
 /** How often logs are looked at; the default where what is written is no duration. */

@@ -16,7 +16,7 @@ import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
-import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+import { amountOrNull } from '#model/quantity.ts'
 import { byText } from '#model/text-order.ts'
 
 interface PeerFact extends SizedSettings {
@@ -117,12 +117,8 @@ const gibibyte = 1024 ** 3
 
 /** Rounded, for instances of one type differ in a few kilobytes. Null: not known. */
 function amountOf(text: string | undefined, unit = 1): number | null {
-  try {
-    const amount = Math.round(quantityNumber(parseQuantity(text ?? '')) / unit)
-    return amount > 0 ? amount : null
-  } catch {
-    return null
-  }
+  const amount = Math.round((amountOrNull(text) ?? 0) / unit)
+  return amount > 0 ? amount : null
 }
 
 interface PathDrift extends Drift {

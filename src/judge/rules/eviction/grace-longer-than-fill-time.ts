@@ -1,12 +1,17 @@
-import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { percent, span } from '#judge/text.ts'
-import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
+import { span } from '#judge/text.ts'
+import {
+  configuredAt,
+  exactAmount,
+  fillMs,
+  growthLine,
+  shownAmount,
+  whyUnobserved,
+} from '#judge/thresholds.ts'
 import { float32Rounding, withEntries } from '#judge/values.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet, sisterOf } from '#model/watched-signals.ts'
 
-const gcMinutes = imageGcPeriodMs / 60_000
 /** Those of containerfs follow these, and cannot be set. */
 const diskSignals: readonly Signal[] = [
   'nodefs.available',
@@ -72,11 +77,7 @@ export const graceLongerThanFillTime = nodeRule({
             exactAmount(soft, between),
           ),
           line('computed', 'time to fill it at the assumed growth', span(filledMs)),
-          line(
-            'computed',
-            `growth assumed in ${gcMinutes} min`,
-            `${percent(policy.assumedGrowthPercent)} of the capacity`,
-          ),
+          growthLine(policy),
           podSeconds > 0 && line('configz', 'evictionMaxPodGracePeriod', `${podSeconds} s`),
         ),
         fix: shorter(soft, filledMs, subject),

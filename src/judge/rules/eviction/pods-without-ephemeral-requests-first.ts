@@ -1,7 +1,7 @@
 import { ownRankings } from '#judge/rankings.ts'
 import { line, nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes, nameLength } from '#judge/text.ts'
-import { whyUnobserved } from '#judge/thresholds.ts'
+import { evictable, whyUnobserved } from '#judge/thresholds.ts'
 import type { RankedPod, Signal } from '#model/prediction.ts'
 import { byText } from '#model/text-order.ts'
 
@@ -22,16 +22,13 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
   sources: ['pkg/kubelet/eviction/helpers.go rankDiskPressureFunc, exceedDiskRequests'],
 
   *judge(subject) {
-    const { rankings, protected: spared, victims } = subject.eviction
+    const { rankings, victims } = subject.eviction
     if (victims === null)
       yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
     for (const { signal, pods } of ownRankings(rankings ?? []).filter(ranking =>
       diskSignals.includes(ranking.signal),
     )) {
-      const order = pods.filter(
-        ({ namespace, name }) =>
-          !(spared ?? []).some(other => other.namespace === namespace && other.name === name),
-      )
+      const order = evictable(pods, subject.eviction)
       const lowest = Math.min(...order.map(({ rank }) => rank))
       const firsts = order.filter(({ rank }) => rank === lowest).toSorted(byName)
       const [first] = firsts

@@ -1,7 +1,13 @@
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
-import { assumedGrowth, configuredAt, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
+import {
+  assumedGrowth,
+  configuredAt,
+  growthLine,
+  soundImageGc,
+  whyUnobserved,
+} from '#judge/thresholds.ts'
 import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
@@ -123,11 +129,7 @@ function failing(
         margin <= 0 ? 'eviction' : 'image GC, unless the margin fills within its period',
       ),
       line('computed', 'margin', `${exactBytes(margin)}, ${marginPercent} of the capacity`),
-      line(
-        'computed',
-        `growth assumed in ${gcMinutes} min`,
-        `${percent(policy.assumedGrowthPercent)} of the capacity`,
-      ),
+      growthLine(policy),
     ],
     fix: fix(capacity, firing, policy),
   }

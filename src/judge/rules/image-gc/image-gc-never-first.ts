@@ -1,15 +1,21 @@
 import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, nameLength, percent, span } from '#judge/text.ts'
-import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
+import {
+  configuredAt,
+  evictable,
+  exactAmount,
+  fillMs,
+  growthLine,
+  shownAmount,
+  whyUnobserved,
+} from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet, sisterOf } from '#model/watched-signals.ts'
 
 type OrderSubject = Satisfied<'imageGC' | 'eviction'>
 
-const gcMinutes = imageGcPeriodMs / 60_000
 const firstVictims = 3
 
 export const imageGcNeverFirst = nodeRule({
@@ -108,14 +114,10 @@ function failing(
   const kinds =
     filesystems.layout &&
     nodeReclaimKinds[filesystems.layout][signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
-  const spared = new Set(
-    (eviction.protected ?? []).map(({ namespace, name }) => `${namespace}/${name}`),
-  )
-  const victims = (eviction.rankings?.find(ranking => ranking.signal === signal)?.pods ?? [])
-    .map(({ namespace, name }) => `${namespace}/${name}`)
-    .filter(name => !spared.has(name))
+  const ranked = eviction.rankings?.find(ranking => ranking.signal === signal)?.pods ?? []
+  const victims = evictable(ranked, eviction)
     .slice(0, firstVictims)
-    .map(name => bounded(name, nameLength))
+    .map(({ namespace, name }) => bounded(`${namespace}/${name}`, nameLength))
   const collects = kinds === null ? '' : collectsText(kinds)
   const evicts =
     victims.length === 0 ? '' : `${collects === '' ? ' It' : ', then'} evicts ${victims.join(', ')}`
@@ -135,11 +137,7 @@ function failing(
       line('summary', `${signal} now`, exactAmount(threshold, available)),
       line('computed', `${signal} margin`, exactAmount(threshold, margin)),
       Number.isFinite(inMs) && line('computed', 'met at the assumed growth in', span(inMs)),
-      line(
-        'computed',
-        `growth assumed in ${gcMinutes} min`,
-        `${percent(policy.assumedGrowthPercent)} of the capacity`,
-      ),
+      growthLine(policy),
       line('policy', 'policy alertPercent', policy.alertPercent),
       line('computed', 'filesystems', filesystems.layout ?? 'layout not known'),
       kinds !== null &&

@@ -1,7 +1,13 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { asInt64, formatBytes, parseQuantity, type Quantity } from '#model/quantity.ts'
+import {
+  asInt64,
+  formatBytes,
+  parseQuantity,
+  type Quantity,
+  quantityOrNull,
+} from '#model/quantity.ts'
 
 const { containerLogMaxSize: defaultSize = '10Mi', containerLogMaxFiles: defaultFiles = 5 } =
   configurationDefaults
@@ -26,7 +32,7 @@ export const invalidLogSize = nodeRule({
       containerLogMaxFiles: files = defaultFiles,
     },
   }) {
-    const quantity = parsed(size)
+    const quantity = quantityOrNull(size)
     const value = quantity && asInt64(quantity)
     if (value === null)
       yield {
@@ -51,14 +57,6 @@ export const invalidLogSize = nodeRule({
       }
   },
 })
-
-function parsed(text: string): Quantity | null {
-  try {
-    return parseQuantity(text)
-  } catch {
-    return null
-  }
-}
 
 /** The intended size in the form that the kubelet accepts; the default if it is unknown. */
 function whole(quantity: Quantity | null): string {

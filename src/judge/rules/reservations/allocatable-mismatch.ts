@@ -1,6 +1,6 @@
 import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { compareQuantities, parseQuantity } from '#model/quantity.ts'
+import { compareQuantities, quantityOrNull } from '#model/quantity.ts'
 import { byText } from '#model/text-order.ts'
 
 export const allocatableMismatch = nodeRule({
@@ -45,12 +45,6 @@ export const allocatableMismatch = nodeRule({
 })
 
 function isEqual(amount: string, reported: string | undefined): boolean {
-  try {
-    return (
-      reported !== undefined &&
-      compareQuantities(parseQuantity(amount), parseQuantity(reported)) === 0
-    )
-  } catch {
-    return false
-  }
+  const [one, other] = [quantityOrNull(amount), quantityOrNull(reported)]
+  return one !== null && other !== null && compareQuantities(one, other) === 0
 }

@@ -29,6 +29,9 @@ export function explanationText(rule: RuleExplanation, screen: Screen): string {
     ...(comparesNodes ? section('', 'It compares the nodes of a nodegroup or nodepool.') : []),
     ...section('Policy', ...keys, `severities: { ${id}: … } and waivers, as for every rule`),
     ...section('Sources', ...docs.sources),
+    ...(docs.sources.some(source => /^(?:pkg|cmd|staging)\//.test(source))
+      ? section('', 'Paths are in https://github.com/kubernetes/kubernetes/tree/master')
+      : []),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -27,22 +27,25 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
   }
   const broken = document.errors.map(error => `${place(error.pos[0])}: ${error.message}`)
   if (broken.length > 0) throw mistaken(broken)
-  const strange = [...strangeKeys(document.contents, [])].map(
-    ({ key, path, why }) => `${place(key.range?.[0] ?? 0)}: ${path.join('.')}: ${why}`,
-  )
-  if (strange.length > 0) throw mistaken(strange)
+  const strange = [...strangeKeys(document.contents, [])].map(({ key, path, why }) => ({
+    offset: key.range?.[0] ?? 0,
+    text: `${path.join('.')}: ${why}`,
+  }))
   const parsed = policySchema(terms).safeParse(plain(document, file) ?? {}, { reportInput: true })
-  if (parsed.success) return policyOf(parsed.data)
-  const { issues } = parsed.error
+  if (parsed.success && strange.length === 0) return policyOf(parsed.data)
+  const issues = parsed.error?.issues ?? []
   const mistakes = issues
     .slice(0, mostPlaced)
-    .map(issue => ({ issue, offset: offsetOf(document, issue) }))
-    .sort((a, b) => a.offset - b.offset)
-    .map(({ issue, offset }) => {
-      const path = issue.path.join('.') || 'the file'
-      return `${offset < 0 ? file : place(offset)}: ${path}: ${wordsOf(issue, terms)}`
-    })
-  throw mistaken(mistakes, issues.length)
+    .map(issue => ({
+      offset: offsetOf(document, issue),
+      text: `${issue.path.join('.') || 'the file'}: ${wordsOf(issue, terms)}`,
+    }))
+  throw mistaken(
+    [...strange, ...mistakes]
+      .sort((a, b) => a.offset - b.offset)
+      .map(({ offset, text }) => `${offset < 0 ? file : place(offset)}: ${text}`),
+    strange.length + issues.length,
+  )
 }
 
 const mostPlaced = 1000
@@ -63,9 +66,12 @@ function policyOf({ alertPercent, ...rest }: z.output<ReturnType<typeof policySc
 
 type Issue = z.core.$ZodIssue
 
-/** Where the mistake is: a key that is not known has a place of its own. -1: the file as a whole. */
+/** Where the mistake is: at an unknown key; for a missing one, where its map begins. -1: the file as a whole. */
 function offsetOf(document: ReturnType<typeof parseDocument>, issue: Issue): number {
-  const node = document.getIn(issue.path, true)
+  const at = issue.path.findLastIndex((_, index) =>
+    isNode(document.getIn(issue.path.slice(0, index + 1), true)),
+  )
+  const node = document.getIn(issue.path.slice(0, at + 1), true)
   if (issue.code === 'unrecognized_keys' && isMap(node)) {
     const { key } = node.items.find(item => String(item.key) === issue.keys[0]) ?? {}
     if (isNode(key) && key.range) return key.range[0]

@@ -329,6 +329,17 @@ logRotation:
     expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(message)
   })
 
+  it('names mistakes beside a key that stands twice, in the order of the file', () => {
+    const text = 'modes: []\nmodes: []\nwaivers:\n  - rule: peer-drfit\n    until: 2026-12-31\n'
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
+      [
+        'team.yaml:2:1: modes: Map keys must be unique',
+        'team.yaml:4:5: waivers.0.reason: reason is missing',
+        'team.yaml:4:11: waivers.0.rule: No such name. Did you mean peer-drift?',
+      ].join('\n'),
+    )
+  })
+
   it('refuses a key that stands twice', () => {
     expect(() =>
       parsePolicy('pace:\n  clusters: 2\n  clusters: 3\n', 'team.yaml', policyTerms),

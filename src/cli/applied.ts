@@ -12,7 +12,7 @@ interface PermissionFlags {
   /** Twelve digits. */
   account?: string
   partition?: string
-  /** Of the role that reads. */
+  /** ARN of the role that reads. */
   roleArn?: string
   cluster: readonly string[]
   inspectOutput: Policy['inspectOutput']

@@ -299,7 +299,7 @@ async function historyOf(options: AuditOptions, policy: Policy): Promise<History
   })
 }
 
-/** Beside the report, unless the audit is of that very file. */
+/** Written beside the report, unless it is the audited file itself. */
 function snapshotWriter({ out, snapshot }: AuditOptions) {
   const target = join(out, snapshotName)
   if (

@@ -47,7 +47,7 @@ export function rulesTable(rules: RuleExplanation[], { hasColour, columns }: Scr
   const wide = Math.max(0, ...rules.map(({ id }) => id.length))
   const row = ({ id, severity, docs }: RuleExplanation) => {
     const head = `  ${severity.padEnd(8)}  ${id.padEnd(wide)}  `
-    // Beside the names where that leaves room for a sentence, else below them.
+    // Beside the names if there is room for a sentence, else below them.
     const lines =
       columns - head.length >= 50
         ? wrap(docs.title, columns, head, ' '.repeat(head.length))

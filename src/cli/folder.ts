@@ -4,7 +4,7 @@ import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 
 /**
- * Makes the folder and those above it, one by one: where a file system refuses new folders, as /proc does, Node's own `recursive` never returns.
+ * Makes the folder and its parents one by one: Node's `recursive` never returns on file systems that refuse new folders, such as /proc.
  * @throws OperatorError
  */
 export function makeFolder(path: string): void {

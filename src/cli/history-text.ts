@@ -142,7 +142,7 @@ function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: nu
   )
 }
 
-/** Of the disks' hard thresholds the nearest. */
+/** The nearest hard threshold of the disks. */
 function evictionText(thresholds: NodeFacts['thresholds']): string {
   const nearest = thresholds
     ?.flatMap(({ signal, hard, margin }) =>

@@ -102,7 +102,7 @@ async function runDemo({ out, morning }: { out: string; morning: string }): Prom
     name === incidents.name ? (mornings[morning] ?? incidents) : scenarioNamed(name),
   )
   const event: { scheduledTime: string } = JSON.parse(readAsset('events/scheduled.json'))
-  // The recorded nodes were recorded in the night of the event: from the day after on, what lies there is old.
+  // The recorded nodes are from the night of the event, so their data is old on later days.
   const dueMs = Date.parse(event.scheduledTime) + Number(morning) * dayMs
   const scheduledTime = `${new Date(dueMs).toISOString().slice(0, 19)}Z`
   // Each morning has its own day, whenever the demo is run.

@@ -27,7 +27,7 @@ const shownContentLines = 400
 const shownObjects = 20
 
 export interface PrintedPlan {
-  /** Where the plan was written. */
+  /** Path of the written plan. */
   file: string
   /** The options by which its clusters were found, as they were given: `--region eu-west-1`. */
   place: string[]
@@ -75,7 +75,7 @@ export function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Sc
   return `${lines.join('\n')}\n`
 }
 
-/** Every object stands in the file; here each kind with its oldest. */
+/** The file has every object; the terminal shows the oldest of each kind. */
 function deletionTextFor(plan: Plan, printed: PrintedPlan, paint: Paint, width: number): string {
   const { id, createdAt, deletions = [], notDeleted = [] } = plan
   const kinds = [...Map.groupBy(deletions, ({ cluster, resource }) => `${cluster}: ${resource}`)]
@@ -158,7 +158,7 @@ function settingLines({ fields }: PlanCohort, own: readonly PlanStep[]): string[
   )
 }
 
-/** The first node's whole content, as it is sent: what is approved is that, and not only the fields that its cohort names. */
+/** The whole content for the first node, because the approval covers all of it, not only the fields that the cohort names. */
 function sentLines(
   { file, image }: PlanCohort,
   own: readonly PlanStep[],

@@ -166,7 +166,7 @@ function rejectPlanInPlace({ out, force }: PlanOptions): void {
     )
 }
 
-/** Who applies the plan finds its clusters by the same options. */
+/** The command that applies the plan needs the same options to find its clusters. */
 function placeArguments(options: PlanOptions): string[] {
   const { region, tag, kubeconfig, context, inCluster, policy } = options
   const tags = Object.entries(tag).map(([key, value]) => `${key}=${value}`)

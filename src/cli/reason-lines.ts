@@ -1,4 +1,4 @@
-/** Nodes by the reason that is said of them, the commonest first. */
+/** Nodes grouped by reason, the most common reason first. */
 import { clean, firstLines, indented, type Paint } from './terminal.ts'
 
 const shownReasons = 10

@@ -95,7 +95,7 @@ function objectCounts(deletions: readonly DeletionEntry[]): string {
   return `${deletions.length} object${deletions.length === 1 ? '' : 's'} planned: ${counts}`
 }
 
-/** Those that are still there, or may be, and why. */
+/** Objects that still exist, or may, with the reason. */
 function objectLines(deletions: readonly DeletionEntry[], width: number): string[] {
   const left = deletions.filter(({ state }) => ['changed', 'failed', 'deleting'].includes(state))
   return firstLines(

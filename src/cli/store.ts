@@ -1,4 +1,4 @@
-/** Where a run keeps its journal, and audits remember each other: `s3://bucket/prefix`, or a folder of this machine. */
+/** The store for journals of runs and the history of audits: `s3://bucket/prefix`, or a folder of this machine. */
 import { sdkRegion } from '#clients/eks.ts'
 import { folderStore } from '#clients/folder-store.ts'
 import { s3Store } from '#clients/s3.ts'

@@ -4,7 +4,7 @@ import type { Severity } from '#model/finding.ts'
 import { columnsOf, piecesOf } from '#model/text-width.ts'
 
 export type Style = Parameters<typeof styleText>[0]
-/** Gives a text a style, or leaves it as it is where there are no colours. */
+/** Styles a text; without colours, returns it unchanged. */
 export type Paint = (style: Style, text: string) => string
 
 export const severityStyles: Record<Severity, Style> = {

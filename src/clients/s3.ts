@@ -23,13 +23,13 @@ import { checkKey, type Store, tooLong } from './store.ts'
 
 /** To read what is there: GetObject on the prefix, ListBucket (without it a missing key looks forbidden) on the bucket. */
 export const s3ReadPermissions = ['s3:GetObject', 's3:ListBucket']
-/** What this file calls, for the function's role. */
+/** The actions of this file, for the function's role. */
 export const s3Permissions = [...s3ReadPermissions, 's3:PutObject']
 /** For `wasWritten` alone: only a remediation calls it. */
 export const s3VersionsPermissions = ['s3:ListBucketVersions']
 /** Needed to read objects that a KMS key encrypts: S3 calls it on behalf of the reader. */
 export const s3KmsReadPermissions = ['kms:Decrypt']
-/** Asked by S3 on our behalf where the bucket or the policy names a KMS key. Source: S3 user guide, Using server-side encryption with KMS keys. */
+/** S3 needs these on our behalf if the bucket or the policy names a KMS key. Source: S3 user guide, Using server-side encryption with KMS keys. */
 export const s3KmsPermissions = [...s3KmsReadPermissions, 'kms:GenerateDataKey']
 
 export interface S3StoreOptions {
@@ -41,7 +41,7 @@ export interface S3StoreOptions {
   credentials?: CredentialSource
   /** Id or ARN. Null or absent: S3's own key (AES256). */
   kmsKeyId?: string | null
-  /** Ends whatever is under way. */
+  /** Aborts running requests. */
   signal?: AbortSignal
   /** How long a connection may stay silent; default 20 s. */
   idleTimeoutMs?: number
@@ -84,7 +84,7 @@ export function s3Store(options: S3StoreOptions): Store {
       region,
       credentials,
       maxAttempts: AWS_MAX_ATTEMPTS ? undefined : tries,
-      // An endpoint of one's own seldom has a name for every bucket.
+      // A custom endpoint usually has no DNS name per bucket.
       forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL),
       logger: silent,
       requestHandler: {
@@ -126,14 +126,14 @@ export function s3Store(options: S3StoreOptions): Store {
         } catch (error) {
           const { name, status } = awsError(error)
           if (status === 412 || (write.IfMatch !== undefined && name === 'NoSuchKey')) return false
-          // Another conditional write of the same key is under way: only after it is it known who was first.
+          // Another conditional write of the same key is running. Its end decides which one was first.
           if (status !== 409 || attempt > tries) throw error
           await sleep(backoffMs * attempt, signal)
         }
       }
     })
 
-  /** One try; the SDK does not repeat a stream. With the checksum known before, the body goes as it is. */
+  /** One try: the SDK does not repeat a stream. The checksum is computed before, so the body is sent unchanged. */
   const putFile = async (at: string, path: string, write: Write): Promise<void> => {
     const body = createReadStream(path)
     try {
@@ -234,7 +234,7 @@ async function digest(path: string): Promise<{ bytes: number; sha256: string }> 
   return { bytes: (await stat(path)).size, sha256: hash.digest('base64') }
 }
 
-/** Whether the same request may be taken a moment later. */
+/** Whether the same request may succeed a moment later. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof RequestFailure)) return false
   return error.status === null
@@ -270,7 +270,7 @@ const elsewhere = [
   'IllegalLocationConstraintException',
 ]
 
-/** Where S3 says that the bucket is: in a header, or in the error's own element. */
+/** The bucket's region by S3, in the error itself or in a header. */
 function bucketRegion(error: unknown): string | null {
   if (!isRawObject(error)) return null
   if (typeof error.Region === 'string') return error.Region

@@ -1,6 +1,6 @@
 /**
  * Secrets that this process sends: a token, a webhook's address. The receiver may repeat them in its answer, as they are or in another notation;
- * they are removed there exactly, whatever their form.
+ * they are removed there in each of these forms.
  */
 
 /** Shorter parts occur in ordinary words. */
@@ -33,7 +33,7 @@ export class SentSecrets {
     for (const part of [...pathname.split('/'), ...searchParams.values()]) this.add(part)
   }
 
-  /** @param instead what stands for a secret */
+  /** @param instead the text that replaces a secret */
   removeFrom(text: string, instead = '(removed)'): string {
     let clean = text
     for (const form of this.#forms)
@@ -66,7 +66,7 @@ function decoded(text: string): string {
   }
 }
 
-/** What base64 makes of a text within a longer one: by where it begins in a group of three bytes, without the characters that its neighbours share. */
+/** Base64 of a text inside a longer one, for each start in a group of three bytes, without the characters that depend on its neighbours. */
 function base64Forms(text: string): string[] {
   return [0, 1, 2].flatMap(offset => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])

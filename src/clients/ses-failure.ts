@@ -1,4 +1,4 @@
-/** Why SES did not send a mail, or may not have: for people, with what to do. */
+/** Why SES did not send a mail, or may not have sent it, with the next step for people. */
 
 import { type AwsError, awsError, awsFailure, isThrottling } from './aws-failure.ts'
 import { RequestFailure } from './failure.ts'

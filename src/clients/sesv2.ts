@@ -24,7 +24,7 @@ export interface SendOptions {
   /** Absent: the SDK's own chain. */
   credentials?: CredentialSource
   signal?: AbortSignal
-  /** For all tries together; default 60 s. Then nothing is on its way any more. */
+  /** For all tries together; default 60 s. After it no request is running. */
   timeLimitMs?: number
   /** First wait before a try again; doubled each time. Default 300 ms. */
   backoffMs?: number
@@ -37,9 +37,9 @@ const defaultBackoffMs = 300
 const maxSubjectLength = 200
 
 /**
- * The message id. Throttling, an answered 5xx and a connection that never came about are tried again, up to three times; a connection that broke is
- * not: SES may have taken the mail.
- * @throws OperatorError when the mail cannot be sent as it is, RequestFailure with a message for people, or the signal's reason
+ * Returns the message id. Throttling, a 5xx and a connection that was never established are retried, up to three times; a broken connection is
+ * not: SES may have the mail.
+ * @throws OperatorError if SES cannot accept the mail, RequestFailure with a message for people, or the signal's reason
  */
 export async function sendMail(mail: Mail, options: SendOptions): Promise<string> {
   checkMail(mail)
@@ -74,7 +74,7 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
   }
 }
 
-/** What SES counts of a mail with that content against its limit, at most. */
+/** Upper bound of the bytes that SES counts against its limit. */
 export const mailBytes = ({
   html,
   text,
@@ -155,10 +155,10 @@ function request({
   }
 }
 
-/** An address that SES takes mail for, and sends none to. */
+/** An address on the suppression list: SES accepts mail to it and does not send it. */
 export interface SuppressedAddress {
   address: string
-  /** `BOUNCE`, `COMPLAINT`, or a word that SES has found since. */
+  /** `BOUNCE`, `COMPLAINT`, or a later word of SES. */
   reason: string
   /** YYYY-MM-DD; null: SES does not say. */
   since: string | null

@@ -1,13 +1,13 @@
-/** AWS Step Functions: executions of a state machine. Loaded only where a fleet is handed to one. */
+/** AWS Step Functions: executions of a state machine. Loaded only for a fan-out. */
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
 import { type AwsError, awsCall, awsError } from './aws-failure.ts'
 
-/** What this file calls, for the function's role: on the state machine, and on its executions. */
+/** The actions of this file, for the function's role, on the state machine and its executions. */
 export const sfnPermissions = ['states:StartExecution', 'states:DescribeExecution']
 
 export interface Execution {
   stateMachineArn: string
-  /** Taken for 90 days. Source: Step Functions API reference, StartExecution. */
+  /** Unique for 90 days. Source: Step Functions API reference, StartExecution. */
   name: string
   input: object
 }
@@ -17,7 +17,7 @@ const idleTimeoutMs = 20_000
 
 /**
  * An execution that already runs with the same input counts as started: Step Functions returns the same answer. Source: its API reference, StartExecution.
- * @returns whether it is under way; false: its name is taken, by one that is over
+ * @returns true: it runs; false: an ended execution has its name
  * @throws RequestFailure with a message for people, or the signal's reason
  */
 export const startExecution = (

@@ -1,11 +1,11 @@
-/** Amazon SNS: one message to a topic. Loaded only where the stack names one. */
+/** Amazon SNS: one message to a topic. Loaded only if the stack names one. */
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { snsMessageMaxBytes, snsSubjectMaxCharacters } from '#facts/aws/limits.ts'
 import { type AwsError, awsCall } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { oneLine } from './failure.ts'
 
-/** What this file calls, for the function's role: on the topic. */
+/** The action of this file, for the function's role, on the topic. */
 export const snsPermissions = ['sns:Publish']
 
 export interface TopicMessage {
@@ -20,12 +20,12 @@ export interface PublishOptions {
   signal?: AbortSignal
 }
 
-/** Then nothing is on its way any more. */
+/** After this time no request is running. */
 const publishTimeLimitMs = 30_000
 const connectionTimeoutMs = 5_000
 
 /**
- * The message id. The subject is made to be one that SNS takes, the text is cut to its limit.
+ * Returns the message id. The subject is changed to one that SNS accepts, the text is cut to its limit.
  * @throws RequestFailure with a message for people, or the signal's reason
  */
 export async function publishToTopic(
@@ -34,7 +34,7 @@ export async function publishToTopic(
 ): Promise<string> {
   const region = topicArn.split(':')[3] ?? ''
   const limit = AbortSignal.timeout(publishTimeLimitMs)
-  // A try again could come twice: whether a broken connection's message was taken is not known.
+  // No retry: after a broken connection it is unknown whether SNS has the message.
   const client = new SNSClient({
     region,
     credentials,
@@ -72,7 +72,7 @@ function cutToBytes(text: string, limitBytes: number): string {
   const bytes = Buffer.from(text)
   const mark = '\n… (cut)'
   if (bytes.length <= limitBytes) return text || '(empty)'
-  // A character that was cut in two becomes a mark of its own.
+  // A character that was cut in two becomes a replacement character.
   return `${bytes.subarray(0, limitBytes - 2 * Buffer.byteLength(mark)).toString()}${mark}`
 }
 

@@ -1,4 +1,4 @@
-/** The SSM API: which instances answer to it, and Run Command with one of our own documents, pinned by version and hash. */
+/** The SSM API: managed instances, and Run Command with a pinned document. */
 
 import {
   DescribeDocumentCommand,
@@ -32,10 +32,10 @@ export const ssmPermissions = [
   'ssm:GetCommandInvocation',
 ]
 
-/** Tries of one request, this one's pace between them. */
+/** Tries of one request. */
 const maxAttempts = 6
 
-/** A document as it is to run: where the server's content has another hash, it refuses. */
+/** A document, pinned by version and hash. SSM refuses to run it if its content has another hash. */
 export interface PinnedDocument {
   name: string
   /** A number; `$LATEST` could change at any time. */
@@ -45,21 +45,21 @@ export interface PinnedDocument {
 
 export interface Command {
   document: PinnedDocument
-  /** At most 50. One that SSM does not know refuses the whole command. */
+  /** At most 50. An unknown instance makes SSM refuse the whole command. */
   instanceIds: readonly string[]
   parameters: Readonly<Record<string, string>>
   /** Shown in the account's history; at most 100 characters. */
   comment: string
-  /** How long SSM may try to reach an agent, 30 s at least; not how long the script may run. */
+  /** Time to reach the agent, at least 30 s. It does not limit the script. */
   deliveryTimeoutSeconds: number
-  /** Where agents put what is longer than SSM keeps, by the instance's own role; null: nowhere. */
+  /** Bucket for outputs that are longer than SSM keeps, written by the instance's own role; null: none. */
   output: { bucket: string; prefix: string } | null
 }
 
 export interface ManagedInstance {
   instanceId: string
   pingStatus: string
-  /** RFC 3339; null where SSM does not say. */
+  /** RFC 3339; null: unknown. */
   lastPingAt: string | null
   agentVersion: string
   platformType: string
@@ -90,12 +90,12 @@ export class SsmApi {
 
   constructor(region: string, credentials: CredentialSource, limits: PaceLimits) {
     this.region = region
-    // This file tries again by itself: the SDK's own tries would escape the pace.
+    // Retries are made here, because the SDK's own retries would not follow the pace.
     this.client = countingSlowDowns('SSM', new SSMClient({ region, credentials, maxAttempts: 1 }))
     this.pace = new Pace(limits)
   }
 
-  /** The version of a document that the account runs by default; null: it has none of that name. */
+  /** The default version of a document in the account; null: there is no such document. */
   async document(name: string, signal: AbortSignal): Promise<PinnedDocument | null> {
     const what = `DescribeDocument ${name}`
     try {
@@ -111,7 +111,7 @@ export class SsmApi {
     }
   }
 
-  /** Those of the instances that SSM knows; the others are not managed by it. */
+  /** The instances that SSM manages. */
   async instances(instanceIds: readonly string[], signal: AbortSignal): Promise<ManagedInstance[]> {
     const found: ManagedInstance[] = []
     for (let start = 0; start < instanceIds.length; start += describedInstancesMax) {
@@ -128,7 +128,7 @@ export class SsmApi {
     return found
   }
 
-  /** Not tried again where it may have been taken: SSM has no token by which a second one would be known as the same. @returns the command's id */
+  /** Retried only if throttled: SSM has no idempotency token, so a second request could run twice. @returns the command's id */
   async send(
     { document, instanceIds, parameters, comment, deliveryTimeoutSeconds, output }: Command,
     signal: AbortSignal,
@@ -145,7 +145,7 @@ export class SsmApi {
       Comment: comment,
       TimeoutSeconds: deliveryTimeoutSeconds,
       MaxConcurrency: '100%',
-      // A node where it fails says nothing about the next one.
+      // A failure on one node does not stop the others.
       MaxErrors: '100%',
       ...(output && { OutputS3BucketName: output.bucket, OutputS3KeyPrefix: output.prefix }),
     })
@@ -162,7 +162,7 @@ export class SsmApi {
     return id
   }
 
-  /** Of every instance that the command has reached so far. */
+  /** Invocations on the instances that the command has reached so far. */
   async invocations(commandId: string, signal: AbortSignal): Promise<Invocation[]> {
     const query = { CommandId: commandId, MaxResults: ssmPageMax }
     const found: Invocation[] = []
@@ -177,7 +177,7 @@ export class SsmApi {
     return found
   }
 
-  /** What the document's step printed. Tried again while SSM does not yet know the invocation. */
+  /** The output of the document's step. Retried while SSM does not yet know the invocation. */
   async output(
     commandId: string,
     instanceId: string,

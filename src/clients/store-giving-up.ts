@@ -1,4 +1,4 @@
-/** A store that was not there once is not waited for again in the same run: its time-outs would eat the time in which the mail could still go. */
+/** Does not wait twice for an unreachable store: further time-outs would use up the time for sending the mail. */
 import { RequestFailure } from './failure.ts'
 import type { Store } from './store.ts'
 

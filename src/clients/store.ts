@@ -1,4 +1,4 @@
-/** What a store is: files by key, in a bucket or a folder. Its conditional writes are what lets a run publish and mail once. */
+/** Files by key, in a bucket or a folder. Conditional writes let a run publish and mail once. */
 
 /** An object that is longer than `storedLimitOf` its key: it is not read. */
 export class TooLong extends Error {}
@@ -12,11 +12,11 @@ export interface Store {
   readonly location: string
   /** Null: there is no such key. `version` is opaque: only for `replace`. */
   read(key: string): Promise<{ body: Buffer; version: string } | null>
-  /** Over whatever was there. */
+  /** Overwrites. */
   write(key: string, body: Buffer | string, contentType: string): Promise<void>
   /** False: the key exists already, and nothing was written. */
   create(key: string, body: Buffer | string, contentType: string): Promise<boolean>
-  /** False: what lies there is no longer `version`, and nothing was written. */
+  /** False: the object no longer has `version`, and nothing was written. */
   replace(
     key: string,
     body: Buffer | string,
@@ -36,7 +36,7 @@ export interface Store {
 const maxKeyBytes = 800
 
 /**
- * The key itself, when it names a place inside a store on every kind of it: segments between single slashes, none of them `.` or `..`.
+ * The key itself, if every kind of store accepts it: segments between single slashes, none of them `.` or `..`.
  * @throws Error otherwise
  */
 export function checkKey(key: string): string {

@@ -1,4 +1,4 @@
-/** Who we are to AWS, and the bearer token with which EKS lets the same identity into a cluster. */
+/** The caller's AWS identity, and the bearer token by which EKS accepts it in a cluster. */
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { SignatureV4 } from '@smithy/signature-v4'

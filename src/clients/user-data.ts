@@ -13,13 +13,13 @@ import { type Piece, settingsOfDocument, together, Unreadable } from './user-dat
 import { readShell } from './user-data/shell.ts'
 
 export interface UserData {
-  /** One for each source that says something; none: the kubelet gets nothing from here. */
+  /** One per source with settings; empty: the user data sets nothing of the kubelet. */
   settings: KubeletSettings[]
-  /** Why some of it is not known. */
+  /** Why a part of it is unknown. */
   unread: string[]
 }
 
-/** @param text user data as it is, or in base64, once or twice; each packed by gzip or not */
+/** @param text user data, plain or in base64 (once or twice), each with or without gzip */
 export function readUserData(text: string): UserData {
   const pieces: Piece[] = []
   const unread: string[] = []
@@ -45,7 +45,7 @@ export function readUserData(text: string): UserData {
   }
 }
 
-/** Out of base64 and gzip, as often as it lies in them. */
+/** Decodes base64 and gzip, also nested. */
 function plain(bytes: Buffer): Buffer {
   let found = bytes
   for (let layer = 0; layer < 4; layer++) {
@@ -63,7 +63,7 @@ function isBase64(bytes: Buffer): boolean {
 
 const jinja = /^## template: *jinja\s*\n/
 
-/** By its type, or by how it begins. @throws Unreadable */
+/** The reader is chosen by type or by the first line. @throws Unreadable */
 function readPart(type: string, written: string): Piece[] {
   const text = written.replace(/^\uFEFF/, '').replace(jinja, '')
   const start = text.trimStart()

@@ -35,10 +35,10 @@ import type { Inspector } from './inspect/inspector.ts'
 
 export interface CollectOptions {
   mode: ReadMode
-  /** Those of the mode. */
+  /** The collectors of the mode. */
   collectors: readonly Collector[]
   clusterCollectors: readonly ClusterCollector[]
-  /** Of the account and region that the cluster is in; null: not known, or the mode needs none. */
+  /** For the account and region of the cluster; null: unknown, or the mode needs none. */
   inspector: Inspector | null
   /** Null: EKS does not know the cluster, or its place is unknown. */
   aws: ClusterInAws | null
@@ -50,7 +50,7 @@ export interface CollectOptions {
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
   signal: AbortSignal
-  /** What of an answer is kept; the rest is dropped as soon as it is parsed. Default: all. */
+  /** Selects the part of an answer that is kept; the rest is dropped after parsing. Default: everything. */
   prune?: <Parts extends Partial<NodeRecord>>(parts: Parts) => Parts
   /** Default: the machine's clock. */
   now?: (() => Date) | undefined

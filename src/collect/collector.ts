@@ -35,14 +35,14 @@ export interface NodeContext extends CollectContext {
 /** What a question can answer. */
 export type Answered = Exclude<Source, 'node'>
 
-/** What one question has brought: an answer may hold several sources, and say what of them it lacks. */
+/** The result of one request: an answer may have several sources, and errors for the parts that it lacks. */
 export type CollectedParts = Partial<Pick<NodeRecord, Answered>> & { errors?: ReadError[] }
 
 /** Requests data and throws on failure; the runner makes entries of the record's `errors`. */
 export interface Collector {
   /** The record's keys that it promises, and the names under which its failure is reported. */
   answers: readonly Answered[]
-  /** What the identity needs: in the cluster `verb resource`, in the account IAM actions. */
+  /** Rights that the call needs: `verb resource` in the cluster, IAM actions in the account. */
   permissions: { kubernetes: string[]; aws?: string[] }
   /** What it reads, and what is unknown without the right: a noun phrase. */
   purpose: string
@@ -53,7 +53,7 @@ export interface Collector {
 
 /** What questions about garbage take beside: they come when the nodes have been read. */
 export interface ObjectsContext extends ClusterContext {
-  /** Names of the nodes whose pods stand in their records. */
+  /** Names of the nodes whose records contain their pods. */
   nodesWithPods: ReadonlySet<string>
   /** Where the cluster is in AWS; null: EKS does not know it, or its place is unknown. */
   aws: ClusterInAws | null

@@ -23,7 +23,7 @@ export type { AwsPlace } from './places.ts'
 export interface ClusterTarget {
   record: ClusterRecord
   endpoint: KubernetesEndpoint | null
-  /** Where its instances are, the same object for all clusters of one account and region; null: not known. */
+  /** Account and region of its instances; the same object for all clusters there. Null: unknown. */
   place: AwsPlace | null
   /** Identity for direct requests to its kubelets; absent if none is configured. */
   kubelet?: KubeletIdentity | null
@@ -113,7 +113,7 @@ export async function* discover(
   }
 }
 
-/** Of several ways into one account and region the first that leads there: who goes both reads everything twice. */
+/** One listing per account and region: a second role for the same account would read everything twice. */
 async function onePerPlace(listings: NodeListing[], accounts: Accounts): Promise<NodeListing[]> {
   const ways = new Map<string, NodeListing>()
   for (const listing of listings) {
@@ -128,7 +128,7 @@ async function onePerPlace(listings: NodeListing[], accounts: Accounts): Promise
   return [...ways.values()]
 }
 
-/** Names are the same for a part of the clusters: a cluster has one name, whatever the selection. */
+/** A cluster has the same name whether all clusters are selected or some. */
 const areNamedInFull = async (policy: Policy): Promise<boolean> =>
   (await isAcrossPlaces(policy)) ||
   (policy.narrowedFrom !== undefined && (await isAcrossPlaces({ accounts: policy.narrowedFrom })))
@@ -142,7 +142,7 @@ async function listing(place: ClusterAddress, signal: AbortSignal): Promise<Node
   }
 }
 
-/** @param calledBy how the report names it, by what EKS says of it */
+/** @param calledBy the cluster's name in reports, from its description in EKS */
 async function describe(
   { place, name }: { place: ClusterAddress; name: string },
   calledBy: (eks: RawObject | null) => Promise<string>,
@@ -182,7 +182,7 @@ async function describe(
 }
 
 /**
- * The way to a cluster that was found before. The record lies in a bucket, so endpoint and certificate authority come from EKS: no
+ * How to reach a cluster that was found before. The record is in a bucket, so endpoint and certificate authority come from EKS: no
  * token goes to an address that only the record names.
  * @param record as it was found, pruned or not; of its description only the name is used
  * @param at where it was found
@@ -202,7 +202,7 @@ export async function targetAt(
   }
   const errors: ReadError[] = []
   const name = isRawObject(record.eks) ? record.eks.name : null
-  // Why it could not be described stands in the record.
+  // The record has the reason why it could not be described.
   if (typeof name !== 'string') return { record, ...noWay, place, errors }
   const eks = new EksApi(region, place.credentials)
   try {
@@ -220,7 +220,7 @@ export async function targetAt(
 type ClusterWay = Required<Pick<ClusterTarget, 'endpoint' | 'kubelet'>>
 const noWay: ClusterWay = { endpoint: null, kubelet: null }
 
-/** What keeps it from being read goes into `errors`. */
+/** Adds the reasons why it cannot be read to `errors`. */
 function wayTo(
   eks: RawObject,
   name: string,

@@ -11,7 +11,7 @@ interface TemplatePlace {
   credentials: CredentialSource
 }
 
-/** What cannot be read goes into `errors`; null: nothing could be. */
+/** Adds to `errors` what cannot be read. Null: nothing could be read. */
 export async function launchTemplatesOf(
   nodegroups: RawObject[],
   { region, credentials }: TemplatePlace,
@@ -37,7 +37,7 @@ export async function launchTemplatesOf(
         }
         const readError = readErrorOf('launchTemplates', error)
         const left = wanted.length - index - 1
-        // What is refused once, or too late, is so for every template: said once.
+        // A missing right or an expired deadline concerns every template, so it is reported once.
         const isForAll = status !== 400
         const more = isForAll && left > 0 ? ` (and ${left} more)` : ''
         errors.push({ ...readError, message: `${readError.message}${more}` })

@@ -1,4 +1,4 @@
-/** The accounts and regions that a policy names, and which account is whose. */
+/** Accounts and regions of a policy, and account ids. */
 import { type CredentialSource, credentialSource } from '#clients/credentials.ts'
 import { sdkRegion } from '#clients/eks.ts'
 import { callerAccount } from '#clients/sts.ts'
@@ -57,7 +57,7 @@ export async function isAcrossPlaces(policy: Pick<Policy, 'accounts'>): Promise<
 }
 
 export interface Accounts {
-  /** By the place's role; of one's own as STS says. Null: it does not answer. */
+  /** The account in the role's ARN; without a role, the caller's account from STS. Null: STS did not answer. */
   of(place: AwsPlace): Promise<string | null>
 }
 

@@ -21,7 +21,7 @@ const nodegroupName = matching(
   'a nodegroup or nodepool name; * stands for any characters',
 )
 
-/** Which of the nodes. */
+/** The selection. */
 export const selected = {
   clusters: names(clusterName),
   nodegroups: names(nodegroupName),

@@ -37,7 +37,7 @@ export interface ClusterContext {
   objects: ObjectsOf
   /** @param what `nodegroups`, `launchTemplates`, `events`, or another resource */
   why(what: string): string
-  /** Why it was not read, or not to its end; null where the cluster says nothing of the kind. */
+  /** Why it was not read, or not completely; null: no error is recorded. */
   failed(what: string): string | null
 }
 

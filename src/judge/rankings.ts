@@ -12,7 +12,7 @@ const resourceOf = (signal: Signal): string =>
     ? 'memory.available'
     : signal.replace(/^(?:nodefs|imagefs|containerfs)\./, 'disk ')
 
-/** Of those of one resource and one order the first, rather one that can be set than one that follows it. */
+/** The first of each resource and order; a threshold that can be set before one that follows it. */
 export function ownRankings(rankings: readonly Ranking[]): Ranking[] {
   const settableFirst = rankings.toSorted(
     (a, b) => Number(derived.includes(a.signal)) - Number(derived.includes(b.signal)),

@@ -120,13 +120,13 @@ export interface ContextRule extends RuleHead {
 export interface ClusterEvidence extends Evidence {
   /** `what` is a reason, and so many objects have it. */
   reasonCount?: number
-  /** Of how many objects each is said. */
+  /** Number of objects by text. */
   shares?: ReadonlyMap<string, number>
-  /** Of the first of them. */
+  /** The earliest time. */
   since?: { firstMs: number; at: string }
   /** Amounts that add up, place by place; `textOf` makes the value. */
   total?: { amounts: readonly number[]; textOf(amounts: readonly number[]): string }
-  /** Names that stand in no namespace, or with it. */
+  /** Names without a namespace, or with it. */
   names?: readonly { name: string }[]
 }
 
@@ -141,7 +141,7 @@ export interface ClusterFailing extends Omit<Failing, 'fix' | 'evidence'> {
   places?: number
   /** Capacity and cost of disks; null: unknown. */
   size?: { bytes: number | null; monthlyUsd: number | null }
-  /** Where the objects are nodes: all of them. */
+  /** All nodes, if the objects are nodes. */
   nodes?: readonly string[]
   /** Shell commands that end it; `kubectl` of kubectl.ts quotes arguments. */
   commands: string[]

@@ -55,7 +55,7 @@ export class Tally {
     if (!isEnded) this.#isEndedByBoth = false
   }
 
-  /** Takes in what another tally of the same rule has gathered. */
+  /** Adds another tally of the same rule. */
   absorb(other: Tally): void {
     for (const { value, nodes } of other.#failings.values())
       for (const node of nodes) add(this.#failings, node, value)

@@ -15,7 +15,7 @@ export function bounded(text: string, maxLength = valueLength): string {
   return isPlain.test(cut) ? cut : cut.toWellFormed().replace(unprintable, ' ')
 }
 
-/** Whether everybody sees all of it, in the order in which it stands. */
+/** Whether all characters are visible, in their order. */
 export const isPrintable = (text: string): boolean => text.search(unprintable) < 0
 
 const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const

@@ -44,7 +44,7 @@ const endsSoonMs = 7 * 86_400_000
 
 /**
  * Waivers that need care: expired ones, those that name no cluster of the fleet, that cover no finding, or that end within 7 days.
- * A waiver of something that was not read is none of these but the first and the last.
+ * A waiver for something unread can only be in the first or the last state.
  * @param document of a whole fleet. @param day of the run, YYYY-MM-DD in UTC
  */
 export const waiverNotices = (

@@ -1,4 +1,4 @@
-/** What an ARN says of where it is. Source: IAM user guide, ARN format: partition second, account fifth; either may be empty. */
+/** Partition and account of an ARN. Source: IAM user guide, ARN format: partition second, account fifth; either may be empty. */
 export const partitionInArn = (arn: string): string | null => arn.split(':')[1] || null
 export const accountInArn = (arn: string): string | null => arn.split(':')[4] || null
 

@@ -21,7 +21,7 @@ export interface Check {
 }
 
 export interface Fix {
-  /** Where it goes, in words. */
+  /** Where to apply it, for people. */
   target: string
   /** To paste. */
   text: string

@@ -80,7 +80,7 @@ export interface PodGarbage {
 export interface FinishedJob {
   namespace: string
   name: string
-  /** Who takes it along: its controller, else its first owner. */
+  /** The owner whose deletion deletes it: its controller, else its first owner. */
   controller: Controller | null
   outcome: 'Complete' | 'Failed'
   finishedMs: number | null
@@ -137,11 +137,11 @@ export interface ReleasedVolume {
   /** As `syncVolumes` of the replay says. */
   action: 'retain' | 'leave-to-driver' | 'fail' | 'other'
   capacityBytes: number | null
-  /** Of its CSI source, or `kubernetes.io/aws-ebs`. */
+  /** Driver of its CSI source, or `kubernetes.io/aws-ebs`. */
   driver: string | null
   /** What the driver calls it: of EBS the volume's id. */
   handle: string | null
-  /** `gp3`, where its driver says so. */
+  /** `gp3`, if the driver names it. */
   volumeType: string | null
   /** Since when it is released; null: its API server does not say, and it was not before it was made. */
   sinceMs: number | null
@@ -178,7 +178,7 @@ export interface CertificateRequest {
   sinceMs: number | null
   /** Why the cleaner should have deleted it more than one of its rounds ago; null: it should not have. */
   overdue: string | null
-  /** No cleaner of this version ever takes it as it is. */
+  /** No cleaner of this version deletes it in its present state. */
   isNeverCollected: boolean
 }
 
@@ -222,7 +222,7 @@ export interface OwnerGarbage {
     name: string
     controllerKind: string
     createdMs: number | null
-    /** How many pods it wants; of a pod 1, and 0 when it has finished. Null: none, or it does not say. */
+    /** Number of pods that it wants; a pod counts 1, a finished pod 0. Null: not applicable, or unset. */
     replicas: number | null
   }[]
 }
@@ -234,7 +234,7 @@ export interface HeldObject {
   namespace: string
   name: string
   sinceMs: number
-  /** Of a Job that has finished, when its time to live is over; null: it has none. */
+  /** When the TTL of a finished Job expires; null: it has no TTL. */
   expiresMs: number | null
   finalizers: readonly HeldFinalizer[]
 }

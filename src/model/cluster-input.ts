@@ -4,7 +4,7 @@
  */
 import type { ReadError } from './record.ts'
 
-/** Of EKS DescribeCluster. */
+/** From EKS DescribeCluster. */
 export interface EksCluster {
   name?: string
   arn?: string
@@ -16,7 +16,7 @@ export interface EksCluster {
   kubeControllerManagerConfig?: { podGcControllerConfig?: { terminatedPodGcThreshold?: number } }
 }
 
-/** Of EKS DescribeNodegroup. */
+/** From EKS DescribeNodegroup. */
 export interface Nodegroup {
   nodegroupName?: string
   amiType?: string

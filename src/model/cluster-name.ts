@@ -1,4 +1,4 @@
-/** How clusters are called, and which names a pattern means: one rule for whatever chooses clusters. */
+/** Names of clusters, and how patterns match them. */
 import { matchesGlob } from './glob.ts'
 
 /**

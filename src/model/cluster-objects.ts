@@ -20,7 +20,7 @@ import type {
   StatefulSet,
 } from './kubernetes.ts'
 
-/** Of EC2 DescribeVolumes. */
+/** From EC2 DescribeVolumes. */
 export interface EbsVolume extends ClusterObject {
   VolumeId?: string
   /** GiB. */
@@ -34,7 +34,7 @@ export interface EbsVolume extends ClusterObject {
   AvailabilityZone?: string
 }
 
-/** Of EC2 DescribeInstances. */
+/** From EC2 DescribeInstances. */
 export interface Ec2Instance extends ClusterObject {
   InstanceId?: string
 }

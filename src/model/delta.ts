@@ -43,7 +43,7 @@ export interface MetNode {
   missed: string
 }
 
-/** One audit, as far as it is known. */
+/** One audit. A findings document does not have all of its parts. */
 export interface ComparedRun {
   document: Pick<FindingsDocument, 'run' | 'clusters' | 'unknowns' | 'notAudited'> & {
     findings: ComparedFinding[]
@@ -147,7 +147,7 @@ export interface DiffInput {
   /** A snapshot was judged by today's rules and policy, findings by those of their own audit. */
   kind: 'snapshot' | 'findings'
   takenAt: string
-  /** Of highwater, when it was judged. */
+  /** Version of highwater that judged it. */
   version: string
   inputErrors: string[]
 }

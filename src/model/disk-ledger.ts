@@ -68,7 +68,7 @@ export interface PodDiskUse {
   layerBytes: number
   logBytes: number
   volumeBytes: number
-  /** Of `ephemeral-storage`; null: none is set. */
+  /** Request and limit of `ephemeral-storage`; null: not set. */
   requestBytes: number | null
   limitBytes: number | null
 }

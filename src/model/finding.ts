@@ -23,7 +23,7 @@ export type Family = (typeof families)[number]
 
 export type Confidence = 'certain' | 'likely' | 'possible'
 
-/** Where a line of evidence comes from. Code reads this, never the wording of `what`. */
+/** Source of a line of evidence. Code reads this, never the wording of `what`. */
 export const evidenceKinds = [
   /** A setting of the running kubelet. */
   'configz',
@@ -53,9 +53,9 @@ export const evidenceKinds = [
   'computed',
   /** A source that could not be read. */
   'unread',
-  /** The number of places of a finding that stands for many. */
+  /** Number of places of a finding that covers many. */
   'places',
-  /** Why the fix is as it is. */
+  /** The reason for the fix. */
   'fix',
   /** Lines that are not shown. */
   'omitted',
@@ -76,7 +76,7 @@ export interface RuleDocs {
   sources: string[]
 }
 
-/** Where a durable fix goes, and its text. */
+/** Place and text of a durable fix. */
 export interface DurableFix {
   target:
     | 'nodeadm'
@@ -112,7 +112,7 @@ export interface Finding {
   cluster: string
   subject: Subject
   nodes: NodeSample
-  /** A finding on a cluster that stands for this many namespaces or other subjects; absent: it stands for its own subject. */
+  /** Number of namespaces or other subjects that a finding on a cluster covers; absent: only its own subject. */
   places?: number
   title: string
   consequence: string
@@ -247,7 +247,7 @@ export interface CausePlace {
 export interface Cause {
   kind: CauseKind
   severity: Severity
-  /** Of its worst finding. */
+  /** Rule of its worst finding. */
   rule: string
   /** The nodes run the kubelet's default. */
   isDefault: boolean

@@ -1,4 +1,4 @@
-/** Names with `*`, which stands for any run of characters; everything else is literal. */
+/** Names with `*`, which matches any characters; everything else is literal. */
 export function matchesGlob(pattern: string, name: string): boolean {
   const [head = '', ...rest] = pattern.split('*')
   const tail = rest.pop()

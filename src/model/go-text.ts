@@ -20,11 +20,11 @@ const hexadecimalForm = new RegExp(
 )
 const infiniteForm = /^([+-]?)inf(?:inity)?$/i
 
-/** Beyond these no float32 lies. */
+/** Numbers of a larger decimal order are no float32; larger exponents are cut. */
 const greatestOrder = 60
 const exponentCap = 1_000_000
 
-/** A float32; NaN and infinities where the text says so. @throws NumberError */
+/** A float32, also NaN and infinities. @throws NumberError */
 export function parseFloat32(text: string): number {
   if (/^nan$/i.test(text)) return Number.NaN
   const infinite = infiniteForm.exec(text)

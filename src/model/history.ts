@@ -9,7 +9,7 @@ import type { Subject } from './subject.ts'
 
 /** Dates are days in UTC, YYYY-MM-DD. */
 export interface RememberedFinding extends ComparedFinding {
-  /** The first day of this stretch of it. */
+  /** First day of the finding's present stretch. */
   since: string
   /** Last day it was seen. Earlier than the run's day if this run could not decide. */
   lastSeen: string

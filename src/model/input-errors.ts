@@ -1,4 +1,4 @@
-/** What of the input was broken: the first hundred in words, the rest as a number. */
+/** Errors of the input: the first hundred as text, the rest as a number. */
 export class InputErrors {
   readonly #kept: string[] = []
   #more = 0

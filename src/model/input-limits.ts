@@ -8,7 +8,7 @@ export interface InputLimit {
   maxBytes: number
 }
 
-/** Of JSON: parsed, a few bytes may take thirty times as much memory, so values and depth count before `JSON.parse`. */
+/** Limits of JSON, checked before `JSON.parse`: parsed values may take thirty times the memory of their text. */
 export interface JsonLimit extends InputLimit {
   maxValues: number
   maxDepth: number
@@ -29,7 +29,7 @@ export const answerLimits = {
   page: { maxBytes: 32 * MiB, maxValues: 1_500_000, maxDepth: 64 },
   /** One object, a review, what an API group serves. etcd takes 1.5 MiB for an object. */
   object: { maxBytes: 4 * MiB, maxValues: 200_000, maxDepth: 64 },
-  /** What stands in an answer that is no success: the rest is not read. */
+  /** Body of an answer that is no success; the rest is not read. */
   refusal: { maxBytes: 64 * KiB, maxValues: 2_000, maxDepth: 16 },
 } satisfies Record<string, JsonLimit>
 

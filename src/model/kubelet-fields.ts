@@ -307,7 +307,7 @@ export const configurationStructs = {
     },
     nodeLeaseDurationSeconds: { type: 'int32', default: 40, least: 1 },
     nodeStatusMaxImages: { type: '*int32', default: 50, flag: true, least: -1, compare: 'plain' },
-    /** Where only nodeStatusUpdateFrequency is set, it is the default. */
+    /** If only nodeStatusUpdateFrequency is set, this is the default. */
     nodeStatusReportFrequency: { type: 'Duration', default: '5m0s' },
     nodeStatusUpdateFrequency: { type: 'Duration', default: '10s', flag: true, isRead: true },
     oomScoreAdj: { type: '*int32', default: -999, flag: true, least: -1000, most: 1000 },
@@ -344,7 +344,7 @@ export const configurationStructs = {
     runOnce: { type: 'bool', flag: 'runonce' },
     runtimeRequestTimeout: { type: 'Duration', default: '2m0s', flag: true },
     seccompDefault: { type: '*bool', default: false },
-    /** Where maxParallelImagePulls is 2 or more, false is the default. */
+    /** If maxParallelImagePulls is 2 or more, the default is false. */
     serializeImagePulls: { type: '*bool', default: true, flag: true, compare: 'plain' },
     serverTLSBootstrap: { type: 'bool', flag: 'rotate-server-certificates' },
     showHiddenMetricsForVersion: { type: 'string' },

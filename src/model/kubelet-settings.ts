@@ -10,7 +10,7 @@ export interface KubeletSettings {
   config: RawObject
   /** Command-line arguments: `--flag=value`, or `--flag` and its value. */
   flags: string[]
-  /** Who writes them: nodeadm (NodeConfig), EKS's bootstrap script, Bottlerocket, or a script of the owner's. */
+  /** Source of the settings: nodeadm (NodeConfig), EKS's bootstrap script, Bottlerocket, or a custom script. */
   source: 'nodeadm' | 'bootstrap' | 'bottlerocket' | 'script'
 }
 

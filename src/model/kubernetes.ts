@@ -35,7 +35,7 @@ export type ContainerSpec = NonNullable<PodSpec['containers']>[number]
 export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
 export type VolumeSource = NonNullable<PodSpec['volumes']>[number]
 
-/** Who an object is: of objects of an unknown kind nothing else is kept. */
+/** Identity of an object. Of unknown kinds only this is kept. */
 export interface ClusterObject {
   metadata?: Json<V1ObjectMeta>
 }

@@ -1,7 +1,7 @@
 /** A node's origin and kind, from its labels and status. */
 import type { Subject } from './subject.ts'
 
-/** Who made the node: decides where a durable fix belongs. Upstream labels: docs of EKS, Karpenter and eksctl. */
+/** The tool that created the node. It decides where a durable fix belongs. Upstream labels: docs of EKS, Karpenter and eksctl. */
 export type NodeOwner =
   | 'fargate'
   | 'hybrid'
@@ -25,7 +25,7 @@ export interface NodeIdentity {
   amiFamily: AmiFamily
   operatingSystem: 'linux' | 'windows'
   instanceType: string | null
-  /** Of EC2, or of a hybrid node that SSM has activated. */
+  /** Id of the EC2 instance, or of an SSM hybrid activation. */
   instanceId: string | null
   /** `status.nodeInfo.bootID`: another one after every start, of this machine or of one that has taken its name. Null: the node reports none. */
   bootId: string | null

@@ -76,7 +76,7 @@ export interface Blast {
   pods: number
   /** Ready pods that turn NotReady until they have been probed again. */
   notReadyPods: number
-  /** Of these the only one of their owner. */
+  /** Pods that are the only one of their owner. */
   singletons: { count: number; sample: string[] }
   /** Budgets of these that allow no further disruption; null: not read. */
   budgetsAtLimit: { count: number; sample: string[] } | null
@@ -214,7 +214,7 @@ export interface PlannedDeletion {
   /** Null: it has none. */
   namespace: string | null
   name: string
-  /** One of the same name and another UID is another object, and stays. */
+  /** An object with the same name and another UID is another object and stays. */
   uid: string
   /** From the snapshot, if present: an object that changed since then is kept. */
   resourceVersion: string | null
@@ -276,7 +276,7 @@ export interface Approval {
   schema: typeof approvalSchema
   /** The plan's digest. */
   plan: string
-  /** Who approves, as that person says. */
+  /** Name of the approver, as given. */
   by: string
   /** Who that is to AWS STS (an ARN) or to the machine: verified when the approval was sealed. By the policy: who approved the policy. */
   identity: string

@@ -1,5 +1,5 @@
 /**
- * How far the policy file of the service may reach. The file lies in a bucket, so its writer may have no other right: these limits
+ * Limits of the service's policy file. The file is in a bucket, so its writer may have no other right: these limits
  * come from the stack's parameters.
  */
 export interface PolicyGrants {

@@ -35,7 +35,7 @@ export interface Threshold {
   signal: Signal
   operator: 'LessThan'
   value: ThresholdValue
-  /** 0 means hard, whichever map it stands in. */
+  /** 0 means hard, in either map. */
   gracePeriodMs: number
   minReclaim: ThresholdValue | null
 }
@@ -176,7 +176,7 @@ export interface RankedPod {
   /** Bytes, inodes or processes; null: the kubelet has no statistics of it, which ranks it first (memory, disk). */
   usage: number | null
   request: number
-  /** Why it stands there, in words. */
+  /** The reason for its rank, for people. */
   reason: string
 }
 
@@ -286,7 +286,7 @@ export interface SpaceBounds {
 
 /**
  * What happens on a node that fills. `atMs`, `earliestMs` and `latestMs` count from the prediction's `at`: the likely time and its bounds.
- * `certain`: it happens whatever is unknown of the node.
+ * `certain`: it happens in every case that the known facts permit.
  */
 export type TimelineEvent = {
   atMs: number
@@ -394,7 +394,7 @@ export interface UnreadFile {
 /** What could not be computed, and what that does to the answer. */
 export interface Unknown {
   what: string
-  /** The part of the prediction that is null because of it. */
+  /** The part of the prediction that it makes null. */
   part?: 'configuration' | 'imageGC' | 'nextStart'
   effect: string
 }

@@ -79,7 +79,7 @@ export interface NodeRecord {
   cluster: string
   /** RFC 3339: this node's "now"; else the snapshot's `takenAt`. */
   at?: string | null
-  /** How it was read, and so what of it could be expected; absent: `proxy`. */
+  /** Read mode; it decides which sources are expected. Absent: `proxy`. */
   mode?: ReadMode
   node: KubernetesNode
   configz?: RawObject | null

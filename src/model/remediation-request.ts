@@ -57,7 +57,7 @@ export interface PlanAnswer {
   action: 'plan'
   id: string
   digest: string
-  /** Where the plan lies. */
+  /** Location of the plan. */
   location: string
   counts: PlanCounts
   /** Broken lines of the snapshot, and clusters that could not be read. */

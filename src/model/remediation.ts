@@ -5,7 +5,7 @@ export const remediationSchema = 'highwater.remediation/1'
 export const verificationSchema = 'highwater.verification/1'
 
 /**
- * Where a node stands in a run, in the order of time.
+ * Progress of a node in a run, in order.
  * `sending`: written before the command is sent. A run that died there sends it again; the node applies it once.
  * `returning`: its change was for a while, has done what it was for, and is being put back as the plan says; `pruned`: that was seen to be done.
  * `restored`: the node itself restored its files, byte for byte; `rolled-back`: this run rolled it back.
@@ -49,7 +49,7 @@ export interface ApplyAnswer {
 /** What was read of a node anew, beside what its step promised. */
 export type Verification = { state: 'verified' } | { state: 'not-yet' | 'wrong'; why: string }
 
-/** What `highwater verify` says of a plan (the contract `highwater.verification/1`). */
+/** Output of `highwater verify` (the contract `highwater.verification/1`). */
 export interface VerificationReport {
   schema: typeof verificationSchema
   /** The plan's digest. */
@@ -64,7 +64,7 @@ export interface StepEntry {
   cluster: string
   node: string
   instanceId: string
-  /** Of the plan's waves, from 0. */
+  /** Index in the plan's waves. */
   wave: number
   state: StepState
   /** For people; null where the state says it all. */

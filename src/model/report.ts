@@ -70,7 +70,7 @@ export interface AuditedPrediction {
   settings: AuditedSettings
 }
 
-/** Who goes first under one signal, and who after; those that are never evicted are left out. */
+/** Order of eviction under one signal, without pods that are never evicted. */
 export interface FirstVictims {
   signal: Signal
   /** Up to three; equal ranks where upstream has no order among them. */
@@ -122,7 +122,7 @@ export interface AuditedSettings {
 
 export interface AuditReport {
   document: FindingsDocument
-  /** Whose part of a fleet it is; absent: it is all of it. */
+  /** The owner of this part of the fleet; absent: the whole fleet. */
   owner?: string
   nodes: AuditedNode[]
   /** The disk-usage percent at which the team's alert fires (policy). */
@@ -140,11 +140,11 @@ export interface AuditReport {
   trends?: ReportedTrend[]
   /** Titles that findings of each rule can have, by rule and key; `usual`: its `docs.title`. */
   ruleTitles?: RuleTitles
-  /** Of clusters and nodegroups, where they are known. */
+  /** Tags of clusters and nodegroups, if known. */
   tags?: ResourceTags[]
   /** Findings without an owner, if the policy has owners. Absent: each has one. */
   ownerless?: Finding[]
-  /** Of each cluster that was looked through for it; absent: of none. */
+  /** Cluster garbage per searched cluster; absent: no cluster was searched. */
   garbage?: GarbageOverview[]
 }
 
@@ -205,7 +205,7 @@ export interface AbsentCluster {
   isNew: boolean
 }
 
-/** What a report knows of the run before. */
+/** The previous run, for the report. */
 export interface RunBefore {
   /** RFC 3339: when its nodes were read. */
   takenAt: string

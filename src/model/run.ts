@@ -19,7 +19,7 @@ export interface AuditRequest {
 
 /** What the stack sets for the service. */
 export interface Settings {
-  /** Where reports are kept; null: nowhere. */
+  /** Bucket for reports; null: none. */
   bucket: string | null
   /** Keys begin with it. */
   prefix: string
@@ -32,7 +32,7 @@ export interface Settings {
   recipients: string[]
   /** SNS topic that receives a message for each run; null: none. */
   topicArn: string | null
-  /** Address of a Slack-compatible webhook, a secret: it stands in no message; null: none. */
+  /** URL of a Slack-compatible webhook, a secret that no message contains; null: none. */
   webhookUrl: string | null
   /** Hosts that the webhook may be on; `*` matches any characters. */
   webhookHosts: string[]

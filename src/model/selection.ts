@@ -1,10 +1,10 @@
-/** What of a fleet an audit is about; an empty list means all. */
+/** The selected part of a fleet. An empty list selects everything. */
 import { matchesCluster } from './cluster-name.ts'
 import { matchesGlob } from './glob.ts'
 import type { NodeIdentity } from './node-identity.ts'
 
 export interface Selection {
-  /** Cluster names, also those that EKS has for clusters of several places; `*` stands for any run of characters. */
+  /** Cluster names, short or in full; `*` matches any characters. */
   clusters: string[]
   /** Nodegroup or nodepool names, likewise. */
   nodegroups: string[]

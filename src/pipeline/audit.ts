@@ -72,7 +72,7 @@ export interface AuditContext extends ConclusionContext {
   /** Called before anything is written; its error stops the run. @param areListsWhole the nodes of all clusters were listed completely */
   verify?: (nodes: AuditedNode[], areListsWhole: boolean) => void
   onNode?: (node: AuditedNode) => void
-  /** Of a live fleet; absent: growth is known from earlier runs only. */
+  /** For a live fleet; absent: growth is known from earlier runs only. */
   secondReading?: SecondReading
 }
 

@@ -1,4 +1,4 @@
-/** The findings document as it is read back: from a file of anywhere, or as the last run of the history. */
+/** Schema of a findings document that is read back, from a file or from the history. */
 import * as z from 'zod'
 import { evidenceKinds, notAuditedCauses, severities } from '#model/finding.ts'
 import { subjectKinds } from '#model/subject.ts'

@@ -14,7 +14,7 @@ import { savedFleet } from './fleet.ts'
 
 const sampleSize = 20
 
-/** Where a node belongs. A replaced node has another name, but the same place. */
+/** Cluster and group of a node. A replaced node has another name, but the same place. */
 const placeOf = (cluster: string, group: Subject) => JSON.stringify([cluster, group])
 const minorOf = (version: string | null) => featuresOf(version).minor ?? 0
 

@@ -1,4 +1,4 @@
-/** Where records come from: a live fleet, clusters of a kubeconfig, or a saved snapshot. Later stages do not see the difference. */
+/** Sources of records: a live fleet, clusters of a kubeconfig, or a saved snapshot. Later stages do not see the difference. */
 
 import { credentialSource } from '#clients/credentials.ts'
 import { sdkRegion } from '#clients/eks.ts'

@@ -38,7 +38,7 @@ export interface JudgingContext {
   knownGrowth?: (nodes: AuditedNode[], takenAt: string) => Promise<ReadonlySet<AuditedNode>>
 }
 
-/** The result of judging the records of a fleet, or of a part of it. */
+/** The result of judging a fleet, or a part of it. */
 export interface Judged {
   /** Null: the records have none. */
   header: SnapshotHeader | null

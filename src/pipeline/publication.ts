@@ -99,7 +99,7 @@ interface MailContent {
   page: RenderedFile | undefined
   /** Deliveries of the page. */
   stored: Delivery[]
-  /** Of the mail's own files in the store. */
+  /** Folder of the mail's own files in the store. */
   folder: string
 }
 

@@ -5,7 +5,7 @@ import type { Selection } from '#model/selection.ts'
 
 const named = 10
 
-/** What of a cluster's errors leaves nodes unknown: as `isListBroken` knows them in a report. */
+/** Errors of a cluster that leave nodes unknown; `isListBroken` is the same for a report. */
 const listErrors = ['nodes', 'cluster', 'clusters']
 
 /** Whether all of the cluster's nodes are known. */
@@ -14,7 +14,7 @@ export const isListWhole = ({ errors }: Pick<ClusterRecord, 'errors'>): boolean 
 
 /**
  * A selected name that no node has is probably a typing error, so it is an error.
- * @param areListsWhole false: a cluster's list broke off, so whether it has them is unknown. The report says that of the cluster
+ * @param areListsWhole false: a list broke off, so a missing name may exist. The report shows the broken list
  * @throws OperatorError
  */
 export function rejectUnknownNames(

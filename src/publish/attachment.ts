@@ -21,7 +21,7 @@ export function reportAttachment({ name, contentType, body }: RenderedFile): Mai
   const plain = Buffer.from(body)
   const attachment =
     plain.length <= plainMaxBytes
-      ? // Its charset stands in the page.
+      ? // The page itself declares its charset.
         { fileName: name, contentType: contentType.replace(/;.*/, ''), body: plain }
       : { fileName: `${name}.gz`, contentType: 'application/gzip', body: gzipSync(plain) }
   return mailBytes({ html: '', text: '', attachments: [attachment] }) + mailRoomBytes <=

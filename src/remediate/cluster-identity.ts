@@ -1,4 +1,4 @@
-/** Which cluster it is, whatever a plan, an account or a kubeconfig calls it: two that name it differently must not change it at once. */
+/** Identity of a cluster, independent of its name in a plan, account or kubeconfig: two runs must not change one cluster at once. */
 import * as z from 'zod'
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 

@@ -16,7 +16,7 @@ export interface SealKeys {
 
 /** Something in a store that the identity that may write it did not seal. Nothing is done by it. */
 export class Unsealed extends OperatorError {
-  /** Where it lies: the store's location, a slash, the key. */
+  /** Its location: the store's location, a slash, the key. */
   readonly place: string
   /** Of the object, as `Store.replace` takes it; null: it was not read by `sealedStore`. */
   version: string | null = null

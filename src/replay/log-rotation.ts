@@ -45,7 +45,7 @@ export const isRotationOn = ({ maxSizeBytes }: LogRotatePolicy): boolean => maxS
 export interface LogRotationPass {
   /** The path or name of the log that is written to. */
   log: string
-  /** Of this container instance, by their names; others are left as they are. */
+  /** Files of this container instance, by their names; others are not touched. */
   files: readonly LogFile[]
   isRunning: boolean
   /** The node's local time, as upstream writes it: `20250304-050607`. */

@@ -1,5 +1,5 @@
 /**
- * Node allocatable: what of a machine the kubelet offers to pods, and what it keeps.
+ * Node allocatable: resources for pods, and what the kubelet reserves.
  *
  * Replays       pkg/kubelet/cm/node_container_manager_linux.go  GetNodeAllocatableReservation, getNodeAllocatableAbsolute, validateNodeAllocatable
  *               pkg/kubelet/cm/helpers.go            hardEvictionReservation

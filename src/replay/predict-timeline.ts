@@ -1,4 +1,4 @@
-/** A node's timeline from what was read of it, and what is assumed beyond that. */
+/** A node's timeline from its data and the assumptions. */
 
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeInput } from '#model/node-input.ts'

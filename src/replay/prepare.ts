@@ -63,7 +63,7 @@ export interface PreparedNode {
   imagesWithout(containers: RemovedContainers): PreparedImages
   /** All of the record; null: they were not read. */
   pods: readonly Pod[] | null
-  /** Those that the eviction manager looks at. */
+  /** The pods that the eviction manager considers. */
   activePods: readonly Pod[]
   podStats: PodStatsIndex
   /** Computed on first use. */

@@ -1,4 +1,4 @@
-/** All replays of one node: what its kubelet would do with what was read of it. */
+/** All replays of one node. */
 import { amiFamily } from '#facts/eks/node-identity.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import {

@@ -88,7 +88,7 @@ export function shareOf(
   }
 }
 
-/** Findings that belong to none of the owners; none without owners. */
+/** Findings that no owner matches; empty if there are no owners. */
 export function ownerlessFindings(
   report: AuditReport,
   owners: readonly Pick<ReportOwner, 'match'>[],
@@ -152,7 +152,7 @@ interface Share {
   undivided: ReadonlySet<string>
   open: string[]
   waived: string[]
-  /** Of the owner's findings, waived and ended ones included. */
+  /** The owner's findings, with waived and ended ones. */
   ids: ReadonlySet<string>
 }
 

@@ -20,11 +20,11 @@ const metadata = {
     blockOwnerDeletion: 'boolean',
   }),
 } as const
-/** Of Deployments and their ReplicaSets. */
+/** Annotations of Deployments and their ReplicaSets. */
 const revision = { 'deployment.kubernetes.io/revision': 'text' } as const
-/** Of the Jobs of CronJobs. Upstream: pkg/apis/batch/v1 CronJobScheduledTimestampAnnotation, since 1.32. */
+/** Annotation of the Jobs of CronJobs. Upstream: pkg/apis/batch/v1 CronJobScheduledTimestampAnnotation, since 1.32. */
 const scheduled = { 'batch.kubernetes.io/cronjob-scheduled-timestamp': 'text' } as const
-/** By which a chart says what it runs, whatever it is called there. */
+/** Helm's recommended labels: the name of the software, independent of the release. */
 const chartName = { 'app.kubernetes.io/name': 'text' } as const
 /** What controllers put on their pods. Upstream: pkg/apis/apps/types.go, pkg/apis/batch/types.go, pkg/apis/extensions DaemonSetTemplateGenerationKey */
 const madeBy = {
@@ -34,7 +34,7 @@ const madeBy = {
   'statefulset.kubernetes.io/pod-name': 'text',
   'pod-template-generation': 'text',
 } as const
-/** Who made a volume, and who is to delete it. Upstream: pkg/controller/volume/persistentvolume/volume AnnDynamicallyProvisioned, AnnMigratedTo. */
+/** Annotations that name the creator and the deleter of a volume. Upstream: pkg/controller/volume/persistentvolume/volume AnnDynamicallyProvisioned, AnnMigratedTo. */
 const provisioning = {
   'pv.kubernetes.io/provisioned-by': 'text',
   'pv.kubernetes.io/migrated-to': 'text',

@@ -25,7 +25,7 @@ function withoutFileSecrets(entry: unknown): unknown {
     const cut = name === 'patterns' ? patternsIn(value) : cutDirective(name.toLowerCase(), value)
     return cut === undefined ? [] : [[name, cut] as const]
   })
-  // Of a file that is none of logrotate's not even the hash: short secrets can be guessed from it.
+  // A foreign file keeps not even its hash: short secrets can be guessed from it.
   const isForeign = kept.length < entries.length && kept.every(([name]) => name === 'patterns')
   const changed =
     modifiedAt === null || (typeof modifiedAt === 'string' && time.test(modifiedAt))

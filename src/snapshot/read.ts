@@ -1,4 +1,4 @@
-/** Reads a snapshot line by line, gzipped or not; a line that is no record comes as `Malformed` with its number, and the rest goes on. */
+/** Reads a snapshot line by line, gzipped or not; a line that is no record becomes `Malformed` with its number, and reading continues. */
 
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'

@@ -63,7 +63,7 @@ const withoutKubeletSecrets = (kubelet: RawObject): RawObject => {
 /** Flags of the kubelet's that are called like a secret and take no second argument. Source: cmd/kubelet/app/options/options.go */
 const isSwitch = (flag: string) => flag.replaceAll('_', '-') === 'authentication-token-webhook'
 
-/** A flag and its value may be two arguments. The second is the value, whatever its first character. */
+/** A flag and its value may be two arguments. The second is the value, even if it starts with a dash. */
 function withoutArgumentSecrets(commandLine: string[]): string[] {
   let isHidden = false
   return commandLine.map(argument => {

@@ -26,7 +26,7 @@ type Leaf =
   | 'texts'
   | 'map'
 
-/** Shapes that keep nothing but what a value of this type may hold. */
+/** Shapes that keep only fields of this type. */
 export type ShapeOf<T> = unknown extends T
   ? Shape
   : [T] extends [boolean]

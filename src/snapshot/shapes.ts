@@ -1,4 +1,4 @@
-/** What of each kind of answer is kept: what rules and replays read, in the API's own names. */
+/** Fields that are kept of each kind of answer: what rules and replays read, in the API's own names. */
 import type { GarbageObjects } from '#model/cluster-objects.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { AttachedVolume, Host, KnownImages, Runtime, Summary } from '#model/node-input.ts'
@@ -299,7 +299,7 @@ export const runtimeShape: ShapeOf<Runtime> = {
   }),
   imageFs: { imageFilesystems: criFilesystems, containerFilesystems: criFilesystems },
 }
-/** Beside these Bottlerocket's `settings.kubernetes` has keys, certificates and tokens. */
+/** The other keys of Bottlerocket's `settings.kubernetes` include keys, certificates and tokens. */
 const bottlerocketSettings: Readonly<Record<string, Shape>> = Object.fromEntries(
   `allowed-unsafe-sysctls cloud-provider cluster-dns-ip cluster-domain cluster-name container-log-max-files container-log-max-size
    container-log-max-workers container-log-monitor-interval cpu-cfs-quota-enforced cpu-manager-policy cpu-manager-reconcile-period event-burst
@@ -312,7 +312,7 @@ const bottlerocketSettings: Readonly<Record<string, Shape>> = Object.fromEntries
     .split(/\s+/)
     .map(name => [name, true] as const),
 )
-/** Beside these `settings.container-runtime` has nothing that a rule reads. */
+/** No rule reads the other keys of `settings.container-runtime`. */
 const containerRuntimeSettings = {
   'concurrent-download-chunk-size': true,
   'enable-unprivileged-icmp': true,
@@ -415,7 +415,7 @@ const otherShape: Shape = {
   status: true,
   type: true,
   reason: true,
-  /** Of a ControllerRevision. */
+  /** For ControllerRevisions. */
   revision: true,
 }
 /** Upstream: pkg/apis/core/validation/events.go NoteLengthLimit; older events have no limit. */
@@ -450,7 +450,7 @@ const eventShape: Shape = {
   reportingInstance: 'text',
 }
 
-/** What holds an object that was deleted. */
+/** Fields of pending deletion. */
 const deletion = { deletionTimestamp: 'text', finalizers: list('text') } as const
 const disruptionBudgetShape: Shape = {
   metadata: {
@@ -529,14 +529,14 @@ const nodeClassShapes: Readonly<Record<string, Shape>> = {
 export const isEvents = (resource: string) =>
   resource === 'events' || resource.startsWith('events.')
 const isDisruptionBudget = (resource: string) => resource === 'poddisruptionbudgets.policy'
-/** Whether of its objects every field that is kept is named. */
+/** Whether the shape names every kept field. */
 export const isWhollyNamed = (resource: string) =>
   isDisruptionBudget(resource) || isGarbage(resource)
 const isGarbage = (resource: string): resource is keyof GarbageObjects =>
   Object.hasOwn(garbageShapes, resource)
 export const isNodeClass = (resource: string) => Object.hasOwn(nodeClassShapes, resource)
 
-/** Of Secrets and ConfigMaps only who they are and who owns them. @param resource `plural` or `plural.group` */
+/** Of Secrets and ConfigMaps, only identity and owners are kept. @param resource `plural` or `plural.group` */
 export function objectShape(resource: string): Shape {
   if (isEvents(resource)) return eventShape
   if (isDisruptionBudget(resource)) return disruptionBudgetShape

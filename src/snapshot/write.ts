@@ -7,17 +7,17 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import type { SnapshotRecord } from '#model/record.ts'
 
-/** Of compressed bytes: with less, a record takes several turns of the thread pool. */
+/** Buffer for compressed bytes: with a smaller one, a record takes several turns of the thread pool. */
 const chunkSize = 2 ** 17
 
 export interface LineWriter<Line> {
-  /** Where the complete file will lie. */
+  /** Path of the complete file. */
   readonly path: string
   /** Waits when the disk is slower than the fleet. */
   write(line: Line): Promise<void>
   /** Completes the file. @throws the file system's error. */
   close(): Promise<void>
-  /** Leaves nothing behind. */
+  /** Removes the partial file. */
   discard(): Promise<void>
 }
 

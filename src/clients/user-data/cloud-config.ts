@@ -31,7 +31,7 @@ function scriptOf(command: unknown): string {
 }
 
 /**
- * Of a key that stands twice the last value holds, as cloud-init, nodeadm and the kubelet take it: none of them decodes strictly, or not in the end.
+ * The last of two equal keys counts, as in cloud-init, nodeadm and the kubelet, which do not decode strictly in the end.
  * Source: amazon-eks-ami nodeadm/internal/api/bridge/decode.go; pkg/kubelet/kubeletconfig/util/codec DecodeKubeletConfiguration; sigs.k8s.io/yaml YAMLToJSON
  * @throws Unreadable
  */

@@ -43,7 +43,7 @@ export function settingsOfDocument(value: unknown): Piece | null {
     : null
 }
 
-/** `kind`, `port` and the like stand in many documents. */
+/** Fields such as `kind` and `port` occur in many documents. */
 const isOwnField = (field: string) =>
   isConfigurationField(field) &&
   /^(eviction|image|containerLog|kube|system|max|pods|node|serialize)/.test(field)

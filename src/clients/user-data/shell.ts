@@ -1,6 +1,6 @@
 /**
- * Kubelet settings in a script, as far as they stand there in letters: arguments of EKS's bootstrap script, `KUBELET_…` variables, documents written by
- * `cat <<EOF`, fields set by jq or sed. Nothing is run; what a variable or a command would put in is not known.
+ * Kubelet settings that are written literally in a script: arguments of EKS's bootstrap script, `KUBELET_…` variables, documents written by
+ * `cat <<EOF`, fields set by jq or sed. Nothing is run, so values of variables and commands are unknown.
  *
  * Source  amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide (Windows bootstrap script); scripts as people have them
  */
@@ -24,7 +24,7 @@ export function readShell(script: string): Piece[] {
   ]
 }
 
-/** What stands between `<<EOF` and `EOF`, where it is a document of the kubelet's; the rest is read as a script. */
+/** Heredocs that are documents of the kubelet; the rest is read as a script. */
 function documentsIn(lines: string[]): { documents: Piece[]; rest: string[] } {
   const documents: Piece[] = []
   const rest: string[] = []
@@ -74,7 +74,7 @@ function readLine(line: string): Piece[] {
     const value = kubeletVariable(word)
     if (value !== undefined) pieces.push(piece('script', {}, wordsOf(value)))
   }
-  // Flags of the kubelet's in any other command, a sed among them.
+  // Kubelet flags in any other command, such as sed.
   const loose = rest
     .filter(word => kubeletVariable(word) === undefined)
     .flatMap(word => word.match(assignedWord) ?? [])
@@ -92,7 +92,7 @@ function kubeletVariable(word: string): string | undefined {
   return name.includes('KUBELET') ? value : undefined
 }
 
-/** A line's words by the shell's quotes, which go; a variable or a command stays as it is written. */
+/** Splits a line into words and removes shell quotes. Variables and commands stay as they are written. */
 function wordsOf(line: string): string[] {
   const words =
     line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^$()]{0,200}\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []

@@ -46,7 +46,7 @@ async function servedVersion(
     return versions.find(version => served.includes(version)) ?? null
   } catch (error) {
     if (isAbsent(error)) return null
-    // Who may not look which groups there are may still list.
+    // An identity without the right to read API groups may still list.
     if (error instanceof RequestFailure && error.status === 403) return versions[0] ?? null
     throw error
   }

@@ -36,7 +36,7 @@ export interface NoAnswer {
 const { maxBytes: answerMaxBytes } = inputLimits.inspection
 const shownLength = 80
 
-/** @param asked the instance that got the command, and its node: an answer of another instance is refused. */
+/** @param asked the instance that received the command, and its node: an answer of another instance is refused. */
 export function readAnswer(
   output: string,
   asked: string,
@@ -229,7 +229,7 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
   }
 }
 
-/** A clock that was set back explains minutes. A start time in the future says nothing about restarts. */
+/** A clock that was set back explains minutes. A start time in the future does not show a restart. */
 const clockSetBackMs = 5 * 60_000
 
 function withSoundStart(

@@ -4,7 +4,7 @@ const deepest = 64
 
 /** Why a text that JSON.parse accepts is refused: a duplicate key (only the last would count), or too deep nesting. */
 export function flawOf(json: string): string | null {
-  /** Of each open object its keys so far; null for a list. */
+  /** The keys of each open object; null: a list. */
   const open: (Set<string> | null)[] = []
   let isKeyNext = false
   for (let at = 0; at < json.length; at++) {

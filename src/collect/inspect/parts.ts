@@ -15,7 +15,7 @@ const text = z.string().max(8192)
 const count = z.number().int().nonnegative().safe()
 /** Each uses kilobytes of memory that cannot be swapped. */
 const cgroups = count.max(100_000_000)
-/** Of the calendar, too: there is no 30th of February. */
+/** Also a day of the calendar: there is no 30 February. */
 const time = z.string().refine(isTime)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const fields = z.record(text, z.unknown())
@@ -36,7 +36,7 @@ const filesystemSpace = z
     capacityBytes: count.positive(),
     usedBytes: count.optional(),
     availableBytes: count,
-    // Zero of both: a filesystem that has no table of inodes.
+    // Both zero: a filesystem without an inode table.
     inodes: count.optional(),
     inodesFree: count.optional(),
   })

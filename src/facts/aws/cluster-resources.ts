@@ -1,4 +1,4 @@
-/** What of a cluster's account is read to find what the cluster has left there. Its objects keep EC2's own names. */
+/** AWS resources that are listed to find what a cluster has left in its account. Fields keep EC2's names. */
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 
 export interface AwsResource {

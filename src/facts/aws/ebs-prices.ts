@@ -31,7 +31,7 @@ const usdPerIopsMonth: Readonly<Record<string, readonly { above: number; usd: nu
     { above: 64_000, usd: 0.032 },
   ],
 }
-/** Of gp3, for each MiB/s above what comes with it. */
+/** gp3: per MiB/s above the included throughput. */
 const throughputOfGp3 = { above: 125, usdPerMiBpsMonth: 0.04 }
 
 /**

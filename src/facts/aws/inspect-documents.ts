@@ -3,7 +3,7 @@ import hashes from './inspect-documents.json' with { type: 'json' }
 
 export type InspectDocument = keyof typeof hashes
 
-/** The schema of the answer, whatever the document. */
+/** The schema of the answer; the same for every document. */
 export const inspectSchema = 'highwater.inspect/1'
 
 export const inspectStep = 'inspect'

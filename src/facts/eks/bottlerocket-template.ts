@@ -49,7 +49,7 @@ const ofMinors: readonly { since: number; fields: KubeletConfiguration }[] = [
   },
 ]
 
-/** Fields that stand in the file where no setting says otherwise; reservations apart. */
+/** Fields of the file if no setting changes them; without reservations. */
 export function bottlerocketTemplate(kubeletVersion: string | null): KubeletConfiguration {
   const { rulesOfMinor } = featuresOf(kubeletVersion)
   return {

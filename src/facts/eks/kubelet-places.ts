@@ -1,5 +1,5 @@
 /**
- * Where a node takes settings of its kubelet from, by image: the only files that a plan may write, and the only names that it may give to images.
+ * Sources of a node's kubelet settings, by image: the only files that a plan may write, and the only names that it may give to images.
  *
  * Source  awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go, doc/examples.md, #2427 (instance overrides since AMI v20251023);
  *         templates/al2/runtime/kubelet-config.json; eks-hybrid internal/kubelet/config.go; kubelet-eks snap (Ubuntu)

@@ -1,4 +1,4 @@
-/** Who makes nodes without a nodegroup: custom resources of Karpenter and of EKS Auto Mode. Sources: karpenter.sh API reference; EKS user guide, node class. */
+/** Custom resources of Karpenter and EKS Auto Mode, which create nodes without a nodegroup. Sources: karpenter.sh API reference; EKS user guide, node class. */
 export interface CustomResource {
   group: string
   plural: string

@@ -1,5 +1,5 @@
 /**
- * Who made a node and what image it runs, by label, provider id and `osImage`.
+ * Owner and image of a node, by label, provider id and `osImage`.
  *
  * Sources  EKS user guide (managed node groups, Fargate, hybrid nodes, Auto Mode labels); karpenter.sh well-known labels; eksctl's
  *          `alpha.eksctl.io/*` labels; awslabs/amazon-eks-ami nodeadm getProviderId; kubernetes/cloud-provider-aws#223 (Fargate's provider id) and

@@ -5,7 +5,7 @@
  *          bottlerocket-core-kit schnauzer helpers kube_reserve_cpu, kube_reserve_memory
  */
 
-/** Mebibytes of memory. The images take the pods that the instance's network interfaces have addresses for, whatever `maxPods` was set to. */
+/** Mebibytes of memory. The AMIs count the pods for which the network interfaces have addresses, not `maxPods`. */
 export const eksReservedMemoryMiB = (maxPods: number): number => 255 + 11 * maxPods
 
 const cpuRanges = [

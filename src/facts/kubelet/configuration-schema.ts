@@ -20,7 +20,7 @@ export const fieldsOf = (struct: StructName): Readonly<Record<string, FieldFacts
 
 const longestName = 80
 
-/** Of `names` the one that was meant: of another case, or so few letters away that no other is as near. Null: none is. */
+/** The name in `names` that was probably meant: equal but for case, or the only nearest one by edit distance. Null: none. */
 export function nearestName(written: string, names: readonly string[]): string | null {
   if (written.length > longestName) return null
   const lower = written.toLowerCase()

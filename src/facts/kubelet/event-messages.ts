@@ -119,7 +119,7 @@ const refusedCgroup =
 
 export const isMemoryCgroupRefused = (message: string): boolean => refusedCgroup.test(message)
 
-/** What a line of the kubelet's log says of image GC. */
+/** Image GC in a line of the kubelet's log. */
 export type ImageGcLine =
   | { at: string; wantedBytes: number }
   | { at: string; image: string; bytes: number }

@@ -43,7 +43,7 @@ const ofPods = [
 const nodeReasons = new Set<unknown>(ofNodes)
 const podReasons = new Set<unknown>(ofPods)
 
-/** Reasons that stand for other things, too, with the messages that are meant. Upstream: pkg/kubelet/images/image_manager.go, kuberuntime_container.go. */
+/** Reasons with several meanings, and the messages of the meaning that counts here. Upstream: pkg/kubelet/images/image_manager.go, kuberuntime_container.go. */
 const meant: Readonly<Record<string, RegExp>> = {
   BackOff: /pulling image/i,
   FailedCreatePodContainer: /cannot allocate memory|no space left/i,

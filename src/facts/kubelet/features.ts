@@ -1,4 +1,4 @@
-/** What a kubelet of a version does: the one place where versions are compared. Within a minor no patch changes any of it. */
+/** Behaviour by kubelet version: the only place where versions are compared. No patch release changes any of it. */
 
 /** The minor that brought each behaviour. Sources are the functions named in the replays that read it. */
 const sinceMinor = {
@@ -10,7 +10,7 @@ const sinceMinor = {
   imagesCanBePinned: 25,
   /** Feature gates decide on formats and options of the kubelet's own logs. */
   loggingGates: 25,
-  /** The types of logging stand in a package of their own, which errors name. */
+  /** The logging types are in a package of their own, which error texts name. */
   loggingApiV1: 25,
   /** Pod GC deletes terminating pods of a node that is tainted out-of-service. */
   podGcOutOfService: 26,
@@ -158,7 +158,7 @@ const oldestProvedMinor = 29
 
 export interface KubeletFeatures {
   minor: number | null
-  /** False where the rules of another minor stand in: the newest for a version that is not known, the nearest for one outside 1.24 to 1.37. */
+  /** False: the rules of another minor are used (the newest for an unknown version, the nearest outside 1.24 to 1.37). */
   exact: boolean
   /** The replay of this minor was compared with upstream's answers. */
   isProved: boolean

@@ -1,5 +1,5 @@
 /**
- * What the flags of a command line say of the configuration's fields.
+ * Configuration fields that the flags of a command line set.
  *
  * Follows       component-base/cli/flag  langle_separated_map_string_string.go,
  *               map_string_string.go, map_string_bool.go;  pkg/util/flag IPVar;  spf13/pflag  the kinds of flags, Parse
@@ -76,7 +76,7 @@ interface GivenFlag {
 const endOfShort = (argument: string, value: string): number =>
   value === '' ? -1 : argument.length - value.length - 1
 
-/** Those that set a field, as `--flag=value` or `--flag value`, underscores as dashes, until `--`. */
+/** Flags that set a field: `--flag=value` or `--flag value`, underscores as dashes, until `--`. */
 function* givenFlags(commandLine: readonly string[]): Iterable<GivenFlag> {
   for (let at = 0; at < commandLine.length; at++) {
     const argument = commandLine[at] ?? ''

@@ -21,5 +21,5 @@ export const diskMeasurementMs = 15_000
 /** Up to 1.29; since then the default of `containerLogMonitorInterval`. Source: pkg/kubelet/logs/container_log_manager.go logMonitorPeriod. */
 export const containerLogMonitorPeriodMs = 10_000
 
-/** Of a probe that does not say its own. Source: pkg/apis/core/v1/defaults.go SetDefaults_Probe. */
+/** Default of a probe. Source: pkg/apis/core/v1/defaults.go SetDefaults_Probe. */
 export const probePeriodMs = 10_000

@@ -50,7 +50,7 @@ export function canonicalValue(
     if (kind === 'quantities') return isNothing(path, text) ? '' : canonicalAmount(text)
     return kind === 'quantity' ? canonicalAmount(text) : text
   } catch {
-    // What the kubelet would not read either is compared as it is written.
+    // A value that the kubelet could not parse is compared as text.
     return text
   }
 }

@@ -1,7 +1,7 @@
-/** What an API server says of itself: its groups, their versions and the resources of each. Source: Kubernetes API reference, APIGroupList and APIResourceList. */
+/** API discovery: the groups of a server, their versions and resources. Source: Kubernetes API reference, APIGroupList and APIResourceList. */
 import { nodeClasses } from '#facts/eks/node-classes.ts'
 
-/** Under which name a snapshot has what the API server says of its own version. Source: k8s.io/apimachinery pkg/version Info. */
+/** The resource name of a snapshot's record of the API server's version. Source: k8s.io/apimachinery pkg/version Info. */
 export const versionResource = 'serverversions'
 export const versionPath = '/version'
 

@@ -1,12 +1,12 @@
-/** Who takes a finalizer away, where the field knows it, and the workload that would show whether anybody is there to do so. */
+/** The controllers that remove known finalizers, and the workloads that show whether such a controller is installed. */
 
-/** Its Deployment or StatefulSet, by the charts and manifests of its makers, whatever its namespace. */
+/** Its Deployment or StatefulSet in the charts and manifests of its project, in any namespace. */
 interface ControllerWorkload {
   /** What they write as `app.kubernetes.io/name`: it is that one for certain. */
   label: string
-  /** Names that it has by them, whatever the release is called. */
+  /** Names that do not depend on the Helm release. */
   name: RegExp
-  /** Names that it may have. Helm calls a release `karpenter-prod` so, too; but then so may be called what stands beside it. */
+  /** Names that it may have, as prefix of a Helm release's name (`karpenter-prod`). Another workload of that release may match, too. */
   like: RegExp
 }
 

@@ -54,7 +54,7 @@ function listed(
 function kindsOf(kind: ClusterNeed, resource: string): GarbageResource['kinds'] {
   if (kind === 'pods') return [kind]
   const others: ClusterNeed[] = []
-  // Of leases, claims and volumes their own sections know more.
+  // Leases, PVCs and volumes have their own sections.
   if (kind !== 'leases' && kind !== 'owners') others.push('owners')
   if (resource !== 'persistentvolumes' && resource !== 'persistentvolumeclaims')
     others.push('finalizers')

@@ -1,4 +1,4 @@
-/** What one audit knows of a finding's nodes: where its rule fails, passes or could not be decided, which nodes are not there, and what is open. */
+/** State of a finding's nodes in one audit: fail, pass, undecided, missing or unread. */
 
 import { counted } from '#judge/text.ts'
 import type { ComparedFinding, ComparedRun } from '#model/delta.ts'
@@ -37,7 +37,7 @@ const wholeCluster = ({ rule, cluster }: FindingOnSubject): FindingOnSubject => 
 })
 const groupKey = (cluster: string, { kind, name }: Subject) => keyOf(cluster, kind, name)
 
-/** Where rules name nodes: by rule and cluster, because a text for each node and rule of a large fleet would be much. */
+/** Named nodes by rule and cluster: one key per node and rule would take much memory in a large fleet. */
 function namesIn(found: readonly (FindingOnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
   const names = new Map<string, Set<string>>()
   const add = (rule: string, cluster: string, nodes: readonly string[]) => {
@@ -71,7 +71,7 @@ class RunKnowledge implements Knowledge {
   readonly #touched: ReadonlySet<string>
   /** Subjects whose nodes are not all listed. */
   readonly #unnamed: ReadonlySet<string>
-  /** Subjects whose finding stands for many places. */
+  /** Subjects with a finding that covers many places. */
   readonly #gathered: ReadonlySet<string>
   readonly #failingRules: ReadonlySet<string>
   readonly #clusters: ReadonlyMap<string, ClusterResult>

@@ -104,7 +104,7 @@ function comparedValues(
           : identity.kubeletVersion
       addMap(values, { field, kind, version }, map, mapOf(defaults[field]))
     } else {
-      // The kubelet fills what is absent from its own defaults, whatever the image would have written.
+      // The kubelet fills absent fields with its own defaults, not with the image's.
       const value = configuration[field] ?? configurationDefaults[field]
       values[field] = fieldValue(
         { field, kind, version: identity.kubeletVersion },

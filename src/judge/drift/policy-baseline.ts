@@ -6,7 +6,7 @@ import type { Baseline, Policy } from '#model/policy.ts'
 
 type Matched = Pick<NodeIdentity, 'amiFamily' | 'instanceType'> & { cluster: string; group: string }
 
-/** Of several that match a later one's fields win, of maps by key. Null: none matches. */
+/** All matching baselines merged: a later one overrides fields, and maps by key. Null: none matches. */
 export function baselineOf(
   { cluster, group, amiFamily, instanceType }: Matched,
   { baseline }: Policy,

@@ -1,4 +1,4 @@
-/** What most nodes of a group, or of a part of it, have in common, counted once for all of them. */
+/** The most common values of a group, or of a part of it, counted once for all nodes. */
 import type { FactOfGroup } from '#judge/rule.ts'
 
 interface Shares {

@@ -24,7 +24,7 @@ export function add<Value>(
   if (!known) variants.set(key, { text, value, nodes: [node] })
   else {
     known.nodes.push(node)
-    // The same one is shown whatever the order of the nodes.
+    // The choice does not depend on the order of the nodes.
     if (text < known.text) Object.assign(known, { text, value })
   }
 }

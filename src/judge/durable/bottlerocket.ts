@@ -68,7 +68,7 @@ const inTerms = (setting: string, value: unknown): [string, unknown] => [
   bottlerocketTexts.has(setting) ? String(value) : value,
 ]
 
-/** Maps become tables, which TOML wants last. */
+/** Maps become tables, which must be last in TOML. */
 export function bottlerocketToml(settings: RawObject): string {
   const entries = Object.entries(settings)
   const plain = entries.filter(([, value]) => !isMap(value))

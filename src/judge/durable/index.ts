@@ -19,7 +19,7 @@ const autoMode: DurableTarget = {
   snippet: () => snippet,
 }
 
-/** Who makes nodes before what their image reads: the first that fits is the one. */
+/** Tools that create nodes come before the files that an image reads. The first match is used. */
 export const durableTargets: readonly DurableTarget[] = [
   autoMode,
   karpenter,

@@ -17,7 +17,7 @@ export interface Wish extends Proposal {
 export interface Wishes {
   finding: Finding
   sizes: string[]
-  /** Of most nodes first. */
+  /** The fix of most nodes first. */
   wishes: Wish[]
 }
 

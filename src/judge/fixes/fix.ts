@@ -26,7 +26,7 @@ export function settleFixes(all: readonly Wishes[]): void {
     const proposed = group.map(({ wishes }) => wishes[0]?.config ?? {})
     for (const { wishes } of group) for (const wish of wishes) makeWhole(wish)
     agree(group)
-    // What several findings want has come together, and must fit again.
+    // Fixes of several findings are merged, so the result must be valid again.
     for (const { wishes } of group) for (const wish of wishes) makeWhole(wish)
     for (const [index, found] of group.entries()) {
       if (isDeclaring(found.finding)) tellWhatGaveWay(found, proposed[index] ?? {})
@@ -80,7 +80,7 @@ const withoutReservations = ({
   ...config
 }: RawObject): RawObject => config
 
-/** A fix does not restore what other findings on the same nodes call unsound, and says so. */
+/** A fix does not restore a value that another finding on the same nodes reports. */
 function tellWhatGaveWay({ finding, wishes }: Wishes, proposed: RawObject): void {
   const agreed = writtenSettings(wishes[0]?.config ?? {})
   const changed = Object.entries(writtenSettings(proposed)).filter(

@@ -1,4 +1,4 @@
-/** What stands in the way of a fix where it is written: a flag or a later file wins over it, or the file is not read at all. */
+/** Obstacles of a fix in its file: a flag or a later file overrides it, or the kubelet does not read the file. */
 
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
@@ -92,7 +92,7 @@ function obstaclesOf(
   const declared = (declaration?.settings ?? [])
     .filter(({ by, lostBy, value }) => by === 'flag' && lostBy === null && value !== undefined)
     .map(({ path, value, where }) => ({ path, value, isFlag: true, who: where }))
-  // Who declares a flag is where it is taken away.
+  // A flag is removed where it is declared.
   return [
     ...declared,
     ...onNode.filter(({ path, isFlag }) => !isFlag || !declared.some(other => other.path === path)),

@@ -128,7 +128,7 @@ function stepCommand(
   return command === null ? [] : [inPlace(command, place)]
 }
 
-/** Of a cluster as a whole; null: the step needs a node. */
+/** Command for a whole cluster; null: the step needs a node. */
 function clusterCommand(step: FixStep): string | null {
   switch (step) {
     case 'unfinished-pods':

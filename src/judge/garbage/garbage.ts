@@ -48,7 +48,7 @@ const namesShown = 5
 export const namesInCommand = 20
 const sharesShown = 5
 
-/** Words of `kubectl` for a place: none of a cluster-scoped object. */
+/** `kubectl` arguments for a namespace; empty for cluster-scoped objects. */
 export const inNamespace = (namespace = ''): string[] => (namespace === '' ? [] : ['-n', namespace])
 
 /** `kubectl get Job import -n shop -o yaml` */

@@ -20,7 +20,7 @@ export function sizeOf(volumes: readonly SizedVolume[]): {
   return { bytes: sum(sizes), monthlyUsd: sum(costs) }
 }
 
-/** Null: it is none of EBS, or its price is not known. */
+/** Null: not an EBS volume, or its price is unknown. */
 const costOfOne = (volume: SizedVolume): number | null =>
   volume.isEbs && volume.capacityBytes !== null
     ? monthlyUsd(volume.capacityBytes, volume.volumeType, performanceOf(volume))

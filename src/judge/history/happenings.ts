@@ -9,7 +9,7 @@ import type { NodeInput } from '#model/node-input.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 
-/** Of a daily run and one that is late. */
+/** A daily run plus delay. */
 const windowMs = 26 * 3_600_000
 const mostKept = 8
 const joiningMs = 120_000

@@ -1,4 +1,4 @@
-/** The few facts of a node that are kept for a day, in at most 4,096 bytes, whatever its names and texts are. */
+/** Facts of a node for one day, at most 4,096 bytes. */
 
 import { rankedSignal } from '#judge/events/evictions.ts'
 import { bounded } from '#judge/text.ts'

@@ -19,7 +19,7 @@ export type Place =
   | 'links'
   /** The runtime writes these, and the kubelet rotates them. */
   | 'pods'
-  /** Where the kubelet keeps logs, but at a depth where none is. */
+  /** Below the kubelet's log folder, but at a depth without logs. */
   | 'nothing'
   | 'elsewhere'
 

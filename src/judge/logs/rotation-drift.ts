@@ -27,7 +27,7 @@ export interface FileDrift {
   costs: Cost[]
   /** In its text only, as far as `drifts` does not say more. */
   text: Drift | null
-  /** Nodes whose file has no hash, where the policy wants one. */
+  /** Nodes whose file has no hash although the policy expects one. */
   unhashed: string[]
 }
 

@@ -45,7 +45,7 @@ function tokenOf(character: string): Token {
   return character === '?' ? () => true : is(character)
 }
 
-/** Null: no bracket closes it, and so it stands for itself. */
+/** Null: the bracket is not closed, so it is literal. */
 function listAt(
   characters: readonly string[],
   start: number,

@@ -14,7 +14,7 @@ export const check = (
   without: state === 'ok' || state === 'note' ? null : without,
 })
 
-/** A right is missing if AWS refused the call; any other failure says nothing about it. */
+/** A right is missing if AWS refused the call. After any other failure it is unknown. */
 export function failedCall({ right, purpose }: NeededRight, error: unknown): Check {
   const isRefused = error instanceof RequestFailure && error.refusal !== null
   return check(right, isRefused ? 'missing' : 'failed', messageOf(error), purpose)

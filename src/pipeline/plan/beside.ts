@@ -30,8 +30,8 @@ export async function planBeside(
   const { policy, selection, version, signal, approveOptions = '', keep } = options
   if (snapshot === null) return failed('the snapshot that it would be made of was not kept')
   try {
-    const asked = { rules: [], findings: [], changes: [], allowActAtOnce: false, selection }
-    const { plan } = await makePlan(snapshot, { ...asked, policy, version, signal })
+    const choice = { rules: [], findings: [], changes: [], allowActAtOnce: false, selection }
+    const { plan } = await makePlan(snapshot, { ...choice, policy, version, signal })
     if (plan.steps.length > 0) await keep?.(plan)
     return {
       reported: reportedOf(plan, approveOptions),

@@ -114,12 +114,12 @@ export function ownFixes(
   subject: () => NodeSubject,
   policy: Policy,
 ): ChosenFix[] {
-  let asked: NodeSubject | null = null
+  let known: NodeSubject | null = null
   return fixes.flatMap(fix => {
     const rule = rules.find(({ id }) => id === fix.rule)
     if (rule?.kind !== 'node') return [fix]
-    asked ??= subject()
-    const outcome = outcomeOf(rule, asked, policy)
+    known ??= subject()
+    const outcome = outcomeOf(rule, known, policy)
     const config = outcome.state === 'fail' ? (outcome.failing.fix?.config ?? {}) : {}
     const isFit = Object.keys(config).length > 0 && Object.keys(config).every(isPlannable)
     return isFit ? [{ ...fix, config: withLowestImageGc(config, [fix.config]) }] : []

@@ -16,33 +16,33 @@ import type { RemediationService } from './options.ts'
 
 /** Of the fleet that the source names; nothing is written. @throws OperatorError */
 export async function planned(
-  asked: Omit<PlanningRequest, 'action'>,
+  request: Omit<PlanningRequest, 'action'>,
   { store, policy, runtime, readUntil }: RemediationService,
 ): Promise<PlanResult> {
-  const { source, ...options } = asked
+  const { source, ...options } = request
   const file = join(runtime.folder, 'snapshot.ndjson.gz')
   if (source === 'latest') await takeLatest(store, file, runtime.now())
-  else await keepFleet(liveFleet({ policy, selection: asked.selection, signal: readUntil }), file)
+  else await keepFleet(liveFleet({ policy, selection: request.selection, signal: readUntil }), file)
   return makePlan(file, { ...options, policy, version: runtime.version })
 }
 
 /** Reads, plans, keeps the plan by its digest; approves it where the policy does. @throws OperatorError; then nothing was written */
 export async function plan(
-  asked: PlanningRequest,
+  request: PlanningRequest,
   service: RemediationService,
 ): Promise<PlanAnswer> {
-  const { action, ...options } = asked
+  const { action, ...options } = request
   const result = await planned(options, service)
   const location = await keepPlan(service.store, result.plan)
   return {
     action,
-    ...saidOf(result),
+    ...summaryOf(result),
     location,
-    ...(await approvalOf(result.plan, asked.source, service)),
+    ...(await approvalOf(result.plan, request.source, service)),
   }
 }
 
-function saidOf({ plan, inputErrors, unread }: PlanResult) {
+function summaryOf({ plan, inputErrors, unread }: PlanResult) {
   const { id, digest, cohorts, steps, waves, never, refused, unchanged } = plan
   const counts = {
     ...{ cohorts: cohorts.length, nodes: steps.length, waves: waves.length, unchanged, unread },

@@ -41,17 +41,20 @@ const patienceMs = 10_000
 
 /** By the approval in the bucket: an event cannot prove who sends it. @throws OperatorError before anything is sent */
 export async function applyApproved(
-  asked: ApplyRequest,
+  request: ApplyRequest,
   service: RemediationService,
 ): Promise<RunAnswered> {
   const { store, keys } = service
-  const plan = await keptPlan(store, asked.plan)
+  const plan = await keptPlan(store, request.plan)
   const approval = await keptApproval(store, plan.digest, keys)
   if (approval === null)
     throw new OperatorError(
       `Plan ${plan.id} is not approved: highwater approve PLAN --digest ${plan.digest} --by NAME --store ${store.location}`,
     )
-  return { action: 'apply', ...answerOf(await applied(plan, approval, service, asked.skipChanged)) }
+  return {
+    action: 'apply',
+    ...answerOf(await applied(plan, approval, service, request.skipChanged)),
+  }
 }
 
 /** A run that was begun before goes on where it stood. @throws OperatorError where no approver has approved the policy */

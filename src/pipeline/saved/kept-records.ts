@@ -1,4 +1,4 @@
-/** The records of an audit on their way into a file. A disk that takes no snapshot (full, gone) costs the snapshot, not the audit. */
+/** Writes the records of an audit to a file. If the disk fails, the snapshot is lost, not the audit. */
 import { messageOf } from '#model/error-message.ts'
 import type { SnapshotRecord } from '#model/record.ts'
 import type { Delivery } from '#model/report.ts'

@@ -1,4 +1,4 @@
-/** An audit of a saved snapshot for what comes of it: nothing is rendered, published or kept, and every node is named. */
+/** An audit of a saved snapshot, for its result only: nothing is rendered, published or kept, and findings name every node. */
 import { rules } from '#judge/rules/index.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Selection } from '#model/selection.ts'

@@ -1,4 +1,4 @@
-/** The policy file lies in a bucket: alone it widens neither rights nor recipients. What the stack does not allow is dropped and named. */
+/** The policy file is in a bucket, so it can widen neither rights nor recipients by itself. Entries that the stack does not allow are dropped and reported. */
 import { remediateSuffix } from '#model/arn.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { defaultPolicy, type Policy, type ReportPolicy } from '#model/policy.ts'

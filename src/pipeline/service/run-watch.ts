@@ -31,7 +31,7 @@ export interface RunWatch {
   goesOnFrom(before: SpentBefore): void
 }
 
-/** Where the reports go. */
+/** Receiver of the progress reports. */
 export interface RunLines {
   began(runId: string): void
   isAbout?(cluster: string): void

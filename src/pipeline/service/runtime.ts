@@ -108,7 +108,7 @@ export async function withinLimits<T>(
 
 export interface FoundPolicy {
   policy: Policy
-  /** As it is written; null: the defaults are in force. */
+  /** The file's text; null: the defaults apply. */
   text: string | null
   mistakes: string[]
 }

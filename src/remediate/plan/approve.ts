@@ -30,7 +30,7 @@ export const longestMs = 7 * 24 * 3_600_000
 /** How far the clock of the approver may be ahead. */
 const skewMs = 5 * 60_000
 
-/** @throws OperatorError when the plan is not the one that is meant, or may not be approved like this */
+/** @throws OperatorError if it is another plan, or may not be approved in this way */
 export function approve(plan: Plan, request: ApprovalRequest): Approval {
   const { digest, by, identity, at, until, options } = request
   if (by.trim() === '')

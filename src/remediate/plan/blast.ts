@@ -1,4 +1,4 @@
-/** What the restart of a kubelet does to the pods of its node, and who has no other pod to answer meanwhile. */
+/** Effect of a kubelet restart on the pods of its node, and workloads without another ready pod. */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -28,7 +28,7 @@ export interface Disruption {
   allowed: number
 }
 
-/** What a fleet's records say of owners and budgets, gathered before any node is planned. */
+/** Owners and budgets of a fleet, gathered before any node is planned. */
 export class FleetPods {
   readonly #replicas = new Map<string, number>()
   readonly #budgets = new Map<string, Budget[]>()

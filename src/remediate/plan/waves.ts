@@ -1,6 +1,6 @@
 /** The order in which nodes are changed: one of each cohort first, then more and more of them. */
 
-/** What of a node decides whether it goes first. */
+/** Facts of a node that decide its place in the order. */
 export interface Candidate {
   /** `cluster/node`. */
   key: string

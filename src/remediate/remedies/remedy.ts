@@ -7,7 +7,7 @@ import type { RawObject } from '#model/record.ts'
 export interface NodeToSet {
   identity: NodeIdentity
   osImage: string
-  /** Of its nodegroup; null: none is known. */
+  /** AMI release of its nodegroup; null: unknown. */
   releaseVersion: string | null
   /** As read from the node; null: unread. */
   host: Host | null

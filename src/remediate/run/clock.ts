@@ -1,4 +1,4 @@
-/** Time as a run sees it, so that a test can be in charge of it. */
+/** The clock of a run; tests replace it. */
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Clock {

@@ -16,7 +16,7 @@ export interface LeaseOptions {
   /** Which it is: what the lease is called by. */
   identity: string
   run: string
-  /** Who takes it: another one for each process. */
+  /** The holder: unique for each process. */
   holder: string
   ttlMs: number
   clock: Clock

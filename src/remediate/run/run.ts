@@ -37,7 +37,7 @@ function unread(error: unknown): never {
 }
 
 /**
- * Goes on from wherever the journal says.
+ * Continues from the journal's state.
  * @returns the head as it stands in the journal then
  * @throws Overtaken, or what the store throws: the journal has the rest for the run that resumes it
  */
@@ -63,7 +63,7 @@ class WaveRun {
   async go(): Promise<RunHead> {
     if (this.#head.endedAt !== null || this.#head.state === 'rolled-back') return this.#head
     try {
-      // One that died while it took a wave back.
+      // A run that died while it took a wave back.
       if (this.#head.state === 'stopped') return await this.#stop(this.#head.why)
       await this.#note('running', null)
       // What a process that died has left half-way comes first, whatever stands in the way of new ones.

@@ -31,7 +31,7 @@ import { chunksOf, rollBackRun } from './take-back.ts'
 
 export interface SessionOptions {
   store: Store
-  /** Who works: another one for each process. */
+  /** The holder: unique for each process. */
   holder: string
   effects: Effects & {
     deleteObject: DeletionRunOptions['deleteObject']
@@ -267,7 +267,7 @@ async function asKept(plan: Plan, head: RunHead, journal: Journal): Promise<Reme
   return documentOf(plan, head, entries, await deletionsOf(plan, journal))
 }
 
-/** Of every node of the plan. */
+/** An entry for every node of the plan. */
 async function entriesOf(
   plan: Plan,
   journal: Journal,
@@ -283,7 +283,7 @@ async function entriesOf(
   )
 }
 
-/** Of every object of the plan. */
+/** An entry for every object of the plan. */
 async function deletionsOf(
   { deletions = [] }: Plan,
   journal: Journal,

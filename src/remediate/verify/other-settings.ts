@@ -1,4 +1,4 @@
-/** What of a kubelet's configuration, running or on disk, a step leaves alone: each field by a digest, so that a plan carries no value. */
+/** Kubelet fields that a step does not change, running or on disk: each as a digest, so that a plan carries no value. */
 
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'

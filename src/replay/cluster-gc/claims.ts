@@ -25,7 +25,7 @@ export interface ProtectedObject {
   isBeingDeleted: boolean
   /** What holds it by kubernetes.io/pvc-protection or kubernetes.io/pv-protection; null where that is not known. */
   usedBy: string[] | null
-  /** Those that must go before the object can, in its order. */
+  /** Finalizers that must be removed before the object is deleted, in order. */
   finalizers: { finalizer: string; isReady: boolean | null }[]
 }
 
@@ -55,7 +55,7 @@ export function volumeProtection(volume: PersistentVolume): ProtectedObject | nu
   return protectedBy('kubernetes.io/pv-protection', metadata, isUsed ? [user] : [])
 }
 
-/** Of other finalizers it is not known whether they could go. */
+/** Whether other finalizers can be removed is unknown. */
 function protectedBy(
   protection: string,
   metadata: ObjectMetadata,

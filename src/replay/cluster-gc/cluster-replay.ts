@@ -42,7 +42,7 @@ export function openClusterReplay(): ClusterReplay {
 }
 
 const needs = Object.keys(sections) as ClusterNeed[]
-/** By resource, the sections that want it. */
+/** Sections by the resource that they read. */
 const takers: ReadonlyMap<string, readonly ClusterNeed[]> = takersOf()
 /** Whom it concerns that pods of a node were not read. */
 const ofPods = ['pods', 'owners'] as const

@@ -12,7 +12,7 @@ export const controllerWorkloads: ReadonlySet<string> = new Set([
 interface Workload {
   name: string
   label: string | null
-  /** Whether one of these wants replicas. */
+  /** Whether one of these workloads has replicas. */
   isWanted: boolean
 }
 

@@ -49,7 +49,7 @@ export interface ClassifiedReference {
 
 export interface OwnerGraph {
   objects: readonly OwnedObject[]
-  /** Who names that UID as an owner, whatever the reference says besides. */
+  /** Objects with an owner reference to that UID. */
   dependentsOf(uid: string): readonly OwnedObject[]
   classify(object: OwnedObject): ClassifiedReference[]
 }

@@ -136,7 +136,7 @@ function ranked(
   })
 }
 
-/** Where the last to go has equals that stay, any of them may be the one. */
+/** If the last deleted pod has equals that stay, any of them may be deleted instead. */
 function gcTerminated(
   terminated: { pod: CountedPod; rank: number }[],
   deleteCount: number,

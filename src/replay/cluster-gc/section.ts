@@ -16,7 +16,7 @@ export interface SectionContext {
   isWhole(resource: string): boolean
   /** Whether the pods of every node were read. */
   arePodsKnown: boolean
-  /** Who would take it away, and whether he is there. */
+  /** The controller that would remove it, and whether it is installed. */
   holderOf(finalizer: string): HeldFinalizer
 }
 
@@ -25,7 +25,7 @@ export interface Section<Need extends ClusterNeed> {
   resources: readonly string[]
   /** What it takes besides, where it was read: of these it does without. */
   also?: readonly string[]
-  /** It takes whatever else was read of the cluster, too. */
+  /** The section also takes other objects of the cluster. */
   takesOthers?: true
   /** It stands on the list of nodes, too: without the whole of it nothing is known. */
   needsNodes?: true

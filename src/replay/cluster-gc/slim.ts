@@ -39,7 +39,7 @@ export function controllerIn(metadata: ObjectMetadata): Controller | null {
   return controller && { kind: controller.kind, name: controller.name }
 }
 
-/** Who controls it, as little of each as names it. */
+/** Its controllers, reduced to their identity. */
 export const controllersIn = ({ metadata }: ClusterObject): ObjectReference[] =>
   (metadata?.ownerReferences ?? [])
     .filter(({ controller }) => controller === true)

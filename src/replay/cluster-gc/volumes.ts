@@ -145,7 +145,7 @@ const certainly = (phase: VolumeOutcome['phase'], action: VolumeAction): VolumeO
   action,
   certainty: 'certain',
 })
-/** Where a claim of that name is there, who uses it uses another volume. */
+/** If a PVC of that name exists, its users use another volume. */
 const noUse: ReadonlySet<string> = new Set()
 const unknown: VolumeOutcome = { phase: null, action: 'unknown', certainty: 'possible' }
 
@@ -181,7 +181,7 @@ function recycleVolume(
   return certainly(phase, volume.claim && inUse.has(volume.claim.key) ? 'wait-for-pods' : 'recycle')
 }
 
-/** Of these sources, it is sure that the controller has no plugin that deletes. */
+/** For these sources the controller has no plugin that deletes. */
 const undeletable = ['csi', 'nfs', 'local', 'iscsi', 'fc'] as const
 
 function deleteVolume(

@@ -22,7 +22,7 @@ export interface ConfiguredInput {
   unknowns: Unknown[]
 }
 
-/** The input as it is where its configuration was read, or its files were not. */
+/** Returns the input unchanged if its configuration was read, or its files were not. */
 export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
   const asRead = { input, isOnDisk: false, unknowns: [] }
   const { node, host: read, configuration } = input

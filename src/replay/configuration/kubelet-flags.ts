@@ -13,7 +13,7 @@ import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'
 
-/** A flag whose field this minor does not know is none of its configuration. */
+/** A flag whose field this minor does not have does not configure it. */
 export function withFlags(
   configuration: LoadedConfiguration,
   { fields }: FlagSettings,
@@ -38,7 +38,7 @@ export function withFlags(
 function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown): void {
   if (deeper.length === 0) {
     const before = target[name]
-    // Of a flush frequency only the time is set, not how it is shown.
+    // A flush frequency sets only the duration, not its notation.
     target[name] =
       isRawObject(before) && typeof value === 'bigint' ? { ...before, nanoseconds: value } : value
     return

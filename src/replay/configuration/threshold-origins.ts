@@ -77,7 +77,7 @@ export function withOrigins(
   thresholds: readonly EvaluatedThreshold[],
   { evictionHard, evictionSoft }: ThresholdOrigins,
 ): EvaluatedThreshold[] {
-  // A hard one may stand in the map of soft ones, with a grace period of 0.
+  // A hard threshold may be in the soft map, with a grace period of 0.
   const originOf = ({ signal, hard }: EvaluatedThreshold) =>
     hard ? (evictionHard[signal] ?? evictionSoft[signal]) : evictionSoft[signal]
   return thresholds.map(threshold => ({
@@ -88,7 +88,7 @@ export function withOrigins(
 
 const ofKubelet: ThresholdOrigin = { source: 'kubelet', certainty: 'certain', path: null }
 
-/** Whatever is configured for these, the kubelet puts its own in the place. */
+/** False: the kubelet replaces configured thresholds of containerfs by its own. */
 const isOwn = ({ signal }: EvaluatedThreshold) => !signal.startsWith('containerfs.')
 
 /** Where the running map seems to come from: the AMI's, where any of it is. */

@@ -31,7 +31,7 @@ export function parseRuntimeRecord(runtime: Runtime | null): RuntimeRecord | nul
   if (runtime?.containers === undefined || runtime.sandboxes === undefined) return null
   const parsed = runtime.containers.map(raw => ({ raw, container: parseContainer(raw) }))
   const unread = parsed.filter(({ container }) => container === null)
-  // Whatever is in it, a sandbox with a container stays.
+  // A sandbox stays if it has a container that cannot be parsed.
   const inUse = new Set(unread.map(({ raw }) => raw.podSandboxId))
   const sandboxes = runtime.sandboxes.map(parseSandbox).filter(sandbox => sandbox !== null)
   return {

@@ -112,7 +112,7 @@ function containerEphemeralStorageLimitEviction(
   return null
 }
 
-/** Null: none of them has one, as in most pods. */
+/** Null: no container has a limit, as in most pods. */
 function containerLimits(
   { containers, initContainers }: Pod,
   { features }: Kubelet,

@@ -39,7 +39,7 @@ export interface Pass {
   /** Null: not known. */
   kubeletStart: TimeBounds | null
   reported: Readonly<Partial<Record<NodeCondition, ReportedCondition>>>
-  /** Those of containerfs among them. */
+  /** Includes thresholds of containerfs. */
   thresholds: readonly Threshold[]
   observations: Observations
   /** Signals that the kubelet sees and this record does not. */

@@ -161,7 +161,7 @@ function statusUpdateOf({ input }: PreparedNode): number {
 /** Source: pkg/kubelet/apis/config/v1beta1/defaults.go. */
 const defaultStatusUpdate = '10s'
 
-/** Where the maps do not parse nothing of it runs. */
+/** If the maps do not parse, eviction does not run. */
 export const unparsed = (
   error: string,
   { observations, pods, protectedPods }: PreparedNode,

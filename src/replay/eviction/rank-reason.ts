@@ -1,4 +1,4 @@
-/** Why a pod stands where it stands in the order of eviction, in words. */
+/** The reason for a pod's rank in the order of eviction, for people. */
 import type { Signal } from '#model/prediction.ts'
 import type { PodRank } from './ranking.ts'
 import { resourceOf } from './signals.ts'

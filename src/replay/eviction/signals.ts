@@ -1,5 +1,5 @@
 /**
- * What each eviction signal stands for.
+ * The meaning of each eviction signal.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  signalToNodeCondition, signalToResource
  * Read at       1.24 to 1.37; alike in all but the signals of containerfs

@@ -1,5 +1,5 @@
 /**
- * What is known of each image on a node from what was read of it, and what is not.
+ * Known and unknown facts of each image on a node.
  *
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_image.go  ListImages, GetImageRef;  pkg/kubelet/nodestatus/setters.go  Images
  * Read at       1.24 to 1.37

@@ -131,7 +131,7 @@ const questions: readonly (Unknown & { isOpen: (image: BoundedImage) => boolean 
   },
 ]
 
-/** Of images that may go at all. */
+/** Unknown facts of images that may be deleted. */
 function unknownsOf(images: BoundedImage[]): Unknown[] {
   const mayGo = images.filter(({ isCandidate }) => isCandidate !== false)
   return questions

@@ -22,7 +22,7 @@ export interface ImageSpace {
   /** Unpacked layers of all images. */
   layerBytes: number | null
   layerInodes: number | null
-  /** Those that no container uses. */
+  /** Images that no container uses. */
   unusedBytes: number | null
   unusedInodes: number | null
   /** Whether containerd deletes packed layers once they are unpacked. */

@@ -125,7 +125,7 @@ interface Status {
   references: (string | undefined)[]
 }
 
-/** Of containers that were made, whether they still run or not. */
+/** Created containers, running or not. */
 function statusesOf(pod: KubernetesPod): Status[] {
   return containerStatusesOf(pod).flatMap(status => {
     const id = containerIdOf(status)
@@ -150,7 +150,7 @@ interface ImageVolume extends Referenced {
   name: string | null
 }
 
-/** Those whose images are on the node. */
+/** Containers whose images are on the node. */
 function imageVolumes(pod: KubernetesPod, index: ImageIndex): ImageVolume[] {
   const volumes: ImageVolume[] = []
   for (const raw of pod.spec?.volumes ?? []) {

@@ -1,4 +1,4 @@
-/** What of a node's disks can be freed at no loss, and what its thresholds keep unusable. */
+/** Bytes that can be freed without loss, and bytes that thresholds keep unusable. */
 import type { DiskHolder, FilesystemLedger, Freeable } from '#model/disk-ledger.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'

@@ -1,4 +1,4 @@
-/** Who uses a node's disks: local storage of each pod that the kubelet has statistics of. */
+/** Local storage of each pod with kubelet statistics. */
 import type { GroupDiskUse, PodDiskUse } from '#model/disk-ledger.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { FilesystemStats, PodSummary } from '#model/node-input.ts'

@@ -101,7 +101,7 @@ const haveEnded = (statuses: Statuses = []): boolean =>
 const anyRuns = (statuses: Statuses = []): boolean =>
   statuses.some(({ state }) => state?.running !== undefined)
 
-/** Of all its containers. */
+/** Over all its containers. */
 export const containerStatusesOf = ({ status }: KubernetesPod): ContainerStatus[] => [
   ...(status?.containerStatuses ?? []),
   ...(status?.initContainerStatuses ?? []),

@@ -58,7 +58,7 @@ interface World {
   input: TimelineInput
   assumption: Assumption
   resources: Resources
-  /** Those that fill. */
+  /** Resources that fill. */
   filling: readonly Resource[]
   nowMs: number
   pods: Pod[]
@@ -488,7 +488,7 @@ function pauseAfter(evictions: readonly Eviction[], { cleanupShare }: Assumption
 
 // Events
 
-/** Of the resource that is closest to its end. */
+/** From the resource with the least room. */
 function recovery({ resources }: World): TimelineDetail {
   const disks = (['nodefs.available', 'imagefs.available'] as const).flatMap(
     signal => resources.get(signal) ?? [],

@@ -53,7 +53,7 @@ export function mailCausesView(
 /** Without text in parentheses. */
 const withoutRemarks = (text: string) => text.replace(/ ?(?:\([^()]*\)|（[^（）]*）)/g, '')
 
-/** Of several nodes the nearest to eviction is named. */
+/** Names the node that is nearest to eviction. */
 function whereOf(
   { nodes: { count }, findings }: FoundCause,
   { where }: CauseView,

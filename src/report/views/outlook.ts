@@ -30,7 +30,7 @@ interface NodeOutlook {
   met: Signal | null
   /** At observed growth. Null: not observed, or beyond the horizon. */
   seenMs: number | null
-  /** Of the capacity, above the threshold; null: unknown. */
+  /** Headroom above the threshold, in percent of the capacity; null: unknown. */
   headroomPercent: number | null
 }
 
@@ -105,7 +105,7 @@ const headroomOf = ({ threshold, capacityBytes }: DiskOutlook): number | null =>
 
 function nearestFirst(a: NodeOutlook, b: NodeOutlook): number {
   const soon = ({ band, seenMs }: NodeOutlook) => (band === 'soon' ? (seenMs ?? 0) : 0)
-  // Of two nodes near eviction, the one with the least headroom; a band is no order by itself.
+  // Nodes of one band are ordered by headroom, least first.
   const place = ({ band }: NodeOutlook) => Math.min(bands.indexOf(band), 2)
   return (
     place(a) - place(b) ||

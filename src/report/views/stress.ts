@@ -1,4 +1,4 @@
-/** A stress test of a node's disks at assumed growth. It stands in the node's details only. */
+/** A stress test of a node's disks at assumed growth, for the node's details. */
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { diskOutlooks } from './disk-outlook.ts'

@@ -29,7 +29,7 @@ export interface ThresholdKey {
 export const valueLimit = 40
 const shownOrigins = 2
 
-/** Nothing is known of it, not even a value. */
+/** Neither value nor source is known. */
 export const emptySetting: SettingView = {
   value: '',
   isLost: false,

@@ -112,7 +112,7 @@ function sumOfFindings(days: TrendDay[]): Record<Severity, number> | null {
   ) as Record<Severity, number>
 }
 
-/** Of the known ones; null: none is known. */
+/** Sum of the known values; null: none is known. */
 function sumOf(values: (number | null)[]): number | null {
   const known = values.filter(value => value !== null)
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)

@@ -24,7 +24,7 @@ interface LossFact {
   peers: string
   /** A text: why it is not known. */
   start: StartFact | string
-  /** What of the files was not read. */
+  /** Files that were not read, for people; null: all were read. */
   doubt: string | null
 }
 

@@ -123,7 +123,7 @@ function amountOf(text: string | undefined, unit = 1): number | null {
 
 interface PathDrift extends Drift {
   path: string
-  /** Of one of those that were compared. */
+  /** From one of the compared nodes. */
   fact: PeerFact
 }
 

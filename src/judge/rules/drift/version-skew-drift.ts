@@ -11,7 +11,7 @@ import { byText } from '#model/text-order.ts'
 
 interface VersionFact {
   release: Release
-  /** Of the fields that do not depend on the size of the instance. Null: not read. */
+  /** Fields that do not depend on the instance size. Null: not read. */
   fields: Record<string, FieldValue> | null
   amiFamily: AmiFamily
   rollsOver: boolean

@@ -56,7 +56,7 @@ export const imageGcNeverFirst = nodeRule({
 })
 
 /**
- * The next threshold that `signal` meets on its filesystem, which on one disk nodefs stands for; undefined: none, or one is met already;
+ * The next threshold that `signal` meets on its filesystem, which on one disk is nodefs; undefined: none, or one is met already;
  * null: not observed.
  */
 function firstOf(

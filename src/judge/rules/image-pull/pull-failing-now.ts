@@ -41,7 +41,7 @@ export const pullFailingNow = contextRule({
     const { events, at } = context
     if (first !== undefined)
       yield waitingFailing([first, ...others], containers, waitingPods.length)
-    // Of pods that wait the status says it; of those that have started what failed is over.
+    // The status of waiting pods shows it; pods that have started have no failure any more.
     const settled = new Set([...waitingPods, ...startedPods])
     const failures = pullFailures(events, at).filter(
       ({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod),

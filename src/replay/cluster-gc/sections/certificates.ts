@@ -20,7 +20,7 @@ export const certificates: Section<'certificates'> = {
   open: () => new Certificates(),
 }
 
-/** The cleaner comes once an hour; after two of its rounds it has been there. */
+/** The cleaner runs once an hour, so it has run after two hours. */
 const roundsMs = 2 * certificateRequestLifetimesMs.handled
 
 interface KeptRequest {

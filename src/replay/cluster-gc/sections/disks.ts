@@ -70,7 +70,7 @@ interface NamingVolume {
   name: string
   /** No claim has it. */
   isAvailable: boolean
-  /** Since when it is as it is, or is there at all. */
+  /** Since when it is in this state, or exists. */
   sinceMs: number | null
 }
 

@@ -27,7 +27,7 @@ import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
 
-/** Of leases their own section knows more. */
+/** Leases have their own section. */
 const withoutOwners: ReadonlySet<string> = new Set(['leases.coordination.k8s.io'])
 /** Few of these own anything but pods, and they are many: only those that an owner reference names are looked up. */
 const crowds: ReadonlySet<string> = new Set([
@@ -63,7 +63,7 @@ class Owners implements OpenSection<OwnerGarbage> {
   take(resource: string, object: ClusterObject): void {
     const parsed = parseMetadata(object)
     const metadata = parsed && parsed.uid !== '' ? parsed : null
-    // One that goes stands for itself.
+    // A Terminating object is not grouped.
     if (object.metadata?.deletionTimestamp !== undefined) {
       keep(this.#items, resource, metadata)
       return
@@ -80,7 +80,7 @@ class Owners implements OpenSection<OwnerGarbage> {
       keep(this.#crowds, resource, metadata && { ...metadata, ...bare })
   }
 
-  /** Of the pods that do not go, those whose owners wait for them. */
+  /** Pods that are not Terminating and whose owners wait for them. */
   *#podsInTheWay(): Generator<ObjectMetadata> {
     const waiting = new Set<string>()
     for (const packed of this.#items.values())

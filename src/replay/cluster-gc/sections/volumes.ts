@@ -33,7 +33,7 @@ type HolderOf = (finalizer: string) => HeldFinalizer
 class Volumes implements OpenSection<VolumeGarbage> {
   readonly #volumes = new Packed<PersistentVolume>()
   readonly #claims = new Packed<PersistentVolumeClaim>()
-  /** Those that use claims. */
+  /** Pods that use PVCs. */
   readonly #pods = new Packed<KubernetesPod>()
 
   take(resource: string, object: ClusterObject): void {

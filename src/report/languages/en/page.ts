@@ -1,6 +1,6 @@
 /** Texts around the sections of the page, and of its script. */
 const page = {
-  /** Of an owner's page. */
+  /** For an owner's page. */
   audience: (owner: string) =>
     `For ${owner}: only their clusters and groups. Coverage, outcomes and grades cover only these.`,
   title: (headline: string, clusters: string) => `${headline} in ${clusters} · highwater`,

@@ -19,30 +19,26 @@ export function gapsOf({ host, runtime }: Pick<NodeInput, 'host' | 'runtime'>): 
   }))
   const reasonFor = (parts: readonly ProbePart['is'][]) =>
     unread.find(({ part }) => parts.includes(part.is))?.why ?? 'not in the answer'
-  const gap = (
-    source: Gap['source'],
-    name: string,
-    open: string,
-    ...parts: ProbePart['is'][]
-  ): Gap => ({ source, open, why: bounded(`${name}: ${reasonFor(parts)}`, 300) })
   const gaps: Gap[] = []
-  if (host !== null && host.kubelet?.files === undefined)
-    gaps.push(
-      gap(
-        'host',
-        'kubelet',
-        'what the files and flags of its kubelet say',
-        'kubelet',
-        'kubelet-file',
-      ),
-    )
-  gaps.push(...unreadFiles(host, unread))
-  if (host !== null && host.filesystems === undefined)
-    gaps.push(gap('host', 'filesystems', 'how full its disks are', 'filesystems'))
-  if (runtime !== null && runtime.images === undefined)
-    gaps.push(gap('runtime', 'images', 'which images it has', 'runtime', 'images'))
-  if (runtime !== null && runtime.containers === undefined)
-    gaps.push(gap('runtime', 'containers', 'which containers it has', 'runtime', 'containers'))
+  const miss = (
+    part: unknown,
+    [source, name, open]: readonly [Gap['source'], string, string],
+    ...parts: ProbePart['is'][]
+  ) => {
+    if (part === undefined)
+      gaps.push({ source, open, why: bounded(`${name}: ${reasonFor(parts)}`, 300) })
+  }
+  if (host !== null) {
+    const files = ['host', 'kubelet', 'what the files and flags of its kubelet say'] as const
+    miss(host.kubelet?.files, files, 'kubelet', 'kubelet-file')
+    gaps.push(...unreadFiles(host, unread))
+    miss(host.filesystems, ['host', 'filesystems', 'how full its disks are'], 'filesystems')
+  }
+  if (runtime !== null) {
+    miss(runtime.images, ['runtime', 'images', 'which images it has'], 'runtime', 'images')
+    const containers = ['runtime', 'containers', 'which containers it has'] as const
+    miss(runtime.containers, containers, 'runtime', 'containers')
+  }
   return gaps
 }
 

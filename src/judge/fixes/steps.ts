@@ -15,21 +15,7 @@ export interface StepNode {
   owner: NodeOwner
 }
 
-type FixStep =
-  | 'cordon'
-  | 'describe'
-  | 'doctor'
-  | 'drain'
-  | 'free-images'
-  | 'journal'
-  | 'pods'
-  | 'predict'
-  | 'pull-events'
-  | 'read-again'
-  | 'replace'
-  | 'restart'
-  | 'session'
-  | 'unfinished-pods'
+type FixStep = keyof typeof clusterSteps | keyof typeof nodeSteps
 
 /** For findings without fields to set and without commands of their own. */
 const stepsOfFamily: Record<Family, readonly FixStep[]> = {
@@ -117,67 +103,55 @@ function planOf(subject: Finding['subject'], node: StepNode, place: CommandPlace
   return highwater('plan', place, '--mode', 'both', ...which)
 }
 
-function stepCommand(
-  step: FixStep,
-  subject: Finding['subject'],
-  node: StepNode | null,
-  place: CommandPlace,
-): string[] {
-  if (step === 'doctor') return [highwater('doctor', place)]
-  const command = node === null ? clusterCommand(step) : nodeCommand(step, { subject, node, place })
-  return command === null ? [] : [inPlace(command, place)]
-}
-
-/** Command for a whole cluster; null: the step needs a node. */
-function clusterCommand(step: FixStep): string | null {
-  switch (step) {
-    case 'unfinished-pods':
-      return kubectl('get', 'pods', '-A', '--field-selector=status.phase!=Running')
-    case 'pull-events':
-      return kubectl('get', 'events', '-A', '--field-selector=reason=Failed')
-    default:
-      return kubectl('get', 'nodes', '-o', 'wide')
-  }
-}
-
 interface NodeStep {
   subject: Finding['subject']
   node: StepNode
   place: CommandPlace
 }
 
-function nodeCommand(step: FixStep, { subject, node, place }: NodeStep): string | null {
-  const name = said(node.name)
-  const onNode = `--field-selector=spec.nodeName=${node.name}`
-  switch (step) {
-    case 'cordon':
-      return kubectl('cordon', name)
-    case 'drain':
-      return kubectl('drain', name, '--ignore-daemonsets', '--delete-emptydir-data')
-    case 'free-images':
-      return (
-        node.instanceId &&
-        highwater('plan', place, '--mode', 'both', '--node', node.name, '--prune-images')
-      )
-    case 'pods':
-      return kubectl('get', 'pods', '-A', '-o', 'wide', onNode)
-    case 'predict':
-      return highwater('predict', place, '--node', node.name)
-    case 'read-again':
-      return node.instanceId && highwater('audit', place, '--mode', 'both', '--node', node.name)
-    case 'replace':
-      return replacement(subject, node, place)
-    case 'session':
-      return session(node) ?? kubectl('describe', 'node', name)
-    case 'journal':
-      return session(node, 'journalctl -u kubelet -n 100') ?? kubectl('describe', 'node', name)
-    case 'restart':
-      return session(node, 'systemctl restart kubelet') ?? kubectl('describe', 'node', name)
-    case 'describe':
-      return kubectl('describe', 'node', name)
-    default:
-      return clusterCommand(step)
-  }
+const describe = ({ name }: StepNode): string => kubectl('describe', 'node', said(name))
+const drain = ({ name }: StepNode): string =>
+  kubectl('drain', said(name), '--ignore-daemonsets', '--delete-emptydir-data')
+
+/** Steps that need no node. */
+const clusterSteps = {
+  doctor: (place: CommandPlace) => highwater('doctor', place),
+  'unfinished-pods': () => kubectl('get', 'pods', '-A', '--field-selector=status.phase!=Running'),
+  'pull-events': () => kubectl('get', 'events', '-A', '--field-selector=reason=Failed'),
+}
+
+const nodeSteps = {
+  cordon: ({ node }: NodeStep) => kubectl('cordon', said(node.name)),
+  describe: ({ node }: NodeStep) => describe(node),
+  drain: ({ node }: NodeStep) => drain(node),
+  'free-images': ({ node: { instanceId, name }, place }: NodeStep) =>
+    instanceId && highwater('plan', place, '--mode', 'both', '--node', name, '--prune-images'),
+  journal: ({ node }: NodeStep) => session(node, 'journalctl -u kubelet -n 100') ?? describe(node),
+  pods: ({ node }: NodeStep) =>
+    kubectl('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`),
+  predict: ({ node, place }: NodeStep) => highwater('predict', place, '--node', node.name),
+  'read-again': ({ node: { instanceId, name }, place }: NodeStep) =>
+    instanceId && highwater('audit', place, '--mode', 'both', '--node', name),
+  replace: ({ subject, node, place }: NodeStep) => replacement(subject, node, place),
+  restart: ({ node }: NodeStep) => session(node, 'systemctl restart kubelet') ?? describe(node),
+  session: ({ node }: NodeStep) => session(node) ?? describe(node),
+}
+
+const isOfCluster = (step: FixStep): step is keyof typeof clusterSteps =>
+  Object.hasOwn(clusterSteps, step)
+
+function stepCommand(
+  step: FixStep,
+  subject: Finding['subject'],
+  node: StepNode | null,
+  place: CommandPlace,
+): string[] {
+  if (isOfCluster(step)) return [inPlace(clusterSteps[step](place), place)]
+  const command =
+    node === null
+      ? kubectl('get', 'nodes', '-o', 'wide')
+      : nodeSteps[step]({ subject, node, place })
+  return command === null ? [] : [inPlace(command, place)]
 }
 
 /** A session of Systems Manager; null: the node is not in Systems Manager. */
@@ -195,12 +169,8 @@ function replacement(
 ): string {
   return kind === 'Nodegroup' && node.owner === 'managed-nodegroup'
     ? aws(
-        'eks',
-        'update-nodegroup-version',
-        '--cluster-name',
-        place.name,
-        '--nodegroup-name',
-        said(name),
+        ...(['eks', 'update-nodegroup-version', '--cluster-name', place.name] as const),
+        ...(['--nodegroup-name', said(name)] as const),
       )
-    : kubectl('drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data')
+    : drain(node)
 }

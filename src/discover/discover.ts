@@ -170,14 +170,8 @@ async function describe(
   const nodegroups = names === null ? null : answers.filter(nodegroup => nodegroup !== null)
   const launchTemplates = nodegroups && (await launchTemplatesOf(nodegroups, place, errors, signal))
   const way = eks === null ? noWay : wayTo(eks, name, place, policy, errors)
-  const record: ClusterRecord = {
-    kind: 'Cluster',
-    cluster: await calledBy(eks),
-    eks,
-    nodegroups,
-    launchTemplates,
-    errors,
-  }
+  const cluster = await calledBy(eks)
+  const record = { kind: 'Cluster' as const, cluster, eks, nodegroups, launchTemplates, errors }
   return { record, ...way, place }
 }
 
@@ -194,12 +188,8 @@ export async function targetAt(
   policy: Policy,
   signal: AbortSignal,
 ): Promise<ClusterTarget & { errors: ReadError[] }> {
-  const place = {
-    region,
-    roleArn,
-    externalId,
-    credentials: credentialSource(roleArn, externalId, region),
-  }
+  const credentials = credentialSource(roleArn, externalId, region)
+  const place = { region, roleArn, externalId, credentials }
   const errors: ReadError[] = []
   const name = isRawObject(record.eks) ? record.eks.name : null
   // The record has the reason why it could not be described.
@@ -243,36 +233,26 @@ function endpointOf(
   { region, credentials }: AwsPlace,
   errors: ReadError[],
 ): KubernetesEndpoint | null {
+  const unreadable = (message: string) => {
+    errors.push({ what: 'cluster', message })
+    return null
+  }
   const status = String(eks.status)
-  if (status !== 'ACTIVE' && status !== 'UPDATING') {
-    errors.push({
-      what: 'cluster',
-      message: `the cluster is ${status}: only ACTIVE and UPDATING clusters can be read. Audit it again when it is`,
-    })
-    return null
-  }
-  const authority = eks.certificateAuthority
-  const ca =
-    typeof authority === 'object' && authority !== null && 'data' in authority
-      ? authority.data
-      : null
+  if (status !== 'ACTIVE' && status !== 'UPDATING')
+    return unreadable(
+      `the cluster is ${status}: only ACTIVE and UPDATING clusters can be read. Audit it again when it is`,
+    )
+  const ca = isRawObject(eks.certificateAuthority) ? eks.certificateAuthority.data : null
   const server = eks.endpoint
-  if (typeof server !== 'string' || !URL.canParse(server) || typeof ca !== 'string') {
-    errors.push({
-      what: 'cluster',
-      message:
-        'EKS shows no endpoint or no certificate authority for it: a registered (connected) cluster is not readable',
-    })
-    return null
-  }
-  // The token would go out in clear text. EKS names https endpoints only.
-  if (new URL(server).protocol !== 'https:') {
-    errors.push({
-      what: 'cluster',
-      message: `EKS names the endpoint ${server.slice(0, 200)}, which is not https: nothing was sent there`,
-    })
-    return null
-  }
+  if (typeof server !== 'string' || !URL.canParse(server) || typeof ca !== 'string')
+    return unreadable(
+      'EKS shows no endpoint or no certificate authority for it: a registered (connected) cluster is not readable',
+    )
+  // The token would be sent in clear text. EKS names https endpoints only.
+  if (new URL(server).protocol !== 'https:')
+    return unreadable(
+      `EKS names the endpoint ${server.slice(0, 200)}, which is not https: nothing was sent there`,
+    )
   const clusterId = clusterIdOf(eks, name)
   return {
     server,
@@ -292,16 +272,9 @@ function kubeletIdentity(
   { region, clusterId }: { region: string; clusterId: string },
 ): KubeletIdentity | null {
   if (ca === undefined) return null
-  if (roleArn !== null)
-    return {
-      ca,
-      authorization: eksAuthorization({
-        region,
-        clusterId,
-        credentials: credentialSource(roleArn, null, region),
-      }),
-    }
-  return useOwnToken ? { ca, authorization } : null
+  if (roleArn === null) return useOwnToken ? { ca, authorization } : null
+  const credentials = credentialSource(roleArn, null, region)
+  return { ca, authorization: eksAuthorization({ region, clusterId, credentials }) }
 }
 
 const accountOf = (eks: RawObject | null) =>
@@ -313,8 +286,8 @@ const isWanted = (policy: Policy, selection: Selection, cluster: string) =>
 
 function hasTags({ record }: ClusterTarget, wanted: Record<string, string>): boolean {
   const tags = record.eks?.tags
-  const has = new Map(Object.entries(typeof tags === 'object' && tags !== null ? tags : {}))
-  // A cluster that could not be described may carry them: it is listed rather than dropped.
+  const has = new Map(Object.entries(isRawObject(tags) ? tags : {}))
+  // An undescribed cluster may have the tags, so it stays in the list.
   return (
     record.eks === null || Object.entries(wanted).every(([key, value]) => has.get(key) === value)
   )
@@ -345,12 +318,8 @@ function nothingSelected(
 function* missing({ clusters }: Selection, found: { cluster: string }[]): Generator<ClusterTarget> {
   for (const cluster of clusters) {
     if (cluster.includes('*') || found.some(one => matchesCluster(cluster, one.cluster))) continue
-    const errors: ReadError[] = [
-      {
-        what: 'cluster',
-        message: 'no EKS cluster of this name in the selected accounts and regions',
-      },
-    ]
+    const message = 'no EKS cluster of this name in the selected accounts and regions'
+    const errors: ReadError[] = [{ what: 'cluster', message }]
     yield { record: { kind: 'Cluster', cluster, errors }, endpoint: null, place: null }
   }
 }

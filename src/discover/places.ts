@@ -21,13 +21,8 @@ export async function awsPlaces({ accounts }: Pick<Policy, 'accounts'>): Promise
   for (const { roleArn, externalId, regions } of accounts)
     for (const region of regions ?? [await ownRegion()]) {
       const key = JSON.stringify([roleArn, region])
-      if (!places.has(key))
-        places.set(key, {
-          region,
-          roleArn,
-          externalId,
-          credentials: credentialSource(roleArn, externalId, region),
-        })
+      const credentials = credentialSource(roleArn, externalId, region)
+      if (!places.has(key)) places.set(key, { region, roleArn, externalId, credentials })
     }
   return [...places.values()]
 }
@@ -47,13 +42,10 @@ async function ownRegion(): Promise<string> {
  */
 export async function isAcrossPlaces(policy: Pick<Policy, 'accounts'>): Promise<boolean> {
   const places = await awsPlaces(policy)
-  return (
-    new Set(
-      places.map(({ roleArn, region }) =>
-        JSON.stringify([roleArn && accountInArn(roleArn), region]),
-      ),
-    ).size > 1
+  const keys = places.map(({ roleArn, region }) =>
+    JSON.stringify([roleArn && accountInArn(roleArn), region]),
   )
+  return new Set(keys).size > 1
 }
 
 export interface Accounts {

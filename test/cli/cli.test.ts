@@ -9,6 +9,7 @@ import { incidents } from '#lab/scenarios/incidents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Finding } from '#model/finding.ts'
 import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
+import { editedNode } from '#test/edited-node.ts'
 import { runCommand } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
 
@@ -199,26 +200,7 @@ describe('a saved snapshot', () => {
   })
 
   it('written by hand: what stands in the file on disk is judged as that kubelet would judge it at its next start', async () => {
-    const content = {
-      kind: 'KubeletConfiguration',
-      apiVersion: 'kubelet.config.k8s.io/v1beta1',
-      imageGCHighThresholdPercent: 50,
-      imageGCLowThresholdPercent: 50,
-    }
-    const refused = {
-      kind: 'Node',
-      cluster: 'prod',
-      node: {
-        metadata: { name: 'edited' },
-        status: { nodeInfo: { kubeletVersion: 'v1.34.1', operatingSystem: 'linux' } },
-      },
-      host: {
-        schema: 'highwater.host/1',
-        kubelet: {
-          files: [{ path: '/etc/kubernetes/kubelet/config.json', role: 'config', content }],
-        },
-      },
-    }
+    const refused = editedNode({ imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 50 })
     const { code, stdout } = await auditOf(
       [header, JSON.stringify(refused)],
       ['--format', 'json', '--fail-on', 'critical'],

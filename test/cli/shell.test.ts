@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { commandEnvironment, highwater, temporaryFolder } from '#test/cli.ts'
+import { editedNode } from '#test/edited-node.ts'
 import { runCommand } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
 
@@ -17,23 +18,10 @@ function folderWithSnapshot(): string {
 }
 
 function snapshotText(takenAt: string, isBroken = true): string {
-  const broken = isBroken && { imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 50 }
-  const content = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
-  const path = '/etc/kubernetes/kubelet/config.json'
+  const broken = { imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 50 }
   const records = [
     { kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt, account: null, region: null },
-    {
-      kind: 'Node',
-      cluster: 'prod',
-      node: {
-        metadata: { name: 'edited' },
-        status: { nodeInfo: { kubeletVersion: 'v1.34.1', operatingSystem: 'linux' } },
-      },
-      host: {
-        schema: 'highwater.host/1',
-        kubelet: { files: [{ path, role: 'config', content: { ...content, ...broken } }] },
-      },
-    },
+    editedNode(isBroken ? broken : {}),
   ]
   return records.map(record => JSON.stringify(record)).join('\n')
 }

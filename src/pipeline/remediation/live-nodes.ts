@@ -114,11 +114,11 @@ export class LiveNodes {
     const fresh = (await freshClusters([step], { ...this.#fresh, depth: 'nodes' })).get(
       step.cluster,
     )
-    const isTold =
+    const isListed =
       fresh?.cluster != null &&
       !(fresh.cluster.errors ?? []).some(({ what }) => what === 'nodes' || what === 'cluster')
     return (
-      isTold &&
+      isListed &&
       fresh.nodes.every(({ node }) => instanceIdOf(nodeIdentity(node)) !== step.instanceId)
     )
   }

@@ -21,9 +21,9 @@ const GiB = 2 ** 30
 const startMs = Date.parse('2026-11-21T00:00:00Z')
 const minute = 60_000
 
-function pod(name: string, spec: object = {}): Pod {
+function pod(name: string, spec: object = {}, annotations: object = {}): Pod {
   const parsed = podOf({
-    metadata: { name, namespace: 'default', uid: name },
+    metadata: { name, namespace: 'default', uid: name, annotations },
     spec: { containers: [{ name: 'c' }], ...spec },
   })
   if (parsed === null) throw new Error('no pod')
@@ -177,6 +177,76 @@ describe('timelineOf', () => {
     expect(second!.atMs - first!.atMs).toBe(likelyMs)
     expect(second!.earliestMs).toBe(firstMs)
     expect(second!.latestMs - first!.latestMs).toBe(longestMs)
+  })
+
+  it('lets a disk fill up while an evicted pod ends, before it frees anything', () => {
+    // eviction_manager.go Start: no pass runs while waitForPodsCleanup waits.
+    const events = timeline({
+      availableGib: 11,
+      fills: fill(500 * MiB),
+      imageGc: null,
+      pods: [pod('only')],
+      podStats: statsOf({ only: { logsBytes: 60 * GiB } }),
+    })
+    const evicted = events.find(({ event }) => event === 'evict')
+    const full = events.find(({ event }) => event === 'full')
+    expect(full).toMatchObject({ certainty: 'certain' })
+    expect(full!.earliestMs).toBeLessThan(evicted!.latestMs + 20_000)
+    expect(full!.atMs).toBeGreaterThan(evicted!.atMs + 100_000)
+  })
+
+  const evictedOf = (events: TimelineEvent[]) =>
+    events.flatMap(({ event, detail }) => (event === 'evict' ? [detail.name] : []))
+  const usesOf = (pods: Pod[], gib: number) =>
+    statsOf(Object.fromEntries(pods.map(({ name }) => [name, { logsBytes: gib * GiB }])))
+
+  it('never evicts static, mirror and critical pods', () => {
+    // pkg/kubelet/types/pod_update.go IsCriticalPod; system-cluster-critical is 2000000000.
+    const pods = [
+      pod('static', {}, { 'kubernetes.io/config.source': 'file' }),
+      pod('mirror', {}, { 'kubernetes.io/config.mirror': 'x' }),
+      pod('critical', { priority: 2_000_000_000 }),
+      pod('almost', { priority: 1_999_999_999 }),
+    ]
+    const podStats = usesOf(pods, 1)
+    expect(evictedOf(timeline({ availableGib: 5, fills: fill(1), pods, podStats }))).toEqual([
+      'almost',
+    ])
+  })
+
+  it('evicts every pod above its limit of ephemeral storage in the first pass, without pressure', () => {
+    // eviction_manager.go synchronize: localStorageEviction comes before the thresholds, and takes all of them at once.
+    const limited = (name: string, limit: string) =>
+      pod(name, {
+        containers: [{ name: 'c', resources: { limits: { 'ephemeral-storage': limit } } }],
+      })
+    const pods = [limited('over', '1Gi'), limited('too', '2Gi'), limited('at', '3Gi')]
+    const events = timeline({ fills: fill(1), pods, podStats: usesOf(pods, 3) })
+    expect(brief(events)).toMatchObject([
+      expect.stringContaining('0 evict {"namespace":"default","name":"over"'),
+      expect.stringContaining('0 evict {"namespace":"default","name":"too"'),
+    ])
+  })
+
+  it('evicts until the minimum reclaim is reached', () => {
+    // helpers.go thresholdsMet with enforceMinReclaim: 10 GiB + 5 GiB.
+    const pods = ['a', 'b', 'c'].map(name => pod(name))
+    const configuration = { ...defaults, evictionMinimumReclaim: { 'nodefs.available': '5Gi' } }
+    const given = {
+      configuration,
+      imageGc: null,
+      fills: fill(1),
+      pods,
+      podStats: statsOf({
+        a: { logsBytes: 3.75 * GiB },
+        b: { logsBytes: 3.5 * GiB },
+        c: { logsBytes: 3.25 * GiB },
+      }),
+    }
+    expect(evictedOf(timeline({ ...given, availableGib: 9 }))).toEqual(['a', 'b'])
+    expect(evictedOf(timeline({ ...given, availableGib: 9, configuration: defaults }))).toEqual([
+      'a',
+    ])
   })
 
   it('takes an image of unknown age for too young, too: only a detection after the reading may list it', () => {

@@ -65,6 +65,8 @@ interface World {
   images: Map<string, TimelineImage>
   imageGcState: ImageGcState
   deadContainers: number
+  /** What evicted pods free once they have ended. */
+  owed: (() => void)[]
   isFailing: boolean
   /** Until then no round of image GC finds anything to delete, unless a pod is evicted. */
   barrenUntilMs: number
@@ -93,6 +95,7 @@ export function storyOf(input: TimelineInput, assumption: Assumption): StoryEven
     ),
     imageGcState: stateOf(images, input.beganGcMs),
     deadContainers: input.deadContainers,
+    owed: [],
     isFailing: false,
     barrenUntilMs: 0,
     round: assumption.firstRound,
@@ -128,6 +131,7 @@ function run(world: World): void {
       world.round++
       continue
     }
+    for (const release of world.owed.splice(0)) release()
     const passed = evictionPass(world, state)
     state = passed.state
     const isMet = state.firstObserved.length > 0
@@ -419,20 +423,24 @@ function reclaim(world: World, kinds: readonly ReclaimKind[], collected: Collect
   return observationsOf(resources, input.observations)
 }
 
-/** What the pod used is free at once: the kubelet waits for that before it passes again. */
+/** What the pod used is free by the next pass: the kubelet waits for that. A pod that ends slowly holds it until then. */
 function evict(world: World, { pod, signal, exceeded }: Eviction): void {
   const { resources, input, assumption } = world
   const used = usageOf(pod, input)
   const factor = 1 + usageError * (2 * assumption.frees - 1)
   const give = (resource: Resource | undefined, amount: number) =>
     free(resource, Math.round(amount * factor))
-  give(resources.get('containerfs.available'), used.layers.bytes)
-  give(resources.get('containerfs.inodesFree'), used.layers.inodes)
-  give(resources.get('nodefs.available'), used.files.bytes)
-  give(resources.get('nodefs.inodesFree'), used.files.inodes)
-  give(resources.get('memory.available'), used.memoryBytes)
-  give(resources.get('allocatableMemory.available'), used.memoryBytes)
-  give(resources.get('pid.available'), used.processes)
+  const release = () => {
+    give(resources.get('containerfs.available'), used.layers.bytes)
+    give(resources.get('containerfs.inodesFree'), used.layers.inodes)
+    give(resources.get('nodefs.available'), used.files.bytes)
+    give(resources.get('nodefs.inodesFree'), used.files.inodes)
+    give(resources.get('memory.available'), used.memoryBytes)
+    give(resources.get('allocatableMemory.available'), used.memoryBytes)
+    give(resources.get('pid.available'), used.processes)
+  }
+  if (assumption.cleanupShare) world.owed.push(release)
+  else release()
   world.pods = world.pods.filter(other => other !== pod)
   dropUser(world, nameOf(pod))
   const detail = {

@@ -12,6 +12,8 @@ import { RequestFailure } from './failure.ts'
 
 export interface AnswerBody {
   bytes: Buffer
+  /** Whether it takes from the budget of large answers, so that others wait for it. */
+  isLarge: boolean
   /** Must be called after the body is parsed. */
   release(): void
 }
@@ -56,7 +58,8 @@ export async function readBody(
     const [only] = chunks
     const received = chunks.length === 1 && only ? only : Buffer.concat(chunks)
     const whole = isPacked ? unpacked(received, options) : received
-    return { bytes: whole.subarray(0, maxBytes), release }
+    const isLarge = release !== nothingHeld
+    return { bytes: whole.subarray(0, maxBytes), isLarge, release }
   } catch (cause) {
     release()
     signal.throwIfAborted()

@@ -2,7 +2,12 @@
 import { isIPv6 } from 'node:net'
 import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
 import { RequestFailure } from './failure.ts'
-import { type GetOptions, KubernetesClient, type KubernetesEndpoint } from './kubernetes.ts'
+import {
+  type GetOptions,
+  KubernetesClient,
+  type KubernetesEndpoint,
+  type Unparsed,
+} from './kubernetes.ts'
 import type { PaceLimits } from './pace.ts'
 
 /** The identity for kubelets. Every kubelet sees the token, so it should have few other rights. */
@@ -21,12 +26,12 @@ export class KubeletApi {
     this.#pace = pace
   }
 
-  /** GETs one JSON answer of one kubelet. @throws RequestFailure; the signal's reason when aborted. */
-  async getJson(
+  /** GETs one JSON answer of one kubelet. @throws as KubernetesClient.getUnparsed */
+  async getUnparsed(
     { ip, port, names }: KubeletAddress,
     path: string,
     options: GetOptions,
-  ): Promise<unknown> {
+  ): Promise<Unparsed> {
     if (ip === null)
       throw new RequestFailure(
         'name',
@@ -39,7 +44,7 @@ export class KubeletApi {
       { pace: this.#pace, hints },
     )
     try {
-      return await client.getJson(path, options)
+      return await client.getUnparsed(path, options)
     } catch (error) {
       throw error instanceof RequestFailure ? explained(error, `${host}:${port}`) : error
     } finally {

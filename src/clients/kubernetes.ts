@@ -60,6 +60,8 @@ const listPageLimit = 500
 /** Servers without this form return whole objects. Source: Kubernetes API concepts, metadata-only fetches. */
 const metadataOnly =
   'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
+/** A list that goes on has this field, and so may any text in it. */
+const continueField = '"continue"'
 const maxRetryAfterMs = 30_000
 const maxListRestarts = 3
 /** After this many requests in a row without a connection the server counts as gone, so that the run does not wait for each node again. */
@@ -146,12 +148,36 @@ export class KubernetesClient {
   }
 
   /** GETs one JSON answer. @throws RequestFailure; the signal's reason when aborted. */
-  getJson(path: string, options: GetOptions): Promise<unknown> {
-    const { isMetadataOnly, kind } = options
-    return this.ask(
-      { method: 'GET', path, kind, ...(isMetadataOnly && { accept: metadataOnly }) },
-      options,
-    )
+  async getJson(path: string, options: GetOptions): Promise<unknown> {
+    return this.ask(questionOf(path, options), options)
+  }
+
+  /**
+   * The same, not yet parsed: text takes less memory than objects while an answer waits for others. A large one is parsed at once.
+   *
+   * @throws as getJson; a body that is no JSON only when it is parsed, without another try
+   */
+  getUnparsed(path: string, options: GetOptions): Promise<Unparsed> {
+    return this.received(questionOf(path, options), options, isSmall)
+  }
+
+  /** All objects of a short list; a list that goes on is parsed at once. @throws as getUnparsed */
+  async listUnparsed(
+    path: string,
+    query: Record<string, string>,
+    options: GetOptions,
+  ): Promise<() => ListPage['items']> {
+    let isWhole = false
+    const mayWait = (body: AnswerBody) => {
+      isWhole = isSmall(body) && !body.bytes.includes(continueField)
+      return isWhole
+    }
+    const question = pageQuestion(path, { ...query, limit: String(listPageLimit) }, options)
+    const parse = await this.inTurn(() => this.received(question, options, mayWait))
+    if (isWhole) return () => parsePage(parse(), path).items
+    const pages = this.pages(path, query, options, parsePage(parse(), path))
+    const items = (await Array.fromAsync(pages)).flatMap(page => page.items)
+    return () => items
   }
 
   /** POSTs a review, which changes nothing on the server. @throws as getJson */
@@ -179,15 +205,26 @@ export class KubernetesClient {
     return this.ask({ method: 'DELETE', path, body: JSON.stringify(body) }, options)
   }
 
-  private async ask(
+  private async ask(question: Question, options: GetOptions): Promise<unknown> {
+    const parse = await this.received(question, options, () => false)
+    return parse()
+  }
+
+  /** @param mayWait whether a body may be parsed later */
+  private async received(
     question: Question,
     { signal, timeoutMs, attempts = this.options.attempts, isProxied = false }: GetOptions,
-  ): Promise<unknown> {
+    mayWait: (body: AnswerBody) => boolean,
+  ): Promise<Unparsed> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.awaitServer(signal)
         const answer = await this.pace.run(
-          () => this.noticing(() => this.attempt(question, signal, timeoutMs)),
+          () =>
+            this.noticing(async () => {
+              const answer = await this.attempt(question, signal, timeoutMs)
+              return this.read(answer, question, mayWait)
+            }),
           signal,
         )
         this.pace.succeeded()
@@ -210,23 +247,28 @@ export class KubernetesClient {
    * An expired continue token (410) goes on with the one that the server offers, else from the start without what was already seen.
    * @throws RequestFailure as getJson.
    */
-  async *list(
+  list(path: string, query: Record<string, string>, options: GetOptions): AsyncGenerator<ListPage> {
+    return this.pages(path, query, options, null)
+  }
+
+  /** @param first null: it is still to be requested */
+  private async *pages(
     path: string,
     query: Record<string, string>,
     options: GetOptions,
+    first: ParsedPage | null,
   ): AsyncGenerator<ListPage> {
     const seen = new Set<string>()
     let restarts = 0
     let continueToken: string | null = null
+    let received = first
     for (let isDone = false; !isDone; ) {
       const token: Record<string, string> =
         continueToken === null ? {} : { continue: continueToken }
+      const pageQuery = { ...query, limit: String(listPageLimit), ...token }
       try {
-        const page = await this.listPage(
-          path,
-          { ...query, limit: String(listPageLimit), ...token },
-          options,
-        )
+        const page = received ?? (await this.listPage(path, pageQuery, options))
+        received = null
         const items = page.items.filter(item => !seen.has(objectKey(item)))
         for (const item of items) seen.add(objectKey(item))
         continueToken = page.continueToken
@@ -282,43 +324,50 @@ export class KubernetesClient {
     }
   }
 
-  private listPage(
+  private async listPage(
     path: string,
     query: Record<string, string>,
     options: GetOptions,
   ): Promise<ParsedPage> {
-    const turn = this.lists.then(() =>
-      this.getJson(`${path}?${new URLSearchParams(query)}`, { kind: 'page', ...options }),
-    )
+    const question = pageQuestion(path, query, options)
+    return parsePage(await this.inTurn(() => this.ask(question, options)), path)
+  }
+
+  private inTurn<T>(list: () => Promise<T>): Promise<T> {
+    const turn = this.lists.then(list)
     this.lists = turn.catch(() => undefined)
-    return turn.then(body => parsePage(body, path))
+    return turn
   }
 
   private async attempt(
     question: Question,
     signal: AbortSignal,
     timeoutMs: number,
-  ): Promise<unknown> {
-    const answer = await this.request(
-      question,
-      await this.endpoint.authorization(false),
-      signal,
-      timeoutMs,
-    )
-    if (answer.status !== 401) return this.read(answer, question)
+  ): Promise<Answer> {
+    const known = await this.endpoint.authorization(false)
+    const answer = await this.request(question, known, signal, timeoutMs)
+    if (answer.status !== 401) return answer
     const renewed = await this.endpoint.authorization(true)
-    return this.read(await this.request(question, renewed, signal, timeoutMs), question)
+    return this.request(question, renewed, signal, timeoutMs)
   }
 
-  private read({ status, headers, body }: Answer, question: Question): unknown {
+  private read(
+    { status, headers, body }: Answer,
+    question: Question,
+    mayWait: (body: AnswerBody) => boolean,
+  ): Unparsed {
+    const clean = (text: string) => this.sent.removeFrom(text)
     if (isSuccess(status)) {
+      const parse = () => parsedAnswer(body.bytes, question, clean)
+      if (mayWait(body)) return parse
       try {
-        return parsedAnswer(body.bytes, question, text => this.sent.removeFrom(text))
+        const parsed = parse()
+        return () => parsed
       } finally {
         body.release()
       }
     }
-    const parsed = parseStatus(body.bytes, text => this.sent.removeFrom(text))
+    const parsed = parseStatus(body.bytes, clean)
     throw new RequestFailure(
       'http',
       httpMessage(status, parsed.message, question, this.options.hints[status]),
@@ -404,6 +453,11 @@ export class KubernetesClient {
   }
 }
 
+/** Parses an answer; call it once. @throws RequestFailure */
+export type Unparsed = () => unknown
+
+const isSmall = ({ isLarge }: AnswerBody) => !isLarge
+
 interface Question {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
@@ -411,6 +465,16 @@ interface Question {
   accept?: string
   kind?: AnswerKind | undefined
 }
+
+const questionOf = (path: string, { kind, isMetadataOnly }: GetOptions): Question => ({
+  method: 'GET',
+  path,
+  kind,
+  ...(isMetadataOnly && { accept: metadataOnly }),
+})
+
+const pageQuestion = (path: string, query: Record<string, string>, options: GetOptions) =>
+  questionOf(`${path}?${new URLSearchParams(query)}`, { kind: 'page', ...options })
 
 interface Answer {
   status: number

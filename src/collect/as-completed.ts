@@ -1,8 +1,3 @@
-interface Completed<Result> {
-  promise: Promise<Completed<Result>>
-  result: Result
-}
-
 /**
  * Results in the order in which they are there: a slow one delays no other. Running and unconsumed ones together are at most `atOnce`, so a
  * consumer that is slower than the work bounds the memory.
@@ -12,16 +7,24 @@ export async function* asCompleted<Item, Result>(
   work: (item: Item) => Promise<Result>,
   atOnce: number,
 ): AsyncGenerator<Result> {
-  const held = new Set<Promise<Completed<Result>>>()
+  // No Promise.race: a slow promise in it would hold the result of each other one.
+  const settled: Promise<Result>[] = []
+  let held = 0
+  let wake = () => {}
   const next = async () => {
-    const completed = await Promise.race(held)
-    held.delete(completed.promise)
-    return completed.result
+    while (settled.length === 0) await new Promise<void>(resolve => (wake = resolve))
+    held -= 1
+    return settled.shift() as Promise<Result>
   }
   for await (const item of items) {
-    const promise: Promise<Completed<Result>> = work(item).then(result => ({ promise, result }))
-    held.add(promise)
-    if (held.size >= atOnce) yield await next()
+    const result = work(item)
+    const settle = () => {
+      settled.push(result)
+      wake()
+    }
+    result.then(settle, settle)
+    held += 1
+    if (held >= atOnce) yield await next()
   }
-  while (held.size > 0) yield await next()
+  while (held > 0) yield await next()
 }

@@ -205,12 +205,12 @@ const forbidden = 403
 export const noNodes = (cluster: string, errors: readonly ReadError[]): ObjectsRecord[] =>
   errors.length > 0 ? [] : [{ kind: 'Objects', cluster, resource: 'nodes', items: [] }]
 
-function readNodes(
+async function* readNodes(
   cluster: string,
   kubernetes: KubernetesClient,
   nodes: AsyncIterable<KubernetesNode> | Iterable<KubernetesNode>,
   options: CollectOptions,
-): AsyncIterable<NodeRecord> {
+): AsyncGenerator<NodeRecord> {
   const { pace, timeoutsMs } = options.policy
   const kubelet = options.kubelet && new KubeletApi(options.kubelet, pace)
   const context = {
@@ -227,7 +227,8 @@ function readNodes(
       : Math.max(pace.concurrency, 2 * commandInstancesMax)
   const aws = options.readsVolumes ? options.aws : null
   const listed = withVolumes(nodes, aws, options.signal)
-  return asCompleted(listed, each => readNode(cluster, each, options, context), atOnce)
+  const read = asCompleted(listed, each => readNode(cluster, each, options, context), atOnce)
+  for await (const parse of read) yield parse()
 }
 
 /** Objects without a node or an owner can be judged only if the whole cluster is selected. */
@@ -295,37 +296,33 @@ const unreached: readonly FailureKind[] = ['network', 'refused', 'timeout']
 const isUnreached = (error: unknown): boolean =>
   error instanceof RequestFailure && unreached.includes(error.kind)
 
+/** Requests everything of one node. @returns what parses the answers: they wait as text until the record is wanted */
 async function readNode(
   cluster: string,
   { node, volumes }: ListedNode,
   options: Pick<CollectOptions, 'mode' | 'collectors' | 'now' | 'prune'>,
   context: CollectContext,
-): Promise<NodeRecord> {
+): Promise<() => NodeRecord> {
   const { mode, collectors, now = () => new Date(), prune = parts => parts } = options
   const identity = nodeIdentity(node)
-  const record: NodeRecord = {
-    kind: 'Node',
-    cluster,
-    at: null,
-    mode,
-    ...prune({ node }),
-    errors: [],
-  }
   const attempts = identity.ready === 'True' ? undefined : 1
-  const address = kubeletAddress(node)
-  const collected = await Promise.all(
-    collectors.map(async collector =>
-      prune(await attempt(collector, identity, { ...context, attempts, address })),
-    ),
+  const nodeContext = { ...context, attempts, address: kubeletAddress(node) }
+  const received = await Promise.all(
+    collectors.map(collector => attempt(collector, identity, nodeContext)),
   )
-  for (const { errors, ...answers } of collected) {
-    Object.assign(record, answers)
-    record.errors?.push(...(errors ?? []))
-  }
   const attached = await volumes
-  if (attached !== null) Object.assign(record, prune({ volumes: attached }))
-  record.at = now().toISOString()
-  return record
+  const at = now().toISOString()
+  return () => {
+    const errors: ReadError[] = []
+    const record: NodeRecord = { kind: 'Node', cluster, at, mode, ...prune({ node }), errors }
+    for (const parse of received) {
+      const { errors: failures = [], ...answers } = prune(parse())
+      Object.assign(record, answers)
+      errors.push(...failures)
+    }
+    if (attached !== null) Object.assign(record, prune({ volumes: attached }))
+    return record
+  }
 }
 
 /** A node that was listed but not read. @param message why, for people */
@@ -369,14 +366,22 @@ async function attempt(
   collector: Collector,
   node: NodeIdentity,
   context: NodeContext,
-): Promise<CollectedParts> {
+): Promise<() => CollectedParts> {
   const failed = (message: string): CollectedParts => ({
     errors: collector.answers.map(what => ({ what, message })),
   })
-  if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return failed(fargate)
+  if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return () => failed(fargate)
   try {
-    return await collector.collect(node, context)
+    const parse = await collector.collect(node, context)
+    return () => {
+      try {
+        return parse()
+      } catch (error) {
+        return failed(messageOf(error))
+      }
+    }
   } catch (error) {
-    return failed(messageOf(error))
+    const failure = failed(messageOf(error))
+    return () => failure
   }
 }

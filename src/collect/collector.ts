@@ -48,7 +48,8 @@ export interface Collector {
   purpose: string
   /** Whether it calls the kubelet or its machine: not possible on Fargate. */
   isAnsweredByKubelet: boolean
-  collect(node: NodeIdentity, context: NodeContext): Promise<CollectedParts>
+  /** @returns what parses the answer. A run calls it when all answers of the node are there, so that no parsed one waits. */
+  collect(node: NodeIdentity, context: NodeContext): Promise<() => CollectedParts>
 }
 
 /** What questions about garbage take beside: they come when the nodes have been read. */

@@ -21,8 +21,9 @@ export async function* merge<T>(
         if (!event.opened.done) pull(event.opened.value[Symbol.asyncIterator]())
       } else if (event.result.done) pulled.delete(event.stream)
       else {
-        pull(event.stream)
         yield event.result.value
+        // Only now: a value made ahead would take memory while the consumer works.
+        pull(event.stream)
       }
     }
   } finally {

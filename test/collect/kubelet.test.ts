@@ -199,7 +199,7 @@ describe('the address of a kubelet', () => {
     const authorization = vi.fn(async () => null)
     const api = new KubeletApi({ ca: '', authorization }, defaultPolicy.pace)
     const options = { signal: new AbortController().signal, timeoutMs: 1000 }
-    await expect(api.getJson(address, '/configz', options)).rejects.toThrow('no InternalIP')
+    await expect(api.getUnparsed(address, '/configz', options)).rejects.toThrow('no InternalIP')
     expect(authorization).not.toHaveBeenCalled()
   })
 
@@ -220,11 +220,14 @@ describe('the address of a kubelet', () => {
       defaultPolicy.pace,
     )
     const options = { signal: new AbortController().signal, timeoutMs: 2000 }
+    const parse = await api.getUnparsed(
+      { ip: '::1', port, names: ['::1', 'node-a'] },
+      '/configz',
+      options,
+    )
+    expect(parse()).toEqual({ kubeletconfig: {} })
     await expect(
-      api.getJson({ ip: '::1', port, names: ['::1', 'node-a'] }, '/configz', options),
-    ).resolves.toEqual({ kubeletconfig: {} })
-    await expect(
-      api.getJson({ ip: '::1', port, names: ['::1', 'node-b'] }, '/configz', options),
+      api.getUnparsed({ ip: '::1', port, names: ['::1', 'node-b'] }, '/configz', options),
     ).rejects.toThrow('another name')
     expect(seen).toEqual(['Bearer t'])
   })

@@ -1,4 +1,5 @@
 import { RequestFailure } from '#clients/failure.ts'
+import type { Unparsed } from '#clients/kubernetes.ts'
 import type { Collector } from '#collect/collector.ts'
 import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import { checkAnsweredConfigz } from '#model/kubelet-configuration.ts'
@@ -20,18 +21,21 @@ export const configz: Collector = {
       isProxied: true,
       kind: 'configz' as const,
     }
-    return {
-      configz: await configzOf(() => kubernetes.getJson(kubeletPath.configz(node.name), options)),
-    }
+    return configzOf(() => kubernetes.getUnparsed(kubeletPath.configz(node.name), options))
   },
 }
 
-/** The answer, read; a kubelet that has no such page says what it is, not that something failed. */
-export async function configzOf(ask: () => Promise<unknown>): Promise<RawObject> {
+/** A kubelet that has no such page is reported as that, not as a failure. */
+export async function configzOf(
+  ask: () => Promise<Unparsed>,
+): Promise<() => { configz: RawObject }> {
   try {
-    const body = await ask()
-    checkAnsweredConfigz(body)
-    return body as RawObject
+    const parse = await ask()
+    return () => {
+      const body = parse()
+      checkAnsweredConfigz(body)
+      return { configz: body as RawObject }
+    }
   } catch (error) {
     // Upstream: pkg/kubelet/server/server.go InstallAuthRequiredHandlers. The API server's own 404 (no such node) is a Status, the kubelet's is text.
     if (error instanceof RequestFailure && error.status === 404 && error.body === null)

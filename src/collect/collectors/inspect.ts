@@ -17,7 +17,7 @@ export const inspect: Collector = {
       )
     const { host, runtime, configz } = await inspector.inspect(node)
     const isBare = Object.keys(host).every(key => key === 'schema' || key === 'unread')
-    return {
+    const parts = {
       host,
       ...(runtime !== null && { runtime }),
       // If root may not read it, or it is not served, only the files remain.
@@ -29,6 +29,7 @@ export const inspect: Collector = {
           : []),
       ],
     }
+    return () => parts
   },
 }
 

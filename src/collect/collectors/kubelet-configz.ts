@@ -20,11 +20,9 @@ export const kubeletConfigz: Collector = {
         isProxied: true,
         kind: 'configz' as const,
       }
-      return {
-        configz: await configzOf(() =>
-          kubeletOf(context).getJson(address, ownPath.configz, options),
-        ),
-      }
+      return await configzOf(() =>
+        kubeletOf(context).getUnparsed(address, ownPath.configz, options),
+      )
     } catch (error) {
       throw withRight(
         error,

@@ -20,11 +20,8 @@ export const kubeletStatsSummary: Collector = {
         isProxied: true,
         kind: 'summary' as const,
       }
-      return {
-        summary: summaryOf(
-          await kubeletOf(context).getJson(address, ownPath.statsSummary, options),
-        ),
-      }
+      const parse = await kubeletOf(context).getUnparsed(address, ownPath.statsSummary, options)
+      return () => ({ summary: summaryOf(parse()) })
     } catch (error) {
       throw withRight(error, 'get nodes/stats', node.kubeletVersion)
     }

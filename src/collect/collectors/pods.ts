@@ -1,5 +1,4 @@
 import type { Collector } from '#collect/collector.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
 
 /**
  * The pods bound to the node, whatever their phase. One small list a node keeps the memory of a run constant; `resourceVersion=0` has it answered from
@@ -12,14 +11,12 @@ export const pods: Collector = {
   isAnsweredByKubelet: false,
 
   async collect(node, { kubernetes, signal, timeoutsMs }) {
-    const found: KubernetesPod[] = []
     const query = { fieldSelector: `spec.nodeName=${node.name}`, resourceVersion: '0' }
-    for await (const page of kubernetes.list('/api/v1/pods', query, {
+    const parse = await kubernetes.listUnparsed('/api/v1/pods', query, {
       signal,
       timeoutMs: timeoutsMs.list,
       kind: 'pods',
-    }))
-      found.push(...page.items)
-    return { pods: found }
+    })
+    return () => ({ pods: parse() })
   },
 }

@@ -17,9 +17,8 @@ export const statsSummary: Collector = {
       isProxied: true,
       kind: 'summary' as const,
     }
-    return {
-      summary: summaryOf(await kubernetes.getJson(kubeletPath.statsSummary(node.name), options)),
-    }
+    const parse = await kubernetes.getUnparsed(kubeletPath.statsSummary(node.name), options)
+    return () => ({ summary: summaryOf(parse()) })
   },
 }
 

@@ -58,7 +58,8 @@ export async function sampleChecks(
   for (const { answers, collect, purpose } of collectors) {
     const what = `node ${identity.name}: ${answers.join(', ')}`
     try {
-      const { errors = [] } = await collect(identity, { ...context, address })
+      const parse = await collect(identity, { ...context, address })
+      const { errors = [] } = parse()
       const [error] = errors
       checks.push(
         error ? check(what, 'failed', error.message, purpose) : check(what, 'ok', 'answers'),

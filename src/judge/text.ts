@@ -24,16 +24,17 @@ const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 export function bytes(count: number): string {
   let scaled = Math.abs(count)
   let unit = -1
-  while (scaled >= 1024 && unit < units.length - 1) {
+  // Rounded it would be 1024.0 of the smaller unit.
+  while (scaled >= (unit < 0 ? 1024 : 1023.95) && unit < units.length - 1) {
     scaled /= 1024
     unit++
   }
   return unit < 0 ? `${count} bytes` : `${count < 0 ? '-' : ''}${scaled.toFixed(1)} ${units[unit]}`
 }
 
-/** For evidence: `17179869184 bytes (16.0 GiB)`. */
+/** For evidence: `16.0 GiB (17179869184 bytes)`. */
 export const exactBytes = (count: number): string =>
-  Math.abs(count) < 1024 ? bytes(count) : `${count} bytes (${bytes(count)})`
+  Math.abs(count) < 1024 ? bytes(count) : `${bytes(count)} (${count} bytes)`
 
 /** Percent with at most two digits after the point, without trailing zeros. */
 export const percent = (value: number): string => `${Number(value.toFixed(2))} %`

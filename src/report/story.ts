@@ -6,6 +6,7 @@ import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
+  FilesystemState,
   Filesystems,
   ImageDeletion,
   ImageGcPrediction,
@@ -105,7 +106,7 @@ function diskLines({
   const state = (title: string, filesystem: typeof nodefs) =>
     filesystem === null
       ? `${title}: unknown`
-      : `${title}: ${formatBytes(filesystem.capacityBytes)}, ${formatPercent(filesystem.usedPercent)} used, ${formatBytes(filesystem.availableBytes)} available`
+      : `${title}: ${formatBytes(filesystem.capacityBytes)}, ${usedText(filesystem)} used, ${formatBytes(filesystem.availableBytes)} available`
   const likely = layoutCertainty === 'likely' ? ', very likely' : ''
   if (layout === 'shared')
     return [`${state('one for everything', nodefs)} (nodefs and imagefs are the same${likely})`]
@@ -113,6 +114,13 @@ function diskLines({
     state('nodefs', nodefs),
     `${state('imagefs', imagefs)}${layout === 'split' ? ' (images only: containers live on nodefs)' : ''}`,
   ]
+}
+
+/** As on the page. The kubelet's own percentage is rounded up. */
+function usedText({ capacityBytes, availableBytes, usedPercent }: FilesystemState): string {
+  if (capacityBytes === null || availableBytes === null || capacityBytes <= 0)
+    return formatPercent(usedPercent)
+  return formatPercent(100 - (100 * availableBytes) / capacityBytes)
 }
 
 const ledgerLines = ({ ledger }: NodePrediction): string[] =>
@@ -172,7 +180,7 @@ function deletionLines(deletions: ImageDeletion[] | null): string[] {
       const note = [certainty === 'certain' ? '' : 'possibly', reason === 'age' ? 'too old' : '']
         .filter(text => text !== '')
         .join(', ')
-      return `  - ${foldedLine(names[0] ?? image, nameLimit)}  ${formatBytes(sizeBytes)}${note === '' ? '' : `  ${note}`}`
+      return `  -\u00a0${imageName(names[0] ?? image)}  ${formatBytes(sizeBytes)}${note === '' ? '' : `  ${note}`}`
     })
   return [
     `deletes ${counted(deletions.length, 'image')}: ${said.filter(text => text !== '').join(', ')}`,
@@ -180,6 +188,10 @@ function deletionLines(deletions: ImageDeletion[] | null): string[] {
     ...more(deletions.length, shownImages),
   ]
 }
+
+/** The digest is cut, not the name. */
+const imageName = (image: string) =>
+  foldedLine(image.replace(/@(sha256:[0-9a-f]{12})[0-9a-f]{52}$/, '@$1…'), 120)
 
 const more = (count: number, shown: number) =>
   count > shown ? [`  … and ${formatCount(count - shown)} more`] : []

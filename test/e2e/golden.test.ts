@@ -77,16 +77,16 @@ describe('worked out by hand', () => {
   it('85/80 on 20 GiB: used is 100 − floor(available %), so GC waits until less than 16 % are left', () => {
     // 0.16 × 20 GiB = 3,435,973,836.8, of which the next whole byte is the first that is not below.
     expect(evidence('al2-defaults', 'alert-before-image-gc')).toMatchObject({
-      'the alert fires below': '4294967296 bytes (4.0 GiB)',
-      'image GC starts below': '3435973837 bytes (3.2 GiB)',
+      'the alert fires below': '4.0 GiB (4294967296 bytes)',
+      'image GC starts below': '3.2 GiB (3435973837 bytes)',
     })
     // 88 % used: trunc(0.12 × 20 GiB) left, floor 11 %, so "89 % used". To free: 0.20 × 20 GiB − what is left.
     const available = Math.trunc(0.12 * 20 * GiB)
     expect(available).toBe(2_576_980_377)
     expect(evidence('al2-defaults', 'image-gc-due')).toMatchObject({
       'image filesystem used': '89 %',
-      'image filesystem available': `${available} bytes (2.4 GiB)`,
-      'to free': `${Math.trunc(0.2 * 20 * GiB) - available} bytes (1.6 GiB)`,
+      'image filesystem available': `2.4 GiB (${available} bytes)`,
+      'to free': `1.6 GiB (${Math.trunc(0.2 * 20 * GiB) - available} bytes)`,
     })
   })
 
@@ -94,16 +94,16 @@ describe('worked out by hand', () => {
     const met = 100 * 0.15 * GiB + 640
     const starts = 0.16 * 100 * GiB
     expect(evidence('kubespray-worker-1', 'eviction-before-image-gc')).toMatchObject({
-      'image GC starts below': `${Math.ceil(starts)} bytes (16.0 GiB)`,
-      'imagefs.available is met below': `${met} bytes (15.0 GiB)`,
-      margin: `${Math.ceil(starts) - met} bytes (1024.0 MiB), 1 % of the capacity`,
+      'image GC starts below': `16.0 GiB (${Math.ceil(starts)} bytes)`,
+      'imagefs.available is met below': `15.0 GiB (${met} bytes)`,
+      margin: `1.0 GiB (${Math.ceil(starts) - met} bytes), 1 % of the capacity`,
     })
   })
 
   it('1 GiB of daemons and 500 MiB of eviction are 1,524 MiB to reserve', () => {
     expect(
       evidence('sized-worker-1', 'reservation-without-eviction')['daemons and threshold'],
-    ).toBe(`${1524 * MiB} bytes (1.5 GiB)`)
+    ).toBe(`1.5 GiB (${1524 * MiB} bytes)`)
     const [fix] = of('sized-worker-1').filter(({ rule }) => rule === 'reservation-without-eviction')
     expect(fix?.fix.config).toMatchObject({ systemReserved: { memory: '1524Mi' } })
   })

@@ -16,9 +16,9 @@ describe('bounded', () => {
 it.each([
   [0, '0 bytes', '0 bytes'],
   [1023, '1023 bytes', '1023 bytes'],
-  [1024, '1.0 KiB', '1024 bytes (1.0 KiB)'],
-  [16_106_128_000, '15.0 GiB', '16106128000 bytes (15.0 GiB)'],
-  [-1_073_741_824, '-1.0 GiB', '-1073741824 bytes (-1.0 GiB)'],
+  [1024, '1.0 KiB', '1.0 KiB (1024 bytes)'],
+  [16_106_128_000, '15.0 GiB', '15.0 GiB (16106128000 bytes)'],
+  [-1_073_741_824, '-1.0 GiB', '-1.0 GiB (-1073741824 bytes)'],
 ])('writes %i bytes for sentences and for evidence', (count, sentence, evidence) => {
   expect(bytes(count)).toBe(sentence)
   expect(exactBytes(count)).toBe(evidence)

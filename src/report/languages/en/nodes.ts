@@ -76,6 +76,7 @@ const fleet = {
   legend: 'How to read the pictures',
   whereNow: 'current use',
   keptFree: 'kept free by hard eviction',
+  rounded: 'one percent below its setting, because the kubelet rounds use up',
   moreGroups: (count: number) => counted(count, 'more group'),
   withoutGroup: 'Nodes without a group',
   fargate: 'Fargate nodes',

@@ -22,7 +22,7 @@ describe('disk-differs-from-node-class', () => {
       {
         kind: 'object',
         what: 'EBS volume /dev/xvda',
-        value: 'vol-1, gp3, 107374182400 bytes (100.0 GiB), 3000 IOPS',
+        value: 'vol-1, gp3, 100.0 GiB (107374182400 bytes), 3000 IOPS',
       },
     ])
     expect(evidenceOf(undefined)).toEqual([

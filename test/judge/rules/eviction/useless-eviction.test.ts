@@ -159,7 +159,7 @@ describe('useless-eviction', () => {
     })
     // 100 − 4 available − 2 of images − 1 of the pod.
     expect(shownValue(uselessEviction, spared, 'held by something else, at least')).toBe(
-      `${93 * GiB} bytes (93.0 GiB)`,
+      `93.0 GiB (${93 * GiB} bytes)`,
     )
     expect(
       failingOf(uselessEviction, node({ availableGib: 12, minReclaim: '10Gi' })).severity,

@@ -152,11 +152,11 @@ describe('eviction-before-image-gc', () => {
     })
     expect(evidence).toEqual(
       expect.arrayContaining([
-        { kind: 'computed', what: 'image GC starts below', value: '17179869184 bytes (16.0 GiB)' },
+        { kind: 'computed', what: 'image GC starts below', value: '16.0 GiB (17179869184 bytes)' },
         {
           kind: 'computed',
           what: 'imagefs.available is met below',
-          value: '16106128000 bytes (15.0 GiB)',
+          value: '15.0 GiB (16106128000 bytes)',
         },
         {
           kind: 'computed',
@@ -166,7 +166,7 @@ describe('eviction-before-image-gc', () => {
         {
           kind: 'computed',
           what: 'margin',
-          value: '1073741184 bytes (1024.0 MiB), 1 % of the capacity',
+          value: '1.0 GiB (1073741184 bytes), 1 % of the capacity',
         },
       ]),
     )

@@ -77,7 +77,7 @@ describe('stranded-disk', () => {
     expect(failing.evidence[1]).toEqual({
       kind: 'summary',
       what: 'imagefs capacity',
-      value: '966367641600 bytes (900.0 GiB)',
+      value: '900.0 GiB (966367641600 bytes)',
     })
     expect(failing.fix?.config.evictionHard).toMatchObject({
       'memory.available': '100Mi',

@@ -208,7 +208,7 @@ describe.skipIf(builder === null)('the image, by docker or podman', () => {
   it('runs as nobody on a read-only root, and writes below /tmp alone', async () => {
     expect(await runImage(image, 'explain')).toContain('eviction-before-image-gc')
     const script = `const { writeFileSync } = require('node:fs')
-const codes = ['/x', '/app/x', '/work/x', '/tmp/x'].map(path => {
+const codes = ['/x', '/app/x', '/data/x', '/tmp/x'].map(path => {
   try { writeFileSync(path, ''); return 'written' } catch (error) { return error.code }
 })
 console.log(process.getuid(), ...codes)`

@@ -2,13 +2,12 @@
 
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { messageOf } from '#model/error-message.ts'
-import { OperatorError } from '#model/operator-error.ts'
 import { approverOf } from '#model/plan.ts'
 import { parseMoment } from '#model/what-if.ts'
 import { approve } from '#remediate/plan/approve.ts'
 import { parsePlan, sealedApproval } from '#remediate/plan/file.ts'
 import { keepApproval, keepPlan } from '#remediate/plan/store.ts'
+import { written } from './folder.ts'
 import { keyFor } from './keys.ts'
 import { parseText, textOf } from './options.ts'
 import { storeAt } from './store.ts'
@@ -77,15 +76,9 @@ could not be written.`,
         until: options.until ?? new Date(now.getTime() + dayMs).toISOString(),
         options: { allowActAtOnce: options.allowActAtOnce === true },
       })
-      const written = await sealedApproval(approval, key)
+      const sealed = await sealedApproval(approval, key)
       const out = options.out ?? approvalFileOf(file)
-      try {
-        writeFileSync(out, written)
-      } catch (error) {
-        throw new OperatorError(`The approval could not be written: ${messageOf(error)}`, {
-          isBadInput: false,
-        })
-      }
+      written('The approval', () => writeFileSync(out, sealed))
       process.stdout.write(
         `Plan ${plan.id} is approved by ${clean(approverOf(approval))} until ${approval.until}: ${out}\n`,
       )

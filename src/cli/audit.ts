@@ -43,6 +43,7 @@ import {
 import { openReading } from './source.ts'
 import { storeAt } from './store.ts'
 import { summaryText } from './summary.ts'
+import { screenOf } from './terminal.ts'
 import { verbosity } from './verbosity.ts'
 import { version } from './version.ts'
 
@@ -152,16 +153,14 @@ const isPart = (options: AuditOptions): boolean =>
   options.severity !== undefined
 
 function parseOutputs(text: string, before: MoreFormat[]): MoreFormat[] {
-  const asked = text.split(',').map(id => id.trim())
-  const strange = asked.filter(id => !isMoreFormat(id))
+  const asked = new Set(text.split(',').map(id => id.trim()))
+  const strange = [...asked].filter(id => !moreFormats.some(format => format === id))
   if (strange.length > 0)
     throw new InvalidArgumentError(
       `There is no format ${strange.join(', ')}. There are ${moreFormats.join(', ')}.`,
     )
-  return [...before, ...asked.filter(isMoreFormat)]
+  return [...before, ...moreFormats.filter(id => asked.has(id))]
 }
-
-const isMoreFormat = (id: string): id is MoreFormat => moreFormats.some(format => format === id)
 
 async function runAudit(options: AuditOptions): Promise<number> {
   if (options.failOn?.isNew === true && options.store === undefined)
@@ -177,14 +176,10 @@ async function runAudit(options: AuditOptions): Promise<number> {
       isForPeople ||
       formatsWith(moreFormats).some(({ id, name: own }) => id === options.format && own === name),
   )
+  const { hasColour } = screenOf(process.stdout)
+  const { isVerbose } = verbosity
   process.stdout.write(
-    isForPeople
-      ? summaryText(result, {
-          hasColour: process.stdout.isTTY && process.stdout.hasColors(),
-          isVerbose: verbosity.isVerbose,
-          language,
-        })
-      : (file?.body ?? ''),
+    isForPeople ? summaryText(result, { hasColour, isVerbose, language }) : (file?.body ?? ''),
   )
   for (const { channel, location, error } of result.deliveries) {
     if (error !== null)
@@ -199,25 +194,15 @@ async function runAudit(options: AuditOptions): Promise<number> {
 
 function auditPolicyOf(options: AuditOptions): Policy {
   const policy = policyOf(options)
-  return {
-    ...policy,
-    report: { ...policy.report, language: options.language ?? policy.report.language },
-  }
+  const language = options.language ?? policy.report.language
+  return { ...policy, report: { ...policy.report, language } }
 }
 
-function placesText(
-  folder: string,
-  snapshot: string | undefined,
-  { words: { terminal } }: Language,
-): string {
-  const places = {
-    [terminal.report]: join(folder, 'report.html'),
-    [terminal.snapshot]: snapshot ?? join(folder, snapshotName),
-  }
-  const wide = Math.max(...Object.keys(places).map(columnsOf))
-  return Object.entries(places)
-    .map(([name, place]) => `${padTo(name, wide)} ${place}\n`)
-    .join('')
+function placesText(folder: string, saved: string | undefined, { words }: Language): string {
+  const { report, snapshot } = words.terminal
+  const wide = Math.max(columnsOf(report), columnsOf(snapshot))
+  const line = (name: string, place: string) => `${padTo(name, wide)} ${place}\n`
+  return `${line(report, join(folder, 'report.html'))}${line(snapshot, saved ?? join(folder, snapshotName))}`
 }
 
 /** Audits as the options say and writes everything into `options.out`. @throws OperatorError and the errors of the sources. */
@@ -284,12 +269,8 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
 async function historyOf(options: AuditOptions, policy: Policy): Promise<History | null> {
   if (options.store === undefined) return null
   const { snapshot, kubeconfig, context, allContexts, inCluster } = options
-  const isEnumerated =
-    snapshot === undefined &&
-    kubeconfig === undefined &&
-    context.length === 0 &&
-    allContexts !== true &&
-    inCluster === undefined
+  const others = [snapshot, kubeconfig, context[0], allContexts, inCluster]
+  const isEnumerated = others.every(one => one === undefined)
   return openHistory({
     store: await storeAt(options.store),
     isWhole: !isPart(options),
@@ -302,13 +283,8 @@ async function historyOf(options: AuditOptions, policy: Policy): Promise<History
 /** Written beside the report, unless it is the audited file itself. */
 function snapshotWriter({ out, snapshot }: AuditOptions) {
   const target = join(out, snapshotName)
-  if (
-    snapshot !== undefined &&
-    existsSync(target) &&
-    existsSync(snapshot) &&
-    realpathSync(target) === realpathSync(snapshot)
-  )
-    return null
+  const areThere = snapshot !== undefined && existsSync(target) && existsSync(snapshot)
+  if (areThere && realpathSync(target) === realpathSync(snapshot)) return null
   makeFolder(out)
   return openSnapshot(target)
 }

@@ -102,12 +102,12 @@ function verdict({ findings, unchanged }: DiffDocument): string {
   const said = changes
     .filter(change => findings[change].length > 0)
     .map(change => `${findings[change].length} ${words[change].counted}`)
-  const waived = unchanged.waived > 0 ? [`${unchanged.waived} still waived`] : []
-  const doubt =
-    unchanged.inDoubt > 0 ? ` (${unchanged.inDoubt} of them where not all was read)` : ''
-  if (said.length === 0)
-    return [`Nothing changed: ${unchanged.open} as before${doubt}`, ...waived].join(', ')
-  return [...said, ...waived, `${unchanged.open} unchanged${doubt}`].join(', ')
+  const { open, waived, inDoubt } = unchanged
+  const stillWaived = waived > 0 ? [`${waived} still waived`] : []
+  const doubt = inDoubt > 0 ? ` (${inDoubt} of them where not all was read)` : ''
+  return said.length === 0
+    ? [`Nothing changed: ${open} as before${doubt}`, ...stillWaived].join(', ')
+    : [...said, ...stillWaived, `${open} unchanged${doubt}`].join(', ')
 }
 
 function section(change: Change, found: ChangedFinding[], width: number, paint: Paint): string[] {
@@ -166,11 +166,9 @@ function nodeNames({ count, sample }: { count: number; sample: string[] }): stri
 }
 
 /** The lines below name the nodes. */
-function nodeCounts(
-  { nodes: { count: before } }: FindingState,
-  { nodes: { count } }: FindingState,
-): string {
-  return `${count} node${count === 1 ? '' : 's'}${count === before ? '' : `, before ${before}`}`
+function nodeCounts(before: FindingState, { nodes: { count } }: FindingState): string {
+  const earlier = before.nodes.count
+  return `${count} node${count === 1 ? '' : 's'}${count === earlier ? '' : `, before ${earlier}`}`
 }
 
 function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: number): string[] {

@@ -54,13 +54,8 @@ export const isSnapshotOfNothing = ({
 /** Waived, fixed and unchanged findings do not fail a run. */
 export function diffExitCode({ document, isUnread }: DiffResult, failOn: FailOn | null): number {
   const { new: added, worse } = document.findings
-  if (
-    isAnyAtLeast(
-      failOn,
-      [...added, ...worse].flatMap(({ after }) => after ?? []),
-    )
-  )
-    return exitCode.findings
+  const found = [...added, ...worse].flatMap(({ after }) => after ?? [])
+  if (isAnyAtLeast(failOn, found)) return exitCode.findings
   return isUnread ? exitCode.unread : exitCode.ok
 }
 

@@ -3,6 +3,16 @@ import { dirname, resolve } from 'node:path'
 import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 
+/** @param what for the message: The plan @throws OperatorError as a failure, not as bad input */
+export function written(what: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    const message = `${what} could not be written: ${messageOf(error)}`
+    throw new OperatorError(message, { isBadInput: false })
+  }
+}
+
 /**
  * Makes the folder and its parents one by one: Node's `recursive` never returns on file systems that refuse new folders, such as /proc.
  * @throws OperatorError

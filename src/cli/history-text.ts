@@ -63,21 +63,17 @@ function presence(days: Day[], isPresent: boolean | null): string {
     : `${known}, and ${isPresent ? 'there' : 'gone'} in the last run`
 }
 
-function aboutText(
-  days: Day[],
-  { kubeletVersion, instanceType, amiFamily, group }: NodeFacts,
-): string {
-  const kubelet =
-    kubeletVersion === null
-      ? []
-      : [`${clean(kubeletVersion)}${earlierText(days, each => each.kubeletVersion)}`]
-  const type = instanceType === null ? [] : [clean(instanceType)]
+function aboutText(days: Day[], facts: NodeFacts): string {
+  const { kubeletVersion, instanceType, amiFamily, group } = facts
+  const earlier = earlierText(days, each => each.kubeletVersion)
   return [
-    ...kubelet,
-    ...type,
+    kubeletVersion && `${clean(kubeletVersion)}${earlier}`,
+    instanceType && clean(instanceType),
     amiFamily,
-    ...(group.kind === 'Node' ? [] : [`${group.kind.toLowerCase()} ${clean(group.name)}`]),
-  ].join(', ')
+    group.kind !== 'Node' && `${group.kind.toLowerCase()} ${clean(group.name)}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 function settingsText(days: Day[], { imageGC, thresholds }: NodeFacts): string {
@@ -129,17 +125,9 @@ function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: nu
   if (coverage === 'notRead') return lines(`not read${missed === '' ? '' : `: ${clean(missed)}`}`)
   const used =
     imageGC?.usagePercent == null ? 'use not known' : `${formatPercent(imageGC.usagePercent)} used`
-  const headroom = headroomText(imageGC)
-  return lines(
-    [
-      used,
-      ...(coverage === 'partlyRead' ? ['partly read'] : []),
-      headroom,
-      evictionText(thresholds),
-    ]
-      .filter(Boolean)
-      .join(', '),
-  )
+  const partly = coverage === 'partlyRead' && 'partly read'
+  const parts = [used, partly, headroomText(imageGC), evictionText(thresholds)]
+  return lines(parts.filter(Boolean).join(', '))
 }
 
 /** The nearest hard threshold of the disks. */
@@ -236,10 +224,16 @@ function holderText(holder: string): string {
   return Object.hasOwn(holders, holder) ? holders[holder as DiskHolder] : clean(holder)
 }
 
+interface FailedDays {
+  first: string
+  last: string
+  count: number
+}
+
 /** Each rule with the days on which it failed, the last ones first. */
 function ruleLines(days: Day[], width: number): string[] {
   const read = days.filter(({ coverage }) => coverage !== 'notRead')
-  const rules = new Map<string, { first: string; last: string; count: number }>()
+  const rules = new Map<string, FailedDays>()
   for (const { day, rules: failing } of read)
     for (const rule of failing) {
       const known = rules.get(rule)
@@ -247,21 +241,16 @@ function ruleLines(days: Day[], width: number): string[] {
       else rules.set(rule, { first: day, last: day, count: 1 })
     }
   const leftOut = Math.max(0, ...read.map(day => day.leftOut))
-  const more = rules.size - shownRules
   const wide = Math.min(44, Math.max(0, ...[...rules.keys()].map(rule => clean(rule).length)))
+  const linesOf = ([rule, { first, last, count }]: [string, FailedDays]) => {
+    const some = count < daysFrom(read, first, last) ? `, on ${count} days of it` : ''
+    const when = first === last ? `on ${first}` : `${first} to ${last}${some}`
+    const since = last === read[0]?.day ? '' : ', not since'
+    return indented(`${clean(rule).padEnd(wide)}  ${when}${since}`, width)
+  }
   return [
-    ...[...rules].slice(0, shownRules).flatMap(([rule, { first, last, count }]) => {
-      const when =
-        first === last
-          ? `on ${first}`
-          : `${first} to ${last}${count < daysFrom(read, first, last) ? `, on ${count} days of it` : ''}`
-      return indented(
-        `${clean(rule).padEnd(wide)}  ${when}${last === read[0]?.day ? '' : ', not since'}`,
-        width,
-      )
-    }),
+    ...firstLines([...rules], shownRules, linesOf, more => `  … and ${more} more rules`),
     ...(rules.size === 0 && read.length > 0 ? ['  nothing'] : []),
-    ...(more > 0 ? [`  … and ${more} more rules`] : []),
     ...(leftOut > 0
       ? ['  Not every rule and threshold had room: the findings of each day have them all.']
       : []),

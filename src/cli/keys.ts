@@ -1,9 +1,9 @@
 /** The keys that seal approvals and journals: of KMS for a bucket, of this machine for a folder. */
-import { sdkRegion } from '#clients/eks.ts'
 import { defaultKeyFile, fileMacKey } from '#clients/key-file.ts'
 import { kmsMacKey } from '#clients/kms.ts'
 import type { MacKey } from '#clients/mac-key.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import { regionOf } from './store.ts'
 
 /** The functions use the same variables. */
 const variables = { approvals: 'HIGHWATER_APPROVAL_KEY_ID', runs: 'HIGHWATER_RUN_KEY_ID' } as const
@@ -14,14 +14,7 @@ export async function keyFor(
   store: string | undefined,
 ): Promise<MacKey> {
   const keyId = process.env[variables[of]]
-  if (keyId !== undefined && keyId !== '') {
-    const region = await sdkRegion()
-    if (region === null)
-      throw new OperatorError(
-        `No AWS region is set, so it is not known where the key ${keyId} is. Set AWS_REGION or a profile with a region`,
-      )
-    return kmsMacKey({ keyId, region })
-  }
+  if (keyId) return kmsMacKey({ keyId, region: await regionOf(`the key ${keyId}`) })
   if (store?.includes('://'))
     throw new OperatorError(
       `${store} may be written by others, so what lies there is sealed by KMS. Set ${variables[of]} to the stack's ${of === 'runs' ? 'RunKeyArn' : 'ApprovalKeyArn'} (its outputs)`,

@@ -49,14 +49,9 @@ export function labCommand(): Command {
       )
       const kubeconfig = join(mkdtempSync(join(tmpdir(), 'highwater-lab-')), 'kubeconfig')
       writeFileSync(kubeconfig, lab.kubeconfig, { mode: 0o600 })
-      const variables = Object.entries({
-        ...lab.environment,
-        ...labService,
-        KUBECONFIG: kubeconfig,
-      })
-      process.stdout.write(
-        `${variables.map(([name, value]) => `export ${name}=${value}`).join('\n')}\n`,
-      )
+      const variables = { ...lab.environment, ...labService, KUBECONFIG: kubeconfig }
+      for (const [name, value] of Object.entries(variables))
+        process.stdout.write(`export ${name}=${value}\n`)
       process.stderr.write(
         'The lab is up. In another terminal, set the lines above, then try: highwater audit. Ctrl-C ends it.\n',
       )
@@ -171,13 +166,9 @@ const labService = {
   HIGHWATER_SENDER: 'highwater@example.com',
   HIGHWATER_RECIPIENTS: 'platform-team@example.com',
 }
-const publishedNames = [
-  'report.html',
-  'findings.json',
-  'email.html',
-  'email.txt',
-  'snapshot.ndjson.gz',
-]
+const publishedNames = 'report.html findings.json email.html email.txt snapshot.ndjson.gz'.split(
+  ' ',
+)
 
 /** Directs the SDKs of this process to the lab. */
 function enterLab(lab: Lab): void {

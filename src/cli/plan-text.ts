@@ -38,29 +38,16 @@ export function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Sc
   const { paint, width } = sheetOf(screen, widest)
   const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
   if (plan.deletions !== undefined) return deletionTextFor(plan, { file, place }, paint, width)
-  const untouched = [
-    counted(never.length, 'never touched'),
-    counted(refused.length, 'refused'),
-    counted(unchanged, 'as wanted already'),
-  ]
+  const waveCount = `${waves.length} wave${waves.length === 1 ? '' : 's'}`
+  const untouched = `${never.length} never touched, ${refused.length} refused, ${unchanged} as wanted already`
+  const placed = { paint, width, rest: 'in the plan' }
   const lines = [
-    paint(
-      'bold',
-      `Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waves.length} wave${waves.length === 1 ? '' : 's'}`,
-    ),
-    ...wrap(
-      `Of the snapshot of ${plan.createdAt}. Beside them: ${untouched.join(', ')}.`,
-      width,
-      '',
-    ),
+    paint('bold', `Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waveCount}`),
+    ...wrap(`Of the snapshot of ${plan.createdAt}. Beside them: ${untouched}.`, width, ''),
     ...cohorts.flatMap(cohort => ['', ...cohortLines(cohort, plan, paint, width)]),
-    ...reasonLines('Refused', refused, { paint, width, rest: 'in the plan' }),
-    ...reasonLines('For the plan after this one', later, { paint, width, rest: 'in the plan' }),
-    ...reasonLines('Never touched: the lasting fix is all there is', never, {
-      paint,
-      width,
-      rest: 'in the plan',
-    }),
+    ...reasonLines('Refused', refused, placed),
+    ...reasonLines('For the plan after this one', later, placed),
+    ...reasonLines('Never touched: the lasting fix is all there is', never, placed),
     ...manual.flatMap(change => ['', ...manualLines(change, paint, width)]),
     ...(waves.length === 0
       ? []
@@ -78,12 +65,10 @@ export function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Sc
 /** The file has every object; the terminal shows the oldest of each kind. */
 function deletionTextFor(plan: Plan, printed: PrintedPlan, paint: Paint, width: number): string {
   const { id, createdAt, deletions = [], notDeleted = [] } = plan
+  const objectCount = `${deletions.length} object${deletions.length === 1 ? '' : 's'}`
   const kinds = [...Map.groupBy(deletions, ({ cluster, resource }) => `${cluster}: ${resource}`)]
   const lines = [
-    paint(
-      'bold',
-      `Plan ${id}: ${counted(deletions.length, deletions.length === 1 ? 'object' : 'objects')} to delete`,
-    ),
+    paint('bold', `Plan ${id}: ${objectCount} to delete`),
     ...wrap(
       `Of the snapshot of ${createdAt}. No node is changed, and no finalizer is taken away.`,
       width,
@@ -112,8 +97,6 @@ function deletionTextFor(plan: Plan, printed: PrintedPlan, paint: Paint, width: 
   return `${lines.join('\n')}\n`
 }
 
-const counted = (count: number, what: string): string => `${count} ${what}`
-
 function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: number): string[] {
   const own = steps.filter(step => step.cohort === cohort.id)
   const places = [...new Set(own.map(({ path }) => path))]
@@ -129,10 +112,7 @@ function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: n
     ...(cohort.file === undefined ? [] : snippetLines(own[0]?.content ?? '')),
     ...(cohort.image === undefined
       ? []
-      : text(
-          'image',
-          `${cohort.image.name}, pinned; from ${cohort.image.source} where it is missing`,
-        )),
+      : text('image', `${cohort.image.name}, pinned; from ${cohort.image.source} if missing`)),
     ...(own.length === 0 || cohort.image !== undefined ? [] : text('in', places.join(', '))),
     ...sentLines(cohort, own, text),
     ...(own.length === 0 ? [] : text('effect', cohort.effect.text)),

@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import { makeDeletionPlan } from '#pipeline/plan/deletions.ts'
@@ -15,6 +14,7 @@ import { keepFleet } from '#pipeline/saved/keep-fleet.ts'
 import { planText } from '#remediate/plan/file.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { exitCode } from './exit-code.ts'
+import { written } from './folder.ts'
 import {
   addFleetOptions,
   addFormatOption,
@@ -137,21 +137,10 @@ async function runPlan(options: PlanOptions): Promise<number> {
   rejectPlanInPlace(options)
   const { plan, inputErrors, unread } = await withSnapshot(options, planner)
   const text = planText(plan)
-  try {
-    writeFileSync(options.out, text)
-  } catch (error) {
-    throw new OperatorError(`The plan could not be written: ${messageOf(error)}`, {
-      isBadInput: false,
-    })
-  }
+  written('The plan', () => writeFileSync(options.out, text))
+  const place = { file: options.out, place: placeArguments(options) }
   process.stdout.write(
-    options.format === 'json'
-      ? text
-      : planTextFor(
-          plan,
-          { file: options.out, place: placeArguments(options) },
-          screenOf(process.stdout),
-        ),
+    options.format === 'json' ? text : planTextFor(plan, place, screenOf(process.stdout)),
   )
   for (const error of inputErrors.slice(0, 10))
     process.stderr.write(`${options.snapshot ?? 'the fleet'}: ${error}\n`)

@@ -1,7 +1,6 @@
 /** `highwater predict`: what a node's kubelet would do now, later, with another setting, or while its disk fills. */
 
 import { once } from 'node:events'
-import { styleText } from 'node:util'
 import { Command } from 'commander'
 import {
   type ConfigurationChange,
@@ -23,6 +22,7 @@ import {
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
+import { screenOf, sheetOf } from './terminal.ts'
 
 interface PredictOptions extends FleetOptions {
   snapshot?: string
@@ -83,14 +83,10 @@ async function runPredict(options: PredictOptions): Promise<number> {
   const reading = openReading(options)
   const malformed: number[] = []
   const found = new Set<string>()
-  const output = options.format === 'json' ? jsonOutput() : textOutput()
+  const output = printer(options.format)
   try {
-    const whatIf = {
-      at: options.at ?? null,
-      changes: options.set,
-      fills: options.fill,
-      ...(options.kubelet !== undefined && { kubelet: options.kubelet }),
-    }
+    const { at = null, set: changes, fill: fills, kubelet } = options
+    const whatIf = { at, changes, fills, ...(kubelet !== undefined && { kubelet }) }
     for await (const predicted of predict(reading.records(), whatIf, ({ line }) =>
       malformed.push(line),
     )) {
@@ -125,29 +121,21 @@ function missing(
   return isCut || unknown.length > 0 || found.size === 0
 }
 
-interface Output {
-  node(predicted: Predicted): string
-  end(): string
-}
-
-/** One document, written node by node: a fleet's need not fit into memory. */
-function jsonOutput(): Output {
+/** The nodes of one document, written one by one: a whole fleet need not fit into memory. */
+function printer(format: PredictOptions['format']) {
+  const { paint } = sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY)
+  const heading = (text: string) => paint('bold', text)
   let separator = '{"schema":"highwater.prediction/1","nodes":['
+  const isJson = format === 'json'
   return {
-    node({ prediction }) {
+    node({ prediction, before }: Predicted): string {
+      if (!isJson) return storyOf(prediction, before, heading)
       const text = `${separator}\n${JSON.stringify(prediction)}`
       separator = ','
       return text
     },
-    end: () => (separator === ',' ? '\n]}\n' : `${separator}]}\n`),
+    end: () => (isJson ? `${separator === ',' ? '\n' : separator}]}\n` : ''),
   }
-}
-
-function textOutput(): Output {
-  const hasColour = process.stdout.isTTY && process.stdout.hasColors()
-  const heading = (text: string) =>
-    hasColour ? styleText('bold', text, { validateStream: false }) : text
-  return { node: ({ prediction, before }) => storyOf(prediction, before, heading), end: () => '' }
 }
 
 /** Waits where the reader is slower than we are. */

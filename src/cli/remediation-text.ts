@@ -14,7 +14,6 @@ import { clean, firstLines, indented, type Screen, sheetOf, wrap } from './termi
 const widest = 120
 
 const shownObjects = 20
-
 const objectTitles: Record<DeletionEntry['state'], string> = {
   pending: 'to come',
   deleting: 'begun, and not known to be gone',

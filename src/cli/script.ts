@@ -3,10 +3,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { scriptsOf } from '#pipeline/plan/script.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
+import { written } from './folder.ts'
 import { parseText, textOf } from './options.ts'
 import { clean } from './terminal.ts'
 
@@ -33,14 +33,10 @@ be written.`,
       const scripts = scriptsOf(plan)
       if (scripts.length === 0)
         throw new OperatorError(`Plan ${plan.id} changes no node: there is nothing to run`)
-      try {
+      written('The scripts', () => {
         mkdirSync(out, { recursive: true })
         for (const { name, body } of scripts) writeFileSync(join(out, name), body, { mode: 0o755 })
-      } catch (error) {
-        throw new OperatorError(`The scripts could not be written: ${messageOf(error)}`, {
-          isBadInput: false,
-        })
-      }
+      })
       const lines = [
         ...scripts.map(
           ({ name, nodes }) =>

@@ -58,13 +58,8 @@ export function pausingSignals(deadlineMs: number | undefined): {
   close: () => void
 } {
   const [stop, end] = [new AbortController(), new AbortController()]
-  const timer =
-    deadlineMs === undefined
-      ? null
-      : setTimeout(
-          () => stop.abort(new Error(`the deadline of ${deadlineMs / 1000} s was reached`)),
-          deadlineMs,
-        )
+  const late = (ms: number) => stop.abort(new Error(`the deadline of ${ms / 1000} s was reached`))
+  const timer = deadlineMs === undefined ? undefined : setTimeout(late, deadlineMs, deadlineMs)
   const closeSignals = onSignals(2, () => {
     const reason = new Error('the run was interrupted')
     if (stop.signal.aborted) end.abort(reason)
@@ -76,7 +71,7 @@ export function pausingSignals(deadlineMs: number | undefined): {
     }
   })
   const close = () => {
-    if (timer !== null) clearTimeout(timer)
+    clearTimeout(timer)
     closeSignals()
   }
   return { stop: stop.signal, end: end.signal, close }

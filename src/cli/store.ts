@@ -17,13 +17,18 @@ export async function storeAt(place: string): Promise<Store> {
     throw new OperatorError(
       `${JSON.stringify(place.slice(0, 200))} is no store: write s3://bucket/prefix, or a folder`,
     )
-  const region = await sdkRegion()
-  if (region === null)
-    throw new OperatorError(
-      `No AWS region is set, so it is not known where ${place} is. Set AWS_REGION or a profile with a region`,
-    )
+  const region = await regionOf(place)
   const folder = prefix.replace(/(?<!\/)\/+$/, '')
   return s3Store({ bucket, prefix: folder === '' ? '' : `${folder}/`, region })
+}
+
+/** The region of the SDK. @throws OperatorError */
+export async function regionOf(what: string): Promise<string> {
+  const region = await sdkRegion()
+  if (region !== null) return region
+  throw new OperatorError(
+    `No AWS region is set, so it is not known where ${what} is. Set AWS_REGION or a profile with a region`,
+  )
 }
 
 /** What a folder cannot do. */

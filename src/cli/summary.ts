@@ -20,6 +20,7 @@ import { verdictView } from '#report/views/verdict.ts'
 import {
   clean,
   cutToColumns,
+  firstLines,
   type Paint,
   painter,
   severityStyles,
@@ -95,15 +96,13 @@ function verdictLines({ report, language, paint, words, limit }: CliSummary): st
   const outlook = outlookView(report, language)
   const verdict = verdictView(report, { outlook, causeCount: causesOf(report).length, language })
   const { severity } = verdict
+  const gaps = verdict.gaps.map(({ text }) => text)
   const style = severity === 'none' || severity === 'unread' ? 'bold' : severityStyles[severity]
   return [
     ...wrap(verdict.headline, '').map(line => paint(style, line)),
     verdict.scope,
-    ...(verdict.gaps.length > 0
-      ? wrap(
-          `${language.words.verdict.notCovered} ${language.words.list(verdict.gaps.map(({ text }) => text))}`,
-          '',
-        )
+    ...(gaps.length > 0
+      ? wrap(`${language.words.verdict.notCovered} ${language.words.list(gaps)}`, '')
       : []),
     ...outlook.rows
       .slice(0, Math.min(limit('next'), shown.next))
@@ -125,26 +124,21 @@ function clusterLines({ report, language, words, paint, limit }: CliSummary): st
     const first = `${padTo(cutToColumns(clean(name), wide), wide)}  ${padTo(grade, 5)}  ${padTo(read, 18)}  `
     return wrap(rest, first, ' '.repeat(columnsOf(first)))
   }
-  const shownClusters = sorted.slice(0, limit('clusters'))
-  const rows = shownClusters.flatMap(cluster => {
+  const rowOf = (cluster: FindingsDocument['clusters'][number]) => {
     const { name, grade, coverage } = cluster
     const read = `${coverage.read}/${coverage.nodes}`
-    const tally = tallyOf(
-      findings.filter(finding => finding.cluster === name),
-      language,
-    )
+    const own = findings.filter(finding => finding.cluster === name)
+    const tally = tallyOf(own, language)
     return row(
       name,
       grade ?? '–',
       coverage.partlyRead > 0 ? words.partly(read, coverage.partlyRead) : read,
       isClusterRead(cluster) ? tally : paint('bold', language.words.clusterTable.notRead),
     )
-  })
-  const more = sorted.length - shownClusters.length
+  }
   return [
     ...row(columns.cluster, columns.grade, columns.read, columns.findings),
-    ...rows,
-    ...(more > 0 ? [words.moreClusters(more)] : []),
+    ...firstLines(sorted, limit('clusters'), rowOf, words.moreClusters),
     '',
   ]
 }
@@ -171,20 +165,14 @@ function changeLines({ report, language, words, titleOf, limit }: CliSummary): s
     ...hidden.map(finding => ({ finding, label: changes.labels.unclear })),
     ...ended.map(finding => ({ finding, label: language.words.returned.endings[finding.ended] })),
   ]
-  const more = rows.length - limit('changes')
+  const rowOf = ({ finding, label }: (typeof rows)[number]) => {
+    const title = clean(titleOf(finding).title)
+    return wrap(words.changedFinding(label.toLowerCase(), title, where(finding)), '  ', '    ')
+  }
   return [
     words.since(counts.length > 0 ? counts : [changes.none]),
     ...(absent === null ? [] : wrap(clean(absent, 1000), '')),
-    ...rows
-      .slice(0, limit('changes'))
-      .flatMap(({ finding, label }) =>
-        wrap(
-          words.changedFinding(label.toLowerCase(), clean(titleOf(finding).title), where(finding)),
-          '  ',
-          '    ',
-        ),
-      ),
-    ...(more > 0 ? [`  ${words.more(more)}`] : []),
+    ...firstLines(rows, limit('changes'), rowOf, more => `  ${words.more(more)}`),
     '',
   ]
 }
@@ -231,7 +219,7 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose, limi
     return hasRead(report.document)
       ? [words.noFindings, '']
       : [language.words.clusterTable.notRead, '']
-  const lines = findings.slice(0, limit('findings')).flatMap(finding => {
+  const linesOf = (finding: Finding) => {
     const { severity, cluster, subject, rule, consequence } = finding
     const head = `${padTo(language.words.severityNames[severity], 8)}  ${clean(cluster)}/${clean(subject.name)}: `
     const title = cutToColumns(clean(titleOf(finding).title), Math.max(80 - columnsOf(head), 24))
@@ -239,9 +227,8 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose, limi
       paint(severityStyles[severity], `${head}${title}`),
       ...(isVerbose ? wrap(`${clean(consequence, 420)} (${rule})`, indent) : []),
     ]
-  })
-  const more = findings.length - limit('findings')
-  return [...lines, ...(more > 0 ? [words.moreFindings(more)] : []), '']
+  }
+  return [...firstLines(findings, limit('findings'), linesOf, words.moreFindings), '']
 }
 
 /** What holds the disk of each node with a finding about it: the worst with each disk and consumer, others in one line. */
@@ -268,18 +255,16 @@ function notAuditedLines({ report, words, limit }: CliSummary): string[] {
   // The same reason once, with the number of places.
   const groups = [...Map.groupBy(notAudited, ({ reason }) => reason).values()]
   if (groups.length === 0) return []
-  const lines = groups.slice(0, limit('notAudited')).flatMap(places => {
+  const linesOf = (places: typeof notAudited) => {
     const { cluster, node, reason } = places[0]!
     const who =
       node === null ? words.cluster(clean(cluster)) : words.node(clean(cluster), clean(node))
     const others = places.length > 1 ? words.andOthers(places.length - 1) : ''
     return wrap(`${who}${others}: ${clean(reason, 420)}`, '  ', '    ')
-  })
-  const more = groups.length - limit('notAudited')
+  }
   return [
     words.notAudited(notAudited.length),
-    ...lines,
-    ...(more > 0 ? [`  ${words.more(more)}`] : []),
+    ...firstLines(groups, limit('notAudited'), linesOf, more => `  ${words.more(more)}`),
     '',
   ]
 }

@@ -99,13 +99,9 @@ async function runTick({
       isMailed: true,
     }
     const around = inCluster === undefined ? null : await endpointAround(inCluster)
+    const folder = join(tmpdir(), `highwater-${requestId}`)
     const answer = await runService(request, parseSettings(process.env), {
-      ...{
-        version,
-        requestId,
-        remainingMs: deadline,
-        folder: join(tmpdir(), `highwater-${requestId}`),
-      },
+      ...{ version, requestId, remainingMs: deadline, folder },
       now: () => new Date(),
       parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
       watch,

@@ -134,16 +134,12 @@ function verificationText(
 ): string {
   const { paint, width } = sheetOf(screen, widest)
   const { verified, notYet, wrong } = counts
+  const states = `${verified} verified, ${notYet} not yet, ${wrong} wrong`
   const left = (state: 'wrong' | 'not-yet') =>
-    nodes.flatMap(one =>
-      one.state === state ? [{ cluster: one.cluster, node: one.node, why: one.why }] : [],
-    )
+    nodes.flatMap(one => (one.state === state ? [one] : []))
   const placed = { paint, width, rest: 'in --format json' }
   const lines = [
-    paint(
-      'bold',
-      `Plan ${id}: ${nodesOf(nodes.length)}, ${verified} verified, ${notYet} not yet, ${wrong} wrong`,
-    ),
+    paint('bold', `Plan ${id}: ${nodesOf(nodes.length)}, ${states}`),
     ...reasonLines('Wrong', left('wrong'), placed),
     ...reasonLines('Not yet', left('not-yet'), placed),
     ...(wrong === 0 && notYet === 0

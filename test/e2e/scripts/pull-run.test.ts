@@ -180,9 +180,7 @@ describe('an image that a pod waits for', () => {
   it('comes by a script for own means, too', async () => {
     const before = { other: {} }
     const { file, plan, text } = await planned(before)
-    expect(text.replace(/\s+/g, ' ')).toContain(
-      `${image}, pinned; from ${source} where it is missing`,
-    )
+    expect(text.replace(/\s+/g, ' ')).toContain(`${image}, pinned; from ${source} if missing`)
     const folder = temporaryFolder()
     expect(await inProcess(['script', file, '--out', folder])).toMatchObject({
       code: 0,

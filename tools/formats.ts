@@ -1,9 +1,13 @@
 /** The documents that highwater writes and reads, as `tools/schemas.ts` publishes them. */
+import type { Checkup } from '#model/checkup.ts'
+import type { DiffDocument } from '#model/delta.ts'
 import type { NodeLedger } from '#model/disk-ledger.ts'
 import type { FindingsDocument } from '#model/finding.ts'
+import type { NodeHistory } from '#model/history.ts'
 import type { Approval, Plan, PlanCohort, PlanStep } from '#model/plan.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { SnapshotRecord } from '#model/record.ts'
+import type { RemediationRun, VerificationReport } from '#model/remediation.ts'
 
 export interface Prediction {
   schema: 'highwater.prediction/1'
@@ -27,6 +31,16 @@ export interface Formats {
   plan: PlanFile
   /** `highwater.approval/1`: what `highwater approve` writes. */
   approval: Approval
+  /** `highwater.diff/1`: what `highwater diff --format json` prints. */
+  diff: DiffDocument
+  /** `highwater.doctor/1`: what `highwater doctor --format json` prints. */
+  doctor: Checkup
+  /** `highwater.remediation/1`: what `apply` and `rollback` print with `--format json`, and `report.json` of a run. */
+  remediation: RemediationRun
+  /** `highwater.verification/1`: what `highwater verify --format json` prints. */
+  verification: VerificationReport
+  /** `highwater.node-history/1`: what `highwater history NODE --format json` prints. */
+  'node-history': NodeHistory
   /** `highwater.ledger/1`: what holds a node's disks; in predictions. */
   ledger: NodeLedger
 }

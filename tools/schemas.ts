@@ -18,7 +18,10 @@ import { policyJsonSchema } from '#model/policy/schema.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { withReference } from './policy-reference.ts'
 
-export const formats = ['findings', 'prediction', 'snapshot', 'plan', 'approval', 'ledger'] as const
+export const formats = [
+  ...(['findings', 'prediction', 'snapshot', 'plan', 'approval', 'ledger'] as const),
+  ...(['diff', 'doctor', 'remediation', 'verification', 'node-history'] as const),
+] as const
 type Schema = ReturnType<SchemaGenerator['createSchema']>
 export type FormatName = (typeof formats)[number] | 'policy'
 

@@ -20,7 +20,7 @@ export interface Check {
   without: string | null
 }
 
-export interface Fix {
+export interface CheckFix {
   /** Where to apply it, for people. */
   target: string
   /** To paste. */
@@ -33,7 +33,7 @@ export interface ClusterCheckup {
   /** `ok`: every check that ran passed; others may be `unchecked`. `unreachable`: the API server did not answer, and not for a missing right. */
   state: 'ok' | 'missing' | 'unreachable'
   checks: Check[]
-  fixes: Fix[]
+  fixes: CheckFix[]
 }
 
 export interface Checkup {

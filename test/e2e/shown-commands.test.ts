@@ -120,6 +120,21 @@ function documentsIn(path: string): { schema?: string }[] {
   return [document]
 }
 
+it('prints formats for programs', { timeout: 120_000 }, async () => {
+  const node = values.get('NODE') ?? ''
+  const printed: Record<string, string[]> = {
+    diff: ['diff', 'today.ndjson.gz', 'highwater-out/snapshot.ndjson.gz'],
+    doctor: ['doctor'],
+    verification: ['verify', 'plan.json'],
+    history: ['history', node, '--store', './history'],
+  }
+  for (const [name, args] of Object.entries(printed)) {
+    const { stdout, stderr } = await run([...args, '-o', 'json'])
+    expect(stdout, stderr).not.toBe('')
+    writeFileSync(join(folder, `${name}.json`), stdout)
+  }
+})
+
 it('each file of a published format that these commands wrote is as its schema says', () => {
   const errorsOf = Object.fromEntries(
     Object.entries(schemasOf(false)).map(([name, schema]) => [name, schemaErrors({ ...schema })]),
@@ -137,5 +152,8 @@ it('each file of a published format that these commands wrote is as its schema s
       written.add(name)
       expect({ path, errors }).toEqual({ path, errors: [] })
     }
-  expect([...written].sort()).toEqual(['approval', 'findings', 'plan', 'snapshot'])
+  expect([...written].sort()).toEqual([
+    ...['approval', 'diff', 'doctor', 'findings', 'node-history', 'plan'],
+    ...['remediation', 'snapshot', 'verification'],
+  ])
 })

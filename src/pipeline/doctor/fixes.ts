@@ -9,7 +9,7 @@ import {
   readingDocuments,
 } from '#facts/aws/iam.ts'
 import { remediateSuffix } from '#model/arn.ts'
-import type { Check, Fix } from '#model/checkup.ts'
+import type { Check, CheckFix } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type DeletionRole, deleterName } from '#pipeline/access/deletion-permissions.ts'
@@ -49,7 +49,7 @@ export interface Patient {
 export function fixesOf(
   patient: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
-): Fix[] {
+): CheckFix[] {
   const { cluster, account, region, isRemediating, principals, deletions, output } = patient
   const fixes = roleFixes(patient, checks)
   const actions = [...checks.reader, ...checks.kubelet]
@@ -91,8 +91,8 @@ function identityFixes(
   { mode, policy, cluster, isByConfigMap, isRemediating, principals }: Patient,
   identity: IdentityName,
   checks: readonly Check[],
-): Fix[] {
-  const fixes: Fix[] = []
+): CheckFix[] {
+  const fixes: CheckFix[] = []
   const missing = checks.filter(({ state }) => state === 'missing').map(({ what }) => what)
   const principal = principals[identity] ?? 'ROLE_ARN'
   if (missing.includes('token'))
@@ -127,14 +127,14 @@ const jsonOf = (value: object) => JSON.stringify(value, null, 2)
 function roleFixes(
   { mode, isRemediating, principals, taker, member }: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
-): Fix[] {
+): CheckFix[] {
   const isMissing = (identity: IdentityName) =>
     checks[identity].some(({ what, state }) => what === takes && state === 'missing')
-  const mayTake = (roleArn: string): Fix => ({
+  const mayTake = (roleArn: string): CheckFix => ({
     target: `an IAM policy of ${taker ?? 'the identity that runs highwater'}`,
     text: jsonOf(policyOf(iamStatements([takes], { role: { Resource: roleArn } }))),
   })
-  const fixes: Fix[] = []
+  const fixes: CheckFix[] = []
   if (isMissing('reader') && member !== null && member.roleArn !== null) {
     const [, , , , id = '', role = ''] = member.roleArn.split(':')
     fixes.push(mayTake(member.roleArn), {

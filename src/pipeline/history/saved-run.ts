@@ -2,7 +2,6 @@
 import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
 import type { RememberedRun } from '#model/history.ts'
-import { inputLimits } from '#model/input-limits.ts'
 import { documentShape, findingShape, listOf, subjectShape } from '#pipeline/document-shape.ts'
 import { jsonIn, readText, runKey, runsPrefix } from './keys.ts'
 
@@ -70,8 +69,7 @@ export async function runBefore(store: Store, runId: string | null): Promise<Fou
   for await (const key of store.list(runsPrefix)) if (own === null || key < own) keys.push(key)
   const broken: string[] = []
   for (const key of keys.reverse()) {
-    const { text } = await readText(store, key, inputLimits.history.maxBytes)
-    const run = parsed(text)
+    const run = parsed((await readText(store, key)).text)
     if (run !== null) return { run, broken }
     broken.push(key)
     if (broken.length === mostBroken) break

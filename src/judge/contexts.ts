@@ -3,7 +3,7 @@ import type { NodeContext } from './cluster-facts.ts'
 import type { MemberOutcome } from './cohorts.ts'
 import { FactsOfNodes, type KeptNode, keptNode, type Member } from './facts-of-nodes.ts'
 import type { NodeSubject } from './node-subject.ts'
-import { fromYields, type Outcome, ruleError } from './outcome.ts'
+import { fromYields, type Outcome, unlessThrown } from './outcome.ts'
 import type { ContextRule, FactOfGroup } from './rule.ts'
 
 type ContextOf = (cluster: string, node: string) => Omit<NodeContext, 'at'>
@@ -25,10 +25,14 @@ export class Contexts {
   *outcomes(contextOf: ContextOf, policy: Policy): Iterable<MemberOutcome> {
     const groups = this.#groups()
     for (const member of this.#members) {
+      const { cluster, identity, at } = member.subject
+      const context = { ...contextOf(cluster, identity.name), at }
       const group = groups.get(groupOf(member)) ?? []
-      const outcome = member.settled
-        ? this.#unread(member, member.settled, contextOf)
-        : this.#judged(member, contextOf, policy, group)
+      const outcome = unlessThrown(() => {
+        if (member.settled) return this.#unread(member.settled, context)
+        const yields = this.#rule.judge(this.#facts.get(member), context, policy, group)
+        return fromYields(yields, this.#rule.severity)
+      })
       yield { subject: member.subject, outcome }
     }
   }
@@ -46,40 +50,10 @@ export class Contexts {
     )
   }
 
-  #unread({ subject }: Member, settled: Outcome, contextOf: ContextOf): Outcome {
-    const { cluster, identity, at } = subject
+  #unread(settled: Outcome, context: NodeContext): Outcome {
     if (this.#rule.judgeUnread === undefined || settled.state === 'error') return settled
-    try {
-      const applies = settled.state !== 'notApplicable'
-      const failings = [
-        ...this.#rule.judgeUnread({ ...contextOf(cluster, identity.name), at }, applies),
-      ]
-      return failings.length === 0 ? settled : fromYields(failings, this.#rule.severity)
-    } catch (error) {
-      return ruleError(error)
-    }
-  }
-
-  #judged(
-    member: Member,
-    contextOf: ContextOf,
-    policy: Policy,
-    group: readonly FactOfGroup<unknown>[],
-  ): Outcome {
-    const { cluster, identity, at } = member.subject
-    try {
-      const yields = [
-        ...this.#rule.judge(
-          this.#facts.get(member),
-          { ...contextOf(cluster, identity.name), at },
-          policy,
-          group,
-        ),
-      ]
-      return fromYields(yields, this.#rule.severity)
-    } catch (error) {
-      return ruleError(error)
-    }
+    const failings = [...this.#rule.judgeUnread(context, settled.state !== 'notApplicable')]
+    return failings.length === 0 ? settled : fromYields(failings, this.#rule.severity)
   }
 }
 

@@ -13,13 +13,19 @@ export type Outcome =
   | { state: 'unknown'; reason: string }
   | { state: 'error'; message: string }
 
-export function outcomeOf(rule: NodeRule, subject: NodeSubject, policy: Policy): Outcome {
-  try {
+export const outcomeOf = (rule: NodeRule, subject: NodeSubject, policy: Policy): Outcome =>
+  unlessThrown(() => {
     if (!rule.appliesTo(subject)) return { state: 'notApplicable' }
     const reason = missingNeeds(rule, subject)
     return reason === null
-      ? fromYields([...rule.judge(subject, policy)], rule.severity)
+      ? fromYields(rule.judge(subject, policy), rule.severity)
       : { state: 'unknown', reason }
+  })
+
+/** A rule that throws has the outcome `error`; the others go on. */
+export function unlessThrown(judge: () => Outcome): Outcome {
+  try {
+    return judge()
   } catch (error) {
     return ruleError(error)
   }
@@ -37,7 +43,8 @@ export const ruleError = (error: unknown): Outcome => ({
   message: bounded(messageOf(error)),
 })
 
-export function fromYields(yields: (Failing | Undecided)[], severity: Severity): Outcome {
+export function fromYields(yielded: Iterable<Failing | Undecided>, severity: Severity): Outcome {
+  const yields = [...yielded]
   const failings = yields.filter(yielded => 'consequence' in yielded)
   if (failings.length > 0) return { state: 'fail', failing: joined(failings, severity) }
   const reasons = yields.filter(yielded => 'unknown' in yielded).map(({ unknown }) => unknown)

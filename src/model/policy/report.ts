@@ -98,11 +98,7 @@ const report = z
       formats: z
         .array(z.enum(moreFormats))
         .describe('formats that are written beside page and findings'),
-      language: z
-        .enum(languageIds)
-        .describe(
-          'language of page, mail and summary: English, Korean, Japanese or Simplified Chinese',
-        ),
+      language: z.enum(languageIds).describe('language of page, mail and summary'),
       languages: z
         .record(address, z.enum(languageIds))
         .describe(

@@ -6,11 +6,21 @@
 import http from 'node:http'
 import https from 'node:https'
 import { checkServerIdentity } from 'node:tls'
-import { type AnswerKind, answerLimits } from '#model/input-limits.ts'
-import { jsonFlaw } from '#model/json-flaw.ts'
-import { isRawObject } from '#model/record.ts'
+import type { AnswerKind } from '#model/input-limits.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
-import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
+import { connectionFailure, RequestFailure } from './failure.ts'
+import {
+  failedAnswer,
+  isSuccess,
+  limitOf,
+  objectKey,
+  offeredContinue,
+  type ParsedPage,
+  parsedAnswer,
+  parsePage,
+  type Question,
+  requestLine,
+} from './kubernetes-answer.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
 import { SentSecrets } from './sent-secrets.ts'
 import { noteSlowDown } from './slow-downs.ts'
@@ -62,7 +72,6 @@ const metadataOnly =
   'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 /** A list that goes on has this field, and so may any text in it. */
 const continueField = '"continue"'
-const maxRetryAfterMs = 30_000
 const maxListRestarts = 3
 /** After this many requests in a row without a connection the server counts as gone, so that the run does not wait for each node again. */
 const goneAfterFailures = 15
@@ -367,12 +376,8 @@ export class KubernetesClient {
         body.release()
       }
     }
-    const parsed = parseStatus(body.bytes, clean)
-    throw new RequestFailure(
-      'http',
-      httpMessage(status, parsed.message, question, this.options.hints[status]),
-      { status, retryAfterMs: retryAfterMs(headers['retry-after']), body: parsed.body },
-    )
+    const refused = { status, bytes: body.bytes, hint: this.options.hints[status] }
+    throw failedAnswer(question, { ...refused, retryAfter: headers['retry-after'] }, clean)
   }
 
   private request(
@@ -458,14 +463,6 @@ export type Unparsed = () => unknown
 
 const isSmall = ({ isLarge }: AnswerBody) => !isLarge
 
-interface Question {
-  method: 'GET' | 'POST' | 'DELETE'
-  path: string
-  body?: string
-  accept?: string
-  kind?: AnswerKind | undefined
-}
-
 const questionOf = (path: string, { kind, isMetadataOnly }: GetOptions): Question => ({
   method: 'GET',
   path,
@@ -482,92 +479,6 @@ interface Answer {
   body: AnswerBody
 }
 
-/** 202: deletion is pending. */
-const isSuccess = (status: number) => status === 200 || status === 201 || status === 202
-
-const limitOf = ({ kind = 'object' }: Question, status: number) =>
-  answerLimits[isSuccess(status) ? kind : 'refusal']
-
-/** Removes sent secrets from a text. */
-type Clean = (text: string) => string
-
-/** @throws RequestFailure */
-function parsedAnswer(bytes: Buffer, question: Question, clean: Clean): unknown {
-  const flaw = jsonFlaw(bytes, limitOf(question, 200))
-  if (flaw !== null)
-    throw new RequestFailure(
-      'too-large',
-      `the answer to ${requestLine(question)} is not parsed: ${flaw}`,
-    )
-  try {
-    return JSON.parse(clean(bytes.toString('utf8')))
-  } catch (cause) {
-    throw new RequestFailure(
-      'body',
-      `the answer to ${requestLine(question)} is no JSON (${bytes.length} bytes, cut off or broken)`,
-      { cause },
-    )
-  }
-}
-
-interface ParsedPage {
-  items: Record<string, unknown>[]
-  continueToken: string | null
-  remaining: number | null
-}
-
-function parsePage(body: unknown, path: string): ParsedPage {
-  // A list of metadata that has nothing in it says null: apiserver pkg/endpoints/handlers/response.go asPartialObjectMetadataList.
-  const isEmpty = isRawObject(body) && body.items === null && String(body.kind).endsWith('List')
-  const items = isEmpty ? [] : isRawObject(body) && body.items
-  if (!isRawObject(body) || !Array.isArray(items))
-    throw new RequestFailure('body', `the answer to GET ${withoutQuery(path)} is no list`)
-  const metadata = isRawObject(body.metadata) ? body.metadata : {}
-  const token = metadata.continue
-  const continueToken = typeof token === 'string' && token !== '' ? token : null
-  const unstated = continueToken === null ? 0 : null
-  const remaining = metadata.remainingItemCount
-  return {
-    items: items.filter(isRawObject),
-    continueToken,
-    remaining: typeof remaining === 'number' ? remaining : unstated,
-  }
-}
-
-function objectKey(item: Record<string, unknown>): string {
-  const metadata = isRawObject(item.metadata) ? item.metadata : {}
-  return String(metadata.uid ?? `${metadata.namespace}/${metadata.name}`)
-}
-
-/** The "inconsistent continue" token in a 410's Status: it goes on at the newest resource version. Upstream: etcd3 store handleCompactedErrorForPaging. */
-function offeredContinue(body: unknown): string | null {
-  const metadata = isRawObject(body) && isRawObject(body.metadata) ? body.metadata : {}
-  return typeof metadata.continue === 'string' && metadata.continue !== ''
-    ? metadata.continue
-    : null
-}
-
-function parseStatus(bytes: Buffer, clean: Clean): { message: string; body: unknown } {
-  const text = clean(bytes.toString('utf8'))
-  try {
-    const body: unknown = jsonFlaw(bytes, answerLimits.refusal) === null ? JSON.parse(text) : null
-    if (isRawObject(body) && typeof body.message === 'string')
-      return { message: oneLine(body.message), body }
-  } catch {
-    // A proxied kubelet answers in plain text.
-  }
-  return { message: oneLine(text), body: null }
-}
-
-/** For messages: a selector may be very long. */
-const withoutQuery = (path: string) => path.split('?')[0] ?? ''
-const requestLine = ({ method, path }: Question) => `${method} ${withoutQuery(path)}`
-
-function httpMessage(status: number, message: string, question: Question, hint?: string): string {
-  const said = `${requestLine(question)} was answered ${status}${message === '' ? '' : `: ${message}`}`
-  return hint ? `${said}. ${hint}` : said
-}
-
 /** Accepts a certificate for one of the names; the error is that of the host. */
 const anyName =
   (names: readonly string[]): typeof checkServerIdentity =>
@@ -575,13 +486,6 @@ const anyName =
     names.some(name => checkServerIdentity(name, certificate) === undefined)
       ? undefined
       : checkServerIdentity(host, certificate)
-
-function retryAfterMs(header: string | undefined): number | null {
-  const seconds = Number(header)
-  return header === undefined || !Number.isFinite(seconds) || seconds < 0
-    ? null
-    : Math.min(seconds * 1000, maxRetryAfterMs)
-}
 
 /** Maximum number of tries after such a failure. A node that timed out will probably time out again. */
 function triesWorth(failure: RequestFailure): number {

@@ -231,18 +231,15 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose, limi
   return [...firstLines(findings, limit('findings'), linesOf, words.moreFindings), '']
 }
 
-/** What holds the disk of each node with a finding about it: the worst with each disk and consumer, others in one line. */
+/** What holds the disk of each node with a finding about it: the worst with each disk, others in one line. */
 function ledgerLines({ report, language, paint, limit }: CliSummary): string[] {
   const view = ledgersView(report, limit('shortLedgers'), language)
   if (view === null) return []
   const wrapped = (text: string) =>
     wrap(clean(text, 300).replaceAll('\u00a0', ' '), '    ', '      ')
-  const rows = view.nodes.flatMap(({ name, consumer, brief, short }, index) => [
+  const rows = view.nodes.flatMap(({ name, brief, short }, index) => [
     `  ${cutToColumns(clean(name), width - 2)}`,
-    ...(index < limit('ledgers')
-      ? [...brief, ...(consumer === null ? [] : [consumer])]
-      : [short]
-    ).flatMap(wrapped),
+    ...[short, ...(index < limit('ledgers') ? brief : [])].flatMap(wrapped),
   ])
   const more = view.leftOut === null ? [] : wrap(view.leftOut, '  ', '    ')
   return [paint('bold', language.words.ledger.title), ...rows, ...more, '']

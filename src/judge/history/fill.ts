@@ -65,15 +65,14 @@ export function withReading(
   return { ...disks, readings: thinned([...kept, reading]) }
 }
 
-function usedOf(filesystem: FilesystemState | null): number | null {
-  const { capacityBytes, availableBytes } = filesystem ?? {
-    capacityBytes: null,
-    availableBytes: null,
-  }
-  return capacityBytes === null || availableBytes === null
+/** Null: not read. */
+export const usedOf = (disk: FilesystemState | null): number | null =>
+  disk?.capacityBytes == null || disk.availableBytes === null
     ? null
-    : Math.max(0, capacityBytes - availableBytes)
-}
+    : Math.max(0, disk.capacityBytes - disk.availableBytes)
+
+const disksOf = (layout: FillSeries['layout']): GrowingDisk[] =>
+  layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
 
 const timeOf = ({ at }: FillReading) => Date.parse(at)
 
@@ -107,8 +106,7 @@ export function growthIn({
   layout,
   readings,
 }: Pick<FillSeries, 'layout' | 'readings'>): NodeGrowth {
-  const disks: GrowingDisk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
-  return Object.fromEntries(disks.map(disk => [disk, diskGrowth(readings, disk)]))
+  return Object.fromEntries(disksOf(layout).map(disk => [disk, diskGrowth(readings, disk)]))
 }
 
 /**
@@ -123,9 +121,8 @@ export function rateBetween(
   const { layout } = prediction.filesystems
   const overMs = Date.parse(at) - Date.parse(firstAt)
   if (layout === null || !(overMs > diskMeasurementMs)) return {}
-  const disks: GrowingDisk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
   return Object.fromEntries(
-    disks.flatMap(disk => {
+    disksOf(layout).flatMap(disk => {
       const before = prediction.filesystems[disk]
       const [usedBefore, usedThen] = [usedOf(before), usedOf(then[disk])]
       if (usedBefore === null || usedThen === null) return []

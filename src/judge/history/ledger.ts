@@ -11,6 +11,7 @@ import type { Finding, FindingsDocument, NotAudited, UnknownOutcome } from '#mod
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
 import type { HiddenFinding, RunBefore } from '#model/report.ts'
 import { absentClusters, firstMet, readingsOf, splitAbsent, withAbsent } from './absent.ts'
+import { nodeKey } from './node-facts.ts'
 
 export interface RunToCompare {
   document: FindingsDocument
@@ -65,9 +66,7 @@ export function nextLedger(
       delta: compared,
       ended,
       closed: closedSince(previous, now.document),
-      returned: returned.map(({ id, since: firstDay, ended: how, on }) => ({
-        ...{ id, since: firstDay, ended: how, on },
-      })),
+      returned: returned.map(({ id, since, ended, on }) => ({ id, since, ended, on })),
       hidden: carried
         .filter(isOpen)
         .map(finding => hiddenFinding(finding, changes.get(finding.id)?.why ?? [])),
@@ -105,9 +104,7 @@ const endedOf = (
   unseen.flatMap((finding): PastFinding[] => {
     const change = changes.get(finding.id)?.change
     if (change === undefined || change === 'cannotTell') return []
-    const { id, rule, cluster, subject, title, severity, since, lastSeen } = finding
-    const ended = endingOf(change, finding, newcomers)
-    return [{ id, rule, cluster, subject, title, severity, since, lastSeen, ended, on: day }]
+    return [{ ...namesOf(finding), ended: endingOf(change, finding, newcomers), on: day }]
   })
 
 function deltaOf(
@@ -189,28 +186,22 @@ function closedSince(
 const keyOfUnknown = ({ rule, cluster, subject: { kind, namespace, name } }: UnknownOutcome) =>
   JSON.stringify([rule, cluster, kind, namespace, name])
 const keyOfUnread = ({ cluster, node }: NotAudited) => JSON.stringify([cluster, node])
-const keyOfNode = ({ cluster, name }: Pick<MetNode, 'cluster' | 'name'>) =>
-  JSON.stringify([cluster, name])
+const keyOfNode = ({ cluster, name }: MetNode) => nodeKey(cluster, name)
 const asCarried = (finding: RememberedFinding): RememberedFinding => ({
   ...finding,
   isCarried: true,
 })
 
-function hiddenFinding(finding: RememberedFinding, why: string[]): HiddenFinding {
-  const { id, rule, cluster, subject, title, severity, nodes, since, lastSeen, isCarried } = finding
-  return {
-    id,
-    rule,
-    cluster,
-    subject,
-    title,
-    severity,
-    nodes,
-    since,
-    lastSeen,
-    isNew: isCarried !== true,
-    why,
-  }
+const hiddenFinding = (finding: RememberedFinding, why: string[]): HiddenFinding => ({
+  ...namesOf(finding),
+  nodes: finding.nodes,
+  isNew: finding.isCarried !== true,
+  why,
+})
+
+const namesOf = (finding: RememberedFinding): Omit<PastFinding, 'ended' | 'on'> => {
+  const { id, rule, cluster, subject, title, severity, since, lastSeen } = finding
+  return { id, rule, cluster, subject, title, severity, since, lastSeen }
 }
 
 function unreadSince({ nodes }: Delta, { document }: RememberedRun): RunBefore['unread'] {

@@ -13,6 +13,7 @@ import type { NodeInput } from '#model/node-input.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
+import { usedOf } from './fill.ts'
 
 const mostRounds = 6
 /** Two rounds further apart than this may have had others between them. */
@@ -161,11 +162,10 @@ function emptierBy(
   { fill }: ImagesBefore,
 ): number | null {
   const { layout, nodefs, imagefs } = filesystems
-  const disk = layout === 'shared' ? nodefs : imagefs
   const last = fill?.readings.at(-1)
+  const used = usedOf(layout === 'shared' ? nodefs : imagefs)
   const then = layout === 'shared' ? last?.nodefsUsedBytes : last?.imagefsUsedBytes
-  if (disk?.capacityBytes == null || disk.availableBytes === null || then == null) return null
-  return Math.max(0, then - (disk.capacityBytes - disk.availableBytes))
+  return used === null || then == null ? null : Math.max(0, then - used)
 }
 
 /** Each round once: two runs may read the same event. */

@@ -91,21 +91,9 @@ export function ownedObject(
 }
 
 export const strip = (group: Group | undefined): OwnedGroup | null =>
-  group
-    ? {
-        kind: group.kind,
-        namespace: group.namespace,
-        count: group.count,
-        names: group.names.toSorted(),
-        createdMs: group.createdMs,
-      }
-    : null
+  group ? { ...alone(group), count: group.count, names: group.names.toSorted() } : null
 
-export const alone = ({
-  kind,
-  namespace,
-  name,
-  createdMs,
-}: ObjectMetadata & { kind: string }): OwnedGroup => ({
-  ...{ kind, namespace, count: 1, names: [name], createdMs },
-})
+export function alone(object: ObjectMetadata & { kind: string }): OwnedGroup {
+  const { kind, namespace, name, createdMs } = object
+  return { kind, namespace, count: 1, names: [name], createdMs }
+}

@@ -17,7 +17,7 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
 } from '#model/kubernetes.ts'
-import { controllerOf, groupBy, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
+import { controllerOf, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 
 export interface ProtectedObject {
   /** `namespace/name` of a claim, name of a volume. */
@@ -34,7 +34,7 @@ export function claimProtection(
   claims: readonly PersistentVolumeClaim[],
   pods: readonly KubernetesPod[] | null,
 ): ProtectedObject[] {
-  const users = groupBy(pods?.flatMap(claimUsesOf) ?? [], ({ claim }) => claim)
+  const users = Map.groupBy(pods?.flatMap(claimUsesOf) ?? [], ({ claim }) => claim)
   return claims.flatMap(claim => {
     const metadata = parseMetadata(claim)
     if (!metadata) return []

@@ -14,7 +14,7 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import type { CronJob, Job } from '#model/kubernetes.ts'
 import { byText } from '#model/text-order.ts'
-import { controllerOf, groupBy, keyOf, parseMetadata, timeOf } from './metadata.ts'
+import { controllerOf, keyOf, parseMetadata, timeOf } from './metadata.ts'
 
 export interface JobTtl {
   /** It has finished and has a time to live. */
@@ -123,7 +123,7 @@ export function cleanupFinishedJobs(
     key(namespace, controllerUid, controllerName)
   const counted: CountedJob[] = []
   for (const job of jobs) if (ownerKeys.has(keyOfOwner(job))) counted.push(job)
-  const owned = groupBy(counted, keyOfOwner)
+  const owned = Map.groupBy(counted, keyOfOwner)
   return known.map(({ cronJob, metadata, ownerKey }) => {
     const spec = cronJob.spec
     const finished = owned.get(ownerKey) ?? []

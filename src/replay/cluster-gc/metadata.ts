@@ -53,20 +53,6 @@ const parseOwnerReference = (reference: ObjectReference): OwnerReference => ({
 export const controllerOf = ({ ownerReferences }: ObjectMetadata): OwnerReference | null =>
   ownerReferences.find(({ isController }) => isController) ?? null
 
-export function groupBy<Item, Key>(
-  items: Iterable<Item>,
-  keyOfItem: (item: Item) => Key,
-): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>()
-  for (const item of items) {
-    const key = keyOfItem(item)
-    const group = groups.get(key)
-    if (group) group.push(item)
-    else groups.set(key, [item])
-  }
-  return groups
-}
-
 /** As upstream prints an object: without a namespace, only its name. */
 export const keyOf = ({ namespace, name }: Pick<ObjectMetadata, 'namespace' | 'name'>): string =>
   namespace === '' ? name : `${namespace}/${name}`

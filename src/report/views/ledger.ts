@@ -18,7 +18,6 @@ import { sizeAdvice } from './size-advice.ts'
 const nameLimit = 80
 const gibibyte = 1024 ** 3
 const briefRows = 4
-const fillRows = 2
 /** A line below this share of the used bytes is added to "other". */
 const shownShare = 0.002
 
@@ -49,7 +48,6 @@ export function ledgersView(
   return {
     nodes: shown.map(({ node, ledger }) => ({
       name: words.ledger.onNode(line(node.identity.name, nameLimit), line(node.cluster, nameLimit)),
-      consumer: consumerText(ledger, language),
       brief: briefOf(ledger, language),
       short: fillText(ledger, language),
       ledger: {
@@ -77,22 +75,19 @@ function isOn(
   return sample.includes(name) || (isOnGroup && count === sizes.get(groupKey(node)))
 }
 
-/** The two largest holders of the fullest disk and the largest consumer, in one line. */
+/** `Largest: images 11.7 GiB; largest owner Deployment shop/web 2.1 GiB`, of the fullest disk. */
 export function fillText(ledger: NodeLedger, language: Language): string {
   const { words, bytes } = language
   const [disk] = ledger.filesystems.toSorted(
     (a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes,
   )
-  const holders = (disk?.lines ?? []).toSorted((a, b) => b.bytes - a.bytes).slice(0, fillRows)
+  const [largest] = (disk?.lines ?? []).toSorted((a, b) => b.bytes - a.bytes)
   const [owner] = ledger.owners
-  return words.list([
-    ...holders.map(line =>
-      words.ledger.briefRow(bytes(line.bytes), words.ledger.holders[line.holder]),
-    ),
-    ...(owner === undefined
-      ? []
-      : [words.ledger.briefRow(bytes(owner.bytes), groupName(owner, language))]),
-  ])
+  return words.ledger.largest(
+    largest === undefined ? words.unknown : words.ledger.holders[largest.holder],
+    largest === undefined ? '' : bytes(largest.bytes),
+    owner === undefined ? words.unknown : `${groupName(owner, language)} ${bytes(owner.bytes)}`,
+  )
 }
 
 /** A line for each disk. */
@@ -158,13 +153,6 @@ export function ledgerText(ledger: NodeLedger, language: Language): string[] {
     ...list(words.free.title, free),
     ...list(words.volumes.title, volumes),
   ]
-}
-
-/** `Largest consumer: Deployment shop/web, 12 GiB`; null: no pod uses the disk. */
-function consumerText({ owners }: NodeLedger, language: Language): string | null {
-  const [first] = owners
-  if (first === undefined) return null
-  return language.words.ledger.consumer(groupName(first, language), language.bytes(first.bytes))
 }
 
 /** `31 GiB can be freed now, 120 GiB are unusable behind thresholds`; null: neither is known of any node, or both are 0. */

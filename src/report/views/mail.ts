@@ -81,7 +81,7 @@ export function mailView(
     cutShort,
     verdict: {
       ...mailVerdict(report, verdict, { next, changes, fold, language }),
-      freeable: ledgers === null ? verdict.freeable : null,
+      freeable: verdict.freeable,
       undelivered:
         mailed.failures.length > 0
           ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))
@@ -90,7 +90,7 @@ export function mailView(
     causes: mailCausesView(causes, outlook.rows, changes, { fold, titleOf, language }),
     hidden: mailHiddenView(changes, fold, titleOf, language),
     ended: mailEndedView(changes, fold, titleOf, language),
-    ledgers: ledgers && { ...ledgers, freeable: verdict.freeable },
+    ledgers,
     plan: planView(report.plan ?? null, language, fold),
     notices: noticesView(report.notices, language, fold, shownNotices),
     notAudited: lost
@@ -123,9 +123,10 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
   return (
     view && {
       title: language.words.ledger.title,
-      list: view.nodes.map(({ name, consumer, brief }) => ({
+      list: view.nodes.map(({ name, short, brief }) => ({
         name: fold(name, 100),
-        text: fold(language.words.clauses([...(consumer ? [consumer] : []), ...brief]), 600),
+        short: fold(short, 200),
+        text: fold(language.words.clauses(brief), 500),
       })),
       leftOut: view.leftOut,
     }

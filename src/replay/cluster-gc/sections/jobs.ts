@@ -65,19 +65,11 @@ class Jobs implements OpenSection<JobGarbage> {
   }
 }
 
-const withShared = (
-  { namespace, name, controller, finalizers, ...job }: FinishedJob,
-  shared: SharedTexts,
-): FinishedJob => ({
-  namespace: shared.text(namespace),
-  name,
-  controller: controller && { kind: shared.text(controller.kind), name: controller.name },
-  outcome: job.outcome,
-  finishedMs: job.finishedMs,
-  expiresMs: job.expiresMs,
-  ttlSeconds: job.ttlSeconds,
-  isBeingDeleted: job.isBeingDeleted,
-  finalizers: shared.list(finalizers),
+const withShared = (job: FinishedJob, shared: SharedTexts): FinishedJob => ({
+  ...job,
+  namespace: shared.text(job.namespace),
+  controller: job.controller && { ...job.controller, kind: shared.text(job.controller.kind) },
+  finalizers: shared.list(job.finalizers),
 })
 
 const slimCronJob = (cronJob: CronJob): CronJob => ({

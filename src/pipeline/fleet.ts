@@ -12,7 +12,6 @@ import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
 import { collectorsOf, type ReadDepth, shallowCollectors } from '#collect/modes.ts'
 import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
-import { volumesResource } from '#facts/aws/cluster-resources.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { readForNodes } from '#facts/kubernetes/discovery.ts'
 import { messageOf } from '#model/error-message.ts'
@@ -206,14 +205,11 @@ export function collectOptionsOf(
   inspectorOf: (place: AwsPlace) => Inspector,
 ): CollectOptions {
   const mode = readModeOf(policy, record.cluster)
-  const clusterCollectors = objectCollectors[objects ?? 'all'](policy)
   return {
     mode,
     collectors: depth === undefined ? collectorsOf[mode] : shallowCollectors(depth, mode),
-    clusterCollectors,
-    readsVolumes:
-      depth === undefined &&
-      clusterCollectors.some(({ resource }) => resource === volumesResource.resource),
+    clusterCollectors: objectCollectors[objects ?? 'all'](policy),
+    readsVolumes: depth === undefined && objects === undefined,
     inspector:
       depth === undefined && place !== null && promisedSources[mode].includes('host')
         ? inspectorOf(place)

@@ -143,19 +143,17 @@ const configurations = new Map<string, unknown>()
 const mostConfigurations = 256
 
 function pruneNode({ kind, cluster, at, mode, errors, ...parts }: NodeRecord): NodeRecord {
-  const { node, configz, summary, pods, runtime, host, known } = pruneParts(parts)
+  const kept: KeptParts = pruneParts(parts)
+  const names = Object.keys(cutters) as (keyof KeptParts)[]
   return {
     kind,
     cluster,
     at: typeof at === 'string' ? redact(at) : undefined,
     ...(isReadMode(mode) && { mode }),
-    node: node ?? {},
-    ...(configz !== undefined && { configz }),
-    ...(summary !== undefined && { summary }),
-    ...(pods !== undefined && { pods }),
-    ...(runtime !== undefined && { runtime }),
-    ...(host !== undefined && { host }),
-    ...(known !== undefined && { known }),
+    node: {},
+    ...Object.fromEntries(
+      names.filter(name => kept[name] !== undefined).map(name => [name, kept[name]]),
+    ),
     errors: redactTexts(errors ?? []) as ReadError[],
   }
 }

@@ -7,6 +7,7 @@ import { defaultPolicy } from '#model/policy.ts'
 import type { NodeRecord } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
+import { prune } from '#snapshot/prune.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 const policy = {
@@ -20,7 +21,7 @@ async function volumesRead(depth?: ReadDepth): Promise<NodeRecord['volumes'][]> 
   const { signal } = new AbortController()
   const options = { policy, selection: everything, signal, ...(depth && { depth }) }
   const records = await Array.fromAsync(liveFleet(options))
-  return records.flatMap(record => (record.kind === 'Node' ? [record.volumes] : []))
+  return records.flatMap(record => (record.kind === 'Node' ? [prune(record).volumes] : []))
 }
 
 describe('the EBS volumes of nodes', () => {

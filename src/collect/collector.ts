@@ -2,7 +2,7 @@
 
 import type { CredentialSource } from '#clients/credentials.ts'
 import type { KubeletApi } from '#clients/kubelet.ts'
-import type { KubernetesClient } from '#clients/kubernetes.ts'
+import type { GetOptions, KubernetesClient } from '#clients/kubernetes.ts'
 import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
@@ -31,6 +31,12 @@ export interface NodeContext extends CollectContext {
   /** Tries of one request; fewer for a node that does not post its status. */
   attempts?: number
 }
+
+/** Of a question that the kubelet answers, itself or through the API server. */
+export const kubeletOptions = (
+  { signal, attempts, timeoutsMs }: NodeContext,
+  kind: 'configz' | 'summary',
+): GetOptions => ({ signal, attempts, timeoutMs: timeoutsMs[kind], isProxied: true, kind })
 
 /** What a question can answer. */
 export type Answered = Exclude<Source, 'node'>

@@ -1,6 +1,6 @@
 import { RequestFailure } from '#clients/failure.ts'
 import type { Unparsed } from '#clients/kubernetes.ts'
-import type { Collector } from '#collect/collector.ts'
+import { type Collector, kubeletOptions } from '#collect/collector.ts'
 import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import { checkAnsweredConfigz } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
@@ -12,16 +12,14 @@ export const configz: Collector = {
   purpose: 'the running configuration of each kubelet: thresholds, image GC, reservations, logs',
   isAnsweredByKubelet: true,
 
-  async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {
+  async collect(node, context) {
     // What runs, not what is written on disk: a file changed without a restart does not show here.
-    const options = {
-      signal,
-      attempts,
-      timeoutMs: timeoutsMs.configz,
-      isProxied: true,
-      kind: 'configz' as const,
-    }
-    return configzOf(() => kubernetes.getUnparsed(kubeletPath.configz(node.name), options))
+    return configzOf(() =>
+      context.kubernetes.getUnparsed(
+        kubeletPath.configz(node.name),
+        kubeletOptions(context, 'configz'),
+      ),
+    )
   },
 }
 

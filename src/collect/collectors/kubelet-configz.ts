@@ -1,5 +1,5 @@
 import { RequestFailure } from '#clients/failure.ts'
-import type { Collector, NodeContext } from '#collect/collector.ts'
+import { type Collector, kubeletOptions, type NodeContext } from '#collect/collector.ts'
 import { asksForConfigzRight, ownPath } from '#facts/kubelet/endpoints.ts'
 import { configz, configzOf } from './configz.ts'
 
@@ -11,17 +11,10 @@ export const kubeletConfigz: Collector = {
   isAnsweredByKubelet: true,
 
   async collect(node, context) {
-    const { signal, attempts, timeoutsMs, address } = context
+    const options = kubeletOptions(context, 'configz')
     try {
-      const options = {
-        signal,
-        attempts,
-        timeoutMs: timeoutsMs.configz,
-        isProxied: true,
-        kind: 'configz' as const,
-      }
       return await configzOf(() =>
-        kubeletOf(context).getUnparsed(address, ownPath.configz, options),
+        kubeletOf(context).getUnparsed(context.address, ownPath.configz, options),
       )
     } catch (error) {
       throw withRight(

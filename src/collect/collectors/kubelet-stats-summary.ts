@@ -1,4 +1,4 @@
-import type { Collector } from '#collect/collector.ts'
+import { type Collector, kubeletOptions } from '#collect/collector.ts'
 import { ownPath } from '#facts/kubelet/endpoints.ts'
 import { kubeletOf, withRight } from './kubelet-configz.ts'
 import { statsSummary, summaryOf } from './stats-summary.ts'
@@ -11,16 +11,13 @@ export const kubeletStatsSummary: Collector = {
   isAnsweredByKubelet: true,
 
   async collect(node, context) {
-    const { signal, attempts, timeoutsMs, address } = context
+    const options = kubeletOptions(context, 'summary')
     try {
-      const options = {
-        signal,
-        attempts,
-        timeoutMs: timeoutsMs.summary,
-        isProxied: true,
-        kind: 'summary' as const,
-      }
-      const parse = await kubeletOf(context).getUnparsed(address, ownPath.statsSummary, options)
+      const parse = await kubeletOf(context).getUnparsed(
+        context.address,
+        ownPath.statsSummary,
+        options,
+      )
       return () => ({ summary: summaryOf(parse()) })
     } catch (error) {
       throw withRight(error, 'get nodes/stats', node.kubeletVersion)

@@ -1,4 +1,4 @@
-import type { Collector } from '#collect/collector.ts'
+import { type Collector, kubeletOptions } from '#collect/collector.ts'
 import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
@@ -9,15 +9,9 @@ export const statsSummary: Collector = {
   purpose: 'usage of the disks and memory of each node',
   isAnsweredByKubelet: true,
 
-  async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {
-    const options = {
-      signal,
-      attempts,
-      timeoutMs: timeoutsMs.summary,
-      isProxied: true,
-      kind: 'summary' as const,
-    }
-    const parse = await kubernetes.getUnparsed(kubeletPath.statsSummary(node.name), options)
+  async collect(node, context) {
+    const options = kubeletOptions(context, 'summary')
+    const parse = await context.kubernetes.getUnparsed(kubeletPath.statsSummary(node.name), options)
     return () => ({ summary: summaryOf(parse()) })
   },
 }

@@ -1,4 +1,5 @@
 /** A pod as the replays need it, of its manifest and its status. */
+
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type {
   ContainerSpec,
@@ -6,6 +7,7 @@ import type {
   KubernetesPod,
   VolumeSource,
 } from '#model/kubernetes.ts'
+import { oncePerText } from '#model/once.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
 
 /** By resource name: `memory`, `ephemeral-storage`, … */
@@ -171,27 +173,17 @@ class WrittenResources implements PodResources {
   }
 }
 
-/** Few quantities are written in a fleet's manifests, and often: parsed ones are kept, as many as these. */
-const keptQuantities = 4096
-const parsedQuantities = new Map<string, Quantity | null>()
-
-function quantityOf(value: string | undefined): Quantity | null {
-  if (value === undefined) return null
-  const known = parsedQuantities.get(value)
-  if (known !== undefined) return known
-  const parsed = parsedOrNull(value.trim())
-  if (parsedQuantities.size >= keptQuantities) parsedQuantities.clear()
-  parsedQuantities.set(value, parsed)
-  return parsed
-}
-
-function parsedOrNull(text: string): Quantity | null {
+/** Few quantities are written in a fleet's manifests, and often. */
+const parsedOrNull = oncePerText((text): Quantity | null => {
   try {
-    return parseQuantity(text)
+    return parseQuantity(text.trim())
   } catch {
     return null
   }
-}
+})
+
+const quantityOf = (value: string | undefined): Quantity | null =>
+  value === undefined ? null : parsedOrNull(value)
 
 const integerOf = (value: number | undefined): number | null =>
   value !== undefined && Number.isSafeInteger(value) ? value : null

@@ -6,9 +6,9 @@ const mostOfFloor = 1.5
 const mostMiB = 256
 
 const workAfterParsing =
-  'pruning, replay and rules take more CPU than the parsing; next: parse answers straight into their kept fields'
+  'of the CPU for each node HTTP and parsing are the floor; cutting takes 1 ms beside it, replay 1, rules 1.4, the snapshot 0.8, the collection of garbage 1.5; next: rules that judge equal configurations once'
 const youngHeap =
-  'V8 lets its heap grow beside a live heap that is much smaller; next: keep less of each judged node'
+  'Node and the code take 103 MiB, and each judged node keeps 22 KB, a third of it its ledger and images; next: spill judged nodes to a file'
 const tooSlow = 'the audit judges what its peer only reads; next: as for the CPU'
 
 export function auditTargets(rows: readonly Row[]): Target[] {

@@ -92,7 +92,7 @@ export interface Happening {
 }
 
 /** An image: the end of its name, its size by the CRI in bytes, and since which day no container was seen to use it (null: used; absent: not known). */
-export type RememberedImage = [name: string, bytes: number, idleSince?: string | null]
+export type RememberedImage = [string, number, (string | null)?]
 
 /** A round of image GC, or all rounds between two readings. Bytes; null: not known. */
 export interface ReclaimRound {

@@ -39,7 +39,14 @@ const elsewhere: readonly [option: string, test: string][] = [
 ]
 
 /** Names of commands in a sentence, without what they require: their help is read. */
-const names = ['apply', 'approve --store', 'approve-policy', 'history --cluster', 'predict --fill']
+const names = [
+  'apply',
+  'approve --store',
+  'approve-policy',
+  'history --cluster',
+  'history NODE',
+  'predict --fill',
+]
 
 /** The words after `highwater`, also of `source <(highwater …)` and `npx --no -- highwater …`; null: another program. */
 function argumentsOf({ words }: ShownCommand): string[] | null {

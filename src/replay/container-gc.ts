@@ -94,7 +94,7 @@ export function predictContainerGc(evidence: ContainerGcEvidence): PredictedCont
       sandboxes,
       podLogDirs: podLogDirs ?? [],
     }
-    const pass = garbageCollect({ ...input, allSourcesReady: true })
+    const pass = garbageCollect({ ...input, allSourcesReady: true, logLinks: [] })
     const gone = [...pass.removedContainers, ...pass.removedSandboxes].map(({ id }) => id)
     const decided = gone.filter(id => !pass.undecided.has(id))
     return {

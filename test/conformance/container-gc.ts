@@ -24,6 +24,7 @@ interface Input {
     | null
   sandboxes: { id: string; podUID: string; ready: boolean; ageMs: number }[] | null
   podLogDirs?: string[]
+  logLinks?: { path: string; dangling: boolean }[]
   stopErrors?: string[]
   removeErrors?: string[]
   sandboxStopErrors?: string[]
@@ -35,7 +36,6 @@ const created = (ageMs: number): bigint => nowNs - BigInt(ageMs) * 1_000_000n
 
 export const containerGc: Family<Input> = {
   name: 'container-gc',
-  leavesOut: ['removedLogLinks'],
   answer(input) {
     const states = new Map((input.pods ?? []).map(({ uid, state }) => [uid, state]))
     const { stopErrors = [], removeErrors = [], sandboxStopErrors = [] } = input
@@ -64,6 +64,10 @@ export const containerGc: Family<Input> = {
         createdAtNs: created(ageMs),
       })),
       podLogDirs: input.podLogDirs ?? [],
+      logLinks: (input.logLinks ?? []).map(({ path, dangling }) => ({
+        path,
+        isDangling: dangling,
+      })),
       failures: {
         stopContainer: stopErrors,
         removeContainer: removeErrors,
@@ -76,6 +80,7 @@ export const containerGc: Family<Input> = {
       stoppedContainers: idsOf(pass.stoppedContainers).sort(),
       removedSandboxes: idsOf(pass.removedSandboxes).sort(),
       removedPodLogDirs: pass.removedPodLogDirs.toSorted(),
+      removedLogLinks: pass.removedLogLinks.toSorted(),
       removedContainersByUnit: idsBy(
         pass.removedContainers,
         ({ podUid, name }) => `${podUid}/${name}`,

@@ -1,5 +1,6 @@
 /** One eviction manager over time, with everything that upstream may do where a map's order decides. */
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
+import { admit } from '#replay/eviction/admission.ts'
 import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
 import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/config.ts'
 import { makeSignalObservations } from '#replay/eviction/observations.ts'
@@ -29,11 +30,11 @@ interface Input {
   pods: unknown[]
   podStats: unknown[]
   steps: Step[]
+  admitProbes?: unknown[]
 }
 
 export const evictionSync: Family<Input> = {
   name: 'eviction-sync',
-  leavesOut: ['phase', 'reason', 'message', 'annotations', 'disruptionTarget', 'admitted'],
   answer(input, version) {
     const stories = unlike(storiesOf(input, version).map(steps => ({ steps })))
     return stories.length === 1 ? stories[0] : { anyOf: stories }
@@ -49,6 +50,7 @@ interface Branch {
 function storiesOf(input: Input, version: string): unknown[][] {
   const kubelet = kubeletOf(version)
   const config = parseEvictionConfig(input.config, kubelet.features)
+  const probes = parsedPods(input.admitProbes ?? [])
   let branches: Branch[] = [
     { state: startEviction(config), pods: parsedPods(input.pods), steps: [] },
   ]
@@ -70,13 +72,16 @@ function storiesOf(input: Input, version: string): unknown[][] {
     branches = unlike(
       branches.flatMap(({ state: before, pods, steps }) => {
         const { state, outcomes } = synchronizeAlternatives(before, { ...pass, pods })
+        const admitted = probes.map(
+          pod => [pod.name, admit(pod, state.conditions, kubelet).isAdmitted] as const,
+        )
         return outcomes.map(outcome => {
           const gone = outcome.evictions.map(({ pod }) => pod)
-          return {
-            state,
-            pods: pods.filter(pod => !gone.includes(pod)),
-            steps: [...steps, shownOutcome(outcome)],
+          const told = {
+            ...shownOutcome(outcome),
+            ...(input.admitProbes ? { admitted: Object.fromEntries(admitted) } : {}),
           }
+          return { state, pods: pods.filter(pod => !gone.includes(pod)), steps: [...steps, told] }
         })
       }),
       ({ steps }) => steps,
@@ -107,9 +112,25 @@ const shownOutcome = ({
   error,
 })
 
-const shownEviction = ({ pod, gracePeriodOverrideSeconds }: Eviction) => ({
+const shownEviction = ({
+  pod,
+  gracePeriodOverrideSeconds,
+  phase,
+  reason,
+  message,
+  annotations,
+  disruptionTarget,
+}: Eviction) => ({
   pod: pod.name,
   gracePeriodSeconds: gracePeriodOverrideSeconds,
+  phase,
+  reason,
+  message,
+  annotations,
+  disruptionTarget: disruptionTarget && {
+    status: disruptionTarget.status,
+    reason: disruptionTarget.reason,
+  },
 })
 
 /** Of those that tell the same only the first. */

@@ -10,6 +10,4 @@ export interface Family<Input> {
    * @param version of the vectors' folder, `v1.34`
    */
   answer(input: Input, version: string): unknown
-  /** Fields of the expected answer that no prediction uses, at any depth: they are not replayed. */
-  leavesOut?: readonly string[]
 }

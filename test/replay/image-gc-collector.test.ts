@@ -3,6 +3,7 @@ import {
   deleteUnusedImages,
   garbageCollect,
   type ImageGcRound,
+  isImageGcFailedEvent,
 } from '#replay/image-gc/collector.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import {
@@ -512,4 +513,15 @@ describe('imagesInEvictionOrder', () => {
     expect(byLastUsedAndDetected(never, { ...never, firstDetectedMs: 0 })).toBe(-1)
     expect(byLastUsedAndDetected({ ...never, lastUsedMs: 0 }, never)).toBe(1)
   })
+})
+
+it('makes the event ImageGCFailed only of the second failed round in a row', () => {
+  const failed: ImageGcRound = {
+    deleted: [],
+    freedBytes: 0,
+    error: 'invalid capacity 0 on image filesystem',
+  }
+  expect(isImageGcFailedEvent(false, failed)).toBe(false)
+  expect(isImageGcFailedEvent(true, failed)).toBe(true)
+  expect(isImageGcFailedEvent(true, { ...failed, error: null })).toBe(false)
 })

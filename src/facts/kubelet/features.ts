@@ -12,6 +12,12 @@ const sinceMinor = {
   loggingGates: 25,
   /** The logging types are in a package of their own, which error texts name. */
   loggingApiV1: 25,
+  /** An eviction message names the threshold and what was available, and words the containers' part anew. */
+  evictionMessageNamesThreshold: 26,
+  /** Eviction under node pressure sets the pod's condition DisruptionTarget, by the gate PodDisruptionConditions. */
+  evictionDisruptionTarget: 26,
+  /** A pod refused at admission says `Pod was rejected: `, no longer `Pod `. */
+  podWasRejected: 26,
   /** Pod GC deletes terminating pods of a node that is tainted out-of-service. */
   podGcOutOfService: 26,
   /** Pod GC patches a pod to Failed before it deletes it. */
@@ -75,6 +81,8 @@ const sinceMinor = {
   dropInsOnByFlag: 30,
   /** Each entry of `enforceNodeAllocatable` is checked against `cgroupsPerQOS`, and duplicates are refused. */
   enforcementByEntry: 31,
+  /** DisruptionTarget no longer needs a gate. */
+  disruptionTargetUngated: 31,
   /** Hard evictions kill within 1 s. Before, an override of 0 fell back to the pod's own grace period. */
   immediateEviction: 31,
   windowsMemoryDefault500Mi: 31,
@@ -90,6 +98,7 @@ const sinceMinor = {
   oomSidecarRule: 32,
   /** Pressure on containerfs collects garbage before it evicts. Before, it had a ranking only. */
   containerfsNodeReclaim: 32,
+  evictionMessageNamesInitContainers: 32,
   /** `evictionMaxPodGracePeriod` no longer makes a pod's grace period longer, but for the gate AllowOverwriteTerminationGracePeriodSeconds. */
   softGracePeriodCapped: 32,
   /** After drop-ins are merged, defaulting runs again; `null` removes. */

@@ -13,6 +13,8 @@ import { isRuntimeRemovable } from './pod-state.ts'
 export interface EvictedContainers {
   removed: RuntimeContainer[]
   stopped: RuntimeContainer[]
+  /** Removed or not: the logs of these are gone. */
+  tried: ReadonlySet<RuntimeContainer>
   ties: Tie[]
 }
 
@@ -72,7 +74,11 @@ function removed(
   const tried = chosen.filter(
     container => container.state !== 'unknown' || stopped.includes(container),
   )
-  return { removed: tried.filter(({ id }) => !removeContainer.includes(id)), stopped }
+  return {
+    removed: tried.filter(({ id }) => !removeContainer.includes(id)),
+    stopped,
+    tried: new Set(tried),
+  }
 }
 
 /** Containers created at one moment that the limit splits. Empty: the limit lies between two moments. */

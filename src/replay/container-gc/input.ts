@@ -1,3 +1,9 @@
+export interface LogLink {
+  path: string
+  /** Its target is gone. */
+  isDangling: boolean
+}
+
 export interface ContainerGcPolicy {
   /** Since a container was created, whenever it ended. */
   minAgeNs: bigint
@@ -38,6 +44,7 @@ export interface ContainerGcInput {
   containers: readonly RuntimeContainer[]
   sandboxes: readonly RuntimeSandbox[]
   podLogDirs: readonly string[]
+  logLinks: readonly LogLink[]
   /** Ids that cannot be stopped, or removed. */
   failures?: {
     stopContainer?: readonly string[]

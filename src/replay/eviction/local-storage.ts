@@ -9,8 +9,10 @@
  *               writable layer counts only where images share the disk of everything else
  * Left out      a volume's statistics without usage, on which upstream crashes
  */
+import { goQuote } from '#model/go-text.ts'
 import {
   binaryQuantity,
+  canonical,
   compareQuantities,
   type Quantity,
   quantityNumber,
@@ -32,6 +34,7 @@ export interface StorageLimitExceeded {
   what: string
   usedBytes: number
   limitBytes: number
+  message: string
 }
 
 const answered = remembering<readonly StorageLimitExceeded[]>()
@@ -79,7 +82,8 @@ function emptyDirLimitEviction(
     if (!limit || signOf(limit) <= 0) continue
     const usedBytes = volumes.findLast(volume => volume.name === name)?.usedBytes ?? null
     if (usedBytes === null || !isAbove(usedBytes, limit)) continue
-    return { pod, limit: 'emptyDir', what: name, usedBytes, limitBytes: bytesOf(limit) }
+    const message = `Usage of EmptyDir volume ${goQuote(name)} exceeds the limit ${goQuote(canonical(limit))}. `
+    return { pod, limit: 'emptyDir', what: name, usedBytes, limitBytes: bytesOf(limit), message }
   }
   return null
 }
@@ -92,7 +96,8 @@ function podEphemeralStorageLimitEviction(
   const limit = ephemeralStorageLimit(pod, kubelet)
   const usedBytes = stats.ephemeralStorageUsedBytes ?? 0
   if (!limit || !isAbove(usedBytes, limit)) return null
-  return { pod, limit: 'pod', what: pod.name, usedBytes, limitBytes: bytesOf(limit) }
+  const message = `Pod ephemeral local storage usage exceeds the total limit of containers ${canonical(limit)}. `
+  return { pod, limit: 'pod', what: pod.name, usedBytes, limitBytes: bytesOf(limit), message }
 }
 
 function containerEphemeralStorageLimitEviction(
@@ -107,7 +112,8 @@ function containerEphemeralStorageLimitEviction(
     const limit = limits.get(name)
     const usedBytes = (logs.usedBytes ?? 0) + (dedicatedImageFs ? 0 : (rootfs.usedBytes ?? 0))
     if (!limit || !isAbove(usedBytes, limit)) continue
-    return { pod, limit: 'container', what: name, usedBytes, limitBytes: bytesOf(limit) }
+    const message = `Container ${name} exceeded its local ephemeral storage limit ${goQuote(canonical(limit))}. `
+    return { pod, limit: 'container', what: name, usedBytes, limitBytes: bytesOf(limit), message }
   }
   return null
 }

@@ -3,10 +3,10 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, reclaimNodeLevelResources, evictPod;
  *               pkg/kubelet/eviction/helpers.go  byEvictionPriority, getReclaimableThreshold
- * Read at       1.24 to 1.37; the pass itself differs in what its parts do (layout.ts, node-reclaim.ts, kill.ts)
+ * Read at       1.24 to 1.37; the pass itself differs in what its parts do (layout.ts, node-reclaim.ts, kill.ts, messages.ts)
  * Kept exactly  limits of local storage first, and if one is exceeded nothing else in that pass; memory before the rest; after node-level reclaim
  *               any threshold of any signal that is still met, its grace period or not, costs a pod; one pod in a pass
- * Left out      notifications of little memory, from a cgroup or from Windows; messages, annotations and conditions of evicted pods
+ * Left out      notifications of little memory, from a cgroup or from Windows
  *
  * Where upstream goes by a map's order, a pass may act on one of several thresholds: `candidates` names them, `synchronize` takes the first,
  * `synchronizeAlternatives` each in turn. Among pods that rank alike, `victims`, the first in the order given goes. What is remembered afterwards
@@ -16,12 +16,13 @@ import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import type { Signal, Threshold } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
-import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
+import { type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
 import { type EvictionState, learnLayout, observe } from './bookkeeping.ts'
 import type { EvictionConfig } from './config.ts'
 import { calculateEffectiveGracePeriod, gracePeriodOverride, killTimeoutMs } from './kill.ts'
 import { type DiskLayout, isRefusedLayout } from './layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './local-storage.ts'
+import { evictionMessage, evictionThresholdMetMessage } from './messages.ts'
 import { nodeReclaim } from './node-reclaim.ts'
 import type { Observations } from './observations.ts'
 import { isCriticalPod } from './protected.ts'
@@ -53,6 +54,12 @@ export interface Eviction {
   gracePeriodSeconds: number
   /** The pass waits so long at most for the pod to stop. */
   killTimeoutMs: number
+  phase: 'Failed'
+  reason: 'Evicted'
+  message: string
+  /** Of the event; null where upstream gives none. */
+  annotations: Readonly<Record<string, string>> | null
+  disruptionTarget: { status: 'True'; reason: 'TerminationByKubelet'; message: string } | null
 }
 
 export interface Outcome {
@@ -63,7 +70,9 @@ export interface Outcome {
   /** Any of these upstream may pick; one in a stable order first. */
   candidates: readonly Threshold[]
   picked: Threshold | null
+  /** The resource in the node's event, and its text. */
   reclaiming: StarvedResource | null
+  event: string | null
   /** Collected on the node, in upstream's order. */
   reclaimed: readonly ReclaimKind[]
   /** Nothing is met after that: no pod has to go. */
@@ -82,6 +91,7 @@ const calm: Outcome = {
   candidates: [],
   picked: null,
   reclaiming: null,
+  event: null,
   reclaimed: [],
   isEnough: false,
   ranking: null,
@@ -163,12 +173,14 @@ function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold):
   const { layout } = state
   if (!layout) return outcome
   const { signal } = threshold
+  const resource = resourceOf(signal)
   const reclaimed = nodeReclaim(signal, layout, pass.kubelet)
   const isEnough = reclaimed.length > 0 && hasRelieved(state, pass.reclaim(reclaimed, signal))
   const acted = {
     ...outcome,
     picked: threshold,
-    reclaiming: resourceOf(signal),
+    reclaiming: resource,
+    event: evictionThresholdMetMessage(resource),
     reclaimed,
     isEnough,
   }
@@ -190,23 +202,60 @@ function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold):
 const hasRelieved = ({ thresholds }: EvictionState, observations: Observations | null): boolean =>
   observations !== null && thresholdsMet(thresholds, observations, true).length === 0
 
-function pressureEviction(pod: Pod, threshold: Threshold, { config, kubelet }: Pass): Eviction {
-  const isHard = isHardThreshold(threshold)
-  const seconds = gracePeriodOverride(isHard, pod, config.maxPodGracePeriodSeconds, kubelet)
-  return { ...killed(pod, seconds, kubelet), signal: threshold.signal, exceeded: null }
+function pressureEviction(
+  pod: Pod,
+  threshold: Threshold,
+  { podStats, observations, config, kubelet }: Pass,
+): Eviction {
+  const { message, annotations } = evictionMessage(
+    threshold,
+    observations?.[threshold.signal],
+    pod,
+    podStatsOf(podStats, pod),
+    kubelet,
+  )
+  const overrideSeconds = gracePeriodOverride(
+    isHardThreshold(threshold),
+    pod,
+    config.maxPodGracePeriodSeconds,
+    kubelet,
+  )
+  return {
+    ...killed(pod, overrideSeconds, kubelet),
+    signal: threshold.signal,
+    exceeded: null,
+    message,
+    annotations,
+    disruptionTarget: setsDisruptionTarget(kubelet)
+      ? { status: 'True', reason: 'TerminationByKubelet', message }
+      : null,
+  }
 }
+
+const setsDisruptionTarget = ({ features, isGateOn }: Kubelet): boolean =>
+  features.has('disruptionTargetUngated') ||
+  (features.has('evictionDisruptionTarget') && isGateOn('PodDisruptionConditions'))
 
 const limitEviction =
   ({ config, kubelet }: Pass) =>
-  (exceeded: StorageLimitExceeded): Eviction => {
-    const { pod } = exceeded
-    const seconds = gracePeriodOverride(true, pod, config.maxPodGracePeriodSeconds, kubelet)
-    return { ...killed(pod, seconds, kubelet), signal: null, exceeded }
-  }
+  (exceeded: StorageLimitExceeded): Eviction => ({
+    ...killed(
+      exceeded.pod,
+      gracePeriodOverride(true, exceeded.pod, config.maxPodGracePeriodSeconds, kubelet),
+      kubelet,
+    ),
+    signal: null,
+    exceeded,
+    message: exceeded.message,
+    annotations: null,
+    disruptionTarget: null,
+  })
 
 const killed = (pod: Pod, overrideSeconds: number, kubelet: Kubelet) => ({
   pod,
   gracePeriodOverrideSeconds: overrideSeconds,
   gracePeriodSeconds: calculateEffectiveGracePeriod(pod, overrideSeconds, kubelet),
   killTimeoutMs: killTimeoutMs(overrideSeconds),
+  phase: 'Failed' as const,
+  reason: 'Evicted' as const,
 })

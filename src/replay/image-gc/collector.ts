@@ -192,3 +192,10 @@ function aggregated(errors: string[]): string {
   const [first = '', ...more] = new Set(errors)
   return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`
 }
+
+/**
+ * Whether a failed round makes the event ImageGCFailed: only from the second in a row, because the first at a start always fails.
+ * `wasFailed`: of the round before. Upstream: StartGarbageCollection.
+ */
+export const isImageGcFailedEvent = (wasFailed: boolean, { error }: ImageGcRound): boolean =>
+  wasFailed && error !== null

@@ -17,6 +17,7 @@ export interface FsUsage {
 
 export interface ContainerStats {
   name: string
+  memoryWorkingSetBytes: number | null
   rootfs: FsUsage
   logs: FsUsage
 }
@@ -115,6 +116,7 @@ const isMalformed = (given: number | undefined): boolean =>
 
 const containerStats = (raw: ContainerSummary): ContainerStats => ({
   name: raw.name ?? '',
+  memoryWorkingSetBytes: availableOf(raw.memory?.workingSetBytes),
   rootfs: fsUsage(raw.rootfs),
   logs: fsUsage(raw.logs),
 })

@@ -5,6 +5,7 @@ import type {
   ContainerSpec,
   ContainerStatus,
   KubernetesPod,
+  PodSpec,
   VolumeSource,
 } from '#model/kubernetes.ts'
 import { oncePerText } from '#model/once.ts'
@@ -32,6 +33,15 @@ export interface PodVolume {
   emptyDir: { isMemory: boolean; sizeLimit: Quantity | null } | null
   /** An emptyDir on disk, a configMap, a gitRepo or a hostPath: the volumes that upstream counts as local. */
   isLocal: boolean
+  /** An image mounted as a volume, by its reference. */
+  imageReference: string | null
+}
+
+export interface Toleration {
+  key: string
+  operator: string
+  value: string
+  effect: string
 }
 
 export interface Pod {
@@ -47,8 +57,10 @@ export interface Pod {
   resources: { requests: PodResources; limits: PodResources } | null
   overhead: PodResources
   volumes: readonly PodVolume[]
+  tolerations: readonly Toleration[]
   terminationGracePeriodSeconds: number | null
-  /** Only of a pod that is being deleted. */
+  /** Both only of a pod that is being deleted. */
+  deletionTimestamp: string | null
   deletionGracePeriodSeconds: number | null
   /** `api` where no annotation says otherwise. Upstream: pkg/kubelet/types GetPodSource. */
   source: string
@@ -81,7 +93,9 @@ export function parsePod({ metadata, spec, status }: KubernetesPod): Pod | null 
       : null,
     overhead: resourceList(spec?.overhead),
     volumes: (spec?.volumes ?? []).map(parseVolume),
+    tolerations: (spec?.tolerations ?? []).map(parseToleration),
     terminationGracePeriodSeconds: integerOf(spec?.terminationGracePeriodSeconds),
+    deletionTimestamp: metadata?.deletionTimestamp ?? null,
     deletionGracePeriodSeconds: integerOf(metadata?.deletionGracePeriodSeconds),
     source: annotations?.['kubernetes.io/config.source'] ?? 'api',
     isMirror: annotations?.['kubernetes.io/config.mirror'] !== undefined,
@@ -144,8 +158,16 @@ function parseVolume(raw: VolumeSource): PodVolume {
       raw.configMap !== undefined ||
       raw.gitRepo !== undefined ||
       raw.hostPath !== undefined,
+    imageReference: raw.image?.reference ?? null,
   }
 }
+
+const parseToleration = (raw: NonNullable<PodSpec['tolerations']>[number]): Toleration => ({
+  key: raw.key ?? '',
+  operator: raw.operator ?? '',
+  value: raw.value ?? '',
+  effect: raw.effect ?? '',
+})
 
 const noResources: PodResources = new Map()
 

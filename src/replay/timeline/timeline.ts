@@ -42,12 +42,14 @@ function eventOf(same: StoryEvent[], stories: number): TimelineEvent {
 
 /** Other courses delete other images: the bounds hold for all of them. */
 function withBounds(shown: TimelineDetail, all: TimelineDetail[]): TimelineDetail {
-  if (shown.event !== 'imageGC' && shown.event !== 'reclaim') return shown
   const bounds = all.flatMap(({ detail }) => ('frees' in detail ? [detail.frees] : []))
   const frees = {
-    ...shown.detail.frees,
     least: Math.min(...bounds.map(({ least }) => least)),
     most: Math.max(...bounds.map(({ most }) => most)),
   }
-  return { ...shown, detail: { ...shown.detail, frees } } as TimelineDetail
+  if (shown.event === 'imageGC')
+    return { ...shown, detail: { ...shown.detail, frees: { ...shown.detail.frees, ...frees } } }
+  if (shown.event === 'reclaim')
+    return { ...shown, detail: { ...shown.detail, frees: { ...shown.detail.frees, ...frees } } }
+  return shown
 }

@@ -10,12 +10,13 @@ const exceeded = (
   { layout = shared, kubelet = newest } = {},
 ) =>
   localStorageEviction([given].flat(), statsOf(stats), layout, kubelet).map(
-    ({ pod: { name }, limit, what, usedBytes, limitBytes }) => ({
+    ({ pod: { name }, limit, what, usedBytes, limitBytes, message }) => ({
       name,
       limit,
       what,
       usedBytes,
       limitBytes,
+      message,
     }),
   )
 const limits = (given: Pod | Pod[], stats: Record<string, object>, options = {}) =>
@@ -33,8 +34,11 @@ describe('the limit of an emptyDir', () => {
     { usedBytes: GiB, is: false },
     { usedBytes: GiB + 1, is: true },
   ])('of 1Gi is exceeded by $usedBytes bytes: $is', ({ usedBytes, is }) => {
+    const message = 'Usage of EmptyDir volume "scratch" exceeds the limit "1Gi". '
     expect(exceeded(pod('a', scratch('1Gi')), { a: using(usedBytes) })).toEqual(
-      is ? [{ name: 'a', limit: 'emptyDir', what: 'scratch', usedBytes, limitBytes: GiB }] : [],
+      is
+        ? [{ name: 'a', limit: 'emptyDir', what: 'scratch', usedBytes, limitBytes: GiB, message }]
+        : [],
     )
   })
 
@@ -111,8 +115,10 @@ describe('the limit of a pod', () => {
           { name: 'unlimited' },
         ],
       }
+      const message =
+        'Pod ephemeral local storage usage exceeds the total limit of containers 3Gi. '
       expect(exceeded(pod('a', spec), { a: storing(usedBytes) })).toEqual(
-        is ? [{ name: 'a', limit: 'pod', what: 'a', usedBytes, limitBytes: 3 * GiB }] : [],
+        is ? [{ name: 'a', limit: 'pod', what: 'a', usedBytes, limitBytes: 3 * GiB, message }] : [],
       )
     },
   )
@@ -166,8 +172,11 @@ describe('the limit of a container', () => {
     'trap 31: with $layout is exceeded by $rootfs of rootfs and $logs of logs: $is',
     ({ layout, rootfs, logs, is }) => {
       const usedBytes = layout.dedicatedImageFs ? logs : rootfs + logs
+      const message = 'Container c exceeded its local ephemeral storage limit "1Gi". '
       expect(exceeded(one, { a: diskStats(rootfs, logs) }, { layout })).toEqual(
-        is ? [{ name: 'a', limit: 'container', what: 'c', usedBytes, limitBytes: GiB }] : [],
+        is
+          ? [{ name: 'a', limit: 'container', what: 'c', usedBytes, limitBytes: GiB, message }]
+          : [],
       )
     },
   )

@@ -81,6 +81,7 @@ describe('a pass', () => {
         candidates: [],
         picked: null,
         reclaiming: null,
+        event: null,
         reclaimed: [],
         isEnough: false,
         ranking: null,
@@ -104,11 +105,14 @@ describe('a pass', () => {
       [[0, memoryAt(GiB - 1, 0)]],
       withPods,
     )
+    const message =
+      'The node was low on resource: memory. Threshold quantity: 1Gi, available: 1073741823. '
     expect(outcomes).toMatchObject([
       {
         conditions: ['MemoryPressure'],
         picked: { signal: 'memory.available' },
         reclaiming: 'memory',
+        event: 'Attempting to reclaim memory',
         reclaimed: [],
         isEnough: false,
         ranking: [{ rank: 0 }, { rank: 1 }],
@@ -121,6 +125,11 @@ describe('a pass', () => {
             gracePeriodOverrideSeconds: 1,
             gracePeriodSeconds: 1,
             killTimeoutMs: 10_000,
+            phase: 'Failed',
+            reason: 'Evicted',
+            message,
+            annotations: { starved_resource: 'memory' },
+            disruptionTarget: { status: 'True', reason: 'TerminationByKubelet', message },
           },
         ],
       },
@@ -140,6 +149,23 @@ describe('a pass', () => {
         { layout },
       ).outcomes[0]?.error,
     ).not.toBeNull()
+  })
+
+  it.each([
+    { version: 'v1.25.16', gates: { PodDisruptionConditions: true }, is: false },
+    { version: 'v1.26.0', gates: null, is: true },
+    { version: 'v1.30.14', gates: { PodDisruptionConditions: false }, is: false },
+    { version: 'v1.31.0', gates: { PodDisruptionConditions: false }, is: true },
+    { version: 'v1.37.0', gates: null, is: true },
+  ])('of $version with $gates sets the pod’s condition: $is', ({ version, gates, is }) => {
+    const kubelet = kubeletOf(version, gates)
+    const { outcomes } = run(
+      { evictionHard: { 'memory.available': '1Gi' } },
+      [[0, memoryAt(0, 0)]],
+      { ...withPods, kubelet },
+      version,
+    )
+    expect(outcomes[0]?.evictions[0]?.disruptionTarget !== null).toBe(is)
   })
 
   it('evicts nobody where there is nobody, or nobody but critical pods', () => {
@@ -570,6 +596,17 @@ describe('several thresholds at once', () => {
     ])
   })
 
+  it('trap 43: tell in each message the threshold that was picked', () => {
+    expect(
+      alternatives(disksAt(9, 8, 0)).outcomes.map(
+        ({ evictions }) => evictions[0]?.message.split('. ')[1],
+      ),
+    ).toEqual([
+      'Threshold quantity: 16106128000, available: 8Gi',
+      'Threshold quantity: 10737418400, available: 9Gi',
+    ])
+  })
+
   it('leave the choice between hard and soft memory open', () => {
     const configuration = {
       evictionHard: { 'memory.available': '1Gi' },
@@ -636,6 +673,11 @@ describe('limits of local storage', () => {
       gracePeriodOverrideSeconds: 1,
       gracePeriodSeconds: 1,
       killTimeoutMs: 10_000,
+      phase: 'Failed',
+      reason: 'Evicted',
+      message: 'Container c exceeded its local ephemeral storage limit "1Mi". ',
+      annotations: null,
+      disruptionTarget: null,
     })
   })
 

@@ -31,6 +31,7 @@ describe('parsePodStats', () => {
       containers: [
         {
           name: 'c',
+          memoryWorkingSetBytes: 2,
           rootfs: { usedBytes: 3, inodesUsed: 4 },
           logs: { usedBytes: 5, inodesUsed: 6 },
         },
@@ -48,6 +49,7 @@ describe('parsePodStats', () => {
       containers: [
         {
           name: '',
+          memoryWorkingSetBytes: null,
           rootfs: { usedBytes: null, inodesUsed: null },
           logs: { usedBytes: null, inodesUsed: null },
         },

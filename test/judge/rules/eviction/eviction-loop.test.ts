@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { evictionLoop } from '#judge/rules/eviction/eviction-loop.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
-import { manifestOf } from '#test/at-the-door.ts'
+import { evictionMessage } from '#replay/eviction/messages.ts'
+import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
+import { kubeletOf } from '#replay/kubelet.ts'
+import { podStatsOf } from '#replay/pods/pod-stats.ts'
+import { manifestOf, podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'
 import { calmEviction } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
@@ -23,19 +27,46 @@ itJudgesExamples(evictionLoop, {
   good: { events: [evicted('4bcdf', 11)] },
 })
 
-/** What kubelets write of a container with 5 GiB. Source: pkg/kubelet/eviction/helpers.go evictionMessage. */
-const before126 =
-  'The node was low on resource: ephemeral-storage. Container shipper was using 5Gi, which exceeds its request of 0. '
-const since126 =
-  'The node was low on resource: ephemeral-storage. Threshold quantity: 2147483680, available: 1Gi. Container shipper was using 5Gi, request is 0, has larger consumption of ephemeral-storage. '
+/** What the kubelet of a version writes of a container with 5 GiB on a disk of 20 GiB. */
+function upstreamMessage(version: string): string {
+  const kubelet = kubeletOf(version)
+  const [threshold] = parseThresholdConfig(
+    { evictionHard: { 'nodefs.available': '10%' } },
+    kubelet.features,
+  )
+  const pod = podOf({
+    metadata: { namespace: 'logging', name: 'shipper-4bcdf', uid: 'u' },
+    spec: { containers: [{ name: 'shipper' }] },
+  })
+  if (!threshold || !pod) throw new Error('no threshold or no pod')
+  const stats = statsOf({
+    pods: [
+      {
+        podRef: { namespace: 'logging', name: 'shipper-4bcdf', uid: 'u' },
+        containers: [
+          { name: 'shipper', rootfs: { usedBytes: 5 * 1024 ** 3 }, logs: { usedBytes: 0 } },
+        ],
+      },
+    ],
+  })
+  return evictionMessage(
+    threshold,
+    { available: 2 ** 30, capacity: 20 * 2 ** 30, time: null },
+    pod,
+    podStatsOf(stats, pod),
+    kubelet,
+  ).message
+}
 
 describe('an eviction message', () => {
   const container = { name: 'shipper', used: '5Gi', request: '0' }
 
   it.each([
-    [before126, null],
-    [since126, { quantity: '2147483680', available: '1Gi' }],
-  ])('%s names the resource, the threshold, and what used it', (message, threshold) => {
+    ['v1.25.16', null],
+    ['v1.26.0', { quantity: '2147483680', available: '1Gi' }],
+    ['v1.37.0', { quantity: '2147483680', available: '1Gi' }],
+  ])('of %s tells the resource, the threshold, and who used what', (version, threshold) => {
+    const message = upstreamMessage(version)
     expect(evictionCause(message)).toEqual({
       resource: 'ephemeral-storage',
       isRefused: false,
@@ -59,7 +90,7 @@ describe('an eviction message', () => {
 })
 
 describe('eviction-loop', () => {
-  const low = since126
+  const low = upstreamMessage('v1.34.1')
   const gone = (suffix: string, ago: number, more: Partial<EventValues> = {}) =>
     event({ reason: 'Evicted', of: `logging/shipper-${suffix}`, message: low, ago, ...more })
   const owned = (

@@ -1,0 +1,39 @@
+/**
+ * Whether a node under pressure lets a new pod in.
+ *
+ * Replays       pkg/kubelet/eviction/eviction_manager.go  Admit;  pkg/kubelet/kubelet.go rejectPod;
+ *               k8s.io/api/core/v1/toleration.go  ToleratesTaint
+ * Read at       1.24 to 1.37; the message's beginning changed in 1.26
+ * Kept exactly  tolerations count under memory pressure alone; with another condition beside it every pod that is not critical is refused
+ * Left out      the order of conditions in the message, which is a map's: here sorted; the operators Gt and Lt, which no taint without value meets
+ */
+import type { Kubelet } from '#replay/kubelet.ts'
+import type { Pod, Toleration } from '#replay/pods/pod.ts'
+import { podQosClass } from '#replay/pods/pod-qos.ts'
+import { isCriticalPod } from './protected.ts'
+import type { NodeCondition } from './signals.ts'
+
+export type Admission =
+  | { isAdmitted: true }
+  | { isAdmitted: false; reason: 'Evicted'; message: string }
+
+/** @param conditions those of the eviction manager; other node conditions do not count */
+export function admit(pod: Pod, conditions: readonly NodeCondition[], kubelet: Kubelet): Admission {
+  if (conditions.length === 0 || isCriticalPod(pod)) return { isAdmitted: true }
+  if (conditions.length === 1 && conditions[0] === 'MemoryPressure') {
+    if (podQosClass(pod, kubelet) !== 'BestEffort' || pod.tolerations.some(toleratesMemoryPressure))
+      return { isAdmitted: true }
+  }
+  const prefix = kubelet.features.has('podWasRejected') ? 'Pod was rejected: ' : 'Pod '
+  return {
+    isAdmitted: false,
+    reason: 'Evicted',
+    message: `${prefix}The node had condition: [${conditions.join(' ')}]. `,
+  }
+}
+
+function toleratesMemoryPressure({ key, operator, value, effect }: Toleration): boolean {
+  if (effect !== '' && effect !== 'NoSchedule') return false
+  if (key !== '' && key !== 'node.kubernetes.io/memory-pressure') return false
+  return operator === 'Exists' || ((operator === '' || operator === 'Equal') && value === '')
+}

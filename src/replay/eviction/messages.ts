@@ -1,0 +1,125 @@
+/**
+ * What the kubelet says of an eviction under pressure: the pod's status message, and the annotations of its event.
+ *
+ * Replays       pkg/kubelet/eviction/helpers.go  evictionMessage, getThresholdMetInfo
+ * Read at       1.24 to 1.37; the threshold since 1.26, init containers since 1.32, the pod's own request since 1.34
+ * Kept exactly  the blank at the end; a threshold prints as a binary quantity even of inodes and pids, what is available of those as a decimal one;
+ *               only memory and storage name containers, those above their own requests
+ * Left out      allocated instead of requested memory (1.27 to 1.31 with the gate InPlacePodVerticalScaling, off)
+ */
+import type { Observation, Threshold } from '#model/prediction.ts'
+import {
+  binaryQuantity,
+  canonical,
+  compareQuantities,
+  formatBytes,
+  parseQuantity,
+} from '#model/quantity.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import { isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'
+import type { ContainerStats, PodStats } from '#replay/pods/pod-stats.ts'
+import { resourceOf, type StarvedResource } from './signals.ts'
+import { getThresholdQuantity } from './thresholds.ts'
+
+export interface EvictionMessage {
+  message: string
+  annotations: Readonly<Record<string, string>>
+}
+
+/** The event about the node. */
+export const evictionThresholdMetMessage = (resource: StarvedResource): string =>
+  `Attempting to reclaim ${resource}`
+
+export function evictionMessage(
+  threshold: Threshold,
+  observed: Observation | undefined,
+  pod: Pod,
+  stats: PodStats | null,
+  kubelet: Kubelet,
+): EvictionMessage {
+  const resource = resourceOf(threshold.signal)
+  const low = `The node was low on resource: ${resource}. ${thresholdMetInfo(threshold, observed, kubelet)}`
+  if (!stats) return { message: low, annotations: {} }
+  const ofPod = resource === 'memory' ? podUsage(pod, stats, kubelet) : null
+  const offending = offendingContainers(resource, pod, stats, kubelet)
+  return {
+    message: [low, ofPod?.sentence ?? '', ...offending.map(({ sentence }) => sentence)].join(''),
+    annotations: {
+      ...(ofPod ? { offending_pod: pod.name, offending_pod_usage: ofPod.usage } : {}),
+      offending_containers: offending.map(({ name }) => name).join(','),
+      offending_containers_usage: offending.map(({ usage }) => usage).join(','),
+      starved_resource: resource,
+    },
+  }
+}
+
+/** Upstream looks for the first threshold of that resource, and the one that was picked stands first. */
+function thresholdMetInfo(
+  { signal, value }: Threshold,
+  observed: Observation | undefined,
+  { features }: Kubelet,
+): string {
+  if (!observed || !features.has('evictionMessageNamesThreshold')) return ''
+  const isCounted = resourceOf(signal) === 'inodes' || resourceOf(signal) === 'pids'
+  const available = isCounted
+    ? canonical(parseQuantity(String(BigInt(observed.available))))
+    : formatBytes(observed.available)
+  return `Threshold quantity: ${canonical(getThresholdQuantity(value, observed.capacity))}, available: ${available}. `
+}
+
+interface Usage {
+  usage: string
+  sentence: string
+}
+
+function podUsage(pod: Pod, { memory }: PodStats, kubelet: Kubelet): Usage | null {
+  const request = pod.resources?.requests.get('memory')
+  const isNamed =
+    kubelet.features.has('standardPodRequests') &&
+    kubelet.isGateOn('PodLevelResources') &&
+    isPodLevelResourcesSet(pod)
+  if (!isNamed || !request || !memory) return null
+  const usage = formatBytes(memory.workingSetBytes ?? 0)
+  return {
+    usage,
+    sentence: `Pod ${pod.name} was using ${usage}, request is ${canonical(request)}, has larger consumption of memory. `,
+  }
+}
+
+function offendingContainers(
+  resource: StarvedResource,
+  pod: Pod,
+  stats: PodStats,
+  { features }: Kubelet,
+): (Usage & { name: string })[] {
+  const namesInit = features.has('evictionMessageNamesInitContainers')
+  const containers = namesInit ? [...pod.containers, ...pod.initContainers] : pod.containers
+  return stats.containers.flatMap(running => {
+    const usedBytes = usedBytesOf(resource, running)
+    const container = containers.find(({ name }) => name === running.name)
+    const request = container && (container.requests.get(resource) ?? binaryQuantity(0))
+    if (
+      usedBytes === null ||
+      !request ||
+      compareQuantities(binaryQuantity(usedBytes), request) <= 0
+    )
+      return []
+    const usage = formatBytes(usedBytes)
+    const asked = canonical(request)
+    const sentence = features.has('evictionMessageNamesThreshold')
+      ? `Container ${running.name} was using ${usage}, request is ${asked}, has larger consumption of ${resource}. `
+      : `Container ${running.name} was using ${usage}, which exceeds its request of ${asked}. `
+    return [{ name: running.name, usage, sentence }]
+  })
+}
+
+function usedBytesOf(
+  resource: StarvedResource,
+  { memoryWorkingSetBytes, rootfs, logs }: ContainerStats,
+): number | null {
+  if (resource === 'memory') return memoryWorkingSetBytes
+  if (resource !== 'ephemeral-storage' || rootfs.usedBytes === null || logs.usedBytes === null)
+    return null
+  return rootfs.usedBytes + logs.usedBytes
+}

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest'
+import type { Signal } from '#model/prediction.ts'
+import { evictionMessage } from '#replay/eviction/messages.ts'
+import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
+import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import { podStatsOf } from '#replay/pods/pod-stats.ts'
+import { GiB, MiB, newest, pod, requesting, statsOf } from './builder.ts'
+
+interface Told {
+  signal?: Signal
+  value?: string
+  available?: number
+  capacity?: number
+  of?: Pod
+  stats?: object | null
+  kubelet?: Kubelet
+}
+
+function told({
+  signal = 'memory.available',
+  value = '100Mi',
+  available = 50 * MiB,
+  capacity = GiB,
+  of = pod('a'),
+  stats = {},
+  kubelet = newest,
+}: Told) {
+  const [threshold] = parseThresholdConfig({ evictionHard: { [signal]: value } }, kubelet.features)
+  const podStats = podStatsOf(statsOf(stats ? { [of.name]: stats } : {}), of)
+  return evictionMessage(threshold!, { available, capacity, time: null }, of, podStats, kubelet)
+}
+
+const running = (...names: string[]) => ({
+  containers: names.map(name => ({
+    name,
+    memory: { workingSetBytes: 2 * MiB },
+    rootfs: { usedBytes: MiB },
+    logs: { usedBytes: 1 },
+  })),
+})
+
+describe('the threshold in the message', () => {
+  it.each([
+    {
+      signal: 'memory.available',
+      resource: 'memory',
+      info: 'Threshold quantity: 100Mi, available: 50Mi. ',
+    },
+    {
+      signal: 'nodefs.available',
+      resource: 'ephemeral-storage',
+      info: 'Threshold quantity: 100Mi, available: 50Mi. ',
+    },
+    {
+      signal: 'nodefs.available',
+      value: '10%',
+      resource: 'ephemeral-storage',
+      info: 'Threshold quantity: 107374184, available: 50Mi. ',
+    },
+    {
+      signal: 'nodefs.available',
+      available: 999,
+      resource: 'ephemeral-storage',
+      info: 'Threshold quantity: 100Mi, available: 999. ',
+    },
+    {
+      signal: 'pid.available',
+      value: '10%',
+      available: 3000,
+      capacity: 32768,
+      resource: 'pids',
+      info: 'Threshold quantity: 3276, available: 3k. ',
+    },
+    {
+      signal: 'memory.available',
+      available: -4096,
+      resource: 'memory',
+      info: 'Threshold quantity: 100Mi, available: -4Ki. ',
+    },
+  ] as const)('of $signal: $info', ({ resource, info, ...of }) => {
+    expect(told(of).message).toBe(`The node was low on resource: ${resource}. ${info}`)
+  })
+
+  it('trap 43: prints a percentage of inodes in Ki, and what is available of them in thousands', () => {
+    expect(
+      told({ signal: 'nodefs.inodesFree', value: '5%', available: 300_000, capacity: 6_553_600 })
+        .message,
+    ).toMatchSnapshot()
+  })
+
+  it('is not there before 1.26', () => {
+    expect(told({ kubelet: kubeletOf('v1.25.16') }).message).toMatchSnapshot()
+    expect(told({ kubelet: kubeletOf('v1.26.0') }).message).toContain('Threshold quantity')
+  })
+
+  it('is not there without an observation', () => {
+    const [threshold] = parseThresholdConfig(
+      { evictionHard: { 'memory.available': '1' } },
+      newest.features,
+    )
+    expect(evictionMessage(threshold!, undefined, pod('a'), null, newest)).toMatchSnapshot()
+  })
+})
+
+describe('the containers in the message', () => {
+  const spec = {
+    containers: [
+      { name: 'c', resources: { requests: { memory: '1Mi', 'ephemeral-storage': '1Mi' } } },
+      { name: 'at', resources: { requests: { memory: '2Mi', 'ephemeral-storage': '2Mi' } } },
+      { name: 'd' },
+    ],
+  }
+
+  it.each([
+    {
+      version: 'v1.25.16',
+      sentences:
+        'Container c was using 2Mi, which exceeds its request of 1Mi. Container d was using 2Mi, which exceeds its request of 0. ',
+    },
+    {
+      version: 'v1.26.15',
+      sentences:
+        'Container c was using 2Mi, request is 1Mi, has larger consumption of memory. Container d was using 2Mi, request is 0, has larger consumption of memory. ',
+    },
+  ])('are those above their requests: $version', ({ version, sentences }) => {
+    const { message, annotations } = told({
+      of: pod('a', spec),
+      stats: running('c', 'at', 'd', 'unknown'),
+      kubelet: kubeletOf(version),
+    })
+    expect(message.endsWith(`. ${sentences}`)).toBe(true)
+    expect(annotations).toEqual({
+      offending_containers: 'c,d',
+      offending_containers_usage: '2Mi,2Mi',
+      starved_resource: 'memory',
+    })
+  })
+
+  it('use rootfs and logs of the disk, where both are known', () => {
+    const stats = {
+      containers: [
+        ...running('c').containers,
+        { name: 'd', rootfs: { usedBytes: GiB } },
+        { name: 'at', logs: { usedBytes: GiB } },
+      ],
+    }
+    expect(told({ signal: 'imagefs.available', of: pod('a', spec), stats })).toMatchSnapshot()
+  })
+
+  it.each(['nodefs.inodesFree', 'pid.available'] as const)('are not named under %s', signal => {
+    expect(
+      told({ signal, of: pod('a', spec), stats: running('c', 'd') }).annotations,
+    ).toMatchObject({ offending_containers: '', offending_containers_usage: '' })
+  })
+
+  it.each([
+    { version: 'v1.31.14', names: 'c' },
+    { version: 'v1.32.0', names: 'i,c' },
+  ])('are $names with an init container in $version', ({ version, names }) => {
+    const of = pod('a', { ...requesting({ memory: '1Mi' }), initContainers: [{ name: 'i' }] })
+    expect(
+      told({ of, stats: running('i', 'c'), kubelet: kubeletOf(version) }).annotations
+        .offending_containers,
+    ).toBe(names)
+  })
+
+  it('are nobody, and there is no annotation at all, of a pod without statistics', () => {
+    expect(told({ of: pod('a', spec), stats: null })).toMatchSnapshot()
+  })
+})
+
+describe('the pod in the message', () => {
+  const of = pod('a', { resources: { requests: { memory: '1Mi', cpu: '1' } } })
+  const stats = { memory: { workingSetBytes: 3 * MiB } }
+  const sentence = 'Pod a was using 3Mi, request is 1Mi, has larger consumption of memory. '
+
+  it.each([
+    { version: 'v1.33.13', gates: { PodLevelResources: true }, is: false },
+    { version: 'v1.34.0', gates: null, is: true },
+    { version: 'v1.34.0', gates: { PodLevelResources: false }, is: false },
+  ])('is named by $version with $gates: $is', ({ version, gates, is }) => {
+    const { message, annotations } = told({ of, stats, kubelet: kubeletOf(version, gates) })
+    expect(message.includes(sentence)).toBe(is)
+    expect(annotations.offending_pod).toBe(is ? 'a' : undefined)
+    expect(annotations.offending_pod_usage).toBe(is ? '3Mi' : undefined)
+  })
+
+  it.each([
+    { what: 'another resource', signal: 'nodefs.available', spec: of, of: stats },
+    {
+      what: 'a request of another resource',
+      signal: 'memory.available',
+      spec: pod('a', { resources: { requests: { cpu: '1' } } }),
+      of: stats,
+    },
+    { what: 'no statistics of memory', signal: 'memory.available', spec: of, of: {} },
+    { what: 'no pod-level resources', signal: 'memory.available', spec: pod('a'), of: stats },
+  ] as const)('is not named for $what', ({ signal, spec, of: given }) => {
+    expect(told({ signal, of: spec, stats: given }).message).not.toContain('Pod a')
+  })
+
+  it('uses nothing where the working set is missing, and comes before its containers', () => {
+    const one = pod('a', {
+      containers: [{ name: 'c' }],
+      resources: { requests: { memory: '1Mi' } },
+    })
+    expect(told({ of: one, stats: { ...running('c'), memory: {} } }).message).toMatchSnapshot()
+  })
+})

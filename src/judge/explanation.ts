@@ -30,14 +30,10 @@ export function explanationOf(rule: Rule): RuleExplanation {
   }
 }
 
-const isPolicyKey = (key: string): key is keyof Policy => Object.hasOwn(defaultPolicy, key)
-const camelCase = /\b[a-z]+[A-Z]\w*/g
-
-function policyKeys({ kind, docs, policy = [] }: Rule): (keyof Policy)[] {
-  const named = `${docs.why} ${docs.fix}`.match(camelCase)?.filter(isPolicyKey) ?? []
-  const ofKind: (keyof Policy)[] = kind === 'cluster' ? ['clusterGarbage'] : []
-  return [...new Set([...named, ...policy, ...ofKind])].toSorted(byText)
-}
+export const policyKeys = ({ kind, policy = [] }: Rule): (keyof Policy)[] => [
+  ...policy.toSorted(byText),
+  ...(kind === 'cluster' ? (['clusterGarbage'] as const) : []),
+]
 
 const needMeans: Record<Need, string[]> = {
   configuration: ['`configz`'],

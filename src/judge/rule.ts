@@ -46,7 +46,7 @@ interface RuleHead {
   family: Family
   severity: Severity
   docs: RuleDocs
-  /** Keys of highwater.yaml that it reads, beside those that its `docs` name. */
+  /** Keys of highwater.yaml that `judge` reads. All cluster rules read `clusterGarbage`. */
   policy?: readonly (keyof Policy)[]
   /** Titles that a finding may have instead of `docs.title`, by a key that translations use. */
   titles?: Readonly<Record<string, string>>

@@ -2,9 +2,10 @@
 import { expect, it } from 'vitest'
 import { judgeCluster } from '#judge/cluster-rules.ts'
 import { Cohorts } from '#judge/cohorts.ts'
+import { policyKeys } from '#judge/explanation.ts'
 import { outcomeOf } from '#judge/outcome.ts'
-import type { ClusterRule, CohortRule, ContextRule, NodeRule } from '#judge/rule.ts'
-import { defaultPolicy } from '#model/policy.ts'
+import type { ClusterRule, CohortRule, ContextRule, NodeRule, Rule } from '#judge/rule.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type ContextExample, exampleSubject, type NodeExample } from './example.ts'
 import { type ClusterExample, exampleCluster } from './example-cluster.ts'
 import { outcomeIn } from './rule-outcome.ts'
@@ -35,17 +36,32 @@ function statesOf(
   rule: NodeRule | ContextRule | CohortRule | ClusterRule,
   example: unknown,
 ): string[] {
+  const policy = declaredPolicy(rule)
   if (rule.kind === 'cluster')
-    return [
-      judgeCluster(rule, exampleCluster(example as ClusterExample), defaultPolicy).outcome.state,
-    ]
+    return [judgeCluster(rule, exampleCluster(example as ClusterExample), policy).outcome.state]
   if (rule.kind === 'node') {
     const node = example as NodeExample
-    return [outcomeOf(rule, exampleSubject(node), { ...defaultPolicy, ...node.policy }).state]
+    return [outcomeOf(rule, exampleSubject(node), declaredPolicy(rule, node.policy)).state]
   }
-  if (rule.kind === 'context') return [outcomeIn(rule, example as ContextExample).state]
+  if (rule.kind === 'context') return [outcomeIn(rule, example as ContextExample, policy).state]
   const cohorts = new Cohorts(rule)
   for (const [index, peer] of (example as NodeExample[]).entries())
     cohorts.take(exampleSubject(peer, `ip-10-0-1-${index}.ec2.internal`))
-  return [...cohorts.outcomes(defaultPolicy)].map(({ outcome }) => outcome.state)
+  return [...cohorts.outcomes(policy)].map(({ outcome }) => outcome.state)
+}
+
+/** Throws if a rule reads a key that its `policy` does not declare: `explain` would not name that key. */
+function declaredPolicy(rule: Rule, own: Partial<Policy> = {}): Policy {
+  const declared: PropertyKey[] = policyKeys(rule)
+  // Both are `alertPercent` in highwater.yaml.
+  if (declared.includes('alertPercent')) declared.push('criticalAlertPercent')
+  return new Proxy(
+    { ...defaultPolicy, ...own },
+    {
+      get(policy, key) {
+        if (!declared.includes(key)) throw new Error(`${rule.id} does not declare ${String(key)}`)
+        return Reflect.get(policy, key)
+      },
+    },
+  )
 }

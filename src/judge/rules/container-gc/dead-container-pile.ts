@@ -6,6 +6,7 @@ export const deadContainerPile = nodeRule({
   family: 'container-gc',
   severity: 'medium',
   needs: ['runtime'],
+  policy: ['deadContainers'],
   title: 'Dead containers pile up',
   why: 'The kubelet keeps one dead container of each container that it restarted, for its logs, and all of pods that still exist. Each keeps its writable layer and its log on the disk, and its image in use: image GC cannot delete that.',
   fix: 'Delete finished pods and jobs (ttlSecondsAfterFinished), end crash loops, and look at the flags of container GC. Policy deadContainers says how many are many.',

@@ -13,6 +13,7 @@ export const alertBehindEviction = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['eviction'],
+  policy: ['alertPercent'],
   title: 'The critical disk alert fires only after pods are evicted',
   why: 'The kubelet evicts pods before the disk reaches the level of the alert. The people on call learn of it from failing pods.',
   fix: 'Set the critical level of the alert below the use at which eviction begins (policy alertPercent says where it stands).',

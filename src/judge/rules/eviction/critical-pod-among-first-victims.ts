@@ -12,6 +12,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
   family: 'eviction',
   severity: 'high',
   needs: ['eviction', 'pods'],
+  policy: ['criticalPods'],
   title: 'A pod that the node needs is among the first to be evicted',
   why: "Only static pods and those of priority 2000000000 or more are safe from eviction. A DaemonSet's pod of kube-system (or one that the policy names under criticalPods) without it is evicted like any other, and here among the first three: with it go the node's network, volumes or DNS.",
   fix: 'Give it priorityClassName system-node-critical (or system-cluster-critical), and requests that cover what it uses.',

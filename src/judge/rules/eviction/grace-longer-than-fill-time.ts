@@ -26,6 +26,7 @@ export const graceLongerThanFillTime = nodeRule({
   family: 'eviction',
   severity: 'medium',
   needs: ['eviction'],
+  policy: ['assumedGrowthPercent'],
   title: 'The disk is full before the grace period of a soft threshold is over',
   why: 'A soft threshold evicts only after it was met for its whole grace period. Where the disk grows from the soft threshold to the hard one in less time, the hard one acts first, without waiting, and the soft threshold is never more than a condition and a taint. Without a hard one the disk is full by then.',
   fix: 'Shorten evictionSoftGracePeriod of that signal, or set evictionSoft further above evictionHard. What the disk is taken to grow by is policy assumedGrowthPercent.',

@@ -9,7 +9,7 @@ export const alertBeforeImageGc = nodeRule({
   family: 'image-gc',
   severity: 'medium',
   needs: ['imageGC'],
-  policy: ['assumedGrowthPercent'],
+  policy: ['alertPercent', 'assumedGrowthPercent'],
   title: 'The disk alert fires before image garbage collection starts',
   why: 'The alert pages people for a disk that the kubelet has not begun to clean. It is noise every time, and the real trouble, a collection that frees nothing, looks the same.',
   fix: "Set imageGCHighThresholdPercent at or below the alert's percentage, or raise the alert (policy alertPercent says where it stands).",

@@ -23,7 +23,7 @@ export const imageGcNeverFirst = nodeRule({
   family: 'image-gc',
   severity: 'medium',
   needs: ['imageGC', 'eviction'],
-  policy: ['assumedGrowthPercent'],
+  policy: ['alertPercent', 'assumedGrowthPercent'],
   title: 'What fills up is nothing that image garbage collection looks at: eviction comes first',
   why: 'Image GC looks at the bytes of the image filesystem, and at nothing else. Where nodefs is a filesystem of its own, or inodes run out before bytes do, no collection starts on the way: the first that acts is the eviction manager.',
   fix: 'Find what grows there (container logs, emptyDir volumes, files of the host; for inodes many small files) and make room or take a larger disk before the threshold is met. No image GC percentage helps. Policy alertPercent says from which use on it counts.',

@@ -21,6 +21,7 @@ export const requiredImageAtRisk = nodeRule({
   family: 'image-gc',
   severity: 'low',
   needs: ['imageGC', 'pods'],
+  policy: ['reachableRegistries', 'requiredImages'],
   title: 'An image that must not be missing may be deleted',
   why: 'Image GC and eviction delete what no container uses at that moment, whatever it is needed for next. Images of kube-system and of DaemonSets, and those of policy requiredImages, are wanted on this node again; where their registry does not answer they do not come back, and the node, or what depends on them, does not start.',
   fix: 'Pin the image (ctr -n k8s.io images label NAME io.cri-containerd.pinned=pinned), have a DaemonSet keep it in use, or make it available from a mirror registry that the nodes reach. Policy reachableRegistries says which ones they do.',

@@ -14,6 +14,7 @@ export const strandedDisk = nodeRule({
   family: 'image-gc',
   severity: 'low',
   needs: ['eviction'],
+  policy: ['strandedGiB', 'strandedPercent'],
   title: 'Eviction thresholds keep much of a large disk unusable',
   why: 'A percentage that is right for 20 GiB keeps hundreds of GiB free on a disk of terabytes. They are paid for, and no pod can use them: the node evicts before.',
   fix: 'Lower the threshold of that filesystem (a percentage for all sizes, or a quantity where all disks are alike), or take a smaller disk. Policy strandedPercent and strandedGiB say from where on it counts.',

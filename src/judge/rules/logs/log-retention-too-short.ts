@@ -19,6 +19,7 @@ export const logRetentionTooShort = nodeRule({
   family: 'logs',
   severity: 'low',
   needs: ['configuration', 'pods', 'summary'],
+  policy: ['logRetentionMinutes'],
   title: 'Container logs are rotated away within minutes',
   why: 'The kubelet keeps containerLogMaxFiles files of containerLogMaxSize for a container, and removes what is older. One that writes fast keeps a short past: kubectl logs no longer shows how a trouble began, and a log agent that stands still for that long loses lines for good.',
   fix: 'Raise containerLogMaxSize (or containerLogMaxFiles) as far as the disk allows, or have the container write less. Policy logRetentionMinutes says how long logs must last.',

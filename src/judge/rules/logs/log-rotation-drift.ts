@@ -11,6 +11,7 @@ export const logRotationDrift = cohortRule({
   family: 'logs',
   severity: 'medium',
   needs: ['host'],
+  policy: ['logRotation'],
   title: 'Nodes rotate their logs by other files than their peers, or than the policy wants',
   why: 'Files of logrotate are edited by hand on the node that was full, and stay so. Sizes and counts decide how much a log may take of the disk that pods share: for each log there are rotate old files and the log itself, each as large as the size at which it is rotated and what is written until logrotate runs again (maxsize acts only then). Files are compared by what they mean: 100M is 104857600, and the order of directives says nothing, but of two times or sizes the last counts.',
   fix: 'Put the wanted file where the nodes come from (image, user data of the launch template) and replace the nodes that differ. Policy logRotation says which file is wanted; without it the majority of the group is the norm.',

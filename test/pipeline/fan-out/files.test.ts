@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { folderStore } from '#clients/folder-store.ts'
-import { readJson } from '#pipeline/fan-out/files.ts'
+import { keys, readJson } from '#pipeline/fan-out/files.ts'
 import { temporaryFolder } from '#test/cli.ts'
 
 it.each([
@@ -8,8 +8,7 @@ it.each([
   ['has too many values', `[${'0,'.repeat(3_100_000)}0]`],
 ])('a file between two functions that %s is broken, and is not parsed', async (_, text) => {
   const store = folderStore(temporaryFolder())
-  await store.write('run.json', text, 'application/json')
-  await expect(readJson(store, 'run.json')).rejects.toThrow(
-    /run\.json is broken: .*(deeper|values)/,
-  )
+  const key = keys.run('2026-11-21T05-00-00Z')
+  await store.write(key, text, 'application/json')
+  await expect(readJson(store, key)).rejects.toThrow(/run\.json is broken: .*(deeper|values)/)
 })

@@ -61,7 +61,7 @@ it.each<[string, string, string, Partial<Policy>]>([
   [
     'approvals by itself, with a key that others may use',
     'remediation: { auto: { fields: [imageGCHighThresholdPercent], clusters: [a], nodesPerDay: 1 } }',
-    "remediation.auto of the policy is refused: the stack's parameter applierArns (HIGHWATER_SHARES_RUN_KEY) does not allow approvals",
+    "remediation.auto of the policy is refused: the stack's parameter applierArns (HIGHWATER_SHARES_RUN_KEY) does not allow approvals by the policy, because those identities could seal them",
     { remediation: defaultPolicy.remediation },
   ],
   [

@@ -47,13 +47,33 @@ export interface Sent {
   atMs: number
 }
 
-const parsed = new Map<string, Policy>()
+const parsed = new Map<string, () => Policy>()
 
-/** Most draws have the same policy. */
+/** Most draws have the same policy, or the same text that is none. */
 function parsedOnce(text: string, file: string): Policy {
-  const policy = parsed.get(text) ?? parsePolicy(text, file, policyTerms)
-  parsed.set(text, policy)
-  return policy
+  const found = parsed.get(text) ?? parsedPolicy(text, file)
+  parsed.set(text, found)
+  return found()
+}
+
+function parsedPolicy(text: string, file: string): () => Policy {
+  try {
+    const policy = parsePolicy(text, file, policyTerms)
+    return () => policy
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}
+
+/** Draws share most bodies. */
+const versionsOf = new WeakMap<Buffer, string>()
+
+function versionOf(body: Buffer): string {
+  const version = versionsOf.get(body) ?? sha256(body.toString('latin1'))
+  versionsOf.set(body, version)
+  return version
 }
 
 export type Objects = Map<string, Buffer>
@@ -284,7 +304,6 @@ export class ForgedWorld {
       versions.set(key, [...(versions.get(key) ?? []), bytes])
       return true
     }
-    const versionOf = (body: Buffer) => sha256(body.toString('latin1'))
     return {
       location: 's3://bucket',
       async read(key) {

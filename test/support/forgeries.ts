@@ -75,6 +75,9 @@ const auditedKey = `runs/${auditedAt}/plan.json`
 
 let base: ForgedWorld
 let keys: string[] = []
+/** Every authentic object as it ever was, and their seals. */
+let authentic: string[] = []
+let stolen: string[] = []
 
 async function begin(): Promise<void> {
   base = new ForgedWorld(own)
@@ -104,6 +107,8 @@ async function begin(): Promise<void> {
       ...evilKeys(),
     ]),
   ].sort()
+  authentic = [...base.versions.values()].flat().map(body => body.toString('utf8'))
+  stolen = authentic.map(sealOf).filter(seal => seal !== '}\n')
 }
 
 /** In the journal. */
@@ -134,11 +139,14 @@ const evilKeys = () => [
 
 const notThere = { uid: 'uid-1', name: 'failed-1', namespace: 'shop', resource: 'pods' }
 
+const planTexts = new Map(plans.map(plan => [plan, planText(plan)]))
+const textOf = (plan: Plan) => planTexts.get(plan) ?? planText(plan)
+
 /** What an attacker who knows the formats writes there, for that plan. */
 function crafted(key: string, plan: Plan, pick: number): string {
   const forever = { at: '2026-11-21T11:59:00Z', until: '2026-11-28T11:00:00Z' }
   if (key.endsWith('highwater.yaml')) return openPolicy
-  if (key.endsWith('plan.json') || key.includes('/plans/')) return planText(plan)
+  if (key.endsWith('plan.json') || key.includes('/plans/')) return textOf(plan)
   if (key.endsWith('approval.json') || key.includes('/approvals/'))
     return approvalText(approvalOf(plan, pick % 2 === 0 ? forever : { ...forever, by: 'policy' }))
   if (key.endsWith('run.json')) {
@@ -192,27 +200,25 @@ interface Forgery {
 function forge(objects: Objects, { key: index, kind, pick, text }: Forgery): void {
   const key = keys[index % keys.length] ?? ''
   const plan = plans[pick % plans.length] ?? evil
-  const versions = [...base.versions.values()].flat()
-  const authentic = versions[pick % versions.length]?.toString('utf8') ?? ''
+  const other = authentic[pick % authentic.length] ?? ''
   const older = base.versions.get(key) ?? []
   const [pattern, by] = mutations[pick % mutations.length] ?? [/x/, '']
-  const content: Record<Exclude<Forgery['kind'], 'gone'>, string | undefined> = {
-    text,
-    crafted: crafted(key, plan, pick),
-    'crafted-sealed': crafted(key, plan, pick).replace(/\}\n$/, sealOf(authentic)),
-    mutated: (objects.get(key) ?? Buffer.from(authentic)).toString('utf8').replace(pattern, by),
-    moved: authentic,
-    old: older[pick % Math.max(older.length, 1)]?.toString('utf8'),
+  const content: Record<Forgery['kind'], () => string | undefined> = {
+    text: () => text,
+    crafted: () => crafted(key, plan, pick),
+    'crafted-sealed': () => crafted(key, plan, pick).replace(/\}\n$/, sealOf(other)),
+    mutated: () => (objects.get(key)?.toString('utf8') ?? other).replace(pattern, by),
+    moved: () => other,
+    old: () => older[pick % Math.max(older.length, 1)]?.toString('utf8'),
+    gone: () => undefined,
   }
-  const written = kind === 'gone' ? undefined : content[kind]
+  const written = content[kind]()
   if (written === undefined) objects.delete(key)
   else objects.set(key, Buffer.from(written))
 }
 
 /** All of a run that fits together, with seals of other objects: the most that an attacker without a key can do. */
 function forgeRun(objects: Objects, plan: Plan, pick: number): void {
-  const seals = [...base.versions.values()].flat().map(body => sealOf(body.toString('utf8')))
-  const stolen = seals.filter(seal => seal !== '}\n')
   for (const key of runKeys(plan)) {
     const seal = stolen[pick % stolen.length] ?? '}\n'
     const text = crafted(key, plan, pick).replace(/\}\n$/, seal)
@@ -220,7 +226,7 @@ function forgeRun(objects: Objects, plan: Plan, pick: number): void {
     const sealed = key.endsWith('/approval.json') ? text.replace(/\}\n$/, seal) : text
     objects.set(key, Buffer.from(sealed))
   }
-  objects.set(`remediation/plans/${plan.digest}.json`, Buffer.from(planText(plan)))
+  objects.set(`remediation/plans/${plan.digest}.json`, Buffer.from(textOf(plan)))
 }
 
 /** Everything of a run and its approval as it was after that many writes; its mark is deleted. */

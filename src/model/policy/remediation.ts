@@ -137,7 +137,7 @@ const autoOf = (plannableFields: readonly string[]) =>
     })
     .nullable()
     .describe(
-      'plans that the policy approves without a person; default: none. It never approves a plan that makes a kubelet evict at once',
+      'plans that the policy approves without a person; default: none. It never approves a plan that makes a kubelet evict at once. A stack with applierArns refuses it',
     )
 
 /** @param plannableFields  KubeletConfiguration fields that a plan may change */

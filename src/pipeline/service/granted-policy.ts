@@ -104,7 +104,11 @@ function grantedRemediation(
     refuse('remediation.mode', [remediation.mode], 'remediation (HIGHWATER_REMEDIATION)')
   const isAutoRefused = remediation.auto !== null && !approvals
   if (isAutoRefused)
-    refuse('remediation.auto', ['approvals'], 'applierArns (HIGHWATER_SHARES_RUN_KEY)')
+    refuse(
+      'remediation.auto',
+      ['approvals by the policy, because those identities could seal them'],
+      'applierArns (HIGHWATER_SHARES_RUN_KEY)',
+    )
   return {
     ...remediation,
     ...(isPlanRefused && { mode: 'off' }),

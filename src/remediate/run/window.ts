@@ -25,17 +25,29 @@ function minutesOf(time: string): number {
   return hours * 60 + minutes
 }
 
+/** By time zone: one takes a hundred times as long to make as to use. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatIn(timeZone: string): Intl.DateTimeFormat {
+  const format =
+    formats.get(timeZone) ??
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      weekday: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    })
+  formats.set(timeZone, format)
+  return format
+}
+
 /** `day` from Monday, 0. */
 function wallClock(now: Date, timeZone: string): { day: number; minutes: number } {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    weekday: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  })
   const parts = Object.fromEntries(
-    format.formatToParts(now).map(({ type, value }) => [type, value]),
+    formatIn(timeZone)
+      .formatToParts(now)
+      .map(({ type, value }) => [type, value]),
   )
   const day = weekdays.map(String).indexOf((parts.weekday ?? '').toLowerCase())
   return { day, minutes: (Number(parts.hour) * 60 + Number(parts.minute)) % dayMinutes }

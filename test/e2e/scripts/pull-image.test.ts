@@ -35,8 +35,11 @@ function nodeWith(images: Images, platform = first, registry = [source]) {
     Source: source,
     Name: name,
   }
-  const send = (Action: string, changed: Record<string, string> = {}): Promise<Sent> =>
-    node.send({ ...parameters, Action, ...changed })
+  const send = (
+    Action: string,
+    changed: Record<string, string> = {},
+    environment: Record<string, string> = {},
+  ): Promise<Sent> => node.send({ ...parameters, Action, ...changed }, environment)
   return { node, send, images: () => JSON.parse(node.told('images.json')) as Images }
 }
 const outcomeOf = ({ answer }: Sent) => answer?.outcome ?? 'no answer'
@@ -85,11 +88,20 @@ describe('an image that is missing', () => {
   it('is taken away again where the kubelet would not find it', generous, async () => {
     const { node, send, images } = nodeWith({})
     node.tell('unseen', '')
-    expect((await send('apply')).answer).toMatchObject({
+    // By the script's own clock, on which each nap takes a minute: it tries again until five have passed.
+    node.tell('clock', '1700000000\n')
+    const clock = node.world('clock')
+    node.tool(
+      'date',
+      `case $* in +%s) read -r now <${clock}; echo "$now" ;; *) echo 2026-11-21T12:00:00Z ;; esac`,
+    )
+    node.tool('sleep', `read -r now <${clock}; echo "$((now + 60))" >${clock}`)
+    expect((await send('apply', {}, { HIGHWATER_PACE: '' })).answer).toMatchObject({
       outcome: 'restored',
       reason: expect.stringContaining('would not find'),
     })
     expect(images()).toEqual({})
+    expect(node.told('calls').match(/^crictl inspecti/gm)).toHaveLength(6)
   })
 
   it('comes wherever the node was broken off, and goes without a trace', {

@@ -1,21 +1,25 @@
 /** EBS volumes of nodes: one question to EC2 for as many instances as a filter takes. */
 import { Ec2Api } from '#clients/ec2.ts'
+import { readErrorOf } from '#clients/failure.ts'
 import { attachedFilter, attachedInstancesMax } from '#facts/aws/cluster-resources.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isRawObject, type NodeRecord, type RawObject, type ReadError } from '#model/record.ts'
 import type { ClusterInAws } from './collector.ts'
 
 const timeoutMs = 20_000
+const lateMessage = `EC2 did not list the volumes of the nodes within ${timeoutMs / 1000} s`
 
-/** Volumes of the nodes of an account, by instance; null: EC2 did not answer. */
-type Attached = ReadonlyMap<string, RawObject[]> | null
+/** Volumes of the nodes of an account, by instance; or why EC2 did not list them. */
+type Attached = ReadonlyMap<string, RawObject[]> | ReadError
 
 export interface ListedNode {
   node: KubernetesNode
-  /** Never rejects. Null: not known. */
-  volumes: Promise<RawObject[] | null>
+  /** `volumes`, or the reason why they are not known; never rejects. Empty: EC2 is not asked. */
+  volumes: Promise<PartsOfVolumes>
 }
+
+type PartsOfVolumes = Pick<NodeRecord, 'volumes' | 'errors'>
 
 /** The nodes in their order. @param aws null: volumes are not read */
 export async function* withVolumes(
@@ -45,10 +49,13 @@ function* listed(
     yield {
       node,
       volumes: Promise.resolve(attached).then(known =>
-        known === null || id === null ? null : (known.get(id) ?? []),
+        known === null || id === null ? {} : partsOf(known, id),
       ),
     }
 }
+
+const partsOf = (attached: Attached, id: string): PartsOfVolumes =>
+  'what' in attached ? { errors: [attached] } : { volumes: attached.get(id) ?? [] }
 
 /** A hybrid node has an id of SSM. */
 function ec2Instance(node: KubernetesNode): string | null {
@@ -63,7 +70,8 @@ async function attachedTo(
 ): Promise<Attached> {
   const ec2 = new Ec2Api(region, credentials)
   // Every node of the batch waits for this answer.
-  const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const within = AbortSignal.any([signal, timeout])
   const volumes = new Map<string, RawObject[]>()
   try {
     for await (const page of ec2.volumes([attachedFilter(ids)], within))
@@ -73,9 +81,9 @@ async function attachedTo(
           volumes.set(String(InstanceId), [...known, { ...volume, Device }])
         }
     return volumes
-  } catch {
-    // The list of unattached volumes needs the same right: its failure has the reason.
-    return null
+  } catch (error) {
+    const isLate = timeout.aborted && !signal.aborted
+    return readErrorOf('volumes', isLate ? new Error(lateMessage) : error)
   } finally {
     ec2.close()
   }

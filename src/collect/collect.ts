@@ -315,12 +315,11 @@ async function readNode(
   return () => {
     const errors: ReadError[] = []
     const record: NodeRecord = { kind: 'Node', cluster, at, mode, ...prune({ node }), errors }
-    for (const parse of received) {
-      const { errors: failures = [], ...answers } = prune(parse())
+    for (const parts of [...received.map(parse => parse()), attached]) {
+      const { errors: failures = [], ...answers } = prune(parts)
       Object.assign(record, answers)
       errors.push(...failures)
     }
-    if (attached !== null) Object.assign(record, prune({ volumes: attached }))
     return record
   }
 }

@@ -122,4 +122,6 @@ export interface NodeLedger {
   freeable: Freeable
   /** By device, up to eight; null: not read; empty: EC2 lists none. */
   volumes: NodeVolume[] | null
+  /** Why they were not read; null: they were, or EC2 was not asked. */
+  volumesUnread: string | null
 }

@@ -40,6 +40,7 @@ export type UnreadPart =
   | 'nodegroups'
   | `nodegroup ${string}`
   | 'launchTemplates'
+  | 'volumes'
 
 /** Why something could not be read. Code reads `what` and `status`; `message` is for people. */
 export interface ReadError {

@@ -17,12 +17,15 @@ const policy = {
 const ofCluster = (count: number, more: Partial<Scenario> = {}): Scenario =>
   scenario([{ name: 'c', nodes: nodes(count) }], more)
 
-async function volumesRead(depth?: ReadDepth): Promise<NodeRecord['volumes'][]> {
+async function nodesRead(depth?: ReadDepth): Promise<NodeRecord[]> {
   const { signal } = new AbortController()
   const options = { policy, selection: everything, signal, ...(depth && { depth }) }
   const records = await Array.fromAsync(liveFleet(options))
-  return records.flatMap(record => (record.kind === 'Node' ? [prune(record).volumes] : []))
+  return records.flatMap(record => (record.kind === 'Node' ? [prune(record) as NodeRecord] : []))
 }
+
+const volumesRead = async (depth?: ReadDepth) =>
+  (await nodesRead(depth)).map(({ volumes }) => volumes)
 
 describe('the EBS volumes of nodes', () => {
   it('are read page by page, with as many instances in one question as a filter takes', {
@@ -45,7 +48,16 @@ describe('the EBS volumes of nodes', () => {
 
   it('are not known where EC2 may not be asked, and not read where less is wanted', async () => {
     await labOf([ofCluster(2, { ec2Denied: ['ec2:DescribeVolumes'] })])
-    expect(await volumesRead()).toEqual([undefined, undefined])
+    const denied = await nodesRead()
+    expect(denied.map(({ volumes }) => volumes)).toEqual([undefined, undefined])
+    for (const { errors } of denied)
+      expect(errors).toEqual([
+        {
+          what: 'volumes',
+          message: expect.stringContaining('ec2:DescribeVolumes'),
+          refusal: 'right',
+        },
+      ])
     await labOf([ofCluster(2)])
     expect(await volumesRead('summary')).toEqual([undefined, undefined])
   })

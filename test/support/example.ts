@@ -37,6 +37,8 @@ export interface NodeExample {
   /** GiB by holder on its one disk of 100 GiB, all measured on the node. */
   held?: Partial<Record<DiskHolder, number>>
   volumes?: NodeLedger['volumes'] | undefined
+  /** Why the volumes were not read. */
+  volumesUnread?: string
   node?: NodeSubject['node']
   pods?: NodeSubject['pods']
   /** Null: not read. */
@@ -214,6 +216,7 @@ function ledgerOf(held: NonNullable<NodeExample['held']>): NodeLedger {
     owners: [],
     namespaces: [],
     volumes: null,
+    volumesUnread: null,
     freeable: {
       nextImageGcBytes: null,
       unusedImageBytes: null,
@@ -251,7 +254,11 @@ export function exampleSubject(
     containerGC: example.containerGC ?? null,
     localStorageEvictions: example.localStorageEvictions ?? [],
     allocatable: example.allocatable ?? null,
-    ledger: { ...ledgerOf(example.held ?? {}), volumes: example.volumes ?? null },
+    ledger: {
+      ...ledgerOf(example.held ?? {}),
+      volumes: example.volumes ?? null,
+      volumesUnread: example.volumesUnread ?? null,
+    },
     node: example.node ?? {},
     pods: example.pods === undefined ? [] : example.pods,
     summary: example.summary === undefined ? {} : example.summary,

@@ -32,6 +32,7 @@ export function nodeLedger(
     ...largest(pods?.pods ?? []),
     freeable: freeableOf(node, filesystems, prediction, pods),
     volumes: volumesOf(node.input),
+    volumesUnread: node.input.errors.find(({ what }) => what === 'volumes')?.message ?? null,
   }
 }
 

@@ -16,12 +16,16 @@ import { costText } from './garbage-words.ts'
 import { sizeAdvice } from './size-advice.ts'
 
 const nameLimit = 80
+const reasonLimit = 300
 const gibibyte = 1024 ** 3
 const briefRows = 4
 /** A line below this share of the used bytes is added to "other". */
 const shownShare = 0.002
 
 const diskFamilies: ReadonlySet<Family> = new Set(['image-gc', 'eviction', 'logs', 'container-gc'])
+const diskDiffersFromNodeClass = 'disk-differs-from-node-class'
+const isAboutDisk = ({ family, rule }: Finding) =>
+  diskFamilies.has(family) || rule === diskDiffersFromNodeClass
 
 /** Null: no such node. @param limit nodes beyond it are counted */
 export function ledgersView(
@@ -31,7 +35,7 @@ export function ledgersView(
 ) {
   const { words, line } = language
   const findings = document.findings
-    .filter(({ family }) => diskFamilies.has(family))
+    .filter(isAboutDisk)
     .toSorted(worstFirst)
     .map((finding, rank) => ({ finding, rank }))
   const byCluster = Map.groupBy(findings, ({ finding }) => finding.cluster)
@@ -50,6 +54,7 @@ export function ledgersView(
       name: words.ledger.onNode(line(node.identity.name, nameLimit), line(node.cluster, nameLimit)),
       brief: briefOf(ledger, language),
       short: fillText(ledger, language),
+      volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],
       ledger: {
         ...ledgerView(ledger, language),
         free: [...freeTexts(ledger.freeable, language), ...idleImages(node, assumptions, language)],
@@ -116,14 +121,17 @@ function ledgerView(ledger: NodeLedger, language: Language) {
       words.ledger.group(groupName(group, language), language.bytes(group.bytes), group.pods),
     ),
     free: freeTexts(ledger.freeable, language),
-    volumes: volumeTexts(ledger.volumes, language),
+    volumes: volumeTexts(ledger, language),
   }
 }
 
 /** `/dev/xvda: gp3, 100 GiB, 3,000 IOPS (vol-0a1b)`. */
-function volumeTexts(volumes: NodeLedger['volumes'], { words: all, line, ...language }: Language) {
+function volumeTexts(
+  { volumes, volumesUnread }: NodeLedger,
+  { words: all, line, ...language }: Language,
+) {
   const { volumes: words } = all.ledger
-  if (volumes === null) return [words.unread]
+  if (volumes === null) return [words.unread(volumesUnread && line(volumesUnread, reasonLimit))]
   if (volumes.length === 0) return [words.none]
   const name = (text: string | null) => (text === null ? null : line(text, nameLimit))
   return volumes.map(({ volumeId, device, type, sizeBytes, iops }) => {

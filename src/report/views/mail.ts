@@ -123,10 +123,13 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
   return (
     view && {
       title: language.words.ledger.title,
-      list: view.nodes.map(({ name, short, brief }) => ({
+      list: view.nodes.map(({ name, short, brief, volumes }) => ({
         name: fold(name, 100),
         short: fold(short, 200),
-        text: fold(language.words.clauses(brief), 500),
+        text: fold(
+          language.words.clauses([...brief, ...volumes.map(language.words.ledger.volumes.brief)]),
+          600,
+        ),
       })),
       leftOut: view.leftOut,
     }

@@ -224,6 +224,12 @@ describe('the lines', () => {
   })
 })
 
+it('keeps the reason why EC2 did not list the volumes', () => {
+  const errors = [{ what: 'volumes' as const, message: 'ec2:DescribeVolumes is denied' }]
+  const { volumes, volumesUnread } = ledgerOf({ ...real('single-disk'), errors })
+  expect({ volumes, volumesUnread }).toEqual({ volumes: null, volumesUnread: errors[0]?.message })
+})
+
 describe('who', () => {
   it('is the largest pods with what they use it for, and their requests', () => {
     const record = real('single-disk')

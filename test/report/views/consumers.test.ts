@@ -15,6 +15,7 @@ const on = (name: string, group: string, owners: NodeLedger['owners']) =>
       schema: 'highwater.ledger/1',
       filesystems: [],
       volumes: null,
+      volumesUnread: null,
       pods: [],
       owners,
       namespaces: owners.map(({ namespace, bytes }) => ({

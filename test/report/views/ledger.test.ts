@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RememberedImage } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
@@ -18,7 +18,15 @@ const freeable = {
 }
 const ledger = {
   schema: 'highwater.ledger/1' as const,
-  ...{ filesystems: [], pods: [], owners: [], namespaces: [], freeable, volumes: null },
+  ...{
+    filesystems: [],
+    pods: [],
+    owners: [],
+    namespaces: [],
+    freeable,
+    volumes: null,
+    volumesUnread: null,
+  },
 }
 
 function freeWith(images: RememberedImage[], idleImageDays: number): string[] {
@@ -50,4 +58,38 @@ it('names the bytes of images that no container used for the days of the policy'
   )
   expect(freeWith(images, 8)[1]).toContain('1.0 GiB')
   expect(freeWith(images, 90)).toHaveLength(1)
+})
+
+describe('the EBS volumes of a node', () => {
+  const shown = (more: object, rule = {}) => {
+    const node = auditedNode('a', sharedDisk(60), { ledger: { ...ledger, ...more } })
+    const on = finding('low', {
+      ...{ family: 'image-gc', cluster: node.cluster, nodes: { count: 1, sample: ['a'] } },
+      ...rule,
+    })
+    const document = findingsDocument({ findings: [on] })
+    const [first] = ledgersView({ document, nodes: [node], assumptions }, 1, english)?.nodes ?? []
+    return first
+  }
+  const gp3 = { volumeId: 'vol-1', device: '/dev/xvda', type: 'gp3', sizeBytes: GiB, iops: 3000 }
+
+  it('have their ids on the page and in the mail', () => {
+    const text = '/dev/xvda: gp3, 1.0\u00a0GiB, 3,000 IOPS (vol-1)'
+    expect(shown({ volumes: [gp3] })?.ledger.volumes).toEqual([text])
+    expect(shown({ volumes: [gp3] })?.volumes).toEqual([text])
+    expect(shown({ volumes: [] })?.volumes).toEqual([])
+  })
+
+  it('are unknown for the reason that EC2 gave', () => {
+    const volumesUnread = 'ec2:DescribeVolumes is denied'
+    expect(shown({ volumesUnread })?.ledger.volumes).toEqual([`unknown: ${volumesUnread}`])
+    expect(shown({ volumesUnread })?.volumes).toEqual([])
+  })
+
+  it('are shown where the disk differs from the node class', () => {
+    const about = (rule: string) =>
+      shown({ volumes: [gp3] }, { family: 'configuration', rule })?.volumes
+    expect(about('disk-differs-from-node-class')).toHaveLength(1)
+    expect(about('invalid-kubelet-configuration')).toBeUndefined()
+  })
 })

@@ -4,7 +4,7 @@ import { contextRule, line } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
 import { amountOf } from '#judge/values.ts'
 import type { NodeClass } from '#model/cluster-input.ts'
-import type { NodeLedger } from '#model/disk-ledger.ts'
+import type { NodeVolume } from '#model/disk-ledger.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 
@@ -41,10 +41,12 @@ export const diskDiffersFromNodeClass = contextRule({
     className: declaredNode({ identity, node }).nodeClass.name,
     template: declaredNode({ identity, node }).template,
     capacityBytes: disks.nodefs?.capacityBytes ?? null,
-    volumes: ledger?.volumes ?? null,
+    volumes: ledger?.volumes?.map(({ volumeId: _, ...volume }) => volume) ?? null,
+    volumesUnread: ledger?.volumesUnread ?? null,
   }),
 
-  *judge({ capacityBytes, volumes, owner, group, className, template, amiFamily }, context) {
+  *judge(fact, context) {
+    const { capacityBytes, owner, group, className, template, amiFamily } = fact
     const volume =
       owner === 'karpenter'
         ? volumeOfClass(className, amiFamily, context)
@@ -59,19 +61,28 @@ export const diskDiffersFromNodeClass = contextRule({
       evidence: [
         line('declared', volume.where, exactBytes(volume.sizeBytes)),
         line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
-        ...volumeEvidence(volumes),
+        ...volumeEvidence(fact),
       ],
     }
   },
 })
 
-const volumeEvidence = (volumes: NodeLedger['volumes']): Evidence[] =>
-  volumes?.map(({ volumeId, device, type, sizeBytes, iops }) => {
+/** Without ids: each node has its own, and equal facts are kept once. The node's ledger has them. */
+interface VolumesOfNode {
+  volumes: Omit<NodeVolume, 'volumeId'>[] | null
+  volumesUnread: string | null
+}
+
+const volumeEvidence = ({ volumes, volumesUnread }: VolumesOfNode): Evidence[] =>
+  volumes?.map(({ device, type, sizeBytes, iops }) => {
     const size = sizeBytes === null ? 'unknown size' : exactBytes(sizeBytes)
-    const rate = `${iops ?? 'unknown'} IOPS`
-    const value = `${bounded(volumeId ?? '?', 40)}, ${bounded(type ?? 'unknown type', 20)}, ${size}, ${rate}`
+    const value = `${bounded(type ?? 'unknown type', 20)}, ${size}, ${iops ?? 'unknown'} IOPS`
     return line('object', `EBS volume ${bounded(device ?? '?', 40)}`, value)
-  }) ?? [line('object', 'EBS volumes', 'unknown')]
+  }) ?? [
+    volumesUnread === null
+      ? line('object', 'EBS volumes', 'unknown')
+      : line('unread', 'EBS volumes', bounded(volumesUnread)),
+  ]
 
 interface NodegroupNode {
   group: string

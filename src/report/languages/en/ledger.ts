@@ -83,7 +83,9 @@ const ledger = {
   volumes: {
     title: 'EBS volumes',
     none: 'EC2 lists none',
-    unread: 'unknown: EC2 did not report them',
+    /** Null: no reason is known. */
+    unread: (reason: string | null) => `unknown: ${reason ?? 'EC2 did not report them'}`,
+    brief: (volume: string) => `EBS ${volume}`,
     /** Null: unknown. */
     volume: (
       device: string | null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { diskDiffersFromNodeClass } from '#judge/rules/configuration/disk-differs-from-node-class.ts'
 import type { NodeLedger } from '#model/disk-ledger.ts'
-import type { ContextExample } from '#test/example.ts'
+import { type ContextExample, exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
@@ -22,12 +22,31 @@ describe('disk-differs-from-node-class', () => {
       {
         kind: 'object',
         what: 'EBS volume /dev/xvda',
-        value: 'vol-1, gp3, 100.0 GiB (107374182400 bytes), 3000 IOPS',
+        value: 'gp3, 100.0 GiB (107374182400 bytes), 3000 IOPS',
       },
     ])
     expect(evidenceOf(undefined)).toEqual([
       { kind: 'object', what: 'EBS volumes', value: 'unknown' },
     ])
+  })
+
+  it('keeps one fact for nodes that differ only in the ids of their volumes', () => {
+    const factOf = (volumeId: string) =>
+      diskDiffersFromNodeClass.fact(
+        exampleSubject({
+          volumes: [{ volumeId, device: '/dev/xvda', type: 'gp3', sizeBytes: 2 ** 36, iops: 3000 }],
+        }),
+      )
+    expect(factOf('vol-1')).toEqual(factOf('vol-2'))
+    expect(factOf('vol-1')).toMatchObject({ volumes: [{ type: 'gp3', iops: 3000 }] })
+  })
+
+  it('names the reason why the volumes were not read', () => {
+    const example = { ...declares(200), volumesUnread: 'ec2:DescribeVolumes is denied' }
+    const outcome = outcomeIn(diskDiffersFromNodeClass, example)
+    expect(outcome.state === 'fail' && outcome.failing.evidence.at(-1)).toEqual({
+      ...{ kind: 'unread', what: 'EBS volumes', value: 'ec2:DescribeVolumes is denied' },
+    })
   })
 
   const nodeClass = (spec: object): ContextExample => ({

@@ -1,16 +1,9 @@
 /** What holds a node's disks, who uses them and what can be freed: for the page, the mail and the terminal alike. */
-import type {
-  FilesystemLedger,
-  Freeable,
-  GroupDiskUse,
-  LedgerLine,
-  NodeLedger,
-  PodDiskUse,
-} from '#model/disk-ledger.ts'
+import type { FilesystemLedger, Freeable, LedgerLine, NodeLedger } from '#model/disk-ledger.ts'
 import type { Family, Finding } from '#model/finding.ts'
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { consumerRows } from './consumers.ts'
+import { consumerRows, groupName, podText } from './consumers.ts'
 import { worstFirst } from './findings.ts'
 import { costText } from './garbage-words.ts'
 import { sizeAdvice } from './size-advice.ts'
@@ -208,30 +201,6 @@ function rowOf(
     source: words.sources[source],
     sharePercent: ((100 * bytes) / Math.max(1, usedBytes)).toFixed(1),
   }
-}
-
-function podText(pod: PodDiskUse, language: Language): string {
-  const { ledger: words } = language.words
-  const { bytes, line } = language
-  const uses = [
-    [pod.layerBytes, words.uses.layer] as const,
-    [pod.logBytes, words.uses.log] as const,
-    [pod.volumeBytes, words.uses.volume] as const,
-  ]
-  const known = (amount: number | null) => (amount === null ? null : bytes(amount))
-  return words.pod(
-    line(`${pod.namespace}/${pod.name}`, nameLimit),
-    pod.owner === null ? null : line(pod.owner, nameLimit),
-    bytes(pod.bytes),
-    uses.filter(([amount]) => amount > 0).map(([amount, text]) => text(bytes(amount))),
-    words.asks(known(pod.requestBytes), known(pod.limitBytes)),
-  )
-}
-
-/** `Deployment shop/web`. */
-function groupName({ namespace, owner }: GroupDiskUse, { line }: Language): string {
-  const [kind = '', ...rest] = (owner ?? '').split(' ')
-  return line(owner === null ? namespace : `${kind} ${namespace}/${rest.join(' ')}`, nameLimit)
 }
 
 const freeFields = [

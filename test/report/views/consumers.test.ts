@@ -8,7 +8,17 @@ const use = (namespace: string, owner: string | null, gib: number) => ({
   ...{ namespace, owner, pods: 1 },
   bytes: gib * GiB,
 })
-const on = (name: string, group: string, owners: NodeLedger['owners']) =>
+const pod = (namespace: string, name: string, gib: number, logGib = 0) => ({
+  ...{ namespace, name, owner: null, bytes: gib * GiB },
+  ...{ layerBytes: (gib - logGib) * GiB, logBytes: logGib * GiB, volumeBytes: 0 },
+  ...{ requestBytes: GiB, limitBytes: null },
+})
+const on = (
+  name: string,
+  group: string,
+  owners: NodeLedger['owners'],
+  pods: NodeLedger['pods'] = [],
+) =>
   auditedNode(name, nothingPredicted, {
     identity: { group: nodegroup(group) },
     ledger: {
@@ -16,7 +26,7 @@ const on = (name: string, group: string, owners: NodeLedger['owners']) =>
       filesystems: [],
       volumes: null,
       volumesUnread: null,
-      pods: [],
+      pods,
       owners,
       namespaces: owners.map(({ namespace, bytes }) => ({
         namespace,
@@ -32,7 +42,7 @@ const on = (name: string, group: string, owners: NodeLedger['owners']) =>
   })
 
 describe('the largest consumers of a fleet', () => {
-  it('are the largest owner of each nodegroup, then the namespaces, summed over nodes', () => {
+  it('are the largest owners of each nodegroup, then of each namespace, summed over nodes', () => {
     const rows = consumerRows(
       [
         on('a', 'web', [use('shop', 'Deployment cart', 3), use('log', 'DaemonSet agent', 2)]),
@@ -44,17 +54,37 @@ describe('the largest consumers of a fleet', () => {
     expect(rows).toEqual([
       ['prod-eu / batch', 'Job jobs/import', '≥ 9.0 GiB'],
       ['prod-eu / web', 'DaemonSet log/agent', '≥ 6.0 GiB'],
+      ['prod-eu / web', 'Deployment shop/cart', '≥ 3.0 GiB'],
       ['prod-eu', 'namespace jobs', '≥ 9.0 GiB'],
+      ['prod-eu', 'Job jobs/import', '≥ 9.0 GiB'],
       ['prod-eu', 'namespace log', '≥ 6.0 GiB'],
+      ['prod-eu', 'DaemonSet log/agent', '≥ 6.0 GiB'],
       ['prod-eu', 'namespace shop', '≥ 3.0 GiB'],
+      ['prod-eu', 'Deployment shop/cart', '≥ 3.0 GiB'],
     ])
   })
 
-  it('are none without a ledger, and never more than ten of each', () => {
+  it('have their largest five pods, with what they use, their requests and limits', () => {
+    const pods = Array.from({ length: 4 }, (_, index) => pod('shop', `cart-${index}`, index + 1, 1))
+    const rows = consumerRows(
+      [on('a', 'web', [], pods), on('b', 'web', [], [pod('log', 'agent', 9), pod('log', 'b', 8)])],
+      english,
+    ).filter(({ consumer }) => consumer.includes('request'))
+    expect(rows.filter(({ place }) => place === 'prod-eu / web')).toHaveLength(5)
+    expect(rows.filter(({ place }) => place === 'prod-eu')).toHaveLength(6)
+    expect(rows[2]).toEqual({
+      place: 'prod-eu / web',
+      consumer:
+        'shop/cart-3: 4.0\u00a0GiB, 3.0\u00a0GiB written into containers, 1.0\u00a0GiB of logs; request 1.0\u00a0GiB, limit none',
+      bytes: '4.0\u00a0GiB',
+    })
+  })
+
+  it('are none without a ledger, and never more than ten nodegroups and namespaces', () => {
     expect(consumerRows([auditedNode('a', nothingPredicted)], english)).toEqual([])
     const many = Array.from({ length: 12 }, (_, index) =>
       on(`n${index}`, `group-${index}`, [use(`space-${index}`, 'Job one', index + 1)]),
     )
-    expect(consumerRows(many, english)).toHaveLength(20)
+    expect(consumerRows(many, english)).toHaveLength(30)
   })
 })

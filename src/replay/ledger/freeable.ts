@@ -25,7 +25,10 @@ export function freeableOf(
   const unusedImageBytes = areImagesKnown ? sumOf('images-unused') : null
   const deadContainerBytes = isMeasured || hasNoDead ? sumOf('dead-containers') : null
   const debrisBytes = isMeasured ? sumOf('log-debris', 'orphaned-pods', 'leftover-snapshots') : null
-  const unrotatedLogBytes = unrotatedBytes(node, pods)
+  const aboveRotation = unrotatedBytes(node, pods)
+  // Part of a line, as all others: the sum is never more than the used bytes.
+  const unrotatedLogBytes =
+    aboveRotation === null ? null : Math.min(aboveRotation, sumOf('container-logs'))
   const parts = [unusedImageBytes, deadContainerBytes, debrisBytes, unrotatedLogBytes]
   return {
     nextImageGcBytes: nextRoundBytes(node, imageGC, unusedImageBytes),

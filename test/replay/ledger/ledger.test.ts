@@ -224,6 +224,17 @@ describe('the lines', () => {
   })
 })
 
+it('never frees more than is used, whatever sizes of logs the statistics have', () => {
+  const record = real('single-disk')
+  const { node, pods } = record.summary as { node: RawObject; pods: RawObject[] }
+  const logs = { usedBytes: 9e15 }
+  const hostile = pods.map(pod => ({ ...pod, containers: [{ name: 'a', logs }] }))
+  const ledger = ledgerOf({ ...record, summary: { node, pods: hostile } })
+  const used = ledger.filesystems.reduce((sum, { usedBytes }) => sum + usedBytes, 0)
+  expect(ledger.freeable.unrotatedLogBytes).toBeGreaterThan(0)
+  expect(ledger.freeable.totalBytes).toBeLessThanOrEqual(used)
+})
+
 it('keeps the reason why EC2 did not list the volumes', () => {
   const errors = [{ what: 'volumes' as const, message: 'ec2:DescribeVolumes is denied' }]
   const { volumes, volumesUnread } = ledgerOf({ ...real('single-disk'), errors })

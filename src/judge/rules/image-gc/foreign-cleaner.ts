@@ -7,7 +7,12 @@ import type { KubernetesPod } from '#model/kubernetes.ts'
 /** Repositories of programs that delete images, without their registry. */
 const cleanerImage =
   /\/(?:eraser(?:-dev)?\/(?:remover|collector|eraser-manager)|docker-gc(?:-cron)?|docker-cleanup|containerd-gc)(?:[:@]|$)/
-const runtimeSocket = /\/(?:containerd|docker|dockershim|crio)\.sock$/
+/** The socket of a runtime, or its folder. */
+const runtimePath = /\/(?:containerd|docker|dockershim|crio)(?:\.sock)?\/?$/
+/** With the root of the host a program can do anything: its name has to speak of images, too. */
+const ofImages = /image|docker|containerd|crictl|nerdctl/
+/** Of a CronJob: its name and the minutes since 1970. */
+const cronJobRun = /-\d{8,10}$/
 const cleanerName = /(?:^|[-_./])(?:clean(?:er|up)?|prune[rs]?|gc|purge[rs]?)(?:[-_.:@]|$)/
 
 export const foreignCleaner = nodeRule({
@@ -17,11 +22,12 @@ export const foreignCleaner = nodeRule({
   needs: ['pods'],
   title: 'A pod deletes images behind the kubelet',
   why: 'Eraser, docker-gc and pods that prune through the socket of the runtime ignore the thresholds and image ages of the kubelet. They delete images that the next pod pulls again, and the records of the kubelet are wrong until its next detection.',
-  fix: 'Remove the pod and let image GC of the kubelet do it: set its thresholds and imageMaximumGCAge. A pod is known by its image, or by its name together with a mount of the socket: its command is not read.',
+  fix: 'Remove the pod and let image GC of the kubelet do it: set its thresholds and imageMaximumGCAge. A pod is known by its image, or by its name together with a mount of the runtime or the host: its command is not read. Crontabs of the host are not read.',
   sources: [
     'pkg/kubelet/images/image_gc_manager.go detectImages',
     'github.com/eraser-dev/eraser',
     'github.com/spotify/docker-gc',
+    'pkg/controller/cronjob/utils.go getJobName',
   ],
 
   *judge({ pods }) {
@@ -39,14 +45,23 @@ export const foreignCleaner = nodeRule({
 })
 
 function cleanersIn({ metadata, spec, status }: KubernetesPod): { name: string; why: string }[] {
-  if (isTerminalPhase(status?.phase)) return []
+  if (isTerminalPhase(status?.phase) && !isOfCronJob(metadata)) return []
   const name = bounded(`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, 120)
   const images = (spec?.containers ?? []).flatMap(({ image }) => (image ? [image] : []))
   const known = images.find(image => cleanerImage.test(canonicalName(image)))
   if (known !== undefined) return [{ name, why: bounded(known, 160) }]
-  const socket = spec?.volumes?.find(({ hostPath }) => runtimeSocket.test(hostPath?.path ?? ''))
-  const named = [metadata?.name ?? '', ...images].some(text => cleanerName.test(text))
-  return named && socket !== undefined
-    ? [{ name, why: `mounts ${bounded(socket.hostPath?.path ?? '', 100)}` }]
+  const names = [metadata?.name ?? '', ...images].filter(text => cleanerName.test(text))
+  const areOfImages = names.some(text => ofImages.test(text))
+  const mount = (spec?.volumes ?? [])
+    .map(({ hostPath }) => hostPath?.path ?? '')
+    .find(path => runtimePath.test(path) || (path === '/' && areOfImages))
+  return names.length > 0 && mount !== undefined
+    ? [{ name, why: `mounts ${bounded(mount, 100)}` }]
     : []
 }
+
+/** The next run comes. */
+const isOfCronJob = (metadata: KubernetesPod['metadata']): boolean =>
+  metadata?.ownerReferences?.some(
+    ({ kind, name }) => kind === 'Job' && cronJobRun.test(name ?? ''),
+  ) === true

@@ -22,10 +22,19 @@ itJudgesExamples(foreignCleaner, {
   good: examplePod('ghcr.io/shop/web:1', '/run/containerd/containerd.sock'),
 })
 
-const pod = (name: string, image: string, path: string | null, phase = 'Running') => ({
+const pod = (
+  name: string,
+  image: string,
+  path: string | null,
+  phase = 'Running',
+  job?: string,
+) => ({
   pods: [
     {
-      metadata: { namespace: 'ops', name },
+      metadata: {
+        ...{ namespace: 'ops', name },
+        ...(job && { ownerReferences: [{ kind: 'Job', name: job, controller: true }] }),
+      },
       spec: {
         containers: [{ name: 'main', image }],
         volumes: path === null ? [] : [{ name: 'socket', hostPath: { path } }],
@@ -46,6 +55,12 @@ describe('foreign-cleaner', () => {
     { ...pod('node-image-prune-x7', 'alpine:3', socket), is: 'fail' },
     { ...pod('node-image-prune-x7', 'alpine:3', null), is: 'pass' },
     { ...pod('node-image-prune-x7', 'alpine:3', '/var/log'), is: 'pass' },
+    { ...pod('node-image-prune-x7', 'alpine:3', '/run/containerd'), is: 'fail' },
+    { ...pod('node-image-prune-x7', 'alpine:3', '/'), is: 'fail' },
+    { ...pod('log-cleaner-x7', 'alpine:3', '/'), is: 'pass' },
+    { ...pod('prune-29384710-x7', 'alpine:3', socket, 'Succeeded', 'prune-29384710'), is: 'fail' },
+    { ...pod('prune-once-x7', 'alpine:3', socket, 'Succeeded', 'prune-once'), is: 'pass' },
+    { ...pod('web-29384710-x7', 'alpine:3', socket, 'Succeeded', 'web-29384710'), is: 'pass' },
     { ...pod('falco-4k2', 'falcosecurity/falco:0.40', socket), is: 'pass' },
   ])('of $pods.0.metadata.name with $pods.0.spec.containers.0.image: $is', ({ pods, is }) => {
     expect(outcomeOf(foreignCleaner, exampleSubject({ pods }), defaultPolicy).state).toBe(is)

@@ -276,6 +276,7 @@ async function historyOf(options: AuditOptions, policy: Policy): Promise<History
     isWhole: !isPart(options),
     isComparable: options.severity === undefined,
     scope: isEnumerated ? scopeOf(policy) : null,
+    now: new Date(),
     ...policy.history,
   })
 }

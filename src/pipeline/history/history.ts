@@ -51,6 +51,8 @@ export interface HistoryOptions {
   /** Id of the run, equal for every delivery of one tick. Runs are ordered by id. Absent: derived from the time of the snapshot. */
   runId?: string
   retentionDays: number
+  /** Of this machine. A saved snapshot may name a time to come: what is forgotten is old by both. Absent: the run is live. */
+  now?: Date
   /** False: a part of the fleet was selected. Then only that part is compared, and nothing is recorded. */
   isWhole: boolean
   /** False: findings were filtered by severity and would look fixed. Then nothing is compared. */
@@ -198,7 +200,7 @@ function comparedWith(
   { found, earlier }: Looked,
   run: AuditedRun,
   runId: string,
-  { retentionDays, isWhole, isComparable = true, scope }: HistoryOptions,
+  { retentionDays, now: clock, isWhole, isComparable = true, scope }: HistoryOptions,
 ): { result: Compared; kept: RunComparison | null } {
   const day = utcDay(run.document.run.takenAt)
   const more = earlier.unread.length - namedUnread
@@ -208,7 +210,8 @@ function comparedWith(
   const nodes = run.nodes.map(metNode)
   const fills = fillsOf(run.nodes, nodes, earlier)
   const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
-  const forgetBefore = dayBefore(day, retentionDays)
+  const today = clock === undefined ? day : utcDay(clock.toISOString())
+  const forgetBefore = dayBefore(day < today ? day : today, retentionDays)
   const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))
   const now = { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) }
   if (!isWhole) {

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { FindingsDocument } from '#model/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -215,6 +215,8 @@ describe('the store', () => {
     const store = temporaryFolder()
     const policy = join(temporaryFolder(), 'highwater.yaml')
     writeFileSync(policy, 'history: { retentionDays: 2 }\n')
+    onTestFinished(() => void vi.useRealTimers())
+    vi.setSystemTime(at(23, 8))
     for (const [day, hour] of [
       [20, 7],
       [21, 7],
@@ -234,6 +236,18 @@ describe('the store', () => {
       ['2026-11-23', '2026-11-23T07-00-00Z'],
     ])
     expect(keysIn(store).filter(key => key.includes('2026-11-20'))).toEqual([])
+  })
+
+  it('forgets nothing for a snapshot that names a time to come', async () => {
+    const store = temporaryFolder()
+    onTestFinished(() => void vi.useRealTimers())
+    vi.setSystemTime(at(22))
+    for (const day of [20, 21]) await audit(store, at(day), [badNode('a')])
+    const before = keysIn(store)
+    await audit(store, '9000-11-22T07:00:00Z', [badNode('a')])
+    expect(keysIn(store)).toEqual(expect.arrayContaining(before))
+    const trend = gunzipSync(readFileSync(join(store, 'history/trends/prod.json.gz'))).toString()
+    expect(trend).toContain('2026-11-20')
   })
 
   it('is not touched by a part of the fleet, which gets its first days all the same', async () => {

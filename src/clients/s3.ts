@@ -67,165 +67,178 @@ type Write = Pick<
 
 /** All methods throw RequestFailure with a message for people, or the signal's reason. */
 export function s3Store(options: S3StoreOptions): Store {
-  const {
-    bucket,
-    prefix,
-    region,
-    credentials,
-    kmsKeyId = null,
-    signal = new AbortController().signal,
-    backoffMs = defaultBackoffMs,
-    readMaxBytes,
-  } = options
-  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env
-  const client = countingSlowDowns(
-    'S3',
-    new S3Client({
-      region,
-      credentials,
-      maxAttempts: AWS_MAX_ATTEMPTS ? undefined : tries,
-      // A custom endpoint usually has no DNS name per bucket.
-      forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL),
-      logger: silent,
-      requestHandler: {
-        connectionTimeout: connectionTimeoutMs,
-        socketTimeout: options.idleTimeoutMs ?? defaultIdleTimeoutMs,
-      },
-    }),
-  )
+  const bucket = new Bucket(options)
+  const { prefix } = options
+  const full = (key: string) => prefix + checkKey(key)
+  return {
+    location: `s3://${options.bucket}/${prefix}`.replace(/\/$/, ''),
+    read: async key => bucket.read(full(key), options.readMaxBytes ?? storedLimitOf(key)),
+    async write(key, body, contentType) {
+      await bucket.put(full(key), { Body: body, ContentType: contentType })
+    },
+    create: async (key, body, contentType) =>
+      bucket.putIf(full(key), { Body: body, ContentType: contentType, IfNoneMatch: '*' }),
+    replace: async (key, body, contentType, version) =>
+      bucket.putIf(full(key), { Body: body, ContentType: contentType, IfMatch: version }),
+    writeFile: async (key, path, contentType) => bucket.putFile(full(key), path, contentType),
+    wasWritten: async key => bucket.hasVersions(full(key)),
+    async *list(keyPrefix) {
+      for await (const at of bucket.keys(prefix + keyPrefix)) yield at.slice(prefix.length)
+    },
+  }
+}
 
-  const explain = (error: AwsError) => s3Meaning(error, { bucket, region, kmsKeyId })
-  function call<T>(what: string, permission: string, run: () => Promise<T>): Promise<T> {
-    const grant = `${permission} on the bucket ${bucket} (and see that its policy does not deny it)`
-    return awsCall({ service: 'S3', what, region, grant, signal, explain }, run)
+/** Its keys are whole: they begin with the prefix of the store. */
+class Bucket {
+  readonly #name: string
+  readonly #region: string
+  readonly #kmsKeyId: string | null
+  readonly #signal: AbortSignal
+  readonly #backoffMs: number
+  readonly #client: S3Client
+
+  constructor(options: S3StoreOptions) {
+    this.#name = options.bucket
+    this.#region = options.region
+    this.#kmsKeyId = options.kmsKeyId ?? null
+    this.#signal = options.signal ?? new AbortController().signal
+    this.#backoffMs = options.backoffMs ?? defaultBackoffMs
+    this.#client = countingSlowDowns('S3', clientOf(options))
   }
 
-  const full = (key: string) => prefix + checkKey(key)
+  /** Null: there is no such key. */
+  async read(at: string, maxBytes: number): Promise<{ body: Buffer; version: string } | null> {
+    const permission = s3ReadPermissions.join(' and ')
+    const found = await this.#call(`GetObject ${at}`, permission, () => this.#get(at, maxBytes))
+    if (typeof found !== 'number') return found
+    throw tooLong(`${at} in the bucket ${this.#name}`, found, maxBytes)
+  }
 
-  const put = (at: string, write: Write) =>
-    client.send(
-      new PutObjectCommand({
-        Bucket: bucket,
-        Key: at,
-        CacheControl: 'no-store',
-        ...(kmsKeyId === null
-          ? { ServerSideEncryption: 'AES256' }
-          : { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
-        ...write,
-      }),
-      { abortSignal: signal },
-    )
+  put(at: string, write: Write): Promise<unknown> {
+    return this.#call(`PutObject ${at}`, 's3:PutObject', () => this.#send(at, write))
+  }
 
   /** False when the condition does not hold. */
-  const putIf = (at: string, write: Write): Promise<boolean> =>
-    call(`PutObject ${at}`, 's3:PutObject', async () => {
+  putIf(at: string, write: Write): Promise<boolean> {
+    return this.#call(`PutObject ${at}`, 's3:PutObject', async () => {
       for (let attempt = 1; ; attempt++) {
         try {
-          await put(at, write)
+          await this.#send(at, write)
           return true
         } catch (error) {
           const { name, status } = awsError(error)
           if (status === 412 || (write.IfMatch !== undefined && name === 'NoSuchKey')) return false
           // Another conditional write of the same key is running. Its end decides which one was first.
           if (status !== 409 || attempt > tries) throw error
-          await sleep(backoffMs * attempt, signal)
+          await sleep(this.#backoffMs * attempt, this.#signal)
         }
       }
     })
+  }
 
-  /** One try: the SDK does not repeat a stream. The checksum is computed before, so the body is sent unchanged. */
-  const putFile = async (at: string, path: string, write: Write): Promise<void> => {
-    const body = createReadStream(path)
-    try {
-      await call(`PutObject ${at}`, 's3:PutObject', () => put(at, { ...write, Body: body }))
-    } finally {
-      body.destroy()
+  /** The checksum is computed before, so the body is sent unchanged. */
+  async putFile(at: string, path: string, contentType: string): Promise<void> {
+    const { bytes, sha256 } = await digest(path)
+    if (bytes > s3PutObjectMaxBytes)
+      throw new Error(
+        `${path} has ${bytes} bytes, more than the ${s3PutObjectMaxBytes} that S3 takes at once`,
+      )
+    const write = { ContentType: contentType, ContentLength: bytes, ChecksumSHA256: sha256 }
+    // The SDK does not repeat a stream.
+    const once = async () => {
+      const body = createReadStream(path)
+      try {
+        await this.put(at, { ...write, Body: body })
+      } finally {
+        body.destroy()
+      }
+    }
+    const backoffMs = 2 * this.#backoffMs
+    await retried(once, { tries, signal: this.#signal, isPassing, backoffMs })
+  }
+
+  async hasVersions(at: string): Promise<boolean> {
+    const command = new ListObjectVersionsCommand({ Bucket: this.#name, Prefix: at })
+    const {
+      Versions = [],
+      DeleteMarkers = [],
+      IsTruncated,
+    } = await this.#call(`ListObjectVersions ${at}`, s3VersionsPermissions.join(' and '), () =>
+      this.#client.send(command, { abortSignal: this.#signal }),
+    )
+    // S3 lists the key itself before every longer one.
+    const keys = [...Versions, ...DeleteMarkers].map(({ Key }) => Key)
+    if (keys.length === 0 && IsTruncated === true)
+      throw new Error(`S3 ListObjectVersions ${at} in ${this.#name}: the answer is not complete`)
+    return keys.includes(at)
+  }
+
+  async *keys(prefix: string): AsyncGenerator<string> {
+    const pages = paginateListObjectsV2(
+      { client: this.#client },
+      { Bucket: this.#name, Prefix: prefix },
+      { abortSignal: this.#signal },
+    )
+    for (;;) {
+      const page = await this.#call(`ListObjectsV2 ${prefix}`, 's3:ListBucket', () => pages.next())
+      if (page.done) return
+      for (const { Key } of page.value.Contents ?? []) if (Key !== undefined) yield Key
     }
   }
 
-  return {
-    location: `s3://${bucket}/${prefix}`.replace(/\/$/, ''),
-    async read(key) {
-      const at = full(key)
-      const maxBytes = readMaxBytes ?? storedLimitOf(key)
-      const command = new GetObjectCommand({ Bucket: bucket, Key: at })
-      const found = await call(`GetObject ${at}`, s3ReadPermissions.join(' and '), async () => {
-        try {
-          const {
-            Body,
-            ETag,
-            ContentLength = 0,
-          } = await client.send(command, { abortSignal: signal })
-          if (ContentLength > maxBytes) {
-            if (Body && 'destroy' in Body) Body.destroy()
-            return ContentLength
-          }
-          const body = Buffer.from((await Body?.transformToByteArray()) ?? [])
-          return { body, version: ETag ?? '' }
-        } catch (error) {
-          if (awsError(error).name === 'NoSuchKey') return null
-          throw error
-        }
-      })
-      if (typeof found !== 'number') return found
-      throw tooLong(`${at} in the bucket ${bucket}`, found, maxBytes)
-    },
-    async write(key, body, contentType) {
-      const at = full(key)
-      await call(`PutObject ${at}`, 's3:PutObject', () =>
-        put(at, { Body: body, ContentType: contentType }),
-      )
-    },
-    create: async (key, body, contentType) =>
-      putIf(full(key), { Body: body, ContentType: contentType, IfNoneMatch: '*' }),
-    replace: async (key, body, contentType, version) =>
-      putIf(full(key), { Body: body, ContentType: contentType, IfMatch: version }),
-    async writeFile(key, path, contentType) {
-      const at = full(key)
-      const { bytes, sha256 } = await digest(path)
-      if (bytes > s3PutObjectMaxBytes)
-        throw new Error(
-          `${path} has ${bytes} bytes, more than the ${s3PutObjectMaxBytes} that S3 takes at once`,
-        )
-      const write = { ContentType: contentType, ContentLength: bytes, ChecksumSHA256: sha256 }
-      await retried(() => putFile(at, path, write), {
-        ...{ tries, signal, isPassing },
-        backoffMs: 2 * backoffMs,
-      })
-    },
-    async wasWritten(key) {
-      const at = full(key)
-      const {
-        Versions = [],
-        DeleteMarkers = [],
-        IsTruncated,
-      } = await call(`ListObjectVersions ${at}`, s3VersionsPermissions.join(' and '), () =>
-        client.send(new ListObjectVersionsCommand({ Bucket: bucket, Prefix: at }), {
-          abortSignal: signal,
-        }),
-      )
-      // S3 lists the key itself before every longer one.
-      const keys = [...Versions, ...DeleteMarkers].map(({ Key }) => Key)
-      if (keys.length === 0 && IsTruncated === true)
-        throw new Error(`S3 ListObjectVersions ${at} in ${bucket}: the answer is not complete`)
-      return keys.includes(at)
-    },
-    async *list(keyPrefix) {
-      const pages = paginateListObjectsV2(
-        { client },
-        { Bucket: bucket, Prefix: prefix + keyPrefix },
-        { abortSignal: signal },
-      )
-      for (;;) {
-        const page = await call(`ListObjectsV2 ${prefix}${keyPrefix}`, 's3:ListBucket', () =>
-          pages.next(),
-        )
-        if (page.done) return
-        for (const { Key } of page.value.Contents ?? [])
-          if (Key !== undefined) yield Key.slice(prefix.length)
+  /** A number: the length of an object that is too long. */
+  async #get(at: string, maxBytes: number) {
+    const command = new GetObjectCommand({ Bucket: this.#name, Key: at })
+    try {
+      const found = await this.#client.send(command, { abortSignal: this.#signal })
+      const { Body, ETag, ContentLength = 0 } = found
+      if (ContentLength > maxBytes) {
+        if (Body && 'destroy' in Body) Body.destroy()
+        return ContentLength
       }
-    },
+      const body = Buffer.from((await Body?.transformToByteArray()) ?? [])
+      return { body, version: ETag ?? '' }
+    } catch (error) {
+      if (awsError(error).name === 'NoSuchKey') return null
+      throw error
+    }
   }
+
+  #send(at: string, write: Write) {
+    const command = new PutObjectCommand({
+      Bucket: this.#name,
+      Key: at,
+      CacheControl: 'no-store',
+      ...(this.#kmsKeyId === null
+        ? { ServerSideEncryption: 'AES256' }
+        : { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: this.#kmsKeyId }),
+      ...write,
+    })
+    return this.#client.send(command, { abortSignal: this.#signal })
+  }
+
+  #call<T>(what: string, permission: string, run: () => Promise<T>): Promise<T> {
+    const [bucket, region, kmsKeyId] = [this.#name, this.#region, this.#kmsKeyId]
+    const grant = `${permission} on the bucket ${bucket} (and see that its policy does not deny it)`
+    const explain = (error: AwsError) => s3Meaning(error, { bucket, region, kmsKeyId })
+    return awsCall({ service: 'S3', what, region, grant, signal: this.#signal, explain }, run)
+  }
+}
+
+function clientOf({ region, credentials, idleTimeoutMs }: S3StoreOptions): S3Client {
+  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env
+  return new S3Client({
+    region,
+    credentials,
+    maxAttempts: AWS_MAX_ATTEMPTS ? undefined : tries,
+    // A custom endpoint usually has no DNS name per bucket.
+    forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL),
+    logger: silent,
+    requestHandler: {
+      connectionTimeout: connectionTimeoutMs,
+      socketTimeout: idleTimeoutMs ?? defaultIdleTimeoutMs,
+    },
+  })
 }
 
 async function digest(path: string): Promise<{ bytes: number; sha256: string }> {

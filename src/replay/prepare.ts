@@ -99,25 +99,9 @@ export function prepareNode(
   const layout = filesystems.layout === null ? null : diskLayoutOf(filesystems.layout)
   const read = input.at ?? takenAt
   const readMs = millisecondsOf(read) ?? 0
-  const allocated = (pod: KubernetesPod) =>
-    usesAllocatedResources(kubelet) ? withAllocatedResources(pod) : pod
-  const pods = input.pods?.map(pod => parsePod(allocated(pod))).filter(pod => pod !== null) ?? null
+  const pods = podsOf(input, kubelet)
   const activePods = (pods ?? []).filter(isActive)
   const podStats = podStatsIn(summary)
-  // Upstream has no order among equals: written by name they are the same bytes, however they were listed.
-  const named = memoized((_: 'all') => activePods.toSorted(byName))
-  const ranked = memoized((signal: Signal) =>
-    rankPods(signal, named('all'), podStats, layout ?? sharedDisk, kubelet),
-  )
-  const rankedPods = memoized((signal: Signal) =>
-    ranked(signal)
-      .filter(({ isPlaceKnown }) => isPlaceKnown)
-      .map(pod => rankedPod(signal, pod, kubelet)),
-  )
-  const isOneDisk = !(layout ?? sharedDisk).dedicatedImageFs
-  const limits = memoized((_: 'all') =>
-    localStorageEviction(activePods, podStats, layout ?? sharedDisk, kubelet),
-  )
   const evidence = imageEvidence({ ...input, configuration: asRead.configuration }, readMs, kubelet)
   const atMs = millisecondsOf(at ?? read) ?? 0
   const containerGc = predictContainerGc({
@@ -131,9 +115,7 @@ export function prepareNode(
     containerGc.prediction?.removedSince ??
     perhapsRemoved(atMs > readMs ? deadContainers(input) : [], readMs, atMs)
   const images = prepareImages(evidence, atMs, kubelet, removedSince)
-  const observations = summary
-    ? makeSignalObservations(summary, features)
-    : diskObservations(filesystems, features)
+  const observations = observationsOf(summary, filesystems, features)
   return {
     input,
     name: metadata?.name ?? '',
@@ -164,10 +146,42 @@ export function prepareNode(
     pods,
     activePods,
     podStats,
+    ...victimsAmong(activePods, podStats, layout ?? sharedDisk, kubelet),
+    protectedPods: protectedOf(activePods),
+  }
+}
+
+const observationsOf = (summary: Summary | null, disks: Filesystems, features: KubeletFeatures) =>
+  summary ? makeSignalObservations(summary, features) : diskObservations(disks, features)
+
+function podsOf(input: NodeInput, kubelet: Kubelet): Pod[] | null {
+  const allocated = (pod: KubernetesPod) =>
+    usesAllocatedResources(kubelet) ? withAllocatedResources(pod) : pod
+  return input.pods?.map(pod => parsePod(allocated(pod))).filter(pod => pod !== null) ?? null
+}
+
+function victimsAmong(
+  pods: readonly Pod[],
+  podStats: PodStatsIndex,
+  disks: DiskLayout,
+  kubelet: Kubelet,
+): Pick<PreparedNode, 'ranking' | 'rankedPods' | 'overLimits'> {
+  // Upstream has no order among equals: written by name they are the same bytes, however they were listed.
+  const named = memoized((_: 'all') => pods.toSorted(byName))
+  const ranked = memoized((signal: Signal) =>
+    rankPods(signal, named('all'), podStats, disks, kubelet),
+  )
+  const rankedPods = memoized((signal: Signal) =>
+    ranked(signal)
+      .filter(({ isPlaceKnown }) => isPlaceKnown)
+      .map(pod => rankedPod(signal, pod, kubelet)),
+  )
+  const isOneDisk = !disks.dedicatedImageFs
+  const limits = memoized((_: 'all') => localStorageEviction(pods, podStats, disks, kubelet))
+  return {
     ranking: signal => ranked(alikeSignal(signal, isOneDisk)),
     rankedPods: signal => rankedPods(alikeSignal(signal, isOneDisk)),
     overLimits: () => limits('all'),
-    protectedPods: protectedOf(activePods),
   }
 }
 

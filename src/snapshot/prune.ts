@@ -144,6 +144,7 @@ const mostConfigurations = 256
 
 function pruneNode({ kind, cluster, at, mode, errors, ...parts }: NodeRecord): NodeRecord {
   const kept: KeptParts = pruneParts(parts)
+  kept.node ??= {}
   const names = Object.keys(cutters) as (keyof KeptParts)[]
   return {
     kind,

@@ -45,7 +45,7 @@ export function predictTimeline(
     pods: node.activePods,
     podStats: node.podStats,
     images: timelineImages(node, dead, expiring),
-    freedBy: freedByOf(node.images.images, imageSpaceOf(node)),
+    freedBy: freedByOf(listedImages(node), imageSpaceOf(node)),
     deadContainers: [...dead].filter(id => !expiring.has(id)).length,
     // If the start is unknown, it was long ago: what is too old goes in the first round.
     beganGcMs: node.kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY,
@@ -112,6 +112,13 @@ const reportedNow = ({ reported }: PreparedNode): NodeCondition[] =>
   (['DiskPressure', 'MemoryPressure', 'PIDPressure'] as const).filter(
     condition => reported[condition]?.isTrue === true,
   )
+
+function listedImages({ images, imageEvidence }: PreparedNode) {
+  const used = new Set(
+    imageEvidence.images?.flatMap(({ image, users }) => (users.length > 0 ? [image] : [])),
+  )
+  return images.images.map(one => ({ ...one, hasContainer: used.has(one.image) }))
+}
 
 function timelineImages(
   { input, imageEvidence, images }: PreparedNode,

@@ -48,6 +48,7 @@ describe('differences', () => {
     expect(found({ anyOf: [1, 1] }, 1)).toBe(0)
     expect(found({ anyOf: [1] }, { anyOf: [2, 1] })).toBe(1)
     expect(found({ anyOf: [1, 2] }, { anyOf: [1] })).toBe(1)
+    expect(found({ anyOf: [1, 2] }, { anyOf: [1, 2], error: null })).toBe(1)
   })
 
   it('takes an error for an answer that differs', () => {

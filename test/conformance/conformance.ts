@@ -53,6 +53,7 @@ const alternatives = (answer: unknown): unknown[] => {
     typeof answer === 'object' &&
     answer !== null &&
     'anyOf' in answer &&
+    Object.keys(answer).length === 1 &&
     Array.isArray(answer.anyOf)
   return isSet ? (answer as { anyOf: unknown[] }).anyOf : [answer]
 }

@@ -47,7 +47,11 @@ reading. \`test/replay/recordings.test.ts\` writes this page, \`test/e2e/real-ku
 
 A certain event happens whatever is unknown of the node: the startup of the kubelet within 20 s, the phase of eviction,
 the size of unpacked layers. Certain or possible, an event lies within its interval. Of all ${compared.length} events ${certainEvents.length} were
-certain.`
+certain.
+
+A deletion frees layers that no other image has, and the node does not tell which layers images share. The lower bound is
+what containerd's own list of snapshots gives: the layers that no container uses, less what the images that stay can hold.
+It is 0 where few of the unused images go, where a course deletes none, or where the list was not read.`
 
 function section(recording: Recording): string {
   const { events } = compare(recording)
@@ -77,7 +81,8 @@ function row({ observed, predicted }: ComparedEvent): string {
 }
 
 function freesOf({ event, detail }: TimelineEvent): string {
-  if (event !== 'imageGC') return ''
+  if (event !== 'imageGC' && event !== 'reclaim') return ''
   const { least, most } = detail.frees
-  return `, counts ${mebibytes(detail.freedBytes)} MiB, frees ${mebibytes(least)} to ${mebibytes(most)} MiB`
+  const counts = event === 'imageGC' ? `, counts ${mebibytes(detail.freedBytes)} MiB` : ''
+  return `${counts}, frees ${mebibytes(least)} to ${mebibytes(most)} MiB`
 }

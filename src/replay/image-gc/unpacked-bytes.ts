@@ -14,7 +14,8 @@ const leastUnpacking = 0.9
 interface ListedImage {
   image: string
   sizeBytes: number | null
-  isInUse: boolean | null
+  /** Dead or alive. */
+  hasContainer: boolean
 }
 
 /** What is known of all images together. Null: not read. */
@@ -22,7 +23,9 @@ export interface ImageSpace {
   /** Unpacked layers of all images. */
   layerBytes: number | null
   layerInodes: number | null
-  /** Images that no container uses. */
+  /** Of `layerBytes`, what containerd's list gives: no writable layer, no layer of a sandbox alone. */
+  measuredBytes: number | null
+  /** Layers that no container uses. */
   unusedBytes: number | null
   unusedInodes: number | null
   /** Whether containerd deletes packed layers once they are unpacked. */
@@ -36,7 +39,9 @@ export type FreedBy = (images: readonly string[]) => FreedSpace
 
 export function freedByOf(listed: readonly ListedImage[], space: ImageSpace): FreedBy {
   const sizes = new Map(listed.map(({ image, sizeBytes }) => [image, sizeBytes ?? 0]))
-  const unused = new Set(listed.filter(({ isInUse }) => isInUse !== true).map(({ image }) => image))
+  const unused = new Set(
+    listed.filter(({ hasContainer }) => !hasContainer).map(({ image }) => image),
+  )
   const sizeOf = (images: Iterable<string>) =>
     [...images].reduce((total, image) => total + (sizes.get(image) ?? 0), 0)
   const listedBytes = sizeOf(sizes.keys())
@@ -44,19 +49,22 @@ export function freedByOf(listed: readonly ListedImage[], space: ImageSpace): Fr
   return images => {
     if (images.length === 0) return { bytes: nothing, inodes: nothing }
     const size = sizeOf(images)
-    const others = [...sizes.keys()].filter(image => !images.includes(image))
-    const largestOther = Math.max(0, ...others.map(image => sizes.get(image) ?? 0))
+    const gone = new Set(images)
+    const others = [...sizes].map(([image, bytes]) => (gone.has(image) ? 0 : bytes))
+    const largestOther = Math.max(0, ...others)
     const isUnused = images.every(image => unused.has(image))
-    const { layerBytes, unusedBytes } = space
+    const { layerBytes, measuredBytes, unusedBytes } = space
+    // An image with a container has no layer among the unused ones: it frees its own.
+    const unusedSize = sizeOf(images.filter(image => unused.has(image)))
     const least = Math.max(
       0,
-      (layerBytes ?? 0) - mostUnpacking * (listedBytes - size),
-      isUnused ? (unusedBytes ?? 0) - mostUnpacking * (listedUnusedBytes - size) : 0,
+      (measuredBytes ?? 0) - mostUnpacking * (listedBytes - size),
+      (unusedBytes ?? 0) - mostUnpacking * (listedUnusedBytes - unusedSize),
     )
     const most = Math.min(
-      mostUnpacking * size,
+      Math.min(mostUnpacking * unusedSize, unusedBytes ?? Number.POSITIVE_INFINITY) +
+        mostUnpacking * (size - unusedSize),
       (layerBytes ?? Number.POSITIVE_INFINITY) - leastUnpacking * largestOther,
-      isUnused ? (unusedBytes ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY,
     )
     const share = (all: number | null, ofUnused: number | null): number | null => {
       if (isUnused && ofUnused !== null && listedUnusedBytes > 0)
@@ -111,6 +119,7 @@ export function imageSpaceOf({ input, host, summary }: PreparedNode): ImageSpace
   const layers = ['inUse', 'pinned', 'unused']
   return {
     layerBytes: sumOf('bytes', ...layers) ?? runtimeOf('usedBytes'),
+    measuredBytes: sumOf('bytes', 'inUse', 'unused'),
     layerInodes: sumOf('inodes', ...layers) ?? runtimeOf('inodesUsed'),
     unusedBytes: sumOf('bytes', 'unused'),
     unusedInodes: sumOf('inodes', 'unused'),

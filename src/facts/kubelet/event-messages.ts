@@ -124,10 +124,11 @@ export type ImageGcLine =
   | { at: string; wantedBytes: number }
   | { at: string; image: string; bytes: number }
 
+// The message is the first text in quotes: klog quotes what others say after it, such as the output of a probe.
 const begun =
-  /^(\S{19,30}) .*over the high threshold, trying to free bytes.{0,80}amountToFree=(\d{1,16})\b/
+  /^(\S{19,30}) [^"]*"[\w ]{1,60}over the high threshold, trying to free bytes[\w ]{0,60}"[^"]{0,100} amountToFree=(\d{1,16})\b/
 const removed =
-  /^(\S{19,30}) .*Removing image to free bytes" imageID="([^"]{1,80})" size=(\d{1,16})\b/
+  /^(\S{19,30}) [^"]*"Removing image to free bytes" imageID="([^"]{1,80})" size=(\d{1,16})\b/
 
 /** Null: another line, or one without a time. */
 export const imageGcLine = oncePerText((line): ImageGcLine | null => {

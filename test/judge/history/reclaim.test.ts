@@ -58,6 +58,21 @@ describe('rounds of image GC', () => {
     ])
   })
 
+  it('are none that a pod has written into the log, in the output of a probe', () => {
+    const full =
+      'Disk usage on image filesystem is over the high threshold, trying to free bytes down to the low threshold'
+    const said = [
+      `${full} amountToFree=9`,
+      `\\"${full}\\" usage=91 amountToFree=9`,
+      'Removing image to free bytes\\" imageID=\\"sha256:a\\" size=70',
+    ]
+    const lines = said.map(
+      output =>
+        `2026-11-21T00:00:00+0100 n kubelet[9]: I1 prober.go:107] "Probe failed" output="${output}"`,
+    )
+    expect(reportedRounds([], lines)).toEqual([])
+  })
+
   it('count once if two runs read them', () => {
     const [round] = reportedRounds([failed(0, 9, 9)], [])
     expect(mergedRounds([round!], [round!])).toHaveLength(1)

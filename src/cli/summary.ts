@@ -6,16 +6,14 @@ import { type Finding, type FindingsDocument, severities } from '#model/finding.
 import type { AuditReport } from '#model/report.ts'
 import { columnsOf, padTo } from '#model/text-width.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
-import { causesOf } from '#report/causes.ts'
 import type { Language } from '#report/languages/language.ts'
 import { policyNotices } from '#report/policy-notices.ts'
 import { type TitleOf, titlesOf } from '#report/rule-words.ts'
-import { causeView, moreCauses } from '#report/views/causes.ts'
+import { causesAndOutlook, causeView, moreCauses } from '#report/views/causes.ts'
 import { isClusterRead, worstClusterFirst } from '#report/views/clusters.ts'
 import { worstFirst } from '#report/views/findings.ts'
 import { ledgersView } from '#report/views/ledger.ts'
 import { mailChanges } from '#report/views/mail-changes.ts'
-import { outlookView } from '#report/views/outlook.ts'
 import { verdictView } from '#report/views/verdict.ts'
 import {
   clean,
@@ -93,8 +91,8 @@ export function summaryText(
 }
 
 function verdictLines({ report, language, paint, words, limit }: CliSummary): string[] {
-  const outlook = outlookView(report, language)
-  const verdict = verdictView(report, { outlook, causeCount: causesOf(report).length, language })
+  const { outlook, causes } = causesAndOutlook(report, language)
+  const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
   const { severity } = verdict
   const gaps = verdict.gaps.map(({ text }) => text)
   const style = severity === 'none' || severity === 'unread' ? 'bold' : severityStyles[severity]
@@ -181,7 +179,7 @@ const indent = ' '.repeat(10)
 
 function causeLines({ report, language, paint, titleOf, words, limit }: CliSummary): string[] {
   const { causes: own } = language.words
-  const causes = causesOf(report)
+  const { causes } = causesAndOutlook(report, language)
   if (causes.length === 0) return []
   const lines = causes.slice(0, limit('causes')).flatMap((cause, index) => {
     const view = causeView(cause, index, { titleOf, language })

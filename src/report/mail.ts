@@ -24,11 +24,14 @@ const unbroken = (view: MailView): MailView => ({
   ...view,
   causes: view.causes && {
     ...view.causes,
-    cards: view.causes.cards.map(card => ({
-      ...card,
-      commands: card.commands.map(command => command.replaceAll(' ', '\u00a0')),
-    })),
+    cards: view.causes.cards.map(withoutBreaks),
+    lines: view.causes.lines.map(withoutBreaks),
   },
+})
+
+const withoutBreaks = <T extends { commands: string[] }>(cause: T): T => ({
+  ...cause,
+  commands: cause.commands.map(command => command.replaceAll(' ', '\u00a0')),
 })
 
 /**

@@ -1,11 +1,10 @@
 /** Everything that the page shows, computed. Templates only place it. */
 import type { AuditReport } from '#model/report.ts'
-import { causesOf } from '#report/causes.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { policyNotices } from '#report/policy-notices.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
-import { type CausesView, causesView, outlookOf } from '#report/views/causes.ts'
+import { type CausesView, causesAndOutlook, causesView } from '#report/views/causes.ts'
 import { changesView } from '#report/views/changes.ts'
 import { clusterGcView } from '#report/views/cluster-garbage.ts'
 import { clustersView, isClusterRead } from '#report/views/clusters.ts'
@@ -44,9 +43,8 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const page = anchorsOf(sorted, explained)
   const on = { page, titleOf, language }
   const groups = groupNodes(report, language)
-  const found = causesOf(report)
+  const { causes: found, outlook } = causesAndOutlook(report, language)
   const causes = causesView(found, on, page.ofFinding, document.clusters.some(isClusterRead))
-  const outlook = outlookOf(report, found, language)
   const verdict = verdictView(report, { outlook, causeCount: found.length, language })
   return {
     tag: language.tag,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
+import { renderMail } from '#report/mail.ts'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
@@ -105,6 +106,22 @@ describe.skipIf(browserPath === null)(
         await page.context().close()
       },
     )
+
+    it.each([
+      ['at a desk', { viewport: { width: 1280, height: 800 } }],
+      ['in the dark', { colorScheme: 'dark' }],
+      ['on a phone', { viewport: { width: 390, height: 844 } }],
+    ] as const)('finds nothing in the mail (axe) %s', async (_, options) => {
+      const page = await browser.newPage(options)
+      await page.setContent(renderMail(morning, []).html)
+      await page.evaluate(axe.source)
+      expect(await violationsOf(page)).toEqual([])
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect(overflow).toBe(0)
+      await page.close()
+    })
 
     it('finds the nodes of hundreds of groups by their group and by their name', async () => {
       const nodes = Array.from({ length: 700 }, (_, index) =>

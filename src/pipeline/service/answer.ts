@@ -6,13 +6,11 @@ import type { Severity } from '#model/finding.ts'
 import type { AuditedNode, Delivery } from '#model/report.ts'
 import type { RunAnswer, RunSummary } from '#model/run.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
-import { causesOf } from '#report/causes.ts'
 import { pageName } from '#report/formats/html.ts'
 import type { Language } from '#report/languages/language.ts'
 import { reportLink } from '#report/mail.ts'
 import { titlesOf } from '#report/rule-words.ts'
-import { causeView } from '#report/views/causes.ts'
-import { outlookView } from '#report/views/outlook.ts'
+import { causesAndOutlook, causeView } from '#report/views/causes.ts'
 import { verdictView } from '#report/views/verdict.ts'
 
 const shown = { causes: 5, next: 5 }
@@ -45,8 +43,7 @@ function openWith(deliveries: Delivery[], region: string | null): Pick<RunAnswer
 }
 
 function summaryOf(report: AuditResult['report'], language: Language): RunSummary {
-  const causes = causesOf(report)
-  const outlook = outlookView(report, language)
+  const { causes, outlook } = causesAndOutlook(report, language)
   const titleOf = titlesOf(report, language)
   const { headline } = verdictView(report, { outlook, causeCount: causes.length, language })
   return {

@@ -1,7 +1,7 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 import type { CauseSetting, Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
-import type { FoundCause } from '#report/causes.ts'
+import { causesOf, type FoundCause } from '#report/causes.ts'
 import type { Language } from '#report/languages/language.ts'
 import { firstAdvice, type TitleOf } from '#report/rule-words.ts'
 import type { PageAnchors } from './anchors.ts'
@@ -169,16 +169,36 @@ function settingText({ path, values }: CauseSetting, language: Language): string
   )
 }
 
-/** What breaks next, each node with the index of its cause. */
-export function outlookOf(
+/** The causes, and what breaks next: each node has the index of its cause. */
+export function causesAndOutlook(
   report: AuditReport,
-  causes: FoundCause[],
   language: Language,
-): OutlookView {
+): { causes: FoundCause[]; outlook: OutlookView } {
+  const causes = causesOf(report)
   const indexOf = causeOfNodes(causes)
-  return outlookView(report, language, ({ cluster, identity: { name, group } }) =>
+  const outlook = outlookView(report, language, ({ cluster, identity: { name, group } }) =>
     indexOf(cluster, name, group),
   )
+  const nearestOf = (index: number) => outlook.rows.find(({ cause }) => cause === index)
+  return {
+    causes: causes.map((cause, index) => ({
+      ...cause,
+      commands: nearestFirst(cause, nearestOf(index)),
+    })),
+    outlook,
+  }
+}
+
+/** The commands for the node that is nearest to eviction come first. */
+function nearestFirst(
+  { findings, commands }: FoundCause,
+  nearest: OutlookView['rows'][number] | undefined,
+): string[] {
+  const own = findings.filter(
+    ({ cluster, nodes }) =>
+      nearest !== undefined && cluster === nearest.cluster && nodes.sample.includes(nearest.name),
+  )
+  return [...new Set([...own.flatMap(({ fix }) => fix.commands), ...commands])]
 }
 
 /** The cause of the worst finding on each node. */

@@ -8,9 +8,11 @@ import type { MailChanges } from './mail-changes.ts'
 import { severityMark } from './mail-palette.ts'
 import type { OutlookView } from './outlook.ts'
 
-const shown = { cards: 3, lines: 3, commands: [1, 1, 1] }
+const shown = { cards: 3, lines: 3, commands: 1 }
 /** The nodes of the verdict name their cause by its number, up to this one. */
 export const shownCauses = shown.cards + shown.lines
+/** Nodes that the verdict names. */
+export const nextShown = 3
 
 interface MailWords {
   fold: Fold
@@ -30,8 +32,11 @@ export function mailCausesView(
   const listed = causes.slice(0, shownCauses)
   const views = listed.map((cause, index) => causeView(cause, index, { titleOf, language }))
   const nearest = (index: number) => rows.find(({ cause }) => cause === index)?.name ?? null
+  // Two screens of a phone hold the commands of the cards and of the nodes in the verdict.
+  const isOfVerdict = (index: number) =>
+    rows.slice(0, nextShown).some(({ cause }) => cause === index)
   const cards = listed.map((cause, index) => ({
-    ...mailCard(nearestFirst(cause, nearest(index)), views[index]!, index, changes, words),
+    ...mailCard(cause, views[index]!, changes, words),
     where: fold(whereOf(cause, views[index]!, nearest(index), language), 200),
     number: `${index + 1}.`,
   }))
@@ -45,6 +50,7 @@ export function mailCausesView(
         ...card,
         where: fold(short[index]!, 160),
         step: fold(withoutRemarks(card.step), 120),
+        commands: isOfVerdict(shown.cards + index) ? commands : [],
       })),
     leftOut: rest.length === 0 ? null : language.words.causes.inReport(moreCauses(rest, language)),
   }
@@ -64,24 +70,14 @@ function whereOf(
   return count < 2 || name === undefined ? where : words.causes.first(where, line(name, 80))
 }
 
-/** The commands for the node that the card names come first. */
-function nearestFirst(cause: FoundCause, nearest: string | null): FoundCause {
-  const own = cause.findings.filter(
-    ({ nodes }) => nearest !== null && nodes.sample.includes(nearest),
-  )
-  const first = own.flatMap(({ fix }) => fix.commands)
-  return { ...cause, commands: [...new Set([...first, ...cause.commands])] }
-}
-
 function mailCard(
   cause: FoundCause,
   view: CauseView,
-  index: number,
   changes: MailChanges,
   { fold, language }: MailWords,
 ) {
   const commands = cause.commands
-    .slice(0, shown.commands[index] ?? 0)
+    .slice(0, shown.commands)
     .map(command => language.block(command, 1000))
   return {
     ...severityMark(cause.severity),

@@ -2,15 +2,14 @@
 
 import { notReachedIn } from '#model/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
-import { causesOf } from '#report/causes.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { policyNotices } from '#report/policy-notices.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
-import { outlookOf } from './causes.ts'
+import { causesAndOutlook } from './causes.ts'
 import { tally } from './findings.ts'
 import { ledgersView } from './ledger.ts'
-import { mailCausesView, shownCauses } from './mail-causes.ts'
+import { mailCausesView, nextShown, shownCauses } from './mail-causes.ts'
 import { type MailChanges, mailChanges } from './mail-changes.ts'
 import { mailEndedView, mailHiddenView } from './mail-findings.ts'
 import { severityMark } from './mail-palette.ts'
@@ -26,7 +25,8 @@ import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
 const shownLedgers = 30
-const shownNext = 3
+/** Further nodes have one line. */
+const wholeLedgers = 3
 const shownNotices = 5
 const shownPolicyNotices = 3
 
@@ -55,8 +55,7 @@ export function mailView(
   const { run, notAudited } = document
   const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
   const titleOf = titlesOf(report, language)
-  const causes = causesOf(report)
-  const outlook = outlookOf(report, causes, language)
+  const { causes, outlook } = causesAndOutlook(report, language)
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
   const { headline, scope, gaps } = verdict
   const next = nextNodes(outlook, fold, language)
@@ -119,17 +118,18 @@ function footerText({ document: { run }, nodes }: AuditReport, fold: Fold, { wor
 
 /** A line for each node with a finding about its disk. */
 function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: Language) {
+  const { clauses, ledger } = language.words
   const view = ledgersView(report, limit, language)
   return (
     view && {
-      title: language.words.ledger.title,
-      list: view.nodes.map(({ name, short, brief, volumes }) => ({
+      title: ledger.title,
+      list: view.nodes.map(({ name, short, brief, volumes }, index) => ({
         name: fold(name, 100),
         short: fold(short, 200),
-        text: fold(
-          language.words.clauses([...brief, ...volumes.map(language.words.ledger.volumes.brief)]),
-          600,
-        ),
+        text:
+          index < wholeLedgers
+            ? fold(clauses([...brief, ...volumes.map(ledger.volumes.brief)]), 600)
+            : null,
       })),
       leftOut: view.leftOut,
     }
@@ -139,7 +139,7 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
 /** The nodes that evict now or next; what fills the disk of the first one, if it evicts. */
 const nextNodes = ({ rows }: OutlookView, fold: Fold, { words }: Language) =>
   rows
-    .slice(0, shownNext)
+    .slice(0, nextShown)
     .map(({ name, where, state, isNow, fill, cause }, index) => ({
       name: fold(name, 80),
       where: fold(where, 100),

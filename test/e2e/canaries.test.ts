@@ -25,6 +25,7 @@ import {
   podShape,
   runtimeShape,
   summaryShape,
+  volumeShape,
 } from '#snapshot/shapes.ts'
 import { Canaries, canariesIn } from '#test/canaries.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -97,6 +98,7 @@ function filledRecords(canaries: Canaries, resources: readonly string[]): RawObj
       runtime: filled(runtimeShape, 'filled Node.runtime'),
       host: filled(hostShape, 'filled Node.host'),
       known: filled(knownShape, 'filled Node.known'),
+      volumes: [filled(volumeShape, 'filled Node.volumes')],
     },
     ...resources.map(resource => ({
       ...{ kind: 'Objects', cluster: clusterName, resource },

@@ -95,10 +95,12 @@ function verdictLines({ report, language, paint, words, limit }: CliSummary): st
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
   const { severity } = verdict
   const gaps = verdict.gaps.map(({ text }) => text)
+  const waived = report.document.waived.length
   const style = severity === 'none' || severity === 'unread' ? 'bold' : severityStyles[severity]
   return [
     ...wrap(verdict.headline, '').map(line => paint(style, line)),
     verdict.scope,
+    ...(waived > 0 ? wrap(language.words.mail.waived(waived), '') : []),
     ...(gaps.length > 0
       ? wrap(`${language.words.verdict.notCovered} ${language.words.list(gaps)}`, '')
       : []),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { summaryText } from '#cli/summary.ts'
 import type { Finding } from '#model/finding.ts'
 import { causeRecords, causesOf } from '#report/causes.ts'
 import { english } from '#report/languages/language.ts'
@@ -105,6 +106,15 @@ describe('without observed growth', () => {
     for (const { state, note, isNow } of outlook.rows)
       if (!isNow) expect(`${state} ${note}`).not.toMatch(/\d (?:s|min|h|d)\b|within|in about/)
     expect(outlook.evicting).toBe(2)
+  })
+
+  it('nodes that evict stand in the verdict, also if all their findings are waived', () => {
+    const report = quietReport(nodes, { waived: [finding('critical')] })
+    const { headline } = pageView(report, english).verdict
+    for (const part of [english.words.verdict.nothingFound, english.words.next.bands.now(2)])
+      expect(headline).toContain(part)
+    const summary = summaryText({ report, ruleErrors: [] }, { hasColour: false, language: english })
+    for (const line of [headline, english.words.mail.waived(1)]) expect(summary).toContain(line)
   })
 
   it('no time stands in mail, subject or list', () => {

@@ -53,13 +53,20 @@ export function verdictView(
           outlook.evicting,
           causeCount,
         )
-      : words[seen === 0 ? 'nothingRead' : 'nothingFound'],
+      : withoutFindings(seen, outlook.evicting, language),
     tally: tally(findings, language),
     scope: words.scope(clusters.length, read, nodes, partly),
     freeable: freeableText(audited, assumptions, language),
     gaps,
     complete: gaps.length > 0 ? null : words[nodes === 0 ? 'noNode' : 'complete'],
   }
+}
+
+/** Findings may be waived on nodes that evict. */
+function withoutFindings(seen: number, evicting: number, { words }: Language): string {
+  if (seen === 0) return words.verdict.nothingRead
+  const { nothingFound } = words.verdict
+  return evicting > 0 ? words.clauses([nothingFound, words.next.bands.now(evicting)]) : nothingFound
 }
 
 const keyOf = (cluster: string, node: string | null) => JSON.stringify([cluster, node])

@@ -299,10 +299,10 @@ describe('aggregation', () => {
 
   it.each([
     ['v1.34.1', ['configuration'], 'certain'],
-    ['v1.38.0', ['configuration'], 'likely'],
+    ['v1.99.0', ['configuration'], 'likely'],
     ['v1.23.17', ['configuration'], 'likely'],
     ['unknown', ['configuration'], 'likely'],
-    ['v1.38.0', [], 'certain'],
+    ['v1.99.0', [], 'certain'],
   ] as const)(
     'on kubelet %s is, for a rule that needs %j, at most %s',
     (kubeletVersion, needs, confidence) => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { featuresOf } from '#facts/kubelet/features.ts'
 import type { NodeRecord } from '#model/record.ts'
 import { replayOf as replay } from '#test/at-the-door.ts'
 
@@ -328,7 +329,7 @@ describe('replay', () => {
     expect(prediction.kubeletVersion).toBeNull()
     expect(prediction.unknowns).toContainEqual({
       what: 'node.status.nodeInfo.kubeletVersion',
-      effect: 'the rules of 1.37 were applied',
+      effect: `the rules of 1.${featuresOf(null).rulesOfMinor} were applied`,
     })
   })
 

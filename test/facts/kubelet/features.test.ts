@@ -9,7 +9,7 @@ describe('featuresOf', () => {
     { version: '1.30.0+k3s1', minor: 30, rulesOfMinor: 30, exact: true },
     { version: 'v1.24.0', minor: 24, rulesOfMinor: 24, exact: true },
     { version: 'v1.23.17', minor: 23, rulesOfMinor: 24, exact: false },
-    { version: 'v1.38.0', minor: 38, rulesOfMinor: 37, exact: false },
+    { version: 'v1.99.0', minor: 99, rulesOfMinor: 37, exact: false },
     { version: 'v2.0.0', minor: null, rulesOfMinor: 37, exact: false },
     { version: 'v1.3x', minor: null, rulesOfMinor: 37, exact: false },
     { version: '', minor: null, rulesOfMinor: 37, exact: false },

@@ -53,7 +53,7 @@ describe('unsupported-version', () => {
     ['v1.23.17', 'fail'],
     ['v1.24.0', 'pass'],
     ['v1.37.9-eks-1', 'pass'],
-    ['v1.38.0', 'fail'],
+    ['v1.99.0', 'fail'],
     [null, 'unknown'],
   ] as const)('%s: %s', (kubeletVersion, expected) => {
     expect(stateOf(unsupportedVersion, { identity: { kubeletVersion } })).toBe(expected)

@@ -2,7 +2,7 @@
  * What another kubelet minor changes on a node: whether it starts with the files and flags there, its settings, and the order of
  * eviction.
  */
-import { type Gate, gateHistory, isGateOn } from '#facts/kubelet/feature-gates.ts'
+import { type Gate, gateHistory, isFixedOn, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -102,8 +102,8 @@ function changedGates({ features, input }: PreparedNode, to: string): ChangedSet
   const gates = input.configuration?.fields.featureGates ?? null
   const later = featuresOf(to)
   return (Object.keys(gateHistory) as Gate[]).flatMap(field => {
-    const before = isGateOn(field, gates, features)
-    const after = isGateOn(field, gates, later)
+    const before = isFixedOn(field, features) || isGateOn(field, gates, features)
+    const after = isFixedOn(field, later) || isGateOn(field, gates, later)
     return before === after ? [] : [{ field, before, after }]
   })
 }

@@ -55,6 +55,12 @@ describe('another kubelet version', () => {
     })
   })
 
+  it('names no gate that only lost its switch: after GA its feature stays on', () => {
+    const gates = upgrade('1.37', withFile(file)).upgrade?.changedGates.map(({ field }) => field)
+    expect(gates).not.toContain('APIListChunking')
+    expect(gates).not.toContain('AppArmor')
+  })
+
   it('validates the running configuration where the files were not read', () => {
     const { upgrade: changed } = upgrade('1.36', {}, { imageMinimumGCAge: '-1s' })
     expect(changed?.isFromFiles).toBe(false)

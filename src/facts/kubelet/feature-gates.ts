@@ -59,6 +59,12 @@ function stateIn(history: string, minor: number): GateState | null {
   return state
 }
 
+/** Whether the gate went after GA: its feature stays on. */
+export function isFixedOn(gate: Gate, { rulesOfMinor }: KubeletFeatures): boolean {
+  const [, goneIn] = /GA on(?: locked)?, 1\.(\d+) gone$/.exec(gateHistory[gate]) ?? []
+  return goneIn !== undefined && Number(goneIn) <= rulesOfMinor
+}
+
 export interface GateDependency {
   gate: string
   /** All of them must be on where `gate` is. */

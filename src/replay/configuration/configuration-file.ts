@@ -216,7 +216,7 @@ export function completed(value: unknown, type: string): unknown {
 
 /** Empty lists and maps are no zeros to Go. */
 function isZero(value: unknown): boolean {
-  if (isRawObject(value) && 'nanoseconds' in value) return value.nanoseconds === 0n
+  if (mapOf(value).nanoseconds === 0n) return true
   return value === 0 || value === '' || value === 0n || value === false
 }
 

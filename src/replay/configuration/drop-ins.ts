@@ -16,6 +16,7 @@ import {
   isStruct,
 } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { StructName } from '#model/kubelet-fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
@@ -162,7 +163,7 @@ function overriddenValue(before: unknown, after: unknown, type: string): unknown
   if (type === 'Quantity') return before
   if (elementOf(type, 'map[string]') !== null && isRawObject(after)) {
     const set = Object.fromEntries(Object.entries(after).filter(([, entry]) => entry !== null))
-    return isRawObject(before) ? { ...before, ...set } : set
+    return { ...mapOf(before), ...set }
   }
   if (Array.isArray(after)) return after.length > 0 ? after : before
   return after === null || after === 0 || after === 0n || after === '' || after === false

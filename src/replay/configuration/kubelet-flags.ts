@@ -10,6 +10,7 @@ import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isKnownField } from '#facts/kubelet/fields.ts'
 import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
+import { mapOf } from '#model/config-value.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'
 
@@ -43,8 +44,7 @@ function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown
       isRawObject(before) && typeof value === 'bigint' ? { ...before, nanoseconds: value } : value
     return
   }
-  const within = target[name]
-  const copy = isRawObject(within) ? { ...within } : {}
+  const copy = { ...mapOf(target[name]) }
   target[name] = copy
   set(copy, deeper, value)
 }

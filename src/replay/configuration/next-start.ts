@@ -9,9 +9,9 @@
  */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { Host } from '#model/node-input.ts'
 import type { NextStartPrediction, Unknown } from '#model/prediction.ts'
-import { isRawObject } from '#model/record.ts'
 import { startupErrors } from '#replay/configuration/validation/startup.ts'
 import { isEndpointChecked } from '#replay/configuration/validation/tracing.ts'
 import { validationErrors } from './config-validation.ts'
@@ -114,7 +114,7 @@ function doubts(
 const namesDropInVariable = (content: unknown): boolean =>
   typeof content === 'string'
     ? content.includes(dropInVariable)
-    : isRawObject(content) && Object.hasOwn(content, dropInVariable)
+    : Object.hasOwn(mapOf(content), dropInVariable)
 
 const shownPaths = (files: KubeletFile[]) => files.map(({ path }) => path.slice(0, 200)).join(', ')
 

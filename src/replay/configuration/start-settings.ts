@@ -10,6 +10,7 @@ import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
+import { mapOf } from '#model/config-value.ts'
 import { formatDuration } from '#model/duration.ts'
 import {
   isReadField,
@@ -185,7 +186,7 @@ const unreadFile = (
 ): UnreadFile => ({
   path,
   why,
-  values: isRawObject(content)
-    ? Object.fromEntries(entriesOf(content, features).filter(([, value]) => value !== null))
-    : {},
+  values: Object.fromEntries(
+    entriesOf(mapOf(content), features).filter(([, value]) => value !== null),
+  ),
 })

@@ -5,7 +5,7 @@
  * Follows       systemd.service(5) ExecStart, Command lines;  systemd.exec(5) Environment, EnvironmentFile
  * Kept exactly  an empty ExecStart takes back those before it; `$NAME` is split into words, and nothing where it is not set
  */
-import { isRawObject } from '#model/record.ts'
+import { mapOf } from '#model/config-value.ts'
 
 const assignment = /^([A-Za-z_]\w*)=(.*)$/
 /** The node reports no other variables. */
@@ -28,9 +28,8 @@ export function unitCommand(contents: readonly unknown[]): string[] | null | und
 export const isCommand = (line: string) => line.startsWith('ExecStart=')
 
 function pairsOf(content: unknown): [name: string, value: string][] {
-  if (isRawObject(content))
-    return Object.entries(content).map(([name, value]) => [name, String(value)])
-  if (typeof content !== 'string') return []
+  if (typeof content !== 'string')
+    return Object.entries(mapOf(content)).map(([name, value]) => [name, String(value)])
   return content.split('\n').flatMap((line): [string, string][] => {
     const [, name, value = ''] = assignment.exec(line.trim()) ?? []
     return name === undefined ? [] : [[name, value.trim()]]

@@ -73,7 +73,7 @@ function isOn(
   return sample.includes(name) || (isOnGroup && count === sizes.get(groupKey(node)))
 }
 
-/** `Largest: images 11.7 GiB; largest owner Deployment shop/web 2.1 GiB`, of the fullest disk. */
+/** `Largest: images 11.7 GiB. Most pod data: Deployment shop/web 2.1 GiB`, of the fullest disk. */
 export function fillText(ledger: NodeLedger, language: Language): string {
   const { words, bytes } = language
   const [disk] = ledger.filesystems.toSorted(

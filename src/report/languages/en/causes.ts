@@ -54,7 +54,7 @@ const next = {
   },
   now: 'evicts now',
   nowShort: 'now',
-  left: (bytes: string, percent: string) => `${bytes} (${percent}) left`,
+  left: (bytes: string, percent: string) => `${bytes} (${percent}) left before eviction`,
   disk: (title: string, used: string) => `${title} ${used} used`,
   gcDue: 'due now',
   gcIn: (bytes: string) => `after ${bytes}`,

@@ -95,9 +95,9 @@ const ledger = {
     ) =>
       `${device ?? 'unknown device'}: ${type ?? 'unknown type'}, ${size ?? 'unknown size'}, ${iops ?? 'unknown'} IOPS`,
   },
-  /** Of the fullest disk. `owner`: of local storage of pods, with its size. */
+  /** Of the fullest disk. `owner`: of the most local storage of pods, with its size. */
   largest: (holder: string, bytes: string, owner: string) =>
-    `Largest: ${holder} ${bytes}; largest owner ${owner}`,
+    `Largest: ${holder} ${bytes}. Most pod data: ${owner}`,
   freeable: (free: string, unusable: string) =>
     `${free} can be freed now, ${unusable} are unusable behind thresholds`,
   atLeastFreeable: (free: string, unusable: string) =>

@@ -54,7 +54,7 @@ const next = {
   },
   now: 'evicts now',
   nowShort: 'now',
-  left: (bytes: string, percent: string) => `${bytes} (${percent}) left before eviction`,
+  left: (bytes: string, percent: string) => `${bytes} (${percent}) to eviction`,
   disk: (title: string, used: string) => `${title} ${used} used`,
   gcDue: 'due now',
   gcIn: (bytes: string) => `after ${bytes}`,

@@ -1,4 +1,4 @@
-/** The account and the roles that printed permissions name. Output that can be applied unchanged contains no guessed names. */
+/** The account and roles in printed permissions. Output that can be applied unchanged contains no guessed names. */
 import { accountInArn, partitionInArn } from '#model/arn.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
@@ -28,7 +28,7 @@ export function appliedOf(asked: PermissionFlags, policy: Policy): Applied {
   return shownApplied(asked, policy)
 }
 
-/** For people to read. An unknown account is printed as ACCOUNT; mode `kubelet` names a role that may not exist yet. */
+/** For people to read. An unknown account is printed as ACCOUNT; mode `kubelet` names a role that might not exist yet. */
 export function shownApplied(asked: PermissionFlags, { kubelet }: Policy): Applied {
   const { roleArn, cluster, inspectOutput: output } = asked
   const account = accountOf(asked) ?? 'ACCOUNT'

@@ -1,4 +1,4 @@
-/** `highwater approve-policy`: approves a text of the policy, by which the function `remediate` may change nodes. */
+/** `highwater approve-policy`: approves one text of the policy, under which the function `remediate` may change nodes. */
 
 import { Command } from 'commander'
 import { approverOf } from '#model/plan.ts'

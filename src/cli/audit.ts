@@ -140,13 +140,13 @@ function parseRule(pattern: string): string {
   return pattern
 }
 
-/** The rules that run. */
+/** The rules that the options select. */
 function chosenRules({ rule, skipRule }: AuditOptions): typeof rules {
   const has = (patterns: string[], id: string) => patterns.some(one => matchesGlob(one, id))
   return rules.filter(({ id }) => (rule.length === 0 || has(rule, id)) && !has(skipRule, id))
 }
 
-/** A partial run is not recorded; only its nodes are compared. */
+/** Whether the run is partial: a partial run is not recorded, and only its nodes are compared. */
 const isPart = (options: AuditOptions): boolean =>
   !selectsEverything(selectionOf(options)) ||
   options.rule.length + options.skipRule.length > 0 ||
@@ -205,7 +205,7 @@ function placesText(folder: string, saved: string | undefined, { words }: Langua
   return `${line(report, join(folder, 'report.html'))}${line(snapshot, saved ?? join(folder, snapshotName))}`
 }
 
-/** Audits as the options say and writes everything into `options.out`. @throws OperatorError and the errors of the sources. */
+/** Audits by the options and writes all results into `options.out`. @throws OperatorError and the errors of the sources. */
 async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditResult> {
   const reading = openReading(options)
   const { signal, progress } = reading
@@ -265,7 +265,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
   }
 }
 
-/** Runs are in the order in which their nodes were read, a saved one among the live ones. */
+/** Runs are in the order in which their nodes were read, a saved run among live runs. */
 async function historyOf(options: AuditOptions, policy: Policy): Promise<History | null> {
   if (options.store === undefined) return null
   const { snapshot, kubeconfig, context, allContexts, inCluster } = options
@@ -281,7 +281,7 @@ async function historyOf(options: AuditOptions, policy: Policy): Promise<History
   })
 }
 
-/** Written beside the report, unless it is the audited file itself. */
+/** The snapshot is written beside the report, unless that file is the audited file itself. */
 function snapshotWriter({ out, snapshot }: AuditOptions) {
   const target = join(out, snapshotName)
   const areThere = snapshot !== undefined && existsSync(target) && existsSync(snapshot)

@@ -9,7 +9,7 @@ export interface DayValue {
 }
 
 /**
- * @param values in the order of their days; missing days are blank
+ * @param values in the order of their days; null: blank
  * @param most maximum number of days; the last ones are shown
  * @param full value of the highest block; absent: the greatest value
  */

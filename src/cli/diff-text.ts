@@ -32,7 +32,7 @@ const widest = 120
 interface ChangeWords {
   title: string
   counted: string
-  /** Needs no action: gets fewer lines. */
+  /** Needs no action, so it gets fewer lines. */
   isGood?: true
 }
 
@@ -50,7 +50,7 @@ const words: Record<Change, ChangeWords> = {
   waivedSince: { title: 'Waived since', counted: 'waived since', isGood: true },
 }
 
-/** Ends with a newline. */
+/** The text ends with a newline. */
 export function diffText(document: DiffDocument, screen: Screen): string {
   const { paint, width } = sheetOf(screen, widest)
   const lines = [
@@ -165,7 +165,7 @@ function nodeNames({ count, sample }: { count: number; sample: string[] }): stri
   return count > names.length ? `${count} nodes, ${names.join(', ')}, …` : names.join(', ')
 }
 
-/** The lines below name the nodes. */
+/** Without node names: the lines below name the nodes. */
 function nodeCounts(before: FindingState, { nodes: { count } }: FindingState): string {
   const earlier = before.nodes.count
   return `${count} node${count === 1 ? '' : 's'}${count === earlier ? '' : `, before ${earlier}`}`
@@ -187,7 +187,7 @@ function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: n
   ]
 }
 
-/** Nodes that were read before come first; nodes with one reason share a line. */
+/** Nodes that were read in the run before come first; nodes with the same reason share a line. */
 function unreadLines(unread: NotReadNow[], width: number): string[] {
   if (unread.length === 0) return []
   const isLost = ({ coverage, before }: NotReadNow) =>

@@ -17,7 +17,7 @@ const stateTells: Record<Exclude<ClusterCheckup['state'], 'ok'>, string> = {
 const indent = '             '
 /** Longer lines of prose are hard to read. */
 const widestProse = 110
-/** Room for place, reason and advice. */
+/** Maximum length: enough for place, reason and advice. */
 const longestDetail = 700
 
 /** With unchecked rights the headline does not say that all is well. */
@@ -31,7 +31,7 @@ function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>): 
     : `no checked right is missing; unchecked: ${[...new Set(untried)].join(', ')}`
 }
 
-/** Ends with an empty line. */
+/** The text ends with an empty line. */
 export function checkupText(
   { cluster, mode, state, checks, fixes }: ClusterCheckup,
   screen: Screen,

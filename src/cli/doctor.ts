@@ -1,4 +1,4 @@
-/** `highwater doctor`: whether an audit could read what its mode promises, and what is missing for it. */
+/** `highwater doctor`: checks whether an audit can read what its mode promises, and lists what is missing. */
 import { Command } from 'commander'
 import { type Checkup, type ClusterCheckup, checkupSchema } from '#model/checkup.ts'
 import { checkupText } from './doctor-text.ts'

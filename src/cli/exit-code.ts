@@ -1,4 +1,4 @@
-/** The exit codes of all commands. If several apply: 4, 2, 1, 3 in this order. */
+/** The exit codes of all commands. If several codes apply, the first of 4, 2, 1, 3 is used. */
 import { type Severity, severities } from '#model/finding.ts'
 import type { RemediationRun, StepState, VerificationReport } from '#model/remediation.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
@@ -8,7 +8,7 @@ import type { FailOn } from './options.ts'
 export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 } as const
 
 export const unreadLimits = ['none', 'node', 'cluster'] as const
-/** What must be unread for exit code 3. */
+/** How much must be unread for exit code 3. */
 export type UnreadLimit = (typeof unreadLimits)[number]
 
 export function auditExitCode(
@@ -42,7 +42,7 @@ function isUnread(
   return nodes.some(({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate')
 }
 
-/** No node, and no cluster that was searched for garbage. */
+/** The snapshot has no node, and no cluster that was searched for garbage. */
 export const isSnapshotOfNothing = ({
   document: { run, clusters },
   nodes,
@@ -59,7 +59,7 @@ export function diffExitCode({ document, isUnread }: DiffResult, failOn: FailOn 
   return isUnread ? exitCode.unread : exitCode.ok
 }
 
-/** `notYet` is no failure: a later verification may pass. */
+/** `notYet` is not a failure: a later verification may pass. */
 export function verificationExitCode(
   { counts }: VerificationReport,
   inputErrors: readonly string[],
@@ -68,7 +68,7 @@ export function verificationExitCode(
   return counts.notYet > 0 || inputErrors.length > 0 ? exitCode.unread : exitCode.ok
 }
 
-/** @param wanted final state of the nodes; skipped and pending nodes are no failure */
+/** @param wanted final state of the nodes; skipped and pending nodes are not failures */
 export function remediationExitCode(
   { state, endedAt, steps, deletions = [] }: RemediationRun,
   wanted: StepState,

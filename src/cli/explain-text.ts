@@ -7,7 +7,7 @@ const label = 10
 /** Longer lines of prose are hard to read. */
 const widestProse = 100
 
-/** Ends with a newline. */
+/** The text ends with a newline. */
 export function explanationText(rule: RuleExplanation, screen: Screen): string {
   const { id, family, severity, comparesNodes, docs, needs, policy } = rule
   const { paint, width } = sheetOf(screen, widestProse)
@@ -41,13 +41,13 @@ function shownDefault(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** By family, the families in the order of the report. Ends with a newline. */
+/** A table by family, in the order of the report. Ends with a newline. */
 export function rulesTable(rules: RuleExplanation[], { hasColour, columns }: Screen): string {
   const paint = painter(hasColour)
   const wide = Math.max(0, ...rules.map(({ id }) => id.length))
   const row = ({ id, severity, docs }: RuleExplanation) => {
     const head = `  ${severity.padEnd(8)}  ${id.padEnd(wide)}  `
-    // Beside the names if there is room for a sentence, else below them.
+    // The text stands beside the names if there is room for a sentence, else below them.
     const lines =
       columns - head.length >= 50
         ? wrap(docs.title, columns, head, ' '.repeat(head.length))

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 
-/** @param what for the message: The plan @throws OperatorError as a failure, not as bad input */
+/** @param what for the message: "The plan" @throws OperatorError as a failure, not as bad input */
 export function written(what: string, write: () => void): void {
   try {
     write()

@@ -21,7 +21,7 @@ async function start() {
   // Templates are compiled by "npm run build", and here after a bare "npm ci".
   if (!existsSync(path('../report/compiled-templates.js')))
     spawnSync(process.execPath, [path('../../templates/precompile.ts')], { stdio: 'inherit' })
-  // Without the cache every start strips the types again, which takes about one second.
+  // Without the compile cache, every start strips the types again, which takes about one second.
   nodeModule.enableCompileCache(path('../../node_modules/.cache/highwater'))
   const { main } = await import('./main.ts')
   process.exitCode = await main(process.argv.slice(2))
@@ -44,7 +44,7 @@ function handOver() {
     ...process.argv.slice(2),
   ]
   const child = spawn(node, args, { stdio: 'inherit' })
-  // Ctrl-C reaches the child, too. The child ignores the second of two that arrive at once.
+  // Ctrl-C reaches the child, too. If two signals arrive at once, the child ignores the second.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) =>
     process.exit(signal === null ? code : 128 + constants.signals[signal]),

@@ -18,7 +18,7 @@ const widest = 120
 
 type Day = NodeHistory['clusters'][number]['days'][number]
 
-/** Ends with a newline. Empty where nothing is known. */
+/** The text ends with a newline; it is empty if nothing is known. */
 export function nodeHistoryText({ clusters }: NodeHistory, screen: Screen): string {
   const { paint, width } = sheetOf(screen, widest)
   const section = (title: string, lines: string[]) =>
@@ -26,7 +26,7 @@ export function nodeHistoryText({ clusters }: NodeHistory, screen: Screen): stri
   return clusters
     .map(({ cluster, isPresent, growth, days }) => {
       const [newest] = days
-      // The last day on which it was read says what it was.
+      // The last day on which the node was read gives its settings.
       const last = days.find(({ coverage }) => coverage !== 'notRead') ?? newest
       if (newest === undefined || last === undefined) return ''
       return [
@@ -87,7 +87,7 @@ const imageGcText = ({ imageGC }: Pick<NodeFacts, 'imageGC'>): string | null =>
   imageGC &&
   (imageGC.enabled ? `${imageGC.highThresholdPercent}/${imageGC.lowThresholdPercent}` : 'off')
 
-/** ` (85/80 until 2026-11-14)`; empty where it was never otherwise. */
+/** ` (85/80 until 2026-11-14)`; empty if the value never changed. */
 function earlierText(days: Day[], of: (facts: NodeFacts) => string | null): string {
   const known = days.flatMap(day => {
     const value = of(day)
@@ -97,7 +97,7 @@ function earlierText(days: Day[], of: (facts: NodeFacts) => string | null): stri
   return other === undefined ? '' : ` (${clean(other.value)} until ${other.day})`
 }
 
-/** One block a day, oldest first. */
+/** One block per day, oldest first. */
 function lineOfDays(days: Day[], width: number): string[] {
   const line = bars(
     days.map(({ day, imageGC }) => ({ day, value: imageGC?.usagePercent ?? null })).toReversed(),
@@ -130,7 +130,7 @@ function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: nu
   return lines(parts.filter(Boolean).join(', '))
 }
 
-/** The nearest hard threshold of the disks. */
+/** The disks' hard threshold with the smallest margin. */
 function evictionText(thresholds: NodeFacts['thresholds']): string {
   const nearest = thresholds
     ?.flatMap(({ signal, hard, margin }) =>
@@ -145,7 +145,7 @@ function evictionText(thresholds: NodeFacts['thresholds']): string {
     : `${formatBytes(nearest.margin)} until eviction`
 }
 
-/** Of an eviction also why: thresholds, what held the disk, and the order of eviction. */
+/** Evictions also show why: thresholds, what held the disk, and the order of eviction. */
 function happenedLines(days: Day[], width: number): string[] {
   return days
     .toSorted((a, b) => (a.day < b.day ? -1 : 1))
@@ -157,7 +157,7 @@ function happenedLines(days: Day[], width: number): string[] {
     ])
 }
 
-/** What each round wanted, counted and freed, and how far off the prediction was. */
+/** What each round wanted, counted and freed, and what was predicted. */
 const roundLines = (days: Day[], width: number): string[] =>
   mergedRounds(
     days.flatMap(({ rounds }) => rounds),
@@ -186,7 +186,7 @@ const whatHappened: Record<Happening['what'], string> = {
 const happenedText = ({ at, what, subject, message }: Happening): string =>
   `${minuteOf(at)}  ${whatHappened[what]} ${clean(subject)}: ${clean(message)}`
 
-/** By the last reading before the eviction; the first one after it if there is none. */
+/** Uses the last reading before the eviction; if there is none, the first reading after it. */
 function whyEvicted(eviction: Happening, days: Day[], width: number): string[] {
   const { at } = eviction
   const readings = days
@@ -230,7 +230,7 @@ interface FailedDays {
   count: number
 }
 
-/** Each rule with the days on which it failed, the last ones first. */
+/** Each rule with the days on which it failed, latest failures first. */
 function ruleLines(days: Day[], width: number): string[] {
   const read = days.filter(({ coverage }) => coverage !== 'notRead')
   const rules = new Map<string, FailedDays>()

@@ -1,4 +1,4 @@
-/** `highwater history`: the recorded days of a node, also of a removed one, and the trends of clusters. */
+/** `highwater history`: the recorded days of a present or removed node, and the trends of clusters. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ClusterTrend } from '#model/history.ts'
 import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'

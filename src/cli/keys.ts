@@ -5,10 +5,10 @@ import type { MacKey } from '#clients/mac-key.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { regionOf } from './store.ts'
 
-/** The functions use the same variables. */
+/** The Lambda functions use the same variables. */
 const variables = { approvals: 'HIGHWATER_APPROVAL_KEY_ID', runs: 'HIGHWATER_RUN_KEY_ID' } as const
 
-/** @param store as given; undefined: none @throws OperatorError if a bucket has no key */
+/** @param store as given; undefined: no store @throws OperatorError if a bucket has no key */
 export async function keyFor(
   of: keyof typeof variables,
   store: string | undefined,

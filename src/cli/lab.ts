@@ -1,4 +1,4 @@
-/** `highwater lab`: serves the test world on loopback; and the demo, which audits it. */
+/** `highwater lab` serves the test world on loopback. The demo audits that world. */
 
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ import { exiting } from './options.ts'
 
 const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']
-/** Its cluster grants no access to its kubelets. */
+/** Cluster `probe` grants no access to its kubelets. */
 const demoPolicy = 'modes:\n  - match: { cluster: probe }\n    mode: ssm\n'
 
 interface LabOptions {
@@ -82,7 +82,7 @@ export function demoCommand(): Command {
     .action(exiting(runDemo))
 }
 
-/** Each morning uses the history of earlier ones in the same folder. */
+/** Each morning uses the history of earlier mornings in the same folder. */
 const mornings: Readonly<Record<string, Scenario>> = {
   1: incidents,
   2: incidentsAfter(1, true),
@@ -100,7 +100,7 @@ async function runDemo({ out, morning }: { out: string; morning: string }): Prom
   // The recorded nodes are from the night of the event, so their data is old on later days.
   const dueMs = Date.parse(event.scheduledTime) + Number(morning) * dayMs
   const scheduledTime = `${new Date(dueMs).toISOString().slice(0, 19)}Z`
-  // Each morning has its own day, whenever the demo is run.
+  // Each morning has its own fixed day, no matter when the demo runs.
   const aheadMs = dueMs - Date.now()
   const now = () => new Date(Date.now() + aheadMs)
   const lab = await startLab(scenarios, {
@@ -160,7 +160,7 @@ Snapshot:  ${shown('snapshot.ndjson.gz')}   (for audit --snapshot)
 }
 
 const demoBucket = 'highwater-lab'
-/** What the stack's parameters would set. */
+/** The settings that the stack's parameters would set. */
 const labService = {
   HIGHWATER_BUCKET: demoBucket,
   HIGHWATER_SENDER: 'highwater@example.com',
@@ -175,7 +175,7 @@ function enterLab(lab: Lab): void {
   for (const name of Object.keys(process.env))
     if (/^(AWS|HIGHWATER)_/.test(name)) delete process.env[name]
   Object.assign(process.env, lab.environment, labService, {
-    // The function's log lines and metrics are for CloudWatch, not for this terminal.
+    // The function's log lines and metrics are for CloudWatch, so this terminal does not show them.
     POWERTOOLS_LOG_LEVEL: 'SILENT',
     POWERTOOLS_METRICS_DISABLED: 'true',
   })

@@ -1,4 +1,4 @@
-/** The commands and their error handling: one paragraph and an exit code, no stack trace. */
+/** The commands. An error prints one paragraph and sets an exit code, without a stack trace. */
 import { Command, CommanderError } from 'commander'
 import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -32,7 +32,7 @@ const summaries = {
   lab: 'serve a small EKS world on loopback until Ctrl-C',
 }
 
-/** Called when the command runs or shows its help: all of them together are large. */
+/** Loads a command when it runs or shows its help, because all commands together are large. */
 const loaders: Record<keyof typeof summaries, () => Promise<Command>> = {
   demo: async () => (await import('./lab.ts')).demoCommand(),
   audit: async () => (await import('./audit.ts')).auditCommand(),
@@ -77,7 +77,7 @@ export async function main(args: string[]): Promise<number> {
   }
 }
 
-/** The program with the command of these arguments, and with the names of the others. */
+/** The program with the command that the arguments name; other commands have only a name. */
 export async function programFor(args: string[]): Promise<Command> {
   const program = new Command('highwater')
     .description(
@@ -132,7 +132,7 @@ const isClosedPipe = ({ code }: OutputError): boolean => code === 'EPIPE'
 const isOutputError = (error: unknown): error is OutputError =>
   error instanceof Error && 'syscall' in error && error.syscall === 'write' && !('path' in error)
 
-/** `highwater … | head` closes the pipe, which changes no exit code. A full disk does, and is one line. */
+/** `highwater … | head` closes the pipe, which changes no exit code. A full disk changes it and prints one line. */
 function watchOutput(): { isFailed(): boolean; fail(error: OutputError): void } {
   let isFailed = false
   const fail = (error: OutputError) => {
@@ -148,7 +148,7 @@ function watchOutput(): { isFailed(): boolean; fail(error: OutputError): void } 
 const codeOf = (error: unknown) =>
   error instanceof OperatorError && error.isBadInput ? exitCode.badInput : exitCode.failed
 
-/** Messages may quote a forged file: no escape sequence reaches the terminal. */
+/** Messages may quote a forged file, so escape sequences are removed before the terminal. */
 const unprintable = /(?!\n)[\p{Cc}\p{Cf}]/gu
 
 function operatorText(error: unknown): string {

@@ -28,10 +28,10 @@ export interface PlaceOptions {
   allContexts?: boolean
   inCluster?: string
   mode?: ReadMode
-  /** How a plan's clusters were read. */
+  /** The modes by which a plan's clusters were read. */
   plannedModes?: Plan['snapshot']['modes']
   policy?: string
-  /** Whether nodes are to be changed. */
+  /** Whether nodes will be changed. */
   remediate?: boolean
 }
 
@@ -42,7 +42,7 @@ export interface FleetOptions extends SelectionOptions, PlaceOptions {
 export const policyFileName = 'highwater.yaml'
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 
-/** An option that may be given several times. @param preset what the help shows as its default */
+/** An option that may be given several times. @param preset the default that the help shows */
 export const repeatable = <Item>(
   flags: string,
   description: string,
@@ -53,14 +53,14 @@ export const repeatable = <Item>(
     .argParser((text: string, all: Item[]) => [...all, parse(text)])
     .default([], preset)
 
-/** The action of a command whose run returns the exit code. */
+/** The action of a command; its run returns the exit code. */
 export const exiting =
   <Args extends unknown[]>(run: (...args: Args) => Promise<number>) =>
   async (...args: Args): Promise<void> => {
     process.exitCode = await run(...args)
   }
 
-/** A parser of texts that match. @param wanted what to write instead */
+/** A parser that accepts matching texts. @param wanted the advice for other texts */
 export const matching = (pattern: RegExp, wanted: string) => (text: string) => {
   if (!pattern.test(text)) throw new InvalidArgumentError(wanted)
   return text
@@ -88,10 +88,10 @@ export const addPolicyOption = (command: Command): Command =>
     parseText,
   )
 
-/** Findings that make a run exit 1; null: none does. */
+/** Findings that make a run exit 1; null: no finding does. */
 export interface FailOn {
   severity: Severity
-  /** Only those that the run before did not have. */
+  /** Only findings that the run before did not have. */
   isNew: boolean
 }
 
@@ -113,7 +113,7 @@ function parseFailOn(text: string): FailOn | null {
   return { severity, isNew: text.startsWith('new:') }
 }
 
-/** `--format`, also as `-o` and `--output`, as kubectl has it. */
+/** `--format`, also as `-o` and `--output`, as in kubectl. */
 export function addFormatOption(
   command: Command,
   choices: readonly string[] = ['text', 'json'],
@@ -139,7 +139,7 @@ export const deadlineOption = (description: string): Option =>
     .argParser(parseDeadline)
     .default(15 * unitMs.m, '15m')
 
-/** Options that choose among the clusters of EKS, and what reads others instead. */
+/** `ofEks`: options only for clusters of EKS. `live`: options only without a saved snapshot. */
 const ofEks = ['tag', 'cluster']
 const live = ['kubeconfig', 'context', 'allContexts', 'inCluster', 'region', 'tag', 'mode']
 
@@ -198,10 +198,10 @@ export function addPlaceOptions(command: Command): Command {
   return addPolicyOption(placed)
 }
 
-/** An empty value is a variable that was not set in a script. */
+/** An empty value counts as absent: a script may pass a variable that was not set. */
 export const parseText = matching(/\S/, 'It is empty.')
 
-/** A cluster does not know its own name. */
+/** A cluster does not know its own name, so it needs the option. */
 export const parseClusterName = matching(
   /^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$/,
   'Letters, digits, dots, dashes and underscores, up to 100, the first a letter or a digit.',
@@ -216,7 +216,7 @@ function collectTag(text: string, all: Record<string, string>): Record<string, s
 export function parseDeadline(text: string): number {
   const match = /^(\d+)(s|m|h)$/.exec(text)
   const durationMs = match ? Number(match[1]) * unitMs[match[2] as keyof typeof unitMs] : 0
-  // setTimeout takes no more than 2^31 − 1 ms.
+  // setTimeout accepts at most 2^31 − 1 ms.
   if (durationMs <= 0 || durationMs > 24 * unitMs.h)
     throw new InvalidArgumentError('Write 90s, 10m or 1h; at most 24h.')
   return durationMs
@@ -250,7 +250,7 @@ export function policyOf(options: PlaceOptions): Policy {
 const modeSelections = (modes: PlaceOptions['plannedModes'] = {}): Policy['modes'] =>
   Object.entries(modes).map(([cluster, mode]) => ({ match: { cluster }, mode }))
 
-/** The policy of that file, or of the working directory. @throws OperatorError */
+/** The policy of the given file, or of the working directory. @throws OperatorError */
 export function policyFile(file: string | undefined): Policy {
   if (file === undefined && !existsSync(policyFileName)) return defaultPolicy
   const path = file ?? policyFileName

@@ -1,4 +1,4 @@
-/** `highwater permissions`: what a mode needs to be allowed, ready to apply. */
+/** `highwater permissions`: the permissions that a mode needs, ready to apply. */
 
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ServiceAccount } from '#facts/kubernetes/rbac.ts'

@@ -1,4 +1,4 @@
-/** A plan for the person who approves it: what changes on how many nodes, what that does, whom it leaves alone, and the exact words to approve it. */
+/** A plan for the person who approves it: changes, number of nodes, effects, nodes left alone, and the exact command to approve the plan. */
 import {
   actsAtOnce,
   type ManualChange,
@@ -22,18 +22,18 @@ import {
 
 const widest = 120
 const shownSnippetLines = 40
-/** Maximum lines shown of a text that is sent to a node: a kubelet file has about sixty. */
+/** Maximum lines shown of a text that is sent to a node. A kubelet file has about sixty lines. */
 const shownContentLines = 400
 const shownObjects = 20
 
 export interface PrintedPlan {
   /** Path of the written plan. */
   file: string
-  /** The options by which its clusters were found, as they were given: `--region eu-west-1`. */
+  /** The options by which the clusters were found, as the user gave them: `--region eu-west-1`. */
   place: string[]
 }
 
-/** Ends with a newline. */
+/** The text ends with a newline. */
 export function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Screen): string {
   const { paint, width } = sheetOf(screen, widest)
   const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
@@ -62,7 +62,7 @@ export function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Sc
   return `${lines.join('\n')}\n`
 }
 
-/** The file has every object; the terminal shows the oldest of each kind. */
+/** The plan's file has every object; the terminal shows the oldest objects of each kind. */
 function deletionTextFor(plan: Plan, printed: PrintedPlan, paint: Paint, width: number): string {
   const { id, createdAt, deletions = [], notDeleted = [] } = plan
   const objectCount = `${deletions.length} object${deletions.length === 1 ? '' : 's'}`
@@ -138,7 +138,7 @@ function settingLines({ fields }: PlanCohort, own: readonly PlanStep[]): string[
   )
 }
 
-/** The whole content for the first node, because the approval covers all of it, not only the fields that the cohort names. */
+/** The whole content for the first node: the approval covers all of the content, not only the fields that the cohort names. */
 function sentLines(
   { file, image }: PlanCohort,
   own: readonly PlanStep[],
@@ -183,7 +183,7 @@ function contentOf({ content }: PlanStep): RawObject | null {
   }
 }
 
-/** Printed in full: the operator carries these steps out by hand. */
+/** Printed in full, because the operator carries out these steps by hand. */
 function manualLines(
   { cluster, group, amiFamily, title, nodes, steps, durable }: ManualChange,
   paint: Paint,

@@ -1,4 +1,4 @@
-/** `highwater plan`: what would be changed on which nodes, and what that would do. It changes nothing. */
+/** `highwater plan`: what would change on which nodes, and the effects. The command changes nothing. */
 
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -106,7 +106,7 @@ but some nodes or parts of the input could not be read; 4 failed.`,
     .action(exiting(runPlan))
 }
 
-/** The high threshold is one above it, and 100 would switch image GC off. */
+/** The high threshold is one percent above; a high threshold of 100 would switch image GC off. */
 function parsePercent(text: string): number {
   const percent = /^\d{1,2}$/.test(text) ? Number(text) : 0
   if (percent < 1 || percent > 98)
@@ -147,7 +147,7 @@ async function runPlan(options: PlanOptions): Promise<number> {
   return inputErrors.length > 0 || unread > 0 ? exitCode.unread : exitCode.ok
 }
 
-/** An approval names the plan's digest: overwritten, the approved plan is lost. */
+/** An approval names the plan's digest. If the approved plan were overwritten, it would be lost. */
 function rejectPlanInPlace({ out, force }: PlanOptions): void {
   if (force !== true && existsSync(out) && statSync(out).isFile() && statSync(out).size > 0)
     throw new OperatorError(
@@ -165,7 +165,7 @@ function placeArguments(options: PlanOptions): string[] {
   )
 }
 
-/** A plan reads its nodes more than once, so a live fleet is kept in a file for as long as it takes. */
+/** A plan reads its nodes more than once, so a live fleet is kept in a temporary file. */
 async function withSnapshot(options: PlanOptions, then: Planner): Promise<PlanResult> {
   const reading = openReading(options)
   const folder = mkdtempSync(join(tmpdir(), 'highwater-plan-'))

@@ -1,4 +1,4 @@
-/** `highwater init`, `policy check` and `baseline`: a policy to begin with, whether it is one, and waivers for what is there today. */
+/** `highwater init`, `policy check` and `baseline`: writes a first policy, checks a policy, and waives today's findings. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { stringify } from 'yaml'
@@ -119,7 +119,7 @@ function findingsOf(file: string): FindingsDocument {
   throw new OperatorError(`${file} is no findings.json of an audit`)
 }
 
-/** One for each finding. Waivers of equal findings would be equal, too. */
+/** One waiver for each finding. Equal findings would give equal waivers. */
 function baselineOf(
   { run, findings }: FindingsDocument,
   { reason, until = dayOf(Date.parse(run.takenAt) + 90 * dayMs) }: BaselineOptions,

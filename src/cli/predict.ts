@@ -101,7 +101,7 @@ async function runPredict(options: PredictOptions): Promise<number> {
   return missing(options, found, malformed) ? exitCode.badInput : exitCode.ok
 }
 
-/** Names requested data that the answer lacks. */
+/** Names the requested data that the answer lacks. */
 function missing(
   { node, snapshot }: PredictOptions,
   found: ReadonlySet<string>,
@@ -121,7 +121,7 @@ function missing(
   return isCut || unknown.length > 0 || found.size === 0
 }
 
-/** The nodes of one document, written one by one: a whole fleet need not fit into memory. */
+/** Writes the nodes of one document one by one: a whole fleet might not fit into memory. */
 function printer(format: PredictOptions['format']) {
   const { paint } = sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY)
   const heading = (text: string) => paint('bold', text)
@@ -138,7 +138,7 @@ function printer(format: PredictOptions['format']) {
   }
 }
 
-/** Waits where the reader is slower than we are. */
+/** Waits if the reader is slower than this process. */
 async function write(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }

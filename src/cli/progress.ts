@@ -1,4 +1,4 @@
-/** Progress of a live run: one rewritten line on a terminal; elsewhere a line for each cluster, and one a minute. */
+/** Progress of a live run: on a terminal one rewritten line; elsewhere a line for each cluster, and one line a minute. */
 import { clean } from './terminal.ts'
 import { verbosity } from './verbosity.ts'
 
@@ -6,15 +6,15 @@ const quietEveryMs = 60_000
 const redrawEveryMs = 120
 
 export interface Progress {
-  /** The number of nodes of a cluster is known. */
+  /** Called when the number of nodes of a cluster is known. */
   expect(cluster: string, nodes: number): void
   nodeRead(): void
-  /** Some nodes, or none, are read again after that time; null: no time is left for it. */
+  /** Called before nodes, or none, are read again after that time; null: no time is left for it. */
   wait(nodes: number, waitMs: number | null): void
   end(): void
 }
 
-/** @param stream where it goes: standard error, so that standard output stays the report's */
+/** @param stream standard error, so that standard output contains only the report */
 export function openProgress(
   stream: NodeJS.WriteStream,
   now: () => number = () => performance.now(),

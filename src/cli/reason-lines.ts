@@ -6,7 +6,7 @@ export const shownNodes = 5
 
 export const nodesOf = (count: number): string => `${count} node${count === 1 ? '' : 's'}`
 
-/** None for no nodes. @param rest where the reasons that are not shown stand */
+/** Empty if there are no nodes. @param rest where the reasons that are not shown can be found */
 export function reasonLines(
   title: string,
   nodes: readonly { cluster: string; node: string; why: string }[],

@@ -1,4 +1,4 @@
-/** What came of a run, for the person who started it: how many nodes in which state, what became of the others and why, and what to do next. */
+/** The result of a run, for the person who started it: nodes by state, why nodes were not changed, and what to do next. */
 import type { Plan } from '#model/plan.ts'
 import {
   type DeletionEntry,
@@ -36,7 +36,7 @@ const titles: Partial<Record<StepState, string>> = {
 const goneOnText = ({ resumedBy = [] }: RemediationRun): string =>
   resumedBy.length === 0 ? '' : `, and to go on by ${clean(resumedBy.join(', '), 400)}`
 
-/** Ends with a newline. @param plan null: cohorts are not shown separately @param store where the journal is */
+/** The text ends with a newline. @param plan null: cohorts are not shown separately @param store where the journal is */
 export function remediationText(
   run: RemediationRun,
   plan: Plan | null,
@@ -94,7 +94,7 @@ function objectCounts(deletions: readonly DeletionEntry[]): string {
   return `${deletions.length} object${deletions.length === 1 ? '' : 's'} planned: ${counts}`
 }
 
-/** Objects that still exist, or may, with the reason. */
+/** Objects that still exist or might exist, with the reason. */
 function objectLines(deletions: readonly DeletionEntry[], width: number): string[] {
   const left = deletions.filter(({ state }) => ['changed', 'failed', 'deleting'].includes(state))
   return firstLines(
@@ -109,7 +109,7 @@ function objectLines(deletions: readonly DeletionEntry[], width: number): string
   )
 }
 
-/** The node's own word for it is one thing, what was read of it afterwards another. */
+/** Rolled-back nodes that a later reading confirmed: a node's own answer is not enough. */
 function backLines(steps: readonly StepEntry[], width: number): string[] {
   const seen = steps.filter(({ state, seenBack }) => state === 'rolled-back' && seenBack === true)
   if (seen.length === 0) return []

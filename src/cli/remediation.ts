@@ -1,4 +1,4 @@
-/** What the commands that change nodes share: the place of the journal, the signals that end them, and progress messages. */
+/** What the commands that change nodes share: the place of the journal, the stop signals, and progress messages. */
 
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'

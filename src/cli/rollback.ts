@@ -1,4 +1,4 @@
-/** `highwater rollback`: what a run has changed is put back, by its journal. */
+/** `highwater rollback`: rolls back what a run has changed, by the run's journal. */
 import { Command } from 'commander'
 import { takeBack } from '#pipeline/remediation/remediate.ts'
 import { addPlaceOptions, parseDeadline } from './options.ts'

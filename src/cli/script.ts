@@ -1,4 +1,4 @@
-/** `highwater script`: a plan as shell scripts, for nodes that SSM does not reach. It changes nothing by itself. */
+/** `highwater script`: prints a plan as shell scripts, for nodes that SSM does not reach. The command changes nothing. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

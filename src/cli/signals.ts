@@ -1,12 +1,12 @@
-/** Ctrl-C, SIGTERM (as a CI sends it) and deadlines: what is under way ends in order, and a second signal ends it at once. */
+/** Ctrl-C, SIGTERM (as a CI sends it) and deadlines: the first signal ends the run in order, a second signal ends it at once. */
 import { constants } from 'node:os'
 import { notReached } from '#model/not-reached.ts'
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
-/** Both a process group and a parent may pass the same Ctrl-C on. */
+/** A process group and a parent may both pass on the same Ctrl-C. */
 const doubledMs = 500
 
-/** @param stop called with 1 at the first signal, 2 at the second; from the last of `stops` on the process exits @returns what ends the listening */
+/** @param stop called with the number of the signal, 1 to `stops`; the next signal exits the process @returns a function that ends the listening */
 function onSignals(stops: number, stop: (count: number) => void): () => void {
   let count = 0
   let lastMs = Number.NEGATIVE_INFINITY
@@ -15,7 +15,7 @@ function onSignals(stops: number, stop: (count: number) => void): () => void {
     if (isDoubled) return
     lastMs = performance.now()
     count += 1
-    // The exit code that a shell gives to a process that a signal has ended.
+    // A shell gives this exit code to a process that a signal has ended.
     if (count > stops) process.exit(128 + constants.signals[name])
     stop(count)
   }
@@ -26,7 +26,7 @@ function onSignals(stops: number, stop: (count: number) => void): () => void {
   }
 }
 
-/** An abort signal for the run's deadline and for Ctrl-C; its reason says which, in the words that unread nodes will carry. */
+/** An abort signal for the run's deadline and for Ctrl-C. Its reason says which of them came, in the words shown for unread nodes. */
 export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController()
   const timer = setTimeout(
@@ -49,8 +49,8 @@ export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () =>
 }
 
 /**
- * For a run that changes nodes: Ctrl-C, or the deadline, lets it send nothing more and wait for what is under way; Ctrl-C again lets it wait for nothing;
- * a third one leaves at once.
+ * For a run that changes nodes. The first Ctrl-C, or the deadline, stops sending, and the run waits for commands under way. The second Ctrl-C stops
+ * the waiting. The third one exits at once.
  */
 export function pausingSignals(deadlineMs: number | undefined): {
   stop: AbortSignal

@@ -1,4 +1,4 @@
-/** From the options to the records: EKS, a kubeconfig, the cluster around, or a saved snapshot. */
+/** Reads records by the options: EKS, a kubeconfig, the surrounding cluster, or a saved file. */
 import type { NamedEndpoint } from '#clients/kubeconfig.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import type { ClusterCheckup } from '#model/checkup.ts'
@@ -37,11 +37,11 @@ export async function* liveRecords(
   yield* endpoints === null ? liveFleet(live) : kubeconfigFleet(endpoints, live)
 }
 
-/** The selection by EKS names, if the clusters are found in EKS. */
+/** The selection by EKS names, if EKS lists the clusters. */
 export const eksSelection = ({ kubeconfig }: PlaceOptions, selection: Selection): Selection =>
   kubeconfig === undefined ? { ...selection, clusters: eksNames(selection.clusters) } : selection
 
-/** What a command reads: its signal, its progress and its records. */
+/** What a command reads with: its signal, its progress and its records. */
 export function openReading(options: FleetOptions & { snapshot?: string }) {
   const { signal, end } = runSignal(options.deadline)
   const progress = openProgress(process.stderr)
@@ -49,7 +49,7 @@ export function openReading(options: FleetOptions & { snapshot?: string }) {
   const onNodes: SourceRun['onNodes'] = ({ cluster, nodes }) => progress.expect(cluster, nodes)
   return {
     ...{ signal, progress, live: { signal, onNodes } },
-    /** Of the snapshot, or of the live fleet. @throws OperatorError as both */
+    /** Records of the snapshot, or of the live fleet. @throws OperatorError as both */
     records: (onTarget?: SourceRun['onTarget']) =>
       snapshot === undefined
         ? liveRecords(options, { signal, onNodes, onTarget })
@@ -64,7 +64,7 @@ export function openReading(options: FleetOptions & { snapshot?: string }) {
   }
 }
 
-/** The same clusters, checked instead of read. @throws OperatorError likewise. */
+/** Checks the same clusters instead of reading them. @throws OperatorError likewise. */
 export async function* liveCheckups(
   options: FleetOptions,
   run: SourceRun & { isRemediating: boolean },
@@ -77,7 +77,7 @@ export async function* liveCheckups(
   )
 }
 
-/** How these clusters are reached. @throws OperatorError likewise. */
+/** How to reach these clusters. @throws OperatorError likewise. */
 export async function* liveTargets(
   options: PlaceOptions,
   clusters: readonly string[],
@@ -99,20 +99,20 @@ async function namedEndpoints(
   const { kubeconfig, context, allContexts, inCluster, region } = options
   const isByFile = kubeconfig !== undefined || context.length > 0 || allContexts === true
   if (!isByFile && inCluster === undefined) return null
-  // Neither knows the region of the instances.
+  // Neither a kubeconfig nor a cluster knows the region of its instances.
   const isPlace =
     region.length === 1 && policy.modes.some(({ mode }) => promisedSources[mode].includes('host'))
   if (region.length > 0 && !isPlace)
     throw new OperatorError(
       '--region chooses EKS clusters. With --kubeconfig, --context or --in-cluster it names the one region in which modes ssm and both use SSM',
     )
-  // Loaded only if needed: client-node is large, and most runs need none of it.
+  // Loaded only if needed: client-node is large, and most runs do not use it.
   if (inCluster !== undefined) return [await endpointAround(inCluster)]
   const { kubeconfigEndpoints } = await import('#clients/kubeconfig.ts')
   return kubeconfigEndpoints(kubeconfig ?? null, allContexts === true ? ['*'] : context)
 }
 
-/** The cluster in whose pod this runs. @throws OperatorError */
+/** The cluster whose pod runs this process. @throws OperatorError */
 export async function endpointAround(name: string): Promise<NamedEndpoint> {
   const { inClusterEndpoint } = await import('#clients/kubeconfig.ts')
   return inClusterEndpoint(name)

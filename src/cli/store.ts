@@ -31,6 +31,6 @@ export async function regionOf(what: string): Promise<string> {
   )
 }
 
-/** What a folder cannot do. */
+/** Warns that a folder's lease protects only this folder. */
 export const folderWarning = (place: string): string =>
   `The journal is kept in the folder ${place}. Its lease is visible in this folder only: if several people or machines apply plans, use --store s3://bucket/prefix.\n`

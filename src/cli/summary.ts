@@ -1,6 +1,6 @@
 /**
  * The audit in one screen of a terminal: verdict, causes with their steps, one line per finding.
- * Everything foreign in it is folded to one line of printable text.
+ * Foreign text is folded to one line of printable text.
  */
 import { type Finding, type FindingsDocument, severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -43,7 +43,7 @@ const wrap = (text: string, first: string, rest = first) => wrapTo(text, width, 
 export interface SummaryOptions {
   /** Whether to write terminal escapes. */
   hasColour: boolean
-  /** All causes, findings and reasons, and what each finding does. */
+  /** Whether to show all causes, findings and reasons, and the effect of each finding. */
   isVerbose?: boolean
   language: Language
 }
@@ -56,7 +56,7 @@ interface CliSummary extends Required<SummaryOptions> {
   limit(of: keyof typeof shown): number
 }
 
-/** Ends with a newline. */
+/** The text ends with a newline. */
 export function summaryText(
   { report, ruleErrors }: Pick<AuditResult, 'report' | 'ruleErrors'>,
   { hasColour, isVerbose = false, language }: SummaryOptions,
@@ -212,7 +212,7 @@ function causeLines({ report, language, paint, titleOf, words, limit }: CliSumma
   ]
 }
 
-/** One line each; what each does with `isVerbose`. */
+/** One line per finding; `isVerbose` adds the effect of each finding. */
 function findingLines({ report, language, paint, titleOf, words, isVerbose, limit }: CliSummary) {
   const findings = report.document.findings.toSorted(worstFirst)
   if (findings.length === 0)
@@ -231,7 +231,7 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose, limi
   return [...firstLines(findings, limit('findings'), linesOf, words.moreFindings), '']
 }
 
-/** What holds the disk of each node with a finding about it: the worst with each disk, others in one line. */
+/** What holds the disk of each node with a disk finding: the worst nodes with each disk, other nodes in one line. */
 function ledgerLines({ report, language, paint, limit }: CliSummary): string[] {
   const view = ledgersView(report, limit('shortLedgers'), language)
   if (view === null) return []
@@ -249,7 +249,7 @@ const hasRead = ({ clusters }: FindingsDocument) => clusters.some(isClusterRead)
 
 function notAuditedLines({ report, words, limit }: CliSummary): string[] {
   const { notAudited } = report.document
-  // The same reason once, with the number of places.
+  // Equal reasons are shown once, with the number of places.
   const groups = [...Map.groupBy(notAudited, ({ reason }) => reason).values()]
   if (groups.length === 0) return []
   const linesOf = (places: typeof notAudited) => {

@@ -1,10 +1,10 @@
-/** What a terminal is written with: lines that fit, colours where there are any, and foreign text that cannot move it. */
+/** Writes to a terminal: lines that fit, colours if the terminal has any, and foreign text that cannot control the terminal. */
 import { styleText } from 'node:util'
 import type { Severity } from '#model/finding.ts'
 import { columnsOf, piecesOf } from '#model/text-width.ts'
 
 export type Style = Parameters<typeof styleText>[0]
-/** Styles a text; without colours, returns it unchanged. */
+/** Styles a text; without colours, returns the text unchanged. */
 export type Paint = (style: Style, text: string) => string
 
 export const severityStyles: Record<Severity, Style> = {
@@ -22,11 +22,11 @@ export const painter =
 
 export interface Screen {
   hasColour: boolean
-  /** How many columns a line may take. */
+  /** Maximum columns of a line. */
   columns: number
 }
 
-/** How a text paints, and how wide its lines are. @param widest longer lines are hard to read */
+/** Colours and line width of a text. @param widest maximum width in columns, for easy reading */
 export const sheetOf = ({ hasColour, columns }: Screen, widest: number) => ({
   paint: painter(hasColour),
   width: Math.min(columns, widest),
@@ -43,14 +43,14 @@ export function firstLines<Item>(
   return items.length > most ? [...lines, more(items.length - most)] : lines
 }
 
-/** What standard output shows: a file, or a reader at the other end of a pipe, has no colours and no width of its own. */
+/** The screen of standard output. A file or a pipe has no colours and no width of its own. */
 export const screenOf = ({ isTTY, columns, hasColors }: NodeJS.WriteStream): Screen =>
-  // A terminal that does not know its width says 0.
+  // A terminal that does not know its width reports 0.
   isTTY
     ? { hasColour: hasColors(), columns: columns > 0 ? Math.max(columns - 1, 40) : 80 }
     : { hasColour: false, columns: 80 }
 
-/** Foreign text for a terminal: no control characters, so no escape sequence, and no longer than it deserves. */
+/** Foreign text for a terminal: cut to a length, without control characters, so without escape sequences. */
 export function clean(text: string, maxLength = 200): string {
   return cut(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxLength)
 }
@@ -58,7 +58,7 @@ export function clean(text: string, maxLength = 200): string {
 export const cut = (text: string, maxLength: number) =>
   text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 
-/** At most so many columns of a terminal, in which Han, Kana and Hangul take two. */
+/** Cuts a text to a number of columns. A character of Han, Kana or Hangul takes two columns. */
 export function cutToColumns(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text
   let shown = ''
@@ -69,7 +69,7 @@ export function cutToColumns(text: string, columns: number): string {
   return `${shown}…`
 }
 
-/** Breaks a text at blanks, and within what is written without any; the first line begins with `first`, the others with `rest`. */
+/** Breaks a text at blanks, and a longer word anywhere. The first line begins with `first`, the other lines with `rest`. */
 export function wrap(text: string, columns: number, first = '', rest = first): string[] {
   const lines: string[] = []
   let line = first
@@ -86,6 +86,6 @@ export function wrap(text: string, columns: number, first = '', rest = first): s
   return [...lines, line]
 }
 
-/** The same, each line after the first two columns further in. */
+/** Wraps a text; each line after the first is indented by two more columns. */
 export const indented = (text: string, columns: number, by = 2): string[] =>
   wrap(text, columns, ' '.repeat(by), ' '.repeat(by + 2))

@@ -1,4 +1,4 @@
-/** `highwater tick`: what the schedule does, without Lambda: one run of the service, for a CronJob or any other clock. */
+/** `highwater tick`: one run of the service without Lambda, for a CronJob or any other clock. */
 import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** How clusters went, on one screen each: a line for grade, findings and nodes near image GC, and one for each group. */
+/** Trends of clusters, one screen each: a line each for grade, findings and nodes near image GC, and one for each group. */
 
 import { severities } from '#model/finding.ts'
 import type { ClusterTrend, GroupPoint, TrendPoint } from '#model/history.ts'
@@ -9,11 +9,11 @@ import { clean, painter, type Screen } from './terminal.ts'
 const shownGroups = 12
 const longestName = 32
 const leastName = 13
-/** What stands behind a line. */
+/** Columns for the text after the line. */
 const roomForWords = 40
 const widest = 160
 
-/** Ends with a newline. Empty where nothing is known. */
+/** The text ends with a newline; it is empty if nothing is known. */
 export function trendsText(trends: ClusterTrend[], screen: Screen): string {
   return trends
     .flatMap(trend => clusterLines(trend, screen))
@@ -73,7 +73,7 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
   ]
 }
 
-/** The share of counted bytes that image GC freed, and the prediction's error. Empty: no round was observed. */
+/** The share of counted bytes that image GC freed, and the prediction's error. Empty if no round was observed. */
 function reclaimLines(
   points: TrendPoint[],
   line: (name: string, of: (point: TrendPoint) => number | null, words: string) => string,
@@ -94,7 +94,7 @@ function reclaimLines(
   ]
 }
 
-/** A letter a day, a dash for none, a blank for a day without a run. */
+/** One letter per day: a dash if the day has no grade, a blank if the day has no run. */
 function gradesText(points: TrendPoint[]): string {
   let before: string | null = null
   return points

@@ -1,4 +1,4 @@
-/** `highwater verify`: whether a plan has arrived on its nodes, by highwater or by hand. It changes nothing. */
+/** `highwater verify`: whether a plan's changes have arrived on its nodes, by highwater or by hand. The command changes nothing. */
 
 import { Command } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
@@ -93,7 +93,7 @@ async function runVerify(file: string, given: VerifyOptions): Promise<number> {
   }
 }
 
-/** @throws OperatorError when nothing is left */
+/** @throws OperatorError if no step is left */
 function chosenSteps({ id, steps, cohorts }: Plan, selection: Selection): PlanStep[] {
   const groups = new Map(cohorts.map(({ id: cohort, group }) => [cohort, group]))
   const { nodes, nodegroups } = selection
@@ -113,7 +113,7 @@ function chosenSteps({ id, steps, cohorts }: Plan, selection: Selection): PlanSt
   return chosen
 }
 
-/** Lines that are no records are said, and cost no other. */
+/** Lines that are no records are reported; the other lines are still used. */
 async function* wholeLines(
   records: AsyncIterable<SnapshotRecord | MalformedLine>,
   inputErrors: string[],
@@ -126,7 +126,7 @@ async function* wholeLines(
 
 const widest = 120
 
-/** Ends with a newline. */
+/** The text ends with a newline. */
 function verificationText(
   { id }: Plan,
   { counts, nodes }: VerificationReport,

@@ -12,19 +12,19 @@ import { RequestFailure } from './failure.ts'
 
 export interface AnswerBody {
   bytes: Buffer
-  /** Whether it takes from the budget of large answers, so that others wait for it. */
+  /** Whether the body takes bytes from the budget of large answers, so that other answers wait. */
   isLarge: boolean
-  /** Must be called after the body is parsed. */
+  /** Frees the bytes of the budget. Must be called after the body is parsed. */
   release(): void
 }
 
 export interface BodyOptions {
-  /** For messages: `GET /version`. */
+  /** The request, as error messages show it: `GET /version`. */
   question: string
   maxBytes: number
   /** Longer answers are cut, not refused. */
   isCut: boolean
-  /** Ends reading and waiting for memory. */
+  /** Aborts the reading, and the wait for memory. */
   signal: AbortSignal
   /** Called before and after waiting for memory, so that the wait does not count as a slow server. */
   onWait(isWaiting: boolean): void
@@ -70,7 +70,7 @@ export async function readBody(
   }
 }
 
-/** In one step: one stream per answer costs more than unpacking. */
+/** Unpacks in one step, because a stream per answer costs more than the unpacking itself. */
 function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): Buffer {
   const believableBytes = Math.max(smallAnswerMaxBytes, maxCompressionRatio * packed.length)
   const maxOutputLength = Math.min(maxBytes, believableBytes)
@@ -78,7 +78,7 @@ function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): B
     return gunzipSync(packed, { maxOutputLength, chunkSize: outputBytes(packed, maxOutputLength) })
   } catch (error) {
     if (!isTooLong(error)) throw error
-    // A cut answer is not needed.
+    // A caller that accepts a cut answer does not need its text.
     if (isCut) return Buffer.alloc(0)
     throw tooLarge(
       maxBytes <= believableBytes
@@ -89,8 +89,8 @@ function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): B
 }
 
 /**
- * The length that gzip writes at its end, so that the whole output fits into one buffer. It may lie: then it costs more buffers.
- * Source: RFC 1952 ISIZE. zlib wants at least 64 bytes, and one more than the output to see its end.
+ * Size of the output buffer, from the length that gzip writes at its end. If that length is wrong, zlib uses more buffers.
+ * Source: RFC 1952 ISIZE. zlib needs at least 64 bytes, and one byte more than the output to detect the end.
  */
 const outputBytes = (packed: Buffer, mostBytes: number): number =>
   packed.length < 4

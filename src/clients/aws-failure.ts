@@ -1,4 +1,4 @@
-/** Why an AWS call failed, for all services: credentials, rights, throttling, network. Errors of one service are in its client. */
+/** Why a call to any AWS service failed: credentials, rights, throttling, network. Each client explains the errors of its own service. */
 import { awsRegions } from '#facts/aws/regions.ts'
 import { codeOf, messageOf } from '#model/error-message.ts'
 import { didYouMean } from '#model/nearest.ts'
@@ -14,27 +14,26 @@ export interface AwsCall {
   region: string
   /** The right to grant if the call is denied. Default: the operation, as `eks:ListNodegroups`. */
   grant?: string
-  /** The meaning of an error that only this service has; null: a common error. */
+  /** Returns the meaning of an error that only this service has; null: a common error. */
   explain?: (error: AwsError) => string | null
 }
 
 /** The parts of an SDK error. */
 export interface AwsError {
   name: string
-  /** On one line. */
+  /** The error's message, on one line. */
   text: string
   /** Status of the answer; null: there was no answer. */
   status: number | null
   /** Node's error code, if there was no answer. */
   code: string | null
-  /** The error itself. */
   cause: unknown
 }
 
-/** Services whose endpoint variable has another name. */
+/** Services whose endpoint variable is not named after the service. */
 const endpointNames: Readonly<Record<string, string>> = { SES: 'SESV2', 'Step Functions': 'SFN' }
 
-/** Client options of services that the SDK may call again by itself. */
+/** Client options for calls that the SDK may retry by itself. */
 export const repeatedly = (region: string, credentials: CredentialSource) => ({
   region,
   credentials,
@@ -54,7 +53,7 @@ export async function awsCall<T>(
   }
 }
 
-/** All pages of a list, by the token of each page for the next one. */
+/** Yields all pages of a list. Each page contains the token for the next one. */
 export async function* pagesOf<Page extends { NextToken?: string | undefined }>(
   read: (NextToken: string | undefined) => Promise<Page>,
 ): AsyncGenerator<Page> {
@@ -73,14 +72,14 @@ function credentialHint(): string {
     : `Does ~/.aws/config have the profile ${profile} (AWS_PROFILE), and are you logged in?`
 }
 
-/** An endpoint that does not resolve is usually a typing error in the region. */
+/** A host name that does not resolve usually means a misspelt region. */
 function regionHint(region: string, code: string | null): string {
   const isUnknown = (code === 'ENOTFOUND' || code === 'EAI_AGAIN') && !awsRegions.includes(region)
   const meant = didYouMean(region, awsRegions)
   return isUnknown ? `: highwater knows no region ${region}.${meant || ' Check its name'}` : ''
 }
 
-/** The failure in one paragraph for people; `status` is set if AWS answered. */
+/** Describes the failure in one paragraph for people; `status` is set if AWS answered. */
 export function awsFailure(
   error: unknown,
   { service, what, region, grant, explain }: AwsCall,
@@ -128,7 +127,7 @@ export function awsFailure(
   if (status !== null)
     return requestFailure(error, `${where} was answered ${status} ${name}: ${text}`)
   const host = endpointHost(error) ?? `the ${service} endpoint of ${region}`
-  // The SDK also calls a broken connection a time-out; that error has a Node code.
+  // The SDK names a broken connection `TimeoutError`, too; only that error has a Node code.
   if (name === 'TimeoutError' && code === null)
     return new RequestFailure(
       'timeout',
@@ -140,11 +139,11 @@ export function awsFailure(
   return new RequestFailure(failure.kind, `${where}${message}`, { cause: error })
 }
 
-/** STS names the role that was refused, never the reason. Its error has the name of any other refused call. */
+/** STS names the refused role, but no reason. The error's name is that of any denied call, so the text decides. */
 const isRoleRefused = (text: string): boolean =>
   text.includes('is not authorized to perform: sts:AssumeRole on resource: arn:')
 
-/** A RequestFailure with a message of the client, with or without an answer of AWS. */
+/** A RequestFailure with a message that the client wrote, whether AWS answered or not. */
 export function requestFailure(
   error: unknown,
   message: string,

@@ -10,7 +10,7 @@ export class ByteBudget {
   }
 
   /**
-   * In order of arrival. @returns a function that frees the bytes; a second call does nothing
+   * Takes bytes, in order of arrival. @returns a function that frees them, once
    * @throws the signal's reason if it is aborted first
    */
   async take(wanted: number, signal: AbortSignal): Promise<() => void> {

@@ -3,7 +3,7 @@ import { CloudWatchClient, paginateDescribeAlarms } from '@aws-sdk/client-cloudw
 import { awsCall, repeatedly } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 
-/** Actions that this file calls. Only the role that changes nodes needs them. */
+/** IAM actions that this file calls. Only the role that changes nodes needs them. */
 export const cloudwatchPermissions = ['cloudwatch:DescribeAlarms']
 
 /**
@@ -20,7 +20,7 @@ export async function alarmStates(
   const client = new CloudWatchClient(repeatedly(region, credentials))
   const what = `DescribeAlarms ${names.slice(0, 5).join(', ')}`
   try {
-    // By default composite alarms are not returned.
+    // Without AlarmTypes, CloudWatch omits composite alarms.
     const AlarmTypes = ['MetricAlarm' as const, 'CompositeAlarm' as const]
     const query = { AlarmNames: [...names], AlarmTypes }
     const pages = await awsCall({ service: 'CloudWatch', what, region, signal }, () =>

@@ -1,7 +1,7 @@
 /** The caller's AWS credentials, as the SDK finds them, or those of a role in another account. */
 import { fromNodeProviderChain, fromTemporaryCredentials } from '@aws-sdk/credential-providers'
 
-/** The right that the function's role needs for a role in another account. */
+/** The right that the function's role needs to assume a role in another account. */
 export const stsPermissions = ['sts:AssumeRole']
 
 export interface AwsCredentials {
@@ -14,8 +14,8 @@ export interface AwsCredentials {
 export type CredentialSource = () => Promise<AwsCredentials>
 
 /**
- * Credentials for one account: the SDK's own chain (environment, profile, SSO, instance or function role), then the role, if one is named.
- * They renew themselves.
+ * Credentials for one account, from the SDK's own chain (environment, profile, SSO, instance or function role). If `roleArn` is given,
+ * the chain's identity assumes that role. The credentials renew themselves.
  */
 export function credentialSource(
   roleArn: string | null,

@@ -17,7 +17,7 @@ import type { CredentialSource } from './credentials.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 import { readUserData } from './user-data.ts'
 
-/** The calls of discovery. Collectors name the others. */
+/** IAM actions of discovery. The collectors list the IAM actions that they need. */
 export const ec2Permissions = ['ec2:DescribeLaunchTemplateVersions']
 
 /** The referenced versions of one template: numbers, `$Default`, `$Latest`. */
@@ -26,12 +26,12 @@ export interface TemplateVersions {
   versions: string[]
 }
 
-/** One for each source of settings in the user data, or a single one. */
+/** One version. One entry for each source of settings in its user data, else one entry. */
 export interface LaunchTemplate {
   launchTemplateId: string
   launchTemplateName: string
   versionNumber: number
-  /** EBS volumes that it gives a size. */
+  /** EBS volumes for which the template sets a size. */
   volumes: { deviceName: string; sizeGiB: number }[]
   /** Null: the template has no kubelet settings. Absent: unknown. */
   kubelet?: KubeletSettings | null
@@ -39,7 +39,7 @@ export interface LaunchTemplate {
 
 export interface LaunchTemplates {
   templates: LaunchTemplate[]
-  /** User data that could not be read, and why. */
+  /** Reasons why user data could not be read. */
   unread: string[]
 }
 
@@ -59,7 +59,7 @@ export class Ec2Api {
   ): Promise<LaunchTemplates> {
     const templates: LaunchTemplate[] = []
     const unread: string[] = []
-    // A version may be named twice, by its number and as $Latest.
+    // `versions` may name a version twice: by its number and as $Latest.
     const seen = new Set<number | undefined>()
     for (let start = 0; start < versions.length; start += launchTemplateVersionsMax) {
       const Versions = versions.slice(start, start + launchTemplateVersionsMax)
@@ -74,7 +74,7 @@ export class Ec2Api {
     return { templates, unread }
   }
 
-  /** Page by page, with EC2's own names, times as RFC 3339. @throws as launchTemplates */
+  /** Yields pages of volumes in EC2's names, times as RFC 3339. @throws as launchTemplates */
   async *volumes(filters: readonly TagFilter[], signal: AbortSignal): AsyncGenerator<RawObject[]> {
     const query = { Filters: filtersOf(filters), MaxResults: ec2PageMax }
     for await (const { Volumes = [] } of pagesOf(NextToken =>
@@ -87,7 +87,7 @@ export class Ec2Api {
       yield Volumes.map(volumeObject)
   }
 
-  /** As `volumes`. @throws as launchTemplates */
+  /** Yields pages of instances, in the same form as `volumes`. @throws as launchTemplates */
   async *instances(
     filters: readonly TagFilter[],
     signal: AbortSignal,

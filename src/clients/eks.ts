@@ -11,7 +11,7 @@ import { type AwsError, awsCall, repeatedly } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 
-/** The calls of this file, for the function's role. */
+/** IAM actions that this file calls, for the function's role. */
 export const eksPermissions = [
   'eks:ListClusters',
   'eks:DescribeCluster',
@@ -36,7 +36,7 @@ export class EksApi {
     return pages.flatMap(({ clusters = [] }) => clusters)
   }
 
-  /** `DescribeCluster.cluster`. */
+  /** Returns `cluster` of the answer to DescribeCluster. */
   async describeCluster(name: string, signal: AbortSignal): Promise<RawObject> {
     const command = new DescribeClusterCommand({ name })
     const { cluster } = await this.call(`DescribeCluster ${name}`, signal, () =>
@@ -53,7 +53,7 @@ export class EksApi {
     return pages.flatMap(({ nodegroups = [] }) => nodegroups)
   }
 
-  /** `DescribeNodegroup.nodegroup`. */
+  /** Returns `nodegroup` of the answer to DescribeNodegroup. */
   async describeNodegroup(
     clusterName: string,
     nodegroupName: string,
@@ -81,13 +81,13 @@ const explain = ({ name, text }: AwsError) =>
 
 const asJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
 
-/** The region of the SDK's standard settings, or null. */
+/** The region in the SDK's standard settings; null: none is set. */
 export async function sdkRegion(): Promise<string | null> {
   const client = new EKSClient({})
   try {
     return await client.config.region()
   } catch {
-    // The SDK throws "Region is missing" and nothing else here.
+    // The only error that the SDK throws here is "Region is missing".
     return null
   } finally {
     client.destroy()

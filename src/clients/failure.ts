@@ -21,7 +21,7 @@ export class RequestFailure extends Error {
   readonly retryAfterMs: number | null
   /** What AWS refused; null: the call failed for another reason. */
   readonly refusal: ReadError['refusal'] | null
-  /** The answer's own text, cut: never shown unescaped. */
+  /** Body of the answer, cut. Must not be shown unescaped. */
   readonly body: unknown
 
   constructor(
@@ -94,7 +94,7 @@ const firstCode = (error: unknown): string | null =>
 
 const foreignTextMaxLength = 8192
 
-/** Cuts only between words, because half a secret is not recognised. A text without white space is one word. */
+/** Cuts a text only between words: `redact` does not recognise half a secret. A text without white space is one word. */
 function wholeWords(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   let end = maxLength
@@ -102,7 +102,7 @@ function wholeWords(text: string, maxLength: number): string {
   return text.slice(0, end === 0 ? maxLength : end)
 }
 
-/** Foreign text for a message: without secrets and control characters, white space folded, cut at `maxLength`. */
+/** Foreign text for a message: no secrets, no control characters, white space folded, at most `maxLength` characters. */
 export function oneLine(text: string, maxLength = 300): string {
   const folded = redact(wholeWords(text, foreignTextMaxLength))
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')

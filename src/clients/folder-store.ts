@@ -1,4 +1,4 @@
-/** A store in a folder of this machine. Files appear whole or not at all. If several writers, also of other processes, write at once, one wins. */
+/** A store in a folder of this machine. A file appears whole or not at all. If several writers or processes write a key at once, one wins. */
 
 import { createHash, randomUUID } from 'node:crypto'
 import {
@@ -21,14 +21,14 @@ import { checkKey, type Store, TooLong, tooLong } from './store.ts'
 
 const partialSuffix = '.partial'
 const lockSuffix = '.lock'
-// The lock is held for a few file operations: an older lock belongs to a dead process.
+// A writer holds the lock for a few file operations, so an older lock belongs to a dead process.
 const lockStaleMs = 10_000
 const lockPollMs = 20
 
 export function folderStore(folder: string): Store {
   const place = (key: string) => join(folder, ...checkKey(key).split('/'))
 
-  /** Writes beside the target and lets `settle` put it in place. */
+  /** Writes a file beside the target. Then `settle` moves the file to the target. */
   async function beside<T>(
     key: string,
     fill: (partial: string) => Promise<unknown>,
@@ -101,7 +101,7 @@ export function folderStore(folder: string): Store {
   }
 }
 
-/** A key that is a folder, or is below a file, does not exist: a bucket has no folders. */
+/** A key that is a folder, or lies below a file, counts as missing: a bucket has no folders. */
 const isNoFile = (error: unknown) => ['ENOENT', 'ENOTDIR', 'EISDIR'].includes(codeOf(error) ?? '')
 
 const versionOf = (body: Buffer) => createHash('sha256').update(body).digest('hex')

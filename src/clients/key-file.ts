@@ -11,11 +11,11 @@ import type { MacKey } from './mac-key.ts'
 
 const keyBytes = 32
 
-/** In the folder that the XDG Base Directory Specification names. */
+/** Default path, in the folder that the XDG Base Directory Specification names. */
 export const defaultKeyFile = (): string =>
   join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'highwater', 'seal.key')
 
-/** Read at the first use; created if missing. */
+/** A MAC key from a file. The file is read at the first use, and created if missing. */
 export function fileMacKey(path: string): MacKey {
   let loaded: Promise<Buffer> | null = null
   const key = () => {
@@ -49,7 +49,7 @@ async function readOrMake(path: string): Promise<Buffer> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await makeKey(path)
   } catch (error) {
-    // Another process made it just now.
+    // Another process has just created the file.
     if (codeOf(error) !== 'EEXIST') throw unusable(path, error)
   }
   return readKey(path).catch(error => {
@@ -66,7 +66,7 @@ async function makeKey(path: string): Promise<void> {
   }
 }
 
-/** A link is not followed. */
+/** Refuses symbolic links. */
 async function readKey(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {

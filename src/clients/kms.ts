@@ -1,4 +1,4 @@
-/** AWS KMS: message authentication codes by a key that never leaves it. */
+/** AWS KMS: message authentication codes by a key that never leaves KMS. */
 import { GenerateMacCommand, KMSClient, VerifyMacCommand } from '@aws-sdk/client-kms'
 import { awsCall, awsError } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
@@ -14,10 +14,10 @@ const connectionTimeoutMs = 5_000
 const requestTimeoutMs = 20_000
 
 export interface KmsKeyOptions {
-  /** ARN, id, or `alias/NAME`. The region of an ARN counts. */
+  /** ARN, id, or `alias/NAME`. The region of an ARN overrides `region`. */
   keyId: string
   region: string
-  /** Absent: the SDK's own chain. */
+  /** Absent: the SDK's own credential chain. */
   credentials?: CredentialSource
 }
 

@@ -1,4 +1,4 @@
-/** Clusters by the contexts of a kubeconfig file, or the cluster in whose pod this runs. Not for the Lambda: client-node is large. */
+/** Clusters from the contexts of a kubeconfig, or the cluster whose pod runs this process. Not for the Lambda: client-node is large. */
 
 import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
@@ -16,7 +16,7 @@ export interface NamedEndpoint {
 }
 
 /**
- * Contexts of a kubeconfig by their names, `*` for any characters.
+ * Endpoints for the contexts of a kubeconfig whose names match; `*` stands for any characters.
  * @param file  null: $KUBECONFIG, else ~/.kube/config
  * @param patterns  empty: the current context
  * @throws OperatorError
@@ -57,7 +57,7 @@ function loadedConfig(file: string | null): KubeConfig {
 }
 
 /**
- * The API server of one context with the credentials of the file: tokens, client certificates, exec plugins (run again after expiry).
+ * The API server of one context, with the kubeconfig's credentials: tokens, client certificates, exec plugins (run again after expiry).
  * @param file  null: $KUBECONFIG, else ~/.kube/config
  * @param contextName  null: the file's current context
  * @throws OperatorError
@@ -88,9 +88,9 @@ export async function kubeconfigEndpoint(
 }
 
 /**
- * The API server of the cluster in whose pod this runs, with the pod's service account. The token is read again because the kubelet renews it.
- * @param name  of the cluster in the report: a cluster does not know its own name
- * @param root  folder of the pod's files
+ * The API server of the cluster whose pod runs this process, with the pod's service account. The kubelet renews the token, so its file is read again.
+ * @param name  of the cluster in the report, because a cluster does not know its own name
+ * @param root  folder under which the pod's files are read
  * @throws OperatorError
  */
 export async function inClusterEndpoint(name: string, root = ''): Promise<NamedEndpoint> {

@@ -10,7 +10,7 @@ import {
 } from './kubernetes.ts'
 import type { PaceLimits } from './pace.ts'
 
-/** The identity for kubelets. Every kubelet sees the token, so it should have few other rights. */
+/** The identity for calls to kubelets. Every kubelet sees its token: give it few other rights. */
 export interface KubeletIdentity {
   /** PEM of the cluster's CA. */
   ca: string | Buffer

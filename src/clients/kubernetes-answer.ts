@@ -1,4 +1,4 @@
-/** Questions to a Kubernetes API server, and how its answers are parsed. */
+/** Describes requests to a Kubernetes API server and parses the answers. */
 import { type AnswerKind, answerLimits } from '#model/input-limits.ts'
 import { jsonFlaw } from '#model/json-flaw.ts'
 import { isRawObject } from '#model/record.ts'
@@ -14,13 +14,13 @@ export interface Question {
   kind?: AnswerKind | undefined
 }
 
-/** 202: deletion is pending. */
+/** 200, 201, or 202 (deletion is pending). */
 export const isSuccess = (status: number) => status === 200 || status === 201 || status === 202
 
 export const limitOf = ({ kind = 'object' }: Question, status: number) =>
   answerLimits[isSuccess(status) ? kind : 'refusal']
 
-/** Removes sent secrets from a text. */
+/** Removes the secrets that this process sent from a text. */
 type Clean = (text: string) => string
 
 /** @throws RequestFailure */
@@ -49,7 +49,7 @@ export interface ParsedPage {
 }
 
 export function parsePage(body: unknown, path: string): ParsedPage {
-  // A list of metadata that has nothing in it says null: apiserver pkg/endpoints/handlers/response.go asPartialObjectMetadataList.
+  // An empty list of metadata has `items: null`: apiserver pkg/endpoints/handlers/response.go asPartialObjectMetadataList.
   const isEmpty = isRawObject(body) && body.items === null && String(body.kind).endsWith('List')
   const items = isEmpty ? [] : isRawObject(body) && body.items
   if (!isRawObject(body) || !Array.isArray(items))
@@ -71,7 +71,7 @@ export function objectKey(item: Record<string, unknown>): string {
   return String(metadata.uid ?? `${metadata.namespace}/${metadata.name}`)
 }
 
-/** The "inconsistent continue" token in a 410's Status: it goes on at the newest resource version. Upstream: etcd3 store handleCompactedErrorForPaging. */
+/** The "inconsistent continue" token in the Status of a 410. With it the list continues at the newest resource version. Upstream: etcd3 store handleCompactedErrorForPaging. */
 export function offeredContinue(body: unknown): string | null {
   const metadata = isRawObject(body) && isRawObject(body.metadata) ? body.metadata : {}
   return typeof metadata.continue === 'string' && metadata.continue !== ''
@@ -91,7 +91,7 @@ function parseStatus(bytes: Buffer, clean: Clean): { message: string; body: unkn
   return { message: oneLine(text), body: null }
 }
 
-/** For messages: a selector may be very long. */
+/** Messages omit the query, because a selector may be very long. */
 const withoutQuery = (path: string) => path.split('?')[0] ?? ''
 export const requestLine = ({ method, path }: Question) => `${method} ${withoutQuery(path)}`
 
@@ -99,11 +99,11 @@ interface RefusedAnswer {
   status: number
   retryAfter: string | undefined
   bytes: Buffer
-  /** Advice for people. */
+  /** What the user can do. */
   hint: string | undefined
 }
 
-/** The failure of an answer that is no success. */
+/** The failure for an answer without success. */
 export function failedAnswer(
   question: Question,
   { status, retryAfter, bytes, hint }: RefusedAnswer,

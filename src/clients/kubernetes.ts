@@ -1,6 +1,6 @@
 /**
- * The reads of a Kubernetes API server, and the one way to delete an object, on pooled keep-alive connections (client-node opens one TLS connection a request, see docs/dev/dependencies.md).
- * Every request goes through the server's pace, has its own time-out and size limit, and is retried a bounded number of times.
+ * Reads from a Kubernetes API server, and deletes single objects, on pooled keep-alive connections (client-node opens one TLS connection a request, see docs/dev/dependencies.md).
+ * Every request goes through the server's pace, has its own time-out and size limit, and gets a limited number of retries.
  */
 
 import http from 'node:http'
@@ -29,16 +29,16 @@ import { noteSlowDown } from './slow-downs.ts'
 export interface KubernetesEndpoint {
   /** `https://host[:port][/prefix]` */
   server: string
-  /** PEM; only these CAs are trusted. Absent: the system's. */
+  /** PEM; only these CAs are trusted. Absent: the system's CAs. */
   ca?: string | Buffer
   clientCertificate?: { cert: string | Buffer; key: string | Buffer }
   /** Name expected in the certificate, if it is not the host. */
   serverName?: string
-  /** Other names that the certificate may be for. */
+  /** Names that the certificate may have instead. */
   names?: readonly string[]
-  /** Only if a kubeconfig has `insecure-skip-tls-verify`. */
+  /** Set only if the kubeconfig has `insecure-skip-tls-verify`. */
   skipTlsVerification?: boolean
-  /** The Authorization header; `renew` after a 401. Null: none is sent. */
+  /** Returns the Authorization header; null: none is sent. `renew` is true after a 401. */
   authorization: (renew: boolean) => Promise<string | null>
 }
 
@@ -48,11 +48,11 @@ export interface KubernetesClientOptions {
   attempts: number
   /** First wait before a retry; doubled each time, with full jitter. */
   backoffMs: number
-  /** How long to wait for an unreachable server; then other requests fail at once. */
+  /** How long requests wait for an unreachable server. After this time requests fail at once. */
   patienceMs: number
   /** Interval between tries of an unreachable server. */
   probeEveryMs: number
-  /** Advice for an answer of that status. */
+  /** Advice for people, by the status of the answer. */
   hints: Readonly<Record<number, string>>
 }
 
@@ -67,13 +67,13 @@ const defaultOptions = {
   },
 }
 const listPageLimit = 500
-/** Servers without this form return whole objects. Source: Kubernetes API concepts, metadata-only fetches. */
+/** Accept header for metadata. Servers without this form return whole objects. Source: Kubernetes API concepts, metadata-only fetches. */
 const metadataOnly =
   'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
-/** A list that goes on has this field, and so may any text in it. */
+/** A list with a next page contains this text. A label or an annotation may contain it, too. */
 const continueField = '"continue"'
 const maxListRestarts = 3
-/** After this many requests in a row without a connection the server counts as gone, so that the run does not wait for each node again. */
+/** After this many requests in a row without a connection the server counts as unreachable, so that the run does not wait again for each node. */
 const goneAfterFailures = 15
 
 export interface ListPage {
@@ -85,9 +85,9 @@ export interface ListPage {
 export interface GetOptions {
   signal: AbortSignal
   timeoutMs: number
-  /** Number of tries, fewer than usual for a target that is probably down. */
+  /** Maximum number of tries. Lower than the default for a node that is probably down. */
   attempts?: number
-  /** The answer comes from a node behind the server: its 5xx does not count for the server. */
+  /** A node behind the server answers, so a 5xx does not slow down requests to the server. */
   isProxied?: boolean
   /** List only the metadata of objects. */
   isMetadataOnly?: boolean
@@ -101,7 +101,7 @@ export interface Deletion {
   resourceVersion: string
   /** Null: the default of the resource. */
   propagationPolicy: 'Background' | null
-  /** The server checks rights, conditions and admission, and keeps the object. */
+  /** The server checks rights, preconditions and admission, but does not delete the object. */
   isDryRun: boolean
 }
 
@@ -146,12 +146,12 @@ export class KubernetesClient {
           })
   }
 
-  /** Present rate of requests per second. */
+  /** Current request rate per second. */
   get requestsPerSecond(): number {
     return this.pace.requestsPerSecond
   }
 
-  /** How far this machine's clock is ahead of the server's, from its last answer, to the second; null: no answer yet. */
+  /** How far this machine's clock is ahead of the server's clock, by the last answer, in whole seconds; null: no answer yet. */
   get clockAheadMs(): number | null {
     return this.aheadMs
   }
@@ -162,15 +162,15 @@ export class KubernetesClient {
   }
 
   /**
-   * The same, not yet parsed: text takes less memory than objects while an answer waits for others. A large one is parsed at once.
+   * As getJson, but returns a function that parses the answer. Waiting answers take less memory as text. A large answer is parsed at once.
    *
-   * @throws as getJson; a body that is no JSON only when it is parsed, without another try
+   * @throws as getJson; a body that is no JSON throws later, in the returned function
    */
   getUnparsed(path: string, options: GetOptions): Promise<Unparsed> {
     return this.received(questionOf(path, options), options, isSmall)
   }
 
-  /** All objects of a short list; a list that goes on is parsed at once. @throws as getUnparsed */
+  /** Reads a list; if it has a second page, it is parsed at once. @throws as getUnparsed */
   async listUnparsed(
     path: string,
     query: Record<string, string>,
@@ -252,15 +252,15 @@ export class KubernetesClient {
   }
 
   /**
-   * A list, page by page; lists of one API server go one after the other, because a few big ones at once fill its priority level.
-   * An expired continue token (410) goes on with the one that the server offers, else from the start without what was already seen.
+   * Yields a list page by page. Lists of one API server run one after the other, because a few large ones at once fill its priority level.
+   * If a continue token expires (410), the list continues with the server's new token, else restarts. Objects already seen are skipped.
    * @throws RequestFailure as getJson.
    */
   list(path: string, query: Record<string, string>, options: GetOptions): AsyncGenerator<ListPage> {
     return this.pages(path, query, options, null)
   }
 
-  /** @param first null: it is still to be requested */
+  /** @param first null: the first page has not been requested yet */
   private async *pages(
     path: string,
     query: Record<string, string>,
@@ -293,7 +293,7 @@ export class KubernetesClient {
     }
   }
 
-  /** About how many objects a list has, by one small page of it. Source: Kubernetes API reference, ListMeta remainingItemCount. @throws as getJson */
+  /** Approximate number of objects in a list, from a page with one object. Source: Kubernetes API reference, ListMeta remainingItemCount. @throws as getJson */
   async count(path: string, options: GetOptions): Promise<number> {
     const { items, remaining } = await this.listPage(path, { limit: '1' }, options)
     return items.length + (remaining ?? 0)
@@ -303,7 +303,7 @@ export class KubernetesClient {
     this.agent.destroy()
   }
 
-  /** Waits for an unreachable server, because most return within seconds; later it is only probed at intervals. */
+  /** Waits for an unreachable server, because most servers return within seconds. After `patienceMs` requests only probe it at intervals. */
   private async awaitServer(signal: AbortSignal): Promise<void> {
     if (this.unreachable < goneAfterFailures) return
     const now = performance.now()
@@ -317,7 +317,7 @@ export class KubernetesClient {
     this.probedMs = now
   }
 
-  /** Counts the requests in a row without a connection. */
+  /** Counts consecutive requests without a connection. */
   private async noticing<T>(request: () => Promise<T>): Promise<T> {
     try {
       const answer = await request()
@@ -458,7 +458,7 @@ export class KubernetesClient {
   }
 }
 
-/** Parses an answer; call it once. @throws RequestFailure */
+/** Parses an answer. Must be called once only. @throws RequestFailure */
 export type Unparsed = () => unknown
 
 const isSmall = ({ isLarge }: AnswerBody) => !isLarge
@@ -479,7 +479,7 @@ interface Answer {
   body: AnswerBody
 }
 
-/** Accepts a certificate for one of the names; the error is that of the host. */
+/** Accepts a certificate for any of the names. The error is the one for the host. */
 const anyName =
   (names: readonly string[]): typeof checkServerIdentity =>
   (host, certificate) =>
@@ -487,7 +487,7 @@ const anyName =
       ? undefined
       : checkServerIdentity(host, certificate)
 
-/** Maximum number of tries after such a failure. A node that timed out will probably time out again. */
+/** Maximum number of tries for this kind of failure. A node that timed out will probably time out again. */
 function triesWorth(failure: RequestFailure): number {
   if (failure.kind === 'timeout') return 2
   if (failure.kind === 'http')

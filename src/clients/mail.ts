@@ -1,4 +1,4 @@
-/** A mail, before it is sent. */
+/** A mail to send, and its parts. */
 export interface MailAttachment {
   fileName: string
   contentType: string
@@ -14,7 +14,7 @@ export interface MailHeader {
 export interface Mail {
   from: string
   to: string[]
-  /** Address for bounces, a verified identity; null: the sender. */
+  /** Address for bounces; it must be a verified identity. Null: the sender's address. */
   bouncesTo?: string | null
   headers?: MailHeader[]
   subject: string

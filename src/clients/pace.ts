@@ -1,6 +1,6 @@
 /**
- * The request rate for one Kubernetes API server. Its own flow control does not limit proxied requests (long-running verbs are exempt from API Priority and
- * Fairness), so the client limits rate and concurrency: the rate is halved after a complaint and rises slowly after successes.
+ * The request rate for one Kubernetes API server. The server does not limit proxied requests (long-running verbs are exempt from API Priority and
+ * Fairness), so the client limits rate and concurrency. A complaint halves the rate; each success raises it slowly.
  */
 export interface PaceLimits {
   requestsPerSecond: number
@@ -8,7 +8,7 @@ export interface PaceLimits {
 }
 
 const slowestRequestsPerSecond = 1
-/** Lower bound for limits below one per second: a complaint never raises the rate. */
+/** For limits below one request per second: the minimum rate, as a share of the limit. */
 const slowestShare = 0.2
 const recoveryPerSuccess = 0.02
 
@@ -90,10 +90,10 @@ export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
 
 export interface Retries {
   tries: number
-  /** First wait; doubled each time. */
+  /** First wait in milliseconds; doubled each time. */
   backoffMs: number
   signal: AbortSignal
-  /** Whether the same call may succeed a moment later. */
+  /** Whether a repeated call may succeed a moment later. */
   isPassing: (error: unknown) => boolean
 }
 

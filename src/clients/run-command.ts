@@ -1,4 +1,4 @@
-/** Runs a document on instances by SSM Run Command, many per command. Each caller gets the output of its instance or an error with the reason. */
+/** Runs a document on instances by SSM Run Command, many instances per command. Each caller gets its instance's output, or an error with the reason. */
 
 import { isAgentTooOld } from '#facts/aws/agent-versions.ts'
 import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-status.ts'
@@ -14,9 +14,9 @@ import {
   type SsmApi,
 } from './ssm.ts'
 
-/** Requirements for an agent to get a command. */
+/** Requirements for an SSM agent to receive a command. */
 export interface Reach {
-  /** SSM may show an agent as Online that is gone: an agent without contact for longer gets no command. */
+  /** Maximum age of an agent's last ping, in ms. SSM may show an agent as Online after it is gone. */
   silentAfterMs: number
   /** Oldest agent version that can run the document. */
   agentVersion: string
@@ -28,10 +28,10 @@ export const agentSilentAfterMs = 15 * 60_000
 export const ssmAtOnce = 5
 
 const pollMs = 2000
-/** With a short time limit, polls are more frequent. */
+/** Minimum number of polls within a time limit: a short limit polls more often. */
 const leastPolls = 40
 
-/** Gathering and polling intervals for a time limit of `timeoutMs` per node. */
+/** Intervals for gathering requests and for polling, if a node has `timeoutMs`. */
 export const rhythmWithin = (
   timeoutMs: number,
   gatherMs: number,
@@ -42,16 +42,16 @@ export const rhythmWithin = (
 
 export interface RunCommandOptions {
   document: PinnedDocument
-  /** The name of the document's one step. */
+  /** Name of the only step in the document. */
   stepName: string
   parameters: Readonly<Record<string, string>>
   comment: string
-  /** Bucket for answers that are too long for SSM; null: none. */
+  /** Bucket for answers that are longer than SSM keeps; null: none. */
   output: { bucket: string; prefix: string } | null
   /** Time limit per instance: delivery, run and answer. */
   timeoutMs: number
   reach: Reach
-  /** Requests are sent together if each follows the previous one within this time, or while outputs are being read. */
+  /** An incomplete batch is sent when this time has passed since its last request and no output is being read. */
   gatherMs: number
   pollMs: number
   signal: AbortSignal
@@ -61,9 +61,9 @@ export interface CommandAnswer extends InvocationOutput {
   commandId: string
 }
 
-/** No command was sent to the instance. After any other error a command may have been sent and may still run. */
+/** No command was sent to the instance. After any other error a command may run or may have run. */
 export class NotSent extends Error {
-  /** The reason is the account or SSM, not this instance. */
+  /** The reason lies in the account or in SSM, not in this instance. */
   readonly isCommon: boolean
 
   constructor(
@@ -95,21 +95,21 @@ export class RunCommand {
   }
 
   /**
-   * @param onSent called before there is an answer
+   * @param onSent called when the command is sent, before the answer
    * @throws NotSent; Error with the reason why the instance has not answered; the signal's reason
    */
   ask(instanceId: string, onSent?: (commandId: string) => void): Promise<CommandAnswer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ instanceId, onSent, resolve, reject })
       if (this.#waiting.length >= commandInstancesMax) this.#flush()
-      // Requests arrive one by one, so a batch fills quickly and only the last requests wait.
+      // Requests arrive in quick succession, so only an incomplete batch waits for the timer.
       else
         this.#timer =
           this.#timer?.refresh() ?? setTimeout(() => this.#gathered(), this.#options.gatherMs)
     })
   }
 
-  /** Each output that is read brings another request. While outputs are read, waiting requests stay in the batch instead of becoming commands of their own. */
+  /** A caller requests its next node after each output. While outputs are read, requests join one batch instead of becoming commands of their own. */
   #gathered(): void {
     if (this.#outputsUnderWay > 0) this.#timer?.refresh()
     else this.#flush()
@@ -128,8 +128,8 @@ export class RunCommand {
   }
 
   /**
-   * An instance that is gone since SSM listed it makes SSM refuse the whole command without naming it. The instances are listed again; if the list
-   * is unchanged, the command is divided in halves.
+   * If an instance has disappeared since it was listed, SSM refuses the whole command and does not name the instance. The instances are
+   * listed again. If the list is unchanged, the command is divided in halves.
    */
   async #sendTogether(batch: PendingCommand[], isListedAgain = false): Promise<void> {
     if (batch.length === 0) return
@@ -144,7 +144,7 @@ export class RunCommand {
     await Promise.all(parts.map(part => orRejected(part, this.#sendTogether(part, true))))
   }
 
-  /** Null: SSM does not know one of several instances. */
+  /** Returns the command's id; null: SSM does not know one of several instances. */
   async #send(batch: PendingCommand[]): Promise<string | null> {
     const { signal, document, parameters, comment, output, timeoutMs } = this.#options
     const instanceIds = batch.map(({ instanceId }) => instanceId)
@@ -156,14 +156,14 @@ export class RunCommand {
       )
     } catch (error) {
       if (batch.length > 1 && namesUnknownInstance(error)) return null
-      // A refused command was not sent. After a broken connection it is unknown.
+      // A refused command was not sent. After a broken connection it may have been sent.
       throw wasRefused(error)
         ? new NotSent(error.message, { cause: error, isCommon: !namesUnknownInstance(error) })
         : error
     }
   }
 
-  /** One instance that SSM does not know would refuse the whole command. */
+  /** Drops unreachable instances. One unknown instance makes SSM refuse the whole command. */
   async #reachable(batch: PendingCommand[]): Promise<PendingCommand[]> {
     this.#options.signal.throwIfAborted()
     const known = await this.#ssm.instances(
@@ -206,7 +206,7 @@ export class RunCommand {
         if (!hasEnded(status)) continue
         open.delete(instanceId)
         const why = whyNotAnswered(status, statusDetails)
-        // A failed script still has output. With any other failure no script has run.
+        // A script that failed still has output. In any other failure no script ran.
         if (why === undefined || hasScriptFailed(status, statusDetails))
           outputs.push(this.#output(commandId, pending))
         else pending.reject(new Error(`SSM: ${why}`))
@@ -237,7 +237,7 @@ export class RunCommand {
   }
 }
 
-/** Callers that already have an answer are not affected by the error. */
+/** Rejects the waiting callers of a batch. A caller that already has an answer keeps it. */
 const orRejected = (batch: PendingCommand[], run: Promise<void>): Promise<void> =>
   run.catch((error: Error) => {
     for (const { reject } of batch) reject(error)
@@ -257,7 +257,7 @@ const wasRefused = (error: unknown): error is RequestFailure =>
   error.status >= 400 &&
   error.status < 500
 
-/** The account's version of a document, if its hash matches. @throws Error */
+/** The default version of a document in the account, if its hash matches. @throws Error */
 export async function pinnedDocument(
   ssm: SsmApi,
   name: string,
@@ -279,7 +279,7 @@ export async function pinnedDocument(
 /** Source: SSM API reference, SendCommand TimeoutSeconds. */
 const leastDeliverySeconds = 30
 
-/** Null: a command can be sent to it. */
+/** Why no command can be sent to the instance; null: one can be sent. */
 export function whyNotReachable(
   instance: ManagedInstance | undefined,
   region: string,

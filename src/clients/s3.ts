@@ -1,4 +1,4 @@
-/** A store in an S3 bucket. Everything written is encrypted at rest, and no cache keeps it. */
+/** A store in an S3 bucket. All objects are encrypted at rest, and no cache keeps them. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -21,15 +21,15 @@ import { retried, sleep } from './pace.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 import { checkKey, type Store, tooLong } from './store.ts'
 
-/** To read what is there: GetObject on the prefix, ListBucket (without it a missing key looks forbidden) on the bucket. */
+/** Actions to read: GetObject on the prefix, ListBucket on the bucket (without ListBucket a missing key looks forbidden). */
 export const s3ReadPermissions = ['s3:GetObject', 's3:ListBucket']
-/** The actions of this file, for the function's role. */
+/** All actions of this file except ListBucketVersions, for the function's role. */
 export const s3Permissions = [...s3ReadPermissions, 's3:PutObject']
-/** For `wasWritten` alone: only a remediation calls it. */
+/** For `wasWritten`, which only a remediation calls. */
 export const s3VersionsPermissions = ['s3:ListBucketVersions']
-/** Needed to read objects that a KMS key encrypts: S3 calls it on behalf of the reader. */
+/** For objects encrypted by a KMS key: S3 calls KMS on behalf of the reader. */
 export const s3KmsReadPermissions = ['kms:Decrypt']
-/** S3 needs these on our behalf if the bucket or the policy names a KMS key. Source: S3 user guide, Using server-side encryption with KMS keys. */
+/** For S3 to call KMS on our behalf, if the bucket or the policy names a KMS key. Source: S3 user guide, Using server-side encryption with KMS keys. */
 export const s3KmsPermissions = [...s3KmsReadPermissions, 'kms:GenerateDataKey']
 
 export interface S3StoreOptions {
@@ -37,17 +37,17 @@ export interface S3StoreOptions {
   /** Empty, or ends in `/`. */
   prefix: string
   region: string
-  /** Absent: the SDK's own chain. */
+  /** Absent: the SDK's own credential chain. */
   credentials?: CredentialSource
-  /** Id or ARN. Null or absent: S3's own key (AES256). */
+  /** Id or ARN of a KMS key. Null or absent: S3's own key (AES256). */
   kmsKeyId?: string | null
   /** Aborts running requests. */
   signal?: AbortSignal
-  /** How long a connection may stay silent; default 20 s. */
+  /** How long a connection may stay silent, in milliseconds; default 20 s. */
   idleTimeoutMs?: number
-  /** An object that is longer is not read; default: `storedLimitOf` its key. */
+  /** Longest object that is read, in bytes; default: `storedLimitOf` its key. */
   readMaxBytes?: number
-  /** First wait before a try again that the SDK does not make; longer each time. Default 200 ms. */
+  /** First wait before a retry that the SDK does not make; it grows each time. Default 200 ms. */
   backoffMs?: number
 }
 
@@ -56,7 +56,7 @@ const defaultIdleTimeoutMs = 20_000
 const tries = 3
 const defaultBackoffMs = 200
 
-// Errors are thrown, so the SDK's console warning that it cannot retry a stream is off.
+// Errors are thrown, so the logger drops the SDK's warning that a stream cannot be retried.
 const nothing = () => undefined
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
@@ -88,7 +88,7 @@ export function s3Store(options: S3StoreOptions): Store {
   }
 }
 
-/** Its keys are whole: they begin with the prefix of the store. */
+/** A bucket. Its methods take whole keys, which begin with the prefix of the store. */
 class Bucket {
   readonly #name: string
   readonly #region: string
@@ -106,7 +106,7 @@ class Bucket {
     this.#client = countingSlowDowns('S3', clientOf(options))
   }
 
-  /** Null: there is no such key. */
+  /** Null: the key does not exist. */
   async read(at: string, maxBytes: number): Promise<{ body: Buffer; version: string } | null> {
     const permission = s3ReadPermissions.join(' and ')
     const found = await this.#call(`GetObject ${at}`, permission, () => this.#get(at, maxBytes))
@@ -118,7 +118,7 @@ class Bucket {
     return this.#call(`PutObject ${at}`, 's3:PutObject', () => this.#send(at, write))
   }
 
-  /** False when the condition does not hold. */
+  /** Returns false if the condition does not hold. */
   putIf(at: string, write: Write): Promise<boolean> {
     return this.#call(`PutObject ${at}`, 's3:PutObject', async () => {
       for (let attempt = 1; ; attempt++) {
@@ -128,7 +128,7 @@ class Bucket {
         } catch (error) {
           const { name, status } = awsError(error)
           if (status === 412 || (write.IfMatch !== undefined && name === 'NoSuchKey')) return false
-          // Another conditional write of the same key is running. Its end decides which one was first.
+          // Another conditional write of this key is running. Retry: its result decides.
           if (status !== 409 || attempt > tries) throw error
           await sleep(this.#backoffMs * attempt, this.#signal)
         }
@@ -136,7 +136,7 @@ class Bucket {
     })
   }
 
-  /** The checksum is computed before, so the body is sent unchanged. */
+  /** Computes the checksum first, so that the SDK sends the body unchanged. */
   async putFile(at: string, path: string, contentType: string): Promise<void> {
     const { bytes, sha256 } = await digest(path)
     if (bytes > s3PutObjectMaxBytes)
@@ -144,7 +144,7 @@ class Bucket {
         `${path} has ${bytes} bytes, more than the ${s3PutObjectMaxBytes} that S3 takes at once`,
       )
     const write = { ContentType: contentType, ContentLength: bytes, ChecksumSHA256: sha256 }
-    // The SDK does not repeat a stream.
+    // The SDK cannot retry a stream, so each try opens the file again.
     const once = async () => {
       const body = createReadStream(path)
       try {
@@ -166,7 +166,7 @@ class Bucket {
     } = await this.#call(`ListObjectVersions ${at}`, s3VersionsPermissions.join(' and '), () =>
       this.#client.send(command, { abortSignal: this.#signal }),
     )
-    // S3 lists the key itself before every longer one.
+    // S3 sorts keys, so the key itself comes before every longer key.
     const keys = [...Versions, ...DeleteMarkers].map(({ Key }) => Key)
     if (keys.length === 0 && IsTruncated === true)
       throw new Error(`S3 ListObjectVersions ${at} in ${this.#name}: the answer is not complete`)
@@ -186,7 +186,7 @@ class Bucket {
     }
   }
 
-  /** A number: the length of an object that is too long. */
+  /** Returns a number, the object's length in bytes, if the object is too long. */
   async #get(at: string, maxBytes: number) {
     const command = new GetObjectCommand({ Bucket: this.#name, Key: at })
     try {
@@ -231,7 +231,7 @@ function clientOf({ region, credentials, idleTimeoutMs }: S3StoreOptions): S3Cli
     region,
     credentials,
     maxAttempts: AWS_MAX_ATTEMPTS ? undefined : tries,
-    // A custom endpoint usually has no DNS name per bucket.
+    // A custom endpoint usually has no DNS name for each bucket.
     forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL),
     logger: silent,
     requestHandler: {
@@ -283,7 +283,7 @@ const elsewhere = [
   'IllegalLocationConstraintException',
 ]
 
-/** The bucket's region by S3, in the error itself or in a header. */
+/** The bucket's region, as S3 reports it in the error or in a header. */
 function bucketRegion(error: unknown): string | null {
   if (!isRawObject(error)) return null
   if (typeof error.Region === 'string') return error.Region

@@ -1,9 +1,9 @@
 /**
- * Secrets that this process sends: a token, a webhook's address. The receiver may repeat them in its answer, as they are or in another notation;
- * they are removed there in each of these forms.
+ * Secrets that this process sends, such as a token or a webhook's address. The receiver may repeat a secret in its answer, plain or
+ * encoded. Each of these forms is removed from the answer.
  */
 
-/** Shorter parts occur in ordinary words. */
+/** Shorter texts occur in ordinary words. */
 const shortestSecret = 6
 
 export class SentSecrets {
@@ -14,7 +14,7 @@ export class SentSecrets {
     for (const form of formsOf(secret)) this.#forms.add(form)
   }
 
-  /** An Authorization header: the scheme is no secret, and basic credentials are also one when decoded. */
+  /** Adds an Authorization header without its scheme. Basic credentials are added decoded, too. */
   addAuthorization(header: string): void {
     const [scheme = '', ...rest] = header.split(' ')
     const credentials = rest.length === 0 ? scheme : rest.join(' ')
@@ -25,7 +25,7 @@ export class SentSecrets {
     this.add(decoded.slice(decoded.indexOf(':') + 1))
   }
 
-  /** A URL: only its host is public. */
+  /** Adds a URL. Only its host is public. */
   addUrl(url: string): void {
     const { pathname, search, hash, searchParams } = new URL(url)
     for (const part of [`${pathname}${search}${hash}`, pathname, search.slice(1), hash.slice(1)])
@@ -33,7 +33,7 @@ export class SentSecrets {
     for (const part of [...pathname.split('/'), ...searchParams.values()]) this.add(part)
   }
 
-  /** @param instead the text that replaces a secret */
+  /** @param instead replaces each secret */
   removeFrom(text: string, instead = '(removed)'): string {
     let clean = text
     for (const form of this.#forms)
@@ -42,7 +42,7 @@ export class SentSecrets {
   }
 }
 
-/** The longest first, so that no part of a longer form stays. */
+/** All forms of a secret. The longest comes first, so that no part of a longer form remains. */
 function formsOf(secret: string): string[] {
   const plain = [secret, decoded(secret)]
   const forms = plain.flatMap(text => [
@@ -66,7 +66,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Base64 of a text inside a longer one, for each start in a group of three bytes, without the characters that depend on its neighbours. */
+/** Base64 forms of a text inside a longer text, for each offset within three bytes. Characters that depend on the neighbours are cut off. */
 function base64Forms(text: string): string[] {
   return [0, 1, 2].flatMap(offset => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])

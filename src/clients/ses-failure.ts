@@ -1,10 +1,10 @@
-/** Why SES did not send a mail, or may not have sent it, with the next step for people. */
+/** Why SES did not send a mail, or might not have sent it, with the next step for people. */
 
 import { type AwsError, awsError, awsFailure, isThrottling } from './aws-failure.ts'
 import { RequestFailure } from './failure.ts'
 import type { Mail } from './mail.ts'
 
-/** `Name <name@host>` as `name@host`. */
+/** Returns `name@host` of `Name <name@host>`. */
 export const bareAddress = (address: string) => /^[^<>]*<([^<>]+)>$/.exec(address)?.[1] ?? address
 
 /** SES refused the mail or never received it, so a second try cannot send a second mail. */
@@ -67,7 +67,7 @@ function meaningOf({ name, text, cause }: AwsError, mail: Mail, region: string):
   return null
 }
 
-/** SES names the identities in its message; the sender among them is one mistake, recipients alone are the sandbox. */
+/** SES's message names the unverified identities. Recipients must be verified only in the sandbox. */
 function notVerified(text: string, { from, to, bouncesTo }: Mail, region: string): string {
   const isNamed = (address: string) =>
     text.toLowerCase().includes(bareAddress(address).toLowerCase())

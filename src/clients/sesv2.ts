@@ -16,17 +16,17 @@ import { retried, sleep } from './pace.ts'
 import { bareAddress, overdue, sesFailure, wasNotTaken } from './ses-failure.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 
-/** The actions of this file, for the function's role: sending needs the sender's identity; in the sandbox SES requires the recipients' identities, too. */
+/** IAM actions of this file, for the function's role. Sending requires the sender's identity; in the sandbox SES requires the recipients' identities, too. */
 export const sesPermissions = ['ses:GetSuppressedDestination', 'ses:SendEmail']
 
 export interface SendOptions {
   region: string
-  /** Absent: the SDK's own chain. */
+  /** Absent: the SDK's own credential chain. */
   credentials?: CredentialSource
   signal?: AbortSignal
-  /** For all tries together; default 60 s. After it no request is running. */
+  /** Limit for all tries together; default 60 s. No request runs longer. */
   timeLimitMs?: number
-  /** First wait before a try again; doubled each time. Default 300 ms. */
+  /** First wait before a retry; doubled each time. Default 300 ms. */
   backoffMs?: number
 }
 
@@ -37,8 +37,8 @@ const defaultBackoffMs = 300
 const maxSubjectLength = 200
 
 /**
- * Returns the message id. Throttling, a 5xx and a connection that was never established are retried, up to three times; a broken connection is
- * not: SES may have the mail.
+ * Returns the message id. Retries throttling, a 5xx, and a connection that was never established, up to three times. Does not retry a
+ * broken connection, because SES may have accepted the mail.
  * @throws OperatorError if SES cannot accept the mail, RequestFailure with a message for people, or the signal's reason
  */
 export async function sendMail(mail: Mail, options: SendOptions): Promise<string> {
@@ -85,7 +85,7 @@ export const mailBytes = ({
     headerBytes,
   )
 
-// Base64 in lines of 76 characters and a line end.
+// Base64 with a line end (2 bytes) after every 76 characters.
 const encodedBytes = (part: string | Buffer) =>
   Math.ceil((Math.ceil(Buffer.byteLength(part) / 3) * 4 * 78) / 76)
 const headerBytes = 16_384
@@ -145,7 +145,7 @@ function request({
                 FileName: fileName,
                 ContentType: contentType,
                 ContentDisposition: 'ATTACHMENT',
-                // By default SES sends it as 7 bit, and a page has longer lines and other letters than that. Source: SES developer guide, Attachments.
+                // By default SES sends an attachment as 7 bit, but HTML has longer lines and non-ASCII letters. Source: SES developer guide, Attachments.
                 ContentTransferEncoding: 'BASE64',
                 RawContent: body,
               })),
@@ -158,26 +158,26 @@ function request({
 /** An address on the suppression list: SES accepts mail to it and does not send it. */
 export interface SuppressedAddress {
   address: string
-  /** `BOUNCE`, `COMPLAINT`, or a later word of SES. */
+  /** `BOUNCE`, `COMPLAINT`, or a reason that SES adds later. */
   reason: string
-  /** YYYY-MM-DD; null: SES does not say. */
+  /** YYYY-MM-DD; null: SES reports no date. */
   since: string | null
 }
 
 export interface Suppression {
   suppressed: SuppressedAddress[]
-  /** Why some addresses could not be checked; null: all were. */
+  /** Why some addresses could not be checked; null: all were checked. */
   unknown: string | null
 }
 
 export interface SuppressionOptions extends Pick<SendOptions, 'region' | 'credentials' | 'signal'> {
-  /** For all addresses together; default 10 s: a mail does not wait longer for this. */
+  /** Limit for all addresses together; default 10 s, because the mail waits for this check. */
   timeLimitMs?: number
-  /** Wait between two requests. Default 1 s: all of SES's API but sending takes one request a second. Source: SES developer guide, Service quotas. */
+  /** Wait between two requests, in milliseconds. Default 1 s: except for sending, the SES API accepts one request a second. Source: SES developer guide, Service quotas. */
   gapMs?: number
 }
 
-/** Which of these are on the account's suppression list. Each is requested alone, so no other address is read. @throws the signal's reason */
+/** The addresses that are on the account's suppression list. One request per address, so no other address is read. @throws the signal's reason */
 export async function suppressedAmong(
   addresses: readonly string[],
   options: SuppressionOptions,

@@ -2,12 +2,12 @@
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
 import { type AwsError, awsCall, awsError } from './aws-failure.ts'
 
-/** The actions of this file, for the function's role, on the state machine and its executions. */
+/** IAM actions of this file, for the function's role, on the state machine and its executions. */
 export const sfnPermissions = ['states:StartExecution', 'states:DescribeExecution']
 
 export interface Execution {
   stateMachineArn: string
-  /** Unique for 90 days. Source: Step Functions API reference, StartExecution. */
+  /** The name must be unique for 90 days. Source: Step Functions API reference, StartExecution. */
   name: string
   input: object
 }
@@ -16,8 +16,8 @@ const connectionTimeoutMs = 5_000
 const idleTimeoutMs = 20_000
 
 /**
- * An execution that already runs with the same input counts as started: Step Functions returns the same answer. Source: its API reference, StartExecution.
- * @returns true: it runs; false: an ended execution has its name
+ * Starts an execution. If one with the same name and input runs, Step Functions answers as for a new one. Source: its API reference, StartExecution.
+ * @returns true: the execution runs; false: an ended execution has this name
  * @throws RequestFailure with a message for people, or the signal's reason
  */
 export const startExecution = (

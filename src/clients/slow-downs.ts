@@ -1,13 +1,13 @@
-/** Counts throttling by AWS and Kubernetes. A channel of its own reports it, so no call has to carry a counter. */
+/** Counts throttling by AWS and Kubernetes. A diagnostics channel carries the reports, so no call needs a counter as argument. */
 import { channel } from 'node:diagnostics_channel'
 import { isThrottling } from './aws-failure.ts'
 
 const slowDowns = channel('highwater:slow-down')
 
-/** One throttled answer, even if a retry succeeded. @param service its name for people: `EKS`, `Kubernetes` */
+/** Reports one throttled answer, even if a retry succeeded. @param service name for people: `EKS`, `Kubernetes` */
 export const noteSlowDown = (service: string): void => slowDowns.publish(service)
 
-/** Counts from now on, by service. A service that never throttled has no entry. */
+/** Starts counting, by service. A service that never throttled has no entry. */
 export function countSlowDowns(): { counts: Readonly<Record<string, number>>; end: () => void } {
   const counts: Record<string, number> = {}
   const count = (service: unknown) => {
@@ -17,7 +17,7 @@ export function countSlowDowns(): { counts: Readonly<Record<string, number>>; en
   return { counts, end: () => void slowDowns.unsubscribe(count) }
 }
 
-/** The part of an SDK client that is used here. Each client has its own type for its stack. */
+/** The used part of an SDK client. Each SDK client has its own type for the middleware stack. */
 interface SdkClient {
   middlewareStack: {
     add(
@@ -29,7 +29,7 @@ interface SdkClient {
   }
 }
 
-/** Notes every throttled attempt: the SDK retries by itself and does not report them. */
+/** Reports each throttled attempt of a client, because the SDK retries without a report. */
 export function countingSlowDowns<Client extends SdkClient>(
   service: string,
   client: Client,

@@ -5,7 +5,7 @@ import { type AwsError, awsCall } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { oneLine } from './failure.ts'
 
-/** The action of this file, for the function's role, on the topic. */
+/** IAM action of this file, for the function's role, on the topic. */
 export const snsPermissions = ['sns:Publish']
 
 export interface TopicMessage {
@@ -15,17 +15,17 @@ export interface TopicMessage {
 }
 
 export interface PublishOptions {
-  /** Absent: the SDK's own chain. */
+  /** Absent: the SDK's own credential chain. */
   credentials?: CredentialSource
   signal?: AbortSignal
 }
 
-/** After this time no request is running. */
+/** No request runs longer. */
 const publishTimeLimitMs = 30_000
 const connectionTimeoutMs = 5_000
 
 /**
- * Returns the message id. The subject is changed to one that SNS accepts, the text is cut to its limit.
+ * Returns the message id. The subject is changed to a form that SNS accepts; the text is cut to the limit of SNS.
  * @throws RequestFailure with a message for people, or the signal's reason
  */
 export async function publishToTopic(
@@ -34,7 +34,7 @@ export async function publishToTopic(
 ): Promise<string> {
   const region = topicArn.split(':')[3] ?? ''
   const limit = AbortSignal.timeout(publishTimeLimitMs)
-  // No retry: after a broken connection it is unknown whether SNS has the message.
+  // No retry: after a broken connection SNS may have published the message.
   const client = new SNSClient({
     region,
     credentials,
@@ -60,7 +60,7 @@ export async function publishToTopic(
   }
 }
 
-/** ASCII on one line. Source: SNS API reference, Publish Subject. */
+/** The subject as ASCII on one line. Source: SNS API reference, Publish Subject. */
 function topicSubject(subject: string): string {
   const ascii = oneLine(subject, snsSubjectMaxCharacters * 2)
     .replaceAll('…', '...')
@@ -72,7 +72,7 @@ function cutToBytes(text: string, limitBytes: number): string {
   const bytes = Buffer.from(text)
   const mark = '\n… (cut)'
   if (bytes.length <= limitBytes) return text || '(empty)'
-  // A character that was cut in two becomes a replacement character.
+  // A character that is cut in two becomes a replacement character.
   return `${bytes.subarray(0, limitBytes - 2 * Buffer.byteLength(mark)).toString()}${mark}`
 }
 

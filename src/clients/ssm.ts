@@ -23,7 +23,7 @@ import { RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 
-/** What this file calls, for the function's role. */
+/** IAM actions of this file, for the function's role. */
 export const ssmPermissions = [
   'ssm:DescribeDocument',
   'ssm:DescribeInstanceInformation',
@@ -32,7 +32,6 @@ export const ssmPermissions = [
   'ssm:GetCommandInvocation',
 ]
 
-/** Tries of one request. */
 const maxAttempts = 6
 
 /** A document, pinned by version and hash. SSM refuses to run it if its content has another hash. */
@@ -48,11 +47,11 @@ export interface Command {
   /** At most 50. An unknown instance makes SSM refuse the whole command. */
   instanceIds: readonly string[]
   parameters: Readonly<Record<string, string>>
-  /** Shown in the account's history; at most 100 characters. */
+  /** Text for the account's command history; at most 100 characters. */
   comment: string
-  /** Time to reach the agent, at least 30 s. It does not limit the script. */
+  /** Time to reach the agent, at least 30 s. The script may run longer. */
   deliveryTimeoutSeconds: number
-  /** Bucket for outputs that are longer than SSM keeps, written by the instance's own role; null: none. */
+  /** Bucket for outputs that are longer than SSM keeps. The instance's own role writes there. Null: none. */
   output: { bucket: string; prefix: string } | null
 }
 
@@ -78,7 +77,7 @@ export interface InvocationOutput {
   responseCode: number
   /** The first 24,000 characters. */
   stdout: string
-  /** The first 8,000. */
+  /** The first 8,000 characters. */
   stderr: string
 }
 
@@ -90,7 +89,7 @@ export class SsmApi {
 
   constructor(region: string, credentials: CredentialSource, limits: PaceLimits) {
     this.region = region
-    // Retries are made here, because the SDK's own retries would not follow the pace.
+    // This class retries, because the SDK's own retries would ignore the pace.
     this.client = countingSlowDowns('SSM', new SSMClient({ region, credentials, maxAttempts: 1 }))
     this.pace = new Pace(limits)
   }
@@ -111,7 +110,7 @@ export class SsmApi {
     }
   }
 
-  /** The instances that SSM manages. */
+  /** Those of the given instances that SSM manages. */
   async instances(instanceIds: readonly string[], signal: AbortSignal): Promise<ManagedInstance[]> {
     const found: ManagedInstance[] = []
     for (let start = 0; start < instanceIds.length; start += describedInstancesMax) {
@@ -128,7 +127,7 @@ export class SsmApi {
     return found
   }
 
-  /** Retried only if throttled: SSM has no idempotency token, so a second request could run twice. @returns the command's id */
+  /** Sends a command. Retried only if throttled: SSM has no idempotency token, so a retry could run the script twice. @returns the command's id */
   async send(
     { document, instanceIds, parameters, comment, deliveryTimeoutSeconds, output }: Command,
     signal: AbortSignal,
@@ -162,7 +161,7 @@ export class SsmApi {
     return id
   }
 
-  /** Invocations on the instances that the command has reached so far. */
+  /** Invocations of a command, on the instances that it has reached so far. */
   async invocations(commandId: string, signal: AbortSignal): Promise<Invocation[]> {
     const query = { CommandId: commandId, MaxResults: ssmPageMax }
     const found: Invocation[] = []
@@ -204,7 +203,7 @@ export class SsmApi {
     }
   }
 
-  /** Why command answers may not be read, by action. Nothing is sent: the test names a command that never existed. */
+  /** Errors that prevent reading command answers, by action. No command is sent: the test names a command that never existed. */
   async answersUnreadable(signal: AbortSignal): Promise<Map<string, unknown>> {
     const CommandId = '00000000-0000-4000-8000-000000000000'
     const InstanceId = 'i-00000000000000000'
@@ -256,7 +255,7 @@ export class SsmApi {
   }
 }
 
-/** Half a second, then twice as long each time: together 15 s. */
+/** Half a second, doubled each time: together 15 s. */
 const retryAfterMs = (attempt: number) => 500 * 2 ** (attempt - 1)
 
 const isPassing = (error: unknown): boolean => {
@@ -264,7 +263,7 @@ const isPassing = (error: unknown): boolean => {
   return isThrottling(error) || (status !== null && status >= 500) || code === 'ECONNRESET'
 }
 
-/** Whether a command was refused because one of its instances is not there. */
+/** Whether SSM refused a command because it does not know one of the instances. */
 export const namesUnknownInstance = (error: unknown): boolean =>
   error instanceof RequestFailure && awsError(error.cause).name === 'InvalidInstanceId'
 

@@ -1,10 +1,10 @@
-/** Does not wait twice for an unreachable store: further time-outs would use up the time for sending the mail. */
+/** Avoids a second wait for an unreachable store: more time-outs would use up the time for sending the mail. */
 import { RequestFailure } from './failure.ts'
 import type { Store } from './store.ts'
 
 const awayKinds = new Set(['timeout', 'network', 'refused', 'name', 'tls'])
 
-/** The same store; after a failure to reach it every call throws that failure at once. */
+/** The same store. After one failure to reach the store, every call throws that failure at once. */
 export function givingUp(store: Store): Store {
   let away: RequestFailure | null = null
   async function attempt<T>(call: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
-/** Files by key, in a bucket or a folder. Conditional writes let a run publish and mail once. */
+/** Stores files by key. With conditional writes, a run publishes and mails only once. */
 
-/** An object that is longer than `storedLimitOf` its key: it is not read. */
+/** The object is longer than `storedLimitOf` its key, so it was not read. */
 export class TooLong extends Error {}
 
 export const tooLong = (place: string, bytes: number, maxBytes: number): TooLong =>
@@ -8,24 +8,24 @@ export const tooLong = (place: string, bytes: number, maxBytes: number): TooLong
 
 /** All methods throw an Error with one paragraph for people when the store cannot be read or written. */
 export interface Store {
-  /** For people: `s3://bucket/prefix`, or a folder's path; without a slash at the end. */
+  /** Name for people: `s3://bucket/prefix`, or the path of a folder, without a slash at the end. */
   readonly location: string
-  /** Null: there is no such key. `version` is opaque: only for `replace`. */
+  /** Null: the key does not exist. `version` is an opaque text for `replace`. */
   read(key: string): Promise<{ body: Buffer; version: string } | null>
-  /** Overwrites. */
+  /** Overwrites an existing object. */
   write(key: string, body: Buffer | string, contentType: string): Promise<void>
-  /** False: the key exists already, and nothing was written. */
+  /** Returns false if the key exists already. Then nothing was written. */
   create(key: string, body: Buffer | string, contentType: string): Promise<boolean>
-  /** False: the object no longer has `version`, and nothing was written. */
+  /** Returns false if the object no longer has `version`. Then nothing was written. */
   replace(
     key: string,
     body: Buffer | string,
     contentType: string,
     version: string,
   ): Promise<boolean>
-  /** Streamed from disk. */
+  /** Streams the file from disk. */
   writeFile(key: string, path: string, contentType: string): Promise<void>
-  /** Whether there is, or ever was, an object: a store with versions also finds one that was deleted. */
+  /** Whether the object exists or ever existed. A store with versions also finds a deleted object. */
   wasWritten(key: string): Promise<boolean>
   /** Every key that begins with the prefix, sorted. */
   list(prefix: string): AsyncGenerator<string>
@@ -36,7 +36,7 @@ export interface Store {
 const maxKeyBytes = 800
 
 /**
- * The key itself, if every kind of store accepts it: segments between single slashes, none of them `.` or `..`.
+ * Returns the key if every kind of store accepts it: segments between single slashes, none of them `.` or `..`.
  * @throws Error otherwise
  */
 export function checkKey(key: string): string {

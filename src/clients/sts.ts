@@ -5,7 +5,7 @@ import { SignatureV4 } from '@smithy/signature-v4'
 import { eksTokenMaxBytes, eksTokenRenewMs, eksTokenUrlExpiresSeconds } from '#facts/aws/limits.ts'
 import type { CredentialSource } from './credentials.ts'
 
-/** The account of the caller. Needs no permission. */
+/** The account of the caller. The call needs no permission. */
 export const callerAccount = async (
   region: string,
   credentials: CredentialSource,
@@ -13,8 +13,8 @@ export const callerAccount = async (
 ): Promise<string | null> => (await callerIdentity(region, credentials, signal)).account
 
 /**
- * Needs no permission. `arn`: with the name of the session. `principal`: the IAM user or role itself, as an access entry names it; of a role
- * with a path the path is missing.
+ * The call needs no permission. `arn` includes the name of the session. `principal` is the IAM user or role, as an access entry names it;
+ * for a role with a path, `principal` lacks the path.
  */
 export async function callerIdentity(
   region: string,
@@ -38,7 +38,7 @@ export async function callerIdentity(
 
 export interface TokenRequest {
   region: string
-  /** The cluster's name; of a local cluster on Outposts its id. */
+  /** The cluster's name; for a local cluster on Outposts, its id. */
   clusterId: string
   credentials: CredentialSource
 }
@@ -77,7 +77,7 @@ export async function eksToken(
   return token
 }
 
-/** An Authorization header, renewed before it expires, or at once on request. */
+/** An Authorization header, renewed before it expires, or at once if `renew` is true. */
 export function eksAuthorization(request: TokenRequest): (renew: boolean) => Promise<string> {
   let header = ''
   let madeAtMs = Number.NEGATIVE_INFINITY
@@ -90,7 +90,7 @@ export function eksAuthorization(request: TokenRequest): (renew: boolean) => Pro
   }
 }
 
-/** The public STS endpoint of the region, by the SDK's own endpoint rules: the token is for the cluster's eyes, so an endpoint override does not count. */
+/** The region's public STS endpoint, by the SDK's endpoint rules. The cluster calls the URL in the token, so an endpoint override of this machine is ignored. */
 function stsHost(region: string): string {
   const client = new STSClient({ region })
   return client.config.endpointProvider({

@@ -1,6 +1,6 @@
 /**
- * The kubelet's settings in an instance's user data. User data may hold secrets, so nothing else of it leaves this function: not a line, not an error's
- * text, only settings cut to what is known to be the kubelet's.
+ * Reads the kubelet's settings from an instance's user data. User data may hold secrets, so only settings cut to known kubelet fields leave this
+ * file: no line of the text, and no text of a parser's error.
  *
  * Source  cloud-init, User data formats; amazon-eks-ami nodeadm/internal/configprovider; Bottlerocket's README, User data
  */
@@ -13,9 +13,9 @@ import { type Piece, settingsOfDocument, together, Unreadable } from './user-dat
 import { readShell } from './user-data/shell.ts'
 
 export interface UserData {
-  /** One per source with settings; empty: the user data sets nothing of the kubelet. */
+  /** One entry per source with settings; empty: the user data sets nothing of the kubelet. */
   settings: KubeletSettings[]
-  /** Why a part of it is unknown. */
+  /** Reasons why a part of the user data could not be read. */
   unread: string[]
 }
 
@@ -45,7 +45,7 @@ export function readUserData(text: string): UserData {
   }
 }
 
-/** Decodes base64 and gzip, also nested. */
+/** Decodes base64 and gzip, up to four layers. */
 function plain(bytes: Buffer): Buffer {
   let found = bytes
   for (let layer = 0; layer < 4; layer++) {
@@ -63,7 +63,7 @@ function isBase64(bytes: Buffer): boolean {
 
 const jinja = /^## template: *jinja\s*\n/
 
-/** The reader is chosen by type or by the first line. @throws Unreadable */
+/** Chooses the reader by the MIME type or the first line. @throws Unreadable */
 function readPart(type: string, written: string): Piece[] {
   const text = written.replace(/^\uFEFF/, '').replace(jinja, '')
   const start = text.trimStart()

@@ -1,4 +1,4 @@
-/** One POST of JSON to a secret address: knowledge of the address is the right to write. No message contains it. */
+/** POSTs JSON to a secret address: who knows the address may write. No message contains the address. */
 import { request } from 'node:https'
 import { codeOf } from '#model/error-message.ts'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
@@ -7,9 +7,9 @@ import { SentSecrets } from './sent-secrets.ts'
 
 export interface PostOptions {
   signal?: AbortSignal
-  /** For all tries together; default 20 s. */
+  /** Limit for all tries together; default 20 s. */
   timeLimitMs?: number
-  /** First wait before a try again; doubled each time. Default 500 ms. */
+  /** First wait before a retry; doubled each time. Default 500 ms. */
   backoffMs?: number
 }
 
@@ -19,9 +19,9 @@ const defaultBackoffMs = 500
 const answerMaxBytes = 4096
 
 /**
- * An answer of 429 or 503, and a connection that never came about, are tried again; a redirect is not followed.
+ * Retries an answer of 429 or 503, and a connection that was never established. Does not follow redirects.
  * @param url https
- * @throws RequestFailure with a message for people, which names the host alone, or the signal's reason
+ * @throws RequestFailure with a message for people, which contains only the host, or the signal's reason
  */
 export async function postJson(
   url: string,
@@ -59,7 +59,7 @@ const wasNotTaken = (failure: unknown) =>
   (['refused', 'name'].includes(failure.kind) || [429, 503].includes(failure.status ?? 0))
 
 function answered(host: string, status: number, text: string, url: string): string {
-  // The answer may repeat the request.
+  // The answer may repeat the address.
   const sent = new SentSecrets()
   sent.addUrl(url)
   const answer = oneLine(sent.removeFrom(text, '…'), 200)

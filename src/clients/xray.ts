@@ -1,6 +1,6 @@
 /**
- * The stages of a run for AWS X-Ray: one subsegment of the function's segment per stage, sent to the daemon beside the function.
- * It is one datagram per stage; Powertools' tracer would add 124 KB and 55 ms of start-up.
+ * Sends the stages of a run to AWS X-Ray: one subsegment per stage, below the function's segment, to the daemon beside the function.
+ * Each stage is one datagram; Powertools' tracer would add 124 KB and 55 ms of start-up.
  * Source: AWS X-Ray developer guide, Segment documents, Tracing header, Sending trace data to the daemon.
  */
 import { randomBytes } from 'node:crypto'
@@ -9,7 +9,7 @@ import { createSocket } from 'node:dgram'
 export interface TracedStage {
   /** At most 200 letters, digits, blanks and `_.:/%&#=+\-@`. */
   name: string
-  /** Unix time. */
+  /** Unix time in milliseconds. */
   startMs: number
   endMs: number
   isFailed: boolean
@@ -19,7 +19,7 @@ const documentHeader = '{"format":"json","version":1}\n'
 
 /**
  * @param environment of the function: Lambda sets `_X_AMZN_TRACE_ID` for each invocation, and `AWS_XRAY_DAEMON_ADDRESS`
- * @returns null: this invocation is not traced
+ * @returns null: X-Ray does not trace this invocation
  */
 export function openTrace(
   environment: Record<string, string | undefined> = process.env,

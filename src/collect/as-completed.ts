@@ -1,13 +1,13 @@
 /**
- * Results in the order in which they are there: a slow one delays no other. Running and unconsumed ones together are at most `atOnce`, so a
- * consumer that is slower than the work bounds the memory.
+ * Yields results as they arrive, so a slow one delays no other. At most `atOnce` results are running or unconsumed, so a consumer
+ * that is slower than the work limits the memory.
  */
 export async function* asCompleted<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   work: (item: Item) => Promise<Result>,
   atOnce: number,
 ): AsyncGenerator<Result> {
-  // No Promise.race: a slow promise in it would hold the result of each other one.
+  // No Promise.race: a slow promise would keep the results of all other promises in memory.
   const settled: Promise<Result>[] = []
   let held = 0
   let wake = () => {}

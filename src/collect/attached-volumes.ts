@@ -1,4 +1,4 @@
-/** EBS volumes of nodes: one question to EC2 for as many instances as a filter takes. */
+/** Reads the EBS volumes of nodes: one request to EC2 for as many instances as a filter accepts. */
 import { Ec2Api } from '#clients/ec2.ts'
 import { readErrorOf } from '#clients/failure.ts'
 import { attachedFilter, attachedInstancesMax } from '#facts/aws/cluster-resources.ts'
@@ -10,18 +10,18 @@ import type { ClusterInAws } from './collector.ts'
 const timeoutMs = 20_000
 const lateMessage = `EC2 did not list the volumes of the nodes within ${timeoutMs / 1000} s`
 
-/** Volumes of the nodes of an account, by instance; or why EC2 did not list them. */
+/** Attached volumes, by instance id; or the reason why EC2 did not list them. */
 type Attached = ReadonlyMap<string, RawObject[]> | ReadError
 
 export interface ListedNode {
   node: KubernetesNode
-  /** `volumes`, or the reason why they are not known; never rejects. Empty: EC2 is not asked. */
+  /** `volumes`, or the reason why they are unknown. Never rejects. Empty: EC2 was not requested. */
   volumes: Promise<PartsOfVolumes>
 }
 
 type PartsOfVolumes = Pick<NodeRecord, 'volumes' | 'errors'>
 
-/** The nodes in their order. @param aws null: volumes are not read */
+/** Yields the nodes in their order. @param aws null: volumes are not read */
 export async function* withVolumes(
   nodes: AsyncIterable<KubernetesNode> | Iterable<KubernetesNode>,
   aws: ClusterInAws | null,
@@ -57,7 +57,7 @@ function* listed(
 const partsOf = (attached: Attached, id: string): PartsOfVolumes =>
   'what' in attached ? { errors: [attached] } : { volumes: attached.get(id) ?? [] }
 
-/** A hybrid node has an id of SSM. */
+/** A hybrid node has an id from SSM instead of EC2. */
 function ec2Instance(node: KubernetesNode): string | null {
   const { instanceId } = nodeIdentity(node)
   return instanceId?.startsWith('i-') ? instanceId : null

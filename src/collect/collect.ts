@@ -38,40 +38,40 @@ export interface CollectOptions {
   /** The collectors of the mode. */
   collectors: readonly Collector[]
   clusterCollectors: readonly ClusterCollector[]
-  /** For the account and region of the cluster; null: unknown, or the mode needs none. */
+  /** For the cluster's account and region; null: they are unknown, or the mode needs none. */
   inspector: Inspector | null
-  /** Null: EKS does not know the cluster, or its place is unknown. */
+  /** Null: EKS does not know the cluster, or its account or region is unknown. */
   aws: ClusterInAws | null
-  /** Whether EC2 is asked for the volumes of the nodes. */
+  /** Whether the nodes' volumes are requested from EC2. */
   readsVolumes: boolean
   /** Client for direct calls to kubelets. Null: no identity is configured, or the mode needs none. */
   kubelet: KubeletIdentity | null
   policy: Policy
   selection: Selection
-  /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
+  /** Aborted by the run's deadline or the operator's Ctrl-C. The reason's message becomes the error of unread nodes. */
   signal: AbortSignal
-  /** Selects the part of an answer that is kept; the rest is dropped after parsing. Default: everything. */
+  /** Selects the kept part of an answer; the rest is dropped after parsing. Default: everything is kept. */
   prune?: <Parts extends Partial<NodeRecord>>(parts: Parts) => Parts
   /** Default: the machine's clock. */
   now?: (() => Date) | undefined
   onNodes?: (event: NodesFound) => void
 }
 
-/** For the progress line: how many nodes a cluster has, as far as its API server has said. */
+/** For the progress line: number of a cluster's nodes, as far as the API server has reported it. */
 export interface NodesFound {
   cluster: string
   nodes: number
 }
 
-/** What listing the nodes needs in a cluster, beside what the collectors say. */
+/** The right that listing the nodes needs, in addition to the collectors' rights. */
 export const listNodesPermission = 'list nodes'
-/** And what it brings. */
+/** The purpose of that right. */
 export const listNodesPurpose = 'the list of nodes: without it nothing of the cluster is audited'
 
 const fargate =
   'a Fargate node: AWS runs its kubelet and gives no access to it, so there is nothing to audit'
 
-/** The cluster's record, then its nodes' as they are read, then its objects. Never throws for what the world did. */
+/** Yields the cluster's record, then its nodes' records as they are read, then its objects. Failures of the cluster become `errors`, not exceptions. */
 export async function* collect(
   record: ClusterRecord,
   endpoint: KubernetesEndpoint | null,
@@ -102,7 +102,7 @@ export async function* collect(
       isSaid = true
       yield* readAllObjects(record.cluster, kubernetes, nodesWithPods, options, errors)
     }
-    // A list that broke off says so in the cluster's record: the first one if nothing came, else once more after all.
+    // If a list broke off, the cluster's record reports it: the first record if no node came, else a second record at the end.
     if (!isSaid || errors.length > 0)
       yield { ...record, errors: [...(record.errors ?? []), ...errors] }
   } finally {
@@ -110,7 +110,7 @@ export async function* collect(
   }
 }
 
-/** The selected nodes of a cluster, without a call to any of them. A failure of the list goes into `errors`. */
+/** Yields the selected nodes of a cluster, without a call to any kubelet. A failure of the list goes into `errors`. */
 export async function* listNodes(
   record: ClusterRecord,
   endpoint: KubernetesEndpoint,
@@ -126,13 +126,13 @@ export async function* listNodes(
 }
 
 export interface NodeCount {
-  /** Null: the API server did not say. */
+  /** Null: the API server did not report the number. */
   nodes: number | null
-  /** Why it did not, for people; else null. */
+  /** Why the number is unknown, for people; null: it is known. */
   reason: string | null
 }
 
-/** Approximate number of nodes of a cluster, by one small request with the usual retries. Undefined if the cluster cannot be read. */
+/** Approximate number of nodes, by one small request with the usual retries. 0: the cluster cannot be read at all. Null: the failure may be temporary. */
 export async function countNodes(
   endpoint: KubernetesEndpoint,
   { policy: { pace, timeoutsMs }, signal }: Pick<CollectOptions, 'policy' | 'signal'>,
@@ -152,12 +152,12 @@ export async function countNodes(
 }
 
 const keptOut: readonly FailureKind[] = ['gone', 'name', 'refused', 'tls']
-/** Not what passes: an API server that is busy, or slow. */
+/** Whether a repeated request would fail, too: not if the API server is only busy or slow. */
 const isKeptOut = (error: unknown): boolean =>
   error instanceof RequestFailure &&
   (keptOut.includes(error.kind) || [401, 403].includes(error.status ?? 0))
 
-/** Some nodes of a cluster, listed before. Never throws for what the world did. */
+/** Reads some nodes that were listed before. Failures become `errors`, not exceptions. */
 export async function* collectNodes(
   cluster: string,
   endpoint: KubernetesEndpoint,
@@ -172,7 +172,7 @@ export async function* collectNodes(
   }
 }
 
-/** A cluster's own objects, after its nodes. @param nodesWithPods names of nodes whose pods are known. What broke a list off goes into `errors`. */
+/** Yields a cluster's own objects, after its nodes. @param nodesWithPods names of nodes whose pods are known @param errors receives the reason if a list breaks off */
 export async function* collectObjects(
   cluster: string,
   endpoint: KubernetesEndpoint,
@@ -189,8 +189,8 @@ export async function* collectObjects(
 }
 
 /**
- * If no selected node was found, the cluster's objects are not requested. If the API server refuses only the list of nodes,
- * the other lists are requested: a missing right costs only its own list. @param errors of the list of nodes
+ * Whether the cluster's objects are requested: not if no selected node was found. If the API server refuses only the list of nodes,
+ * the other lists are requested, because a missing right costs only its own list. @param errors of the list of nodes
  */
 export const asksForObjects = (
   selection: Selection,
@@ -201,7 +201,7 @@ export const asksForObjects = (
 
 const forbidden = 403
 
-/** Of a list of nodes that was read and is empty: it differs from a list that could not be read. @param errors of that list */
+/** An empty record if the list of nodes was read and is empty, so that it differs from an unread list. @param errors of the list of nodes */
 export const noNodes = (cluster: string, errors: readonly ReadError[]): ObjectsRecord[] =>
   errors.length > 0 ? [] : [{ kind: 'Objects', cluster, resource: 'nodes', items: [] }]
 
@@ -231,7 +231,7 @@ async function* readNodes(
   for await (const parse of read) yield parse()
 }
 
-/** Objects without a node or an owner can be judged only if the whole cluster is selected. */
+/** Reads the cluster's objects: garbage only if the selection is the whole cluster. */
 async function* readAllObjects(
   cluster: string,
   kubernetes: KubernetesClient,
@@ -248,7 +248,7 @@ async function* readAllObjects(
   for (const collector of asked) yield* readObjects(cluster, collector, objects, errors)
 }
 
-/** The cluster's nodes, page by page; where the list breaks off, the reason goes into `errors`. */
+/** Yields the cluster's nodes, page by page. If the list breaks off, `errors` gets the reason. */
 async function* selectedNodes(
   { cluster, eks }: ClusterRecord,
   kubernetes: KubernetesClient,
@@ -282,7 +282,7 @@ async function* selectedNodes(
   }
 }
 
-/** The report names the selected nodes as those that are unread. */
+/** Lists the selection for the error message: these nodes are unread. */
 function askedFor({ nodegroups, nodes }: Selection): string {
   const names = [...nodegroups.map(name => `nodegroup ${name}`), ...nodes]
   if (names.length === 0) return ''
@@ -296,7 +296,7 @@ const unreached: readonly FailureKind[] = ['network', 'refused', 'timeout']
 const isUnreached = (error: unknown): boolean =>
   error instanceof RequestFailure && unreached.includes(error.kind)
 
-/** Requests everything of one node. @returns what parses the answers: they wait as text until the record is wanted */
+/** Requests everything of one node. @returns a function that parses the answers, which wait as text until the record is needed */
 async function readNode(
   cluster: string,
   { node, volumes }: ListedNode,
@@ -341,7 +341,7 @@ export function unreadNode(
   }
 }
 
-/** A record a page. One without items says that there are none; no record at all, that it is not known. */
+/** Yields one record per page. An empty record means that there are no objects; no record means that it is unknown. */
 async function* readObjects(
   cluster: string,
   { resource, collect: pagesOf }: ClusterCollector,

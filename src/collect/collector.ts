@@ -1,4 +1,4 @@
-/** What a collector is: one question to one node, or to one cluster. */
+/** Types of collectors: each makes one request, to a node or to a cluster. */
 
 import type { CredentialSource } from '#clients/credentials.ts'
 import type { KubeletApi } from '#clients/kubelet.ts'
@@ -19,7 +19,7 @@ export interface ClusterContext {
 }
 
 export interface CollectContext extends ClusterContext {
-  /** For the account and region of the cluster; null: it is not known where its instances are. */
+  /** For the cluster's account and region; null: the place of the instances is unknown. */
   inspector: Inspector | null
   /** Direct access to kubelets; null: no identity is configured. */
   kubelet: KubeletApi | null
@@ -32,57 +32,57 @@ export interface NodeContext extends CollectContext {
   attempts?: number
 }
 
-/** Of a question that the kubelet answers, itself or through the API server. */
+/** Options for a request that the kubelet answers, directly or through the API server. */
 export const kubeletOptions = (
   { signal, attempts, timeoutsMs }: NodeContext,
   kind: 'configz' | 'summary',
 ): GetOptions => ({ signal, attempts, timeoutMs: timeoutsMs[kind], isProxied: true, kind })
 
-/** What a question can answer. */
+/** The keys of a node's record that a request can fill. */
 export type Answered = Exclude<Source, 'node'>
 
-/** The result of one request: an answer may have several sources, and errors for the parts that it lacks. */
+/** The result of one request. An answer may fill several keys, and `errors` has the reasons for missing parts. */
 export type CollectedParts = Partial<Pick<NodeRecord, Answered>> & { errors?: ReadError[] }
 
-/** Requests data and throws on failure; the runner makes entries of the record's `errors`. */
+/** Requests data and throws on failure. The caller adds the error to the record's `errors`. */
 export interface Collector {
-  /** The record's keys that it promises, and the names under which its failure is reported. */
+  /** The record's keys that the collector fills. Its failure is reported under the same names. */
   answers: readonly Answered[]
   /** Rights that the call needs: `verb resource` in the cluster, IAM actions in the account. */
   permissions: { kubernetes: string[]; aws?: string[] }
-  /** What it reads, and what is unknown without the right: a noun phrase. */
+  /** What the collector reads, and what is unknown without the right: a noun phrase. */
   purpose: string
-  /** Whether it calls the kubelet or its machine: not possible on Fargate. */
+  /** Whether it calls the kubelet or the machine, which is not possible on Fargate. */
   isAnsweredByKubelet: boolean
-  /** @returns what parses the answer. A run calls it when all answers of the node are there, so that no parsed one waits. */
+  /** @returns a function that parses the answer. A run calls it after all answers of the node have arrived, so that parsed answers do not wait in memory. */
   collect(node: NodeIdentity, context: NodeContext): Promise<() => CollectedParts>
 }
 
-/** What questions about garbage take beside: they come when the nodes have been read. */
+/** Context of requests for garbage, which are sent after the nodes have been read. */
 export interface ObjectsContext extends ClusterContext {
   /** Names of the nodes whose records contain their pods. */
   nodesWithPods: ReadonlySet<string>
-  /** Where the cluster is in AWS; null: EKS does not know it, or its place is unknown. */
+  /** Place in AWS; null: EKS does not know the cluster, or its region is unknown. */
   aws: ClusterInAws | null
 }
 
-/** An EKS cluster, and with whose credentials its account is read. */
+/** An EKS cluster, with credentials to read its account. */
 export interface ClusterInAws {
   name: string
   region: string
   credentials: CredentialSource
 }
 
-/** Lists one kind of objects, page by page. Throws on failure; earlier pages stay. */
+/** Lists one kind of object, page by page. Throws on failure; pages yielded before are kept. */
 export interface ClusterCollector {
   /** The record's resource, `plural` or `plural.group`, and the name under which its failure is reported. */
   resource: string
-  /** Policy kinds that turn it on, any of them; absent: always on. Garbage is collected only for whole clusters. */
+  /** Policy kinds; any one turns the collector on. Absent: always on. Garbage is collected only for whole clusters. */
   garbage?: readonly ClusterNeed[]
   permissions: { kubernetes: string[]; aws?: string[] }
-  /** Its objects belong to the account: without a known account it does not run. */
+  /** Objects of the AWS account. If the account is unknown, the collector does not run. */
   isOfAws?: true
-  /** As a collector's. */
+  /** Like the `purpose` of a Collector. */
   purpose: string
   collect(context: ObjectsContext): AsyncGenerator<RawObject[]>
 }

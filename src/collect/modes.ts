@@ -11,7 +11,7 @@ import { statsSummary } from './collectors/stats-summary.ts'
 /** Collectors that call the kubelet directly, with a token that the kubelet receives. */
 export const kubeletCollectors: readonly Collector[] = [kubeletConfigz, kubeletStatsSummary]
 
-/** Besides the Node object itself. Of two that answer the same the later one's answer counts. */
+/** Collectors besides the Node object. If two fill the same key, the later one wins. */
 export const collectorsOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
   proxy: [pods, configz, statsSummary],
   ssm: [pods, inspect],
@@ -19,7 +19,7 @@ export const collectorsOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
   kubelet: [pods, ...kubeletCollectors],
 }
 
-/** How much is read of a node, where not all that its mode reads is needed: its Node object alone, its pods, too, or how full it is, too. */
+/** How much is read of a node if less than its mode reads is needed: the Node object; with pods; or with pods and filesystem use. */
 export type ReadDepth = 'nodes' | 'pods' | 'summary'
 const summaryOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
   proxy: [statsSummary],

@@ -1,4 +1,4 @@
-/** Which EKS clusters there are, in every account and region of the policy, and how to reach each. */
+/** Lists the EKS clusters in every account and region of the policy, and finds how to reach each cluster. */
 
 import pMap, { pMapIterable } from 'p-map'
 import { credentialSource } from '#clients/credentials.ts'
@@ -19,13 +19,13 @@ import { type Accounts, type AwsPlace, accountsOf, awsPlaces, isAcrossPlaces } f
 
 export type { AwsPlace } from './places.ts'
 
-/** One cluster to audit; `endpoint` null when it cannot be read, for the reasons in `record.errors`. */
+/** One cluster to audit. `endpoint` null: the cluster cannot be read; `record.errors` has the reasons. */
 export interface ClusterTarget {
   record: ClusterRecord
   endpoint: KubernetesEndpoint | null
-  /** Account and region of its instances; the same object for all clusters there. Null: unknown. */
+  /** Account and region of the cluster's instances. Clusters of one account and region share the object. Null: unknown. */
   place: AwsPlace | null
-  /** Identity for direct requests to its kubelets; absent if none is configured. */
+  /** Identity for direct requests to the cluster's kubelets. Absent or null: none. */
   kubelet?: KubeletIdentity | null
 }
 
@@ -42,7 +42,7 @@ interface NodeListing {
 const describedAtOnce = 5
 
 /**
- * Every selected cluster of every account and region; what could not be listed or described comes as a target with errors.
+ * Yields every selected cluster of every account and region. A failed listing or description is a target with errors.
  * @throws OperatorError when no account could be listed, or nothing is selected.
  */
 export async function* discover(
@@ -95,7 +95,7 @@ export async function* discover(
     let tagged = 0
     const seen = new Set<string>()
     for await (const target of targets) {
-      // If STS does not name the own account, only EKS shows that two roles lead to the same one.
+      // If STS does not return the caller's account, only EKS shows that two roles lead to the same account.
       const { cluster } = target.record
       if (seen.has(cluster)) continue
       seen.add(cluster)
@@ -113,7 +113,7 @@ export async function* discover(
   }
 }
 
-/** One listing per account and region: a second role for the same account would read everything twice. */
+/** Keeps one listing per account and region: a second role for the same account would read everything twice. */
 async function onePerPlace(listings: NodeListing[], accounts: Accounts): Promise<NodeListing[]> {
   const ways = new Map<string, NodeListing>()
   for (const listing of listings) {
@@ -128,7 +128,7 @@ async function onePerPlace(listings: NodeListing[], accounts: Accounts): Promise
   return [...ways.values()]
 }
 
-/** A cluster has the same name whether all clusters are selected or some. */
+/** Whether cluster names include account and region. Narrowing the policy's accounts does not change a name. */
 const areNamedInFull = async (policy: Policy): Promise<boolean> =>
   (await isAcrossPlaces(policy)) ||
   (policy.narrowedFrom !== undefined && (await isAcrossPlaces({ accounts: policy.narrowedFrom })))
@@ -142,7 +142,7 @@ async function listing(place: ClusterAddress, signal: AbortSignal): Promise<Node
   }
 }
 
-/** @param calledBy the cluster's name in reports, from its description in EKS */
+/** @param calledBy returns the cluster's name in reports from its description in EKS */
 async function describe(
   { place, name }: { place: ClusterAddress; name: string },
   calledBy: (eks: RawObject | null) => Promise<string>,
@@ -176,11 +176,11 @@ async function describe(
 }
 
 /**
- * How to reach a cluster that was found before. The record is in a bucket, so endpoint and certificate authority come from EKS: no
- * token goes to an address that only the record names.
- * @param record as it was found, pruned or not; of its description only the name is used
- * @param at where it was found
- * @returns with `record` unchanged, and what keeps the cluster from being read now
+ * Finds how to reach a cluster that discovery has found before. The record is in a bucket, so EKS supplies endpoint and certificate
+ * authority: no token is sent to an address that only the record contains.
+ * @param record from discovery, pruned or not; only the name in its description is used
+ * @param at where the cluster was found
+ * @returns the target with `record` unchanged, and the errors that prevent reading the cluster now
  */
 export async function targetAt(
   record: ClusterRecord,
@@ -192,7 +192,7 @@ export async function targetAt(
   const place = { region, roleArn, externalId, credentials }
   const errors: ReadError[] = []
   const name = isRawObject(record.eks) ? record.eks.name : null
-  // The record has the reason why it could not be described.
+  // The record has the reason why the cluster could not be described.
   if (typeof name !== 'string') return { record, ...noWay, place, errors }
   const eks = new EksApi(region, place.credentials)
   try {
@@ -210,7 +210,7 @@ export async function targetAt(
 type ClusterWay = Required<Pick<ClusterTarget, 'endpoint' | 'kubelet'>>
 const noWay: ClusterWay = { endpoint: null, kubelet: null }
 
-/** Adds the reasons why it cannot be read to `errors`. */
+/** Adds the reasons why the cluster cannot be read to `errors`. */
 function wayTo(
   eks: RawObject,
   name: string,
@@ -261,11 +261,11 @@ function endpointOf(
   }
 }
 
-/** Source: aws-iam-authenticator; a local cluster on Outposts has an id, which then stands for the name in the token. */
+/** A local cluster on Outposts has an id, and its token contains the id instead of the name. Source: aws-iam-authenticator. */
 const clusterIdOf = (eks: RawObject | null, name: string) =>
   typeof eks?.id === 'string' ? eks.id : name
 
-/** The identity whose token kubelets see: a role of its own, or the reader if the policy allows it. Null: none. */
+/** The identity whose token kubelets see: a separate role, or the reader if the policy allows it. Null: none. */
 function kubeletIdentity(
   { kubelet: { roleArn, useOwnToken } }: Policy,
   { ca, authorization }: KubernetesEndpoint,
@@ -314,7 +314,7 @@ function nothingSelected(
   )
 }
 
-/** Clusters selected by name that no account lists: reported, not skipped. */
+/** Reports clusters that are selected by name but listed by no account, instead of skipping them. */
 function* missing({ clusters }: Selection, found: { cluster: string }[]): Generator<ClusterTarget> {
   for (const cluster of clusters) {
     if (cluster.includes('*') || found.some(one => matchesCluster(cluster, one.cluster))) continue

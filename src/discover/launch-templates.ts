@@ -1,4 +1,4 @@
-/** The kubelet settings in the launch templates of a cluster's nodegroups. Without one, EKS makes a template with its own user data. */
+/** Reads the kubelet settings in the launch templates of a cluster's nodegroups. If a nodegroup has none, EKS makes one with its own user data. */
 
 import type { CredentialSource } from '#clients/credentials.ts'
 import { Ec2Api, type LaunchTemplate, type TemplateVersions } from '#clients/ec2.ts'
@@ -11,7 +11,7 @@ interface TemplatePlace {
   credentials: CredentialSource
 }
 
-/** Adds to `errors` what cannot be read. Null: nothing could be read. */
+/** Adds unread launch templates to `errors`. Null: none could be read. */
 export async function launchTemplatesOf(
   nodegroups: RawObject[],
   { region, credentials }: TemplatePlace,
@@ -30,7 +30,7 @@ export async function launchTemplatesOf(
         errors.push(...unread.map(message => ({ what: 'launchTemplates' as const, message })))
       } catch (error) {
         const status = error instanceof RequestFailure ? error.status : null
-        // One deleted version fails the whole request: the others are then requested one by one.
+        // One deleted version fails the whole request: the versions are then requested one by one.
         if (status === 400 && template.versions.length > 1) {
           wanted.push(...template.versions.map(version => ({ ...template, versions: [version] })))
           continue
@@ -50,7 +50,7 @@ export async function launchTemplatesOf(
   return found.length > 0 ? found.map(template => ({ ...template })) : null
 }
 
-/** Each template once, with all the versions that are named. Sources: EKS API reference, LaunchTemplateSpecification. */
+/** Returns each template once, with all the versions that nodegroups name. Sources: EKS API reference, LaunchTemplateSpecification. */
 function namedTemplates(nodegroups: RawObject[]): TemplateVersions[] {
   const found = new Map<string, { by: TemplateVersions['by']; versions: Set<string> }>()
   for (const { launchTemplate } of nodegroups) {
@@ -61,7 +61,7 @@ function namedTemplates(nodegroups: RawObject[]): TemplateVersions[] {
     if (by === null) continue
     const key = JSON.stringify(by)
     const versions = found.get(key)?.versions ?? new Set()
-    // Source: EKS API reference: without a version it is the template's default one.
+    // A nodegroup without a version uses the template's default version. Source: EKS API reference.
     versions.add(typeof version === 'string' && version !== '' ? version : '$Default')
     found.set(key, { by, versions })
   }

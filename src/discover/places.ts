@@ -9,13 +9,13 @@ import type { Policy } from '#model/policy.ts'
 /** A region, and the credentials of an account. */
 export interface AwsPlace {
   region: string
-  /** The role to assume, which names the account; null: the own account. */
+  /** The role to assume; its ARN contains the account. Null: the caller's account. */
   roleArn: string | null
   externalId: string | null
   credentials: CredentialSource
 }
 
-/** Every account and region by each of its roles, in the policy's order. @throws OperatorError if the caller's own region is needed and unknown */
+/** Returns every pair of role and region once, in the policy's order. @throws OperatorError if the caller's own region is needed and unknown */
 export async function awsPlaces({ accounts }: Pick<Policy, 'accounts'>): Promise<AwsPlace[]> {
   const places = new Map<string, AwsPlace>()
   for (const { roleArn, externalId, regions } of accounts)
@@ -37,7 +37,7 @@ async function ownRegion(): Promise<string> {
 }
 
 /**
- * Whether a policy names more than one account and region. Only its text decides, so a service that is unavailable on some day cannot change the answer.
+ * Whether a policy names more than one pair of account and region. Only the policy's text decides, so an unavailable service cannot change the result.
  * @throws OperatorError as awsPlaces
  */
 export async function isAcrossPlaces(policy: Pick<Policy, 'accounts'>): Promise<boolean> {
@@ -53,7 +53,7 @@ export interface Accounts {
   of(place: AwsPlace): Promise<string | null>
 }
 
-/** STS is called when the own account is first needed. */
+/** Calls STS when the caller's account is first needed. */
 export function accountsOf(signal: AbortSignal): Accounts {
   let own: Promise<string | null> | null = null
   return {

@@ -1,19 +1,19 @@
 /**
- * What a file of logrotate may say that a plan writes. Left out on purpose: what runs a program as root (scripts, compresscmd), reads other files
- * (include, tabooext), sends logs away (mail) or acts as another user (su).
+ * What a plan may write into a logrotate file. Left out on purpose: directives that run a program as root (scripts, compresscmd), read other files
+ * (include, tabooext), send logs away (mail) or act as another user (su).
  *
  * Source  logrotate.conf(5); logrotate config.c readConfigFile
  */
 
 const logrotateFolder = '/etc/logrotate.d/'
 
-/** As the parameter of the document has it. */
+/** The same form as in the SSM document's parameter. */
 const nameForm = /^[a-z0-9][a-z0-9_.-]{0,62}$/
-// logrotate config.c defTabooExts
+// Source: logrotate config.c defTabooExts
 const passedOver =
   /(,v|~|\.(bak|cfsaved|disabled|dpkg-(bak|del|dist|new|old|tmp)|rpmnew|rpmorig|rpmsave|swp|ucf-(dist|new|old)))$|\.rhn-cfg-tmp-/
 
-/** Copies that editors and package managers leave are not read; `.old` and `.orig` are. inspect.sh has the same list. */
+/** Whether logrotate ignores the file as a copy of an editor or package manager. It reads `.old` and `.orig`. inspect.sh has the same list. */
 export const isPassedOverByLogrotate = (name: string): boolean => passedOver.test(name)
 
 export function isLogrotateFile(path: string): boolean {
@@ -22,8 +22,8 @@ export function isLogrotateFile(path: string): boolean {
 }
 
 /**
- * The forms of values, and of patterns: extended regular expressions that JavaScript and every awk read alike (no classes
- * by backslash, no counts in braces). `sync-file.sh` checks by the same ones.
+ * Forms of values and patterns: extended regular expressions that JavaScript and every awk read alike (no classes
+ * by backslash, no counts in braces). `sync-file.sh` checks with the same expressions.
  */
 const digits = (most: number) => `[0-9]${'[0-9]?'.repeat(most - 1)}`
 const alone = ''
@@ -43,11 +43,11 @@ const flags = [
   'sharedscripts',
 ]
 
-/** Directives of a block, and the form of the value after each. Empty: the directive ends the line. */
+/** Directives of a block, and the form of each value. Empty: the directive has no value. */
 export const logrotateDirectives: Readonly<Record<string, string>> = {
   ...Object.fromEntries(flags.flatMap(flag => [flag, `no${flag}`]).map(flag => [flag, alone])),
   addextension: ending,
-  // Mode, owner, group: root's or what the old file has. At most 0644: a log is never executable, and only its owner writes it.
+  // Mode, owner, group: root's, or those of the old file. At most 0644: a log is never executable, and only its owner writes it.
   create: '(0?[0246][04][04]( root (root|adm))?)?',
   daily: alone,
   dateformat: '[A-Za-z0-9_.%-]+',
@@ -74,21 +74,21 @@ export const logrotateDirectives: Readonly<Record<string, string>> = {
 
 const longestDirectiveValue = 80
 
-/** Whether this directive may stand in a block with this value, whose words have one space between them. */
+/** Whether a block may contain this directive with this value. The value's words have one space between them. */
 export const isLogrotateValue = (name: string, value: string): boolean =>
   value.length <= longestDirectiveValue &&
   new RegExp(`^(${logrotateDirectives[name]})$`).test(value)
 
-/** No name begins with a dot: neither `..`, nor what a shell or a program reads as its configuration. */
+/** A name must not begin with a dot, as `..` and the settings files of shells and programs do. */
 const initial = '([A-Za-z0-9_*?@%+=:,-]|\\[|\\])'
 const later = '([A-Za-z0-9_.*?@%+=:,-]|\\[|\\])'
 const segment = `/${initial}${later}*`
-/** No wildcard: a folder that an ordinary user makes, or a link in its place, could meet it. */
+/** No wildcard, because it could match a folder, or a link to one, that an ordinary user makes. */
 const folder = '/[A-Za-z0-9_@%+=:,-][A-Za-z0-9_.@%+=:,-]*'
 
 /**
- * A pattern meets what will be moved and deleted. In the log folders, and one folder deeper, that is anything; elsewhere
- * what lies in a folder `log` or `logs`, or ends with `.log`. Nothing below /home: users own the folders there.
+ * A pattern selects files that are moved and deleted. In the log folders and one folder deeper, it may select any file; elsewhere only
+ * files below a folder `log` or `logs`, or files ending with `.log`. Nothing below /home: users own the folders there.
  */
 export const logPatternForm = [
   `/var/(log|lib/docker/containers)(${folder})?${segment}`,
@@ -98,6 +98,6 @@ export const logPatternForm = [
 const longestPattern = 250
 const logPattern = new RegExp(`^(${logPatternForm})$`)
 
-/** Whether a pattern can meet nothing but logs. */
+/** Whether a pattern can select nothing but logs. */
 export const isLogPattern = (pattern: string): boolean =>
   pattern.length <= longestPattern && logPattern.test(pattern)

@@ -1,4 +1,4 @@
-/** Parts of a node that the probe names in `host.unread[].what`. Source: remediate/scripts/inspect.sh `unread`. */
+/** Parts of a node that the inspect script names in `host.unread[].what`. Source: remediate/scripts/inspect.sh `unread`. */
 
 export type ProbePart =
   | { is: 'kubelet' | 'filesystems' | 'runtime' | 'images' | 'containers' | 'logrotate' | 'other' }

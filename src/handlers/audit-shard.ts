@@ -21,7 +21,7 @@ export const handler = (event: unknown, context: LambdaContext): Promise<Record<
     return {}
   })
 
-/** @returns why a part of the run is lost; null: nothing is */
+/** @returns why a part of the run is lost; null: nothing is lost */
 async function stepOf(event: ShardEvent, run: FanOutContext): Promise<string | null> {
   if (event.step === 'lost') return noteLost(event, run)
   if (event.step === 'read') await readShard(event, run)

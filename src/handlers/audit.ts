@@ -1,4 +1,4 @@
-/** The audit as a Lambda function: by its schedule, or on demand. Returns the run's outcome; an incomplete run fails. */
+/** Runs the audit as a Lambda function, on a schedule or on demand. Returns the run's outcome; an incomplete run fails. */
 import type { RunAnswer } from '#model/run.ts'
 import { runService } from '#pipeline/service/service.ts'
 import { parseSettings } from '#settings.ts'

@@ -1,16 +1,16 @@
 /**
- * A plugin of the Serverless Framework: before the service is packaged or invoked locally, each function becomes one file in `.build/`; before it is
- * packaged, the SSM documents get their scripts. They come in here because the framework would take a shell's own variables for its own.
- * CommonJS on purpose: `invoke local` cannot load an ES module out of a package of ES modules, and hangs.
+ * A plugin of the Serverless Framework. Before the service is packaged or invoked locally, it bundles each function into one file in `.build/`. Before
+ * packaging, it also puts the scripts into the SSM documents: the framework would take the shell variables of a script for its own variables.
+ * The plugin is CommonJS on purpose: `invoke local` cannot load an ES module out of a package of ES modules, and hangs.
  */
 const { execFileSync } = require('node:child_process')
 const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 
 const root = join(__dirname, '..', '..')
-/** By the name in serverless.yml, the file of its handler. */
+/** Maps each function's name in serverless.yml to the file of its handler. */
 const functions = { audit: 'audit', auditShard: 'audit-shard', discover: 'discover', publish: 'publish', remediate: 'remediate' }
-/** Bundled code reads nothing of a package.json but name and version. */
+/** Bundled code reads only name and version from a package.json. */
 const onlyVersion = {
   name: 'only-version',
   setup: build =>
@@ -21,8 +21,8 @@ const onlyVersion = {
 }
 
 /**
- * The SDK's schemas have computed keys (`[_xN]: …`, constants of the file). esbuild cannot drop what computes a key, so each client would keep
- * the schemas of all its operations, half a megabyte of EC2, and the classes of all errors. With the constant's text as the key it drops what is not used.
+ * The SDK's schemas have computed keys (`[_xN]: …`, where `_xN` is a constant of the file). esbuild keeps every computed key, so each client would
+ * keep the schemas of all its operations (half a megabyte for EC2) and all its error classes. With the constant's text as key, esbuild drops unused schemas.
  */
 const plainSchemaKeys = {
   name: 'plain-schema-keys',
@@ -31,7 +31,7 @@ const plainSchemaKeys = {
       const text = readFileSync(path, 'utf8')
       const texts = new Map([...text.matchAll(/^const (_\w+) = ("[^"]*");$/gm)].map(([, name, value]) => [name, value]))
       const plain = text.replace(/\[(_\w+)\]:/g, (key, name) => (texts.has(name) ? `${texts.get(name)}:` : key))
-      // An error that is not registered has the same name, message and metadata, in the service's own class: the code goes by names.
+      // An unregistered error has the same name, message and metadata, but the service's own class. Our code compares only names.
       return { contents: plain.replace(/^n\d+_registry\.registerError\(.*$/gm, ''), loader: 'js' }
     }),
 }
@@ -52,7 +52,7 @@ class Bundle {
     }
   }
 
-  /** The framework accepts any name: a misspelt one would silently keep the default. */
+  /** The framework accepts any parameter name: a misspelt name would silently keep the default. */
   checkParameters() {
     const { Parameters } = this.serverless.service.resources
     const known = Object.keys(Parameters).map(name => name[0].toLowerCase() + name.slice(1))
@@ -62,7 +62,7 @@ class Bundle {
       throw new this.serverless.classes.Error(`serverless.yml has no parameter ${unknown.join(', ')}. There are: ${known.join(', ')}`)
   }
 
-  /** Content is a string, so that what is deployed has the hash that the sender pins, to the byte. */
+  /** Content is a string, so that the deployed document has exactly the bytes whose hash the sender pins. */
   fillDocuments() {
     const printed = execFileSync(process.execPath, [join(root, 'tools/documents.ts')])
     const resources = this.serverless.service.resources.Resources
@@ -74,7 +74,7 @@ class Bundle {
   }
 }
 
-/** Each function as one file. */
+/** Bundles each function into one file in `outdir`. */
 async function bundleInto(outdir) {
   execFileSync(process.execPath, [join(root, 'templates/precompile.ts')], { stdio: 'inherit' })
   const { build } = require('esbuild')
@@ -85,13 +85,13 @@ async function bundleInto(outdir) {
     outExtension: { '.js': '.cjs' },
     bundle: true,
     minify: true,
-    // Else each letter of the catalogues takes six.
+    // Without this option, each non-ASCII letter of the catalogues takes six characters.
     charset: 'utf8',
     sourcemap: 'external',
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    // The SDK's ES modules first: of those only what is called is taken in. It makes the bundle a third smaller.
+    // Prefers the SDK's ES modules: esbuild then bundles only the code that is used. The bundle is a third smaller.
     mainFields: ['module', 'main'],
     legalComments: 'none',
     logLevel: 'warning',

@@ -1,13 +1,13 @@
 /** Parts of events. All mistakes of an event are reported at once. */
 import * as z from 'zod'
 
-/** @param wanted the form, for people */
+/** @param wanted describes the form, for people */
 export const matching = (form: RegExp, wanted: string) => z.string().check(z.regex(form, wanted))
 
 export const names = <Name extends z.core.$ZodType>(name: Name) =>
   z._default(z.array(name).check(z.maxLength(1000)), [])
 
-// A Kubernetes node name is a DNS subdomain, an EKS cluster name letters, digits, - and _; * stands for any characters.
+// A Kubernetes node name is a DNS subdomain. An EKS cluster name has letters, digits, - and _. * stands for any characters.
 const nodeName = matching(
   /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/,
   'a node name, as kubectl get nodes shows it',
@@ -21,7 +21,6 @@ const nodegroupName = matching(
   'a nodegroup or nodepool name; * stands for any characters',
 )
 
-/** The selection. */
 export const selected = {
   clusters: names(clusterName),
   nodegroups: names(nodegroupName),
@@ -30,7 +29,7 @@ export const selected = {
 
 const mostMistakes = 20
 
-/** `nodes.0: a node name…; …` */
+/** Returns all mistakes as one text: `nodes.0: a node name…; …` */
 export function mistakesIn(issues: readonly z.core.$ZodIssue[]): string {
   const mistakes = issues
     .slice(0, mostMistakes)

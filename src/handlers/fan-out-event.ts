@@ -34,11 +34,11 @@ export type ShardEvent = z.infer<typeof ofShard>
 export const parseRunEvent = (event: unknown): { run: string } =>
   parsed(ofRun, event, '{"run":RUN}, as in events/discover.json')
 
-/** `failure`: why the map of clusters failed, from the state machine; null: it completed. @throws OperatorError likewise */
+/** `failure`: why the map of clusters failed, from the state machine; null: the map completed. @throws OperatorError as parseRunEvent */
 export const parsePublishEvent = (event: unknown): z.infer<typeof ofPublish> =>
   parsed(ofPublish, event, '{"run":RUN}, as in events/publish.json')
 
-/** @throws OperatorError likewise */
+/** @throws OperatorError as parseRunEvent */
 export const parseShardEvent = (event: unknown): ShardEvent =>
   parsed(
     ofShard,

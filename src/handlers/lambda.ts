@@ -13,11 +13,11 @@ export interface LambdaContext {
   getRemainingTimeInMillis(): number
   /** Clock that dates the run if a handler is called without Lambda. Default: the machine's clock. */
   now?: () => Date
-  /** Wait before the second reading. Default: the machine's timer. */
+  /** Waits before the second reading. Default: the machine's timer. */
   sleep?: ServiceRuntime['sleep']
 }
 
-/** Runs an invocation. Its error is logged and thrown. @param what the unit that failed, for the log */
+/** Runs an invocation; logs its error and throws the error again. @param what the unit that failed, for the log */
 export async function logged<T>(
   { awsRequestId, getRemainingTimeInMillis, now = () => new Date(), sleep }: LambdaContext,
   what: 'run' | 'step',

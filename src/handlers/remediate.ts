@@ -6,7 +6,7 @@ import { parseSettings } from '#settings.ts'
 import { type LambdaContext, logged } from './lambda.ts'
 import { parseRemediationEvent } from './remediate-event.ts'
 
-/** Maximum number named in the function's error; its log names all. */
+/** Maximum number of unsealed objects named in the function's error; the log names all. */
 const mostUnsealed = 10
 
 export async function handler(event: unknown, context: LambdaContext): Promise<RemediationAnswer> {

@@ -1,6 +1,6 @@
 /**
- * Log lines of a run, each with its id, and metrics. Powertools writes both as JSON for CloudWatch.
- * CloudWatch bills each combination of metric and dimensions, so there are few, whatever the fleet's size.
+ * Writes the log lines of a run, each with the run's id, and its metrics. Powertools writes both as JSON for CloudWatch.
+ * CloudWatch bills each combination of metric and dimensions, so there are few metrics, whatever the fleet's size.
  */
 
 import { Logger } from '@aws-lambda-powertools/logger'
@@ -21,13 +21,13 @@ import {
 
 export interface RunLog {
   watch: RunWatch
-  /** A scheduled run. Only these make metrics: a run on demand often reads a part of the fleet. */
+  /** Marks the run as scheduled. Only scheduled runs write metrics: a run on demand often reads a part of the fleet. */
   scheduled(): void
   ended(answer: RunAnswer): Promise<void>
   remediated(answer: RemediationAnswer): Promise<void>
   /** Adds keys to every later line of the step. */
   about(step: Record<string, unknown>): void
-  /** A step of a fan-out has ended. @param lost why a part of the run is lost; null: nothing is */
+  /** A step of a fan-out has ended. @param lost why a part of the run is lost; null: nothing is lost */
   stepped(message: string, details: object, lost: string | null): Promise<void>
   failed(error: unknown, what: 'run' | 'step'): Promise<void>
   /** Writes lines in CloudWatch's embedded metric format to the function's log. */
@@ -35,7 +35,7 @@ export interface RunLog {
 }
 
 const serviceName = process.env.HIGHWATER_SERVICE || 'highwater'
-/** Maximum number of clusters in a line; the others are counted. */
+/** Maximum number of clusters listed in a log line; the other clusters are only counted. */
 const mostClusters = 100
 const longestReason = 4000
 let isColdStart = true
@@ -52,7 +52,7 @@ export function openRunLog(requestId: string): RunLog {
     }),
   )
 
-  /** The end of each invocation. */
+  /** Ends the invocation's watch, writes the metrics of a scheduled audit, and returns the figures for the log. */
   async function figures(isFailed: boolean): Promise<object> {
     const { own, before } = await watch.close(isFailed)
     const { slowDowns } = before === null ? own : together([own, before])
@@ -107,7 +107,7 @@ export function openRunLog(requestId: string): RunLog {
     },
     async failed(error, what) {
       const reason = messageOf(error)
-      // Messages are made for people; a stack would only show the bundle's one line.
+      // Error messages are written for people. A stack trace would only point to the bundle's single line.
       logger.error(`${what} failed`, {
         reason: redact(reason).slice(0, longestReason),
         ...(await figures(true)),
@@ -173,11 +173,11 @@ function countsOf({ findings, clusters, notAudited }: Audited): Record<string, u
   }
 }
 
-/** From the first invocation of the run to now. */
+/** Milliseconds from the start of the run's first invocation to now. */
 const runMsOf = ({ durationMs }: Spent, before: SpentBefore | null): number =>
   before === null ? durationMs : Math.max(durationMs, Date.now() - Date.parse(before.startedAt))
 
-/** Added to an invocation's own figures if other invocations did a part of the run. */
+/** Figures of the run's earlier invocations, logged beside the figures of this invocation. */
 const ofMany = (
   { invocations, failed, durationMs, peakRssBytes }: SpentBefore,
   runDurationMs: number,

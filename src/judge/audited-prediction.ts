@@ -1,4 +1,4 @@
-/** What stays of a prediction for the report. Settings and origins are the same on most nodes of a fleet: each is kept once. */
+/** The part of a prediction that the report keeps. Most nodes of a fleet share settings and origins, so each is kept once. */
 
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
@@ -108,7 +108,7 @@ function settingsOf({
   }
 }
 
-/** Of containerfs the kubelet takes none: it has those of the filesystem it lies on. */
+/** The kubelet accepts no containerfs thresholds. It copies those of the underlying filesystem. */
 function offThresholds(
   { evictionHard = {}, evictionSoft = {} }: KubeletConfiguration,
   thresholds: EvaluatedThreshold[],
@@ -123,7 +123,7 @@ function offThresholds(
   return [...offIn(evictionHard, true), ...offIn(evictionSoft, false)]
 }
 
-/** No image sets these fields, and the file that did is unread: the default value most likely means unset. */
+/** No image sets these fields, and the file that sets them was not read. A default value most likely means unset. */
 function imageGcSetting(
   field: ImageGcSetting['field'],
   configuration: KubeletConfiguration,

@@ -1,18 +1,18 @@
-/** How certain a failing is, and where its settings were read, by what is known of the node. */
+/** Confidence of a failing, and the source of its settings, from what is known of the node. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { JudgedNode } from './facts-of-nodes.ts'
 import type { Need } from './node-subject.ts'
 import { type Failing, line, type RuleOfNodes } from './rule.ts'
 
-/** Facts of another minor than the node's own, or a configuration that was not seen running, make nothing certain. Rules that need nothing rest on neither. */
+/** A failing is at most `likely` if it rests on another minor's facts or on an unread running configuration. Rules without needs rest on neither. */
 export function asCertainAsFacts(
   { needs }: RuleOfNodes,
   { identity, isConfigurationOnDisk }: JudgedNode,
   failing: Failing,
 ): Failing {
   const isBorrowed = needs.length > 0 && !featuresOf(identity.kubeletVersion).exact
-  // A rule that can do without a configuration may have used it all the same.
+  // A rule that does not need a configuration may still have used it.
   const isUsed =
     needs.some(need => needsConfiguration[need]) ||
     failing.evidence.some(({ kind }) => kind === 'configz')

@@ -12,14 +12,14 @@ import type { ReadError } from '#model/record.ts'
 import { byText } from '#model/text-order.ts'
 import { bounded } from './text.ts'
 
-/** An event about a node or one of its pods; of equal ones the first and the last time. */
+/** An event about a node or one of its pods. Equal events are one, with first and last time. */
 export interface NodeEvent {
   reason: string
-  /** Null: it is about the node itself. */
+  /** Null: the event is about the node itself. */
   pod: { namespace: string; name: string; uid?: string } | null
   message: string
   count: number
-  /** RFC 3339; null where the event has no time. */
+  /** RFC 3339; null: the event has no time. */
   firstTime: string | null
   lastTime: string | null
 }
@@ -28,27 +28,27 @@ type ObjectsOf = <Resource extends keyof ReadObjects>(
   resource: Resource,
 ) => readonly ReadObjects[Resource][] | null
 
-/** Complete only when everything has been read. Null: not known, and `why` says the reason. */
+/** Complete only when everything has been read. Null: unknown; `why` returns the reason. */
 export interface ClusterContext {
   eks: EksCluster | null
   nodegroups: readonly Nodegroup[] | null
   launchTemplates: readonly LaunchTemplateVersion[] | null
-  /** The objects of a resource, `plural` or `plural.group`; empty: there are none. */
+  /** All objects of a resource, `plural` or `plural.group`. Empty: the cluster has none. */
   objects: ObjectsOf
   /** @param what `nodegroups`, `launchTemplates`, `events`, or another resource */
   why(what: string): string
-  /** Why it was not read, or not completely; null: no error is recorded. */
+  /** Why the resource was not read, or only in part. Null: no error is recorded. */
   failed(what: string): string | null
 }
 
 export interface NodeContext extends ClusterContext {
   /** RFC 3339: when the node was read. */
   at: string
-  /** By time. */
+  /** Sorted by time. Null: unknown. */
   events: readonly NodeEvent[] | null
 }
 
-/** As much as an event may have. Upstream: pkg/apis/core/validation/events.go NoteLengthLimit. */
+/** Longest message of an event. Upstream: pkg/apis/core/validation/events.go NoteLengthLimit. */
 const messageLength = 1024
 
 export class ClusterFacts implements ClusterContext {
@@ -59,10 +59,10 @@ export class ClusterFacts implements ClusterContext {
   readonly #objects = new Map<string, object[]>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
-  /** Last result: all rules request the same node one after the other. */
+  /** The last results are kept, because all rules request the same node one after the other. */
   readonly #eventsByNode = new Map<string, readonly NodeEvent[]>()
 
-  /** A cluster may come twice: before its nodes, and again when a list broke off. */
+  /** A cluster may arrive twice: before its nodes, and again if a list was cut off. */
   takeCluster({ eks, nodegroups, launchTemplates, errors }: ClusterInput): void {
     this.eks = eks ?? this.eks
     this.nodegroups = nodegroups ?? this.nodegroups
@@ -118,7 +118,7 @@ export class ClusterFacts implements ClusterContext {
     return known
   }
 
-  /** The same event may come twice, on two pages or in both of its forms: it counts once, as it was last. */
+  /** An event may arrive twice, on two pages or in both API forms. It counts once, in its latest state. */
   #takeEvent(item: KubernetesEvent): void {
     const found = nodeEvent(item)
     if (found === null) return
@@ -158,7 +158,7 @@ function together(events: NodeEvent[]): NodeEvent[] {
 
 const eventResources: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
 
-/** Null: it is about neither a node nor a pod. The kubelet names itself as the source's host or as the reporting instance. */
+/** Null: the event is about neither a node nor a pod. The kubelet names itself as source host or as reporting instance. */
 function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: NodeEvent } | null {
   const subject = item.involvedObject ?? item.regarding ?? {}
   const isOfNode = subject.kind === 'Node'

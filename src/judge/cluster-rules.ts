@@ -1,4 +1,4 @@
-/** Runs the rules on a cluster's objects. A rule's results become few findings, never one for each object. */
+/** Runs the rules on a cluster's objects. Each rule yields few findings, never one per object. */
 
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { Finding } from '#model/finding.ts'
@@ -12,14 +12,14 @@ import type { ClusterFailing, ClusterRule } from './rule.ts'
 import { boundedFailing, boundedSubject, findingId } from './tally.ts'
 import { bounded, isPrintable } from './text.ts'
 
-/** More subjects than these, with one rule's failing in one cluster, become one finding on the cluster. */
+/** If one rule fails for more subjects than this in a cluster, they become one cluster finding. */
 export const mostSubjects = 25
 const commandLength = 2000
 
 export interface JudgedCluster {
   outcome: Outcome
   failings: ClusterFailing[]
-  /** Why there may be more than that; null: it is all. */
+  /** Why more failings may exist than the listed ones. Null: the list is complete. */
   open: string | null
 }
 
@@ -71,7 +71,7 @@ export interface OwnFinding {
   failingNodes(): string[]
 }
 
-/** @param isOwn whether a subject has to stay one of its own: a waiver names it */
+/** @param isOwn whether a subject keeps its own finding, because a waiver names the subject */
 export function gatherSubjects(
   rule: ClusterRule,
   cluster: string,
@@ -124,7 +124,7 @@ function findingOf(
     title: title ?? rule.docs.title,
     consequence,
     evidence,
-    // A truncated command does something else, and one with invisible characters is deceptive.
+    // A truncated command does something else. A command with invisible characters is deceptive.
     fix: {
       config: {},
       durable: [],

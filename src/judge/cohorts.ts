@@ -77,7 +77,7 @@ export class Cohorts {
   }
 }
 
-/** A node without peers has nothing to be compared with, read or not. */
+/** A node without peers cannot be compared, whether it was read or not. */
 const alone = (settled: Outcome, members: number): Outcome =>
   members === 1 && settled.state === 'unknown' ? { state: 'notApplicable' } : settled
 

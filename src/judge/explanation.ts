@@ -11,9 +11,9 @@ export interface RuleExplanation {
   severity: Severity
   comparesNodes: boolean
   docs: RuleDocs
-  /** What must have been read, else its outcome is unknown; in Markdown. */
+  /** Data that the rule needs, in Markdown. If any is unread, the outcome is unknown. */
   needs: string[]
-  /** Keys of highwater.yaml that it reads, each with its default. `severities` and `waivers` concern every rule. */
+  /** Keys of highwater.yaml that the rule reads, each with its default. `severities` and `waivers` concern every rule. */
   policy: { key: string; default: unknown }[]
 }
 

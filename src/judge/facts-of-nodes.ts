@@ -1,4 +1,4 @@
-/** What a rule keeps of each node until all have been seen. Equal facts are kept once, so that a fleet of like nodes costs little. */
+/** The facts that a rule keeps of each node until all nodes have been seen. Equal facts are kept once to save memory in large fleets. */
 
 import { hash } from 'node:crypto'
 import type { NodeSubject } from './node-subject.ts'
@@ -22,14 +22,14 @@ export const keptNode = ({
 
 export interface Member {
   subject: KeptNode
-  /** Key into the facts; null where the outcome is settled already. */
+  /** Key into the facts; null: the outcome is already settled. */
   fact: string | null
   settled: Outcome | null
 }
 
 export class FactsOfNodes {
   readonly #rule: CohortRule | ContextRule
-  /** By what they are, in few characters: many nodes have that key. */
+  /** Facts by hash. The hash is short, because many nodes hold it. */
   readonly #facts = new Map<string, { key: string; fact: unknown }>()
 
   constructor(rule: CohortRule | ContextRule) {
@@ -53,7 +53,7 @@ export class FactsOfNodes {
       const key = hash('sha256', JSON.stringify(fact), 'base64')
       const known = this.#facts.get(key) ?? { key, fact }
       this.#facts.set(key, known)
-      // The key that is there, not its copy.
+      // The stored key, not an equal copy, saves memory.
       return { fact: known.key, settled: null }
     } catch (error) {
       return { fact: null, settled: ruleError(error) }

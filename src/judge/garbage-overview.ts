@@ -1,4 +1,4 @@
-/** The table of a cluster's garbage, from the outcomes of its rules. */
+/** The table of a cluster's garbage, from the outcomes of the cluster's rules. */
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import { type GarbageOverview, type GarbageRow, garbageFates } from '#model/garbage-overview.ts'
 import type { Policy } from '#model/policy.ts'

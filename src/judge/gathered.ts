@@ -1,4 +1,4 @@
-/** Many places with one failing of one rule, merged into one finding: their number, confidence and sums. */
+/** Merges failings of one rule in many places into one finding, with their number, confidence and sums. */
 import { byText } from '#model/text-order.ts'
 import { ago, named, sharesText } from './garbage/garbage.ts'
 import { leastCertain, worst } from './outcome.ts'
@@ -10,7 +10,7 @@ const placesShown = 14
 const reasonsShown = 3
 const commandsShown = 3
 
-/** @param sorted at least one, that of most objects first */
+/** @param sorted at least one failing; the failing with most objects comes first */
 export function gathered(
   rule: ClusterRule,
   cluster: string,
@@ -32,7 +32,7 @@ export function gathered(
       noun,
     ),
   ]
-  // One line is for those that are not shown.
+  // One evidence line is reserved for the number of places that are not shown.
   const shown = sorted.slice(0, Math.min(placesShown, evidenceLimit - totalLines.length - 1))
   return {
     subject: { kind: 'Cluster', namespace: null, name: cluster },
@@ -57,7 +57,7 @@ export function gathered(
 const countIn = (failings: readonly ClusterFailing[]): number =>
   failings.reduce((sum, { count }) => sum + count, 0)
 
-/** Nothing where all are as sure: the finding says it itself. */
+/** Evidence of the places by confidence. Empty if all are equal: the finding states it itself. */
 function surenessOf(confidences: readonly string[]): ClusterEvidence[] {
   const shares = Map.groupBy(confidences, confidence => confidence)
   if (shares.size === 1) return []
@@ -70,7 +70,7 @@ function surenessOf(confidences: readonly string[]): ClusterEvidence[] {
   ]
 }
 
-/** Of reasons the most frequent; of shares the largest, of times the first and of amounts the sum, wherever they are. */
+/** Merges evidence over all places: most frequent reasons, largest shares, earliest times, sums of amounts. */
 function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEvidence[] {
   const reasons = new Map<string, number>()
   const shares = new Map<string, Map<string, number>>()

@@ -55,12 +55,12 @@ export interface Judgement {
   takeCluster(input: ClusterInput): void
   /** Events, node classes and other objects of a cluster, in any order and any number of pages. */
   takeObjects(input: ObjectsInput): void
-  /** The outcomes of one node; of it, only compact facts stay here. */
+  /** The outcomes of one node. The judgement keeps only compact facts of the node. */
   take(input: NodeInput, prediction: NodePrediction): AuditedNode
   /**
-   * Lets the rules speak that compare nodes or need their cluster's objects, and sums up. Once, at the end.
-   * @param takenAt RFC 3339: the snapshot's time, whose UTC day decides which waivers hold. @throws RangeError when it is no time.
-   * @param predictions of the clusters that were looked through for garbage
+   * Runs the rules that compare nodes or need their cluster's objects, and makes the totals. Call it once, at the end.
+   * @param takenAt RFC 3339: the snapshot's time, whose UTC day decides which waivers hold. @throws RangeError for an invalid time.
+   * @param predictions of the clusters that were searched for garbage
    */
   close(takenAt: string, predictions?: readonly ClusterPrediction[]): JudgementResult
 }
@@ -82,7 +82,7 @@ type FindingSource = Pick<
 interface ClusterState extends Omit<ClusterResult, 'grade'> {
   facts: ClusterFacts
   isListCut: boolean
-  /** By node. `AuditedNode.outcomes` is the same object and is updated until `close`. */
+  /** By node. `AuditedNode.outcomes` is the same object, and is updated until `close`. */
   nodeOutcomes: Map<string, OutcomeCounts>
 }
 
@@ -190,7 +190,7 @@ class RunningJudgement implements Judgement {
     const state = this.#clusterState(cluster)
     state.facts.takeCluster(input)
     state.isListCut ||= errors?.some(({ what }) => what === 'nodes') === true
-    // What stops one list often stops many: it is said once.
+    // One error often stops several lists, so it is reported once.
     for (const [message, unread] of Map.groupBy(errors ?? [], error => error.message))
       this.#leaveOut(
         cluster,
@@ -359,7 +359,7 @@ class RunningJudgement implements Judgement {
     }
   }
 
-  /** The finding of a tally with the policy's severity and waiver. */
+  /** The finding of a tally, with the policy's severity and waiver. */
   #judged(group: FindingSource, day: string): JudgedGroup | null {
     const finding = group.finding(this.#allNodes)
     if (!finding) return null
@@ -416,7 +416,7 @@ const noOutcomes = (): OutcomeCounts => ({
   error: 0,
 })
 
-/** The largest scope that an error leaves unread. */
+/** The largest scope that the errors leave unread. */
 function causeOf(errors: readonly ReadError[]): NotAuditedCause {
   const whats = new Set(errors.map(({ what }) => what))
   if (whats.has('clusters')) return 'clusters'

@@ -1,17 +1,17 @@
-/** What the node itself said of its kernel, by the contract of `host.kernel`. */
+/** What the node reports about its kernel, by the contract of `host.kernel`. */
 import type { NodeSubject } from './node-subject.ts'
 
 export interface Kernel {
-  /** `5.10.230-223.885.amzn2.x86_64`; also from the Node object. */
+  /** `5.10.230-223.885.amzn2.x86_64`, from the host or from the Node object. */
   release: string | null
   cmdline: string | null
   cgroupVersion: 1 | 2 | null
   memoryCgroups: number | null
-  /** Of them those that were deleted and are still there; on cgroup v2 beside them. */
+  /** Deleted cgroups that still exist. cgroup v1 counts them in `memoryCgroups`, v2 does not. */
   dyingMemoryCgroups: number | null
 }
 
-/** Whether a boot option that takes a list has that entry; given several times all count. Upstream: mm/memcontrol.c cgroup_memory. */
+/** Whether a boot option with a list contains the entry. If the option is repeated, all lists count. Upstream: mm/memcontrol.c cgroup_memory. */
 export const hasBootOption = (cmdline: string, option: string, entry: string): boolean =>
   cmdline.split(/\s+/).some(
     word =>

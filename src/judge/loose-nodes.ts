@@ -1,13 +1,13 @@
-/** Nodes without a group are subjects of their own, up to a number; more become one finding. */
+/** Nodes without a group are subjects of their own. Too many of them become one finding. */
 import type { Subject } from '#model/subject.ts'
 import type { Tally } from './tally.ts'
 
-/** More nodes than these without a group, with one rule's outcome in one cluster, become one finding on the cluster. */
+/** If one rule has an outcome on more ungrouped nodes than this in a cluster, they become one cluster finding. */
 export const mostLooseNodes = 25
 
 /**
  * @param open creates the tally of a rule on a whole cluster
- * @param isOwn whether a tally has to stay a subject of its own: a waiver names it
+ * @param isOwn whether a tally must stay a subject of its own, because a waiver names it
  */
 export function gatherLooseNodes(
   tallies: readonly Tally[],

@@ -1,11 +1,11 @@
-/** Merges judgements in a fixed order, whether the fleet was judged at once or cluster by cluster. */
+/** Merges judgements in a fixed order. One judgement of the fleet and one per cluster give equal results. */
 
 import type { NotAudited } from '#model/finding.ts'
 import { byText } from '#model/text-order.ts'
 import type { JudgementResult, RuleError } from './result.ts'
 import { byFinding, byUnknown } from './tally.ts'
 
-/** Equal to one judgement of all clusters. @param results of different clusters, each with every node listed */
+/** The same result as one judgement of all clusters. @param results of different clusters, each with every node listed */
 export const mergedJudgements = (results: readonly JudgementResult[]): JudgementResult => ({
   clusters: results.flatMap(({ clusters }) => clusters).toSorted((a, b) => byText(a.name, b.name)),
   findings: results.flatMap(({ findings }) => findings).toSorted(byFinding),

@@ -15,43 +15,43 @@ import type {
 } from '#model/prediction.ts'
 import type { ReadMode, Source } from '#model/read-mode.ts'
 
-/** One node as the rules see it. Null: not known, and `missing` says why. */
+/** One node as the rules see it. A field that is null is unknown; `missing` has the reason. */
 export interface NodeSubject {
   cluster: string
-  /** RFC 3339: the node's own "now". Keep it out of facts, or no two are equal. */
+  /** RFC 3339: the node's own "now". Keep it out of facts, or no two facts are equal. */
   at: string
   identity: NodeIdentity
-  /** What the node itself reports, `DiskPressure` → `True`. */
+  /** The node's own conditions: `DiskPressure` → `True`. */
   conditions: Record<string, string>
   configuration: KubeletConfiguration | null
-  /** Whether that is what its files and flags come to: what runs was not read, and rests on a restart since they were written. */
+  /** True: the configuration was computed from files and flags, not read. It runs only if the kubelet restarted after their last change. */
   isConfigurationOnDisk: boolean
   filesystems: Filesystems
-  /** The same; null where the size of neither is known. */
+  /** Like `filesystems`; null if no filesystem has a known size. */
   disks: Filesystems | null
   imageGC: ImageGcPrediction | null
-  /** Null also where the running eviction settings would not parse. */
+  /** Also null if the running eviction settings do not parse. */
   eviction: EvictionPrediction | null
   nextStart: NextStartPrediction | null
   containerGC: { removals: ContainerRemoval[] } | null
   localStorageEvictions: LocalStorageEviction[] | null
   allocatable: AllocatablePrediction | null
   ledger: NodeLedger | null
-  /** As read, in the API's own shapes. */
+  /** The objects as read, in the shapes of the Kubernetes API. */
   node: KubernetesNode
   pods: readonly KubernetesPod[] | null
   summary: Summary | null
-  /** What only the node itself knows; not read in mode `proxy`. */
+  /** Sources that only the node itself has. Mode `proxy` does not read them. */
   runtime: Runtime | null
   host: Host | null
   mode: ReadMode
   coverage: CoverageState
-  /** The sources that its mode promises and that could not be read, and why. */
+  /** The sources that the node's mode promises but that could not be read, each with the reason. */
   unread: Partial<Record<Source, string>>
   isKubeletDown: boolean
   /** Why a need is null. */
   missing: Partial<Record<Need, string>>
-  /** What stays open about a need that is known: it can turn out worse than it looks. */
+  /** Open questions about a known need: the real state may be worse than the known one. */
   doubts: Partial<Record<Need, string>>
 }
 

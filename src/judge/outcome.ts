@@ -1,4 +1,4 @@
-/** One rule on one node: its outcome. Unknown is never pass. */
+/** The outcome of one rule on one node. Unknown is never pass. */
 
 import { messageOf } from '#model/error-message.ts'
 import { type Confidence, type Severity, severities } from '#model/finding.ts'
@@ -22,7 +22,7 @@ export const outcomeOf = (rule: NodeRule, subject: NodeSubject, policy: Policy):
       : { state: 'unknown', reason }
   })
 
-/** A rule that throws has the outcome `error`; the others go on. */
+/** A rule that throws has the outcome `error`; the other rules still run. */
 export function unlessThrown(judge: () => Outcome): Outcome {
   try {
     return judge()
@@ -53,7 +53,7 @@ export function fromYields(yielded: Iterable<Failing | Undecided>, severity: Sev
     : { state: 'pass' }
 }
 
-/** Several failings of one rule on one node are one: the first leads, the worst severity counts. */
+/** Merges failings of one rule on one node. The first leads, and the worst severity counts. */
 function joined(failings: Failing[], severity: Severity): Failing {
   const [first, ...others] = failings as [Failing, ...Failing[]]
   if (others.length === 0) return first
@@ -65,7 +65,7 @@ function joined(failings: Failing[], severity: Severity): Failing {
   }
 }
 
-/** 0 is the worst. */
+/** Rank 0 is the worst severity. */
 export const severityRank = (severity: Severity): number => severities.indexOf(severity)
 
 export const worst = (found: Severity[]): Severity =>
@@ -73,6 +73,6 @@ export const worst = (found: Severity[]): Severity =>
 
 const certainty: readonly Confidence[] = ['possible', 'likely', 'certain']
 
-/** What is said of all of them is as sure as the least sure of them. */
+/** A merged finding is only as certain as its least certain part. */
 export const leastCertain = (found: readonly Confidence[]): Confidence =>
   certainty.find(confidence => found.includes(confidence)) ?? 'certain'

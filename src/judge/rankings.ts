@@ -1,4 +1,4 @@
-/** Rankings that say something of their own: signals of one resource on one disk put pods in the same order. */
+/** Rankings without repeats: signals of one resource on one disk put pods in the same order. */
 import type { RankedPod, Ranking, Signal } from '#model/prediction.ts'
 
 const derived: readonly string[] = [
@@ -12,7 +12,7 @@ const resourceOf = (signal: Signal): string =>
     ? 'memory.available'
     : signal.replace(/^(?:nodefs|imagefs|containerfs)\./, 'disk ')
 
-/** The first of each resource and order; a threshold that can be set before one that follows it. */
+/** The first ranking per resource and order. Signals that can be set precede derived ones. */
 export function ownRankings(rankings: readonly Ranking[]): Ranking[] {
   const settableFirst = rankings.toSorted(
     (a, b) => Number(derived.includes(a.signal)) - Number(derived.includes(b.signal)),

@@ -8,7 +8,7 @@ import type { Satisfied } from './rule.ts'
 import { evictable, whyUnobserved } from './thresholds.ts'
 
 export interface Reclaimable {
-  /** Images with their content store, and the writable layers of containers that lie beside them. */
+  /** Images with their content store, and the writable layers of containers on the same disk. */
   imageBytes: number
   podBytes: number
   pods: RankedPod[]
@@ -18,7 +18,7 @@ export interface Reclaimable {
 
 type DiskSubject = Satisfied<'eviction' | 'configuration'>
 
-/** Never less than the truth: what is counted twice, or stays after all, makes it more. Text: why there is no such bound. */
+/** Never less than the true bytes; double counting and undeletable data make it larger. A text is the reason why no bound exists. */
 export function reclaimableAtMost(
   signal: Signal,
   layout: FilesystemLayout,
@@ -28,7 +28,7 @@ export function reclaimableAtMost(
   const kinds = nodeReclaimKinds[layout][filesystem]
   const imageBytes = kinds.includes('images') ? imagesAtMost(subject) : 0
   if (imageBytes === null) return whyUnobserved(subject, 'what images take')
-  // On a split disk the writable layers of dead containers lie apart from images.
+  // On a split disk, the writable layers of dead containers are not on the images' disk.
   const layerBytes =
     layout === 'split' && filesystem === 'nodefs' ? usedOf(subject.summary, 'containerFs') : 0
   if (layerBytes === null) return whyUnobserved(subject, 'what the layers of containers take')
@@ -60,15 +60,15 @@ function usedOf(summary: Summary | null, filesystem: 'imageFs' | 'containerFs'):
 }
 
 /**
- * What the runtime counts as used are unpacked images and writable layers; the packed content beside them is as large as the sizes that it lists
- * of its images, and smaller than what was unpacked of it. In use or not: without their pods all images can go.
+ * The runtime's used bytes are unpacked images and writable layers. Packed content comes on top: the sum of the runtime's listed image sizes,
+ * and less than the unpacked bytes. Use does not matter: without their pods, all images can be deleted.
  */
 function imagesAtMost(subject: DiskSubject): number | null {
   const used = usedOf(subject.summary, 'imageFs')
   return used === null ? null : used + Math.min(used, packedBytes(subject))
 }
 
-/** Infinite if there may be unlisted images, or images of unknown size. */
+/** Bytes of packed images. Infinite if images may be unlisted or their size is unknown. */
 function packedBytes({ runtime, node, configuration }: DiskSubject): number {
   const ofRuntime = runtime?.images?.map(({ size = Number.NaN }) => Number(size)) ?? null
   const ofStatus = (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? Number.NaN)

@@ -17,7 +17,7 @@ export interface Reserved {
   total: number
 }
 
-/** Null where a quantity does not parse: a kubelet would not start with it. */
+/** Null if a quantity does not parse; a kubelet would not start with it. */
 export function reservedOf(
   { kubeReserved, systemReserved }: KubeletConfiguration,
   resource: 'memory' | 'cpu',
@@ -33,7 +33,7 @@ export function reservedOf(
 
 /**
  * Whether `written` is the kubeReserved value that an EKS image computes. The memory formula needs the instance's maximum number of pods,
- * which is unknown here: any positive whole number of pods matches. Null: the instance's cores are unknown.
+ * which is unknown here, so any positive whole number of pods matches. Null: the instance's cores are unknown.
  */
 export function isEksReservation(
   resource: 'cpu' | 'memory',
@@ -58,7 +58,7 @@ export interface Daemons {
   /** Working sets: `kubelet`, `runtime`, and `misc` if a cgroup for the rest of the system is configured. */
   used: { name: string; bytes: number }[]
   bytes: number
-  /** Of kubelet and runtime those without statistics: the daemons use more than `bytes`. */
+  /** Those of kubelet and runtime without statistics. If any, the daemons use more than `bytes`. */
   missing: string[]
 }
 
@@ -92,7 +92,7 @@ export const reservationEvidence = ({
   line('configz', 'systemReserved.memory', systemReserved?.memory ?? 'none'),
 ]
 
-/** The highest `memory.available` threshold in bytes, 0 without one; null where one cannot be resolved. */
+/** The highest `memory.available` threshold in bytes; 0: none is set. Null: one cannot be resolved. */
 export function memoryThreshold(
   eviction: EvictionPrediction | null,
   only: 'hard' | 'any' = 'any',
@@ -107,8 +107,8 @@ export function memoryThreshold(
 }
 
 /**
- * The fix, if pods then keep at least half of the node's memory: a kubelet whose reservations and threshold leave nothing does not start, and on one so small
- * another number of pods or another instance type is what is wrong. Upstream: pkg/kubelet/cm/node_container_manager_linux.go validateNodeAllocatable.
+ * The fix, if pods then keep at least half of the node's memory; otherwise undefined. A kubelet does not start if nothing is left for pods. On such
+ * small nodes, the number of pods or the instance type is wrong. Upstream: pkg/kubelet/cm/node_container_manager_linux.go validateNodeAllocatable.
  */
 export function whereItFits(
   fix: { config: KubeletConfiguration },
@@ -123,7 +123,7 @@ export function whereItFits(
   return { config: { ...fix.config } }
 }
 
-/** For the system what the daemons use and eviction keeps free beyond what is reserved for Kubernetes: the sizing of the Kubernetes documentation. */
+/** systemReserved memory: the daemons' use plus the eviction threshold, less kubeReserved, as the Kubernetes documentation sizes it. */
 export function sizedFor(
   daemonBytes: number,
   thresholdBytes: number,

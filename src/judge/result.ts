@@ -1,7 +1,7 @@
 import type { ClusterResult, Finding, NotAudited, UnknownOutcome } from '#model/finding.ts'
 import type { GarbageOverview } from '#model/garbage-overview.ts'
 
-/** A rule that threw: a mistake of ours, so the run ends red. */
+/** A rule that threw. That is a defect of ours, so the run fails. */
 export interface RuleError {
   rule: string
   cluster: string
@@ -15,7 +15,7 @@ export interface JudgementResult {
   waived: Finding[]
   unknowns: UnknownOutcome[]
   notAudited: NotAudited[]
-  /** Empty: what is new and what is gone comes from history. */
+  /** Empty here: history decides which findings are new or resolved. */
   delta: { new: string[]; resolved: string[] }
   ruleErrors: RuleError[]
   /** Sorted by cluster; only clusters that were searched for garbage. */

@@ -1,4 +1,4 @@
-/** The contract of a rule: it reads one node's prediction, or the facts of peers, and yields what is wrong. `judge.ts` makes the outcome. */
+/** The contract of a rule. A rule reads one node's prediction, or the facts of peers, and yields failings. `judge.ts` makes the outcome. */
 
 import type { ClusterNeed, ClusterPrediction } from '#model/cluster-garbage.ts'
 import type {
@@ -24,13 +24,13 @@ export interface Failing {
   /** What the kubelet will do, and when. */
   consequence: string
   evidence: Evidence[]
-  /** The rule's own unless said. */
+  /** Default: the rule's own severity. */
   severity?: Severity
-  /** `certain` unless said. */
+  /** Default: `certain`. */
   confidence?: Confidence
-  /** KubeletConfiguration fields that end it. */
+  /** KubeletConfiguration fields that end the failing. */
   fix?: { config: Record<string, unknown> }
-  /** `docs.title` unless said. */
+  /** Default: `docs.title`. */
   title?: string
 }
 
@@ -40,15 +40,15 @@ export interface Undecided {
 }
 
 interface RuleHead {
-  /** Names the bad state. Stable: unique, and renamed only with an alias. */
+  /** Names the bad state. Must be unique and stable; a renamed rule needs an alias. */
   id: string
-  /** The folder of its file. */
+  /** The folder of the rule's file. */
   family: Family
   severity: Severity
   docs: RuleDocs
   /** Keys of highwater.yaml that `judge` reads. All cluster rules read `clusterGarbage`. */
   policy?: readonly (keyof Policy)[]
-  /** Titles that a finding may have instead of `docs.title`, by a key that translations use. */
+  /** Titles that a finding may have instead of `docs.title`, by the key that translations use. */
   titles?: Readonly<Record<string, string>>
 }
 
@@ -56,7 +56,7 @@ export interface NodeRule extends RuleHead {
   kind: 'node'
   needs: readonly Need[]
   appliesTo(subject: NodeSubject): boolean
-  /** Call it only with a subject that has all `needs`. */
+  /** The subject must have all `needs`. */
   judge(subject: NodeSubject, policy: Policy): Iterable<Failing | Undecided>
 }
 
@@ -68,17 +68,17 @@ export interface CohortMember<Fact> {
 type CohortYield = { nodes: string[] } & ({ failing: Failing } | Undecided)
 
 /**
- * A rule that compares the nodes of one nodegroup or nodepool when all have been seen. A fact is compact, plain JSON: it is all
- * that stays of a node, and equal facts are kept once.
+ * A rule that compares the nodes of one nodegroup or nodepool after all were seen. A fact is compact, plain JSON. Only the fact
+ * of a node is kept, and equal facts are kept once.
  */
 export interface CohortRule extends RuleHead {
   kind: 'cohort'
   needs: readonly Need[]
   appliesTo(subject: NodeSubject): boolean
-  /** Divides a nodegroup further: only nodes with the same answer are compared. */
+  /** Divides a nodegroup further: only nodes with equal results are compared. */
   cohort(subject: NodeSubject): string
   fact(subject: NodeSubject): unknown
-  /** Whether a node without peers can be judged: if the policy has the wanted value. False by default. */
+  /** Whether a node without peers can be judged, because the policy has the wanted value. Default: false. */
   judgesAlone?(policy: Policy): boolean
   judge(
     members: CohortMember<unknown>[],
@@ -87,15 +87,15 @@ export interface CohortRule extends RuleHead {
   ): Iterable<CohortYield>
 }
 
-/** A fact, and on how many nodes of a nodegroup or nodepool it holds. */
+/** A fact, and the number of nodes in a nodegroup or nodepool that have it. */
 export interface FactOfGroup<Fact> {
   fact: Fact
   nodes: number
 }
 
 /**
- * A rule that sees a node beside what its cluster says of it (events, launch templates, node classes), when all has been read. What it
- * needs of the node stays as a fact, as above.
+ * A rule that compares a node with cluster data (events, launch templates, node classes) after everything was read. What the rule
+ * needs of the node is kept as a fact, as in `CohortRule`.
  */
 export interface ContextRule extends RuleHead {
   kind: 'context'
@@ -103,11 +103,11 @@ export interface ContextRule extends RuleHead {
   appliesTo(subject: NodeSubject): boolean
   fact(subject: NodeSubject): unknown
   /**
-   * Judges a node whose needs are missing by the cluster's data alone. If nothing is yielded, the outcome stays.
+   * Judges a node whose needs are missing, from the cluster's data alone. Without a failing, the outcome stays.
    * @param applies false: `appliesTo` returned false
    */
   judgeUnread?(context: NodeContext, applies: boolean): Iterable<Failing>
-  /** @param group every node of its nodegroup or nodepool that has a fact, itself among them */
+  /** @param group the facts of all nodes in the node's nodegroup or nodepool, its own included */
   judge(
     fact: unknown,
     context: NodeContext,
@@ -118,42 +118,42 @@ export interface ContextRule extends RuleHead {
 
 /** The machine-readable part of an evidence line, used to aggregate the line over many namespaces. */
 export interface ClusterEvidence extends Evidence {
-  /** `what` is a reason, and so many objects have it. */
+  /** `what` is a reason; this is the number of objects with that reason. */
   reasonCount?: number
   /** Number of objects by text. */
   shares?: ReadonlyMap<string, number>
   /** The earliest time. */
   since?: { firstMs: number; at: string }
-  /** Amounts that add up, place by place; `textOf` makes the value. */
+  /** Amounts that add up over places; `textOf` formats the sum. */
   total?: { amounts: readonly number[]; textOf(amounts: readonly number[]): string }
-  /** Names without a namespace, or with it. */
+  /** Named objects, with or without a namespace. */
   names?: readonly { name: string }[]
 }
 
-/** Garbage of one subject: a namespace, or the cluster. Never one for each object. */
+/** Garbage of one subject, a namespace or the cluster. Never one failing per object. */
 export interface ClusterFailing extends Omit<Failing, 'fix' | 'evidence'> {
   evidence: ClusterEvidence[]
   subject: Subject
-  /** How many objects, and what one of them is called: `pod`. */
+  /** Number of objects. `noun`: the name of one object, such as `pod`. */
   count: number
   noun: string
-  /** The number of subjects that a failing on the cluster stands for. */
+  /** The number of subjects that a merged failing on the cluster covers. */
   places?: number
   /** Capacity and cost of disks; null: unknown. */
   size?: { bytes: number | null; monthlyUsd: number | null }
   /** All nodes, if the objects are nodes. */
   nodes?: readonly string[]
-  /** Shell commands that end it; `kubectl` of kubectl.ts quotes arguments. */
+  /** Shell commands that end the failing. Use `kubectl` of kubectl.ts, which quotes arguments. */
   commands: string[]
 }
 
-/** A rule that reads what the control plane's collectors leave of a cluster's own objects, when all has been read. */
+/** A rule on the garbage predicted from a cluster's own objects. Runs after everything was read. */
 export interface ClusterRule extends RuleHead {
   kind: 'cluster'
   needs: readonly ClusterNeed[]
-  /** What happens to the objects without an operator's action. */
+  /** What happens to the objects if no operator acts. */
   fate: GarbageFate
-  /** Call it only with a prediction that has all `needs`. */
+  /** The prediction must have all `needs`. */
   judge(cluster: ClusterPrediction, policy: Policy): Iterable<ClusterFailing | Undecided>
 }
 
@@ -162,26 +162,26 @@ export type RuleOfNodes = NodeRule | CohortRule | ContextRule
 
 export type Rule = RuleOfNodes | ClusterRule
 
-/** @param what for kind `configz` only the path of the setting: the judgement adds whether configz or the disk has it */
+/** @param what for kind `configz` only the setting's path; the judgement adds whether configz or the disk has it */
 export const line = (
   kind: EvidenceKind,
   what: string,
   value: string | number | boolean,
 ): Evidence => ({ kind, what, value: bounded(String(value)) })
 
-/** The lines that are there: `condition && line(…)` leaves one out. */
+/** The lines that exist: `condition && line(…)` omits a line. */
 export const lines = <Line extends Evidence>(
   ...found: (Line | false | 0 | '' | null | undefined)[]
 ): Line[] => found.filter(each => typeof each === 'object' && each !== null)
 
-/** A rule as its file writes it: `docs` are fields of its own, and `judge` gets a subject that has all `needs`. */
+/** A rule as its file writes it. `docs` has its own fields, and `judge` gets a subject with all `needs`. */
 type Definition<Kind extends Rule, Needed, Judge, Fact = never> = Omit<
   Kind,
   'kind' | 'docs' | 'family' | 'needs' | 'judge' | 'appliesTo' | 'fact'
 > &
   RuleDocs & { needs: readonly Needed[]; judge: Judge } & Fact
 
-/** Every node by default. Called before the needs are checked. */
+/** Default: applies to every node. Called before the needs are checked. */
 interface OfNode {
   family: Family
   appliesTo?(subject: NodeSubject): boolean

@@ -1,14 +1,14 @@
-/** The names that a findings document shows, of findings that name every node. */
+/** Shortens findings that name every node to the names that a findings document shows. */
 import type { Finding, FindingsDocument, UnknownOutcome } from '#model/finding.ts'
 import { sampleSize } from './drift/variants.ts'
 import { fewNodes } from './tally.ts'
 
-/** More findings than these name few of their nodes each: hundreds of nodegroups must still fit a report. */
+/** If a document has more findings than this, each names fewer nodes, so that reports stay short. */
 export const manyFindings = 300
 
 type NamedSample = Pick<FindingsDocument, 'findings' | 'waived' | 'unknowns'>
 
-/** The same as a judgement without `allNodes` gives. */
+/** Gives the same names as a judgement without `allNodes`. */
 export function withShownNames({ findings, waived, unknowns }: NamedSample): NamedSample {
   const size = findings.length + waived.length > manyFindings ? fewNodes : sampleSize
   const cut = <Entry extends Finding | UnknownOutcome>(entry: Entry, names: number): Entry => ({

@@ -1,15 +1,15 @@
-/** What is equal on many nodes of a fleet is kept once: their settings and origins, and when they are read back from a file all their texts, too. */
+/** Keeps values once that are equal on many nodes: settings and origins. For nodes read back from a file, also all texts. */
 import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
 
 export interface SharedParts {
   predictionOf(prediction: AuditedPrediction): AuditedPrediction
-  /** A node that was parsed. */
+  /** Shares the parts of a node that was parsed from JSON. */
   nodeOf(node: AuditedNode): AuditedNode
-  /** The same value, parsed, with its texts replaced by equal ones that others have. */
+  /** The same parsed value. Its texts are replaced by equal texts of earlier values. */
   withTexts<Value extends object>(value: Value): Value
 }
 
-/** For the nodes of one audit, whichever files they come from. */
+/** For the nodes of one audit, even if they come from several files. */
 export function openSharedParts(): SharedParts {
   const kept = new Map<string, unknown>()
   const texts = new Map<string, string>()
@@ -48,7 +48,7 @@ export function openSharedParts(): SharedParts {
   }
 }
 
-/** Equal JSON is an equal value: all of these are plain data, made with their keys in one order. */
+/** Equal JSON means equal values here: all are plain data with keys in one order. */
 const onceIn =
   (kept: Map<string, unknown>) =>
   <Value>(value: Value): Value => {
@@ -58,7 +58,7 @@ const onceIn =
     return (known as Value | undefined) ?? value
   }
 
-/** Where two filesystems of a node are one disk, so are their states and signals. */
+/** If two filesystems of a node are one disk, their states and signals are equal and shared. */
 function withinNode(prediction: AuditedPrediction): AuditedPrediction {
   const once = onceIn(new Map())
   for (const alike of [prediction.filesystems, prediction.eviction?.signals ?? {}] as Record<
@@ -69,7 +69,7 @@ function withinNode(prediction: AuditedPrediction): AuditedPrediction {
   return prediction
 }
 
-/** Parsed JSON has a string of its own for each value: signals, times and names stand in it thousands of times. */
+/** Parsed JSON has a separate string for each value, but signals, times and names repeat thousands of times. */
 function shareTexts<Value extends object>(value: Value, texts: Map<string, string>): Value {
   for (const [key, part] of Object.entries(value)) {
     if (typeof part === 'string') {

@@ -1,4 +1,4 @@
-/** A node and its prediction as the rules see them: what is known, and the reason for what is not. */
+/** A node and its prediction as the rules see them, with the reason for everything unknown. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { CoverageState } from '#model/finding.ts'
 import { mistakeOf } from '#model/kubelet-configuration.ts'
@@ -57,7 +57,7 @@ export function nodeSubject(input: NodeInput, prediction: NodePrediction): NodeS
 const isSized = ({ filesystems: { nodefs, imagefs } }: NodePrediction): boolean =>
   [nodefs, imagefs].some(filesystem => typeof filesystem?.capacityBytes === 'number')
 
-/** The reason for each need that this node does not meet. */
+/** The reason for each need that is missing on this node. */
 function missingNeeds(
   input: NodeInput,
   prediction: NodePrediction,
@@ -102,7 +102,7 @@ function missingNeeds(
 const notRequested = (mode: ReadMode) =>
   `only the node itself knows it, and it was not asked (mode ${mode})`
 
-/** Why there is no configuration. A mode without configz can still compute it from the node's files. */
+/** Why the configuration is unknown. A mode without configz can still compute it from files. */
 function whyNotConfigured(
   { mode, configuration, errors }: NodeInput,
   runningError: string,
@@ -180,14 +180,14 @@ function gapIn(source: Gap['source'], parts: Pick<NodeInput, 'host' | 'runtime'>
   return gaps.length === 0 ? null : bounded(gaps.map(({ why }) => why).join('; '))
 }
 
-/** A host that only says what it could not read is none. */
+/** A record that contains only read errors has no content. */
 const hasContent = (source: object | null): boolean =>
   source !== null && Object.keys(source).some(key => key !== 'schema' && key !== 'unread')
 
 /**
- * architecture.md, "Meanings": read is everything that the mode promises, partlyRead the Node object and one more (whether promised or not), notRead
- * less. A source counts by what is there of it, the node's own by its main parts: an error entry beside an answer stays among the node's errors, and takes nothing away. Only the Node
- * object, without which there is no record, is unread by its error.
+ * architecture.md, "Meanings". read: everything the mode promises. partlyRead: the Node object and one more source (promised or not). notRead:
+ * less than that. A source counts if its content is there, host and runtime by their main parts. An error beside content stays in the node's errors and changes nothing.
+ * Only the Node object, which every record needs, is unread by its error.
  */
 function coverageState(
   unread: Partial<Record<Source, string>>,
@@ -196,7 +196,7 @@ function coverageState(
   const missed = Object.keys(unread).length
   if (missed === 0) return 'read'
   const promised = promisedSources[mode]
-  // Partly read sources count as read here.
+  // Counts unpromised sources with content, and host and runtime even if read only in part.
   const isAlsoRead = (source: Source, value: object | null) =>
     (!promised.includes(source) || source === 'host' || source === 'runtime') && hasContent(value)
   const hasMore =
@@ -209,7 +209,7 @@ function coverageState(
     : 'notRead'
 }
 
-/** Why the replay left this part open. */
+/** Why the replay left a need open. */
 const leftOpen = (need: Need, { unknowns }: NodePrediction): string =>
   unknowns
     .filter(({ part }) => part === need)

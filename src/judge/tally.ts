@@ -1,6 +1,6 @@
 /**
- * Distinct failings and reasons of each rule and subject, each kept once with the names of its nodes. Findings and unknowns are made from
- * them at the end; their bytes do not depend on the order of the nodes.
+ * Distinct failings and reasons of each rule and subject, each kept once with the names of its nodes. At the end they become findings
+ * and unknowns, whose bytes do not depend on the order of the nodes.
  */
 
 import { createHash } from 'node:crypto'
@@ -16,9 +16,9 @@ import { type Failing, line, lines, type RuleOfNodes } from './rule.ts'
 import { bounded, counted, nameLength } from './text.ts'
 
 export const evidenceLimit = 24
-/** Variants whose differing evidence is shown beside the largest one's. */
+/** Number of other variants whose evidence is shown where it differs from the largest variant's. */
 const otherVariantsShown = 2
-/** Names that are enough to look at one, where the list is long. */
+/** Number of node names that suffice in long lists. */
 export const fewNodes = 5
 const consequenceLength = 1000
 const fixLength = 4000
@@ -49,7 +49,7 @@ export class Tally {
     })
   }
 
-  /** @param isEnded whether mode `both` would decide it */
+  /** @param isEnded whether mode `both` would decide the outcome */
   unknown(node: string, reason: string, isEnded: boolean): void {
     add(this.#reasons, node, bounded(reason))
     if (!isEnded) this.#isEndedByBoth = false
@@ -69,7 +69,7 @@ export class Tally {
     return [...this.#failings.values()].flatMap(({ nodes }) => nodes)
   }
 
-  /** What each kind of failing node should run with, that of most nodes first. */
+  /** The intended configuration for each variant of failing nodes, most nodes first. */
   proposals(): (Proposal & { nodes: string[] })[] {
     return largestFirst(this.#failings).map(({ value, nodes }) => ({
       origin: value.origin,
@@ -119,7 +119,7 @@ export class Tally {
   }
 }
 
-/** A stable id: the same defect on the same subject has it in every run. The first 64 bits of a SHA-256, in hexadecimal. */
+/** A stable id: the same defect on the same subject has the same id in every run. First 64 bits of a SHA-256, in hexadecimal. */
 export function findingId(
   rule: string,
   cluster: string,
@@ -131,7 +131,7 @@ export function findingId(
     .slice(0, 16)
 }
 
-/** The largest variant's evidence, then where the next ones differ from it, then how many more there are. */
+/** The largest variant's evidence, then differing evidence of the next variants, then the number of further variants. */
 function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>[]): Evidence[] {
   const same = new Set(main.value.failing.evidence.map(entry => JSON.stringify(entry)))
   const shown = others.slice(0, otherVariantsShown)
@@ -171,7 +171,7 @@ export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
         .map(({ kind, what, value }) => line(kind, bounded(what), value)),
       hidden > 0 && line('omitted', 'not shown', counted(hidden, 'further line')),
     ),
-    // A longer configuration is not a fix but unbounded input in a map.
+    // A longer configuration is no real fix: it is unbounded input inside a map.
     fix: fix && JSON.stringify(fix).length <= fixLength ? fix : undefined,
     title: title === undefined ? undefined : bounded(title),
   }
@@ -183,7 +183,7 @@ export const boundedSubject = ({ kind, namespace, name }: Subject): Subject => (
   name: bounded(name, nameLength),
 })
 
-/** Worst first, then by what a reader looks for; the id decides between names that were cut. */
+/** Worst first, then in the order that readers look for. The id decides between shortened names. */
 export const byFinding = (a: Finding, b: Finding): number =>
   severityRank(a.severity) - severityRank(b.severity) ||
   byText(a.rule, b.rule) ||

@@ -1,4 +1,4 @@
-/** Text from outside made fit to be shown: bounded, without control characters, and with units. */
+/** Makes outside text fit to be shown: bounded, without control characters, and with units. */
 
 /** Names of Kubernetes objects have at most 253 characters. */
 export const nameLength = 253
@@ -10,12 +10,12 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 
 /** `text` cut to `maxLength` UTF-16 units, with control and direction characters as blanks. */
 export function bounded(text: string, maxLength = valueLength): string {
-  // Cut before cleaning: a name of many megabytes must not be walked through.
+  // Cut before cleaning, because cleaning a name of many megabytes would take long.
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 3)}...` : text
   return isPlain.test(cut) ? cut : cut.toWellFormed().replace(unprintable, ' ')
 }
 
-/** Whether all characters are visible, in their order. */
+/** Whether all characters are visible and in their written order. */
 export const isPrintable = (text: string): boolean => text.search(unprintable) < 0
 
 const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
@@ -24,7 +24,7 @@ const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 export function bytes(count: number): string {
   let scaled = Math.abs(count)
   let unit = -1
-  // Rounded it would be 1024.0 of the smaller unit.
+  // From 1023.95 on, rounding would show 1024.0 of the smaller unit.
   while (scaled >= (unit < 0 ? 1024 : 1023.95) && unit < units.length - 1) {
     scaled /= 1024
     unit++

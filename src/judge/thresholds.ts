@@ -27,7 +27,7 @@ export function conditionOf(signal: Signal): 'MemoryPressure' | 'DiskPressure' |
   return signal === 'pid.available' ? 'PIDPressure' : 'DiskPressure'
 }
 
-/** The threshold where it is configured. A soft one with grace 0 acts as hard; some the kubelet adds by itself. */
+/** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
 export function configuredAt(
   { signal, value, hard }: EvaluatedThreshold,
   configuration: KubeletConfiguration | null,
@@ -48,9 +48,9 @@ export const hardEviction = ({
     : 'evicted without waiting, each with its own terminationGracePeriodSeconds to end'
 
 interface Defaults {
-  /** Of this kubelet that its `evictionHard` leaves out, by signal: nothing watches in their place. */
+  /** The kubelet's defaults that `evictionHard` omits, by signal. Nothing watches in their place. */
   lost: [signal: string, value: string][]
-  /** Left out as well; whether something watches in their place depends on the layout, which is not known. */
+  /** Omitted defaults for which the unknown disk layout decides whether another signal watches. */
   open: string[]
 }
 
@@ -66,13 +66,13 @@ export function lostDefaults({
   const absent = Object.entries(
     evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
   ).filter(
-    // A key that is there but off (0%, 100%) was switched off on purpose; where there is no count of inodes, none can run out.
+    // A key with 0% or 100% was switched off on purpose. On filesystems without inode counts, inodes cannot run out.
     ([signal]) =>
       !Object.hasOwn(present, signal) &&
       !(signal.endsWith('.inodesFree') && inodesOf(signal, filesystems) === 0),
   )
   const isSeen = (signal: string) => isWatched(signal, eviction.thresholds, filesystems.layout)
-  // Inodes of one disk that were switched off under its other name are unwatched-inodes'.
+  // If a shared disk's inodes are off under the other name, unwatched-inodes reports them.
   const isOff = (signal: string) =>
     filesystems.layout === 'shared' &&
     signal.endsWith('.inodesFree') &&
@@ -86,7 +86,7 @@ export function lostDefaults({
 const inodesOf = (signal: string, { nodefs, imagefs }: Filesystems) =>
   (signal.startsWith('imagefs.') ? imagefs : nodefs)?.inodes
 
-/** What the policy takes a filesystem of that capacity, in bytes or inodes, to grow by within `ms`. */
+/** Growth in bytes or inodes within `ms` that the policy assumes for a filesystem of that capacity. */
 export const assumedGrowth = (
   ms: number,
   capacity: number,
@@ -100,11 +100,11 @@ export const growthLine = ({ assumedGrowthPercent }: Policy): Evidence =>
     `${percent(assumedGrowthPercent)} of the capacity`,
   )
 
-/** How long that growth takes to fill `amount`; infinite where nothing grows. */
+/** Milliseconds until the assumed growth fills `amount`. Infinite if growth is 0. */
 export const fillMs = (amount: number, capacity: number, policy: Policy): number =>
   amount / assumedGrowth(1, capacity, policy)
 
-/** Pods of a ranking that may be evicted, in its order. */
+/** Pods of a ranking that can be evicted, in the ranking's order. */
 export const evictable = (
   pods: readonly RankedPod[],
   { protected: spared }: EvictionPrediction,
@@ -117,7 +117,7 @@ export const evictable = (
 const isCount = ({ signal }: { signal: Signal }): boolean =>
   signal.endsWith('.inodesFree') || signal === 'pid.available'
 
-/** containerfs follows the filesystem it lies on: the same numbers, said once. */
+/** Whether a containerfs threshold repeats that of its filesystem, and is reported only once. */
 export const isTwin = (
   { signal, resolved, margin }: EvaluatedThreshold,
   all: readonly EvaluatedThreshold[],
@@ -130,15 +130,15 @@ export const isTwin = (
       other.margin === margin,
   )
 
-/** For sentences. */
+/** An amount in the format for sentences. */
 export const shownAmount = (of: { signal: Signal }, amount: number): string =>
   isCount(of) ? `${Math.round(amount)}` : bytes(amount)
 
-/** For evidence. */
+/** An amount in the format for evidence, with its exact value. */
 export const exactAmount = (of: { signal: Signal }, amount: number): string =>
   isCount(of) ? String(amount) : exactBytes(amount)
 
-/** Why something of the summary is not known. */
+/** Why a part of the summary is unknown. */
 export function whyUnobserved(
   { unread, summary, mode }: Pick<NodeSubject, 'unread' | 'summary' | 'mode'>,
   what: string,
@@ -154,13 +154,13 @@ export interface ImageGcPercentages {
   imageGCLowThresholdPercent: number
 }
 
-/** Below this a high threshold would have image GC run all the time; the eviction threshold is what is wrong then. */
+/** With a high threshold below this, image GC would run all the time. The eviction threshold is the mistake then. */
 const lowestSoundHigh = 20
 const bandPercent = 10
 
 /**
- * The highest image-GC percentages whose trigger comes before eviction at `evictionPercent` with twice the
- * growth of one GC period between them, and not above the team's alert. Null where there is none worth setting.
+ * The highest image-GC percentages that trigger before eviction at `evictionPercent`, with twice the growth of one GC
+ * period in between. Never above the team's alert. Null: none is worth setting.
  */
 export function soundImageGc(
   evictionPercent: number,
@@ -174,7 +174,7 @@ export function soundImageGc(
     : { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: high - bandPercent }
 }
 
-/** The image-GC percentages to set along with a new `imagefs.available` threshold in percent; nothing where the running ones are sound beside it. */
+/** Image-GC percentages to set with a new `imagefs.available` threshold in percent. Empty if the running ones are sound beside the threshold. */
 export function imageGcBeside(
   threshold: string,
   {

@@ -1,4 +1,4 @@
-/** Waivers: what the team has accepted, until a day. They hide nothing, and an expired one is shown on its finding. */
+/** Waivers: findings that the team accepts until a day. Waived findings stay visible, and an expired waiver is shown on its finding. */
 
 import { matchesCluster } from '#model/cluster-name.ts'
 import type { FindingsDocument, WaiverNotice } from '#model/finding.ts'
@@ -13,7 +13,7 @@ interface Waived {
   subject: Subject
 }
 
-/** The waiver that covers a finding: of several the one that holds longest; `expired` when `day` (YYYY-MM-DD, UTC) is after its last day. */
+/** The waiver that covers a finding. Of several, the one that lasts longest. `expired`: `day` (YYYY-MM-DD, UTC) is after its last day. */
 export function waiverOf(
   { rule, cluster, subject }: Waived,
   waivers: Waiver[],
@@ -43,8 +43,8 @@ type Found = Pick<FindingsDocument, 'clusters' | 'findings' | 'waived' | 'unknow
 const endsSoonMs = 7 * 86_400_000
 
 /**
- * Waivers that need care: expired ones, those that name no cluster of the fleet, that cover no finding, or that end within 7 days.
- * A waiver for something unread can only be in the first or the last state.
+ * Waivers that need care: they have expired, name no cluster of the fleet, cover no finding, or end within 7 days.
+ * If the waived subject was not read, only "expired" and "ends soon" are possible.
  * @param document of a whole fleet. @param day of the run, YYYY-MM-DD in UTC
  */
 export const waiverNotices = (
@@ -65,7 +65,7 @@ function stateOf(waiver: Waiver, found: Found, day: string): WaiverNotice['state
   return Date.parse(waiver.until) - Date.parse(day) <= endsSoonMs ? 'ends-soon' : null
 }
 
-/** A list of clusters that could not be read has an entry `*`. */
+/** If a list of clusters could not be read, `notAudited` has an entry with `*`. */
 const hasNoCluster = (
   { match: { cluster: pattern } }: Waiver,
   { clusters, notAudited }: Found,
@@ -90,5 +90,5 @@ function isIdle({ rule, match }: Waiver, found: Found): boolean {
   return !covered && !isUnread
 }
 
-/** The UTC day of an RFC 3339 time. @throws RangeError when it is no time. */
+/** The UTC day of an RFC 3339 time. @throws RangeError for an invalid time. */
 export const utcDay = (time: string): string => new Date(time).toISOString().slice(0, 10)

@@ -1,36 +1,36 @@
-/** What `highwater doctor` found: for each cluster and its mode what works, what is missing, and what could not be tried (`highwater.doctor/1`). */
+/** Result of `highwater doctor` for each cluster and its mode: what works, what is missing, and what was not tried (`highwater.doctor/1`). */
 import type { ReadMode } from './read-mode.ts'
 
 export const checkupSchema = 'highwater.doctor/1'
 
 /**
- * `missing`: a right, a document, an identity is not there. `failed`: something else is in the way. `unchecked`: trying it would do harm, or needs what is
- * missing. `note`: it works; the operator should know.
+ * `missing`: a right, a document or an identity does not exist. `failed`: the check failed for another reason. `unchecked`: the check would do harm, or
+ * needs something that is missing. `note`: the check passed, with a note for the operator.
  */
 export const checkStates = ['missing', 'failed', 'unchecked', 'note', 'ok'] as const
 export type CheckState = (typeof checkStates)[number]
 
 export interface Check {
-  /** A right (`list nodes`, `ssm:SendCommand`), or a part of the way (`endpoint`, `token`, `clock`, `node ip-…`). */
+  /** A right (`list nodes`, `ssm:SendCommand`), or a part of the connection (`endpoint`, `token`, `clock`, `node ip-…`). */
   what: string
   state: CheckState
-  /** What was seen. */
+  /** Observation of the check. */
   detail: string
-  /** What stays unknown without it; null where nothing does. */
+  /** Data that stays unknown if the check does not pass; null: none. */
   without: string | null
 }
 
 export interface CheckFix {
-  /** Where to apply it, for people. */
+  /** Where to apply the fix, for people. */
   target: string
-  /** To paste. */
+  /** Text of the fix, to paste. */
   text: string
 }
 
 export interface ClusterCheckup {
   cluster: string
   mode: ReadMode
-  /** `ok`: every check that ran passed; others may be `unchecked`. `unreachable`: the API server did not answer, and not for a missing right. */
+  /** `ok`: every check that ran passed; others might be `unchecked`. `unreachable`: the API server did not answer, for another reason than a missing right. */
   state: 'ok' | 'missing' | 'unreachable'
   checks: Check[]
   fixes: CheckFix[]

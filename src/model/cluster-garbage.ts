@@ -1,8 +1,8 @@
-/** What the control plane's collectors have left of a cluster's own objects, and will leave: one section for each concern. */
+/** Garbage among a cluster's own objects that the control plane's collectors leave: one section for each kind. */
 import type { EksCluster } from './cluster-input.ts'
 
 /**
- * Kinds of cluster garbage that the policy can switch on. `nodes` needs no list of its own.
+ * Kinds of cluster garbage that the policy can switch on. `nodes` needs no further list.
  * `owners` and `finalizers` need the lists of all other kinds except `pods`.
  */
 export const garbageKinds = [
@@ -19,7 +19,7 @@ export const garbageKinds = [
 ] as const
 export type ClusterNeed = (typeof garbageKinds)[number]
 
-/** Controller of an object, for example kind `CronJob` and its name; null: it has none. */
+/** Controller of an object, for example kind `CronJob` and its name. */
 export interface Controller {
   kind: string
   name: string
@@ -30,12 +30,12 @@ export interface TerminatedPod {
   namespace: string
   name: string
   phase: string
-  /** `Evicted`, `NodeShutdown`, …; null where the status has none. */
+  /** `Evicted`, `NodeShutdown`, …; null: the status has no reason. */
   reason: string | null
   controller: Controller | null
   node: string | null
   createdMs: number | null
-  /** When its last container ended; null where no container says it. */
+  /** When the last container ended; null: no container status has the time. */
   finishedMs: number | null
   isBeingDeleted: boolean
 }
@@ -45,33 +45,33 @@ export interface HeldFinalizer {
   finalizer: string
   /** Component that removes the finalizer; null: unknown. */
   controller: string | null
-  /** `control-plane`: it is part of that; `there`, `stopped`: as its workload is; `absent`: no workload is called like it; `unknown`: it could not be looked up, or not for certain. */
+  /** `control-plane`: part of the control plane; `there`, `stopped`: state of its workload; `absent`: no workload has its name; `unknown`: no certain answer. */
   state: 'control-plane' | 'there' | 'absent' | 'stopped' | 'unknown'
 }
 
-/** A pod whose deletion does not end. */
+/** A pod stuck in Terminating. */
 export interface TerminatingPod {
   namespace: string
   name: string
   controller: Controller | null
   node: string | null
-  /** When its grace period was over. */
+  /** When the grace period ended. */
   sinceMs: number
   finalizers: readonly HeldFinalizer[]
-  /** `not-read`: it is not known whether there is such a node. */
+  /** `none`: assigned to no node; `gone`: the node does not exist; `not-read`: nodes were not read. */
   nodeState: 'none' | 'gone' | 'ready' | 'not-ready' | 'not-read'
   /** Pod GC deletes it in its next round, so only finalizers can hold it. */
   isTakenByPodGc: boolean
-  /** Its kubelet holds it no longer: it was deleted without a grace period, as a kubelet does that has ended it. */
+  /** The kubelet has released the pod: it deletes a pod with grace period 0 after its containers ended. */
   isLetGo: boolean
 }
 
 export interface PodGarbage {
-  /** All that have finished, first to go first. */
+  /** All finished pods, in the order in which pod GC deletes them. */
   terminated: readonly TerminatedPod[]
-  /** From how many on pod GC deletes the oldest; `isAssumed`: upstream's default, for EKS does not say. 0 or less: it deletes none. */
+  /** Pod GC deletes the oldest finished pods above this number; 0 or less: none. `isAssumed`: upstream's default, because EKS reports no value. */
   threshold: { pods: number; isAssumed: boolean }
-  /** How many of them are more than the threshold. */
+  /** Number of finished pods above the threshold. */
   excess: number
   terminating: readonly TerminatingPod[]
 }
@@ -80,11 +80,11 @@ export interface PodGarbage {
 export interface FinishedJob {
   namespace: string
   name: string
-  /** The owner whose deletion deletes it: its controller, else its first owner. */
+  /** Owner whose deletion deletes the Job: its controller, else its first owner. */
   controller: Controller | null
   outcome: 'Complete' | 'Failed'
   finishedMs: number | null
-  /** When its time to live is over; null: it has none, or it is not known when it finished. */
+  /** When the TTL expires. Null: the Job has no TTL, or its end time is unknown. */
   expiresMs: number | null
   ttlSeconds: number | null
   isBeingDeleted: boolean
@@ -105,20 +105,20 @@ export interface JobGarbage {
 
 export interface NodeLeaseGarbage {
   node: string
-  /** As `nodeLeases` of the replay says. */
+  /** State that `nodeLeases` of the replay computes. */
   state: 'held' | 'ownerless' | 'stale-owner' | 'collectable' | 'leftover' | 'unknown'
-  /** When it was last renewed, or made where it never was. */
+  /** When the Lease was last renewed; if never, when it was created. */
   renewedMs: number | null
   isExpired: boolean | null
 }
 
 export interface LeaseGarbage {
-  /** All but those that a node holds and renews. */
+  /** All node Leases except those that a node holds and renews. */
   nodes: readonly NodeLeaseGarbage[]
 }
 
 export interface NodeGarbage {
-  /** Nodes that are not Ready; `sinceMs`: since when, null where the condition does not say. */
+  /** Nodes that are not Ready. `sinceMs`: since when; null: the condition has no time. */
   notReady: readonly {
     node: string
     ready: 'False' | 'Unknown' | null
@@ -127,37 +127,37 @@ export interface NodeGarbage {
   }[]
 }
 
-/** A PersistentVolume whose claim is gone. */
+/** A PersistentVolume whose PVC was deleted. */
 export interface ReleasedVolume {
   volume: string
-  /** `namespace/name`; null where it says none. */
+  /** `namespace/name` of the PVC; null: the volume names none. */
   claim: string | null
   storageClass: string | null
   reclaimPolicy: string
-  /** As `syncVolumes` of the replay says. */
+  /** Action of the PersistentVolume controller that `syncVolumes` of the replay computes. */
   action: 'retain' | 'leave-to-driver' | 'fail' | 'other'
   capacityBytes: number | null
   /** Driver of its CSI source, or `kubernetes.io/aws-ebs`. */
   driver: string | null
-  /** What the driver calls it: of EBS the volume's id. */
+  /** The driver's handle of the volume; for EBS, the volume id. */
   handle: string | null
   /** `gp3`, if the driver names it. */
   volumeType: string | null
-  /** Since when it is released; null: its API server does not say, and it was not before it was made. */
+  /** When the volume was released. Null: the API server reports no time; it is not before `createdMs`. */
   sinceMs: number | null
   createdMs: number | null
   /** It has a deletionTimestamp and still exists. Objects stuck in Terminating are listed separately. */
   isBeingDeleted: boolean
 }
 
-/** A claim or a volume whose deletion does not end. */
+/** A PVC or PersistentVolume stuck in Terminating. */
 export interface HeldVolumeObject {
-  /** Empty of a volume. */
+  /** Empty for a PersistentVolume. */
   namespace: string
   name: string
   sinceMs: number
   finalizers: readonly HeldFinalizer[]
-  /** What kubernetes.io/pvc-protection or pv-protection waits for; null: not known. */
+  /** Objects that kubernetes.io/pvc-protection or pv-protection waits for; null: unknown. */
   usedBy: readonly string[] | null
 }
 
@@ -166,7 +166,7 @@ export interface VolumeGarbage {
   held: readonly HeldVolumeObject[]
 }
 
-/** A certificate signing request that is still there. */
+/** A certificate signing request that still exists. */
 export interface CertificateRequest {
   name: string
   signer: string
@@ -174,11 +174,11 @@ export interface CertificateRequest {
   requestor: string
   createdMs: number | null
   state: 'pending' | 'approved' | 'issued' | 'denied' | 'failed'
-  /** Since when it is so; null: it does not say. */
+  /** Since when the request is in `state`; null: the request has no time. */
   sinceMs: number | null
-  /** Why the cleaner should have deleted it more than one of its rounds ago; null: it should not have. */
+  /** Why the cleaner should have deleted the request more than one round ago; null: the request is not overdue. */
   overdue: string | null
-  /** No cleaner of this version deletes it in its present state. */
+  /** No cleaner of this version deletes the request in its present state. */
   isNeverCollected: boolean
 }
 
@@ -186,21 +186,21 @@ export interface CertificateGarbage {
   requests: readonly CertificateRequest[]
 }
 
-/** Objects that are alike: of one kind, in one namespace, with the same owners. */
+/** Objects of one kind in one namespace with the same owners. */
 export interface OwnedGroup {
   kind: string
   namespace: string
   count: number
-  /** The first of them. */
+  /** Names of the first objects. */
   names: readonly string[]
-  /** When the oldest was made. */
+  /** When the oldest object was created. */
   createdMs: number | null
 }
 
 export interface OwnerGarbage {
   /**
-   * Every owner is gone, and so should they be; pods are not looked at. `isReplaced`: another object has the owner's name now; `likely`: an owner is
-   * a pod, and these are read node by node, before anything else, and not all of those whose node is gone.
+   * Objects without a remaining owner, so they should be deleted; pods are not checked. `isReplaced`: another object has the owner's name now. `likely`:
+   * an owner is a pod. Pods are read node by node, before all other objects, and pods of deleted nodes might be missing.
    */
   dangling: readonly (OwnedGroup & {
     owner: string
@@ -222,7 +222,7 @@ export interface OwnerGarbage {
     name: string
     controllerKind: string
     createdMs: number | null
-    /** Number of pods that it wants; a pod counts 1, a finished pod 0. Null: not applicable, or unset. */
+    /** Number of pods that the object wants. For a pod: 1, or 0 if finished. Null: not applicable, or unset. */
     replicas: number | null
   }[]
 }
@@ -239,33 +239,33 @@ export interface HeldObject {
   finalizers: readonly HeldFinalizer[]
 }
 
-/** Objects in deletion that finalizers hold, but for pods, volumes and their claims, which have sections of their own. */
+/** Objects that finalizers keep in Terminating, except pods, PersistentVolumes and PVCs, which have their own sections. */
 export interface FinalizerGarbage {
   held: readonly HeldObject[]
 }
 
-/** Disks of a cluster in its account. */
+/** EBS volumes of a cluster in its account. */
 export interface DiskGarbage {
-  /** Attached to nothing, and named by no PersistentVolume that is known, or by one that no claim has. */
+  /** Disks attached to no instance. No known PersistentVolume names the disk, or one without a PVC does. */
   unattached: readonly {
     volumeId: string
     capacityBytes: number | null
     volumeType: string | null
     zone: string | null
-    /** What it was given beyond its size; null: not known. */
+    /** Provisioned IOPS; null, here and in `throughputMiBps`: unknown. */
     iops: number | null
     throughputMiBps: number | null
-    /** The PersistentVolume that names it and is Available; null: none names it. */
+    /** Available PersistentVolume that names the disk; null: none names it. */
     volume: string | null
-    /** When it was made, or that volume became Available. */
+    /** When the disk was created or `volume` became Available, whichever is later. */
     createdMs: number | null
   }[]
-  /** Whether all PersistentVolumes were read: one that was not may name a disk. */
+  /** Whether all PersistentVolumes were read. An unread one might name a disk. */
   areVolumesKnown: boolean
 }
 
 export interface InstanceGarbage {
-  /** Nodes that are not Ready, and whose instance is not among the cluster's; `sinceMs`: not Ready since then. */
+  /** Nodes that are not Ready and whose instance is not among the cluster's. `sinceMs`: since when they are not Ready. */
   withoutInstance: readonly { node: string; instanceId: string; sinceMs: number | null }[]
 }
 
@@ -283,11 +283,11 @@ export interface ClusterSections extends Record<ClusterNeed, unknown> {
   instances: InstanceGarbage
 }
 
-/** By whose rules the control plane's own collectors are replayed. */
+/** Control plane whose collectors the replay computes. */
 export interface ControlPlane {
-  /** `1.34`, `v1.34.1-eks-…`; null: not known, and of no kubelet either. */
+  /** `1.34`, `v1.34.1-eks-…`; null: unknown, as is the version of every kubelet. */
   version: string | null
-  /** Neither EKS nor the API server said it: it is that of the newest kubelet, and no older. */
+  /** Neither EKS nor the API server reported the version. `version` is the newest kubelet's; the real one is not older. */
   isAssumed: boolean
 }
 
@@ -299,7 +299,7 @@ export type ClusterPrediction = { readonly [Need in ClusterNeed]: ClusterSection
   eks: EksCluster | null
   controlPlane: ControlPlane
   missing: Partial<Record<ClusterNeed, readonly string[]>>
-  /** What stays open about a section that is known: it can turn out worse than it looks. */
+  /** Open questions about a known section: its garbage might be worse than shown. */
   doubts: Partial<Record<ClusterNeed, readonly string[]>>
   /** Requested resources: why each was not read, or not completely; null: it was read. */
   resources: Readonly<Record<string, string | null>>

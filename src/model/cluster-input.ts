@@ -1,6 +1,6 @@
 /**
- * What was read of a cluster itself, cut to its shape once (snapshot/cluster-input.ts): a field has
- * its type, or is absent.
+ * Data read of a cluster itself. snapshot/cluster-input.ts checks it once: each field has its type,
+ * or is absent.
  */
 import type { ReadError } from './record.ts'
 
@@ -22,7 +22,7 @@ export interface Nodegroup {
   amiType?: string
   tags?: Record<string, string>
   labels?: Record<string, string>
-  /** GiB; absent where a launch template has the volumes. */
+  /** GiB. Absent: a launch template defines the volumes. */
   diskSize?: number
   launchTemplate?: { id?: string; name?: string; version?: string }
 }
@@ -38,9 +38,9 @@ export interface LaunchTemplateVersion {
   launchTemplateId?: string
   launchTemplateName?: string
   versionNumber?: number
-  /** EBS volumes that it gives a size. Absent: not read. */
+  /** EBS volumes with a size in the launch template. Absent: not read. */
   volumes?: { deviceName?: string; sizeGiB?: number }[]
-  /** Null: its user data has no kubelet settings. Absent: unknown. */
+  /** Null: the user data has no kubelet settings. Absent: unknown. */
   kubelet?: KubeletSource | null
 }
 
@@ -64,7 +64,7 @@ export interface NodeClass {
     }[]
     instanceStorePolicy?: string
     kubelet?: Record<string, unknown>
-    /** Null: there is user data, and it was not read. */
+    /** Null: user data exists and was not read. */
     userData?: KubeletSource[] | null
   }
 }
@@ -100,7 +100,7 @@ export interface InvolvedObject {
 export interface ClusterInput {
   kind: 'Cluster'
   cluster: string
-  /** Null: not read; likewise the others. */
+  /** Null, here and in the fields below: not read. */
   eks: EksCluster | null
   nodegroups: readonly Nodegroup[] | null
   launchTemplates: readonly LaunchTemplateVersion[] | null

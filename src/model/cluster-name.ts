@@ -9,15 +9,15 @@ export const fullClusterName = (account: string | null, region: string, name: st
   `${account ?? ownAccount}/${region}/${name}`
 
 const ownAccount = 'this account'
-/** Nothing that a kubeconfig's context is called by its makers looks like it. */
+/** Form of a full name. Context names that kubeconfig tools generate do not match. */
 const fullName = new RegExp(`^(?:\\d{12}|${ownAccount})/[a-z0-9-]+/([^/]+)$`)
 
-/** `prod` of `account/region/prod`. */
+/** `account/region/prod` gives `prod`. */
 export const plainClusterName = (cluster: string): string => fullName.exec(cluster)?.[1] ?? cluster
 
 /**
- * A pattern means a cluster by the name that the report has for it, or by the last part of `account/region/name`: what was written for a fleet of one
- * place holds in one of several.
+ * Whether a pattern matches a cluster's name in the report, or the last part of `account/region/name`. So patterns for one account and region stay valid
+ * after the fleet gets more.
  */
 export function matchesCluster(pattern: string, cluster: string): boolean {
   if (matchesGlob(pattern, cluster)) return true

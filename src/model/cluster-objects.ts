@@ -1,6 +1,6 @@
 /**
- * Objects of a cluster, cut to their shape once (snapshot/cluster-input.ts): a field has its type, or is absent. Kubernetes and AWS objects
- * keep their API's own field names.
+ * Objects of a cluster. snapshot/cluster-input.ts checks them once: each field has its type, or is absent. Kubernetes and AWS objects
+ * keep their API's field names.
  */
 import type { KubernetesEvent, NodeClass, NodePool } from './cluster-input.ts'
 import type {
@@ -39,7 +39,7 @@ export interface Ec2Instance extends ClusterObject {
   InstanceId?: string
 }
 
-/** By the name of their resource, the objects that are searched for garbage. */
+/** Objects that are searched for garbage, by resource name. */
 export interface GarbageObjects {
   pods: KubernetesPod
   'jobs.batch': Job
@@ -58,7 +58,7 @@ export interface GarbageObjects {
   'controllerrevisions.apps': ControllerRevision
 }
 
-/** By the name of their resource, the other objects that are read of a cluster. */
+/** All objects that are read of a cluster, by resource name. */
 export interface ReadObjects extends GarbageObjects {
   events: KubernetesEvent
   'events.events.k8s.io': KubernetesEvent
@@ -74,7 +74,7 @@ export interface ObjectsInput {
   items: readonly ClusterObject[]
 }
 
-/** Whether an object is of a resource, and so of its type: the snapshot has cut it to that resource's shape. */
+/** Whether an object belongs to a resource and so has its type: the snapshot has checked the object's fields. */
 export const isOf = <Resource extends keyof ReadObjects>(
   wanted: Resource,
   resource: string,

@@ -28,11 +28,11 @@ export interface ComparedFinding
     | 'evidence'
     | 'waived'
   > {
-  /** The run could not check it. The state is that of an earlier run. */
+  /** The run could not check the finding. The state is that of an earlier run. */
   isCarried?: boolean
 }
 
-/** A node that an audit met, named as its findings name it. */
+/** A node of an audit, with the names that its findings use. */
 export interface MetNode {
   cluster: string
   name: string
@@ -49,33 +49,33 @@ export interface ComparedRun {
     findings: ComparedFinding[]
     waived: ComparedFinding[]
   }
-  /** Every node; null: only those that the document happens to name. */
+  /** All nodes. Null: only the nodes that the document names are known. */
   nodes: readonly MetNode[] | null
-  /** Rules that threw, on which nodes; null: the document counts them, and no more. */
+  /** Rules that threw an error, and on which node. Null: only the number in the document is known. */
   ruleErrors: readonly { rule: string; cluster: string; node: string }[] | null
 }
 
-/** What became of a finding. Each is in one list. */
+/** Ways in which a finding changed. Each changed finding is in one list. */
 export const changes = [
   /** New since the last run, on nodes whose earlier state is known. */
   'new',
   /** More severe, more certain, or on more nodes. */
   'worse',
-  /** Waived then, open now: the waiver has expired, or is no longer in the policy. */
+  /** Waived before, open now: the waiver has expired or is no longer in the policy. */
   'waiverExpired',
-  /** Not open before, but its nodes were not read then, or the rule did not run. */
+  /** Not open before, but the earlier run did not read its nodes or did not run the rule. */
   'newlySeen',
-  /** What was not read, then or now, leaves open whether it is new, fixed or better. */
+  /** Unknown whether new, fixed or better, because one of the runs did not read enough. */
   'cannotTell',
   /** As bad as before, but on other nodes. */
   'moved',
   'better',
   'fixed',
-  /** No longer there, and whether its nodes are is not known: a findings document does not name them. */
+  /** No longer present. Unknown whether its nodes still exist, because a findings document does not list all nodes. */
   'fixedOrGone',
   /** All of its nodes are gone. */
   'gone',
-  /** Not waived then (or not there), waived now. */
+  /** Waived now; not waived or not present before. */
   'waivedSince',
 ] as const
 export type Change = (typeof changes)[number]
@@ -94,21 +94,21 @@ export interface ChangedFinding {
   cluster: string
   subject: Subject
   title: string
-  /** Null: it was (is) not there. */
+  /** Null, here and in `after`: the finding is not in that audit. */
   before: FindingState | null
   after: FindingState | null
-  /** What changed and what is not known about it, for people: `high → critical`, `2 more nodes: a, b`. */
+  /** Changes and open questions, for people: `high → critical`, `2 more nodes: a, b`. */
   why: string[]
 }
 
 export interface ClusterChange {
   name: string
-  /** Null: the cluster is not in that audit. */
+  /** Null, here and in `after`: the cluster is not in that audit. */
   before: { grade: Grade | null; coverage: Coverage } | null
   after: { grade: Grade | null; coverage: Coverage } | null
 }
 
-/** `node` null: the whole cluster. `before` null: the node was not there, or its coverage is not known. */
+/** `node` null: the whole cluster. `before` null: the node was not present, or its coverage is unknown. */
 export interface NotReadNow {
   cluster: string
   node: string | null
@@ -119,12 +119,12 @@ export interface NotReadNow {
 
 export interface Delta {
   clusters: ClusterChange[]
-  /** By what became of them; worst first. */
+  /** Findings by change, worst first. */
   findings: Record<Change, ChangedFinding[]>
-  /** Those that no list holds. `inDoubt`: how many of them stand on nodes that were not read, then or now. */
+  /** Number of findings in no list. `inDoubt`: of these, findings on nodes that one of the runs did not read. */
   unchanged: { open: number; waived: number; inDoubt: number }
   nodes: {
-    /** In OLD and not in NEW, and the other way round; null: one of the two does not name its nodes. */
+    /** `gone`: nodes only in OLD; `come`: nodes only in NEW. Null: one of the inputs does not list its nodes. */
     gone: { cluster: string; node: string }[] | null
     come: { cluster: string; node: string }[] | null
     notReadNow: NotReadNow[]
@@ -133,7 +133,7 @@ export interface Delta {
   notes: string[]
 }
 
-/** What a newer kubelet minor changes on nodes of one group that change alike. */
+/** Changes by a newer kubelet minor, for the nodes of one group with the same changes. */
 export interface FleetUpgrade extends KubeletUpgrade {
   cluster: string
   group: Subject
@@ -144,10 +144,10 @@ export interface FleetUpgrade extends KubeletUpgrade {
 /** One of the two inputs, as `highwater.diff/1` names it. */
 export interface DiffInput {
   file: string
-  /** A snapshot was judged by today's rules and policy, findings by those of their own audit. */
+  /** Snapshots are judged by the present rules and policy, findings by the rules and policy of their audit. */
   kind: 'snapshot' | 'findings'
   takenAt: string
-  /** Version of highwater that judged it. */
+  /** Version of highwater that judged the input. */
   version: string
   inputErrors: string[]
 }
@@ -163,7 +163,7 @@ export interface DiffInput {
  *      "notes":["…"],
  *      "kubeletUpgrades":[{"cluster","group","nodes":{"count","sample"},"from","to","errors","isFromFiles","changedSettings","changedGates","changedOrders"}] or null}
  *
- * Each finding is in one list of `findings`, or counted in `unchanged`; there it is
+ * Each finding is in one list of `findings`, or counted in `unchanged`. An item of a list is
  * {"id","rule","cluster","subject","title","before":{"severity","confidence","nodes":{"count","sample"},"waived"} or null,"after":… or null,"why":["…"]}.
  * Samples hold up to 20 names. Lists are sorted: equal inputs give equal bytes.
  */
@@ -171,11 +171,11 @@ export interface DiffDocument extends Delta {
   schema: 'highwater.diff/1'
   old: DiffInput
   new: DiffInput
-  /** Groups of nodes that have a newer kubelet minor in NEW. Null: one of the two is not a snapshot. */
+  /** Groups of nodes that have a newer kubelet minor in NEW. Null: one of the inputs is not a snapshot. */
   kubeletUpgrades: FleetUpgrade[] | null
 }
 
-/** What became of each finding that changed, by its id, and why, for people (`severity high → critical`). */
+/** Change of each changed finding, by id. `why` is for people (`severity high → critical`). */
 export function changesById({
   findings,
 }: Pick<Delta, 'findings'>): Map<string, { change: Change; why: string[] }> {

@@ -1,6 +1,6 @@
-/** What holds a node's disks: the contract `highwater.ledger/1`, a part of the node's prediction. Bytes are disk space, not file lengths. */
+/** Use of a node's disks by holder (the contract `highwater.ledger/1`, a part of the node's prediction). Bytes are disk space, not file lengths. */
 
-/** `unread`: what nothing measured. `not-explained`: the rest although everything was measured. */
+/** `unread`: used space that no measurement covers. `not-explained`: the rest after all measurements succeeded. */
 export type DiskHolder =
   | 'images-in-use'
   | 'images-unused'
@@ -34,26 +34,26 @@ export type LedgerSource =
   | 'du'
   | '/proc'
   | 'df'
-  /** The used bytes without the other lines. */
+  /** Computed: the used bytes minus the other lines. */
   | 'rest'
 
 export interface LedgerLine {
   holder: DiskHolder
   bytes: number
-  /** Bounds of `bytes`. `highBytes` may pass the used bytes where readings of different moments disagree. */
+  /** Bounds of `bytes`. `highBytes` can exceed the used bytes if readings of different moments disagree. */
   lowBytes: number
   highBytes: number
-  /** Null: not known. They are then part of the rest. */
+  /** Null: unknown. These inodes are then part of the rest. */
   inodes: number | null
   source: LedgerSource
 }
 
-/** The bytes of all lines are exactly `usedBytes`: capacity without what is available, as image GC counts it. */
+/** The lines' bytes add up to exactly `usedBytes`: capacity minus available bytes, as image GC counts. */
 export interface FilesystemLedger {
   filesystem: 'nodefs' | 'imagefs'
   capacityBytes: number
   usedBytes: number
-  /** Null: the filesystem has no table of inodes, or none was read. */
+  /** Null: the filesystem has no inode table, or its inodes were not read. */
   usedInodes: number | null
   lines: LedgerLine[]
 }
@@ -62,7 +62,7 @@ export interface FilesystemLedger {
 export interface PodDiskUse {
   namespace: string
   name: string
-  /** `Kind name`, of a ReplicaSet its Deployment; null: no controller. */
+  /** `Kind name` of the controller; for a ReplicaSet, of its Deployment. Null: no controller. */
   owner: string | null
   bytes: number
   layerBytes: number
@@ -76,26 +76,26 @@ export interface PodDiskUse {
 /** The pods of one owner, or of one namespace, on this node. */
 export interface GroupDiskUse {
   namespace: string
-  /** `Kind name`, of a pod without a controller `Pod name`; null: the whole namespace. */
+  /** `Kind name` of the owner; `Pod name` for a pod without a controller. Null: the whole namespace. */
   owner: string | null
   pods: number
   bytes: number
 }
 
-/** What can be freed without the loss of anything that runs, and what cannot be used. Null: not known. */
+/** Bytes that can be freed without harm to running pods, and bytes that cannot be used. Null: unknown. */
 export interface Freeable {
-  /** What the next round of image GC deletes; 0: none is due. */
+  /** Bytes that the next round of image GC deletes; 0: no round is due. */
   nextImageGcBytes: number | null
-  /** Every unused image: the most that lower thresholds free. */
+  /** Bytes of all unused images: the maximum that lower thresholds can free. */
   unusedImageBytes: number | null
   deadContainerBytes: number | null
-  /** Logs above what rotation keeps. */
+  /** Bytes of logs above the size that rotation keeps. */
   unrotatedLogBytes: number | null
-  /** Logs and folders of deleted pods, leftover snapshots. */
+  /** Bytes of logs and folders of deleted pods, and of leftover snapshots. */
   debrisBytes: number | null
   /** Sum of the known values except the next image GC, which is part of the unused images. */
   totalBytes: number
-  /** Available bytes below the highest hard threshold: the kubelet evicts before they are used. */
+  /** Available bytes below the highest hard threshold: the kubelet evicts before pods can use them. */
   unusableBytes: number | null
 }
 
@@ -113,15 +113,15 @@ export interface NodeVolume {
 export interface NodeLedger {
   schema: 'highwater.ledger/1'
   filesystems: FilesystemLedger[]
-  /** Up to five, largest first; empty: no statistics of pods. */
+  /** Up to five pods, largest first. Empty: there are no statistics of pods. */
   pods: PodDiskUse[]
-  /** Up to five, largest first. */
+  /** Up to five owners, largest first. */
   owners: GroupDiskUse[]
-  /** Up to twenty, largest first. */
+  /** Up to twenty namespaces, largest first. */
   namespaces: GroupDiskUse[]
   freeable: Freeable
-  /** By device, up to eight; null: not read; empty: EC2 lists none. */
+  /** Up to eight volumes, sorted by device. Null: not read. Empty: EC2 lists no volume. */
   volumes: NodeVolume[] | null
-  /** Why they were not read; null: they were, or EC2 was not asked. */
+  /** Why the volumes were not read. Null: they were read, or EC2 was not queried. */
   volumesUnread: string | null
 }

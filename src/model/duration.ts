@@ -1,5 +1,5 @@
 /**
- * Durations as Go writes and reads them: `2m0s`, `1h30m`, `1.5s`.
+ * Durations in Go's format: `2m0s`, `1h30m`, `1.5s`.
  *
  * Upstream     Go's package time: ParseDuration, Duration.String, quote
  * Kept exactly nanoseconds in an int64; a fraction goes through a float64; the error texts
@@ -44,7 +44,7 @@ export function parseDuration(text: string): bigint {
     const hasPoint = text[at] === '.'
     if (hasPoint) at++
     const fraction = hasPoint ? take(wholeDigits) : ''
-    // A number without digits, or greater than an int64 before its unit is even read.
+    // The number has no digits, or exceeds an int64 even without its unit.
     if ((whole === '' && fraction === '') || (whole !== '' && BigInt(whole) > limit))
       throw invalid()
     const name = take(unitName)
@@ -69,7 +69,7 @@ function fractionOf(digits: string, unit: bigint): bigint {
   return BigInt(Math.trunc(Number(BigInt(fits)) * (Number(unit) / 10 ** fits.length)))
 }
 
-// Bytes outside ASCII as \x escapes: Go's time package has a quote of its own.
+// Go's time package has its own quote function: it writes bytes outside ASCII as \x escapes.
 function quote(text: string): string {
   const quoted = Array.from(text, character => {
     if (character === '"' || character === '\\') return `\\${character}`
@@ -82,7 +82,7 @@ function quote(text: string): string {
   return `"${quoted.join('')}"`
 }
 
-/** Milliseconds of a duration in nanoseconds; what is shorter stays as a fraction. */
+/** Milliseconds of a duration in nanoseconds, with fractions. */
 export const toMilliseconds = (nanoseconds: bigint): number => Number(nanoseconds) / 1e6
 
 /** Upstream: Duration.String. */

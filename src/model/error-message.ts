@@ -2,7 +2,7 @@
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** Node's code of an error, `ENOENT`; null: it has none. */
+/** Node.js code of an error, such as `ENOENT`; null: the error has none. */
 export const codeOf = (error: unknown): string | null =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
     ? error.code

@@ -1,4 +1,4 @@
-/** What the judgement says (the contract `highwater.findings/1`). */
+/** Result of judging a fleet by the rules (the contract `highwater.findings/1`). */
 
 import type { ReadMode, Source } from './read-mode.ts'
 import type { Subject } from './subject.ts'
@@ -49,11 +49,11 @@ export const evidenceKinds = [
   'event',
   /** EKS, or another object of the cluster or the account. */
   'object',
-  /** Computed from the others, by the replay or from known facts. */
+  /** Computed from other evidence, by the replay or from known facts. */
   'computed',
   /** A source that could not be read. */
   'unread',
-  /** Number of places of a finding that covers many. */
+  /** Number of places that a finding covers. */
   'places',
   /** The reason for the fix. */
   'fix',
@@ -76,7 +76,7 @@ export interface RuleDocs {
   sources: string[]
 }
 
-/** Place and text of a durable fix. */
+/** A durable fix: where it belongs, and its text. */
 export interface DurableFix {
   target:
     | 'nodeadm'
@@ -98,7 +98,7 @@ export interface Fix {
 
 export interface NodeSample {
   count: number
-  /** Sorted; the first 20, or every one with `--all-nodes`. */
+  /** Node names, sorted: the first 20, or all with `--all-nodes`. */
   sample: string[]
 }
 
@@ -112,13 +112,13 @@ export interface Finding {
   cluster: string
   subject: Subject
   nodes: NodeSample
-  /** Number of namespaces or other subjects that a finding on a cluster covers; absent: only its own subject. */
+  /** Number of subjects (such as namespaces) that a finding on a cluster covers. Absent: only its own subject. */
   places?: number
   title: string
   consequence: string
   evidence: Evidence[]
   fix: Fix
-  /** YYYY-MM-DD of the first run that saw it; null without history. */
+  /** Day of the first run with the finding, YYYY-MM-DD. Null: there is no history. */
   since: string | null
   waived: { until: string; reason: string } | null
   docs: RuleDocs
@@ -132,13 +132,13 @@ export interface OutcomeCounts {
   error: number
 }
 
-/** read: every source that the mode promises; partlyRead: the Node object and one more; notRead: less. */
+/** Nodes by coverage. read: all sources of the mode; partlyRead: the Node object and another source; notRead: less. */
 export interface Coverage {
   nodes: number
   read: number
   partlyRead: number
   notRead: number
-  /** Garbage lists that were requested, and how many were read completely. Absent: none was requested. */
+  /** `lists`: garbage lists requested; `read`: lists read completely. Absent: no list was requested. */
   clusterGc?: { lists: number; read: number }
 }
 
@@ -146,7 +146,7 @@ export type Grade = 'A' | 'B' | 'C' | 'D' | 'F'
 
 export interface ClusterResult {
   name: string
-  /** Null where nothing was read. */
+  /** Null: the cluster has no grade, for example because nothing was read. */
   grade: Grade | null
   coverage: Coverage
   outcomes: OutcomeCounts
@@ -154,25 +154,25 @@ export interface ClusterResult {
   readings?: NodeReading[]
 }
 
-/** A read mode and the nodes of a cluster that were read by it. Failures are in `coverage` and `notAudited`. */
+/** A read mode, and the nodes of a cluster read in this mode. Failures are in `coverage` and `notAudited`. */
 export interface NodeReading {
   mode: ReadMode
   /** The data requested of each node. */
   sources: Source[]
-  /** What that needs: Kubernetes' as `get nodes/proxy`, AWS's as `ssm:SendCommand`. */
+  /** Rights that the mode needs, of Kubernetes (`get nodes/proxy`) and AWS (`ssm:SendCommand`). */
   rights: string[]
-  /** `names` null: every node of the cluster that no other reading names. */
+  /** `names` null: all nodes of the cluster that no other reading lists. */
   nodes: { count: number; names: string[] | null }
 }
 
-/** What a rule could not decide, and why. */
+/** A subject that a rule could not decide, and why. */
 export interface UnknownOutcome {
   rule: string
   cluster: string
   subject: Subject
   nodes: NodeSample
   reason: string
-  /** Reading the nodes in mode `both` decides it; absent: not known to. */
+  /** If the nodes are read in mode `both`, the rule can decide. Absent: unknown whether another mode helps. */
   endedBy?: 'mode-both'
 }
 
@@ -220,20 +220,20 @@ export interface RunInfo {
   rules: string[]
   /** Errors in the input: malformed snapshot lines, a truncated file. */
   inputErrors: string[]
-  /** Number of snapshot lines that are no records, so nodes may be missing; absent: none. */
+  /** Number of invalid snapshot lines; nodes might be missing. Absent: no line is invalid. */
   lostLines?: number
 }
 
-/** `setting`: fields of KubeletConfiguration end it; `event`: something else does. */
+/** `setting`: KubeletConfiguration fields resolve the findings; `event`: another change does. */
 export const causeKinds = ['setting', 'event'] as const
 export type CauseKind = (typeof causeKinds)[number]
 
-/** A field to set, `evictionHard.imagefs.available` for an entry of a map. */
+/** A field to set. `path` of a map entry: `evictionHard.imagefs.available`. */
 export interface CauseSetting {
   path: string
-  /** What the nodes run now; empty: not set, or unknown. */
+  /** Values on the nodes now. Empty: the field is unset or unknown. */
   now: string[]
-  /** The values to set, that of most nodes first. */
+  /** Values to set; the value for most nodes comes first. */
   values: { value: string; subjects: { cluster: string; subject: Subject }[] }[]
 }
 
@@ -243,11 +243,11 @@ export interface CausePlace {
   subjects: Subject[]
 }
 
-/** Findings that one change ends. */
+/** Findings that the same change resolves. */
 export interface Cause {
   kind: CauseKind
   severity: Severity
-  /** Rule of its worst finding. */
+  /** Rule of the worst finding. */
   rule: string
   /** The nodes run the kubelet's default. */
   isDefault: boolean
@@ -255,7 +255,7 @@ export interface Cause {
   settings: CauseSetting[]
   nodes: { count: number; places: CausePlace[] }
   commands: string[]
-  /** Ids, worst first. */
+  /** Ids of the findings, worst first. */
   findings: string[]
 }
 
@@ -265,19 +265,19 @@ export interface FindingsDocument {
   clusters: ClusterResult[]
   findings: Finding[]
   waived: Finding[]
-  /** Only in the published document: worst first, each finding in one. */
+  /** Worst first; each finding belongs to one cause. Only in the published document. */
   causes?: Cause[]
   unknowns: UnknownOutcome[]
   notAudited: NotAudited[]
-  /** Waivers of the policy that need care; absent: none does, or only a part of the fleet was chosen. */
+  /** Waivers that need care. Absent: no waiver does, or the run covered only a part of the fleet. */
   waiverNotices?: WaiverNotice[]
-  /** Ids of findings against the run before; empty without history. */
+  /** Ids of findings that changed since the previous run. Empty: there is no history. */
   delta: {
     new: string[]
     resolved: string[]
-    /** More severe, more certain or on more nodes, or no longer waived; absent without history. */
+    /** More severe, more certain, on more nodes, or no longer waived. Absent: there is no history. */
     worse?: string[]
-    /** New, and there before: they had been resolved; absent without history. */
+    /** New findings that were resolved in an earlier run. Absent: there is no history. */
     regressed?: string[]
   }
 }

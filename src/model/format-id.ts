@@ -1,5 +1,4 @@
-/** The formats of a report. */
-/** Formats that an audit always writes, and formats that the policy adds. */
+/** Formats that every audit writes. The policy can add formats of `moreFormats`. */
 export const alwaysFormats = ['html', 'json'] as const
 export const moreFormats = [
   'sarif',

@@ -32,7 +32,7 @@ export interface GarbageRow {
   fate: GarbageFate
 }
 
-/** Garbage that may exist and could not be looked for. */
+/** Kinds of garbage that could not be searched, and why. */
 export interface GarbageGap {
   reason: string
   needs: ClusterNeed[]
@@ -40,11 +40,11 @@ export interface GarbageGap {
 
 export interface GarbageOverview {
   cluster: string
-  /** RFC 3339: the moment of the observation. */
+  /** RFC 3339: when the cluster was observed. */
   at: string
   /** Sorted by fate, cost and count. */
   rows: GarbageRow[]
-  /** Kinds that were searched without a result. */
+  /** Kinds that were searched and have no garbage. */
   clean: ClusterNeed[]
   gaps: GarbageGap[]
 }

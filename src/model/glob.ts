@@ -1,4 +1,4 @@
-/** Names with `*`, which matches any characters; everything else is literal. */
+/** Whether a name matches a pattern. `*` matches any characters; all others are literal. */
 export function matchesGlob(pattern: string, name: string): boolean {
   const [head = '', ...rest] = pattern.split('*')
   const tail = rest.pop()

@@ -1,5 +1,5 @@
 /**
- * Go's own readings and quotations, where the kubelet's answers and error texts depend on them.
+ * Go's parsing and quoting functions on which the kubelet's answers and error texts depend.
  *
  * Replays       strconv  ParseFloat (32 bits), ParseInt, Atoi, Quote;  path/filepath Clean
  * Kept exactly  rounding to float32 in one step; hexadecimal floats and underscores; the error texts
@@ -20,7 +20,7 @@ const hexadecimalForm = new RegExp(
 )
 const infiniteForm = /^([+-]?)inf(?:inity)?$/i
 
-/** Numbers of a larger decimal order are no float32; larger exponents are cut. */
+/** Numbers with a larger decimal order exceed float32; larger exponents are cut to `exponentCap`. */
 const greatestOrder = 60
 const exponentCap = 1_000_000
 
@@ -80,7 +80,7 @@ const inUnits = (numerator: bigint, denominator: bigint, unit: number): [bigint,
 
 const bitLength = (value: bigint): number => value.toString(2).length
 
-/** An int. @throws NumberError */
+/** Parses an int. @throws NumberError */
 export function atoi(text: string): bigint {
   if (!/^[+-]?\d+$/.test(text))
     throw new NumberError(`strconv.Atoi: parsing ${goQuote(text)}: invalid syntax`)
@@ -118,7 +118,7 @@ export function parseInt64(text: string, bits: 32 | 64): bigint {
   return value
 }
 
-/** Digits as in a program: decimal, or with a prefix. */
+/** Parses digits as in source code: decimal, or with a prefix. */
 function integer(text: string): bigint | null {
   const digits = text.toLowerCase()
   const isOctal = /^0(?:_?[0-7])+$/.test(digits)
@@ -178,7 +178,7 @@ export function cleanPath(path: string): string {
   return `${isAbsolute ? '/' : ''}${kept.join('/')}` || '.'
 }
 
-/** A value of JSON as text, in an error; one that lies too deep is only hinted at. */
+/** A JSON value as text for an error message. A value nested too deep is only indicated. */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value)

@@ -1,4 +1,4 @@
-/** A cluster's grade: how bad its worst open finding is, and how much of the cluster it concerns. */
+/** A cluster's grade: the severity of its worst open finding, and the share of nodes that the finding concerns. */
 import {
   type Coverage,
   type Grade,
@@ -16,17 +16,17 @@ export const gradeBySeverity: Record<Severity, Grade> = {
   critical: 'F',
 }
 
-/** A severity costs one step less, but is never an A, where all open findings of it and worse ones concern less than this share of a cluster's nodes. */
+/** A severity costs one step less (but never gives A) if all open findings of this or a worse severity concern a smaller share of the nodes. */
 export const smallShare = 0.1
 
-/** If a smaller share of outcomes is decided, only a bad grade is given: the undecided rest may be worse. */
+/** If a smaller share of outcomes is decided, only D or F is given: the undecided rest might be worse. */
 const leastDecided = 1 / 3
 
 const steps: Grade[] = ['A', 'B', 'C', 'D', 'F']
 
 export interface OpenFinding {
   severity: Severity
-  /** Every node that it concerns; none: the cluster itself. */
+  /** All nodes that the finding concerns. Empty: it concerns the cluster itself. */
   nodes: readonly string[]
 }
 
@@ -48,7 +48,7 @@ export function gradeOf(
   const concerned = new Set<string>()
   let isWhole = false
   let cost = 0
-  // Worst first: what a finding concerns counts for every lighter severity, too.
+  // Worst first: the nodes of a finding count for every lighter severity as well.
   for (const severity of severities) {
     const found = open.filter(finding => finding.severity === severity)
     for (const { nodes } of found) {

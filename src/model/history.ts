@@ -1,4 +1,4 @@
-/** What a store remembers of runs that are over: findings with their first days, a few facts of each node and day, and numbers of each cluster over time. */
+/** History of past runs in a store: findings with their first days, facts per node and day, and numbers per cluster over time. */
 
 import type { ComparedFinding, ComparedRun, MetNode } from './delta.ts'
 import type { Coverage, CoverageState, FindingsDocument, Grade, Severity } from './finding.ts'
@@ -9,13 +9,13 @@ import type { Subject } from './subject.ts'
 
 /** Dates are days in UTC, YYYY-MM-DD. */
 export interface RememberedFinding extends ComparedFinding {
-  /** First day of the finding's present stretch. */
+  /** First day since which the finding has been open without a break. */
   since: string
   /** Last day it was seen. Earlier than the run's day if this run could not decide. */
   lastSeen: string
 }
 
-/** How a finding ended. `replaced`: its nodes are gone, and others of their group are without it; `gone`: with all of its nodes; `moved`: another finding reports the same nodes. */
+/** How a finding ended. `replaced`: its nodes are gone, and new nodes of the group do not have it; `gone`: all of its nodes are gone; `moved`: another finding reports the same nodes. */
 export type Ending = 'fixed' | 'replaced' | 'gone' | 'moved'
 
 export interface PastFinding
@@ -24,11 +24,11 @@ export interface PastFinding
     'id' | 'rule' | 'cluster' | 'subject' | 'title' | 'severity' | 'since' | 'lastSeen'
   > {
   ended: Ending
-  /** The day of the run that found it ended. */
+  /** Day of the first run without the finding. */
   on: string
 }
 
-/** One whole run as the next one compares itself with it (`history/runs/<runId>.json.gz`). */
+/** One run of the whole fleet, with which the next run compares itself (`history/runs/<runId>.json.gz`). */
 export interface RememberedRun {
   schema: 'highwater.history/1'
   runId: string
@@ -39,17 +39,17 @@ export interface RememberedRun {
   nodes: MetNode[]
   ruleErrors: NonNullable<ComparedRun['ruleErrors']>
   past: PastFinding[]
-  /** Of each cluster that is in it. Runs of older versions have none. */
+  /** Last reading of each cluster. Empty for runs of older versions. */
   readings: ClusterReading[]
 }
 
 export interface ClusterReading {
   cluster: string
-  /** The place that was enumerated when the cluster was read last. Null: the operator named the cluster, or its snapshot was read. */
+  /** Place whose clusters were enumerated at the last reading. Null: the operator named the cluster, or a snapshot was read. */
   scope: string | null
-  /** The day on which it was read last. */
+  /** Day of the last reading. */
   on: string
-  /** It was not in that run: what is known of it stands as it was. */
+  /** The run did not include the cluster. Its state is carried over from an earlier run. */
   isCarried: boolean
 }
 
@@ -60,17 +60,17 @@ interface RememberedFilesystem {
   inodesFree: number | null
 }
 
-/** Readings of the disks of one machine since it was started, oldest first, at most 9 of at most 8 days. Another start or another size begins anew. */
+/** Readings of a machine's disks since its start: oldest first, at most 9 in 8 days. A new start or a new disk size begins a new series. */
 export interface FillSeries {
   bootId: string
   layout: FilesystemLayout
   nodefsCapacityBytes: number | null
-  /** Null where it is nodefs, or not known. */
+  /** Null: imagefs is nodefs, or its capacity is unknown. */
   imagefsCapacityBytes: number | null
   readings: FillReading[]
 }
 
-/** Used is capacity without what is available, as image GC counts it. Null: not read, or the disk is the other one. */
+/** Used bytes are capacity minus available bytes, as image GC counts. Null: not read, or imagefs is nodefs. */
 export interface FillReading {
   /** RFC 3339. */
   at: string
@@ -85,26 +85,26 @@ export interface Happening {
   what: 'evicted' | 'image-gc-failed' | 'image-deleted' | 'condition' | 'reboot'
   /** `namespace/name` of a pod; a condition; an image; the node. */
   subject: string
-  /** The kubelet's own words. */
+  /** Text of the kubelet. */
   message: string
-  /** What was low when a pod was evicted, as the kubelet names it; absent: a limit of the pod's own, or not known. */
+  /** Scarce resource of an eviction, as the kubelet names it. Absent: the pod exceeded its own limit, or the resource is unknown. */
   resource?: string
 }
 
-/** An image: the end of its name, its size by the CRI in bytes, and since which day no container was seen to use it (null: used; absent: not known). */
+/** An image: the end of its name, its size in bytes by the CRI, and the day since which no container was seen to use the image (null: used; absent: unknown). */
 export type RememberedImage = [string, number, (string | null)?]
 
-/** A round of image GC, or all rounds between two readings. Bytes; null: not known. */
+/** A round of image GC, or all rounds between two readings. Null bytes are unknown. */
 export interface ReclaimRound {
-  /** RFC 3339: when the kubelet began it, or the later of two readings. */
+  /** RFC 3339: when the kubelet began the round, or the time of the later reading. */
   at: string
-  /** What the kubelet wanted to free. */
+  /** Bytes that the kubelet wanted to free. */
   wantedBytes: number | null
-  /** The images that it deleted, by their sizes in the CRI. */
+  /** Bytes of the deleted images, by their sizes in the CRI. */
   countedBytes: number | null
-  /** By how much the disk became emptier: what was freed, less what was written in the meantime. */
+  /** Decrease of used bytes on the disk: freed bytes minus bytes written in the meantime. */
   freedBytes: number | null
-  /** What replay had predicted for `countedBytes`. */
+  /** Value that the replay predicted for `countedBytes`. */
   predictedBytes: number | null
 }
 
@@ -136,61 +136,60 @@ export interface NodeFacts {
     lowThresholdPercent: number
     usagePercent: number | null
     bytesUntilTrigger: number | null
-    /** What the next round counts as freed; null: none is due, or that is not known. */
+    /** Bytes that the next round counts as freed. Null: no round is due, or the bytes are unknown. */
     predictedBytes: number | null
   } | null
   /** `margin`: available − threshold, in bytes, inodes or pids; null: not observed. */
   thresholds: { signal: string; value: string; hard: boolean; margin: number | null }[] | null
-  /** How full its disks were, in this reading and earlier ones; null: not known since when it runs, or no disk was ever read. */
+  /** Disk usage in this and earlier readings. Null: the node's start is unknown, or no disk was ever read. */
   fill: FillSeries | null
-  /** By time, those of all runs of the day. */
+  /** Events that all runs of the day found, by time. */
   happened: Happening[]
   /** Rounds of image GC, by time; the last six. */
   rounds: ReclaimRound[]
   /** The largest images, largest first. */
   images: RememberedImage[]
-  /** What held the most on its disks, largest first. */
+  /** What holds most bytes on the node's disks, largest first. */
   held: { filesystem: string; holder: string; bytes: number }[]
-  /** Pods that the kubelet would have evicted first for memory and for disk, in its order. Absent signal: not known. */
+  /** Pods that the kubelet would evict first for memory and disk, in its order. Absent signal: unknown. */
   firstVictims: { signal: string; pods: string[] }[]
-  /** Earlier readings of the day after which a pod was evicted, by time; the last three. */
+  /** The last three readings of the day that an eviction followed, by time. */
   beforeEvictions: EvictionBasis[]
-  /** Rules that fail on it, waived ones included. */
+  /** Rules that fail on the node, waived findings included. */
   rules: string[]
   /** What could not be read, and why; empty: nothing was missed. */
   missed: string
-  /** How many rules or thresholds had no room. */
+  /** Number of rules and thresholds that are left out for lack of room. */
   leftOut: number
 }
 
-/** The least, the middle and the greatest. */
 export interface Spread {
   min: number
   median: number
   max: number
 }
 
-/** A nodegroup or nodepool on one day; nodes without one together, as kind `Node`. */
+/** A nodegroup or nodepool on one day. Nodes without a group share one point of kind `Node`. */
 export interface GroupPoint {
   kind: Subject['kind']
   name: string
   nodes: number
-  /** Of how many of them the image filesystem is known. */
+  /** Number of nodes whose image filesystem is known. */
   known: number
-  /** Of the image filesystem, as image GC counts it. Null: of none. */
+  /** Used percent of the image filesystem, as image GC counts it. Null: known of no node. */
   usedPercent: Spread | null
-  /** Nodes on which image GC is due, or less than 5 points of use away. Null: of none is that known. */
+  /** Number of nodes on which image GC is due or less than 5 percentage points away. Null: known of no node. */
   nearImageGc: number | null
-  /** Bytes until image GC, on the node that is nearest. */
+  /** Bytes until image GC on the node that is nearest to it. */
   imageGcHeadroomBytes: number | null
 }
 
-/** Observed rounds of image GC in one cluster, summed up where the bytes are known. */
+/** Sums over the observed rounds of image GC in one cluster whose bytes are known. */
 export interface ReclaimSum {
   rounds: number
   countedBytes: number
   freedBytes: number
-  /** Difference between predicted and counted bytes, in percent of the counted ones; null: no round was predicted. */
+  /** Difference between predicted and counted bytes, in percent of the counted bytes. Null: no round was predicted. */
   errorPercent: number | null
 }
 
@@ -199,16 +198,16 @@ export interface TrendPoint {
   runId: string
   grade: Grade | null
   coverage: Coverage
-  /** Open ones. */
+  /** Number of open findings. */
   findings: Record<Severity, number>
   groups: GroupPoint[]
   /** Null: no round of image GC was observed. */
   imageGc: ReclaimSum | null
-  /** Groups beyond those that are kept: the largest are. */
+  /** Number of groups left out. The largest groups are kept. */
   groupsLeftOut: number
 }
 
-/** `history/trends/<cluster>.json.gz`: a point a day, the last run of it. */
+/** `history/trends/<cluster>.json.gz`: one point per day, from the day's last run. */
 export interface ClusterTrend {
   schema: 'highwater.trend/1'
   cluster: string
@@ -220,33 +219,33 @@ export interface NodeHistory {
   schema: 'highwater.node-history/1'
   node: string
   clusters: {
-    cluster: string /** Whether the last whole run met it; null: there is none. */
+    cluster: string /** Whether the last run of the whole fleet met the node; null: there is no such run. */
     isPresent: boolean | null
-    /** Up to its last reading; empty: none of its disks is remembered. */
+    /** Growth up to the node's last reading. Empty: the history has no reading of its disks. */
     growth: NodeGrowth
     days: (NodeFacts & { day: string })[]
   }[]
 }
 
-/** `imagefs` only where it is a disk of its own. */
+/** `imagefs` is present only if it is a separate disk. */
 export type NodeGrowth = Partial<Record<'nodefs' | 'imagefs', ObservedGrowth | UnseenGrowth>>
 
 /**
- * What readings of one disk tell of its growth, from one to the next. It is a mean over hours or days: what comes and goes between two readings is not
- * seen, so a disk may fill faster than the fastest of them.
+ * Growth of one disk between consecutive readings. Each value is a mean over hours or days. Bytes that come and go between two readings are not seen, so
+ * a disk might fill faster than `max`.
  */
 export interface ObservedGrowth {
   isSeen: true
-  /** Of the stretches between readings in which the disk did not become emptier; never below 0. The median is weighted by their length. */
+  /** Growth in intervals between readings without a fall in usage; never negative. The median is weighted by the intervals' length. */
   bytesPerHour: Spread
-  /** From the first reading to the last. */
+  /** Time from the first reading to the last. */
   overMs: number
   readings: number
-  /** Number of intervals in which usage fell: the growth within them is unknown. */
+  /** Number of intervals in which usage fell. Growth in these intervals is unknown. */
   falls: number
 }
 
-/** `first`: no earlier reading since the node started, or none of a disk of this size; `few`, `near`: of too few moments, or over too short a time; `emptier`: hardly ever did it grow. */
+/** `first`: no earlier reading since the node's start with this disk size; `few`: too few readings; `near`: readings over too short a time; `emptier`: usage rose too rarely. */
 export interface UnseenGrowth {
   isSeen: false
   why: 'first' | 'few' | 'near' | 'emptier'

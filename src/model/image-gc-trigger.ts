@@ -5,14 +5,14 @@
  * starts at `used >= high`. So it starts above high − 1 % used, and below (101 − high) % available.
  */
 
-/** −1 for a threshold of 0: image GC always runs. */
+/** Image GC starts above this used percentage. −1 for a threshold of 0: image GC always runs. */
 export const startsAboveUsedPercent = (highThresholdPercent: number): number =>
   highThresholdPercent - 1
 
-/** The high threshold whose image GC starts below so many percent available; it may have a fraction. */
+/** High threshold with which image GC starts below this available percentage. It can have a fraction. */
 export const highStartingBelow = (availablePercent: number): number => 101 - availablePercent
 
-/** The least number of available bytes with which image GC does not start. Exact for disks of any size. */
+/** Smallest number of available bytes with which image GC does not start. Exact for disks of any size. */
 export function startsBelowAvailableBytes(
   capacityBytes: number,
   highThresholdPercent: number,

@@ -9,8 +9,8 @@ const closeBracket = 0x5d
 const closeBrace = 0x7d
 
 /**
- * Why a JSON text is too deep or has too many values to be parsed; null: it may be parsed, if it is JSON at all.
- * A scan over the bytes that builds nothing: each value follows `[`, `{` or `,`.
+ * Why a JSON text is too deep or has too many values for parsing; null: the text is within the limits, though it might not be JSON.
+ * The scan over the bytes builds no values. It counts them, because each value follows `[`, `{` or `,`.
  */
 export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit): string | null {
   let depth = 0

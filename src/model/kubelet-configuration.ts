@@ -6,7 +6,7 @@ export type StringMap = Record<string, string>
 
 type Fields = (typeof configurationStructs)['KubeletConfiguration']
 
-/** The JSON value of a Go type. Durations, quantities and words are texts. */
+/** TypeScript type of a Go type's JSON. Durations and quantities are strings. */
 type JsonOf<GoType extends string> = GoType extends `*${infer Target}`
   ? JsonOf<Target>
   : GoType extends `[]${infer Item}`
@@ -65,11 +65,11 @@ export const isReadField = (name: string): name is keyof KubeletConfiguration =>
 
 /** A KubeletConfiguration: read from `/configz`, or computed from files, flags and changes. */
 export interface RunningConfiguration {
-  /** The fields above. With mistakes: those of the right type, and of feature gates those that are on or off. */
+  /** Fields of the right type. Feature gates keep only entries that are true or false. */
   fields: KubeletConfiguration
-  /** Fields of another type than upstream's, for people. Empty, or the configuration is not known. */
+  /** Fields of a wrong type, for people. If there is one, the configuration counts as unknown. */
   mistakes: readonly string[]
-  /** All fields as printed, which plans change and validation reads. Null: the answer has none. */
+  /** All fields as printed: plans change them, and validation reads them. Null: the answer has none. */
   printed: Record<string, unknown> | null
 }
 
@@ -81,10 +81,10 @@ export function parseConfigz(body: unknown): RunningConfiguration {
     : { fields: {}, mistakes: ['no "kubeletconfig" object in the answer'], printed: null }
 }
 
-/** Nodes with equal configurations share one object (`prune`), and so what is computed of it. */
+/** Nodes with equal configurations share one object (`prune`), so each object is read once. */
 const readOnce = oncePer(readConfiguration)
 
-/** A KubeletConfiguration in its versioned JSON; null counts as absent, as for upstream's decoder. */
+/** Reads a KubeletConfiguration in its versioned JSON. A null value counts as absent, as in upstream's decoder. */
 export function readConfiguration(printed: Record<string, unknown>): RunningConfiguration {
   const fields: Record<string, unknown> = {}
   const mistakes: string[] = []
@@ -103,7 +103,7 @@ export function readConfiguration(printed: Record<string, unknown>): RunningConf
 const switchesIn = (gates: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(gates).filter(([, isOn]) => typeof isOn === 'boolean'))
 
-/** Null: it has no mistakes. */
+/** The mistakes as one text; null: the configuration has none. */
 export const mistakeOf = ({ mistakes }: RunningConfiguration): string | null =>
   mistakes.length === 0 ? null : `configz: ${mistakes.join(', ')}`
 
@@ -118,7 +118,7 @@ const alwaysPrinted = [
 ] as const
 
 /**
- * Whether a kubelet can have answered this: without mistakes, and whole. In a snapshot made by hand a part of one may stand.
+ * Checks that a real kubelet can have given this answer: complete and without mistakes. A snapshot made by hand might have only a part.
  * @throws Error that names the fields
  */
 export function checkAnsweredConfigz(body: unknown): void {

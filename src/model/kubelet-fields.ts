@@ -10,21 +10,21 @@
 
 export interface KubeletField {
   /**
-   * As Go writes it: `*` is a pointer, nil while unset; without it a zero (0, `""`, `0s`, false) is unset, too. Structs are those below.
+   * Type in Go's syntax. `*` is a pointer: nil means unset. Without `*`, a zero (0, `""`, `0s`, false) also means unset. Structs are defined below.
    * `FlushFrequency` is a duration in nanoseconds or, since 1.28, in text.
    */
   type: string
   /** The value of an unset field; durations as Go writes them. */
   default?: unknown
-  /** The default by the first minor that has it. */
+  /** Defaults by the first minor that has each default. */
   defaults?: Readonly<Record<number, unknown>>
   /** The default is given only if this feature gate is on. */
   gate?: string
   /** The first minor that knows the field. Older kubelets ignore it, like a misspelt one. */
   since?: number
-  /** A path, relative to the folder of the file that names it. */
+  /** The value is a path, relative to the folder of its configuration file. */
   isPath?: true
-  /** Shown by configz even if it is zero. Pointers, durations and structs always are, unless nil. */
+  /** configz shows the field even if it is zero. configz always shows pointers, durations and structs unless nil. */
   isAlwaysShown?: true
   /** The command-line flag that sets the field; true: the field's name in lower case with dashes. */
   flag?: string | true
@@ -33,17 +33,17 @@ export interface KubeletField {
   /** Bounds within which a kubelet of the newest minor starts. A number, or a duration as Go writes it. */
   least?: number | string
   most?: number
-  /** A duration of zero is valid, too, below `least`. */
+  /** A duration of zero is also valid, although it is below `least`. */
   orZero?: true
   /** The only valid values of a text, or of the items of a list. */
   oneOf?: readonly string[]
   /** How two values are compared. Only these fields take part in drift. */
   compare?: Comparison
-  /** Differs between instance types by design, so only equal types are compared; no default is known. */
+  /** The value differs between instance types by design, so only nodes of one type are compared. No default is known. */
   dependsOnSize?: true
-  /** The group of plannable fields that it belongs to. A plan never writes another field. */
+  /** Group of plannable fields that the field belongs to. Plans write only fields with a group. */
   plannable?: 'imageGC' | 'eviction' | 'logs' | 'reservations'
-  /** Read by rules or replays, though not compared. */
+  /** Rules or replays read the field, although it is not compared. */
   isRead?: true
 }
 
@@ -159,7 +159,7 @@ export const configurationStructs = {
     },
     eventBurst: { type: 'int32', defaults: { 24: 10, 27: 100 }, flag: true, least: 0 },
     eventRecordQPS: { type: '*int32', defaults: { 24: 5, 27: 50 }, flag: 'event-qps', least: 0 },
-    /** The default is not the field's: eviction-defaults.ts. */
+    /** The default depends on the map's keys: eviction-defaults.ts computes it. */
     evictionHard: {
       type: 'map[string]string',
       flag: true,

@@ -1,6 +1,6 @@
 /**
- * Kubelet settings of a launch template or a node class, cut to the kubelet's own. User data around them may hold secrets: an unknown name keeps
- * only a number, a quantity or a duration, so a misspelt threshold is visible and a password is not.
+ * Kubelet settings of a launch template or a node class, without other data. User data can contain secrets, so an unknown name keeps
+ * only a number, a quantity or a duration. A misspelt threshold stays visible, and a password does not.
  */
 import { configurationFields } from './kubelet-fields.ts'
 import { isRawObject, type RawObject } from './record.ts'
@@ -18,7 +18,7 @@ const sources = ['nodeadm', 'bootstrap', 'bottlerocket', 'script'] as const
 const removed = '(removed)'
 const deepest = 4
 
-/** Fields that may carry a token. */
+/** Fields that can contain a token. */
 const secretFields = ['staticPodURL', 'staticPodURLHeader']
 const knownFields = new Set(
   ['apiVersion', 'kind', ...Object.keys(configurationFields)].filter(
@@ -26,7 +26,7 @@ const knownFields = new Set(
   ),
 )
 
-/** Flags whose names say by themselves that they are the kubelet's. Source: cmd/kubelet/app/options/options.go */
+/** Flags that only the kubelet has. Source: cmd/kubelet/app/options/options.go */
 const ownFlags = new Set(
   `cgroups-per-qos container-log-max-files container-log-max-size cpu-manager-policy enforce-node-allocatable event-qps eviction-hard
    eviction-max-pod-grace-period eviction-minimum-reclaim eviction-pressure-transition-period eviction-soft eviction-soft-grace-period
@@ -38,7 +38,7 @@ const ownFlags = new Set(
     /\s+/,
   ),
 )
-/** Other programs have flags of these names, too. */
+/** Flags of the kubelet whose names other programs use as well. */
 const sharedFlags = new Set(
   `cgroup-driver cgroup-root cloud-provider config config-dir container-runtime container-runtime-endpoint event-burst feature-gates
    hostname-override image-service-endpoint kubelet-cgroups node-ip node-labels register-with-taints root-dir runtime-cgroups v`.split(
@@ -49,7 +49,7 @@ const sharedFlags = new Set(
 export const isConfigurationField = (name: string) => knownFields.has(name)
 export const isKubeletFlag = (name: string) => ownFlags.has(name.replaceAll('_', '-'))
 
-/** Undefined: it is none. Cutting twice changes nothing. */
+/** Keeps only kubelet settings. Undefined: the value has no known `source`. A second call changes nothing. */
 export function cutSettings(value: unknown): KubeletSettings | undefined {
   if (!isRawObject(value)) return undefined
   const source = sources.find(known => known === value.source)
@@ -60,7 +60,7 @@ export function cutSettings(value: unknown): KubeletSettings | undefined {
   return { config: cutConfig(value.config), flags: cutFlags(flags), source }
 }
 
-/** A KubeletConfiguration, or a part of one. */
+/** Removes possible secrets from a KubeletConfiguration or a part of one. */
 export function cutConfig(config: unknown): RawObject {
   return isRawObject(config) ? cutFields(config, isConfigurationField, deepest) : {}
 }
@@ -92,7 +92,7 @@ const amount = /^(?=.{1,20}$)\d[\d.]*(%|[A-Za-z]{1,2})?([\d.]+[a-z]{1,2})*$/
 const cutText = (text: string, isKnown: boolean) =>
   (isKnown ? plainText : amount).test(text) ? text : removed
 
-/** Arguments that are flags, and the values that follow them. */
+/** Keeps arguments that are flags, and the values after them. */
 function cutFlags(words: readonly string[]): string[] {
   const kept: string[] = []
   let awaiting: string | null = null

@@ -18,7 +18,7 @@ import type {
   VersionInfo,
 } from '@kubernetes/client-node'
 
-/** A client-node type as its JSON: dates are RFC 3339 strings, and any field may have been pruned. */
+/** JSON form of a client-node type: dates are RFC 3339 strings, and any field can be absent. */
 type Json<T> = T extends Date
   ? string
   : T extends (infer Item)[]
@@ -35,7 +35,7 @@ export type ContainerSpec = NonNullable<PodSpec['containers']>[number]
 export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
 export type VolumeSource = NonNullable<PodSpec['volumes']>[number]
 
-/** Identity of an object. Of unknown kinds only this is kept. */
+/** Identity of an object. For unknown kinds, only the identity is kept. */
 export interface ClusterObject {
   metadata?: Json<V1ObjectMeta>
 }

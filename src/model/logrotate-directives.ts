@@ -4,10 +4,10 @@ const flags =
   `allowhardlink compress copy copytruncate create createolddir dateext datehourago dateyesterday delaycompress ifempty ignoreduplicates
   mail missingok olddir renamecopy sharedscripts shred`.split(/\s+/)
 
-/** Followed by a program's text up to `endscript`. */
+/** Directives that a script follows, up to `endscript`. */
 const scripts = ['firstaction', 'lastaction', 'postrotate', 'preremove', 'prerotate']
 
-/** Followed by a number, a size or a day. */
+/** Directives that a number, a size or a day follows, if anything. */
 const amounts =
   `daily hourly maxage maxsize minage minsize minutes monthly rotate shredcycles size start weekly yearly`.split(
     ' ',
@@ -27,7 +27,7 @@ const known = new Set([
 const ofScripts = new Set(scripts)
 const ofAmounts = new Set(amounts)
 
-/** `script`: what follows may hold anything. Null: logrotate knows no such directive. */
+/** `script`: the lines after the directive can contain any text. Null: logrotate has no such directive. */
 export function directiveKind(name: string): 'script' | 'amount' | 'words' | null {
   if (!known.has(name)) return null
   if (ofScripts.has(name)) return 'script'

@@ -27,12 +27,12 @@ export function withoutNamedSecrets(text: string): string {
   return out + text.slice(at)
 }
 
-/** A label or a taint may well be called a key. */
+/** Whether `name` is the key of a label or a taint, not of a secret. */
 const isLabel = (name: string, before: string) =>
   /[=,/:]/.test(before) &&
   !/token|pass|secret|credential|auth|private|api|access|pwd|pw$|sig|manifest|cookie/i.test(name)
 
-/** `{key: dedicated, value: gpu}` */
+/** Whether `key` is a taint's key: `{key: dedicated, value: gpu}`. */
 const isTaintKey = (name: string, rest: string) =>
   name === 'key' && /^\\*["']?[ \t]*:[ \t]*\\*["']?[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)/.test(rest)
 
@@ -40,13 +40,13 @@ const proseStart = /^\\*["']?[ \t]*:[ \t]+[a-z]{1,16}:?[ \t]+["'(]?[A-Za-z][^\s=
 const resource = /\b(?:volume|secret|configmap|serviceaccount|pod|container)s? \\*["']$/i
 const resourceEnd = /^\\*["'][ \t]*:[ \t]+[A-Za-z.]{1,64}:?[ \t]/
 
-/** Words that say what failed, before a name such as `token`. */
+/** Words of a failure before a name such as `token`. */
 const failureBefore =
   /\b(?:fail|unable|cannot|could|invalid|error|bad\b|no\b|expired|missing|refus|reject|denied|(?:gett|fetch|load|read)ing\b)/i
 const failureAfter =
   /^\\*["']?[ \t]*:[ \t]+(?:the|an?|no|not|is|this|unexpected|unknown|invalid|signature|secrets?|status)\b/
 
-/** `invalid token: signature is invalid`, `volume "db-token" : Get failed`: an error's text follows. A password may be a word, so its name is never prose. */
+/** Whether an error text follows the name: `invalid token: signature is invalid`. Never for names of passwords, because a password can be a word. */
 function isProse(name: string, before: string, rest: string): boolean {
   if (resource.test(before.slice(-24)) && resourceEnd.test(rest)) return true
   return (
@@ -57,7 +57,7 @@ function isProse(name: string, before: string, rest: string): boolean {
   )
 }
 
-/** `registry/team/token:v2`: an image, not a field. */
+/** Whether the name is the end of an image's repository (`registry/team/token:v2`), not a field. */
 const isRepository = (before: string, rest: string) =>
   before === '/' && /^(?::[\w.-]{1,128})?(?:@sha256:|$|[\s"'),:;])/.test(rest)
 
@@ -72,7 +72,7 @@ function betweenOf(name: string, rest: string): string | null {
   return space ?? null
 }
 
-/** The value stands alone on the next line; another name with its value does not. */
+/** Line break before a value that is alone on the next line. A line with another name and value does not match. */
 const nextLine =
   /^[ \t]*\\?\r?\n[ \t]*(?=["']?[^\s"']+["']?,?[ \t]*(?:\r?\n|$))(?![-\w.]+["']?(?::|=[^=\s]))/
 
@@ -91,7 +91,7 @@ function valueLength(rest: string, name: string, before: string): number {
   return before === '' ? length : length + spacedLength(rest.slice(length))
 }
 
-/** A block scalar of YAML: the lines that are indented as its first one is. 0: it is none. Line ends may be escaped. */
+/** Length of a YAML block scalar: the lines with the indent of its first line. 0: not a block scalar. Line ends can be escaped. */
 function blockLength(rest: string): number {
   const [head, end = '', indent = ''] =
     /^[|>][-+\d]{0,2}[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/.exec(rest) ?? []
@@ -105,14 +105,14 @@ function blockLength(rest: string): number {
   return at - end.length
 }
 
-/** A header's value may have spaces; it ends at the next flag. */
+/** Length of a header's value, which can contain spaces. The value ends at the next flag. */
 function headerLength(rest: string): number {
   const flag = rest.search(/[ \t]["']?--?[A-Za-z]/)
   if (flag >= 0) return rest.slice(0, flag).trimEnd().length
   return /["']$/.test(rest) ? rest.length - 1 : rest.length
 }
 
-/** In quotes a value may have spaces; it ends at the closing quote or at the next flag. */
+/** Length of further words of a value in quotes. The value ends at the closing quote or the next flag. */
 function spacedLength(rest: string): number {
   const [words = ''] = /^(?:[ \t]+[^- \t"'][^ \t"']*)*/.exec(rest) ?? []
   return words.length

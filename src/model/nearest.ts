@@ -1,13 +1,13 @@
 /** Known names that are similar to a misspelt one. */
 
 const mostNames = 3
-/** A name that shares less than this with what was written is another name. */
+/** A name that shares less than this with the written name is not similar. */
 const leastShared = 0.5
 
 /** Names within this distance of the best match are listed with it. */
 const muchAlike = 0.1
 
-/** The names that are most alike, best first; part of a name counts as much as a slip in it. */
+/** The most similar names, best first. Part of a name counts as similar, like a typing error. */
 export function nearest(written: string, names: readonly string[]): string[] {
   const sought = written.toLowerCase().slice(0, 80)
   const scored = names.map(name => ({ name, shared: sharedPart(sought, name) }))
@@ -42,7 +42,7 @@ function editDistance(from: string, to: string): number {
   return row.at(-1)!
 }
 
-/** Begins with a blank; empty if no name is alike. */
+/** The question begins with a blank; empty: no name is similar. */
 export function didYouMean(written: string, names: readonly string[]): string {
   const near = nearest(written, names)
   return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`

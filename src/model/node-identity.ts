@@ -11,7 +11,7 @@ export type NodeOwner =
   | 'eksctl'
   | 'self-managed'
 
-/** What image the node runs, by `status.nodeInfo.osImage`. */
+/** AMI families, recognized by `status.nodeInfo.osImage`. */
 export const amiFamilies = ['AL2', 'AL2023', 'Bottlerocket', 'Windows', 'other'] as const
 export type AmiFamily = (typeof amiFamilies)[number]
 
@@ -20,14 +20,14 @@ export interface NodeIdentity {
   /** The nodegroup or nodepool, else the node itself. */
   group: Subject
   owner: NodeOwner
-  /** Made by eksctl, managed nodegroups included: their launch template is eksctl's own. */
+  /** eksctl created the node or its managed nodegroup. The launch template is then eksctl's own. */
   isEksctl: boolean
   amiFamily: AmiFamily
   operatingSystem: 'linux' | 'windows'
   instanceType: string | null
   /** Id of the EC2 instance, or of an SSM hybrid activation. */
   instanceId: string | null
-  /** `status.nodeInfo.bootID`: another one after every start, of this machine or of one that has taken its name. Null: the node reports none. */
+  /** `status.nodeInfo.bootID`: changes with every start of the machine, or of another machine with the same name. Null: the node reports none. */
   bootId: string | null
   kubeletVersion: string | null
   /** `status.conditions[Ready].status`; null when the node reports none. */

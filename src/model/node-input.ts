@@ -1,6 +1,6 @@
 /**
- * What was read of one node, parsed once (snapshot/node-input.ts). Replay, judge and remediate read only this: a field has its type, or is
- * absent. Kubernetes, CRI and kubelet objects keep their API's own field names.
+ * Data read of one node. snapshot/node-input.ts parses it once; replay, judge and remediate read only the result. Each field has its type, or is
+ * absent. Kubernetes, CRI and kubelet objects keep their API's field names.
  */
 import type { EbsVolume } from './cluster-objects.ts'
 import type { RunningConfiguration } from './kubelet-configuration.ts'
@@ -8,7 +8,7 @@ import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
 import type { ReadMode } from './read-mode.ts'
 import type { RawObject, ReadError } from './record.ts'
 
-/** Of `/stats/summary`. A statistic of -1: something else than a number was there. */
+/** Answer of `/stats/summary`. A statistic of -1: the answer had no number there. */
 export interface Summary {
   node?: {
     nodeName?: string
@@ -64,7 +64,7 @@ export interface ContainerSummary {
   logs?: FilesystemStats
 }
 
-/** As `crictl` prints images, containers and sandboxes: an int64 is text, or a number where a tool has parsed it. */
+/** Images, containers and sandboxes as `crictl` prints them. An int64 is text, or a number if a tool parsed the text. */
 export interface Runtime {
   images?: RuntimeImage[]
   containers?: RuntimeContainer[]
@@ -115,7 +115,7 @@ interface CriFilesystem {
   inodesUsed?: { value?: string | number }
 }
 
-/** What the node itself reports of its machine: the answer of the inspect document, without its secrets. */
+/** The node's own report on its machine: the answer of the inspect document, without secrets. */
 export interface Host {
   schema?: string
   kubelet?: { startedAt?: string; commandLine?: string[]; files?: HostFile[] }
@@ -126,16 +126,16 @@ export interface Host {
     discardUnpackedLayers?: boolean
     mirrors?: { registry?: string; server?: string; hosts?: string[] }[]
   }
-  /** Settings as declared, of a node whose files cannot be read. */
+  /** Declared settings of a Bottlerocket node, whose files cannot be read. */
   bottlerocket?: {
     kubernetes?: RawObject
     containerRuntime?: RawObject
     containerRegistry?: { mirrors?: unknown }
     os?: Record<string, string>
   }
-  /** One entry for each block of a file, and one for the directives outside of blocks. */
+  /** One entry per block of a file, and one for the directives outside blocks. */
   logrotate?: HostLogrotate[]
-  /** `by` null: no timer is active and no cron job calls it. `unsure` null: nothing else starts it. */
+  /** What starts logrotate. `by` null: no active timer and no cron job. `unsure` null: nothing else starts logrotate. */
   logrotateRuns?: {
     by?: string | null
     schedule?: string
@@ -144,7 +144,7 @@ export interface Host {
     unsure?: string | null
   }
   journald?: { limits?: Record<string, string>; diskUsage?: string }
-  /** Files of container logs. `rotatedByOthers`: those whose names the kubelet does not give. */
+  /** Files of container logs. `rotatedByOthers`: rotated files with names that the kubelet does not use. */
   logs?: {
     files?: number
     bytes?: number
@@ -170,22 +170,22 @@ export interface Host {
 export interface HostFile {
   path?: string
   role?: string
-  /** Hex. */
+  /** SHA-256 in hex. */
   sha256?: string
   /** Fields of a configuration; lines or variables of an environment file; null: not read. */
   content?: unknown
 }
 
 export interface HostDiskUse {
-  /** `on`: nodefs or imagefs; absent: neither. A folder holds those below it, too. */
+  /** `on`: nodefs or imagefs; absent: neither. The size of a folder includes its subfolders. */
   folders?: MeasuredFolder[]
-  /** Snapshots of containerd, by what they are for: see `SnapshotUse`. */
+  /** Snapshots of containerd by use (`SnapshotUse`). */
   snapshots?: { use?: string; count?: number; bytes?: number; inodes?: number }[]
-  /** Folders of pods, and of their logs, that have no sandbox. */
+  /** Folders of pods and of pod logs whose pod has no sandbox. */
   orphans?: { path?: string; bytes?: number }[]
   /** Files that are deleted and still open. */
   deletedFiles?: { on?: string; files?: number; bytes?: number }[]
-  /** Links older than 10 minutes in the folders of container logs that lead nowhere. */
+  /** Number of broken links, older than 10 minutes, in the folders of container logs. */
   brokenLinks?: number
   /** Number of the fixed measurements that failed. */
   missed?: number
@@ -204,9 +204,9 @@ export interface HostFilesystem {
   device?: string
   mount?: string
   capacityBytes?: number
-  /** Without the blocks that are reserved for root. */
+  /** Used bytes, without the blocks that are reserved for root. */
   usedBytes?: number
-  /** Below zero where root has used what is reserved for it. */
+  /** Negative if root has used its reserved blocks. */
   availableBytes?: number
   inodes?: number
   inodesFree?: number
@@ -215,7 +215,7 @@ export interface HostFilesystem {
 export interface HostLogrotate {
   path?: string
   sha256?: string
-  /** RFC 3339; null: not known. */
+  /** RFC 3339; null: unknown. */
   modifiedAt?: string | null
   directives?: RawObject
 }
@@ -226,7 +226,7 @@ export interface HostLog {
   modifiedAt?: string
 }
 
-/** Times that the kubelet keeps in memory and a snapshot may carry. Null: not since its start. */
+/** Times that the kubelet keeps in memory and that a snapshot can contain. Null: not since the kubelet's start. */
 export interface KnownImages {
   kubeletStartedAt?: string
   images?: { id?: string; firstDetected?: string | null; lastUsed?: string | null }[]
@@ -239,7 +239,7 @@ export interface AttachedVolume
   Device?: string
 }
 
-/** Null: not read. `errors` has the reason if a collector tried. */
+/** Data of one node. Null: not read. `errors` has the reason if a collector tried to read it. */
 export interface NodeInput {
   kind: 'Node'
   cluster: string

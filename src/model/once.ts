@@ -1,10 +1,10 @@
-/** Values that are computed once: a fleet repeats its texts, and several rules need the same facts of one node. */
+/** Caches of computed values: a fleet repeats its texts, and several rules need the same facts of a node. */
 
 const mostTexts = 8192
 
 /**
- * By the text. @param longest longer texts are computed each time: kept, they would cost more than they save
- * @param compute pure. What it throws is thrown again each time. Its values are shared, so that no caller may change them.
+ * Caches values by text. @param longest longer texts are computed each time: caching them would cost more than it saves
+ * @param compute pure. An error is not cached. Callers share the values and must not change them.
  */
 export function oncePerText<Value>(
   compute: (text: string) => Value,
@@ -22,7 +22,7 @@ export function oncePerText<Value>(
   }
 }
 
-/** By the object, as long as it lives. @param compute as above */
+/** Caches values by object, as long as the object lives. @param compute pure. Callers share the values and must not change them. */
 export function oncePer<Key extends object, Value>(
   compute: (key: Key) => Value,
 ): (key: Key) => Value {

@@ -3,7 +3,7 @@
  * to do. Nothing was audited. Bad input ends with exit code 2, everything else with 4.
  */
 export class OperatorError extends Error {
-  /** A state machine knows by it that no further try helps. */
+  /** The state machine does not retry an error of this name. */
   override readonly name = 'OperatorError'
   readonly isBadInput: boolean
 

@@ -1,4 +1,4 @@
-/** What a plan of remediation says (the contract `highwater.plan/1`), and the approval that names it (`highwater.approval/1`). */
+/** A remediation plan (the contract `highwater.plan/1`), and the approval of a plan (`highwater.approval/1`). */
 
 import type { DurableFix } from './finding.ts'
 import type { AmiFamily } from './node-identity.ts'
@@ -6,7 +6,7 @@ import type { ReadMode } from './read-mode.ts'
 import type { RawObject } from './record.ts'
 import type { Subject } from './subject.ts'
 
-/** What of a cluster's own objects a plan may delete, once it is that old. Absent: none of them. */
+/** Kinds of cluster objects that a plan may delete once they have the age set in the policy. Absent kind: none is deleted. */
 export const deletionKinds = [
   'nodeLeases',
   'failedPods',
@@ -19,7 +19,7 @@ export const planSchema = 'highwater.plan/1'
 export const approvalSchema = 'highwater.approval/1'
 
 /**
- * How a node takes a change: a file swapped, a NodeConfig piece, a drop-in, Bottlerocket's settings, a log rotation file, an image pulled and pinned.
+ * How a node gets a change: a replaced file, a part of a NodeConfig, a drop-in, Bottlerocket settings, a log rotation file, a pulled and pinned image.
  */
 export const planMethods = [
   'kubelet-file',
@@ -30,27 +30,27 @@ export const planMethods = [
   'pull-image',
 ] as const
 export type PlanMethod = (typeof planMethods)[number]
-/** Whether the kubelet starts anew by it. */
+/** Whether the method restarts the kubelet. */
 export const restartsKubelet = (method: PlanMethod): boolean =>
   method !== 'sync-file' && method !== 'pull-image'
 
-/** What a node's kubelet does with what is there now. Null: not known. */
+/** Behavior of a node's kubelet with the present images and pods. Null: unknown. */
 export interface NodeState {
-  /** Eviction comes before image GC, as the rule eviction-before-image-gc means it. */
+  /** Eviction starts before image GC, as the rule eviction-before-image-gc defines. */
   evictsBeforeImageGc: boolean | null
   /** Image GC is due at this moment. */
   imageGcDue: boolean | null
   /** Upper bound of the bytes that the next image GC frees, as the kubelet counts them; 0: none is due. */
   freedBytesAtMost: number | null
-  /** Eviction signals whose threshold is met, and `allocatable.memory` where the pods' requests of it do not fit: some are refused at a start. */
+  /** Eviction signals with a met threshold. `allocatable.memory`: the pods' memory requests do not fit, so a restarted kubelet refuses some pods. */
   evictsNow: string[] | null
 }
 
-/** Images that image GC may delete at once, and which pods would pull again. */
+/** Images that image GC might delete at once and that pods would pull again. */
 export interface Pulls {
   registry: string
   images: number
-  /** What the registry gives without credentials, to all nodes behind one address; null: no limit is known. */
+  /** Registry's limit of pulls without credentials, for all nodes behind one address. Null: no limit is known. */
   limit: { pulls: number; hours: number } | null
 }
 
@@ -66,42 +66,42 @@ export interface CohortCounts {
 export interface CohortEffect {
   before: CohortCounts
   after: CohortCounts
-  /** What image GC at once may have pulled again. */
+  /** Images that pods might pull again after an immediate image GC. */
   pulls: Pulls[]
   text: string
 }
 
-/** What the restart of the kubelets does to the pods of a cohort, all its planned nodes together. */
+/** Effect of the kubelet restarts on the pods of a cohort, summed over its planned nodes. */
 export interface Blast {
   pods: number
-  /** Ready pods that turn NotReady until they have been probed again. */
+  /** Ready pods that become NotReady until their next successful probe. */
   notReadyPods: number
   /** Pods that are the only one of their owner. */
   singletons: { count: number; sample: string[] }
-  /** Budgets of these that allow no further disruption; null: not read. */
+  /** PodDisruptionBudgets of these pods that allow no further disruption. Null: not read. */
   budgetsAtLimit: { count: number; sample: string[] } | null
   /** Containers whose startup probe runs again. */
   startupProbes: number
-  /** Images whose times of first sight and last use are forgotten. */
+  /** Images whose first-detected and last-used times the kubelet forgets. */
   imagesForgotten: number
   /** Nodes whose pods were not read. */
   unreadNodes: number
   text: string
 }
 
-/** A file of logrotate, the same for all nodes of a cohort. */
+/** A logrotate file, the same on all nodes of a cohort. */
 export interface CohortFile {
   path: string
   sha256: string
 }
 
-/** An image that is pinned under the name that pods use; where it is missing it is pulled from the source. */
+/** An image that is pinned under the name that pods use. If the image is missing, the node pulls it from `source`. */
 export interface CohortImage {
   name: string
   source: string
 }
 
-/** Nodes of one group, image and kubelet minor that get the same change. */
+/** Nodes of one group, AMI family and kubelet minor that get the same change. */
 export interface PlanCohort {
   id: string
   cluster: string
@@ -111,13 +111,13 @@ export interface PlanCohort {
   kubeletVersion: string
   /** Merge patch (RFC 7386) of the running KubeletConfiguration: null removes a key. */
   fields: RawObject
-  /** What is written in place of fields, which then are none. */
+  /** File to write. `fields` is then empty. */
   file?: CohortFile
-  /** Likewise. */
+  /** Image to pin. `fields` is then empty. */
   image?: CohortImage
-  /** Ids of the findings that propose it; empty: the operator requested it. */
+  /** Ids of the findings that propose the change. Empty: the operator requested the change. */
   findings: string[]
-  /** Nodes that the change is meant for; of these `planned` have a step, the others stand under never or refused. */
+  /** Number of nodes that the change is for. `planned` of them have a step; the others are in `never` or `refused`. */
   nodes: number
   planned: number
   effect: CohortEffect
@@ -125,23 +125,23 @@ export interface PlanCohort {
   blast: Blast
 }
 
-/** `imageGCHighThresholdPercent`, `evictionHard.imagefs.available`; value null: it must be gone. */
+/** `field`: `imageGCHighThresholdPercent`, `evictionHard.imagefs.available`. `value` null: the field must be absent. */
 export interface ExpectedSetting {
   field: string
   value: unknown
 }
 
 /**
- * When a change has done what it is for: the kubelet's own image GC has made room, or there was time enough for it. Then the old file is put back, byte
- * for byte, and the kubelet starts once more.
+ * End of a temporary change: the kubelet's own image GC has freed enough space, or its time is over. The old file is then restored, byte for byte, and the
+ * kubelet restarts once more.
  */
 export interface StepEnd {
   kind: 'image-gc'
-  /** Of the image filesystem, as image GC counts it. */
+  /** The change ends at this used percent of the image filesystem, as image GC counts it. */
   usedPercentAtMost: number
-  /** After the kubelet has started with the change. */
+  /** The change ends this long after the kubelet started with the change. */
   atMostMs: number
-  /** What no container uses and nothing pins: more is not deleted, however long it takes. */
+  /** Number of unused images that are not pinned: image GC deletes no more, however long the change lasts. */
   imagesAtMost: number
   bytesAtMost: number
 }
@@ -152,12 +152,12 @@ export interface PlanStep {
   instanceId: string
   cohort: string
   method: PlanMethod
-  /** Of the file; of an image the name that pods use. */
+  /** Path of the file, or the name of an image that pods use. */
   path: string
-  /** Hex, or `absent`. Of an image it is of one line: its name, and `pinned` or `unpinned`. */
+  /** Hash of the file in hex, or `absent`. For an image: hash of one line with its name and `pinned` or `unpinned`. */
   oldSha256: string
   newSha256: string
-  /** Hash after a rollback if it differs from `oldSha256`: Bottlerocket keeps settings that were unset before, with the values that ran. */
+  /** Hash after a rollback if it differs from `oldSha256`. Bottlerocket then keeps formerly unset settings with the values that ran. */
   backSha256?: string
   /**
    * The whole new file. For Bottlerocket `{"back":{…},"set":{…}}`: the new settings, and the values
@@ -165,15 +165,15 @@ export interface PlanStep {
    * `{"name":…,"pinned":true,"source":…}`.
    */
   content: string
-  /** What ends the change on this node by itself. */
+  /** Event that ends the change on this node without remediation. */
   lastsUntil: 'reboot' | 'replacement'
-  /** What the running configuration must show afterwards. */
+  /** Settings that the running configuration must show after the change. */
   expect: ExpectedSetting[]
-  /** What it must show again after a rollback. */
+  /** Settings that the running configuration must show after a rollback. */
   expectBack: ExpectedSetting[]
-  /** The rest of the configuration, by field: a digest of each, 16 hex characters. Absent: it was not read. */
+  /** Digests of all other fields of the configuration, by field: 16 hex characters each. Absent: not read. */
   others?: Record<string, string>
-  /** `disk`: `others` is what files, drop-ins and flags come to (mode ssm). Absent: it is what the kubelet runs with. */
+  /** `disk`: `others` is computed from files, drop-ins and flags (mode ssm). Absent: `others` is the running configuration. */
   othersOn?: 'disk'
   kubeletStartedAt: string | null
   before: NodeState
@@ -182,59 +182,59 @@ export interface PlanStep {
   until?: StepEnd
 }
 
-/** A node that is left alone, and why. */
+/** A node that the plan does not change, and why. */
 export interface LeftAlone {
   cluster: string
   node: string
   why: string
 }
 
-/** A change that the plan describes and does not run: an operator makes it, with a reboot. */
+/** A change that the plan only describes: an operator applies it, with a reboot. */
 export interface ManualChange {
   cluster: string
   group: Subject
   amiFamily: AmiFamily
-  /** Ids of the findings that propose it. */
+  /** Ids of the findings that propose the change. */
   findings: string[]
   title: string
-  /** In the order in which they are to be changed. */
+  /** Nodes in the order in which the operator should change them. */
   nodes: string[]
-  /** Commands and what to look at, line by line, for one node after the other. */
+  /** Commands and checks, line by line, to repeat for each node. */
   steps: string[]
-  /** What makes it last where the nodes come from. */
+  /** Durable form of the change, at the source of the nodes. */
   durable: string
 }
 
-/** An object of a cluster that goes, by the Kubernetes API and nothing else. */
+/** A cluster object that the plan deletes, only through the Kubernetes API. */
 export interface PlannedDeletion {
   cluster: string
   kind: DeletionKind
   /** `plural` or `plural.group`. */
   resource: string
-  /** Null: it has none. */
+  /** Null: the object is not namespaced. */
   namespace: string | null
   name: string
-  /** An object with the same name and another UID is another object and stays. */
+  /** An object with the same name and another UID is another object and is kept. */
   uid: string
-  /** From the snapshot, if present: an object that changed since then is kept. */
+  /** Version in the snapshot, if present. An object that changed since then is kept. */
   resourceVersion: string | null
   why: string
   ageSeconds: number
 }
 
-/** What a plan of deletions does not say. */
+/** Objects that a plan of deletions leaves out, and why. */
 export interface NotDeleted {
   cluster: string
   resource: string
   why: string
 }
 
-/** What the plan was made from. */
+/** The snapshot that the plan was made from. */
 export interface PlannedSnapshot {
   takenAt: string
   account: string | null
   region: string | null
-  /** How each changed cluster was read: `apply` and `verify` read it so again. Absent: by mode `proxy`. */
+  /** Read mode of each changed cluster. `apply` and `verify` use the same mode. Absent: mode `proxy`. */
   modes?: Record<string, ReadMode>
 }
 
@@ -248,27 +248,27 @@ export interface Plan {
   createdAt: string
   snapshot: PlannedSnapshot
   cohorts: PlanCohort[]
-  /** By cluster and node. */
+  /** Steps, sorted by cluster and node. */
   steps: PlanStep[]
-  /** Nodes that nothing is ever written to: their fix is the durable text. */
+  /** Nodes that plans never write to. Their fix is the durable text. */
   never: LeftAlone[]
   refused: LeftAlone[]
-  /** What else is wanted of nodes that have a step: a plan changes one thing on each, and the next one the next. Absent: nothing. */
+  /** Further changes for nodes that have a step. A plan makes one change per node; a later plan makes the next. Absent: none. */
   later?: LeftAlone[]
-  /** Absent: nothing. */
+  /** Absent: no manual change. */
   manual?: ManualChange[]
-  /** Oldest first; such a plan changes no node. Absent: none requested. */
+  /** Deletions, oldest object first. A plan with deletions changes no node. Absent: no deletions requested. */
   deletions?: PlannedDeletion[]
-  /** Absent: nothing. */
+  /** Absent: no object was left out. */
   notDeleted?: NotDeleted[]
-  /** Nodes that already run with all of it. */
+  /** Number of nodes that already run with all changes. */
   unchanged: number
-  /** `cluster/node`; one node of each cohort first. */
+  /** Nodes of each wave as `cluster/node`. The first wave has one node of each cohort. */
   waves: string[][]
 }
 
 export interface ApprovalOptions {
-  /** New thresholds may act at once on what is on the nodes now. */
+  /** Permit new thresholds to evict or to delete images at once. */
   allowActAtOnce: boolean
 }
 
@@ -278,44 +278,44 @@ export interface Approval {
   plan: string
   /** Name of the approver, as given. */
   by: string
-  /** Who that is to AWS STS (an ARN) or to the machine: verified when the approval was sealed. By the policy: who approved the policy. */
+  /** The approver's identity by AWS STS (an ARN) or by the machine, verified at sealing. Approval by the policy: who approved the policy. */
   identity: string
-  /** RFC 3339, both; it holds from the one until before the other. */
+  /** RFC 3339, like `until`. The approval is valid from `at` until before `until`. */
   at: string
   until: string
   options: ApprovalOptions
 }
 
-/** Held in memory. */
+/** An approval held in memory. */
 export interface HeldApproval extends Approval {
-  /** The text that its approver sealed, and that the journal keeps; absent: a run that goes on by the journal alone is refused. */
+  /** Text that the approver sealed; the journal keeps it. Absent: a run that continues from the journal alone is refused. */
   sealed?: string
 }
 
-/** Its seal was checked. */
+/** An approval whose seal was checked. */
 export type OpenedApproval = Required<HeldApproval>
 
-/** For people. */
+/** Name and identity of the approver, for people. */
 export const approverOf = ({ by, identity }: Pick<Approval, 'by' | 'identity'>): string =>
   `${by} (${identity})`
 
-/** What a report says of the plan that was made with it. */
+/** The plan that was made with a report, or why planning failed. */
 export type ReportedPlan =
   | {
       state: 'made'
       id: string
       digest: string
-      /** With a step. */
+      /** Number of nodes with a step. */
       nodes: number
       waves: number
       never: number
       refused: number
       unchanged: number
-      /** The line that approves it. */
+      /** Command line that approves the plan. */
       command: string
     }
   | { state: 'failed'; why: string }
 
-/** Whether the change, besides image GC, makes this kubelet evict at once. */
+/** Whether the change makes this kubelet evict at once on a further signal. Image GC does not count. */
 export const actsAtOnce = ({ before, after }: Pick<PlanStep, 'before' | 'after'>): boolean =>
   (after.evictsNow ?? []).some(signal => !before.evictsNow?.includes(signal))

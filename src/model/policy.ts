@@ -1,4 +1,4 @@
-/** What a team decided about its audits: `highwater.yaml` after parsing, every key with its default. */
+/** A team's policy for its audits: `highwater.yaml` after parsing, with defaults for all keys. */
 import type * as z from 'zod'
 import { matchesCluster } from './cluster-name.ts'
 import { defaults } from './policy/defaults.ts'
@@ -7,11 +7,11 @@ import { defaultReadMode, type ReadMode } from './read-mode.ts'
 
 type PolicyFile = z.output<ReturnType<typeof policySchema>>
 
-/** The schema in `policy/` says what each key means. */
+/** The schema in `policy/` describes each key. */
 export interface Policy extends Omit<PolicyFile, 'alertPercent'> {
   /** Disk usage in percent at which the team's own alert fires. */
   alertPercent: number
-  /** The second level of `alertPercent: { warning, critical }`. Absent: there is none. */
+  /** Second level of the alert, from `alertPercent: { warning, critical }`. Absent: the alert has one level. */
   criticalAlertPercent?: number
   /**
    * `accounts` before the operator selected regions: cluster names stay those of the full fleet.
@@ -23,7 +23,7 @@ export interface Policy extends Omit<PolicyFile, 'alertPercent'> {
 export type AccountSelection = PolicyFile['accounts'][number]
 export type Waiver = PolicyFile['waivers'][number]
 export type Baseline = PolicyFile['baseline'][number]
-/** By the path of a logrotate file. Without content, hash and directives: it exists and is not empty. */
+/** Required state of a logrotate file. Without content, hash and directives: the file must exist and not be empty. */
 export type WantedLogRotation = PolicyFile['logRotation'][string]
 export type ClusterGarbagePolicy = PolicyFile['clusterGarbage']
 export type ReportPolicy = PolicyFile['report']
@@ -37,7 +37,7 @@ export type AutoApproval = NonNullable<RemediationPolicy['auto']>
 
 export const defaultPolicy: Policy = defaults
 
-/** The first match wins. @param cluster as its record names it */
+/** Read mode of a cluster: the first match wins. @param cluster as its record names it */
 export const readModeOf = ({ modes }: Pick<Policy, 'modes'>, cluster: string): ReadMode =>
   modes.find(({ match }) => match.cluster === undefined || matchesCluster(match.cluster, cluster))
     ?.mode ?? defaultReadMode

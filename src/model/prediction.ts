@@ -1,4 +1,4 @@
-/** What the upstream kubelet would do with one node's state (the contract `highwater.prediction/1`, per node). Bytes, inodes and pids are plain counts. */
+/** Predicted acts of the upstream kubelet on one node (the contract `highwater.prediction/1`, per node). Bytes, inodes and pids are plain counts. */
 import type { NodeLedger } from './disk-ledger.ts'
 import type { KubeletConfiguration } from './kubelet-configuration.ts'
 import type { Quantity } from './quantity.ts'
@@ -14,17 +14,17 @@ export type Signal =
   | 'containerfs.inodesFree'
   | 'pid.available'
 
-/** What the eviction manager sees of one signal. Upstream: pkg/kubelet/eviction/types.go signalObservation. */
+/** The eviction manager's observation of one signal. Upstream: pkg/kubelet/eviction/types.go signalObservation. */
 export interface Observation {
   available: number
   capacity: number
-  /** RFC 3339 time of the statistics; null when they carry none. */
+  /** RFC 3339 time of the statistics. Null: the statistics have no time. */
   time: string | null
 }
 
 /**
- * `quantity` in bytes or counts; `percentage` is upstream's float32 of 1, not of 100 (`10%` reads 0.10000000149011612, `nan%` reads NaN); `text` is as
- * configured. Upstream: eviction/api/types.go ThresholdValue.
+ * `quantity`: bytes or a count; `percentage`: upstream's float32, a fraction of 1 (`10%` is 0.10000000149011612, `nan%` is NaN); `text`: the configured
+ * text. Upstream: eviction/api/types.go ThresholdValue.
  */
 export type ThresholdValue =
   | { quantity: Quantity; text: string }
@@ -35,15 +35,15 @@ export interface Threshold {
   signal: Signal
   operator: 'LessThan'
   value: ThresholdValue
-  /** 0 means hard, in either map. */
+  /** 0: the threshold is hard, even in `evictionSoft`. */
   gracePeriodMs: number
   minReclaim: ThresholdValue | null
 }
 
 /**
- * What gave a threshold its value. `configured`: someone, it is not known where; `no file`: without a configuration file there are no defaults;
- * `earlier files`: files as they were when the kubelet started, for now they come to something else;
- * `kubelet`: the kubelet itself, by another threshold (allocatable memory by memory, containerfs by the filesystem it lies on).
+ * Source of a threshold's value. `configured`: an unknown place sets the value; `no file`: without a configuration file there are no defaults;
+ * `earlier files`: files as they were at the kubelet's start, because the present files have another value;
+ * `kubelet`: the kubelet derives it from another threshold (allocatable memory from memory, containerfs from the filesystem that holds it).
  */
 export type ThresholdSource =
   | 'upstream default'
@@ -58,20 +58,20 @@ export type ThresholdSource =
 
 export interface ThresholdOrigin {
   source: ThresholdSource
-  /** `likely`: it has that value, and no data contradicts it. */
+  /** `likely`: the source has that value, and no data contradicts the source. */
   certainty: 'certain' | 'likely'
-  /** The path of the file or drop-in; else null. */
+  /** Path of the file or drop-in. Null: the source is neither. */
   path: string | null
 }
 
-/** A default of this kubelet that does not run, and what took it away. */
+/** A default threshold that this kubelet does not apply, and the source that removed the default. */
 export interface LostThreshold {
   signal: string
   value: string
   by: ThresholdOrigin
 }
 
-/** A threshold against this node's observation. Null: not observed, so not known (never 0). */
+/** A threshold compared with this node's observation. Null, never 0: not observed, so unknown. */
 export interface EvaluatedThreshold {
   signal: Signal
   operator: 'LessThan'
@@ -84,7 +84,7 @@ export interface EvaluatedThreshold {
   met: boolean | null
   /** available − resolved: negative when met. */
   margin: number | null
-  /** In a node's prediction always. */
+  /** Always present in a node's prediction. */
   origin?: ThresholdOrigin
 }
 
@@ -98,8 +98,8 @@ export interface FilesystemState {
 }
 
 /**
- * `shared`: nodefs, imagefs and containerfs are one filesystem; `imagefs`: the runtime has its own; `split`: images have their own, containers live on nodefs.
- * Device ids are not exposed by the API, so a shared layout is `likely` unless the node itself said so.
+ * `shared`: nodefs, imagefs and containerfs are one filesystem; `imagefs`: the runtime has its own filesystem; `split`: images have their own, and
+ * containers are on nodefs. The API exposes no device ids, so a shared layout is `likely` unless data from the node itself confirms it.
  */
 export type FilesystemLayout = 'shared' | 'imagefs' | 'split'
 
@@ -111,15 +111,15 @@ export interface Filesystems {
   layoutCertainty: 'certain' | 'likely' | null
 }
 
-/** Of an act under all that cannot be observed: it happens in every case, or in some. */
+/** Whether an act happens in every case that the observed facts permit (`certain`), or only in some (`possible`). */
 export type Certainty = 'certain' | 'possible'
 
 export interface ImageDeletion {
-  /** The CRI id where known, else the first name. */
+  /** The CRI id if known, else the first name. */
   image: string
   names: string[]
   sizeBytes: number | null
-  /** Place in upstream's order, from 0; equal only where upstream has no order among these; null where what cannot be observed decides it. */
+  /** Place in upstream's order, from 0. Equal ranks: upstream has no order among these images. Null: the order depends on unobservable facts. */
   rank: number | null
   reason: 'age' | 'space'
   certainty: Certainty
@@ -136,47 +136,47 @@ export interface ImageGcPrediction {
   enabled: boolean
   highThresholdPercent: number
   lowThresholdPercent: number
-  /** Null with the three below when the image filesystem was not observed. */
+  /** Null, like `usagePercent`, `bytesUntilTrigger` and `bytesToFree`: the image filesystem was not observed. */
   triggered: boolean | null
   usagePercent: number | null
-  /** Bytes that may still be written before the trigger; 0 when triggered. */
+  /** Bytes that can be written before image GC is triggered; 0: it is triggered. */
   bytesUntilTrigger: number | null
-  /** Image GC starts above this used percentage; null: it never starts. */
+  /** Image GC starts above this used percentage. Null: image GC never starts. */
   startsAboveUsedPercent: number | null
-  /** Image GC starts with fewer available bytes than this; null: it never starts, or the capacity is not known. */
+  /** Image GC starts below this number of available bytes. Null: image GC never starts, or the capacity is unknown. */
   startsBelowAvailableBytes: number | null
-  /** Below 0 if more than the low threshold is available already: one image is deleted all the same. */
+  /** Bytes to free until the low threshold. Negative: usage is below the low threshold already, but the kubelet still deletes one image. */
   bytesToFree: number | null
-  /** By the kubelet's counting of image sizes, for space alone. Null, with the two around it: not determined by what is known of the images. */
+  /** Deletions for space reach the low threshold, by the kubelet's image sizes. Null, like `freedBytes` and `shortfallBytes`: unknown. */
   reachesLow: boolean | null
   freedBytes: number | null
   shortfallBytes: number | null
-  /** Upstream's, where the round surely ends in one. */
+  /** Upstream's error text, if the round certainly ends in an error. */
   error: string | null
-  /** Null, with `kept`: no list of images was read, and some may go. */
+  /** Null, like `kept`: no list of images was read, and the round might delete images. */
   deletions: ImageDeletion[] | null
   kept: KeptImage[] | null
 }
 
-/** An observation in the public prediction. Inodes and pids use the same fields as bytes. */
+/** An observed signal. The fields named bytes hold a count for signals of inodes and pids. */
 export interface ObservedSignal {
   availableBytes: number
   capacityBytes: number
   time: string | null
 }
 
-/** A pod in upstream's order of eviction under one signal. */
+/** A pod and its rank in upstream's order of eviction under one signal. */
 export interface RankedPod {
   namespace: string
   name: string
-  /** From 0, first to be evicted; equal only where upstream has no order among these. */
+  /** 0 is evicted first. Equal ranks: upstream has no order among these pods. */
   rank: number
   qos: string
   priority: number
-  /** Bytes, inodes or processes; null: the kubelet has no statistics of it, which ranks it first (memory, disk). */
+  /** Bytes, inodes or processes. Null: the kubelet has no statistics of the pod and ranks it first (memory, disk). */
   usage: number | null
   request: number
-  /** The reason for its rank, for people. */
+  /** Reason for the rank, for people. */
   reason: string
 }
 
@@ -202,29 +202,29 @@ export interface ProtectedPod extends PodName {
 export interface EvictionPrediction {
   signals: Partial<Record<Signal, ObservedSignal>>
   thresholds: EvaluatedThreshold[]
-  /** Defaults that this configuration took away; off (`0%`) is not lost. */
+  /** Defaults that this configuration removes. A default that it turns off (`0%`) does not count. */
   lost: LostThreshold[]
-  /** What the kubelet then reports: `DiskPressure`, … */
+  /** Node conditions that the kubelet reports after the pass: `DiskPressure`, … */
   conditions: string[]
-  /** Several: upstream picks any of them; none: the pass does nothing. */
+  /** Signals that the pass acts on. Several: upstream picks any of them. None: the pass does nothing. */
   actsOn: Signal[]
-  /** What the kubelet collects before it evicts, in its order, whichever of `actsOn` it picks. */
+  /** Resources that the kubelet reclaims before it evicts, in its order, for any signal of `actsOn`. */
   nodeReclaim: ('containers' | 'images')[]
-  /** The images that go where node-level reclaim deletes unused ones. Null: images are not known. */
+  /** Images that node-level reclaim deletes, if it deletes unused images. Null: the node's images are unknown. */
   imageDeletions: ImageDeletion[] | null
-  /** One for every signal with a threshold, met or not. Null, as the two below: pods or statistics are not known. */
+  /** One ranking for each signal with a threshold, met or not. Null, like `victims` and `protected`: pods or statistics are unknown. */
   rankings: Ranking[] | null
-  /** Whom this pass evicts, those over their storage limits included. */
+  /** Pods that this pass evicts, including pods over their storage limits. */
   victims: Victim[] | null
-  /** Whom upstream never evicts. */
+  /** Pods that upstream never evicts. */
   protected: ProtectedPod[] | null
-  /** Upstream's text where the running maps would not even parse; thresholds are then empty. */
+  /** Upstream's error text if the running threshold maps cannot be parsed. `thresholds` is then empty. */
   error: string | null
 }
 
 export interface ContainerRemoval {
   kind: 'container' | 'sandbox' | 'logDirectory'
-  /** The CRI id; of a log directory its name. */
+  /** The CRI id, or the name of a log directory. */
   id: string
   namespace: string | null
   pod: string | null
@@ -232,10 +232,10 @@ export interface ContainerRemoval {
   container: string | null
 }
 
-/** A pod over one of its own limits: evicted by every pass, pressure or not. Upstream: eviction_manager.go localStorageEviction. */
+/** A pod over one of its own limits. Every pass evicts such a pod, even without pressure. Upstream: eviction_manager.go localStorageEviction. */
 export interface LocalStorageEviction extends PodName {
   limit: 'emptyDir' | 'pod' | 'container'
-  /** The volume or the container; of a pod's limit its name. */
+  /** Name of the volume, the container, or (limit `pod`) the pod. */
   what: string
   usedBytes: number
   limitBytes: number
@@ -249,24 +249,24 @@ export interface OomScore {
   oomScoreAdj: number
 }
 
-/** By resource name the canonical quantity, and whether the node reports the same; null: something that decides it is not known. */
+/** Canonical quantity by resource name; null: a required input is unknown. `matchesNode`: whether the node reports the same quantities. */
 export type AllocatablePrediction = Record<string, string | boolean | null> & {
   matchesNode: boolean | null
 }
 
-/** What another kubelet minor changes on a node. */
+/** Changes on a node under another kubelet minor. */
 export interface KubeletUpgrade {
   from: string | null
   to: string
-  /** Upstream's texts with which the new kubelet would not start: refused fields, removed flags, cgroup v1. */
+  /** Upstream's error texts if the new kubelet would not start: refused fields, removed flags, cgroup v1. */
   errors: string[]
   /** False: the files were not read, so the running configuration was validated. */
   isFromFiles: boolean
-  /** Settings that come out different with the same files: defaults, fields that it drops. */
+  /** Settings that differ although the files are the same: changed defaults, fields that the new kubelet drops. */
   changedSettings: ChangedSetting[]
-  /** Feature gates by their state in use. */
+  /** Feature gates whose effective state differs. */
   changedGates: ChangedSetting[]
-  /** Signals under which the order of eviction differs. Null: pods or their statistics were not read. */
+  /** Signals whose order of eviction differs. Null: pods or their statistics were not read. */
   changedOrders: Signal[] | null
 }
 
@@ -285,8 +285,8 @@ export interface SpaceBounds {
 }
 
 /**
- * What happens on a node that fills. `atMs`, `earliestMs` and `latestMs` count from the prediction's `at`: the likely time and its bounds.
- * `certain`: it happens in every case that the known facts permit.
+ * An event on a node whose disk or memory fills. `atMs` is the likely time after the prediction's `at`; `earliestMs` and `latestMs` are its bounds.
+ * `certain`: the event happens in every case that the known facts permit.
  */
 export type TimelineEvent = {
   atMs: number
@@ -301,9 +301,9 @@ export type TimelineDetail =
       detail: {
         images: string[]
         bytesToFree: number
-        /** As the kubelet counts: listed sizes of images that went for space. */
+        /** Listed sizes of the images deleted for space, as the kubelet counts. */
         freedBytes: number
-        /** On the disk. */
+        /** Bytes freed on the disk. */
         frees: SpaceBounds
         error: string | null
       }
@@ -315,7 +315,7 @@ export type TimelineDetail =
         signal: Signal
         containers: number
         images: string[]
-        /** On the disk. */
+        /** Bytes or inodes freed on the disk. */
         frees: SpaceBounds
         isEnough: boolean
       }
@@ -335,41 +335,41 @@ export type TimelineDetail =
   | { event: 'full'; detail: { filesystem: string } }
 
 /**
- * What the kubelet would say to the files on the node's disk at its next start: `errors` empty means that it would start.
- * A running configuration cannot show this: the kubelet never reloads. Upstream: pkg/kubelet/apis/config/validation ValidateKubeletConfiguration
+ * The kubelet's verdict on the node's files at its next start. `errors` empty: the kubelet would start.
+ * The running configuration cannot show this, because the kubelet never reloads its files. Upstream: pkg/kubelet/apis/config/validation ValidateKubeletConfiguration
  * and the construction-time checks of eviction maps.
  */
 export interface NextStartPrediction {
-  /** Paths read, main file first, then drop-ins in the order of their merge. */
+  /** Paths of the files read: the main file, then the drop-ins in merge order. */
   files: string[]
   errors: string[]
-  /** The image-GC percentages that the files come to; null where they could not be merged. */
+  /** Image-GC percentage of the merged files, here and below. Null: the files could not be merged. */
   imageGCHighThresholdPercent: number | null
   imageGCLowThresholdPercent: number | null
-  /** Null where they could not be merged. */
+  /** Null: the files could not be merged. */
   settings: StartSettings | null
 }
 
 /** The configuration of the kubelet's next start, and the file or flag that sets each value. */
 export interface StartSettings {
   configuration: KubeletConfiguration
-  /** Before the flags. */
+  /** The configuration before flags are applied. */
   withoutFlags: KubeletConfiguration
-  /** By path, keys of maps each by their own (`evictionHard.nodefs.available`), in the kubelet's order. */
+  /** Settings by path, in the kubelet's order. Each key of a map has its own path (`evictionHard.nodefs.available`). */
   said: Record<string, SaidSetting[]>
-  /** Keys that the kubelet drops in silence. */
+  /** Keys that the kubelet drops without an error. */
   ignored: IgnoredSetting[]
-  /** Files beside those it reads. */
+  /** Configuration files that the kubelet does not read. */
   unread: UnreadFile[]
-  /** Without it a flag may say anything. */
+  /** False: the flags are unknown and might set any value. */
   isCommandLineKnown: boolean
 }
 
 export interface SaidSetting {
   by: 'file' | 'drop-in' | 'flag'
-  /** Path of the file; the flag. */
+  /** Path of the file, or name of the flag. */
   where: string
-  /** As written; null takes away what was there before. */
+  /** Value as written. Null removes the earlier value. */
   value: unknown
 }
 
@@ -377,7 +377,7 @@ export interface IgnoredSetting {
   file: string
   key: string
   value: unknown
-  /** That it sets, or was meant to set; null: none is like it. */
+  /** Field that the key sets or was meant to set. Null: no field is similar. */
   field: string | null
   /** `minor`: this kubelet does not know the field. */
   why: 'misspelt' | 'case' | 'minor' | 'unknown'
@@ -385,16 +385,16 @@ export interface IgnoredSetting {
 
 export interface UnreadFile {
   path: string
-  /** `folder`: it lies in none that the kubelet is given, `name`: not *.conf, `minor`: this kubelet reads no drop-ins, `other`: `--config` names another. */
+  /** `folder`: not in the kubelet's drop-in folder; `name`: not *.conf; `minor`: this kubelet reads no drop-ins; `other`: `--config` names another file. */
   why: 'folder' | 'name' | 'minor' | 'other'
-  /** By path; nulls left out. */
+  /** Values by path, without nulls. */
   values: Record<string, unknown>
 }
 
-/** What could not be computed, and what that does to the answer. */
+/** Missing data, and its effect on the prediction. */
 export interface Unknown {
   what: string
-  /** The part of the prediction that it makes null. */
+  /** Part of the prediction that is null for this reason. */
   part?: 'configuration' | 'imageGC' | 'nextStart'
   effect: string
 }
@@ -407,22 +407,22 @@ export interface NodePrediction {
   filesystems: Filesystems
   imageGC: ImageGcPrediction | null
   eviction: EvictionPrediction | null
-  /** The periodic pass over dead containers. Null, as the four below: what it depends on was not read. */
+  /** The periodic removal of dead containers. Null, like `localStorageEvictions`, `oomScores` and `allocatable`: a required input was not read. */
   containerGC: { removals: ContainerRemoval[] } | null
   localStorageEvictions: LocalStorageEviction[] | null
   oomScores: OomScore[] | null
   allocatable: AllocatablePrediction | null
-  /** What its files and flags come to, where only they were read: then all of this rests on it. Absent: on what runs. */
+  /** Configuration computed from files and flags, if only these were read: the prediction is based on it. Absent: based on the running configuration. */
   configurationOnDisk?: KubeletConfiguration
   /** Upstream's errors if a kubelet would not start with the requested configuration. Absent: no configuration requested. */
   refusals?: string[]
-  /** Null where the node's files were not read. */
+  /** Null: the node's files were not read. */
   nextStart: NextStartPrediction | null
-  /** Only if a filling disk was requested. Null: an input is unknown. */
+  /** Present only if a filling disk was requested. Null: an input is unknown. */
   timeline?: TimelineEvent[] | null
-  /** With `--kubelet`: the rest of the prediction is of that version. */
+  /** Present with `--kubelet`. The rest of the prediction is then for that version. */
   upgrade?: KubeletUpgrade
-  /** Null: the size of no filesystem is known. */
+  /** Null: no filesystem has a known size. */
   ledger: NodeLedger | null
   unknowns: Unknown[]
 }

@@ -1,5 +1,5 @@
 /**
- * resource.Quantity: the numbers of thresholds, reservations and log sizes, exactly as Kubernetes reads, compares and prints them.
+ * resource.Quantity: reads, compares and prints thresholds, reservations and log sizes exactly as Kubernetes does.
  *
  * Upstream     k8s.io/apimachinery/pkg/api/resource  quantity.go ParseQuantity, String, AsInt64, ScaledValue;  suffix.go;  amount.go
  * Kept exactly the int64 fast path, because AsInt64 fails beside it; rounding up to 1n; the cap of binary suffixes at 2^63 − 1; the wrap of
@@ -16,9 +16,9 @@ export interface Quantity {
   readonly exponent: number
   /** Upstream holds it as an int64 (`fast`) or as a decimal; a capped decimal has another scale. */
   readonly held: 'fast' | 'decimal' | 'capped'
-  /** As written, where that is canonical already. */
+  /** The written text, if it is canonical; else null. */
   readonly written: string | null
-  /** The value where it is a whole number that a double holds exactly; else null. */
+  /** The value, if a double holds it exactly as a whole number; else null. */
   readonly safeInteger: number | null
 }
 
@@ -60,7 +60,7 @@ const decimalSuffixes = new Map(
 )
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
-// Upstream's scanner takes more than its regular expression: number and suffix may each be missing.
+// Upstream's scanner accepts more than its regular expression: the number or the suffix can be missing.
 const sign = /[+-]?/y
 const zeros = /0*/y
 const digits = /\d*/y
@@ -74,7 +74,7 @@ interface Scanned {
   suffix: string
 }
 
-// Part by part, so that no text can make a regular expression go back and forth.
+// Scans part by part, so that no text can make a regular expression backtrack.
 function scan(text: string): Scanned {
   let at = 0
   const take = (part: RegExp): string => {
@@ -103,7 +103,7 @@ function interpret(suffix: string): Suffix | null {
   const digits = suffix.slice(1)
   const parsed = BigInt(digits.startsWith('+') ? digits.slice(1) : digits)
   if (BigInt.asIntN(64, parsed) !== parsed) return null
-  // Upstream narrows to int32 without looking.
+  // Upstream narrows to int32 without a range check.
   return { format: 'DecimalExponent', exponent: Number(BigInt.asIntN(32, parsed)) }
 }
 
@@ -119,7 +119,7 @@ export function quantityOrNull(text: string | undefined): Quantity | null {
   }
 }
 
-/** The quantity as a number; null as above. */
+/** The quantity as a number. Null if the text is missing or is not a quantity. */
 export function amountOrNull(text: string | undefined): number | null {
   const quantity = quantityOrNull(text)
   return quantity && quantityNumber(quantity)
@@ -180,7 +180,7 @@ function binary(isNegative: boolean, magnitude: bigint, exponent: number): Quant
   const nanos = rounded.unscaled * 10n ** BigInt(rounded.exponent - nanoExponent)
   if (nanos > maxInt64 * 10n ** 9n)
     return decimal(isNegative, { unscaled: maxInt64, exponent: 0 }, 'BinarySI', 'capped')
-  // Below 1 upstream prints it in decimal, "to avoid confusion".
+  // Upstream prints values below 1 in decimal, "to avoid confusion".
   return decimal(
     isNegative,
     rounded,
@@ -213,7 +213,7 @@ function roundUpToNano(magnitude: bigint, exponent: number): QuantityAmount {
   if (magnitude === 0n || exponent >= nanoExponent)
     return { unscaled: magnitude, exponent: magnitude === 0n ? 0 : exponent }
   const dropped = nanoExponent - exponent
-  // Fewer digits than are dropped: it is below 1n, and no power of ten has to be built to see that.
+  // A magnitude with no more digits than are dropped is below 1n: no power of ten is needed.
   if (String(magnitude).length <= dropped) return { unscaled: 1n, exponent: nanoExponent }
   const divisor = 10n ** BigInt(dropped)
   return { unscaled: (magnitude + divisor - 1n) / divisor, exponent: nanoExponent }
@@ -259,7 +259,7 @@ export function asInt64({ held, unscaled, exponent }: Quantity): bigint | null {
   return BigInt.asIntN(64, value) === value ? value : null
 }
 
-/** Upstream: Value(), the whole number rounded away from zero; it wraps where it passes an int64. */
+/** Upstream: Value(), the whole number rounded away from zero. It wraps if it exceeds an int64. */
 export const quantityValue = (q: Quantity): bigint => scaledValue(q, 0)
 
 /** Upstream: MilliValue(). */
@@ -274,13 +274,13 @@ function scaledValue({ held, unscaled, exponent }: Quantity, digits: number): bi
       64,
       shift < 0 ? awayFromZero(unscaled, -shift) : timesPowerOfTen(unscaled, shift),
     )
-  // Upstream cuts a negative decimal to 64 bits of nanos before it divides, and then rounds up.
+  // Upstream cuts a negative decimal to 64 bits of nanos, then divides and rounds up.
   const nanos = BigInt.asIntN(64, timesPowerOfTen(unscaled, exponent - nanoExponent))
   const divisor = 10n ** BigInt(-nanoExponent - digits)
   return nanos / divisor + (nanos % divisor === 0n ? 0n : 1n)
 }
 
-/** 10^64 is a multiple of 2^64: beyond that the low 64 bits are 0. */
+/** From 10^64 on, powers of ten are multiples of 2^64, so the low 64 bits are 0. */
 const timesPowerOfTen = (value: bigint, power: number): bigint =>
   power >= 64 ? 0n : value * 10n ** BigInt(power)
 
@@ -292,7 +292,7 @@ function awayFromZero(value: bigint, power: number): bigint {
   return rest > 0n ? truncated + 1n : truncated - 1n
 }
 
-/** Upstream: positiveScaleInt64, which multiplies at once for these powers (and wraps), step by step for the others (and gives 0). */
+/** Upstream: positiveScaleInt64. It multiplies once for these powers (and wraps), and step by step for others (and gives 0). */
 function wrapped(value: bigint, power: number): bigint {
   if (value === 0n) return 0n
   const product = timesPowerOfTen(value, power)
@@ -301,7 +301,7 @@ function wrapped(value: bigint, power: number): bigint {
   return power <= fastDigits && BigInt.asIntN(64, product) === product ? product : 0n
 }
 
-/** The whole number, rounded away from zero, as the nearest double; infinite where there is none. */
+/** The whole number, rounded away from zero, as the nearest double; infinite if too large for a double. */
 export function quantityNumber({ safeInteger, unscaled, exponent }: Quantity): number {
   if (safeInteger !== null) return safeInteger
   if (exponent < 0) return Number(awayFromZero(unscaled, -exponent))
@@ -316,13 +316,13 @@ function signum(value: bigint): -1 | 0 | 1 {
   return value < 0n ? -1 : 1
 }
 
-/** Exact, whatever the format: `1Gi` equals `1024Mi`. Negative, 0 or positive. Upstream: Cmp. */
+/** Compares exactly in all formats (`1Gi` equals `1024Mi`). Returns a negative number, 0 or a positive number. Upstream: Cmp. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   if (a.safeInteger !== null && b.safeInteger !== null) return a.safeInteger - b.safeInteger
   const sign = signOf(a)
   if (sign !== signOf(b)) return sign - signOf(b)
   if (sign === 0) return 0
-  // The order of magnitude decides first, so that no power of ten greater than the numbers' own length is built.
+  // Compare orders of magnitude first, so that no power of ten longer than the numbers is built.
   const magnitude = orderOf(a) - orderOf(b)
   if (magnitude !== 0) return magnitude * sign
   const exponent = Math.min(a.exponent, b.exponent)
@@ -346,7 +346,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const unscaled =
     a.unscaled * 10n ** BigInt(a.exponent - exponent) +
     b.unscaled * 10n ** BigInt(b.exponent - exponent)
-  // A sum that no int64 holds is held in decimal upstream, too.
+  // Upstream also holds a sum in decimal if it exceeds an int64.
   const isFast = a.held === 'fast' && b.held === 'fast' && BigInt.asIntN(64, unscaled) === unscaled
   return quantity({ format, unscaled, exponent, held: isFast ? 'fast' : 'decimal', written: null })
 }
@@ -359,7 +359,7 @@ export function canonical({ written, format, unscaled, exponent }: Quantity): st
   return whole === null ? inDecimal(unscaled, exponent, format) : inBinary(whole)
 }
 
-/** The whole number, where it is one and not below 1024: the rest upstream prints in decimal. */
+/** The value, if it is a whole number of at least 1024; else null. Upstream prints other values in decimal. */
 function wholeFrom1024(unscaled: bigint, exponent: number): bigint | null {
   const divisor = exponent < 0 ? 10n ** BigInt(-exponent) : 1n
   if (unscaled % divisor !== 0n) return null

@@ -1,16 +1,16 @@
 /**
- * The snapshot's records, one JSON object a line (the contract `highwater.snapshot/1`). Everything right of the snapshot sees only these.
- * Kubernetes, CRI and AWS objects keep their API's own field names; what came from outside is read through parsers, never trusted.
+ * The snapshot's records, one JSON object per line (the contract `highwater.snapshot/1`). Every later stage reads only these records.
+ * Kubernetes, CRI and AWS objects keep their API's field names. Parsers check data from outside; it is never trusted.
  */
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
 import type { ReadMode, Source } from './read-mode.ts'
 
 export const snapshotSchema = 'highwater.snapshot/1'
 
-/** A JSON object that came from outside and has not been parsed yet. */
+/** A JSON object from outside that no parser has checked yet. */
 export type RawObject = Record<string, unknown>
 
-/** The core resources of Kubernetes that have lists. */
+/** Core resources of Kubernetes that can be listed. */
 type CoreResource =
   | 'configmaps'
   | 'endpoints'
@@ -31,7 +31,7 @@ type CoreResource =
 /** `plural` of the core group, or `plural.group`. */
 export type ResourceName = CoreResource | `${string}.${string}`
 
-/** What could not be read: a source of a node, a part of the cluster, or the list of a resource. */
+/** Something that could not be read: a source of a node, a part of the cluster, or the list of a resource. */
 export type UnreadPart =
   | Source
   | ResourceName
@@ -46,7 +46,7 @@ export type UnreadPart =
 export interface ReadError {
   what: UnreadPart
   message: string
-  /** HTTP status of the API server's answer, if code depends on it. */
+  /** HTTP status of the API server's answer, if code depends on the status. */
   status?: number
   /** AWS refused the call: a right is missing, or the role could not be assumed. */
   refusal?: 'right' | 'role'
@@ -57,7 +57,7 @@ export interface ReadError {
 export interface SnapshotHeader {
   kind: 'Snapshot'
   schema: typeof snapshotSchema
-  /** RFC 3339, UTC: the "now" of every record without an own `at`. */
+  /** RFC 3339, UTC: the "now" of every record without `at`. */
   takenAt: string
   account: string | null
   region: string | null
@@ -65,7 +65,7 @@ export interface SnapshotHeader {
 
 export interface ClusterRecord {
   kind: 'Cluster'
-  /** Unique in a file: the EKS name, `account/region/name` where the policy names several accounts or regions, or a kubeconfig context. */
+  /** Unique in a file: the EKS name, `account/region/name` if the policy names several accounts or regions, or a kubeconfig context. */
   cluster: string
   /** `DescribeCluster.cluster`, timestamps as RFC 3339 strings. */
   eks?: RawObject | null
@@ -78,9 +78,9 @@ export interface ClusterRecord {
 export interface NodeRecord {
   kind: 'Node'
   cluster: string
-  /** RFC 3339: this node's "now"; else the snapshot's `takenAt`. */
+  /** RFC 3339: this node's "now". Absent or null: the snapshot's `takenAt`. */
   at?: string | null
-  /** Read mode; it decides which sources are expected. Absent: `proxy`. */
+  /** Read mode, which decides the expected sources. Absent: `proxy`. */
   mode?: ReadMode
   node: KubernetesNode
   configz?: RawObject | null
@@ -89,7 +89,7 @@ export interface NodeRecord {
   runtime?: RawObject | null
   host?: RawObject | null
   known?: RawObject | null
-  /** Its EBS volumes, of EC2 DescribeVolumes, each with the `Device` of its attachment. */
+  /** EBS volumes of the node from EC2 DescribeVolumes, each with the `Device` of its attachment. */
   volumes?: RawObject[] | null
   errors?: ReadError[]
 }
@@ -104,7 +104,7 @@ export interface ObjectsRecord {
 
 export type SnapshotRecord = SnapshotHeader | ClusterRecord | NodeRecord | ObjectsRecord
 
-/** A line of a snapshot file that is no record: the rest of the file is still audited. */
+/** A line of a snapshot file that is not a valid record. The rest of the file is still audited. */
 export interface MalformedLine {
   kind: 'Malformed'
   line: number

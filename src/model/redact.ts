@@ -1,13 +1,13 @@
 /**
- * The one function for every text that comes from outside: messages of nodes, pods, events, API servers and AWS, image names, URLs, log lines. It removes
- * what may be a secret and keeps the words around it. Each expression takes linear time, because the sender chooses the text.
+ * Redaction of all texts from outside: messages of nodes, pods, events, API servers and AWS, image names, URLs, log lines. `redact` removes possible
+ * secrets and keeps the words around them. Each expression takes linear time, because the sender chooses the text.
  */
 import { removed, withoutNamedSecrets } from './named-secrets.ts'
 import { oncePerText } from './once.ts'
 import { isSecretKey } from './secret-names.ts'
 import { withoutStatedSecrets } from './stated-secrets.ts'
 
-/** Redacting twice changes nothing. */
+/** Removes possible secrets from a text. A second call changes nothing. */
 export function redact(text: string): string {
   if (text.length < shortestSecret || isPlain(text)) return text
   let clean = text.replace(pem, removed).replace(execCommand, '$1"(removed)"')
@@ -21,7 +21,7 @@ export function redact(text: string): string {
 
 const shortestSecret = 6
 
-/** Most texts of a record are of these forms: a word, a quantity, a time, a container's id, a name or a path, an image. */
+/** Forms of most texts of a record: a word, a quantity, a time, a container id, a name or a path, an image. */
 const plainForms = [
   /^[A-Za-z]{1,23}$/,
   /^\d{1,16}[A-Za-z%]{0,2}$/,
@@ -39,12 +39,12 @@ const isPlain = (text: string) =>
   !tokenStart.test(text) &&
   text.search(bootstrapToken) < 0
 
-/** A PEM block, to the end of the text if it is cut off. */
+/** A PEM block. A truncated block extends to the end of the text. */
 const pem = /-----BEGIN [\s\S]*?(?:-----END [^-]{0,60}-----|$)/g
-/** The kubelet quotes the command of a probe or a hook with its arguments. */
+/** Command of a probe or a hook, which the kubelet quotes with its arguments. */
 const execCommand = /\b(exec: ?)"(?:[^"\\]|\\[\s\S])*"?/g
 
-/** What stands before a URL's host. Go takes the last @ of the authority; a password with an unescaped slash ends there, too. */
+/** User and password before a URL's host. They end at the last @, as in Go, even if the password has an unescaped slash. */
 const userInfo =
   /:\/\/(?:[^\s/@:[\]]*:(?!\d{1,5}[/?#])(?:(?!:\/\/)\S)*@|[^\s/?#]*@)(?![a-z0-9]{1,16}:[0-9a-f]{32})/g
 
@@ -57,12 +57,12 @@ function withoutUrlSecrets(word: string): string {
   const tail = clean.slice(query + 1)
   const isUrl = url >= 0 && url < query
   if (!isUrl && (clean[query] === '#' || !/=|%3d/i.test(tail))) return clean
-  // A quoted value follows: its name has to stay beside it.
+  // A quoted value follows the word, so the value's name must stay next to it.
   const name = /(?:^|&)([\w.-]{1,64}=)$/.exec(tail.slice(-66))?.[1] ?? ''
   return `${clean.slice(0, query + 1)}${removed}${name === '' ? '' : `&${name}`}`
 }
 
-/** Secrets with a form of their own. Sources: docs.aws.amazon.com/IAM (identifiers), k8s.io/cluster-bootstrap/token/api, the vendors' token formats. */
+/** Secrets with a recognizable form. Sources: docs.aws.amazon.com/IAM (identifiers), k8s.io/cluster-bootstrap/token/api, the vendors' token formats. */
 const replacements: readonly (readonly [RegExp, string])[] = [
   // JSON in base64 (JWT, docker config) and PEM in base64.
   [/(?:eyJ|ewog|LS0tLS1C)[\w+/=.%~-]{12,}/g, removed],
@@ -96,10 +96,10 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/(\blogin\b[^\n]{0,120}\s-p[ \t=]{0,8})[^\s]+/g, `$1${removed}`],
 ]
 
-/** What stands before the @ of a registry without a scheme. A digest is no host. */
+/** User and password before the @ of a registry without a scheme. A digest after the @ does not match. */
 const imageUser = /(?<![^\s/@"'])[^\s/@"']+@(?![a-z0-9]{1,16}:[0-9a-f]{32})(?=[\w-]{1,63}[.:/]\w)/g
 
-/** User and password go: the user begins the word, or follows a sign. */
+/** Removes user and password. The user begins the word or follows a sign. */
 function withoutImageUser(segment: string, at: number, text: string): string {
   const isPathEnd = /[/@]/.test(text[at - 1] ?? '')
   const user = (isPathEnd ? /[=,(<][^=,(<:]+:/ : /(?:^|[=,(<])[^=,(<:]+:/).exec(segment)
@@ -110,7 +110,7 @@ function withoutImageUser(segment: string, at: number, text: string): string {
 const authorizationScheme =
   /\b(bearer|basic|negotiate|digest|aws4-hmac-sha256)(?:[ \t]{1,8}|%20|\+)([^\s",;]+)/gi
 
-/** "bearer token is missing" keeps its words. */
+/** Removes credentials, but leaves sentences such as "bearer token is missing" unchanged. */
 function withoutCredentials(text: string, scheme: string, value: string): string {
   const isBearer = /^(?:bearer|aws4)/i.test(scheme)
   const isWord = isBearer
@@ -127,7 +127,7 @@ const nameAndValue =
 const withoutNamedValue = (_: string, before: string, _name: string, quote = '') =>
   `${before}${quote}${removed}`
 
-/** Base64 and other random text: the letters' case and digits change all the time, which names, paths and digests do not. */
+/** A word long enough to be base64 or other random text. Unlike names, paths and digests, random text mixes upper case, lower case and digits. */
 const longWord = /[A-Za-z0-9+/_=-]{24,}/g
 const shortestRandom = 24
 const awsSecretLength = 40
@@ -144,7 +144,7 @@ function withoutRandom(word: string): string {
   return word
 }
 
-/** The share of neighbours that are of different classes (upper case, lower case, digit); 0 without all three. */
+/** Share of neighbouring characters of different classes (upper case, lower case, digit). 0: a class is missing. */
 function randomness(word: string): number {
   if (!/[a-z]/.test(word) || !/[A-Z]/.test(word) || !/\d/.test(word)) return 0
   let changes = 0
@@ -166,14 +166,14 @@ function kindOf(character: string): string {
 const continuation =
   /\(removed\)(?:[ \t]*\\?\r?\n[ \t]*(?:[\w+/=.-]{16,}|\(removed\))(?=[ \t]*(?:\r?\n|$)))+/g
 
-/** Fields that stay as they are: names by which records are joined, and the cluster's public CA certificate. */
+/** Fields that are not redacted: names by which records are joined, and the cluster's public CA certificate. */
 const identifiers = new Set(
   `name namespace uid generateName nodeName claimName volumeName nodegroupName clusterName schema
    kind apiVersion cluster podSandboxId sha256 certificateAuthority`.split(/\s+/),
 )
-/** Labels that are named like a secret and whose values are words. Source: EKS hybrid nodes, `ssm` or `iam-ra`. */
+/** Labels with a name like a secret's and with harmless values. Source: EKS hybrid nodes, `ssm` or `iam-ra`. */
 const wordLabels = new Set(['eks.amazonaws.com/hybrid-credential-provider'])
-/** Maps from names that people choose to values. */
+/** Fields that hold maps with names chosen by users. */
 const namedTexts = new Set(['labels', 'matchLabels', 'tags'])
 
 export const isIdentifier = (field: string): boolean => identifiers.has(field)
@@ -182,11 +182,11 @@ export const isNamedTexts = (field: string | null): boolean =>
 
 const redactKnown = oncePerText(redact)
 
-/** As `redact`, for texts that a fleet repeats. @param text of its own: part of a longer one would keep that one in memory */
+/** Like `redact`, with a cache for repeated texts. @param text not a slice of a longer text, which the cache would keep in memory */
 export const redactOnce = (text: string): string =>
   text.length < shortestSecret ? text : redactKnown(text)
 
-/** Every text within a value, at any depth, redacted; identifiers stay. What is clean is returned as it is. */
+/** Redacts all texts in a value, at any depth, except identifiers. A value without secrets is returned unchanged. */
 export function redactTexts(value: unknown, field = ''): unknown {
   if (identifiers.has(field)) return value
   if (typeof value === 'string') return redact(value)

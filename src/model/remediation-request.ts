@@ -3,29 +3,29 @@ import type { RunState, StepState } from './remediation.ts'
 import type { Selection } from './selection.ts'
 import type { ConfigurationChange } from './what-if.ts'
 
-/** Make a plan, and keep it in the bucket. */
+/** Make a plan and store it in the bucket. */
 export interface PlanningRequest {
   action: 'plan'
   selection: Selection
-  /** Rule and finding ids; both empty: every finding with a fix that a plan may apply, unless there are changes. */
+  /** Rule and finding ids. If both and `changes` are empty, the plan covers every finding whose fix it may apply. */
   rules: string[]
   findings: string[]
   changes: ConfigurationChange[]
   allowActAtOnce: boolean
-  /** `live`: the fleet is read anew; `latest`: the snapshot of the last scheduled audit in the bucket is taken. */
+  /** `live`: read the fleet anew; `latest`: use the snapshot of the last scheduled audit in the bucket. */
   source: 'live' | 'latest'
 }
 
-/** Apply a plan of the bucket by its approval there; where it has been begun before, go on with it. */
+/** Apply a plan from the bucket with its approval. If the plan has a run already, continue the run. */
 export interface ApplyRequest {
   action: 'apply'
-  /** Its digest. */
+  /** The plan's digest. */
   plan: string
-  /** Nodes that have changed since the plan are passed over; else they refuse it. */
+  /** True: skip nodes that changed since the plan. False: such a node refuses the plan. */
   skipChanged: boolean
 }
 
-/** Go on with a run; null: with every one that is not at its end. */
+/** Continue a run. `run` null: continue every unfinished run. */
 export interface ResumeRequest {
   action: 'resume'
   run: string | null
@@ -34,13 +34,13 @@ export interface ResumeRequest {
 export interface RollbackRequest {
   action: 'rollback'
   run: string
-  /** More nodes than may have got worse by it, and it goes on all the same. */
+  /** Continue the rollback even if it makes more nodes worse than the policy permits. */
   despiteErrors: boolean
 }
 
 export type RemediationRequest = PlanningRequest | ApplyRequest | ResumeRequest | RollbackRequest
 
-/** How much of a plan there is. */
+/** Size of a plan. */
 export interface PlanCounts {
   cohorts: number
   /** Nodes with a step. */
@@ -60,7 +60,7 @@ export interface PlanAnswer {
   /** Location of the plan. */
   location: string
   counts: PlanCounts
-  /** Broken lines of the snapshot, and clusters that could not be read. */
+  /** Invalid snapshot lines, and clusters that could not be read. */
   inputErrors: string[]
   /** Null: not approved yet. */
   approvedBy: string | null
@@ -68,12 +68,12 @@ export interface PlanAnswer {
   next: string
 }
 
-/** What came of one run. `refused`: it did not go on now, and why says why. */
+/** Outcome of one run. `refused`: the run did not continue now, for the reason in `why`. */
 export interface RanOne {
   id: string
   state: RunState | 'refused'
   why: string | null
-  /** By where they stand. */
+  /** Number of nodes by state. */
   nodes: Partial<Record<StepState, number>>
   next: string
 }
@@ -86,9 +86,9 @@ export interface RunAnswered extends RanOne {
 
 export interface ResumedAnswer {
   action: 'resume'
-  /** Those that were not at their end, and what the policy has approved. */
+  /** Runs that were unfinished, and runs of plans that the policy approved. */
   runs: RanOne[]
-  /** For people: what was refused because it has no valid seal, and was not named before. The function fails then. */
+  /** For people: objects refused for an invalid seal and not reported before. If there is one, the function fails. */
   unsealed: string[]
 }
 

@@ -6,10 +6,10 @@ export const verificationSchema = 'highwater.verification/1'
 
 /**
  * Progress of a node in a run, in order.
- * `sending`: written before the command is sent. A run that died there sends it again; the node applies it once.
- * `returning`: its change was for a while, has done what it was for, and is being put back as the plan says; `pruned`: that was seen to be done.
+ * `sending`: recorded before the command is sent. A run that died in this state sends the command again; the node applies it once.
+ * `returning`: a temporary change has reached its end, and the old file is being restored as planned; `pruned`: the restored state was confirmed.
  * `restored`: the node itself restored its files, byte for byte; `rolled-back`: this run rolled it back.
- * `skipped`: nothing was sent, the node had the new file already, or its instance is gone and nothing is left; `failed`: nothing was changed; `broken`: it is not known to be well, and needs a person.
+ * `skipped`: nothing was sent, the node had the new file already, or its instance is gone with the change; `failed`: nothing was changed; `broken`: the node might not be healthy and needs a person.
  */
 export const stepStates = [
   'pending',
@@ -27,7 +27,7 @@ export const stepStates = [
 ] as const
 export type StepState = (typeof stepStates)[number]
 
-/** What a document that changes a node answers (`highwater.apply/1`). */
+/** Answer of an SSM document that changes a node (`highwater.apply/1`). */
 export interface ApplyAnswer {
   run: string
   action: 'check' | 'apply' | 'rollback'
@@ -46,7 +46,7 @@ export interface ApplyAnswer {
   steps: string[]
 }
 
-/** What was read of a node anew, beside what its step promised. */
+/** Result of comparing a node, read anew, with the settings that its step expects. */
 export type Verification = { state: 'verified' } | { state: 'not-yet' | 'wrong'; why: string }
 
 /** Output of `highwater verify` (the contract `highwater.verification/1`). */
@@ -55,7 +55,7 @@ export interface VerificationReport {
   /** The plan's digest. */
   plan: string
   counts: { verified: number; notYet: number; wrong: number }
-  /** By cluster and node, as the plan has them. */
+  /** Results by cluster and node, in the plan's order. */
   nodes: ({ cluster: string; node: string } & Verification)[]
 }
 
@@ -67,24 +67,24 @@ export interface StepEntry {
   /** Index in the plan's waves. */
   wave: number
   state: StepState
-  /** For people; null where the state says it all. */
+  /** Reason, for people; null: the state needs no reason. */
   why: string | null
   commandIds: string[]
-  /** The last one. */
+  /** The last answer; null: no answer yet. */
   answer: ApplyAnswer | null
-  /** `namespace/name` of pods that were ready before it was touched; null: not read. */
+  /** `namespace/name` of pods that were ready before the change; null: not read. */
   readyPods: string[] | null
-  /** Of the image filesystem, before it was touched, where images are to be pruned; null: not read. */
+  /** Used bytes of the image filesystem before a change that prunes images; null: not read. */
   usedBytesBefore?: number | null
-  /** Once it was put back: whether it was then read anew and runs as before. */
+  /** After a rollback: whether a new reading confirmed that the node runs as before. */
   seenBack?: boolean
-  /** RFC 3339: when it came to each state. */
+  /** RFC 3339: when the node reached each state. */
   at: Partial<Record<StepState, string>>
 }
 
 /**
- * Where an object stands in a run of deletions. `deleting`: written before the request is sent, so a run that died there sends it again; `gone`: somebody else was
- * there first, or an earlier try of the same run; `changed`: it is not what was approved any more, and stays; `failed`: refused, or not answered.
+ * State of an object in a run of deletions. `deleting`: recorded before the request is sent, so a run that died in this state sends it again; `gone`: another
+ * client or an earlier try of the run deleted it; `changed`: it differs from the approved object and is kept; `failed`: the request was refused or not answered.
  */
 export const deletionStates = [
   'pending',
@@ -103,20 +103,20 @@ export interface DeletionEntry {
   name: string
   uid: string
   state: (typeof deletionStates)[number]
-  /** For people; null where the state says it all. */
+  /** Reason, for people; null: the state needs no reason. */
   why: string | null
-  /** RFC 3339: when it came to its state; null: nothing was begun. */
+  /** RFC 3339: when the object reached its state; null: its deletion has not started. */
   at: string | null
 }
 
-/** `paused`: continues on request; `stopped`: does not continue. */
+/** `paused`: the run continues on request; `stopped`: the run does not continue. */
 export const runStates = ['running', 'paused', 'stopped', 'done', 'rolled-back'] as const
 export type RunState = (typeof runStates)[number]
 
-/** One run: a plan that is being applied. A plan has one run and no other, so the same request twice is one run. */
+/** One run: a plan that is being applied. A plan has exactly one run, so a repeated request continues the same run. */
 export interface RemediationRun {
   schema: typeof remediationSchema
-  /** The plan's id: what the nodes know it by. */
+  /** The plan's id. Nodes identify the run by it. */
   run: string
   /** The plan's digest. */
   plan: string
@@ -126,17 +126,17 @@ export interface RemediationRun {
   startedAt: string
   endedAt: string | null
   state: RunState
-  /** Why it is not running; null where the state says it all. */
+  /** Why the run is not running; null: the state needs no reason. */
   why: string | null
   /** Checks that were skipped before nodes were changed, one sentence per cluster. Absent: none. */
   unasked?: string[]
-  /** By the names that the plan has for clusters: the UID of the namespace kube-system of each, by which its lease is called. Absent: begun by an older version. */
+  /** UID of the namespace kube-system, by cluster name in the plan. The cluster's lease is named after the UID. Absent: an older version started the run. */
   clusters?: Record<string, string>
-  /** `cluster/node` of nodes that are not well since they were put back. Absent: none. */
+  /** `cluster/node` of nodes that are not healthy after the rollback. Absent: none. */
   notBack?: string[]
   steps: StepEntry[]
-  /** Of a plan of deletions, which has no steps; absent: it is none. */
+  /** Entries of a plan of deletions, which has no steps. Absent: the plan changes nodes. */
   deletions?: DeletionEntry[]
-  /** Of the plan: never touched, refused. */
+  /** Nodes in the plan's `never` and `refused`. */
   leftAlone: LeftAlone[]
 }

@@ -1,4 +1,4 @@
-/** What the report is made of: the findings document, and a compact view of every node. */
+/** Input of the report: the findings document, and a compact view of every node. */
 
 import type { Delta } from './delta.ts'
 import type { NodeLedger } from './disk-ledger.ts'
@@ -45,20 +45,20 @@ export interface AuditedNode {
   coverage: CoverageState
   errors: ReadError[]
   prediction: AuditedPrediction
-  /** What the rules came to on it: they add up to its cluster's, but for the rules on the cluster itself. */
+  /** Outcomes of the rules on the node. A cluster's outcomes are the sum over its nodes plus the rules on the cluster itself. */
   outcomes: OutcomeCounts
-  /** Observed growth per filesystem, or why it is unknown. Absent: there is no history of nodes. */
+  /** Observed growth per filesystem, or why the growth is unknown. Absent: there is no history of nodes. */
   growth?: NodeGrowth
-  /** Absent: the size of no filesystem is known. */
+  /** Absent: no filesystem has a known size. */
   ledger?: NodeLedger
-  /** Absent: nothing is known to have happened. */
+  /** Absent: no event is known. */
   happened?: Happening[]
   /** Observed rounds of image GC, by time. */
   rounds?: ReclaimRound[]
   images?: RememberedImage[]
 }
 
-/** What the report shows of a prediction: of pods and images only a few names stay, so that memory does not grow with them. */
+/** The part of a prediction that the report shows. It keeps few names of pods and images, so that memory does not grow with their number. */
 export interface AuditedPrediction {
   filesystems: Filesystems
   imageGC: Omit<ImageGcPrediction, 'deletions' | 'kept'> | null
@@ -73,9 +73,9 @@ export interface AuditedPrediction {
 /** Order of eviction under one signal, without pods that are never evicted. */
 export interface FirstVictims {
   signal: Signal
-  /** Up to three; equal ranks where upstream has no order among them. */
+  /** Up to three pods. Equal ranks: upstream has no order among these pods. */
   pods: (PodName & { rank: number })[]
-  /** How many pods rank as the first does. */
+  /** Number of pods with the rank of the first pod. */
   alike: number
 }
 
@@ -94,29 +94,29 @@ export interface ImageGcSetting {
   origin: ThresholdOrigin
 }
 
-/** A threshold that is written down and does not run (`0%`). */
+/** A configured threshold that is off (`0%`). */
 export interface OffThreshold {
   signal: string
   hard: boolean
   value: string
 }
 
-/** What a node is set to, beside its thresholds. Nodes that are set alike share one object. */
+/** Settings of a node, without its thresholds. Nodes with equal settings share one object. */
 export interface AuditedSettings {
-  /** What files and flags come to: what runs was not read. */
+  /** The settings are computed from files and flags, because the running configuration was not read. */
   isOnDisk: boolean
-  /** `1.34`; null: not known. */
+  /** `1.34`; null: unknown. */
   kubeletMinor: string | null
-  /** The minor whose defaults these are, where the kubelet's own are not known. */
+  /** Minor whose defaults are used, if the defaults of the kubelet's own minor are unknown. */
   borrowedMinor: string | null
-  /** The minor, if its replay was not compared with upstream's answers. */
+  /** The kubelet's minor, if the replay of this minor was not compared with upstream. */
   unprovedMinor?: string
-  /** The hard thresholds that such a kubelet gives itself, by signal; null: its minor is not known. */
+  /** Default hard thresholds of the kubelet's minor, by signal. Null: the minor is unknown. */
   hardDefaults: Record<string, string> | null
   off: OffThreshold[]
-  /** In the order of `imageGcFields`; null: not known. */
+  /** In the order of `imageGcFields`; null: unknown. */
   imageGC: ImageGcSetting[] | null
-  /** Why one of the two is not known. */
+  /** Why thresholds (`eviction`) or image-GC settings (`imageGC`) are unknown. */
   missing: { eviction?: string; imageGC?: string }
 }
 
@@ -127,22 +127,22 @@ export interface AuditReport {
   nodes: AuditedNode[]
   /** The disk-usage percent at which the team's alert fires (policy). */
   alertPercent: number
-  /** The second level of the alert; absent: there is none. */
+  /** Disk-usage percent of the alert's second level. Absent: the alert has one level. */
   criticalAlertPercent?: number
-  /** Absent: none requested. */
+  /** Absent: no plan was requested. */
   plan?: ReportedPlan
-  /** Absent: there is no bucket that remediation writes to. */
+  /** Absent: remediation has no bucket. */
   notices?: RemediationNotices
   assumptions: Assumptions
-  /** Absent or null: nothing is known of a run before. */
+  /** Absent or null: no previous run is known. */
   before?: RunBefore | null
-  /** How the clusters went, up to this run; absent: nothing is remembered. */
+  /** Trend per cluster, up to this run. Absent: there is no history. */
   trends?: ReportedTrend[]
-  /** Titles that findings of each rule can have, by rule and key; `usual`: its `docs.title`. */
+  /** Possible titles of findings, by rule and key. Key `usual`: the rule's `docs.title`. */
   ruleTitles?: RuleTitles
   /** Tags of clusters and nodegroups, if known. */
   tags?: ResourceTags[]
-  /** Findings without an owner, if the policy has owners. Absent: each has one. */
+  /** Findings without an owner, if the policy has owners. Absent: every finding has an owner. */
   ownerless?: Finding[]
   /** Cluster garbage per searched cluster; absent: no cluster was searched. */
   garbage?: GarbageOverview[]
@@ -150,15 +150,15 @@ export interface AuditReport {
 
 export type RuleTitles = Record<string, Record<string, string>>
 
-/** What is taken for granted where nothing was observed (policy). */
+/** Values of the policy that the report assumes where nothing was observed. */
 export interface Assumptions {
-  /** A disk grows by this part of its capacity in one period of image GC. */
+  /** Growth of a disk in one period of image GC, in percent of its capacity. */
   growthPercent: number
   imageGcPeriodMs: number
-  /** Disk that thresholds keep free is stranded from this part of it and this size on, both. */
+  /** Disk space kept free by thresholds is stranded if it reaches both this percent of the disk and `strandedBytes`. */
   strandedPercent: number
   strandedBytes: number
-  /** Price of an EBS volume (policy, else the list price of gp3). */
+  /** Price of an EBS volume: the policy's, else the list price of gp3. */
   usdPerGiBMonth: number
   /** An image without a container for so many days is idle. */
   idleImageDays: number
@@ -166,10 +166,10 @@ export interface Assumptions {
 
 export interface ResourceTags {
   cluster: string
-  /** Null: the cluster's own. */
+  /** Null: the tags are the cluster's own. */
   nodegroup: string | null
   tags: Record<string, string>
-  /** A nodepool, or a node without a group: the entry has its labels only. */
+  /** A nodepool, or a node without a group. The entry then has only labels. */
   group?: Pick<Subject, 'kind' | 'name'>
   /** Kubernetes labels that EKS gives the nodes of the nodegroup, or that all nodes of `group` have. */
   labels?: Record<string, string>
@@ -191,46 +191,46 @@ export interface HiddenFinding
     RememberedFinding,
     'id' | 'rule' | 'cluster' | 'subject' | 'title' | 'severity' | 'nodes' | 'since' | 'lastSeen'
   > {
-  /** The last run could decide it. */
+  /** True: the last run could check the finding. */
   isNew: boolean
-  /** For people: what was not read, and why. */
+  /** For people: the data that was not read, and why. */
   why: string[]
 }
 
 export interface AbsentCluster {
   cluster: string
-  /** Of each finding that was open there. */
+  /** Severity of each finding that was open in the cluster. */
   severities: Severity[]
-  /** The run before met it, in the place that this run has enumerated, too. */
+  /** The previous run found the cluster, and this run enumerated the same place. */
   isNew: boolean
 }
 
 /** The previous run, for the report. */
 export interface RunBefore {
-  /** RFC 3339: when its nodes were read. */
+  /** RFC 3339: when the nodes were read. */
   takenAt: string
-  /** All that changed since. */
+  /** All changes since that run. */
   delta: Delta
   /** Findings of that run that are no longer there. */
   ended: PastFinding[]
-  /** What that run could not decide or did not audit, in clusters of this run, and this one no longer says. */
+  /** Unknown outcomes and unaudited nodes of that run that this run no longer has, in clusters of this run. */
   closed: { unknowns: UnknownOutcome[]; notAudited: NotAudited[] }
   /** Open findings of earlier runs that could not be checked today. */
   hidden: HiddenFinding[]
   /** Clusters of earlier runs that this run did not find, and that are not known to be deleted. */
   absent: AbsentCluster[]
-  /** Findings of this run that had ended, and how and when they had. */
+  /** Findings of this run that had ended before, and how and when they ended. */
   returned: Pick<PastFinding, 'id' | 'since' | 'ended' | 'on'>[]
-  /** Nodes that were read less completely than in the last run, or are new and not completely read. `node` null: the whole cluster. */
+  /** Nodes read less completely than in the last run, and new nodes (`hasCome`) not read completely. `node` null: the whole cluster. */
   unread: { cluster: string; node: string | null; hasCome: boolean }[]
 }
 
 /** One run of remediation in the last week, from its sealed journal. */
 export interface ReportedRun {
-  /** Its id. */
+  /** Id of the run. */
   run: string
   state: RunState
-  /** What the plan changes: nodes, or objects that it deletes. */
+  /** `nodes`: the plan changes nodes; `objects`: the plan deletes objects. */
   what: 'nodes' | 'objects'
   planned: number
   changed: number
@@ -241,30 +241,30 @@ export interface ReportedRun {
   approvedBy: string[]
   /** RFC 3339. */
   startedAt: string
-  /** RFC 3339; null: it is not at its end. */
+  /** RFC 3339; null: the run has not ended. */
   endedAt: string | null
-  /** RFC 3339: its last change that was noted. */
+  /** RFC 3339: the last recorded change of the run. */
   at: string
-  /** The object that has all of it. */
+  /** Location of the object with the whole journal. */
   place: string
 }
 
-/** What remediation has left for the reports. */
+/** Results of remediation that reports show. */
 export interface RemediationNotices {
-  /** The last begun first. */
+  /** Runs, the last started first. */
   runs: ReportedRun[]
   /** Objects without a valid seal, one sentence each, for people. */
   refused: string[]
 }
 
-/** One file of the report, as formats make it and channels deliver it. */
+/** One file of the report, made by a format and delivered by channels. */
 export interface RenderedFile {
   name: string
   contentType: string
   body: string
 }
 
-/** What became of one channel: `location` null when it failed, `error` says why in a paragraph. `link`: where a reader opens the report, if anywhere. */
+/** Result of delivery by one channel. `location` null: the delivery failed, for the reason in `error`. `link`: URL of the report; null: there is none. */
 export interface Delivery {
   channel: string
   location: string | null
@@ -272,11 +272,11 @@ export interface Delivery {
   error: string | null
 }
 
-/** The e-mail of one run: what the channel `ses` sends and the folder keeps as `email.html` and `email.txt`. */
+/** The e-mail of one run. The channel `ses` sends it; the folder keeps it as `email.html` and `email.txt`. */
 export interface RenderedMail {
   subject: string
   html: string
   text: string
-  /** The same in a few lines, for messengers: at most 3,000 characters. */
+  /** Short form of the mail for messengers: at most 3,000 characters. */
   brief: string
 }

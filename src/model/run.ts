@@ -6,26 +6,26 @@ import type { Selection } from './selection.ts'
 
 /** What invoked the audit: the schedule, or a person. */
 export interface AuditRequest {
-  /** RFC 3339; the tick's time, which names the run. Null: on demand. */
+  /** RFC 3339: the scheduled time, which names the run. Null: the run is on demand. */
   scheduledTime: string | null
   selection: Selection
   /** Read and judge, publish nothing. */
   isDryRun: boolean
-  /** Whether the mail is sent: always on schedule; on demand only if requested. */
+  /** Whether to send the mail. Scheduled runs always send it, runs on demand only if requested. */
   isMailed: boolean
-  /** A light run between audits: history only, no report. */
+  /** A light run between audits: it writes history and no report. */
   isObservation: boolean
 }
 
-/** What the stack sets for the service. */
+/** Settings that the stack gives the service. */
 export interface Settings {
   /** Bucket for reports; null: none. */
   bucket: string | null
-  /** Keys begin with it. */
+  /** Prefix of all keys in the bucket. */
   prefix: string
-  /** KMS key for what is written; null: S3's own encryption. */
+  /** KMS key that encrypts written objects; null: S3's own encryption. */
   kmsKeyId: string | null
-  /** KMS HMAC keys that seal journals of runs, and approvals; null: nothing is approved or applied. */
+  /** KMS HMAC keys that seal run journals (`runKeyId`) and approvals. Null: nothing is approved or applied. */
   runKeyId: string | null
   approvalKeyId: string | null
   sender: string | null
@@ -34,12 +34,12 @@ export interface Settings {
   topicArn: string | null
   /** URL of a Slack-compatible webhook, a secret that no message contains; null: none. */
   webhookUrl: string | null
-  /** Hosts that the webhook may be on; `*` matches any characters. */
+  /** Permitted hosts of the webhook; `*` matches any characters. */
   webhookHosts: string[]
   policyGrants: PolicyGrants
-  /** A site that serves the bucket and prefix to readers, `https://reports.example.com`, to which keys are appended; null: the report is attached. */
+  /** Site that serves the bucket's prefix to readers (`https://reports.example.com`); keys are appended. Null: the report is attached. */
   reportBaseUrl: string | null
-  /** Step Functions state machine that large fleets are handed to; null: one function reads all. */
+  /** Step Functions state machine that reads large fleets. Null: one function reads all clusters. */
   stateMachineArn: string | null
 }
 
@@ -47,26 +47,26 @@ export interface Settings {
 export interface RunAnswer {
   runId: string
   /**
-   * `published-before`: an earlier delivery of the same tick has done everything; nothing was read or sent again. `fanned-out`: the state machine goes on
-   * with it; nothing was read yet. `observed`: a light run, which leaves history and no report.
+   * `published-before`: an earlier delivery of the same scheduled event did everything; nothing was read or sent again. `fanned-out`: the state machine
+   * continues the run; nothing was read yet. `observed`: a light run wrote history and no report.
    */
   state: 'published' | 'published-before' | 'dry-run' | 'fanned-out' | 'observed'
   findings: Partial<Record<Severity, number>>
   clusters: { name: string; grade: Grade | null; coverage: Coverage }[]
   notAudited: number
   deliveries: Delivery[]
-  /** Null: this invocation judged nothing. */
+  /** Null: this invocation judged no node. */
   summary: RunSummary | null
-  /** The report's address for a browser; null: no site serves it, or nothing was published. */
+  /** URL of the report for a browser. Null: no site serves the report, or nothing was published. */
   link: string | null
-  /** The command that makes an address of the report, if it is in a bucket that no site serves. */
+  /** Command that creates a URL of the report, if no site serves its bucket. */
   open?: string
 }
 
-/** What an audit found, in short, in the language of the report. */
+/** Short result of an audit, in the language of the report. */
 export interface RunSummary {
   verdict: string
-  /** The worst. */
+  /** The worst causes. */
   causes: {
     severity: Severity
     title: string
@@ -74,15 +74,15 @@ export interface RunSummary {
     step: string
     command: string | null
   }[]
-  /** The nodes that evict now or next, with the pods that are evicted first. */
+  /** Nodes that evict now or next, with the pods that they evict first. */
   next: { node: string; where: string; state: string; victims: string }[]
 }
 
-/** Whether the schedule began it: a run on demand has more in its name. */
+/** Whether the schedule started the run. The id of a run on demand is longer. */
 export const isTickRun = (runId: string): boolean =>
   /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/.test(runId)
 
-/** `2026-11-21T05-00-00Z`: the same for every delivery of one tick. @param time RFC 3339 */
+/** `2026-11-21T05-00-00Z`: the same id for every delivery of a scheduled event. @param time RFC 3339 */
 export const runIdOf = (time: string) =>
   new Date(time)
     .toISOString()

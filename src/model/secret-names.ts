@@ -5,13 +5,13 @@ const secretWord =
 
 const secretEnd =
   /(?:key|keyid|signature|connectionstring|sess(?:ion)?[-_]?id)$|(?:^|[-_.])(?:auths?|pass|pwd|pw|sig|sas|jwt|pat|dsn|sid)$/i
-/** `dbPass`, `registryAuth`. */
+/** Endings of secret names such as `dbPass` and `registryAuth`. */
 const camelCaseEnd = /[a-z](?:Auth|Pass|Pwd|Sig)$/
-/** A path to a secret, or how a secret is handled, is no secret: `--token-auth-file=…` stays. */
+/** A path to a secret or a setting for its use is not secret: `--token-auth-file=…` stays. */
 const setting = /(?:file|path|dir|ttl|mode|refresh|rotate)$/i
-/** `--discovery-token-ca-cert-hash`; the hash of a password may be guessed. */
+/** A public hash such as `--discovery-token-ca-cert-hash`. Password hashes do not match, because they can be cracked. */
 const publicHash = /^(?!.*pass).*-hash$/i
-/** A static pod URL may contain a token, and so may its header. Source: cmd/kubelet/app/options/options.go AddKubeletConfigFlags */
+/** A static pod URL and its header can contain a token. Source: cmd/kubelet/app/options/options.go AddKubeletConfigFlags */
 const staticPodSource = /(?:manifest[-_]?url|staticpodurl)(?:[-_]?header)?$/i
 const maxNameLength = 256
 

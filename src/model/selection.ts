@@ -4,11 +4,11 @@ import { matchesGlob } from './glob.ts'
 import type { NodeIdentity } from './node-identity.ts'
 
 export interface Selection {
-  /** Cluster names, short or in full; `*` matches any characters. */
+  /** Cluster names, short or full; `*` matches any characters. */
   clusters: string[]
-  /** Nodegroup or nodepool names, likewise. */
+  /** Nodegroup or nodepool names; `*` matches any characters. */
   nodegroups: string[]
-  /** Node names, to the letter. */
+  /** Exact node names. */
   nodes: string[]
 }
 

@@ -1,4 +1,4 @@
-/** Removes secrets that a text states in words, `the password is …`, or gives to a program, `mysql -p…`. Each expression takes linear time. */
+/** Removes secrets that a text states in words (`the password is …`) or passes to a program (`mysql -p…`). Each expression takes linear time. */
 import { removed } from './named-secrets.ts'
 
 export function withoutStatedSecrets(text: string): string {
@@ -17,14 +17,14 @@ const keyName = '(?:api|access|private)[ _-]?key|client[ _-]?secret'
 
 /** A word of a command line. A quote that ends the word of a list is not part of it. */
 const word = String.raw`(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|[^\s"'\\])`
-/** A program, with a path or without; in a list of quoted words too. `mysql-0` and `mysql:8` are no programs. */
+/** A program with or without a path, also in a list of quoted words. `mysql-0` and `mysql:8` do not match. */
 const programForm = (names: string) => String.raw`(?<![\w.-])(?:${names})(?=["'\s])`
-/** A flag behind the program and at most 200 characters. */
+/** A flag at most 200 characters after the program. */
 const flagForm = (flag: string) => String.raw`[^\n]{0,200}?[\s"',]-${flag}`
 const separator = String.raw`["']?[ \t,=]{0,8}["']?`
 
 const programs = [
-  // Their value is joined to the flag; -P is a port.
+  // These programs take the value joined to the flag. -P is a port.
   `(${programForm('mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|7z[ar]?')}${flagForm('p')})${word}+`,
   `(${programForm('sshpass|mongo[a-z]{0,16}')}${flagForm('p')}${separator})${word}+`,
   `(${programForm('redis-cli')}${flagForm('a')}${separator})${word}+`,
@@ -37,7 +37,7 @@ const stated = new RegExp(
   String.raw`(\b(?:${passwordName}|secret|token|${keyName}|credentials?)\b["']?(?:(?:'s)? value| (?:for|of) [^\s"']+)?[ \t]+(?:is|was|are|equals|set to|changed to)\b[ \t]*(?:(?:set to|changed to|now)\b[ \t]*)?(?::[ \t]*)?)${value}`,
   'gi',
 )
-/** `secret "name" not found` keeps its words. */
+/** A quoted value after a secret's name. `secret "name" not found` stays unchanged. */
 const quoted = new RegExp(
   String.raw`((?<!unexpected )\b(?:${passwordName}|token|${keyName})\b["']?[ \t]+)(?=\\*["'])${value}`,
   'gi',
@@ -45,7 +45,7 @@ const quoted = new RegExp(
 const statedWord =
   /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|refused|set|changed|known|valid|being|been|nil|null|about|already|also|still|only|used|stale|old|bad|rotated|revoked|mounted|created|deleted|issued|signed|stored|needed|never|longer|of|on|for|from|at|by|with|without|yet|optional|deprecated|disabled|enabled)\b/i
 
-/** "The token is expired" keeps its words. */
+/** Removes a value, but leaves sentences such as "The token is expired" unchanged. */
 function withoutValue(text: string, before: string, value: string): string {
   const [quote = ''] = /^\\*["']/.exec(value) ?? []
   const inner = value.slice(quote.length)
@@ -54,14 +54,14 @@ function withoutValue(text: string, before: string, value: string): string {
   return `${before}${quote}${removed}${end}`
 }
 
-/** A digit is within the value: most words of prose have none. */
+/** A value without quotes. It must contain a digit, because most words of prose have none. */
 const bare = new RegExp(
   String.raw`((?:\b|_)(${passwordName}|token|${keyName})(?:[:=;]|[ \t]value)?[ \t]{1,3})((?=[^\s\d]{0,24}\d)[^\s"',;]{6,})`,
   'gi',
 )
 const notRandom = /^(?:v\d+(?:alpha|beta)\d+|\d+[a-z]{1,2}|sha\d+|base\d+|oauth\d|utf\d+|md5)$/i
 
-/** "The token 2h30m old" keeps its words; a value mixes letters and digits, or is a password of digits. */
+/** Removes a value that mixes letters and digits, or a password of digits. "The token 2h30m old" stays unchanged. */
 function withoutBareValue(text: string, before: string, name: string, value: string): string {
   const isRandom = value
     .split(/[^A-Za-z0-9]+/)

@@ -1,4 +1,4 @@
-/** What a finding is about. */
+/** Kinds of objects that findings are about. */
 export const subjectKinds = [
   'Nodegroup',
   'NodePool',
@@ -8,7 +8,7 @@ export const subjectKinds = [
   'Namespace',
 ] as const
 
-/** What a finding is about: the nodegroup or nodepool where the nodes have one, so that its id outlives a new AMI; of objects their namespace. */
+/** What a finding is about. Of nodes: their nodegroup or nodepool, if any, so the id survives a new AMI. Of other objects: their namespace. */
 export interface Subject {
   kind: (typeof subjectKinds)[number]
   namespace: string | null

@@ -1,21 +1,21 @@
-/** How wide a text is where every letter has its column, and where a line of it may end. */
+/** Width of a text in columns of a fixed-width font, and the places where a line can break. */
 
-/** Twice as wide as a Latin letter: Han, Kana, Hangul and the signs that go with them. Source: Unicode Standard Annex 11, East Asian Width W and F. */
+/** Characters twice as wide as a Latin letter: Han, Kana, Hangul and their punctuation. Source: Unicode Standard Annex 11, East Asian Width W and F. */
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/g
-/** Written without blanks: Han and Kana, and the signs that stand among them. */
+/** Characters written without blanks between words: Han, Kana and their punctuation. */
 const eastern = /[\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60]/
-/** Belongs to what follows, to what stands before. Source: Unicode Standard Annex 14, classes OP, CL, EX, NS and CJ. */
+/** `opening` stays with the next character, `closing` with the previous one. Source: Unicode Standard Annex 14, classes OP, CL, EX, NS and CJ. */
 const opening = /[「『（［【(["“‘]/
 const closing = /[、。，．：；！？」』）］】)\]"”’ー・…%ぁぃぅぇぉっゃゅょァィゥェォッャュョ]/
 
-/** In Latin letters. */
+/** Width in columns; a Latin letter has one column. */
 export const columnsOf = (text: string) => text.length + (text.match(wide)?.length ?? 0)
 
 export const padTo = (text: string, columns: number) =>
   `${text}${' '.repeat(Math.max(columns - columnsOf(text), 0))}`
 
-/** What no line ends within, each with the blanks before it. */
+/** Parts of a text that no line break may split, each with its leading blanks. */
 export const piecesOf = (text: string): string[] =>
   text.split(/(?<! )(?= )/).flatMap(word => (eastern.test(word) ? partsOf([...word]) : [word]))
 

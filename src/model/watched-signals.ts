@@ -1,4 +1,4 @@
-/** Which thresholds watch what: a signal by itself, or on one disk by its twin of the other filesystem. */
+/** Signals that thresholds watch. On a shared disk, a threshold on a signal of nodefs also watches the signal of imagefs, and vice versa. */
 import type { EvaluatedThreshold, Filesystems, Signal } from './prediction.ts'
 
 /** A threshold of 0 (`0.0%`) parses but is never met. */
@@ -15,7 +15,7 @@ const sisters: Record<string, Signal> = {
 
 export const sisterOf = (signal: string): Signal | null => sisters[signal] ?? null
 
-/** Whether a threshold, hard or soft, watches what `signal` would; null: it depends on the layout, which is not known. */
+/** Whether a hard or soft threshold watches `signal` or, on a shared disk, its sister. Null: the answer depends on the unknown layout. */
 export function isWatched(
   signal: string,
   thresholds: Pick<EvaluatedThreshold, 'signal' | 'resolved'>[],

@@ -23,15 +23,15 @@ export interface Fill {
   perSecond: number
 }
 
-/** One field of the running configuration, as if it had always been so. Undefined: the field is not set. */
+/** An assumed value of one field of the running configuration, as if always set. Undefined: the field is unset. */
 export interface ConfigurationChange {
-  /** From the configuration inwards: `['evictionHard', 'nodefs.available']`. */
+  /** Path from the top of the configuration: `['evictionHard', 'nodefs.available']`. */
   path: readonly string[]
   value: unknown
 }
 
 export interface WhatIf {
-  /** RFC 3339; null: the node's own now. What was read holds until then, except that container GC runs every minute. */
+  /** RFC 3339; null: the node's own now. The state as read lasts until then, except that container GC runs every minute. */
   at: string | null
   changes: readonly ConfigurationChange[]
   fills: readonly Fill[]
@@ -79,7 +79,7 @@ function rateOf(text: string): number | null {
 
 const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
-/** Whether it is an RFC 3339 time, and one that there is. */
+/** Whether the text is an RFC 3339 time that exists in the calendar. */
 export const isMoment = (text: string): boolean =>
   timeForm.test(text) && !Number.isNaN(Date.parse(text))
 

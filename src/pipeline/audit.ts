@@ -94,7 +94,7 @@ export async function audit(
 ): Promise<AuditResult> {
   const { policy, rules, inputErrors, verify, onNode, onStage, secondReading, history } = context
   const snapshot = keepRecords(context.snapshot)
-  // Only a finding that names every node can be compared with that of another day.
+  // A finding can be compared with the finding of another day only if it names every node.
   const isEveryNodeNamed = history !== null || context.options?.allNodes === true
   let judged: Judged
   try {
@@ -129,7 +129,7 @@ function atLeast(least: Severity | undefined, result: Judged['result']): Judged[
   }
 }
 
-/** The second half: compares, renders, publishes and records. @param judged names every node, unless `history` is null */
+/** The second half of an audit: compares, renders, publishes and records. @param judged names every node, unless `history` is null */
 export async function conclude(
   judged: Judged,
   snapshot: Pick<KeptRecords, 'keptAt' | 'failure'>,

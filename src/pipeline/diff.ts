@@ -13,7 +13,7 @@ import { rejectUnknownNames } from './selection-check.ts'
 
 export interface DiffResult {
   document: DiffDocument
-  /** Something in one of the two could not be read, or a rule threw. */
+  /** A part of one of the two audits could not be read, or a rule threw. */
   isUnread: boolean
 }
 
@@ -76,7 +76,7 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
 
 const firstOf = ([first]: string[]) => (first === undefined ? '' : `: ${first}`)
 
-/** Cuts a findings document to clusters. It does not say which group a node belongs to. @throws OperatorError */
+/** Cuts a findings document to the selected clusters. The document does not contain the group of a node. @throws OperatorError */
 function selected(
   document: ComparedRun['document'],
   selection: Selection,
@@ -109,7 +109,7 @@ const inputOf = (file: string, { kind, document: { run } }: ReadRun): DiffInput 
   inputErrors: run.inputErrors,
 })
 
-/** As the exit code of an audit: Fargate nodes cannot be read and do not count. */
+/** Uses the criteria of an audit's exit code: Fargate nodes cannot be read and do not count. */
 function isUnread({
   document: { run, clusters, notAudited },
   nodes,

@@ -7,7 +7,7 @@ type DocumentText = z.ZodType<string>
 
 const count = z.int().min(0)
 
-/** Parsed until the first wrong item: zod keeps an issue for each, and a million of them take 800 MB. */
+/** Parses until the first wrong item: zod would keep an issue for each, and a million issues take 800 MB. */
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.array(z.unknown()).transform((items, context): z.output<Item>[] => {
     const parsed: z.output<Item>[] = []
@@ -26,7 +26,7 @@ export const listOf = <Item extends z.ZodType>(item: Item) =>
 export const subjectShape = (name: DocumentText) =>
   z.object({ kind: z.enum(subjectKinds), namespace: name.nullable(), name })
 
-/** @param text of sentences; @param name of ids and names: as they are, or bounded */
+/** @param text schema of sentences; @param name schema of ids and names, bounded or not */
 export function findingShape(text: DocumentText, name: DocumentText) {
   return z.object({
     id: name,
@@ -43,7 +43,7 @@ export function findingShape(text: DocumentText, name: DocumentText) {
   })
 }
 
-/** @param time of the run; @param finding `findingShape` of the same texts, or an extension of it */
+/** @param time schema of the run's time; @param finding `findingShape` of the same schemas, or an extension of it */
 export function documentShape<Finding extends z.ZodType>(
   text: DocumentText,
   name: DocumentText,

@@ -1,4 +1,4 @@
-/** What the kubelet upgrades between two snapshots change on the nodes of the older one. */
+/** Finds what kubelet upgrades between two snapshots change on the nodes of the older snapshot. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { FleetUpgrade } from '#model/delta.ts'
@@ -19,7 +19,7 @@ const placeOf = (cluster: string, group: Subject) => JSON.stringify([cluster, gr
 const minorOf = (version: string | null) => featuresOf(version).minor ?? 0
 
 /**
- * Nodes that change alike are one entry.
+ * Nodes with the same changes are one entry.
  *
  * @param oldFile snapshot; it is read again only if NEW has a newer kubelet minor
  * @throws OperatorError
@@ -55,7 +55,7 @@ export async function fleetUpgrades(
   )
 }
 
-/** The newest kubelet of each place. */
+/** The newest kubelet version of each place. */
 function newestVersions(nodes: readonly AuditedNode[]): ReadonlyMap<string, string> {
   const newest = new Map<string, string>()
   for (const { cluster, identity } of nodes) {

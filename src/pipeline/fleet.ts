@@ -48,7 +48,7 @@ export interface LiveOptions {
   /** Clock for the times of records. Default: the machine's clock. */
   now?: () => Date
   onNodes?: CollectOptions['onNodes']
-  /** A cluster is about to be read. */
+  /** Called before a cluster is read. */
   onTarget?: (target: ClusterTarget) => void
   /** Objects of a cluster to read beside its nodes; default: all that an audit needs. */
   objects?: keyof typeof objectCollectors
@@ -77,7 +77,7 @@ export async function liveHeader({
   return header(region === null ? null : await ownAccount(region, signal), region, now)
 }
 
-/** As eksTargets, until the deadline. @throws OperatorError as liveFleet */
+/** Yields the targets of eksTargets until the deadline. @throws OperatorError as liveFleet */
 export const foundTargets = (options: LiveOptions): AsyncGenerator<ClusterTarget> =>
   untilAborted(eksTargets(options), options.signal)
 
@@ -151,7 +151,7 @@ export async function* savedFleet(
     )
       continue
     if (record.kind === 'Node' && !isSelectedNode(record, selection)) continue
-    // As live: objects without a node can be judged only if all nodes of the cluster are selected.
+    // As in a live fleet: objects without a node can be judged only if all nodes of the cluster are selected.
     if (
       record.kind === 'Objects' &&
       !selectsAllNodes(selection) &&
@@ -165,7 +165,7 @@ export async function* savedFleet(
 const isSelectedNode = (record: NodeRecord, selection: Selection) =>
   selectsAllNodes(selection) || selectsNode(selection, nodeIdentity(prune(record).node))
 
-/** For clusters without an account in the policy: the caller's account and the given region. */
+/** For clusters without an account in the policy: the caller's account, and the policy's first region or the SDK's. */
 async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
   const region = accounts[0]?.regions?.[0] ?? (await sdkRegion())
   return region === null
@@ -178,7 +178,7 @@ async function* readAll(
   options: LiveOptions,
 ): AsyncGenerator<SnapshotRecord> {
   const { policy, signal } = options
-  // One for all clusters of an account and region: the limits of SSM are theirs together.
+  // All clusters of an account and region share an inspector, because they share the limits of SSM.
   const inspectors = new Map<AwsPlace, Inspector>()
   const inspectorOf = (place: AwsPlace): Inspector => {
     const inspector = inspectors.get(place) ?? new Inspector(place, policy, signal)
@@ -225,7 +225,7 @@ export function collectOptionsOf(
   }
 }
 
-/** By its name in EKS: the context of a kubeconfig can have any name. */
+/** Uses the cluster's name in EKS: the context of a kubeconfig can have any name. */
 export function clusterInAws(
   record: ClusterRecord,
   { region, credentials }: AwsPlace,

@@ -22,7 +22,7 @@ export async function* merge<T>(
       } else if (event.result.done) pulled.delete(event.stream)
       else {
         yield event.result.value
-        // Only now: a value made ahead would take memory while the consumer works.
+        // Only now: a value requested earlier would take memory while the consumer works.
         pull(event.stream)
       }
     }
@@ -34,7 +34,7 @@ export async function* merge<T>(
   }
 }
 
-/** A further stream was opened (or there is none), or an open one has come on. */
+/** The source has opened a stream (or has ended), or an open stream has a result. */
 type Event<T> =
   | { opened: IteratorResult<AsyncIterable<T>> }
   | { stream: AsyncIterator<T>; result: IteratorResult<T> }

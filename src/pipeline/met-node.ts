@@ -3,7 +3,7 @@ import { bounded, nameLength } from '#judge/text.ts'
 import type { MetNode } from '#model/delta.ts'
 import type { AuditedNode } from '#model/report.ts'
 
-/** As findings name it. */
+/** Names the node as findings do. */
 export const metNode = ({ cluster, identity, coverage, errors }: AuditedNode): MetNode => ({
   cluster: bounded(cluster),
   name: bounded(identity.name, nameLength),

@@ -27,7 +27,7 @@ export async function* predict(
     if (read.kind !== 'Node') continue
     const input = nodeInput(prune(read))
     const name = `${input.cluster}/${input.node.metadata?.name}`
-    // As in an audit, only the first of two counts.
+    // As in an audit, only the first of two records of a node counts.
     if (seen.has(name)) continue
     seen.add(name)
     const now = input.at ?? takenAt

@@ -37,7 +37,7 @@ export interface PublicationContext {
   attach: Attach
 }
 
-/** For the text of the mail. */
+/** Unsubscribe addresses for the text of the mail. */
 export const unsubscribeAddresses = ({ unsubscribe: { url, mailto } }: ReportPolicy) =>
   [url, mailto].filter(address => address !== null)
 
@@ -57,11 +57,11 @@ export const audiencesOf = (
     })),
   )
 
-/** `report.html`, and `report.ko.html` beside it. */
+/** `report.html` for the first language, and for example `report.ko.html` for another. */
 const nameOf = ({ language, isFirst }: Audience, name: string) =>
   isFirst ? name : name.replace('.', `.${language}.`)
 
-/** One delivery per channel, those of the audiences last. Never throws: a failed delivery has an error. */
+/** Returns one delivery per channel, those of the audiences last. Never throws: a failed delivery has an error. */
 export async function publishReport(
   report: AuditReport,
   files: RenderedFile[],
@@ -93,7 +93,7 @@ interface Deliveries {
   sent: MailDelivery[]
 }
 
-/** What a mail leads to. */
+/** The report and the files that a mail shows or links to. */
 interface MailContent {
   report: AuditReport
   page: RenderedFile | undefined
@@ -118,7 +118,7 @@ async function sendToOwner(
   return { stored: [], sent: audience.channels.map(channel => notSent(channel, why)) }
 }
 
-/** For an audience with its own page. The page is published first, so that the mail can link to it. */
+/** Sends to an audience with a separate page. The page is published first, so that the mail can link to it. */
 async function sendWithPage(
   report: AuditReport,
   folder: string,

@@ -1,5 +1,5 @@
 /**
- * The nodes with the least headroom, read a second time at the end of reading: a first rate of growth within one run.
+ * Reads the nodes with the least headroom a second time, at the end of reading: a first rate of growth within one run.
  * Only `stats/summary` is requested, at the pace of the first reading.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,19 +20,19 @@ import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import { collectOptionsOf, type LiveOptions } from './fleet.ts'
 
-/** Between the two readings of a node, at least. */
+/** Minimum milliseconds between the two readings of a node. */
 const apartMs = 60_000
-/** Nodes with more headroom are far from eviction: they are not worth a minute. */
+/** Nodes with more headroom are far from eviction: they are not worth a minute's wait. */
 const mostHeadroomPercent = 15
-/** Share of the reading time that is left which waiting may take, at most. */
+/** Maximum share of the remaining reading time for waiting. */
 const waitingShare = 1 / 4
 
 export interface SecondReading {
-  /** A cluster of the run. */
+  /** Registers a cluster of the run. */
   expect(target: ClusterTarget): void
-  /** A node of the first reading. */
+  /** Registers a node of the first reading. */
   take(node: AuditedNode, object: KubernetesNode): void
-  /** Waits, and reads. @param isKnown its growth is known from earlier runs. @returns growth of the nodes that answered */
+  /** Waits, then reads. @param isKnown whether growth is known from earlier runs. @returns growth of the nodes that answered */
   read(isKnown: (node: AuditedNode) => boolean): Promise<Map<AuditedNode, NodeGrowth>>
 }
 
@@ -40,7 +40,7 @@ export interface SecondReadingOptions
   extends Pick<LiveOptions, 'policy' | 'selection' | 'signal' | 'now'> {
   /** Reading time that is left. */
   remainingMs: () => number
-  /** @param nodes 0: none has little headroom and unknown growth. @param waitMs null: no time is left for it */
+  /** @param nodes number to read again; 0: no node has little headroom and unknown growth. @param waitMs null: no time is left to wait */
   onWait?: (nodes: number, waitMs: number | null) => void
   /** Default: the machine's timer. It throws when the signal is aborted. */
   sleep?: (durationMs: number, signal: AbortSignal) => Promise<void>
@@ -97,7 +97,7 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
 const byHeadroom = (a: ReadingCandidate, b: ReadingCandidate): number =>
   a.headroomPercent - b.headroomPercent || byText(a.node.identity.name, b.node.identity.name)
 
-/** The least margin above a threshold of a disk, of that disk's capacity; null: unknown. */
+/** The smallest margin above a disk threshold, in percent of that disk's capacity; null: unknown. */
 function headroomOf({ prediction: { eviction, filesystems } }: AuditedNode): number | null {
   const percents = (eviction?.thresholds ?? []).flatMap(({ signal, margin }) => {
     const disk = signal === 'nodefs.available' ? filesystems.nodefs : filesystems.imagefs
@@ -133,7 +133,7 @@ async function readAgain(
   return growth
 }
 
-/** None in mode ssm: its nodes answer by a script, which reads far more than the disks. */
+/** Collectors of disk usage. None in mode ssm: nodes answer by a script there, which reads far more than the disks. */
 const collectorsIn = (policy: Policy, cluster: string): Collector[] =>
   collectorsOf[readModeOf(policy, cluster)].filter(({ answers }) =>
     answers.every(answer => answer === 'summary'),

@@ -5,7 +5,7 @@ import type { Selection } from '#model/selection.ts'
 
 const named = 10
 
-/** Errors of a cluster that leave nodes unknown; `isListBroken` is the same for a report. */
+/** Parts of a cluster whose errors leave nodes unknown. `isListBroken` is the same check for a report. */
 const listErrors = ['nodes', 'cluster', 'clusters']
 
 /** Whether all of the cluster's nodes are known. */
@@ -13,8 +13,8 @@ export const isListWhole = ({ errors }: Pick<ClusterRecord, 'errors'>): boolean 
   errors?.some(({ what }) => listErrors.includes(what)) !== true
 
 /**
- * A selected name that no node has is probably a typing error, so it is an error.
- * @param areListsWhole false: a list broke off, so a missing name may exist. The report shows the broken list
+ * A selected name that no node has is probably a typing error, so it is rejected.
+ * @param areListsWhole false: a list broke off, so a missing name might exist. The report shows the broken list
  * @throws OperatorError
  */
 export function rejectUnknownNames(

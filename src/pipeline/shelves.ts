@@ -13,12 +13,12 @@ export const embeddedMetricsName = embeddedMetrics.name
 /** The names that a policy may use. */
 export const policyTerms = { ruleIds, plannableFields: Object.keys(plannableFields), valueMistakes }
 
-/** Ids and families. */
+/** Ids and families of the rules. */
 export const ruleNames: readonly string[] = [
   ...new Set(rules.flatMap(({ id, family }) => [id, family])),
 ]
 
-/** Rules in full. @param name the rule of that id, else the rules of that family; undefined: every rule */
+/** Explains rules in full. @param name the rule of that id, else the rules of that family; undefined: every rule */
 export function explainedRules(name?: string): RuleExplanation[] {
   const rule = rules.find(({ id }) => id === name)
   if (rule) return [explanationOf(rule)]

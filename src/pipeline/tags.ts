@@ -12,7 +12,7 @@ export function tagsOf({ cluster, eks, nodegroups }: ClusterInput): ResourceTags
   return eks === null ? ofGroups : [{ cluster, nodegroup: null, tags: eks.tags ?? {} }, ...ofGroups]
 }
 
-/** Labels that the policy's owners name, of nodepools and of nodes without a group: those that all nodes of a nodepool have. */
+/** Labels that the policy's owners name. A nodepool has the labels that all its nodes have; a node without a group has its own. */
 export function openNodeLabels({ report: { owners } }: Policy) {
   const wanted = [...new Set(owners.flatMap(({ match }) => Object.keys(match.labels ?? {})))]
   const found = new Map<string, ResourceTags & { labels: Record<string, string> }>()

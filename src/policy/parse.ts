@@ -1,4 +1,4 @@
-/** highwater.yaml → Policy: all mistakes are named at once, with their place in the file. */
+/** Parses highwater.yaml into a Policy. One error names all mistakes, with their places. */
 
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import type * as z from 'zod'
@@ -11,7 +11,7 @@ import type { Policy } from '#model/policy.ts'
 
 /**
  * @param text  YAML (or JSON, which is YAML)
- * @param file  its name, for the messages
+ * @param file  the file's name, for the messages
  * @throws OperatorError
  */
 export function parsePolicy(text: string, file: string, terms: PolicyTerms): Policy {
@@ -19,7 +19,7 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
   if (Buffer.byteLength(text) > maxBytes)
     throw new OperatorError(`${file} has more than ${maxBytes} bytes: no policy is that long`)
   const lineCounter = new LineCounter()
-  // Its own check for keys that stand twice takes quadratic time.
+  // The parser's own check for duplicate keys takes quadratic time; `strangeKeys` checks instead.
   const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: false })
   const place = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset)
@@ -66,7 +66,7 @@ function policyOf({ alertPercent, ...rest }: z.output<ReturnType<typeof policySc
 
 type Issue = z.core.$ZodIssue
 
-/** Where the mistake is: at an unknown key; for a missing one, where its map begins. -1: the file as a whole. */
+/** The mistake's offset. Unknown key: the key. Missing key: the start of its map. -1: no place is known. */
 function offsetOf(document: ReturnType<typeof parseDocument>, issue: Issue): number {
   const at = issue.path.findLastIndex((_, index) =>
     isNode(document.getIn(issue.path.slice(0, index + 1), true)),
@@ -98,7 +98,7 @@ function wordsOf(issue: Issue, terms: PolicyTerms): string {
 
 const longestList = 20
 
-/** What a JSON Schema allows there. */
+/** The names that a JSON Schema allows at a path. */
 function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   let at = schema
   for (const step of path)
@@ -119,7 +119,7 @@ const memberOf = (value: unknown, key: string): object | undefined => {
 
 const prototypeKey = '__proto__'
 
-/** Keys that every JavaScript object has, which parsers drop silently, and keys that stand twice. */
+/** Finds `__proto__`, which parsers drop silently, and duplicate keys. */
 function* strangeKeys(
   value: unknown,
   path: readonly (string | number)[],
@@ -139,7 +139,7 @@ function* strangeKeys(
   }
 }
 
-/** @throws OperatorError for aliases that multiply without end */
+/** @throws OperatorError if aliases expand too often */
 function plain(document: ReturnType<typeof parseDocument>, file: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 })

@@ -1,4 +1,4 @@
-/** What a channel is: a place for the report's files, or a way for its mail. */
+/** A channel stores the report's files, or sends its mail. */
 import type { MailAttachment } from '#clients/mail.ts'
 import type { Delivery, RenderedFile, RenderedMail } from '#model/report.ts'
 
@@ -14,7 +14,7 @@ export type PublishedFile = RenderedFile | FileOnDisk
 export interface Channel {
   id: string
   /**
-   * Delivers every file and returns their place.
+   * Delivers every file. Returns the place of the files.
    * @param page the file that a link opens; default `report.html`
    * @throws Error with a message for people
    */
@@ -31,15 +31,15 @@ export type MailState = 'sent' | 'sent-before' | 'being-sent' | 'not-sent' | 'fa
 export interface MailDelivery extends Delivery {
   state: MailState
   messageId: string | null
-  /** Why the mail may arrive twice; null: it does not. */
+  /** Why the mail might arrive twice; null: it does not. */
   doubt: string | null
 }
 
 export interface MailChannel {
   id: string
   /**
-   * Recipients that get nothing, and why, for people; null: none known. Never throws. Absent:
-   * cannot be determined.
+   * Returns the recipients that get no mail, and why, for people; null: none known. Never throws.
+   * Absent: the channel cannot determine them.
    */
   undeliverable?(): Promise<string | null>
   /** Never throws. */

@@ -1,9 +1,9 @@
-/** Files to places. A channel that fails does not stop the others. */
+/** Delivers files to channels. A channel that fails does not stop the others. */
 import { messageOf } from '#model/error-message.ts'
 import type { Delivery } from '#model/report.ts'
 import type { Channel, PublishedFile } from './channel.ts'
 
-/** In the order of the channels. @param page the file that a link opens */
+/** Returns deliveries in the order of the channels. @param page the file that a link opens */
 export async function publish(
   files: PublishedFile[],
   channels: Channel[],
@@ -21,8 +21,8 @@ export async function publish(
 }
 
 /**
- * A channel that failed in one of two steps has failed: the first error and the first link are
- * kept.
+ * Merges two steps. A channel that failed in one of the steps has failed: the first error and the
+ * first link are kept.
  */
 export const mergeDeliveries = (earlier: Delivery[], later: Delivery[]): Delivery[] =>
   earlier.map((delivery, index) =>

@@ -26,14 +26,14 @@ export async function readDone(store: Store, runId: string): Promise<RunDone | n
     const done: unknown = JSON.parse(found.body.toString('utf8'))
     return isDone(done) ? done : null
   } catch {
-    // Not our format, or a later version: the run may not be done.
+    // The mark has another format or a later version: the run counts as not done.
     return null
   }
 }
 
 /**
- * Written last, when everything is delivered: from then on this run id publishes and mails nothing.
- * False: another delivery was first.
+ * Writes the mark last, after every delivery: from then on this run id publishes and mails nothing.
+ * Returns false if another delivery wrote the mark first.
  * @throws Error with a message for people if the store cannot be written
  */
 export async function markDone(

@@ -1,7 +1,7 @@
 /**
  * Sends once per run, however often and concurrently the run is delivered: a marker in the store is
  * created before and settled after sending. The marker of a killed delivery expires. If the store
- * cannot be read, the message is sent anyway, and the result says that it may arrive twice.
+ * cannot be read, the message is sent anyway, and the result says that it might arrive twice.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -10,10 +10,10 @@ import type { Store } from '#clients/store.ts'
 import { messageOf } from '#model/error-message.ts'
 
 export type SendOutcome =
-  /** `doubt`: why it may arrive twice; null: it does not. */
+  /** `doubt`: why the message might arrive twice; null: it does not. */
   | { state: 'sent'; messageId: string; doubt: string | null }
   | { state: 'sent-before'; messageId: string; at: string }
-  /** Sent by another delivery of the run; its marker expires at `until`. */
+  /** Another delivery of the run is sending; its marker expires at `until`. */
   | { state: 'being-sent'; until: string }
 
 export interface SendOnceOptions {
@@ -21,7 +21,7 @@ export interface SendOnceOptions {
   store: Store | null
   key: string
   now: () => Date
-  /** Longer than `send` can take. */
+  /** Milliseconds until the marker expires; longer than `send` can take. */
   leaseMs: number
 }
 
@@ -41,7 +41,7 @@ type Marker = z.infer<typeof markerShape>
 type Taken = { state: 'taken'; doubt: string | null }
 
 const rounds = 5
-// No lease is that long: a clock was wrong.
+// A marker with a longer lease was written with a wrong clock.
 const longestLeaseMs = 3_600_000
 
 /**
@@ -106,7 +106,7 @@ async function take(
   }
 }
 
-/** Records the result in the marker, if it is still ours. Returns why it could not, or null. */
+/** Records the result in the marker, if it is still ours. Returns why this failed, or null. */
 async function settle(
   { store, key, now }: SendOnceOptions,
   holder: string,
@@ -124,7 +124,7 @@ async function settle(
       const marker = parseMarker(found.body)
       if (marker?.holder !== holder)
         return 'another delivery of this run has taken over in the meantime'
-      // Also if the answer to our own write was lost.
+      // Our own earlier write had this result, but the answer to that write was lost.
       if (marker.state === end.state) return null
       if (await store.replace(key, settled, 'application/json', found.version)) return null
     }

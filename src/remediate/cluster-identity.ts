@@ -11,7 +11,7 @@ const namespace = z.object({
 })
 const namespaces = z.object({ items: z.array(namespace.nullable().catch(null)) })
 
-/** The UID of its namespace kube-system. @throws what the client throws, or an Error if the answer has none */
+/** The UID of the cluster's namespace kube-system. @throws what the client throws, or an Error if the answer has no UID */
 export async function clusterIdentity(
   kubernetes: Pick<KubernetesClient, 'getJson'>,
   options: Parameters<KubernetesClient['getJson']>[1],

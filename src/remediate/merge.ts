@@ -2,7 +2,7 @@ import { mapOf } from '#model/config-value.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { byText } from '#model/text-order.ts'
 
-/** RFC 7386: null takes a key away. Keys keep their places, new ones come last. */
+/** RFC 7386: null removes a key. Existing keys keep their order; new keys come last. */
 export function merged(target: RawObject, patch: RawObject): RawObject {
   const entries = new Map(Object.entries(target))
   for (const [key, value] of Object.entries(patch)) {
@@ -17,7 +17,7 @@ export function merged(target: RawObject, patch: RawObject): RawObject {
 export const mergedValue = (before: unknown, value: unknown): unknown =>
   isRawObject(value) ? merged(mapOf(before), value) : value
 
-/** What `merged` needs to make one of the other; maps key by key. */
+/** The patch by which `merged` turns `from` into `to`; maps are compared key by key. */
 export function patchBetween(from: RawObject, to: RawObject): RawObject {
   const patch: [string, unknown][] = []
   for (const [key, value] of Object.entries(to)) {
@@ -31,7 +31,7 @@ export function patchBetween(from: RawObject, to: RawObject): RawObject {
   return Object.fromEntries(patch)
 }
 
-/** Its leaves by path, `evictionHard.imagefs.available`, in the order of their names. */
+/** Leaves of a patch by path, such as `evictionHard.imagefs.available`, sorted by name. */
 export function leavesOf(patch: RawObject): [path: string, value: unknown][] {
   const leaves = Object.entries(patch).flatMap(([key, value]): [string, unknown][] =>
     isRawObject(value)

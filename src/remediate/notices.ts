@@ -33,7 +33,7 @@ const runForm = z.strictObject({
   approvedBy: z.array(z.string().min(1).max(2400)).min(1).max(5),
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
-  /** When it was noted; of a run that ended, when it ended. */
+  /** When the run was noted; for a run that ended, when it ended. */
   at: z.iso.datetime(),
 })
 const form = z.strictObject({
@@ -41,7 +41,7 @@ const form = z.strictObject({
   refused: z
     .array(z.strictObject({ key: z.string().min(1).max(keyMaxLength), at: z.iso.datetime() }))
     .max(refusedMax),
-  /** Refused by the last call, and not listed. */
+  /** Number of objects that the last call refused and the list leaves out. */
   refusedLeftOut: count,
   runs: z.array(runForm).max(runsMax),
 })
@@ -64,9 +64,9 @@ const claims: readonly [RegExp, string][] = [
 ]
 
 /**
- * Adds to the list in the store; the newest stay. A list without a valid seal is refused and begun anew.
+ * Adds to the list in the store, which keeps the newest. A list without a valid seal is refused and begun anew.
  * @param store of sealed objects
- * @param refused places, as `Unsealed` has them
+ * @param refused places of the refused objects, as in `Unsealed`
  * @throws what the store throws
  */
 export async function keepNotices(
@@ -89,7 +89,7 @@ export async function keepNotices(
   }
 }
 
-/** Not the moment at which an unchanged run was noted again. */
+/** The list without `at` of its runs: noting an unchanged run again is no change. */
 const canonical = (list: Notices): string =>
   JSON.stringify({ ...list, runs: list.runs.map(({ at: _at, ...run }) => run) })
 
@@ -155,7 +155,7 @@ function notedRun(run: RemediationRun, at: string): NotedRun {
   }
 }
 
-/** Places of refused objects that a report names already. */
+/** Places of refused objects that the list already contains, so a report names them. */
 export async function namedPlaces(store: Store): Promise<ReadonlySet<string>> {
   const { list } = await ownList(store)
   return new Set(list.refused.map(({ key }) => `${store.location}/${key}`))

@@ -1,4 +1,4 @@
-/** Undefined: it is no JSON. */
+/** Undefined: the text is no JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)

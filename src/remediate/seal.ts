@@ -1,6 +1,6 @@
 /**
- * Texts that carry a message authentication code, their seal, as their last member. It binds the text to its name, so a text that someone else
- * wrote, changed or moved is refused. A bucket that others may write is no authority by this: only the keys are.
+ * Texts whose last member is their seal, a message authentication code. The seal binds the text to its name, so a text that someone else
+ * wrote, changed or moved is refused. Write access to the bucket gives no authority: only the keys do.
  */
 import { resolve } from 'node:path'
 import type { MacKey } from '#clients/mac-key.ts'
@@ -8,17 +8,17 @@ import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { sha256 } from './plan/canonical.ts'
 
-/** `runs`: of the identity that changes nodes. `approvals`: of those who approve, and only checked by the other. */
+/** `runs`: key of the identity that changes nodes. `approvals`: key of the approvers, which the identity that changes nodes only uses to check seals. */
 export interface SealKeys {
   runs: MacKey
   approvals: MacKey
 }
 
-/** Something in a store that the identity that may write it did not seal. Nothing is done by it. */
+/** A stored object without a valid seal of the identity that may write it: never acted on. */
 export class Unsealed extends OperatorError {
-  /** Its location: the store's location, a slash, the key. */
+  /** The object's location: the store's location, a slash, the key. */
   readonly place: string
-  /** Of the object, as `Store.replace` takes it; null: it was not read by `sealedStore`. */
+  /** Version of the object, as `Store.replace` takes it; null: `sealedStore` did not read it. */
   version: string | null = null
 
   constructor(place: string, message: string) {
@@ -36,14 +36,14 @@ export async function sealedText(text: string, name: string, key: MacKey): Promi
   return `${text.slice(0, -2)},"seal":"${await key.mac(macInput(name, text))}"}\n`
 }
 
-/** The text without its seal, before that is checked. @throws Unsealed where it has none */
+/** Separates the text from its unchecked seal. @throws Unsealed if there is no seal */
 export function unsealedText(written: string, place: string): { text: string; mac: string } {
   const mac = seal.exec(written)?.[1]
   if (mac === undefined) throw unsealed(place)
   return { text: written.replace(seal, '}\n'), mac }
 }
 
-/** @param place where it lies, for people @throws Unsealed, or what the key throws */
+/** @param place where the text lies, for people @throws Unsealed, or what the key throws */
 export async function checkSeal(
   { text, mac }: { text: string; mac: string },
   name: string,
@@ -63,15 +63,15 @@ const unsealed = (place: string): Unsealed =>
   )
 
 /**
- * What a run goes by. Plans are named by their digest. A lease allows nothing: a forged one makes an apply wait. The report of a run is read by
+ * Objects that control a run. Plans are named by their digest. A lease allows nothing: a forged lease makes an apply wait. The report of a run is read by
  * people and other programs.
  */
 const isSealed = (key: string): boolean =>
   /^remediation\/(runs\/|begun\/|notices\.json$)/.test(key) && !key.endsWith('/report.json')
 
 /**
- * The same store, in which the journals of runs are sealed by the place where they lie. Its `read` throws `Unsealed`.
- * @param onUnsealed gets each of them, also where a caller goes on without the object
+ * The same store, but each journal of a run is sealed with the place where it lies. Its `read` throws `Unsealed`.
+ * @param onUnsealed called with each `Unsealed`, also if the caller goes on without the object
  */
 export function sealedStore(
   store: Store,

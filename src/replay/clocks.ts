@@ -10,7 +10,7 @@ import type { TimeBounds } from './image-gc/known-times.ts'
 /** From the start of the loops to the runtime's first answer, which starts the detection loop and the eviction manager. */
 export const modulesStartMs = 15_000
 
-/** The longest that a round without a deletion takes. Rounds of the real kubelet took 5 to 20 ms. */
+/** The longest time of a round without a deletion, in ms. Rounds of the real kubelet took 5 to 20 ms. */
 const roundMs = 20
 
 export interface Loop {
@@ -18,17 +18,17 @@ export interface Loop {
   periodMs: number
 }
 
-/** Bounds of round `index`; the first is 0. */
+/** Bounds of the start of round `index`; the first round has index 0. */
 export const roundOf = ({ start, periodMs }: Loop, index: number): TimeBounds => ({
   earliestMs: start.earliestMs + index * periodMs,
   latestMs: start.latestMs + index * (periodMs + roundMs),
 })
 
-/** Index of the last round that may have started by then; below 0: none. */
+/** Index of the last round that might have started by `ms`; negative: none. */
 export const lastRoundBy = ({ start, periodMs }: Loop, ms: number): number =>
   Math.floor((ms - start.earliestMs) / periodMs)
 
-/** Width of the interval in which a round at about that time starts. It grows by 5 s a day. */
+/** Width in ms of the interval in which a round starts at about `ms`. It grows by 5 s a day. */
 export function roundWidthMs(loop: Loop, ms: number): number {
   const { earliestMs, latestMs } = roundOf(loop, Math.max(0, lastRoundBy(loop, ms)))
   return latestMs - earliestMs

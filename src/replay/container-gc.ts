@@ -1,12 +1,12 @@
 /**
- * Container GC from what was read of a node: which dead containers, sandboxes and log directories its next passes remove.
+ * Container GC on a node as it was read: which dead containers, sandboxes and log directories its next passes remove.
  *
  * Replays       pkg/kubelet/container/container_gc.go  GarbageCollect, DeleteAllUnusedContainers, over the pass of container-gc/
  * Read at       1.24 to 1.37; alike in all
  * Kept exactly  a pod object in phase Succeeded or Failed is terminated; if it is being deleted or evicted, its content is removed too;
- *               a uid that no pod object has is deleted; a static pod goes by the uid that its mirror names
- * Left out      what the runtime cannot stop or remove; a pod that is being stopped at this moment counts by its phase;
- *               that a kubelet which has started since no longer knows whom it evicted
+ *               a uid without a pod object counts as deleted; a static pod has the uid that its mirror pod names
+ * Left out      what the runtime cannot stop or remove; a pod that is being stopped now counts by its phase;
+ *               that a restarted kubelet no longer knows which pods it evicted
  */
 
 import { containerGcPeriodMs } from '#facts/kubelet/periods.ts'
@@ -35,18 +35,18 @@ export interface ContainerGcEvidence {
 }
 
 export interface ContainerGcRemovals {
-  /** In upstream's order: containers, sandboxes, log directories. These go for certain. */
+  /** In upstream's order: containers, sandboxes, log directories. These are certainly removed. */
   removals: ContainerRemoval[]
-  /** Created at the same moment as others: some of these go, and any. */
+  /** Created at the same moment as others: upstream removes some of these, in no defined order. */
   possible: ContainerRemoval[]
 }
 
 export interface ContainerGcPrediction {
-  /** The passes of every minute, until now. */
+  /** Removals by the passes of every minute, until now. */
   periodic: ContainerGcRemovals
-  /** What these passes have removed since the evidence was read, of any kind, by id. Empty: no time has passed. */
+  /** Containers, sandboxes and log directories removed since the evidence was read, by id. Empty: no time has passed. */
   removedSince: RemovedContainers
-  /** The pass that eviction starts. */
+  /** Removals by the pass that eviction starts. */
   underEviction: ContainerGcRemovals
 }
 
@@ -117,7 +117,7 @@ export function predictContainerGc(evidence: ContainerGcEvidence): PredictedCont
   return { prediction, unknowns }
 }
 
-/** A pass comes every minute; its phase is unknown. `periodic`: what a pass right now would remove. */
+/** A pass runs every minute; its phase is unknown. `periodic`: what a pass now would remove. */
 function removedSince(
   periodic: ContainerGcRemovals,
   { readMs, nowMs }: ContainerGcEvidence,
@@ -144,7 +144,7 @@ const notKnown = (what: string): PredictedContainerGc => ({
   unknowns: [{ what, effect: 'which dead containers go is not known' }],
 })
 
-/** Null where the running kubelet could not have started with these flags. */
+/** Policy null: the running kubelet could not have started with these flags. */
 function policyOf(host: Host | null): { policy: ContainerGcPolicy | null; unknowns: Unknown[] } {
   const what = 'host.kubelet.commandLine'
   const commandLine = host?.kubelet?.commandLine

@@ -1,6 +1,6 @@
 /** The kubelet's uint64 counters, as JSON carries them. */
 
-/** They wrap when a subtraction goes below zero; above this no machine counts. */
+/** A counter wraps if a subtraction falls below zero. No machine has a real count above this. */
 const wrapsFrom = 2 ** 63
 const wrapsBy = 2 ** 64
 
@@ -10,7 +10,7 @@ export const countOf = (value: number | undefined): number | null =>
 
 /**
  * A counter of free amounts. Null: absent or not a count. A wrapped counter is negative, as upstream's int64(…).
- * The parser of JSON has rounded such a number to a multiple of 1024 or more: how far below zero is known only about, that it is so for certain.
+ * JSON parsing has rounded such a number to a multiple of 1024 or more: its sign is certain, its amount only approximate.
  */
 export const availableOf = (value: number | undefined): number | null => {
   const isWrapped =

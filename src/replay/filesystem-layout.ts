@@ -1,9 +1,9 @@
 /**
- * The filesystems that matter, as the kubelet sees them, and how they lie: one for all, or one of the runtime's own.
+ * The node's filesystems as the kubelet sees them, and their layout: one for all, or one of the runtime's own.
  *
  * Replays       pkg/kubelet/stats/provider.go HasDedicatedImageFs, which compares devices
  * Read at       1.24 to 1.37
- * Kept exactly  usedPercent is that of image GC
+ * Kept exactly  usedPercent is computed as in image GC
  *
  * The API does not show devices. If the node itself was not read, equal sizes make one filesystem likely, and unequal sizes make two
  * certain. Only CRI-O can split containers from images: there, sizes make no layout certain.
@@ -13,14 +13,14 @@ import type { FilesystemState, Filesystems } from '#model/prediction.ts'
 import { availableOf, countOf } from './counters.ts'
 import { usagePercentOf } from './image-gc/usage.ts'
 
-/** xfs allocates inodes dynamically, and the two samples are seconds apart. */
+/** Relative tolerances: xfs allocates inodes dynamically, and samples are seconds apart. */
 const inodesTolerance = 0.05
 const availableTolerance = 0.02
 
 /**
  * @param summary the body of /stats/summary
  * @param host data read on the node itself
- * @param runtime `containerd` keeps containers where it keeps images; null: unknown, and taken for containerd
+ * @param runtime `containerd` keeps containers and images together; null: unknown, treated as containerd
  */
 export function filesystemLayout(
   summary: Summary | null,
@@ -106,7 +106,7 @@ function layoutBySizes(nodefs: FilesystemState | null, imagefs: FilesystemState 
   }
 }
 
-/** Images alone may lie on their own disk: then containers are where nodefs is. */
+/** With CRI-O, images alone may have their own disk; then containers are on nodefs. */
 function layoutOfCrio(
   bySizes: Layout,
   nodefs: FilesystemState | null,

@@ -1,9 +1,9 @@
 /**
- * One round of image garbage collection, and one of eviction's: what they do with a node as it was read, in bounds where that leaves something open.
+ * One round of image GC, and one image deletion under eviction: what each does with the node as read. Open questions give bounds.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  GarbageCollect, DeleteUnusedImages
  * Read at       1.24 to 1.37
- * Kept exactly  age goes before space, and what it frees is not counted; a round without a capacity still deletes by age
+ * Kept exactly  deletion by age runs before deletion for space, and its bytes are not counted as freed; a round without a capacity still deletes by age
  * Bounded       what deletions by age free before the kubelet reads the statistics: a layer takes at most 3.5 times its packed size
  */
 import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
@@ -33,7 +33,7 @@ import {
 } from './image-gc/usage.ts'
 import type { Kubelet } from './kubelet.ts'
 
-/** A prediction, and what keeps it from being exact. */
+/** A prediction, and the unknowns that keep it from being exact. */
 export interface Predicted<Prediction> {
   prediction: Prediction
   unknowns: Unknown[]
@@ -49,7 +49,7 @@ const notKnown: Freed = { freedBytes: null, reachesLow: null, shortfallBytes: nu
 const nothingFreed: Freed = { freedBytes: 0, reachesLow: true, shortfallBytes: 0 }
 
 /**
- * @param imagefs as the round reads it; null: not observed
+ * @param imagefs the statistics that the round reads; null: not observed
  * @param images null: not read; results that depend on them are null
  */
 export function predictImageGc(
@@ -124,7 +124,7 @@ export function predictImageGc(
   return { prediction, unknowns }
 }
 
-/** What the round counts as freed if it has to free anything between the two. Null: perhaps it frees nothing. */
+/** What the round counts as freed if the bytes to free lie between the two. `leastBytes` null: the round might free none. */
 function freedWithin(
   images: PreparedImages,
   outcomes: Outcomes,
@@ -139,7 +139,7 @@ function freedWithin(
   return isSame ? { ...most, shortfallBytes: most.reachesLow === true ? 0 : null } : notKnown
 }
 
-/** Bytes that deletions by age free at most: packed and unpacked layers. */
+/** The most bytes that deletions by age free: packed and unpacked layers. */
 const mostFreedByAge = ({ images }: PreparedImages, outcomes: Outcomes): number =>
   images.reduce((total, { sizeBytes }, place) => {
     if (!has(outcomes, place, mayGoByAge)) return total
@@ -147,8 +147,8 @@ const mostFreedByAge = ({ images }: PreparedImages, outcomes: Outcomes): number 
   }, 0)
 
 /**
- * An image that goes for space unless images go by age is certain if it then goes by age itself: it alone may, or it is old for
- * certain.
+ * Deletion by age can make a certain deletion for space unnecessary. The image is still deleted for certain in two cases:
+ * age can delete no other image, or the image is certainly old.
  */
 function keepCertain(
   { atMs, images, columns }: PreparedImages,
@@ -167,7 +167,7 @@ function keepCertain(
   }
 }
 
-/** What the round frees for space after deletions by age have freed so much. Null: it may free nothing. */
+/** Bytes that the round frees for space after deletions by age freed `freedBytes`. Null: it might free none. */
 function leastToFree(
   { highThresholdPercent, lowThresholdPercent }: ImageGcPolicy,
   { capacityBytes, availableBytes }: ImageFsUsage,
@@ -193,7 +193,7 @@ const diskAfterAge: Unknown = {
     'they may free enough space that the round deletes fewer images or none: such deletions are possible, not certain',
 }
 
-/** What eviction deletes when it reclaims images: all that may go, however full the disk is, and with image GC switched off too. */
+/** What eviction deletes when it reclaims images: all that may be deleted, however full the disk is, even with image GC off. */
 export function predictDeleteUnusedImages(
   { minimumAgeMs }: ImageGcPolicy,
   images: PreparedImages,
@@ -212,7 +212,7 @@ export function predictDeleteUnusedImages(
   }
 }
 
-/** Null: no image goes by age. */
+/** Null: no image is deleted by age. */
 function ageLimitOf(
   { maximumAgeMs }: ImageGcPolicy,
   { atMs, kubeletStart }: PreparedImages,

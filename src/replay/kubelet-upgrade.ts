@@ -1,6 +1,6 @@
 /**
- * What another kubelet minor changes on a node: whether it starts with the files and flags there, its settings, and the order of
- * eviction.
+ * What another kubelet minor changes on a node: whether it starts with the node's files and flags, its settings, and the eviction
+ * order.
  */
 import { type Gate, gateHistory, isFixedOn, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
@@ -17,7 +17,7 @@ import { predictNextStart } from './configuration/next-start.ts'
 import { evictionConfigOf, rankingsOf } from './eviction/prediction.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
 
-/** The input of a node on which that kubelet runs. */
+/** The same input, with that kubelet version. */
 export const withKubelet = (input: NodeInput, kubeletVersion: string): NodeInput => ({
   ...input,
   node: {
@@ -59,7 +59,7 @@ function changedOrders(before: PreparedNode, after: PreparedNode): Signal[] | nu
     .map(([signal]) => signal)
 }
 
-/** The order of eviction as text, by signal. */
+/** The eviction order as text, by signal. */
 function orders(node: PreparedNode): ReadonlyMap<Signal, string> | null {
   const { configuration } = node.input
   const config = configuration && evictionConfigOf(configuration.fields, node)
@@ -77,7 +77,7 @@ function orders(node: PreparedNode): ReadonlyMap<Signal, string> | null {
 
 const sandboxFlag = 'pod-infra-container-image'
 
-/** Upstream: cmd/kubelet/app/options/options.go AddFlags. Removed in 1.35; an unknown flag ends the kubelet. */
+/** Flags that the new minor removed (in 1.35). An unknown flag ends the kubelet. Upstream: cmd/kubelet/app/options/options.go AddFlags. */
 const removedFlags = (commandLine: readonly string[], to: string): string[] =>
   featuresOf(to).has('sandboxImageFlagRemoved') && flagValue(commandLine, sandboxFlag) !== null
     ? [`failed to parse kubelet flag: unknown flag: --${sandboxFlag}`]
@@ -97,7 +97,7 @@ function changedSettings(
   })
 }
 
-/** Gates that the replay, or a user, may care about are all those of the kubelet. */
+/** All gates of the kubelet are compared: the replay, or a user, might depend on any of them. */
 function changedGates({ features, input }: PreparedNode, to: string): ChangedSetting[] {
   const gates = input.configuration?.fields.featureGates ?? null
   const later = featuresOf(to)

@@ -1,4 +1,4 @@
-/** The kubelet whose decisions are replayed: what its version does, with the feature gates that its configuration switches. */
+/** The kubelet whose decisions are replayed: the behavior of its version, with the feature gates that its configuration sets. */
 import type { Gate } from '#facts/kubelet/feature-gates.ts'
 import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
@@ -10,7 +10,7 @@ export interface Kubelet {
 
 /**
  * @param kubeletVersion as the node reports it; null: the newest rules
- * @param featureGates what the configuration sets, AllAlpha and AllBeta among them; null: every gate at its default
+ * @param featureGates gates in the configuration, including AllAlpha and AllBeta; null: every gate at its default
  */
 export function kubeletOf(
   kubeletVersion: string | null,

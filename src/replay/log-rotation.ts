@@ -1,11 +1,11 @@
 /**
- * Container log rotation: what one pass makes of a container's log files, and what they may take on the disk.
+ * Container log rotation: what one pass does with a container's log files, and how much disk space they can take.
  *
  * Replays       pkg/kubelet/logs/container_log_manager.go  NewContainerLogManager, parseMaxSize, rotateLogs, processContainer, rotateLog,
  *                                                          filterUnusedLogs, removeExcessLogs, compressLog, rotateLatestLog
- * Read at       1.24 to 1.37; alike in all but the workers and the interval, which can be set since 1.30
- * Kept exactly  only running containers; at the size is enough; sizes by AsInt64, so `1.5Gi` is refused and a negative one turns rotation off;
- *               the oldest by name are removed before the newest is compressed and the log is rotated; leftovers only go with a rotation
+ * Read at       1.24 to 1.37; alike except for workers and interval, which can be set since 1.30
+ * Kept exactly  only running containers; a size equal to the limit rotates; sizes by AsInt64: `1.5Gi` is refused, a negative size turns rotation off;
+ *               the oldest by name are removed before the newest is compressed and the log is rotated; leftovers are removed only with a rotation
  * Left out      files that cannot be read, written or removed; how small gzip makes a file
  */
 import { messageOf } from '#model/error-message.ts'
@@ -14,7 +14,7 @@ import { asInt64, parseQuantity } from '#model/quantity.ts'
 
 export interface LogFile {
   name: string
-  /** Null: not known, as of a file that was compressed. A log of unknown size is left as it is. */
+  /** Null: not known, as for a compressed file. A log of unknown size is not rotated. */
   sizeBytes: number | null
 }
 
@@ -24,7 +24,7 @@ export interface LogRotatePolicy {
   maxFiles: number
 }
 
-/** `message` is upstream's text: the kubelet would not start. */
+/** The kubelet would not start. `message` is upstream's text. */
 class LogRotationError extends Error {}
 
 /** @throws LogRotationError: upstream's text, without the prefix of the caller. Upstream: NewContainerLogManager. */
@@ -43,14 +43,14 @@ export function parseLogRotatePolicy(maxSize: string, maxFiles: number): LogRota
 export const isRotationOn = ({ maxSizeBytes }: LogRotatePolicy): boolean => maxSizeBytes >= 0n
 
 export interface LogRotationPass {
-  /** The path or name of the log that is written to. */
+  /** The path or name of the log that the container writes to. */
   log: string
-  /** Files of this container instance, by their names; others are not touched. */
+  /** Files of this container instance, by name. Other files are not touched. */
   files: readonly LogFile[]
   isRunning: boolean
   /** The node's local time, as upstream writes it: `20250304-050607`. */
   timestamp: string
-  /** The runtime cannot open a new log. */
+  /** True: the runtime cannot open a new log. */
   reopenFails?: boolean
 }
 
@@ -72,7 +72,7 @@ function processContainer(
 ): void {
   const { log, timestamp, reopenFails = false } = pass
   const current = files.get(log) ?? { name: log, sizeBytes: 0 }
-  // For a missing log the runtime is first asked to reopen it.
+  // If the log is missing, the runtime is first asked to reopen it.
   if (!files.has(log) && reopenFails) return
   files.set(log, current)
   if (current.sizeBytes === null || current.sizeBytes < maxSizeBytes) return
@@ -88,7 +88,7 @@ function processContainer(
   files.set(log, { name: log, sizeBytes: 0 })
 }
 
-/** The rotated files that are in use, oldest first; the others are removed. */
+/** The rotated files in use, oldest first. The other rotated files are removed. */
 function filterUnusedLogs(log: string, files: Files): string[] {
   const rotated = [...files.keys()].filter(name => name.startsWith(`${log}.`)).sort()
   const isInUse = (name: string) =>
@@ -99,7 +99,7 @@ function filterUnusedLogs(log: string, files: Files): string[] {
   return inUse
 }
 
-/** Beside the log and its newest rotated file, that will come now, at most `maxFiles` − 2 stay. */
+/** Keeps at most `maxFiles` − 2 files, beside the log and the rotated file that this pass adds. */
 function removeExcessLogs(rotated: string[], maxFiles: number, files: Files): string[] {
   const excess = Math.max(rotated.length - (maxFiles - 2), 0)
   for (const name of rotated.slice(0, excess)) files.delete(name)

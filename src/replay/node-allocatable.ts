@@ -1,13 +1,13 @@
 /**
- * Node allocatable: resources for pods, and what the kubelet reserves.
+ * Node allocatable: the resources for pods, and the resources that the kubelet reserves.
  *
  * Replays       pkg/kubelet/cm/node_container_manager_linux.go  GetNodeAllocatableReservation, getNodeAllocatableAbsolute, validateNodeAllocatable
  *               pkg/kubelet/cm/helpers.go            hardEvictionReservation
  *               pkg/kubelet/nodestatus/setters.go    MachineInfo
  *               pkg/kubelet/cadvisor/util.go         CapacityFromMachineInfo, EphemeralStorageCapacityFromFsInfo
- * Read at       1.24 to 1.37; the format of ephemeral-storage changes in 1.37, the text of over-reservation in 1.30
+ * Read at       1.24 to 1.37; the format of ephemeral-storage changes in 1.37, the over-reservation text in 1.30
  * Kept exactly  only hard memory.available and nodefs.available are reserved, percentages of capacity in float32; the cgroup of all pods is not
- *               held by what eviction reserves; huge pages come off memory; nothing is below 0; which format a difference is printed in
+ *               limited by the eviction reservation; huge pages reduce memory; no amount is below 0; the printed format of a difference
  * Left out      pid; what device plugins offer; --experimental-allocatable-ignore-eviction
  */
 
@@ -36,7 +36,7 @@ import {
 export interface Machine {
   cpuCores: number
   memoryBytes: number
-  /** Of nodefs, as it was when the kubelet started; null where the kubelet does not isolate local storage. */
+  /** Capacity of nodefs when the kubelet started; null: the kubelet does not isolate local storage. */
   ephemeralStorageBytes: number | null
   /** Bytes of huge pages, by resource name: `hugepages-2Mi`. */
   hugePages: ReadonlyMap<string, number | bigint>
@@ -48,24 +48,24 @@ export type AllocatableConfiguration = Pick<KubeletConfiguration, ReservingField
   Required<Pick<KubeletConfiguration, 'maxPods' | 'podsPerCore'>>
 
 export interface NodeAllocatable {
-  /** Kept from scheduling; only what is not 0. */
+  /** Resources withheld from scheduling; only amounts other than 0. */
   reservation: ResourceList
-  /** What the cgroup of all pods is held to. */
+  /** Limits of the cgroup of all pods. */
   podsCgroupLimit: ResourceList
-  /** The node's status. */
+  /** `capacity` and `allocatable` as in the node's status. */
   capacity: ResourceList
   allocatable: ResourceList
-  /** Resources with more reserved than the capacity: the kubelet would not start. */
+  /** Resources whose reservation exceeds the capacity: the kubelet would not start. */
   overReserved: string[]
 }
 
-/** Why the kubelet would not start, as upstream says it. */
+/** Why the kubelet would not start, in upstream's words. */
 export interface Refusal {
   field: 'reservedSystemCPUs' | 'kubeReserved' | 'systemReserved' | 'evictionHard'
   message: string
 }
 
-/** @returns a refusal where the kubelet cannot read what is reserved */
+/** @returns a refusal if the kubelet cannot parse a reservation */
 export function nodeAllocatable(
   machine: Machine,
   configuration: AllocatableConfiguration,
@@ -105,7 +105,7 @@ export function nodeAllocatable(
 
 type ReservedAmounts = Reservations & { evictionHard: Threshold[] }
 
-/** In upstream's order: the first that cannot be read is named. */
+/** Parsed in upstream's order, so the first malformed reservation is named. */
 function reservedBy(
   configuration: AllocatableConfiguration,
   features: KubeletFeatures,
@@ -194,7 +194,7 @@ const plus = (sum: Quantity, added: Quantity | undefined): Quantity =>
 const less = (amount: Quantity, taken: Quantity | undefined): Quantity =>
   taken ? addQuantities(amount, negative(taken)) : amount
 
-/** Only for additions: the value as a double is not negated. */
+/** Only for additions: `safeInteger` is dropped, not negated. */
 const negative = (amount: Quantity): Quantity => ({
   ...amount,
   unscaled: -amount.unscaled,
@@ -205,9 +205,9 @@ const negative = (amount: Quantity): Quantity => ({
 const notBelowZero = (amount: Quantity): Quantity => (signOf(amount) < 0 ? zero : amount)
 
 /**
- * What the kubelet says when it does not start because more is reserved than there is; null where it starts.
+ * The kubelet's error if it does not start because the reservation exceeds the capacity; null: it starts.
  *
- * Upstream prints the numbers as Go prints any struct. Of one that is no int64 that shows an address in memory; here stands the quantity.
+ * Upstream prints quantities as Go structs. A quantity that is no int64 would show a memory address; this text shows the quantity.
  */
 export function overReservationError(
   { overReserved, reservation, capacity }: NodeAllocatable,

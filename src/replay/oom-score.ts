@@ -1,13 +1,13 @@
 /**
- * OOM scores: whom the Linux kernel kills first where memory runs out.
+ * OOM scores: which containers the Linux kernel kills first if memory runs out.
  *
  * Replays       pkg/kubelet/qos/policy.go   GetContainerOOMScoreAdjust
  *               pkg/kubelet/qos/helpers.go  minRegularContainerMemory, remainingPodMemReqPerContainer
  *               component-helpers/resource/helpers.go  AggregateContainerRequests
- * Read at       1.24 to 1.37; sidecars since 1.32, a pod's own requests by their gate, no negative share since 1.37
- * Kept exactly  integer division, cut toward zero, of int64 that wraps; 3 is the least and 999 the most of a Burstable container
- * Left out      requests in a resize (the alpha of 1.27 to 1.31, and the allocated ones after it); memory of DRA claims (alpha);
- *               sidecars with their gate off, which such an API server refuses
+ * Read at       1.24 to 1.37; sidecars since 1.32, pod-level requests if their gate is on, no negative share since 1.37
+ * Kept exactly  integer division, truncated toward zero, of int64 that wraps; a Burstable container gets 3 to 999
+ * Left out      requests during a resize (alpha in 1.27 to 1.31, allocated requests after that); memory of DRA claims (alpha);
+ *               sidecars with their gate off, which the API server then refuses
  */
 import type { OomScore } from '#model/prediction.ts'
 import {
@@ -31,7 +31,7 @@ const noMemory = binaryQuantity(0)
  * The OOM scores of all containers, init containers last.
  *
  * @param memoryCapacityBytes the machine's memory, `node.status.capacity.memory`
- * @returns null where that is no number of bytes
+ * @returns null if `memoryCapacityBytes` is not a number of bytes
  */
 export function oomScores(
   pod: Pod,
@@ -51,7 +51,7 @@ export function oomScores(
   }))
 }
 
-/** What is the same for all containers of a pod is computed once. */
+/** Computes once what is the same for all containers of a pod. Returns the score by container. */
 function getContainerOomScoreAdjust(
   pod: Pod,
   qos: QosClass,
@@ -68,7 +68,7 @@ function getContainerOomScoreAdjust(
     1000 - Number(int64(1000n * (request + share)) / memoryCapacity)
   return container => {
     const own = scoreOf(memoryRequest(container))
-    // A regular container that says it restarts always is none of the sidecars, but is killed no earlier than the last of its kind either.
+    // `isSidecar` also covers a regular container with restartPolicy Always: its score is not above that of the smallest regular one.
     const score =
       container.isSidecar && leastOfRegular !== null ? Math.min(own, scoreOf(leastOfRegular)) : own
     if (score < 1000 + guaranteedOomScoreAdj) return 1000 + guaranteedOomScoreAdj
@@ -78,7 +78,7 @@ function getContainerOomScoreAdjust(
 
 const int64 = (value: bigint): bigint => BigInt.asIntN(64, value)
 
-/** Static and mirror pods are critical whatever their priority, but node-critical only by the class. Upstream: pkg/kubelet/types/pod_update.go */
+/** Static and mirror pods are critical at any priority, but node-critical only by class. Upstream: pkg/kubelet/types/pod_update.go */
 const isNodeCriticalPod = (pod: Pod): boolean =>
   pod.priorityClassName === 'system-node-critical' && isCriticalPod(pod)
 
@@ -86,7 +86,7 @@ const memoryRequest = ({ requests }: PodContainer): bigint => bytesOf(requests.g
 
 const bytesOf = (memory: Quantity | undefined): bigint => (memory ? quantityValue(memory) : 0n)
 
-/** Null: no regular container, which no API server takes. */
+/** Null: no regular container. API servers refuse such a pod. */
 const minRegularContainerMemory = ({ containers }: Pod): bigint | null =>
   containers
     .map(memoryRequest)
@@ -95,7 +95,7 @@ const minRegularContainerMemory = ({ containers }: Pod): bigint | null =>
       null,
     )
 
-/** Each container's share of the pod-level request that no container requests. */
+/** Each container's share of the pod-level request beyond the containers' own requests. */
 function remainingPodMemReqPerContainer(pod: Pod, kubelet: Kubelet): bigint {
   const requested = kubelet.isGateOn('PodLevelResources')
     ? pod.resources?.requests.get('memory')
@@ -107,7 +107,7 @@ function remainingPodMemReqPerContainer(pod: Pod, kubelet: Kubelet): bigint {
   return remaining / count
 }
 
-/** All containers and sidecars together, or what the hungriest moment of the init containers takes. Upstream: AggregateContainerRequests. */
+/** The sum of containers and sidecars, or the highest need of the init containers. Upstream: AggregateContainerRequests. */
 function aggregateContainerMemory({ containers, initContainers }: Pod): bigint {
   let total = containers.reduce((sum, { requests }) => sumOf(sum, requests.get('memory')), noMemory)
   let sidecars = noMemory

@@ -1,7 +1,7 @@
 /**
- * What a node should offer to pods by its capacity and its running configuration, beside what it reports.
+ * What a node should offer to pods by its capacity and its running configuration, compared with what it reports.
  *
- * Replays       nothing more than node-allocatable.ts does: the capacity of the node's status stands for the machine
+ * Replays       only node-allocatable.ts, with the capacity of the node's status as the machine's
  * Left out      resources of device plugins, volume drivers and others
  */
 
@@ -20,16 +20,16 @@ import {
 import type { ResourceList } from './pods/pod.ts'
 
 export interface PredictedAllocatable {
-  /** Null: not known, or refused. */
+  /** Null: not known, or the configuration is refused. */
   allocatable: AllocatablePrediction | null
-  /** Resources for which the node reports another amount, or none. */
+  /** Resources for which the node reports another amount, or no amount. */
   differing: string[]
-  /** Upstream's texts where a kubelet would not start with this configuration. */
+  /** Upstream's errors if a kubelet would not start with this configuration. */
   refusals: string[]
   unknowns: Unknown[]
 }
 
-/** @param node the Node object; @param configuration the running or a proposed one */
+/** @param node the Node object; @param configuration the running or a proposed configuration */
 export function predictAllocatable(
   { status }: KubernetesNode,
   configuration: KubeletConfiguration,
@@ -86,7 +86,7 @@ function refusalText({ field, message }: Refusal, features: KubeletFeatures): st
   return flag === undefined ? message : `${flag} value failed to parse: ${message}`
 }
 
-/** configz always shows both; a record written by hand may leave them at their defaults. Null where one is no whole number. */
+/** configz always shows both limits; a hand-written record may omit them to use the defaults. Null: one is not a whole number. */
 function podLimits(
   configuration: KubeletConfiguration,
 ): { maxPods: number; podsPerCore: number } | null {
@@ -101,7 +101,7 @@ const isWhole = (value: number | undefined): value is number => Number.isSafeInt
 
 type AllocatableAmounts = Readonly<Record<string, string | undefined>>
 
-/** Null where cpu, memory or anything else of the machine cannot be read. */
+/** Null: cpu, memory or another capacity cannot be parsed. */
 function machineOf(capacity: AllocatableAmounts | undefined): Machine | null {
   const cpuCores = countOf(capacity?.cpu)
   const memoryBytes = countOf(capacity?.memory)
@@ -119,7 +119,7 @@ function machineOf(capacity: AllocatableAmounts | undefined): Machine | null {
   return { cpuCores, memoryBytes, ephemeralStorageBytes, hugePages }
 }
 
-/** A whole number that is not negative. */
+/** Null: not a whole number, or negative. */
 function countOf(text: string | undefined): number | null {
   const count = quantityOf(text)?.safeInteger ?? null
   return count !== null && count >= 0 ? count : null
@@ -134,7 +134,7 @@ function quantityOf(text: string | undefined): Quantity | null {
   }
 }
 
-/** Null where the node's own amounts cannot be read. */
+/** Null: the amounts that the node reports cannot be parsed. */
 function differences(
   predicted: ResourceList,
   reported: AllocatableAmounts | undefined,

@@ -47,7 +47,7 @@ export function predictTimeline(
     images: timelineImages(node, dead, expiring),
     freedBy: freedByOf(listedImages(node), imageSpaceOf(node)),
     deadContainers: [...dead].filter(id => !expiring.has(id)).length,
-    // If the start is unknown, it was long ago: what is too old goes in the first round.
+    // An unknown start counts as long ago: the first round deletes images above the maximum age.
     beganGcMs: node.kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY,
     gcLoopStart: widthMs < imageGcPeriodMs ? node.kubeletStart : null,
     conditions: reportedNow(node),
@@ -71,7 +71,7 @@ const assumptions: readonly Unknown[] = [
   },
 ]
 
-/** Width of the interval of a round of image GC. Infinite: the start of the kubelet is unknown. */
+/** Width in ms of the interval of an image GC round. Infinite: the kubelet's start is unknown. */
 const gcRoundWidthMs = ({ kubeletStart, atMs }: PreparedNode): number =>
   kubeletStart === null
     ? Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-/** A node's record, read once. Any number of configurations can be replayed on it. */
+/** A node's record, parsed once. Any number of configurations can be replayed on the result. */
 
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
@@ -37,7 +37,7 @@ export interface PreparedNode {
   features: KubeletFeatures
   kubelet: Kubelet
   operatingSystem: 'linux' | 'windows'
-  /** RFC 3339: the moment that is predicted. */
+  /** The predicted moment, as RFC 3339. */
   at: string
   atMs: number
   /** When the record was read. */
@@ -50,23 +50,23 @@ export interface PreparedNode {
   layout: DiskLayout | null
   reported: Readonly<Partial<Record<NodeCondition, ReportedCondition>>>
   observations: Observations
-  /** Signals that the kubelet sees and this record does not. */
+  /** Whether the kubelet observes the signal but this record does not contain it. */
   isUnobserved(signal: Signal): boolean
   /** What is known of each image. */
   imageEvidence: NodeImages
   containerGc: PredictedContainerGc
-  /** What container GC has removed between the reading and that moment. */
+  /** Containers that container GC has removed between the reading and the predicted moment. */
   removedSince: RemovedContainers
-  /** For a round of image GC. */
+  /** The images for a round of image GC. */
   images: PreparedImages
-  /** After eviction has removed these containers. */
+  /** The images after eviction has removed these containers. */
   imagesWithout(containers: RemovedContainers): PreparedImages
-  /** All of the record; null: they were not read. */
+  /** All pods of the record; null: not read. */
   pods: readonly Pod[] | null
   /** The pods that the eviction manager considers. */
   activePods: readonly Pod[]
   podStats: PodStatsIndex
-  /** Computed on first use. */
+  /** Computed on first use for each signal. */
   ranking(signal: Signal): readonly PodRank[]
   rankedPods(signal: Signal): RankedPod[]
   overLimits(): readonly StorageLimitExceeded[]
@@ -78,8 +78,8 @@ const sharedDisk: DiskLayout = { dedicatedImageFs: false, splitContainerImageFs:
 
 /**
  * @param takenAt the snapshot's time, for a record without its own
- * @param at the moment to predict; null: the record's own
- * @param asRead the input before its configuration was changed: what was read under it stays what it was
+ * @param at the moment to predict; null: the record's own time
+ * @param asRead the input before its configuration was changed. Facts read under the old configuration stay as they were.
  */
 export function prepareNode(
   input: NodeInput,
@@ -166,7 +166,7 @@ function victimsAmong(
   disks: DiskLayout,
   kubelet: Kubelet,
 ): Pick<PreparedNode, 'ranking' | 'rankedPods' | 'overLimits'> {
-  // Upstream has no order among equals: written by name they are the same bytes, however they were listed.
+  // Upstream does not order equal pods. Sorting by name makes the output independent of the listed order.
   const named = memoized((_: 'all') => pods.toSorted(byName))
   const ranked = memoized((signal: Signal) =>
     rankPods(signal, named('all'), podStats, disks, kubelet),
@@ -185,11 +185,11 @@ function victimsAmong(
   }
 }
 
-/** Dead containers that container GC may or may not remove. */
+/** Dead containers that container GC possibly removes. */
 const perhapsRemoved = (ids: string[], earliestMs: number, latestMs: number): RemovedContainers =>
   new Map(ids.map(id => [id, { isSure: false, removal: { earliestMs, latestMs } }]))
 
-/** A container that both may remove, and one surely does, is gone. */
+/** A container in both maps is certainly removed if one of them is certain. */
 function bothRemoved(since: RemovedContainers, now: RemovedContainers): RemovedContainers {
   const removed = new Map(now)
   for (const [id, before] of since) {
@@ -202,7 +202,7 @@ function bothRemoved(since: RemovedContainers, now: RemovedContainers): RemovedC
 const byName = (a: Pod, b: Pod): number =>
   byText(a.namespace, b.namespace) || byText(a.name, b.name)
 
-/** Signals of one resource on one disk rank alike: it is enough to rank once. */
+/** Signals of one resource on one disk rank pods alike, so one ranking serves both. */
 function alikeSignal(signal: Signal, isOneDisk: boolean): Signal {
   const resource = resourceOf(signal)
   if (resource === 'memory') return 'memory.available'

@@ -47,7 +47,7 @@ import { predictTimeline } from './predict-timeline.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
 
 /**
- * Never throws: what is not known is null in the answer, and named in its `unknowns`.
+ * Never throws. Unknown values are null in the prediction and listed in its `unknowns`.
  *
  * @param takenAt the snapshot's time, for a record without its own
  */
@@ -140,11 +140,11 @@ function evictionOf(
   }
 }
 
-/** A configuration read once, to be replayed on any number of nodes of that version. */
+/** A configuration parsed once, to be replayed on any number of nodes of that version. */
 export interface Settings {
-  /** Null: its fields cannot be read. */
+  /** Null: the image GC fields cannot be parsed. */
   imageGc: ImageGcPolicy | null
-  /** Upstream's text where the maps would not parse. */
+  /** A text: upstream's error, because the eviction maps do not parse. */
   eviction: EvictionConfig | string
 }
 
@@ -153,7 +153,7 @@ export const settingsOf = (configuration: KubeletConfiguration, node: PreparedNo
   eviction: evictionConfigOf(configuration, node),
 })
 
-/** Image GC and one pass of the eviction manager, each from what was read: what another setting is compared by. */
+/** Image GC and one eviction pass, each from the node as read. Comparisons of settings use this. */
 export function predictPass(
   node: PreparedNode,
   { imageGc, eviction }: Settings,
@@ -177,7 +177,7 @@ export function predictPass(
   }
 }
 
-/** What collecting garbage for eviction would remove: dead containers first, and then the images that only they used. */
+/** What garbage collection for eviction would remove: dead containers, then the images that only those containers used. */
 function collectableOf(
   node: PreparedNode,
   imageGc: ImageGcPolicy | null,
@@ -185,7 +185,7 @@ function collectableOf(
   unknowns: Unknown[],
 ): Collectable {
   const removed = removedContainers(node, containers)
-  // Log directories of deleted pods go with the containers.
+  // Log directories of deleted pods are removed together with the containers.
   const isContainerFree =
     containers !== null &&
     [...containers.underEviction.removals, ...containers.underEviction.possible].every(
@@ -213,7 +213,7 @@ function collectableOf(
   }
 }
 
-/** If the runtime or the flags of container GC were not read, any dead container may be removed, and none for certain. */
+/** If the runtime or the flags of container GC were not read, every dead container is possibly removed, and none certainly. */
 function removedContainers(
   node: PreparedNode,
   containers: ContainerGcPrediction | null,
@@ -281,7 +281,7 @@ function nameUnobserved({ filesystems, summary }: PreparedNode, unknowns: Unknow
   }
 }
 
-/** Upstream takes an absent statistic for 0. One that is there and makes no sense is no statistic at all. */
+/** Upstream takes an absent statistic as 0. A malformed statistic counts as not observed. */
 function imageGcFilesystem({ summary, filesystems }: PreparedNode): FilesystemState | null {
   const stats = summary?.node?.runtime?.imageFs
   const isMalformed = (given: number | undefined, parsed: number | null) =>

@@ -1,10 +1,10 @@
 /**
- * What a configuration reserves for the system and for Kubernetes, read as the kubelet reads it when it starts.
+ * Reservations for the system and for Kubernetes, parsed as the kubelet parses them at its start.
  *
  * Replays       cmd/kubelet/app/server.go  parseResourceList, getReservedCPUs, run;  k8s.io/utils/cpuset Parse
  * Read at       1.24 to 1.37; the errors' context since 1.27, whole milli-cores since 1.37
- * Kept exactly  the texts; reserved CPUs replace both reservations of cpu, by their number
- * Left out      whether the reserved CPUs are online; of several errors in one map the first by key is named, upstream names any
+ * Kept exactly  the texts; the number of reserved CPUs replaces both reservations of cpu
+ * Left out      whether the reserved CPUs are online; of several errors in one map this returns the first by key, upstream any
  */
 
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
@@ -16,7 +16,7 @@ import type { ResourceList } from './pods/pod.ts'
 
 const reservableResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 
-/** `message` is upstream's text: the kubelet would not start. */
+/** The kubelet would not start. `message` is upstream's text. */
 class ReservationError extends Error {}
 
 /** @throws ReservationError, QuantityError: upstream's text, without the prefix of the caller */
@@ -52,7 +52,7 @@ function parseReservation(resource: string, text: string, features: KubeletFeatu
   }
 }
 
-/** Half a milli-core is rounded up, after what is below a micro-core was. Upstream: SetMilli of ScaledValue(Micro), int64 that wraps. */
+/** Rounds up to micro-cores, then half a milli-core up. Upstream: SetMilli of ScaledValue(Micro), int64 that wraps. */
 function inMilliCores(cpu: Quantity): Quantity {
   const microCores = milliValue({
     ...cpu,
@@ -73,7 +73,7 @@ type ReservationConfiguration = Pick<
   'kubeReserved' | 'systemReserved' | 'reservedSystemCPUs'
 >
 
-/** Both maps as they count, before they are parsed. @throws ReservationError, NumberError: upstream's text */
+/** Both maps with reserved CPUs applied, not yet parsed. @throws ReservationError, NumberError: upstream's text */
 export function reservationsAsWritten(configuration: ReservationConfiguration): {
   kubeReserved: StringMap
   systemReserved: StringMap
@@ -85,7 +85,7 @@ export function reservationsAsWritten(configuration: ReservationConfiguration): 
   return { kubeReserved: others, systemReserved: { ...systemReserved, cpu: String(reservedCpus) } }
 }
 
-/** The number of CPUs in a list like `0-3,8`, each once. */
+/** The number of distinct CPUs in a list like `0-3,8`. */
 function cpuSetSize(list: string): bigint {
   const ranges = list.split(',').map(parseRange)
   let size = 0n

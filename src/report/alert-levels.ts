@@ -1,7 +1,7 @@
 /**
- * The disk use above which an alert is useful, for each cohort of nodes by its own thresholds: only
- * after image GC could have run, and for eviction only after its threshold is met. If nodes of a
- * cohort differ, the highest level counts.
+ * The disk use above which an alert is useful, for each cohort of nodes. Alerts fire only after
+ * image GC could have run, or after the eviction threshold is met. If nodes of a cohort differ, the
+ * highest level counts.
  */
 
 import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
@@ -11,32 +11,32 @@ import { cohortsOf, evictionOf, variantsOf } from './views/cohorts.ts'
 
 export interface AlertLevels {
   cluster: string
-  /** Null: nodes without a group, by name. */
+  /** Null: the nodes have no group, and `names` selects them. */
   group: Subject | null
   names: string[]
-  /** Null: image GC is off, or unknown on all nodes. */
+  /** Null: image GC is off or unknown on all nodes, or the alert level is 100 %. */
   imageGcUsedPercent: {
-    /** The alert fires above this use. Never below the high threshold. */
+    /** Used percent above which the alert fires. Never below the high threshold. */
     alertAt: number
-    /** Used is 100 − floor(available %): image GC starts just above high − 1. */
+    /** Image GC starts just above high − 1, because used is 100 − floor(available %). */
     startsAbove: number
     isAfterEviction: boolean
   } | null
   evictions: { signal: string; on: string[]; limit: { percent: number } | { bytes: number } }[]
-  /** Where images are stored, as far as the AMI determines it. */
+  /** Mount points that can hold images, by AMI family and layout. */
   imagefs: string[]
   /**
-   * Null: equal on all nodes of the group. Else the nodes are selected by whether they have a
-   * separate mount for images.
+   * Null: all nodes have the same layout, or the nodes have no group. Else nodes are selected by
+   * whether they have a separate mount for images.
    */
   layout: { id: 'shared' | 'imagefs'; ownMounts: string[] } | null
-  /** Nodes with other settings than most of the group. */
+  /** Number of nodes whose settings differ from those of the largest variant. */
   differing: number
 }
 
 /**
- * Margin above the high threshold of image GC: the default policy's growth within one GC period
- * (assumedGrowthPercent).
+ * Margin above the high threshold of image GC, in percentage points. The default policy assumes
+ * this growth within one GC period (assumedGrowthPercent).
  */
 const marginPercent = 2
 const namedAtOnce = 200
@@ -58,7 +58,7 @@ export function alertLevels(nodes: AuditedNode[]): AlertLevels[] {
     ({ identity: { owner, operatingSystem } }) =>
       owner !== 'fargate' && operatingSystem === 'linux',
   )
-  // A group with two minors is two cohorts, and one label.
+  // A group with two kubelet minors has two cohorts but one label, so its cohorts are joined.
   const byGroup = Map.groupBy(
     cohortsOf(judged).flatMap(({ members }) => members),
     ({ cluster, identity: { group } }) =>
@@ -77,8 +77,8 @@ const isShared = (node: AuditedNode) => layoutOf(node) === 'shared'
 const isApart = (node: AuditedNode) => layoutOf(node) !== null && !isShared(node)
 
 /**
- * Nodes of one group can have one or two disks: each layout is judged separately. Nodes with
- * unknown layout count with the known ones.
+ * Nodes of one group can have one or two disks. If both occur, each layout is judged separately.
+ * Nodes with an unknown layout are then judged with the one-disk nodes.
  */
 function byLayout(members: AuditedNode[]): { members: AuditedNode[]; isMixed: boolean }[] {
   const isMixed = members.some(isShared) && members.some(isApart)
@@ -89,7 +89,7 @@ function byLayout(members: AuditedNode[]): { members: AuditedNode[]; isMixed: bo
   }))
 }
 
-/** Nodes without a group are named one by one. */
+/** A group is one chunk. Rules name nodes without a group, so these are split into chunks. */
 function chunked(members: AuditedNode[]): AuditedNode[][] {
   if (members[0]?.identity.group.kind !== 'Node') return [members]
   return Array.from({ length: Math.ceil(members.length / namedAtOnce) }, (_, index) =>
@@ -113,7 +113,7 @@ function levelsOf(members: AuditedNode[], isMixed: boolean): AlertLevels {
     imageGcUsedPercent: imageGcLevel(members),
     evictions: evictionLevels(members, { 'nodefs.available': nodefs, 'imagefs.available': images }),
     imagefs: images,
-    // Nodes without a group are named, so they need no further label.
+    // Rules select nodes without a group by name, so these nodes need no layout.
     layout:
       isMixed && identity.group.kind !== 'Node'
         ? { id: isOneDisk ? 'shared' : 'imagefs', ownMounts }
@@ -132,13 +132,13 @@ function imageGcLevel(members: AuditedNode[]): AlertLevels['imageGcUsedPercent']
   const between = Math.min(high + marginPercent, (high + evictionAt) / 2)
   const alertAt = Math.round(Math.max(high, between) * 10) / 10
   const startsAbove = startsAboveUsedPercent(high)
-  // Use never exceeds this level.
+  // Disk use never exceeds 100 %, so such an alert could not fire.
   return alertAt >= 100
     ? null
     : { alertAt, startsAbove, isAfterEviction: evictionAt <= startsAbove }
 }
 
-/** The use at which a hard threshold on the image or node filesystem (if they are one) is met. */
+/** Used percent at which a hard threshold of the image filesystem is met first; 100 if none is. */
 function evictionUsedPercent(node: AuditedNode): number {
   const { filesystems } = node.prediction
   const capacity = filesystems.imagefs?.capacityBytes
@@ -159,7 +159,7 @@ function evictionLevels(
   mountsOf: Record<string, string[]>,
 ): AlertLevels['evictions'] {
   return Object.entries(mountsOf).flatMap(([signal, on]): AlertLevels['evictions'] => {
-    // A node without this threshold never evicts for it.
+    // A node without this threshold never evicts for this signal.
     const found = members.flatMap(node => {
       const eviction = evictionOf(node)
       const threshold = eviction?.thresholds.find(

@@ -1,6 +1,6 @@
 /**
- * Findings by what ends them: one setting, or one event. A default of the vendor that is the same
- * everywhere is one decision for the fleet.
+ * Groups findings by cause: one setting or one event. A vendor default that is the same everywhere
+ * is one decision for the fleet.
  */
 import type { Cause, CauseKind, CausePlace, CauseSetting, Family, Finding } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
@@ -13,7 +13,7 @@ export interface FoundCause extends Omit<Cause, 'findings'> {
   findings: Finding[]
 }
 
-/** The fields of a family's own fixes, by prefix: a fix is completed with fields that must fit. */
+/** Prefixes of a family's own fields. Its fixes can contain further fields that must fit these. */
 const fieldsOfFamily: Partial<Record<Family, readonly string[]>> = {
   'image-gc': ['imageGC', 'imageM'],
   eviction: ['eviction'],
@@ -21,15 +21,15 @@ const fieldsOfFamily: Partial<Record<Family, readonly string[]>> = {
   logs: ['containerLog'],
 }
 
-/** Fields that are set together: one decision. */
+/** Fields that are set together. Each list counts as one setting. */
 const together = [
   ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'],
   ['kubeReserved', 'systemReserved', 'enforceNodeAllocatable'],
 ]
 
 /**
- * Rules whose findings are consequences of another rule's finding on the same nodes. `isByFix`: only
- * if that finding has fields to set.
+ * By rule: the rules whose findings on the same nodes are consequences of this rule's finding.
+ * `isByFix`: only if this rule's finding has fields to set.
  */
 const consequences: Record<string, { rules: readonly string[]; isByFix: boolean }> = {
   'eviction-due': {
@@ -46,7 +46,7 @@ const consequences: Record<string, { rules: readonly string[]; isByFix: boolean 
   'memory-cgroup-leak': { rules: ['cgroup-v1'], isByFix: false },
 }
 
-/** Worst first; each finding is in one. */
+/** The causes of all findings, worst first. Each finding belongs to one cause. */
 export function causesOf({
   document: { findings },
   nodes,
@@ -87,7 +87,7 @@ function nodesByName(nodes: AuditedNode[]): NodeOf {
   return (cluster, name) => byName.get(JSON.stringify([cluster, name]))
 }
 
-/** The finding that this one follows from; itself if none. @param roots of the same cluster */
+/** The root that a finding follows from, or the finding itself. @param roots of the same cluster */
 function rootOf(finding: Finding, roots: readonly Finding[]): Finding {
   const root = roots.find(other => {
     const follows = consequences[other.rule]
@@ -100,7 +100,7 @@ function rootOf(finding: Finding, roots: readonly Finding[]): Finding {
   return root ?? finding
 }
 
-/** Whether every node of a finding is a node of another; of truncated samples that is unknown. */
+/** Whether `other` samples every node of a finding. False if the finding's sample is truncated. */
 const isWithin = ({ nodes }: Finding, other: Finding) =>
   nodes.sample.length === nodes.count &&
   nodes.count > 0 &&
@@ -119,7 +119,7 @@ function keyOf(
   fieldOfRule: ReadonlyMap<string, string>,
   nodeOf: NodeOf,
 ): [CauseKind, ...(string | boolean)[]] {
-  // On Auto Mode a fix is text for the NodeClass: the field is that of the same rule elsewhere.
+  // On Auto Mode a fix is NodeClass text. Its field comes from findings of the same rule elsewhere.
   const isDurable = finding.fix.durable.length > 0
   const field = primaryField(finding) ?? (isDurable ? fieldOfRule.get(finding.rule) : undefined)
   if (field === undefined || field === null) return ['event', finding.rule]
@@ -127,7 +127,7 @@ function keyOf(
   return ['setting', field, isDefault(finding, field, nodeOf)]
 }
 
-/** Whether the nodes run the kubelet's default of the field. */
+/** Whether the finding's first node runs the kubelet's default of the field. */
 function isDefault({ cluster, nodes }: Finding, field: string, nodeOf: NodeOf): boolean {
   const node = nodeOf(cluster, nodes.sample[0] ?? '')
   const setting = node?.prediction.settings.imageGC?.find(one => one.field === field)
@@ -151,7 +151,7 @@ function causeOf(findings: Finding[], nodeOf: NodeOf): FoundCause {
   }
 }
 
-/** Nodes of each subject, counted once; findings on objects of a cluster have none. */
+/** The clusters of the findings. Each node of a subject counts once; objects have no nodes. */
 function placesOf(findings: Finding[]): CausePlace[] {
   const byCluster = Map.groupBy(findings, ({ cluster }) => cluster)
   return [...byCluster].map(([cluster, own]) => {
@@ -173,7 +173,7 @@ function nodeCount(findings: Finding[]): number {
   return isWhole ? names.size : Math.max(names.size, ...findings.map(({ nodes }) => nodes.count))
 }
 
-/** What changes on the nodes, the values of most nodes first: entries of maps that run so are left out. */
+/** The settings to change. Values of most nodes come first; values that run now are left out. */
 function settingsOf(findings: Finding[], nodeOf: NodeOf): CauseSetting[] {
   const fields = ownFields(findings[0]!)
   const found = findings.flatMap(finding => {
@@ -216,7 +216,7 @@ function settingsOf(findings: Finding[], nodeOf: NodeOf): CauseSetting[] {
 
 const weight = (ones: { count: number }[]) => ones.reduce((sum, { count }) => sum + count, 0)
 
-/** The fields of a finding's own fix and those that are set with them. */
+/** The primary field of a finding's fix, with the fields that are set together with it. */
 function ownFields(finding: Finding): string[] {
   const field = primaryField(finding)
   if (field === null) return []
@@ -232,7 +232,7 @@ function entriesOf(field: string, value: unknown): { path: string; value: string
   }))
 }
 
-/** As far as the report has it; undefined: unknown, null: not set. */
+/** The running value of a field, as text. Undefined: the report does not have it; null: not set. */
 function running(path: string, { prediction }: AuditedNode): string | null | undefined {
   const setting = prediction.settings.imageGC?.find(({ field }) => field === path)
   if (setting !== undefined) return setting.value
@@ -242,6 +242,6 @@ function running(path: string, { prediction }: AuditedNode): string | null | und
   return thresholds.find(one => one.hard && one.signal === signal)?.value ?? null
 }
 
-/** As `findings.json` has them. */
+/** The causes as in `findings.json`, which lists the ids of their findings. */
 export const causeRecords = (causes: FoundCause[]): Cause[] =>
   causes.map(({ findings, ...cause }) => ({ ...cause, findings: findings.map(({ id }) => id) }))

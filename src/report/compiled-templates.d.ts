@@ -2,9 +2,9 @@
 import type { PageView } from './view.ts'
 import type { MailView } from './views/mail.ts'
 
-/** templates/report.hbs with its partials. */
+/** Renders templates/report.hbs with its partials. */
 export function renderPage(view: PageView): string
-/** templates/email.hbs with its partials. */
+/** Renders templates/email.hbs with its partials. */
 export function renderMailHtml(view: MailView): string
-/** templates/email.txt.hbs: nothing is escaped, lines are not wrapped yet. */
+/** Renders templates/email.txt.hbs. The text is not escaped, and its lines are not wrapped yet. */
 export function renderMailText(view: MailView): string

@@ -1,16 +1,16 @@
-/** What an output format is: a pure way from the report to the text of one file. */
+/** An output format: a pure function from the report to the text of one file. */
 import type { FormatId } from '#model/format-id.ts'
 import type { AuditReport } from '#model/report.ts'
 
 export interface Format {
-  /** As `--format` names it. */
+  /** The value of `--format` that selects this format. */
   id: FormatId
-  /** The name of the file it becomes. */
+  /** The name of the written file. */
   name: string
   contentType: string
   /**
-   * Why this report cannot be written in this format, for people; null: it can. Absent: it always
-   * can.
+   * Returns why this report cannot be written in this format, as text for people. Null: the report
+   * can be written. Absent: every report can be written.
    */
   unfit?(report: AuditReport): string | null
   render(report: AuditReport): string

@@ -9,17 +9,17 @@ import { mailBrief } from './views/mail-brief.ts'
 export { hasNews } from './views/mail-changes.ts'
 export { reportLink } from './views/mail-remainder.ts'
 
-/** Gmail clips mails above about 102 KB; a mail that is read in the morning is far smaller. */
+/** A mail should be far smaller than about 102 KB, above which Gmail clips it. */
 const htmlLimitBytes = 60_000
 /**
- * Shares of the usual length of foreign texts, tried in order until the mail fits. It always fits
- * with the last.
+ * Foreign texts are cut to these shares of their usual length. The shares are tried in order until
+ * the mail fits; it always fits with the last share.
  */
 const shares = [1, 0.5, 0.2]
 const textColumns = 78
 const toEverybody: MailOptions = { owner: null, unsubscribe: [], language: english }
 
-/** Commands stay on one line of the text, so that they can be copied: `wrapText` breaks at spaces. */
+/** Writes commands with no-break spaces, so that `wrapText` keeps each on one line for copying. */
 const unbroken = (view: MailView): MailView => ({
   ...view,
   causes: view.causes && {
@@ -35,7 +35,7 @@ const withoutBreaks = <T extends { commands: string[] }>(cause: T): T => ({
 })
 
 /**
- * @param deliveries results of the channels so far: the mail leads to the first link that
+ * @param deliveries results of the channels so far; the mail links to the first address that
  * `reportLink` accepts
  */
 export function renderMail(

@@ -3,12 +3,12 @@
  * Digit groups are the same in every language.
  */
 
-/** The words in numbers. */
+/** The words and separators of a language in its numbers. */
 export interface NumberWords {
   unknown: string
-  /** After the number, including the space if there is one. */
+  /** Text after the number, with its leading space if the language has one. */
   durations: Record<DurationUnit, string>
-  /** Between the two units of a duration. */
+  /** Separator between the two units of a duration. */
   between: string
 }
 
@@ -83,7 +83,7 @@ export const {
 function bytesText(bytes: number): string {
   let size = Math.abs(bytes)
   let unit = 0
-  // 1,023.96 would be written as 1024.0, so the next unit is used.
+  // 1,023.96 would round to 1024.0, so the next unit is used.
   while (unit < byteUnits.length - 1 && (unit === 0 ? size >= 1024 : size >= 1023.95)) {
     size /= 1024
     unit += 1

@@ -16,7 +16,7 @@ export function originText(
   )
 }
 
-/** What removed a default, after "lost": `by evictionHard of the file /etc/…`. */
+/** What removed a default, as text that follows "lost": `by evictionHard of the file /etc/…`. */
 export function loserText(
   { source, certainty, path }: ThresholdOrigin,
   { words: { origin }, fold }: Language,

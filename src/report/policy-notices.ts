@@ -1,4 +1,4 @@
-/** What in the policy needs care: waivers, and findings without an owner. */
+/** Policy notices for the user: waivers that need attention, and findings without an owner. */
 import type { WaiverNotice } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from './languages/language.ts'

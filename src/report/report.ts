@@ -1,10 +1,10 @@
-/** Runs the formats: one file each, in the order of the list. */
+/** Renders a report in each requested format: one file per format, in the order of the list. */
 import type { AuditReport, Delivery, RenderedFile } from '#model/report.ts'
 import type { Format } from './format.ts'
 
 export interface Rendered {
   files: RenderedFile[]
-  /** Formats that could not be written for this report, as deliveries. */
+  /** Formats that cannot show this report, as failed deliveries. */
   unfit: Delivery[]
 }
 

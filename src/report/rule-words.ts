@@ -5,7 +5,7 @@ import { type Language, sourceTag } from './languages/language.ts'
 
 interface Title {
   title: string
-  /** The finding's own English title, if the language has only the rule's usual one. */
+  /** The finding's English title, if the language has only the rule's usual title. */
   ownTitle: string | null
 }
 
@@ -34,7 +34,7 @@ export function titlesOf(
   }
 }
 
-/** `docsTag`: as `sourceTag`, if the language does not have the rule and its English texts are shown. */
+/** `docsTag`: the `sourceTag` if English texts are shown, as the language lacks the rule; else null. */
 export function docsIn(
   language: Language,
   { rule, docs }: Pick<Finding, 'rule' | 'docs'>,
@@ -45,7 +45,7 @@ export function docsIn(
   return { title, why, fix, sources: docs.sources, docsTag }
 }
 
-/** The first sentence of the fix; in English at most the part before a colon or semicolon. */
+/** The first sentence of the fix. In English, a colon or semicolon also ends the sentence. */
 export function firstAdvice(finding: Pick<Finding, 'rule' | 'docs'>, language: Language): string {
   const { fix } = docsIn(language, finding)
   const sentence =

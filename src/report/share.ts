@@ -1,5 +1,5 @@
 /**
- * The part of a report that belongs to one owner. Unread nodes that may belong to the owner are
+ * The part of a report that belongs to one owner. Unread nodes that might belong to the owner are
  * included.
  */
 
@@ -21,9 +21,9 @@ import type { AuditedNode, AuditReport, ReportedTrend, RunBefore } from '#model/
 import type { Subject } from '#model/subject.ts'
 
 /**
- * The owner's nodes, findings, changes and clusters; coverage, outcomes and grade cover only the
- * owner's part. Findings on a whole cluster or its objects, and its garbage, belong to the owner
- * unless ownership is by nodegroup, label or namespace. What `others` own is left out. Null: nothing in this run belongs to the owner.
+ * Returns the owner's nodes, findings, changes and clusters; coverage, outcomes and grade cover
+ * only these. Findings and garbage of a whole cluster or its objects are included, unless the
+ * owner matches by nodegroup, label or namespace. `others` keep what they own. Null: nothing left.
  */
 export function shareOf(
   report: AuditReport,
@@ -79,7 +79,7 @@ export function shareOf(
       waived,
       unknowns: document.unknowns.filter(isTheirs),
       notAudited,
-      // The policy does not belong to an owner.
+      // Waivers belong to the policy, not to an owner.
       waiverNotices: undefined,
       delta: idsOf(document.delta, ids),
     },
@@ -98,7 +98,7 @@ export function ownerlessFindings(
   return report.document.findings.filter(finding => !all.some(({ isTheirs }) => isTheirs(finding)))
 }
 
-/** Whether something on a subject, or on a node of an unknown group, belongs to the owner. */
+/** `isTheirs`: the subject belongs to the owner. `mayBeTheirs`: the node does, or might. */
 function owning(report: AuditReport, owns: Ownership): Pick<Share, 'isTheirs' | 'mayBeTheirs'> {
   const groups = new Map(
     report.nodes.map(({ cluster, identity: { name, group } }) => [nodeKey(cluster, name), group]),
@@ -136,7 +136,7 @@ function beforePart(before: RunBefore, share: Share): RunBefore {
       notAudited: before.closed.notAudited.filter(mayBeTheirs),
     },
     hidden: before.hidden.filter(isTheirs),
-    // The groups of removed nodes are not stored.
+    // Groups of absent clusters are not stored, so only owners of the whole cluster see these.
     absent: before.absent.filter(({ cluster }) => isWhole(cluster)),
     returned: before.returned.filter(({ id }) => ids.has(id)),
     unread: before.unread.filter(mayBeTheirs),
@@ -148,16 +148,16 @@ interface Share {
   mayBeTheirs(of: { cluster: string; node: string | null }): boolean
   isWhole(cluster: string): boolean
   clusters: ReadonlySet<string>
-  /** All of them belong to the owner. */
+  /** Clusters whose nodes and findings all belong to the owner. */
   undivided: ReadonlySet<string>
   open: string[]
   waived: string[]
-  /** The owner's findings, with waived and ended ones. */
+  /** Ids of the owner's findings: open, waived and ended. */
   ids: ReadonlySet<string>
 }
 
 /**
- * The group of a removed node is unknown, so the node is listed for owners of the whole cluster.
+ * The group of a removed node is unknown, so only owners of the whole cluster see the node.
  */
 function deltaOf(
   delta: Delta,
@@ -188,8 +188,8 @@ function deltaOf(
 }
 
 /**
- * Grades and counts of a whole cluster go to owners of the whole cluster; other owners get those of
- * their groups. Null: none is known.
+ * Owners of the whole cluster get its grades and counts. Other owners get only the values of their
+ * groups. Null: no group belongs to the owner.
  */
 function trendPart({ cluster, points }: ReportedTrend, owns: Ownership): ReportedTrend | null {
   const isTheirs = ({ kind, name }: GroupPoint) =>
@@ -225,9 +225,9 @@ function ownership(
 }
 
 interface Ownership {
-  /** Whether nodes of a group, or an object, belong to the owner; null: the whole cluster does. */
+  /** Whether a group of nodes or an object belongs to the owner. Null `subject`: the cluster. */
   group(cluster: string, subject: Subject | null): boolean
-  /** Whether a part of the cluster belongs to the owner. True if its nodes or tags are unknown. */
+  /** Whether part of a cluster might belong to the owner. True if nodes or tags are unknown. */
   someOf(cluster: string): boolean
 }
 
@@ -255,7 +255,7 @@ function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownershi
     }
     return isEach(match.tags, found)
   }
-  // Parts of a fleet that are read apart give an entry each for a nodepool in both.
+  // A nodepool that is in two separately read parts of the fleet has an entry from each part.
   const labelled = Map.groupBy(tags, ({ cluster, nodegroup, group }) =>
     JSON.stringify([cluster, group?.kind ?? 'Nodegroup', group?.name ?? nodegroup]),
   )
@@ -325,14 +325,14 @@ function partOf(cluster: ClusterResult, part: SharePart): ClusterResult {
     ...(isWhole && cluster.coverage.clusterGc && { clusterGc: cluster.coverage.clusterGc }),
   }
   const ofNodes = outcomesOf(own)
-  // Outcomes of cluster rules count in addition to those of nodes.
+  // Outcomes of cluster rules are the cluster's outcomes minus those of all its nodes.
   const outcomes = isWhole
     ? combined(ofNodes, combined(cluster.outcomes, outcomesOf(all), -1))
     : ofNodes
   const open = part.findings
     .filter(finding => finding.cluster === name)
     .map(({ severity, subject, nodes }) => ({ severity, nodes: concernedBy(subject, nodes, own) }))
-  // If the cluster has no grade because too little was read, a part has a grade only if it is bad.
+  // If too little was read to grade the cluster, its part has a grade only if that grade is bad.
   return {
     ...cluster,
     coverage,
@@ -359,7 +359,7 @@ function combined(a: OutcomeCounts, b: OutcomeCounts, sign: 1 | -1 = 1): Outcome
 }
 
 /**
- * A finding names its first nodes. The others are of the same group, so the count stays correct.
+ * The nodes of a finding. Nodes beyond its sample are taken from the owner's nodes of its group.
  */
 function concernedBy(
   subject: Subject,

@@ -1,4 +1,4 @@
-/** Short texts for lists of findings: bounded, one line each, to be escaped by each format. */
+/** Short texts for lists of findings: one bounded line each. Each format escapes them itself. */
 
 import type { Finding, NotAudited, Severity, UnknownOutcome } from '#model/finding.ts'
 import { severities } from '#model/finding.ts'
@@ -14,10 +14,10 @@ const limits = { name: 253, line: 1000, evidence: 24, commands: 12, names: 20 }
 export const nameText = (text: string) => shownLine(withoutNoncharacters(text), limits.name)
 export const lineText = (text: string) => shownLine(withoutNoncharacters(text), limits.line)
 
-/** Not allowed in XML and YAML. */
+/** Replaces characters that XML and YAML do not allow. */
 const withoutNoncharacters = (text: string) => text.replace(/[\ufffe\uffff]/g, '\ufffd')
 
-/** Room for the mark of a cut text. */
+/** Characters reserved for the mark of a cut text. */
 const markRoom = 48
 
 /** One line of at most `limit` characters, mark included, never empty. */
@@ -40,7 +40,7 @@ export function nodesText(
   return `${counted(count, 'node').replace('\u00a0', ' ')}: ${names.join(', ')}${names.length > 0 && more !== '' ? ',' : ''}${more}`
 }
 
-/** One line each; further evidence is counted. */
+/** One line for each piece of evidence; a last line counts the rest. */
 export function evidenceLines({ evidence }: Pick<Finding, 'evidence'>): string[] {
   const lines = evidence
     .slice(0, limits.evidence)
@@ -49,7 +49,7 @@ export function evidenceLines({ evidence }: Pick<Finding, 'evidence'>): string[]
   return more > 0 ? [...lines, `and ${more} more`] : lines
 }
 
-/** The rule's advice, the fields to set, the commands. */
+/** Lines with the rule's advice, the fields to set and the commands. */
 export function fixLines({
   fix: { config, commands },
   docs,
@@ -67,10 +67,10 @@ export function fixLines({
   ]
 }
 
-/** The rule for nodes whose kubelet evicts now. */
+/** The rule that reports nodes whose kubelet evicts now. */
 const evictingRule = 'eviction-due'
 
-/** By severity; within a severity, evictions of this moment first. */
+/** Orders by severity. Within a severity, nodes that evict now come first. */
 export const mostUrgentFirst = (
   a: Pick<Finding, 'severity' | 'rule'>,
   b: Pick<Finding, 'severity' | 'rule'>,
@@ -92,8 +92,8 @@ export const unknownKey = ({ rule, cluster, subject }: UnknownOutcome) =>
   JSON.stringify([rule, cluster, subject.kind, subject.namespace, subject.name])
 
 /**
- * Nodes that cannot be read in principle (Fargate): listed, but not counted as a failure of the
- * run.
+ * Whether an entry is a node that can never be read (Fargate). Such nodes are listed, but are not a
+ * failure of the run.
  */
 export function unreadableNodes({ nodes }: AuditReport): (entry: NotAudited) => boolean {
   const keys = new Set(
@@ -119,7 +119,7 @@ const endings: Record<Ending, string> = {
   moved: 'another finding tells of its nodes',
 }
 
-/** `Ended on 2026-11-21: it was fixed. It was open since 2026-11-01.` */
+/** `Ended on 2026-11-21: it was fixed. It stood since 2026-11-01.` */
 export const endedText = ({
   on,
   ended,
@@ -127,10 +127,10 @@ export const endedText = ({
 }: Pick<PastFinding, 'on' | 'ended' | 'since'>): string =>
   `Ended on ${on}: ${endings[ended]}. It stood since ${since}.`
 
-/** For something that was undecided or unread before and is not in this run. */
+/** Text for an entry that was undecided or unread in the last run, and is not in this run. */
 export const closedText = (takenAt: string, reason: string): string =>
   `No longer said on ${utcTime(takenAt).slice(0, 10)}. Before: ${reason}`
 
-/** Whether the finding ended while its nodes were still there. */
+/** Whether the finding was fixed, or nodes without the finding replaced its nodes. */
 export const isRepaired = ({ ended }: Pick<PastFinding, 'ended'>): boolean =>
   ended === 'fixed' || ended === 'replaced'

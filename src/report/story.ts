@@ -36,7 +36,7 @@ import { ledgerText } from './views/ledger.ts'
 
 const columns = 80
 const label = 14
-/** Continuation lines are indented further. */
+/** Further indent of continuation lines, in columns. */
 const deeper = 2
 const shownImages = 8
 const shownPods = 8
@@ -45,9 +45,9 @@ const shownUnknowns = 12
 const nameLimit = 60
 
 /**
- * Ends with an empty line.
+ * Returns the lines of the prediction, and an empty line at the end.
  *
- * @param before the node as it is, if another configuration or use was requested
+ * @param before the node as it is, if another configuration or use was requested; else null
  * @param heading how the terminal shows a heading
  */
 export function storyOf(
@@ -88,7 +88,7 @@ const name = (text: string) => foldedLine(text, nameLimit)
 const podName = (pod: { namespace: string; name: string }) =>
   `${name(pod.namespace)}/${name(pod.name)}`
 
-/** The label once, the wrapped text beside it. */
+/** Wraps the text, and puts the label beside its first line. */
 function labelled(title: string, text: string): string[] {
   const indent = /^ */.exec(text)?.[0].length ?? 0
   const wrapped = wrapText(text.trimStart(), columns - label - indent - deeper)
@@ -116,7 +116,7 @@ function diskLines({
   ]
 }
 
-/** As on the page. The kubelet's own percentage is rounded up. */
+/** Used percent as on the page. The kubelet's own value is rounded up, and only the fallback. */
 function usedText({ capacityBytes, availableBytes, usedPercent }: FilesystemState): string {
   if (capacityBytes === null || availableBytes === null || capacityBytes <= 0)
     return formatPercent(usedPercent)
@@ -189,7 +189,7 @@ function deletionLines(deletions: ImageDeletion[] | null): string[] {
   ]
 }
 
-/** The digest is cut, not the name. */
+/** Shortens the digest of an image, not its name. */
 const imageName = (image: string) =>
   foldedLine(image.replace(/@(sha256:[0-9a-f]{12})[0-9a-f]{52}$/, '@$1…'), 120)
 
@@ -237,13 +237,13 @@ function evictionLines({ eviction, filesystems: { layout } }: NodePrediction): s
   return lines
 }
 
-/** Upstream: eviction_manager.go Admit. Memory alone refuses no pod with requests. */
+/** Upstream: eviction_manager.go Admit. MemoryPressure alone refuses only BestEffort pods. */
 const refusedPods = (conditions: readonly string[]) =>
   conditions.every(condition => condition === 'MemoryPressure')
     ? 'new BestEffort pods'
     : 'new pods that are not critical'
 
-/** A protected pod stays in upstream's order and is passed over. */
+/** A protected pod keeps its rank in upstream's order, but is never evicted. */
 function rankText(pod: RankedPod, eviction: EvictionPrediction): string {
   const known = eviction.protected?.find(
     ({ namespace, name: podName }) => namespace === pod.namespace && podName === pod.name,
@@ -325,7 +325,7 @@ function allocatableLines({ allocatable }: NodePrediction): string[] {
   ]
 }
 
-/** One line for each change through another configuration. */
+/** One line for each part of the prediction that the other configuration or use changes. */
 function changedLines(before: NodePrediction, after: NodePrediction): string[] {
   const facts = (prediction: NodePrediction): [string, string][] => [
     ['image GC', imageGcState(prediction.imageGC)],
@@ -366,7 +366,7 @@ const boundsText = ({ earliestMs, latestMs, certainty }: TimelineEvent) =>
 
 const freesText = ({ least, most }: SpaceBounds) => `frees ${formatRange(least, most, formatBytes)}`
 
-/** Hours, minutes and seconds, in a column. */
+/** Hours, minutes and seconds of equal width: `01:02:03`. */
 function clock(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   const two = (value: number) => String(value).padStart(2, '0')
@@ -392,7 +392,7 @@ function eventText({ event, detail }: TimelineEvent): string {
   }
 }
 
-/** Files that were never read are not listed as missing. */
+/** Unknowns of the next start are left out if its files were never read. */
 function unknownLines({ unknowns: all, nextStart }: NodePrediction): string[] {
   const unknowns = nextStart === null ? all.filter(({ part }) => part !== 'nextStart') : all
   const lines = unknowns

@@ -7,17 +7,17 @@ import { formatCount } from './numbers.ts'
 
 /**
  * Control and format characters (bidi overrides, zero-width spaces), line separators and lone
- * surrogates; not the joiner in emoji.
+ * surrogates. The joiner in emoji is excluded.
  */
 const invisible = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d]]/gv
 const invisibleButLineBreaks = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d\n\t]]/gv
-/** Includes whitespace: a run becomes one space. */
+/** Invisible characters and whitespace. A run of them becomes one space. */
 const foldable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gv
 
 const named = (character: string) =>
   `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`
 
-/** The mark of a cut text; `characters`: its full length. */
+/** Returns the mark of a cut text. `characters`: length of the text before the cut. */
 export type CutMark = (characters: string) => string
 
 export const englishCut: CutMark = characters => `… (cut: ${characters} characters in all)`
@@ -33,11 +33,11 @@ export function shownLine(text: string, limit: number, mark = englishCut): strin
   return rightToLeft.test(line) ? `\u2068${line}\u2069` : line
 }
 
-/** FIRST STRONG ISOLATE and its end have the effect of `bdi`. */
+/** Lines in these scripts are isolated: FIRST STRONG ISOLATE and its end act like `bdi`. */
 const rightToLeft =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
-/** Bounds a text: `foldedLine` and the others, with everything but the limit set. */
+/** Bounds a text: `shownLine`, `shownBlock` or `foldedLine` with the mark of a language. */
 export type Fold = (text: string, limit: number) => string
 
 /**
@@ -48,15 +48,15 @@ export function foldedLine(text: string, limit: number, mark = englishCut): stri
   return cut(text, limit, mark).replace(foldable, ' ').trim()
 }
 
-/** Lines of at most `limit` characters together, with a mark where they were cut. */
+/** Lines with at most `limit` characters in total, and a mark if the text was cut. */
 export function shownBlock(text: string, limit: number, mark = englishCut): string {
   return cut(text, limit, mark).replace(/\r\n?/g, '\n').replace(invisibleButLineBreaks, named)
 }
 
 /**
  * Breaks lines at spaces, and within text written without spaces. Continuation lines keep the
- * indent; those of list items (`- `, `[`) are indented further. A word that is too long stays
- * whole, so that names can be copied. Empty lines never follow each other.
+ * indent of their line; in list items (`- `, `[`) they are indented further. A word that is too
+ * long stays whole, so that names can be copied. Several empty lines become one.
  */
 export function wrapText(text: string, columns: number): string {
   const lines = text.split('\n').flatMap(line => wrapLine(line.trimEnd(), columns))
@@ -83,7 +83,7 @@ function wrapLine(line: string, columns: number): string[] {
 
 function cut(text: string, limit: number, mark: CutMark): string {
   if (text.length <= limit) return text
-  // Never between the two halves of a surrogate pair.
+  // The cut is never between the two halves of a surrogate pair.
   const end = /[\ud800-\udbff]/.test(text[limit - 1]!) ? limit - 1 : limit
   return `${text.slice(0, end)}${mark(formatCount(text.length))}`
 }

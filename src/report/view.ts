@@ -1,4 +1,4 @@
-/** Everything that the page shows, computed. Templates only place it. */
+/** Computes everything that the page shows. Templates only place the values. */
 import type { AuditReport } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { policyNotices } from '#report/policy-notices.ts'
@@ -32,7 +32,7 @@ const shownLedgers = 60
 
 export type PageView = ReturnType<typeof pageView>
 
-/** @param listedBytes limit for the rows of nodes; nodes beyond it are counted */
+/** @param listedBytes limit in bytes for the rows of nodes; further nodes are only counted */
 export function pageView(report: AuditReport, language: Language, listedBytes?: number) {
   const { words, count } = language
   const { document, nodes } = report
@@ -83,7 +83,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   }
 }
 
-/** Each node with the step that ends its cause. */
+/** Adds to each node the step that ends its cause. */
 const withSteps = (outlook: OutlookView, causes: CausesView['shown']) => ({
   ...outlook,
   rows: outlook.rows.map(row => {
@@ -92,7 +92,7 @@ const withSteps = (outlook: OutlookView, causes: CausesView['shown']) => ({
   }),
 })
 
-/** Texts of the script, and those that it recognises in cells when it sorts. */
+/** Texts that the page's script shows, and texts that it recognises in cells when it sorts them. */
 const scriptWords = ({ script, severityNames, numbers, next, none, unknown }: Language['words']) =>
   JSON.stringify({
     ...script,

@@ -1,4 +1,4 @@
-/** The one place where what was read of a cluster and its objects gets its types. */
+/** The only place where records of a cluster and its objects get their types. */
 import type {
   ClusterInput,
   EksCluster,

@@ -1,4 +1,4 @@
-/** What is kept of the objects that are looked through for garbage: who they are, who owns them, how they ended. */
+/** Fields that are kept of objects that may be garbage: their identity, their owners, how they ended. */
 import type { GarbageObjects } from '#model/cluster-objects.ts'
 import { list, type ShapeOf } from './shape.ts'
 
@@ -26,7 +26,7 @@ const revision = { 'deployment.kubernetes.io/revision': 'text' } as const
 const scheduled = { 'batch.kubernetes.io/cronjob-scheduled-timestamp': 'text' } as const
 /** Helm's recommended labels: the name of the software, independent of the release. */
 const chartName = { 'app.kubernetes.io/name': 'text' } as const
-/** What controllers put on their pods. Upstream: pkg/apis/apps/types.go, pkg/apis/batch/types.go, pkg/apis/extensions DaemonSetTemplateGenerationKey */
+/** Labels that controllers set on their pods. Upstream: pkg/apis/apps/types.go, pkg/apis/batch/types.go, pkg/apis/extensions DaemonSetTemplateGenerationKey */
 const madeBy = {
   'pod-template-hash': 'text',
   'batch.kubernetes.io/controller-uid': 'text',
@@ -57,7 +57,7 @@ const replicaCounts = {
   observedGeneration: 'integer',
 } as const
 
-/** Total: each resource that `GarbageObjects` has. */
+/** One shape for each resource of `GarbageObjects`. */
 export const garbageShapes: {
   readonly [Resource in keyof GarbageObjects]: ShapeOf<GarbageObjects[Resource]>
 } = {
@@ -114,7 +114,7 @@ export const garbageShapes: {
       claimRef: { namespace: 'text', name: 'text', uid: 'text' },
       persistentVolumeReclaimPolicy: 'text',
       storageClassName: 'text',
-      // Which source it is decides who deletes it.
+      // The kind of source decides who deletes the volume.
       csi: { driver: 'text', volumeHandle: 'text', volumeAttributes: { type: 'text' } },
       awsElasticBlockStore: { volumeID: 'text' },
       hostPath: {},

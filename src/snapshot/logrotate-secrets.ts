@@ -1,13 +1,13 @@
 /**
- * A file of logrotate as it is kept: what logrotate knows, and of that no script. In its folder anything may lie, and a link there may lead to any file of the
- * node, whose lines then look like directives.
+ * Cuts a logrotate file to the directives that logrotate knows, without scripts. Any file may lie in logrotate's folder, and a link there may lead to any
+ * other file of the node, whose lines then look like directives.
  */
 import { directiveKind } from '#model/logrotate-directives.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 const mostPatterns = 1000
 const pattern = /^[/~*][^\0\r\n]{0,1000}$/
-/** A misspelt size is still seen: logrotate refuses it. */
+/** Also matches a misspelt size, which logrotate refuses. */
 const amount = /^-?[\w.%]{0,20}$/
 const plainWords = /^[\w.,:;%+@~=/*?()[\]{}\\"' -]{0,300}$/
 /** RFC 3339 */
@@ -25,7 +25,7 @@ function withoutFileSecrets(entry: unknown): unknown {
     const cut = name === 'patterns' ? patternsIn(value) : cutDirective(name.toLowerCase(), value)
     return cut === undefined ? [] : [[name, cut] as const]
   })
-  // A foreign file keeps not even its hash: short secrets can be guessed from it.
+  // Without a known directive even the hash is dropped: short secrets can be guessed from it.
   const isForeign = kept.length < entries.length && kept.every(([name]) => name === 'patterns')
   const changed =
     modifiedAt === null || (typeof modifiedAt === 'string' && time.test(modifiedAt))
@@ -39,7 +39,7 @@ function withoutFileSecrets(entry: unknown): unknown {
   }
 }
 
-/** Undefined where there is none: what logrotate takes for a pattern is a path. */
+/** The patterns that are paths. Undefined: none is a path. */
 function patternsIn(value: unknown): string[] | undefined {
   const all = (Array.isArray(value) ? value : [value]).slice(0, mostPatterns)
   const kept = all.filter(item => typeof item === 'string' && pattern.test(item))

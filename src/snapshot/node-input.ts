@@ -1,4 +1,4 @@
-/** The one place where what was read of a node gets its types. */
+/** The only place where the record of a node gets its types. */
 import { parseConfigz } from '#model/kubelet-configuration.ts'
 import type {
   AttachedVolume,
@@ -32,7 +32,7 @@ export function nodeInput(record: NodeRecord): NodeInput {
   }
 }
 
-/** The API server's words for a kubelet without a listener. Source: net.Dial, `dial tcp 10.0.1.2:10250: connect: connection refused`. */
+/** Whether the kubelet does not listen, in the API server's words. Source: net.Dial, `dial tcp 10.0.1.2:10250: connect: connection refused`. */
 const isRefusedKubelet = (message: string): boolean =>
   message.includes('connection refused') && /:10250\b/.test(message)
 

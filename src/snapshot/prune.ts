@@ -1,6 +1,6 @@
 /**
- * What of a record is kept: only what rules and replays read, in the API's own names. The shapes list what stays, so that environment variables,
- * annotations and termination messages are left out; every text that stays is redacted.
+ * Cuts records to what rules and replays read, in the API's own names. The shapes list the kept fields, so environment variables,
+ * annotations and termination messages are dropped. Every kept text is redacted.
  */
 import { isReadMode } from '#model/read-mode.ts'
 import type {
@@ -36,7 +36,7 @@ import {
   volumeShape,
 } from './shapes.ts'
 
-/** The record as it is written to a snapshot and as every later stage sees it; the same for a live fleet and a snapshot read back. Pruning twice changes nothing. */
+/** The record as a snapshot contains it and as every later stage sees it; the same for a live fleet and a snapshot. Pruning twice changes nothing. */
 export function prune<R extends SnapshotRecord>(record: R): R {
   return (record.kind === 'Node' ? pruneNode(record) : redactTexts(cutToShape(record))) as R
 }
@@ -57,7 +57,7 @@ function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): Object
   }
 }
 
-/** Shapes that name every field need none; a label may be called `env`, and annotations hold revisions. */
+/** Removes secret fields. Not needed if the shape names every field: there a label may be called `env`, and annotations hold revisions. */
 function cleanerOf(resource: string): (item: unknown) => unknown {
   if (isWhollyNamed(resource) || isEvents(resource)) return item => item
   return isNodeClass(resource) ? withoutNodeClassSecrets : withoutSecretFields
@@ -81,7 +81,7 @@ function pruneCluster({
   }
 }
 
-/** Absent stays absent, null stays null. */
+/** The kept value under its key. An absent value stays absent, null stays null. */
 function given<Key extends string>(
   key: Key,
   value: unknown,
@@ -109,12 +109,12 @@ const volumesShape = list(volumeShape)
 
 type KeptParts = Partial<Pick<NodeRecord, keyof typeof cutters>>
 
-/** Parts that are cut already, by this function. */
+/** Parts that `pruneParts` has cut already. */
 const cut = new WeakSet<object>()
 
 /**
- * Some parts of a node's record, each as `prune` leaves it; the others stay. An answer is cut as soon as it is parsed, so that
- * the much larger raw answer is garbage at once.
+ * Cuts parts of a node's record as `prune` does; other keys are unchanged. An answer is cut as soon as it is parsed, so that
+ * the memory of the much larger raw answer is freed at once.
  */
 export function pruneParts<P extends KeptParts>(parts: P): P {
   const kept: Record<string, unknown> = { ...parts }
@@ -128,7 +128,7 @@ export function pruneParts<P extends KeptParts>(parts: P): P {
   return kept as P
 }
 
-/** The nodes of a cohort answer the same configuration: it is cut once, and one object is all of theirs. */
+/** Cuts equal configurations once: the nodes of a cohort return the same one, and their records share one object. */
 function alike(value: unknown, cutter: (value: unknown) => unknown): unknown {
   const text = JSON.stringify(value)
   const known = configurations.get(text)

@@ -1,4 +1,4 @@
-/** Reads a snapshot line by line, gzipped or not; a line that is no record becomes `Malformed` with its number, and reading continues. */
+/** Reads a snapshot line by line, gzipped or not. A line that is no record becomes `Malformed` with its number, and reading continues. */
 
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -18,13 +18,13 @@ import { redact } from '#model/redact.ts'
 import { isMoment } from '#model/what-if.ts'
 
 const { maxBytes: maxLineLength } = inputLimits.snapshotLine
-/** After so many the file is no snapshot: what follows is not read. */
+/** After this many malformed lines the file is no snapshot, and the rest is not read. */
 const maxMalformedLines = 10_000
 
 export interface ReadOptions {
-  /** Ends the reading. */
+  /** Aborts the reading. */
   signal?: AbortSignal | undefined
-  /** It is a part of a snapshot, that need not begin as one. */
+  /** The file is a part of a snapshot, so it needs no header. */
   isPart?: boolean
 }
 
@@ -87,7 +87,7 @@ async function* recordsIn(
 
 interface Line {
   text: string
-  /** The line, or the file from here on, is lost; `text` says why. */
+  /** The line is lost, or the file from here on; `text` contains the reason. */
   isCut: boolean
 }
 
@@ -97,7 +97,7 @@ async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> 
   let length = 0
   const add = (part: string) => {
     length += part.length
-    // What is too long is not kept, only counted: the next line is fine again.
+    // A line that is too long is counted, not kept. Reading continues with the next line.
     if (length <= maxLineLength) parts.push(part)
     else parts = []
   }
@@ -135,7 +135,7 @@ async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> 
   if (length > 0) yield take()
 }
 
-/** The file's bytes, unpacked where they are gzipped. */
+/** The file's bytes, unpacked if the file is gzipped. */
 export async function chunksOf(path: string): Promise<AsyncIterable<Buffer>> {
   const isPacked = await isGzip(path)
   const file = createReadStream(path)
@@ -173,7 +173,7 @@ function parseLine(text: string, line: number): SnapshotRecord | MalformedLine {
     : { kind: 'Malformed', line, message: mistake }
 }
 
-/** Only what every later stage takes for granted is checked here: the rest is parsed where it is used. */
+/** Checks only what every later stage relies on. The other fields are parsed where they are used. */
 function mistakeIn(value: unknown): string | null {
   if (!isRawObject(value)) return 'it is no JSON object'
   const { kind, cluster } = value

@@ -1,17 +1,17 @@
-/** What is removed from the parts of a record that no shape can cut. Texts are redacted after this (prune.ts). */
+/** Removes secrets from the parts of a record that no shape can cut. Texts are redacted afterwards (prune.ts). */
 import { cutConfig, cutSettings } from '#model/kubelet-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
 import { isSecretKey } from '#model/secret-names.ts'
 import { withoutLogrotateSecrets } from './logrotate-secrets.ts'
 
-/** The kubelet's environment files and its unit carry flags. Everything else in them is dropped. */
+/** The kubelet's environment files and unit contain flags. All other lines of them are dropped. */
 const variable = /^(?:export\s+)?[A-Z0-9_]+$/
 const isKubeletVariable = (name: string) =>
   name === 'ExecStart' || (name.includes('KUBELET') && variable.test(name))
 
 const isKept = (name: string) => isKubeletVariable(name.trim()) && !isSecretKey(name)
-/** Roles whose content is a KubeletConfiguration, read by the kubelet or not, or the NodeConfig that a plan wrote; a kubeconfig, or whatever else was put there, stays behind. */
+/** Roles of files whose content is kept: a KubeletConfiguration, read by the kubelet or not, or the NodeConfig that a plan wrote. A kubeconfig or any other content is dropped. */
 const configurationRoles = new Set<unknown>(['config', 'drop-in', 'ignored', 'nodeadm'])
 
 export function withoutHostSecrets(host: unknown): unknown {
@@ -29,7 +29,7 @@ export function withoutHostSecrets(host: unknown): unknown {
   }
 }
 
-/** Null says that nothing else starts logrotate, so it stays. */
+/** Cuts `unsure` to a limit. Null means that nothing else starts logrotate, so null stays. */
 function withBoundedDoubt({ unsure, ...runs }: RawObject): RawObject {
   if (unsure === null) return { ...runs, unsure }
   return typeof unsure === 'string'
@@ -42,7 +42,7 @@ const longestDoubt = 200
 const harmless =
   /^(BOOT_IMAGE|root|rootfstype|ro|rw|quiet|console|cgroup[._][a-z0-9_.]+|cgroup|swapaccount|psi|systemd\.unified_cgroup_hierarchy|systemd\.legacy_systemd_cgroup_controller|net\.ifnames|biosdevname|nvme_core\.io_timeout|selinux|enforcing|security|mitigations|transparent_hugepage|hugepages|hugepagesz|crashkernel|panic)(=[A-Za-z0-9_.,:/()=+-]*)?$/
 
-/** Only those of the kernel's parameters that hold nothing but settings; what follows `--` is for init. */
+/** Keeps only kernel parameters that contain nothing but settings. Words after `--` are for init. */
 function harmlessKernelWords(cmdline: string): string {
   const words = cmdline.replace(/"[^"]*"?/g, '"').split(/\s+/)
   const end = words.indexOf('--')
@@ -60,7 +60,7 @@ const withoutKubeletSecrets = (kubelet: RawObject): RawObject => {
   }
 }
 
-/** Flags of the kubelet's that are called like a secret and take no second argument. Source: cmd/kubelet/app/options/options.go */
+/** Kubelet flags whose names look like a secret's, but which take no second argument. Source: cmd/kubelet/app/options/options.go */
 const isSwitch = (flag: string) => flag.replaceAll('_', '-') === 'authentication-token-webhook'
 
 /** A flag and its value may be two arguments. The second is the value, even if it starts with a dash. */
@@ -94,7 +94,7 @@ function withoutFileSecrets(file: unknown): unknown {
   }
 }
 
-/** The address that static pods come from, and the header that is sent there, may carry a token; the rest is what objects and containers hide their secrets in. */
+/** The URL of static pods, and the header sent there, may contain a token. The other fields are where objects and containers may hold secrets. */
 const secretFields = new Set([
   'staticPodURL',
   'staticPodURLHeader',
@@ -120,7 +120,7 @@ export function withoutSecretFields(value: unknown): unknown {
   )
 }
 
-/** A template's kubelet settings. Null: it has none; absent: unknown, for example after an edit by hand. */
+/** Cuts each template's kubelet settings. Null: the template has none; absent: unknown, for example after an edit by hand. */
 export function withoutTemplateSecrets(templates: unknown): unknown {
   return Array.isArray(templates) ? templates.map(cutTemplate) : templates
 }
@@ -133,8 +133,8 @@ function cutTemplate(template: unknown): unknown {
 }
 
 /**
- * NodePools and node classes: the kubelet's fields cut as everywhere, and of user data only the settings that were read out of it. Text that stands there,
- * as in a snapshot made by hand, is null: there is some, and what it says is not known.
+ * NodePools and node classes: kubelet fields are cut as everywhere; of user data only the kubelet settings stay. User data that is still text,
+ * as in a snapshot made by hand, becomes null: it exists, but its settings are unknown.
  */
 export function withoutNodeClassSecrets(item: unknown): unknown {
   if (!isRawObject(item) || !isRawObject(item.spec)) return item

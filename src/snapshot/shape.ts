@@ -1,15 +1,15 @@
 /**
- * Cuts a value down to a shape: what is not named, or not of the type that the API gives it, is left out. Everything after this point
- * trusts the types.
+ * Cuts a value to a shape: fields that the shape does not name, or that have another type than in the API, are dropped. All later
+ * code trusts the types.
  */
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { isIdentifier, isNamedTexts, redact, redactOnce, redactTexts } from '#model/redact.ts'
 
 /**
- * An object keeps these fields, `List` the items of a list, `Text` a string up to a length, `true` a value whole.
+ * An object keeps its named fields, `List` the items of a list, `Text` a string up to a length, `true` a whole value.
  *
- * `text?` keeps null, too. `amount` is a number or text, as an int64 is in JSON. `quantity` is text, of a bare number the text that means the same;
- * `quantities` is a map of them. `statistic` is a number; of anything else that is there it keeps -1, which no count is.
+ * `text?` also keeps null. `amount` is a number or text, as an int64 is in JSON. `quantity` is text; a bare number becomes the equal text.
+ * `quantities` is a map of quantities. `statistic` is a number; any other value that is present becomes -1, which no count is.
  */
 export type Shape = true | Leaf | List | TextShape | { readonly [field: string]: Shape }
 
@@ -26,7 +26,7 @@ type Leaf =
   | 'texts'
   | 'map'
 
-/** Shapes that keep only fields of this type. */
+/** The shapes that fit the type T: they keep only values of T. */
 export type ShapeOf<T> = unknown extends T
   ? Shape
   : [T] extends [boolean]
@@ -65,7 +65,7 @@ class TextShape {
 }
 export const text = (maxLength: number) => new TextShape(maxLength)
 
-/** A secret that is cut in two has lost its form, so it is redacted before. */
+/** Shortens a text. It is redacted first, because half a secret is not recognised. */
 const shortened = (value: string, maxLength: number) =>
   redact(value.slice(0, 4 * maxLength)).slice(0, maxLength)
 
@@ -103,17 +103,17 @@ function mapOf(value: unknown, textOf: (value: unknown) => unknown): RawObject |
 
 type Keeper = (value: unknown) => unknown
 
-/** Undefined where the value is not of the shape. */
+/** Undefined if the value does not have the shape. */
 export function keep(value: unknown, shape: Shape): unknown {
   return keeperOf(shape, plainKeepers, shape => keeperFor(shape, null))(value)
 }
 
-/** The same as `redactTexts(keep(value, shape), field)`, in one walk. */
+/** The same as `redactTexts(keep(value, shape), field)`, in one pass. */
 export function keepRedacted(value: unknown, shape: Shape, field: string): unknown {
   return keeperOf(shape, redactingKeepers, shape => keeperFor(shape, field))(value)
 }
 
-/** By the shape. Redacting ones are made for one field each, because a part of a record has one name. */
+/** Keepers by shape. A redacting keeper belongs to one field, because a part of a record has one name. */
 const plainKeepers = new WeakMap<object, Keeper>()
 const redactingKeepers = new WeakMap<object, Keeper>()
 
@@ -130,7 +130,7 @@ function keeperOf(
   return made
 }
 
-/** @param field whose texts are redacted; null: they stay */
+/** @param field name of the field whose texts are redacted; null: texts are not redacted */
 function keeperFor(shape: Shape, field: string | null): Keeper {
   if (field !== null && isIdentifier(field)) return keeperFor(shape, null)
   if (shape instanceof List) return listKeeper(keeperFor(shape.item, field))

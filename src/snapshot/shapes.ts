@@ -1,4 +1,4 @@
-/** Fields that are kept of each kind of answer: what rules and replays read, in the API's own names. */
+/** Fields that are kept of each kind of answer: those that rules and replays read, in the API's own names. */
 import type { GarbageObjects } from '#model/cluster-objects.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { AttachedVolume, Host, KnownImages, Runtime, Summary } from '#model/node-input.ts'
@@ -65,7 +65,7 @@ const metadata = {
     blockOwnerDeletion: 'boolean',
   }),
 } as const
-/** Upstream: pkg/kubelet/types/pod_update.go: where the pod came from, and whether it is the mirror of a static one. */
+/** Where the pod came from, and whether it mirrors a static pod. Upstream: pkg/kubelet/types/pod_update.go */
 const podAnnotations = {
   'kubernetes.io/config.mirror': 'text',
   'kubernetes.io/config.source': 'text',
@@ -119,7 +119,7 @@ export const podShape: ShapeOf<KubernetesPod> = {
   },
 }
 
-/** The node class as it was when Karpenter made the node. Upstream: karpenter-provider-aws pkg/apis/v1/labels.go */
+/** The node class when Karpenter created the node. Upstream: karpenter-provider-aws pkg/apis/v1/labels.go */
 const nodeClassAnnotations = {
   'karpenter.k8s.aws/ec2nodeclass-hash': 'text',
   'karpenter.k8s.aws/ec2nodeclass-hash-version': 'text',
@@ -253,13 +253,13 @@ export const eksShape: Shape = {
   deletionProtection: true,
   logging: true,
 }
-/** User data holds secrets; only its kubelet settings may come this far. */
+/** User data holds secrets, so it must arrive here as kubelet settings only. */
 export const launchTemplateShape: Shape = {
   launchTemplateId: 'text',
   launchTemplateName: 'text',
   versionNumber: 'number',
   volumes: list({ deviceName: 'text', sizeGiB: 'number' }),
-  // cutSettings in secrets.ts
+  // withoutTemplateSecrets in secrets.ts cuts the settings.
   kubelet: true,
 }
 
@@ -345,14 +345,14 @@ export const hostShape: ShapeOf<Host> = {
     discardUnpackedLayers: 'boolean',
     mirrors: list({ registry: 'text', server: 'text', hosts: list('text') }),
   },
-  /** Settings as declared, of a node whose files are not readable. */
+  /** Declared settings of a Bottlerocket node, whose files cannot be read. */
   bottlerocket: {
     kubernetes: bottlerocketSettings,
     containerRuntime: containerRuntimeSettings,
     containerRegistry: { mirrors: true },
     os: 'texts',
   },
-  /** A file has an entry for each of its blocks, and one for what stands outside of them. */
+  /** Each block of a file has an entry. The lines outside the blocks share one entry. */
   logrotate: list({ path: 'text', sha256: 'text', modifiedAt: 'text?', directives: 'map' }),
   logrotateRuns: {
     by: 'text?',
@@ -362,7 +362,7 @@ export const hostShape: ShapeOf<Host> = {
     unsure: 'text?',
   },
   journald: { limits: 'texts', diskUsage: 'text' },
-  /** Files of container logs; `rotatedByOthers` are those whose names the kubelet does not give. */
+  /** Files of container logs. `rotatedByOthers`: names that the kubelet does not give. */
   logs: {
     files: 'number',
     bytes: 'number',
@@ -403,7 +403,7 @@ export const volumeShape: ShapeOf<AttachedVolume> = {
   Device: 'text',
 }
 
-/** Of deployments and their ReplicaSets; of volumes. */
+/** Annotations of Deployments and their ReplicaSets, and of volumes. */
 const controllerAnnotations = {
   'deployment.kubernetes.io/revision': 'text',
   'pv.kubernetes.io/migrated-to': 'text',
@@ -415,7 +415,7 @@ const otherShape: Shape = {
   status: true,
   type: true,
   reason: true,
-  /** For ControllerRevisions. */
+  /** A field of ControllerRevisions. */
   revision: true,
 }
 /** Upstream: pkg/apis/core/validation/events.go NoteLengthLimit; older events have no limit. */
@@ -450,7 +450,7 @@ const eventShape: Shape = {
   reportingInstance: 'text',
 }
 
-/** Fields of pending deletion. */
+/** Fields that show a pending deletion. */
 const deletion = { deletionTimestamp: 'text', finalizers: list('text') } as const
 const disruptionBudgetShape: Shape = {
   metadata: {
@@ -485,7 +485,7 @@ const named = {
   labels: 'texts',
 } as const
 const nodeClassRef = { group: 'text', kind: 'text', name: 'text' } as const
-/** Karpenter's v1, and v1beta1, whose kubelet settings stand in the pool; Auto Mode's pools are of the same kind. */
+/** Karpenter's v1, and v1beta1, where the pool has the kubelet settings. Auto Mode's pools have the same kind. */
 const nodePoolShape: Shape = {
   metadata: named,
   spec: {
@@ -516,7 +516,7 @@ const nodeClassShape: Shape = {
     ephemeralStorage: { size: 'text', iops: true, throughput: true },
     instanceStorePolicy: 'text',
     kubelet: true,
-    // withoutNodeClassSecrets in secrets.ts
+    // withoutNodeClassSecrets in secrets.ts cuts the user data to kubelet settings.
     userData: true,
   },
 }
@@ -536,7 +536,7 @@ const isGarbage = (resource: string): resource is keyof GarbageObjects =>
   Object.hasOwn(garbageShapes, resource)
 export const isNodeClass = (resource: string) => Object.hasOwn(nodeClassShapes, resource)
 
-/** Of Secrets and ConfigMaps, only identity and owners are kept. @param resource `plural` or `plural.group` */
+/** The shape for a resource. Of Secrets and ConfigMaps only identity and owners are kept. @param resource `plural` or `plural.group` */
 export function objectShape(resource: string): Shape {
   if (isEvents(resource)) return eventShape
   if (isDisruptionBudget(resource)) return disruptionBudgetShape

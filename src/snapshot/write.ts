@@ -1,4 +1,4 @@
-/** Writes a snapshot, record by record, gzipped where the name ends in `.gz`. The file appears under its name only when it is complete. */
+/** Writes a snapshot, record by record, gzipped if the name ends in `.gz`. The file appears under its name when it is complete. */
 import { randomUUID } from 'node:crypto'
 import { createWriteStream, rmSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
@@ -7,13 +7,13 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import type { SnapshotRecord } from '#model/record.ts'
 
-/** Buffer for compressed bytes: with a smaller one, a record takes several turns of the thread pool. */
+/** Buffer size for compressed bytes. With a smaller buffer, a record takes several turns of the thread pool. */
 const chunkSize = 2 ** 17
 
 export interface LineWriter<Line> {
   /** Path of the complete file. */
   readonly path: string
-  /** Waits when the disk is slower than the fleet. */
+  /** Waits if the disk is slower than the run. */
   write(line: Line): Promise<void>
   /** Completes the file. @throws the file system's error. */
   close(): Promise<void>
@@ -26,15 +26,15 @@ export type SnapshotWriter = LineWriter<SnapshotRecord>
 /** @throws the file system's error, on the first write or on close. */
 export const openSnapshot = (path: string): SnapshotWriter => openLines(path)
 
-/** JSON, one a line, written as a snapshot is. @throws as openSnapshot */
+/** Writes JSON lines in the same way as a snapshot. @throws as openSnapshot */
 export function openLines<Line extends object>(path: string): LineWriter<Line> {
-  // A name of its own: another audit may be writing into the same folder.
+  // A unique name, because another audit may be writing into the same folder.
   const partial = `${path}.${randomUUID()}.partial`
   const input = path.endsWith('.gz')
     ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize })
     : new PassThrough()
   const done = pipeline(input, createWriteStream(partial))
-  // A process that leaves at once leaves nothing half-written.
+  // If the process exits early, the partial file is removed.
   const removeAtExit = () => rmSync(partial, { force: true })
   process.once('exit', removeAtExit)
   let failure: unknown = null

@@ -3,7 +3,7 @@ import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { type Piece, piece, Unreadable } from './settings.ts'
 
-/** The kubelet's part of Bottlerocket's user data, in the kubelet's own names. @throws Unreadable */
+/** Reads the kubelet settings in Bottlerocket's user data, and names them as the kubelet does. @throws Unreadable */
 export function readBottlerocket(text: string): Piece {
   const { settings } = parsedToml(text)
   const kubernetes =
@@ -17,25 +17,25 @@ export function readBottlerocket(text: string): Piece {
   return piece('bottlerocket', config)
 }
 
-/** TOML also has dates and infinite numbers. @throws Unreadable */
+/** Refuses values that JSON lacks: TOML also has dates and infinite numbers. @throws Unreadable */
 function settingOf(setting: string, value: unknown, kind: string | undefined): unknown {
   if (value instanceof Date || (typeof value === 'number' && !Number.isFinite(value)))
     throw new Unreadable(`its ${setting} has no value of a setting`)
-  // Bottlerocket's percentages and counts may be strings: "85".
+  // Bottlerocket accepts percentages and counts as strings: "85".
   return kind === 'number' && typeof value === 'string' && /^\d+$/.test(value)
     ? Number(value)
     : value
 }
 
-/** Deeper than any setting. */
+/** Depth that no setting reaches. */
 const maxDepth = 32
 
-/** @throws Unreadable, with the line's number */
+/** @throws Unreadable, with the number of the line */
 function parsedToml(text: string): RawObject {
   try {
     return parse(text, { maxDepth })
   } catch (error) {
-    // The library's message quotes the text.
+    // The library's message quotes the user data, so it is replaced.
     throw new Unreadable(
       error instanceof TomlError ? `line ${error.line} is no TOML` : 'its TOML cannot be read',
     )

@@ -5,7 +5,7 @@ import { isRawObject } from '#model/record.ts'
 import { type Piece, settingsOfDocument, Unreadable } from './settings.ts'
 import { readShell } from './shell.ts'
 
-/** `write_files`, `runcmd` and `bootcmd` of a #cloud-config. Source: cloud-init, Module reference. @throws Unreadable */
+/** Reads `write_files`, `runcmd` and `bootcmd` of a #cloud-config. Source: cloud-init, Module reference. @throws Unreadable */
 export function readCloudConfig(text: string): Piece[] {
   const document = parsed(text)
   if (!isRawObject(document)) return []
@@ -21,7 +21,7 @@ export function readCloudConfig(text: string): Piece[] {
   ]
 }
 
-/** A command is a line or a list of arguments; the argument of a shell's `-c` is a line, too. */
+/** A command is a line or a list of arguments. The argument after a shell's `-c` is a line, too. */
 function scriptOf(command: unknown): string {
   if (!Array.isArray(command)) return String(command)
   const words = command.map(String)
@@ -31,7 +31,7 @@ function scriptOf(command: unknown): string {
 }
 
 /**
- * The last of two equal keys counts, as in cloud-init, nodeadm and the kubelet, which do not decode strictly in the end.
+ * Parses YAML. Of two equal keys the last one counts, as in cloud-init, nodeadm and the kubelet, which do not decode strictly in the end.
  * Source: amazon-eks-ami nodeadm/internal/api/bridge/decode.go; pkg/kubelet/kubeletconfig/util/codec DecodeKubeletConfiguration; sigs.k8s.io/yaml YAMLToJSON
  * @throws Unreadable
  */
@@ -39,7 +39,7 @@ export function parsed(text: string): unknown {
   try {
     return parse(text, { maxAliasCount: 20, logLevel: 'error', uniqueKeys: false })
   } catch {
-    // Its message would quote the text.
+    // The parser's message would quote the user data, so it is replaced.
     throw new Unreadable('its YAML cannot be read')
   }
 }
@@ -51,7 +51,7 @@ function readFile(content: string, encoding: string): Piece[] {
   try {
     document = parsed(text)
   } catch {
-    // A script or a unit file, then.
+    // The text is no document, so it is read as a script below.
   }
   const found = settingsOfDocument(document)
   return found === null ? readShell(text) : [found]

@@ -1,13 +1,13 @@
 /** MIME multipart, as cloud-init and nodeadm read it. Source: RFC 2045, RFC 2046; cloud-init, User data formats. */
 export interface Part {
-  /** `text/x-shellscript`; empty where none is given. */
+  /** `text/x-shellscript`; empty if the part has no type. */
   type: string
   bytes: Buffer
 }
 
 const deepest = 4
 
-/** The parts of a multipart message, those of inner ones too; null: it is no multipart message. */
+/** All parts of a multipart message, nested ones included; null: it is no multipart message. */
 export function readMime(bytes: Buffer, depth = 0): Part[] | null {
   const text = bytes.toString('latin1').replaceAll('\r\n', '\n')
   const { headers, body } = split(text)
@@ -47,7 +47,7 @@ function split(text: string): { headers: Map<string, string>; body: string } {
   const end = text.indexOf('\n\n')
   const head = (end < 0 ? text : text.slice(0, end)).replace(/\n[ \t]+/g, ' ').split('\n')
   const fields = head.map(line => /^([A-Za-z][\w-]*):(.*)$/.exec(line))
-  // A part may have no header at all: then its first line is empty, or already its body.
+  // A part may have no header. Then its first line is empty or is already part of the body.
   if (text.startsWith('\n')) return { headers: new Map(), body: text.slice(1) }
   if (fields.some(field => field === null) || end < 0) return { headers: new Map(), body: text }
   return {

@@ -1,11 +1,11 @@
-/** What the readers of user data share: what they find, and how the pieces come together. */
+/** Shared by the readers of user data: the form of their results, and how results are merged. */
 import { isConfigurationField, type KubeletSettings } from '#model/kubelet-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
-/** Why user data is not known, in words of our own: only this message may leave clients/user-data. */
+/** Why user data could not be read, in our own words: no other message may leave clients/user-data. */
 export class Unreadable extends Error {}
 
-/** One piece of settings; flags as words, nothing cut yet. It stays inside of clients/user-data. */
+/** Settings that one reader found, secrets not yet cut. Must not leave clients/user-data. */
 export type Piece = KubeletSettings
 
 export const piece = (source: Piece['source'], config: RawObject, flags: string[] = []): Piece => ({
@@ -14,7 +14,7 @@ export const piece = (source: Piece['source'], config: RawObject, flags: string[
   flags,
 })
 
-/** One for each source: a later configuration wins by key, flags are added. Upstream: amazon-eks-ami nodeadm/internal/api/merge.go */
+/** Merges the pieces of each source: a later configuration wins by key, flags are appended. Upstream: amazon-eks-ami nodeadm/internal/api/merge.go */
 export function together(pieces: Piece[]): Piece[] {
   return [...Map.groupBy(pieces, ({ source }) => source)].map(([source, group]) => ({
     source,
@@ -32,7 +32,7 @@ function merged(under: RawObject, over: RawObject): RawObject {
   return both
 }
 
-/** A NodeConfig, a KubeletConfiguration or a part of one; null: something else. */
+/** Reads a NodeConfig, or a KubeletConfiguration or part of one; null: the value is neither. */
 export function settingsOfDocument(value: unknown): Piece | null {
   if (!isRawObject(value)) return null
   if (typeof value.apiVersion === 'string' && value.apiVersion.startsWith('node.eks.aws/'))
@@ -43,12 +43,12 @@ export function settingsOfDocument(value: unknown): Piece | null {
     : null
 }
 
-/** Fields such as `kind` and `port` occur in many documents. */
+/** Whether a document with this field is the kubelet's: many have `kind` or `port`. */
 const isOwnField = (field: string) =>
   isConfigurationField(field) &&
   /^(eviction|image|containerLog|kube|system|max|pods|node|serialize)/.test(field)
 
-/** `spec.kubelet` of nodeadm's NodeConfig. Source: amazon-eks-ami nodeadm/doc/api.md */
+/** Reads `spec.kubelet` of nodeadm's NodeConfig. Source: amazon-eks-ami nodeadm/doc/api.md */
 function ofNodeConfig({ spec }: RawObject): Piece {
   const kubelet = isRawObject(spec) && isRawObject(spec.kubelet) ? spec.kubelet : {}
   const flags = Array.isArray(kubelet.flags)

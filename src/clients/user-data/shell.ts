@@ -1,6 +1,6 @@
 /**
- * Kubelet settings that are written literally in a script: arguments of EKS's bootstrap script, `KUBELET_…` variables, documents written by
- * `cat <<EOF`, fields set by jq or sed. Nothing is run, so values of variables and commands are unknown.
+ * Reads kubelet settings that are written literally in a script: arguments of EKS's bootstrap script, `KUBELET_…` variables, documents written by
+ * `cat <<EOF`, fields set by jq or sed. The script is not run, so values of variables and commands are unknown.
  *
  * Source  amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide (Windows bootstrap script); scripts as people have them
  */
@@ -24,7 +24,7 @@ export function readShell(script: string): Piece[] {
   ]
 }
 
-/** Heredocs that are documents of the kubelet; the rest is read as a script. */
+/** Separates heredocs that are kubelet documents from the rest, which is read as a script. */
 function documentsIn(lines: string[]): { documents: Piece[]; rest: string[] } {
   const documents: Piece[] = []
   const rest: string[] = []
@@ -49,7 +49,7 @@ function documentIn(text: string): Piece | null {
       parse(text, { maxAliasCount: 20, logLevel: 'error', uniqueKeys: false }),
     )
   } catch {
-    // No document: it is read like the rest of the script.
+    // The heredoc is no document, so it is read as part of the script.
     return null
   }
 }
@@ -83,16 +83,16 @@ function readLine(line: string): Piece[] {
   return flags.length > 0 ? [...pieces, piece('script', {}, flags)] : pieces
 }
 
-/** Names with a value, from the first letter or hyphen of the name: `s/--max-pods=10` has one. */
+/** `name=value`, from the first letter or hyphen of the name. `s/--max-pods=10` contains one. */
 const assignedWord = /(?<![\w-])[\w-]+=[^\s"'/|;]*/g
 
-/** The value of `KUBELET_EXTRA_ARGS=…` and the like. */
+/** The value of a variable such as `KUBELET_EXTRA_ARGS=…`. */
 function kubeletVariable(word: string): string | undefined {
   const [, name = '', value] = /^(\w+)=([\s\S]*)$/.exec(word) ?? []
   return name.includes('KUBELET') ? value : undefined
 }
 
-/** Splits a line into words and removes shell quotes. Variables and commands stay as they are written. */
+/** Splits a line into words and removes shell quotes. Variables and commands are not expanded. */
 function wordsOf(line: string): string[] {
   const words =
     line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^$()]{0,200}\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []
@@ -109,7 +109,7 @@ const assignment =
   /(?<![\w.-])\.?"?([a-z][A-Za-z0-9]+)"?\s*(?:\|?=|:)\s*(\{[^{}\n]*\}|"[^"\n]*"|[\w.%]+)/g
 const inMap = /\.([a-z][A-Za-z0-9]+)\.?\[?"([\w.-]+)"\]?\s*\|?=\s*"([^"\n]*)"/g
 
-/** `.imageGCHighThresholdPercent=70`, `"evictionHard": {…}`, `.evictionHard["imagefs.available"]="15%"`. */
+/** Reads `.imageGCHighThresholdPercent=70`, `"evictionHard": {…}`, `.evictionHard["imagefs.available"]="15%"`. */
 function fieldsIn(script: string): RawObject {
   const text = script.replace(/\\(["\\ ])/g, '$1')
   const config: RawObject = {}

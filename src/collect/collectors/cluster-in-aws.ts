@@ -16,7 +16,7 @@ type Pages = (
   signal: AbortSignal,
 ) => AsyncGenerator<RawObject[]>[]
 
-/** What bears the cluster's tags, each thing once. Throttling is what the SDK is there for; the pace of the API server is another's. */
+/** Lists resources with the cluster's tags, each resource once. The SDK retries throttled calls; the API server's pace does not apply to EC2. */
 const ofCluster = (
   { resource, kind, action, purpose }: AwsResource,
   id: string,

@@ -5,7 +5,7 @@ import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import { checkAnsweredConfigz } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
 
-/** The configuration the kubelet runs with, read through the API server's node proxy. */
+/** The kubelet's running configuration, read through the API server's node proxy. */
 export const configz: Collector = {
   answers: ['configz'],
   permissions: { kubernetes: ['get nodes/proxy'] },
@@ -13,7 +13,7 @@ export const configz: Collector = {
   isAnsweredByKubelet: true,
 
   async collect(node, context) {
-    // What runs, not what is written on disk: a file changed without a restart does not show here.
+    // This is the running configuration: a file changed without a restart is not visible here.
     return configzOf(() =>
       context.kubernetes.getUnparsed(
         kubeletPath.configz(node.name),
@@ -23,7 +23,7 @@ export const configz: Collector = {
   },
 }
 
-/** A kubelet that has no such page is reported as that, not as a failure. */
+/** Reads configz. A kubelet without this endpoint gets its own message. */
 export async function configzOf(
   ask: () => Promise<Unparsed>,
 ): Promise<() => { configz: RawObject }> {
@@ -35,7 +35,7 @@ export async function configzOf(
       return { configz: body as RawObject }
     }
   } catch (error) {
-    // Upstream: pkg/kubelet/server/server.go InstallAuthRequiredHandlers. The API server's own 404 (no such node) is a Status, the kubelet's is text.
+    // Upstream: pkg/kubelet/server/server.go InstallAuthRequiredHandlers. The API server's own 404 (no such node) has a Status; the kubelet's 404 is plain text.
     if (error instanceof RequestFailure && error.status === 404 && error.body === null)
       throw new Error(noDebuggingHandlers, { cause: error })
     throw error

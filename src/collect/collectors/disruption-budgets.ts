@@ -1,6 +1,6 @@
 import type { ClusterCollector } from '#collect/collector.ts'
 
-/** Which pods say how many of them may be away at once: a plan names those that allow none. */
+/** They limit how many pods may be down at once. A plan names budgets that allow none. */
 export const disruptionBudgets: ClusterCollector = {
   resource: 'poddisruptionbudgets.policy',
   permissions: { kubernetes: ['list poddisruptionbudgets.policy'] },

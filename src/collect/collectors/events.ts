@@ -3,11 +3,11 @@ import { eventsKeptPerReason, isReadByRules, routineReasons } from '#facts/kubel
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 /**
- * What nodes and pods said of GC, eviction, pulls and memory while the API server still remembers it (an hour by default).
+ * Events of nodes and pods about GC, eviction, pulls and memory, while the API server keeps them (an hour by default).
  *
  * One paged list, not one for each reason: the API server keeps no watch cache of events and reads all of them from etcd for every list, whatever
- * its selector (upstream: pkg/kubeapiserver/default_storage_factory_builder.go DefaultWatchCacheSizes). A selector saves only bytes; so this one leaves out the reasons that
- * make up the bulk, and the rest is sorted here.
+ * its selector (upstream: pkg/kubeapiserver/default_storage_factory_builder.go DefaultWatchCacheSizes). A selector saves only bytes, so this selector
+ * excludes the most frequent reasons, and the other events are sorted here.
  */
 export const events: ClusterCollector = {
   resource: 'events',

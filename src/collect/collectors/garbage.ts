@@ -8,7 +8,7 @@ import {
 } from '#facts/kubernetes/garbage-resources.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
-/** Objects that may be uncollected garbage, each kind in one paged list. A kind that the server does not have has none. */
+/** Lists objects that may be uncollected garbage, one paged list per kind. A kind that the server does not have yields no objects. */
 const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
   ...asked(resource),
 
@@ -24,9 +24,9 @@ const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
 }))
 
 /**
- * Pods that stand in no node's record. The rest has come with the nodes, and is not listed a second time; but of pods whose node is gone the API server
- * has no list, only one of all that are over: those that were not, pod GC sets to Failed before it deletes them (`replay/cluster-gc/pod-gc.ts`), and so
- * those that finalizers hold then are among them. One that still says that it runs pod GC has not come to.
+ * Pods that no node's record contains: pods without a node, and ended pods of deleted nodes. The API server cannot list the pods of deleted nodes
+ * alone, so all ended pods are listed. Pod GC sets running pods of a deleted node to Failed before it deletes them (`replay/cluster-gc/pod-gc.ts`),
+ * so pods that finalizers then hold are listed, too. A pod that is still Running or Pending was not yet handled by pod GC, and is not listed.
  */
 const homelessPods: ClusterCollector = {
   ...asked(podResource),

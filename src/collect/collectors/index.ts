@@ -7,7 +7,7 @@ import { garbageCollectors } from './garbage.ts'
 import { nodeClassCollectors } from './node-classes.ts'
 import { serverVersion } from './server-version.ts'
 
-/** What every mode reads of a cluster, besides the list of its nodes. */
+/** Collectors of every mode, besides the list of nodes. */
 const clusterCollectors: readonly ClusterCollector[] = [
   events,
   disruptionBudgets,

@@ -2,7 +2,7 @@ import { ssmPermissions } from '#clients/ssm.ts'
 import type { Collector } from '#collect/collector.ts'
 import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
 
-/** What only the node itself knows, from a fixed script that SSM runs there: kubelet files and flags, disks, logs, images, containers. */
+/** Data that only the node itself has, from a fixed script that SSM runs there: kubelet files and flags, disks, logs, images, containers. */
 export const inspect: Collector = {
   answers: ['host', 'runtime'],
   permissions: { kubernetes: [], aws: ssmPermissions },
@@ -20,7 +20,7 @@ export const inspect: Collector = {
     const parts = {
       host,
       ...(runtime !== null && { runtime }),
-      // If root may not read it, or it is not served, only the files remain.
+      // Absent if the kubelet does not serve configz, or refuses root.
       ...(configz !== null && { configz }),
       errors: [
         ...(isBare ? [lack('host', host, 'the node reported nothing about itself')] : []),

@@ -3,7 +3,7 @@ import { type Collector, kubeletOptions, type NodeContext } from '#collect/colle
 import { asksForConfigzRight, ownPath } from '#facts/kubelet/endpoints.ts'
 import { configz, configzOf } from './configz.ts'
 
-/** The same as `configz`, read from the kubelet directly: there the narrow right is enough since 1.33. */
+/** Reads configz from the kubelet directly. There the narrow right `get nodes/configz` is enough since 1.33. */
 export const kubeletConfigz: Collector = {
   answers: ['configz'],
   permissions: { kubernetes: ['get nodes/configz'] },
@@ -35,7 +35,7 @@ export function kubeletOf({ kubelet }: NodeContext) {
   return kubelet
 }
 
-/** A kubelet's 403 names subresources, not what to grant. */
+/** Adds the right to grant, because a kubelet's 403 names only subresources. */
 export function withRight(
   error: unknown,
   right: string | null,

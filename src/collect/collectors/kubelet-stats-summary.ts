@@ -3,7 +3,7 @@ import { ownPath } from '#facts/kubelet/endpoints.ts'
 import { kubeletOf, withRight } from './kubelet-configz.ts'
 import { statsSummary, summaryOf } from './stats-summary.ts'
 
-/** The same as `stats-summary`, read from the kubelet directly. */
+/** Reads the same summary as `stats-summary`, from the kubelet directly. */
 export const kubeletStatsSummary: Collector = {
   answers: ['summary'],
   permissions: { kubernetes: ['get nodes/stats'] },

@@ -5,7 +5,7 @@ import type { ClusterCollector } from '#collect/collector.ts'
 import { type CustomResource, nodeClasses } from '#facts/eks/node-classes.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
-/** NodePools, EC2NodeClasses and Auto Mode's NodeClasses: what nodes outside of nodegroups are meant to be. A cluster without these resources has none. */
+/** NodePools, EC2NodeClasses and Auto Mode's NodeClasses: the settings of nodes outside nodegroups. A cluster may lack these resources. */
 export const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource => ({
   resource: `${resource.plural}.${resource.group}`,
   permissions: { kubernetes: [`list ${resource.plural}.${resource.group}`] },
@@ -24,14 +24,14 @@ export const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource 
       ))
         yield items.map(item => withCutUserData(item, unread))
     } catch (error) {
-      // The group may be there for other resources.
+      // The group may be installed only for other resources.
       if (!isAbsent(error)) throw error
     }
     if (unread.length > 0) throw new Error(unread.join('; '))
   },
 }))
 
-/** The newest known version that is served; null: none, for example if the group is not installed. */
+/** The newest known version that the server serves; null: none, for example if the group is not installed. */
 async function servedVersion(
   kubernetes: KubernetesClient,
   { group, versions }: CustomResource,
@@ -46,7 +46,7 @@ async function servedVersion(
     return versions.find(version => served.includes(version)) ?? null
   } catch (error) {
     if (isAbsent(error)) return null
-    // An identity without the right to read API groups may still list.
+    // An identity without the right to read API groups might still be allowed to list.
     if (error instanceof RequestFailure && error.status === 403) return versions[0] ?? null
     throw error
   }
@@ -54,7 +54,7 @@ async function servedVersion(
 
 const isAbsent = (error: unknown) => error instanceof RequestFailure && error.status === 404
 
-/** User data may hold secrets: it is cut to the kubelet's settings before it goes anywhere. */
+/** User data may hold secrets, so only the kubelet's settings in it are kept. */
 function withCutUserData(item: RawObject, unread: string[]): RawObject {
   if (!isRawObject(item.spec) || typeof item.spec.userData !== 'string') return item
   const read = readUserData(item.spec.userData)

@@ -1,8 +1,8 @@
 import type { Collector } from '#collect/collector.ts'
 
 /**
- * The pods bound to the node, whatever their phase. One small list a node keeps the memory of a run constant; `resourceVersion=0` has it answered from
- * the API server's watch cache, which is indexed by node (upstream: pkg/registry/core/pod/strategy.go NodeNameTriggerFunc), not from etcd.
+ * The pods bound to the node, in any phase. One small list per node keeps the memory of a run constant. With `resourceVersion=0` the API server answers
+ * from its watch cache, which is indexed by node (upstream: pkg/registry/core/pod/strategy.go NodeNameTriggerFunc), not from etcd.
  */
 export const pods: Collector = {
   answers: ['pods'],

@@ -2,7 +2,7 @@ import { type Collector, kubeletOptions } from '#collect/collector.ts'
 import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
-/** What the kubelet measured of its filesystems, memory and pods, read through the API server's node proxy. */
+/** The kubelet's measurements of filesystems, memory and pods, read through the API server's node proxy. */
 export const statsSummary: Collector = {
   answers: ['summary'],
   permissions: { kubernetes: ['get nodes/proxy'] },
@@ -16,7 +16,7 @@ export const statsSummary: Collector = {
   },
 }
 
-/** @throws Error when it is something else */
+/** @throws Error if the body is not a summary */
 export function summaryOf(body: unknown): RawObject {
   if (!isRawObject(body) || !isRawObject(body.node))
     throw new Error('the answer has no "node": it is no stats/summary')

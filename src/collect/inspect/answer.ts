@@ -1,6 +1,6 @@
 /**
- * Reads what an inspect script printed on a node. It comes from a machine that may be broken or hostile: whatever is not exactly of the form is not
- * known, with the reason, and a part that is malformed is dropped whole and named. Never half a fact.
+ * Reads what an inspect script printed on a node. The node may be broken or hostile, so the form is checked strictly. A malformed answer is
+ * refused with the reason. A malformed part is dropped as a whole and named in `unread`.
  */
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
@@ -36,7 +36,7 @@ export interface NoAnswer {
 const { maxBytes: answerMaxBytes } = inputLimits.inspection
 const shownLength = 80
 
-/** @param asked the instance that received the command, and its node: an answer of another instance is refused. */
+/** @param asked the instance that received the command; another instance's answer is refused @param node its node */
 export function readAnswer(
   output: string,
   asked: string,
@@ -62,13 +62,13 @@ export function readAnswer(
 
 const packedHead =
   /^\{"schema":"highwater\.inspect\/1","encoding":"gzip\+base64","bytes":\d{1,9},"sha256":"[0-9a-f]{64}","data":"/
-/** Source: amazon-ssm-agent, agent/framework/processor/executer/iohandler, which puts it in place of the last characters. */
+/** The agent writes this mark in place of the last characters. Source: amazon-ssm-agent, agent/framework/processor/executer/iohandler. */
 const truncatedMark = /-{2,3} ?output truncated ?-{2,3}\s*$/i
 
 /**
- * Reads the whole answer out of a place that other nodes may write, too. It counts only if it begins with what SSM delivered for this
- * very instance; there stand length and SHA-256 of the rest.
- * @param delivered what SSM keeps of the answer
+ * Reads the whole answer from S3, where other nodes may write, too. The answer counts only if it begins with what SSM delivered for
+ * this instance. That beginning contains the length and the SHA-256 of the rest.
+ * @param delivered the beginning of the answer, which SSM keeps
  */
 export function readWholeAnswer(
   output: string,
@@ -92,8 +92,8 @@ export function readWholeAnswer(
 }
 
 /**
- * Why the answer of this instance says nothing of this node; null: it may. The name is the kubelet's --hostname-override, else the host's own, which
- * the kubelet writes in small letters, and which the cloud provider that was part of it did not ask for.
+ * Why the answer does not belong to this node; null: it may belong to it. A node's name is the kubelet's --hostname-override, else the host's name in
+ * small letters. The in-tree AWS cloud provider ignores the host's name, so then the reported name proves nothing.
  * Source: pkg/util/node GetHostname; k8s.io/legacy-cloud-providers aws.go CurrentNodeName.
  */
 export function whyOfOther({ nodeName, host }: InspectAnswer, node: string): string | null {
@@ -152,7 +152,7 @@ function parsedOrNull(text: string): unknown {
   }
 }
 
-/** The length and hash that the node reports are those of the unpacked text. */
+/** Unpacks an answer. Its length and hash must be those that the node reports. */
 function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
   if (encoding !== 'gzip+base64')
     throw new AnswerRefusal(`its encoding ${shown(encoding)} is not known`)
@@ -174,7 +174,7 @@ function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
   }
 }
 
-/** One byte more than the stated size proves it wrong; a decompression bomb is not unpacked. */
+/** Stops one byte after the stated size, so a decompression bomb is not unpacked. */
 function gunzipped(packed: Buffer, bytes: number): Buffer {
   try {
     return gunzipSync(packed, { maxOutputLength: bytes + 1 })
@@ -229,7 +229,7 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
   }
 }
 
-/** A clock that was set back explains minutes. A start time in the future does not show a restart. */
+/** A clock that was set back can explain minutes. A later start time is dropped, because it shows no restart. */
 const clockSetBackMs = 5 * 60_000
 
 function withSoundStart(
@@ -248,7 +248,7 @@ function withSoundStart(
   return kubelet
 }
 
-/** On Bottlerocket containerd's mirrors are settings: a list of registries with their endpoints, in older versions a map. */
+/** On Bottlerocket the settings declare containerd's mirrors: as a list of registries with endpoints, in older versions as a map. */
 function declaredMirrors({ bottlerocket }: RawObject): RawObject {
   const registries =
     isRawObject(bottlerocket) && isRawObject(bottlerocket.containerRegistry)
@@ -296,7 +296,7 @@ const malformed = (what: string, where: string): Unread => ({
   why: `not of the form that the script prints (${shown(where)}), so all of it was dropped`,
 })
 
-/** What is no JSON came as text; the kubelet reads both as YAML. */
+/** Content that is no JSON came as text. The kubelet reads both as YAML. */
 function withParsedFiles(kubelet: RawObject, unread: Unread[]): RawObject {
   const files = Array.isArray(kubelet.files) ? kubelet.files : []
   return { ...kubelet, files: files.map(file => parsedFile(file, unread)) }
@@ -306,7 +306,7 @@ function parsedFile(file: HostFile, unread: Unread[]): HostFile {
   const isConfiguration = file.role !== 'environment'
   if (!isConfiguration || typeof file.content !== 'string') return file
   const parsed = parseYamlObject(file.content)
-  // What the kubelet does not read casts no doubt on what it does.
+  // A flaw in a file that the kubelet ignores leaves no doubt about the kubelet's settings.
   if (parsed.value === null && file.role !== 'ignored')
     unread.push({ what: `kubelet file ${file.path}`, why: parsed.reason })
   return { ...file, content: parsed.value }

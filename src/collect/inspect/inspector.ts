@@ -1,4 +1,4 @@
-/** Inspects nodes of one account and region by SSM: only with this product's documents, many nodes at once. */
+/** Inspects nodes of one account and region by SSM, with this product's documents only, many nodes at once. */
 import type { CredentialSource } from '#clients/credentials.ts'
 import { sleep } from '#clients/pace.ts'
 import {
@@ -26,7 +26,7 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import { type InspectAnswer, type NoAnswer, readAnswer, readWholeAnswer } from './answer.ts'
 
-/** An account, as its credentials know it, and a region. */
+/** A region, and the account of the credentials. */
 export interface AwsPlace {
   region: string
   credentials: CredentialSource
@@ -91,7 +91,7 @@ export class Inspector {
     this.#ssm.close()
   }
 
-  /** The account's documents are listed once. */
+  /** Returns the command for a document. Each document is looked up once. */
   #commandOf(document: InspectDocument): Promise<RunCommand> {
     const known = this.#commands.get(document) ?? this.#pinned(document)
     this.#commands.set(document, known)
@@ -117,7 +117,7 @@ export class Inspector {
     })
   }
 
-  /** What is longer than SSM keeps is in S3, by the instance's own role. @throws Error */
+  /** Reads an answer too long for SSM from S3, where the instance's role wrote it. @throws Error */
   async #wholeAnswer(
     { commandId, stdout }: CommandAnswer,
     { instanceId, name }: { instanceId: string; name: string },

@@ -1,4 +1,4 @@
-/** Flaws of a JSON text that JSON.parse does not report. */
+/** Finds flaws of a JSON text that JSON.parse does not report. */
 
 const deepest = 64
 

@@ -1,4 +1,4 @@
-/** The parts of an inspect script's answer. Each is kept or dropped as a whole. The size limits are the scripts' own. */
+/** Schemas for the parts of an inspect script's answer. Each part is kept or dropped as a whole. The size limits are the scripts' own. */
 import * as z from 'zod'
 
 interface Space {
@@ -13,9 +13,9 @@ export type Part = z.ZodType
 
 const text = z.string().max(8192)
 const count = z.number().int().nonnegative().safe()
-/** Each uses kilobytes of memory that cannot be swapped. */
+/** Number of cgroups. Each one uses kilobytes of memory that cannot be swapped. */
 const cgroups = count.max(100_000_000)
-/** Also a day of the calendar: there is no 30 February. */
+/** A time whose day exists in the calendar: 30 February is refused. */
 const time = z.string().refine(isTime)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const fields = z.record(text, z.unknown())
@@ -36,7 +36,7 @@ const filesystemSpace = z
     capacityBytes: count.positive(),
     usedBytes: count.optional(),
     availableBytes: count,
-    // Both zero: a filesystem without an inode table.
+    // Both inode counts are zero if the filesystem has no inode table.
     inodes: count.optional(),
     inodesFree: count.optional(),
   })
@@ -134,7 +134,7 @@ export const hostParts: Readonly<Record<string, Part>> = {
   unread: z.array(z.object({ what: text, why: text })).max(1000),
 }
 
-/** The CRI writes 64-bit numbers as text. */
+/** The CRI prints 64-bit numbers as text. */
 const number = z.union([count, z.string().regex(/^-?\d{1,20}$/)])
 const metadata = z.object({
   name: text.optional(),

@@ -3,9 +3,9 @@ import { inputLimits } from '#model/input-limits.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 /**
- * A configuration file's text as the kubelet's reader takes it: YAML 1.1, of which JSON is a part. A key that stands twice is none of ours to choose from,
- * and an alias can blow up a small text, so neither is followed. The kubelet's reader ends a line at a lone CR, too, which this one takes for a part of the
- * value; three ends of line beyond ASCII, which may as well stand within a value, are left alone.
+ * Parses a configuration file as the kubelet does: YAML 1.1, which includes JSON. Duplicate keys are refused, because nothing shows which one counts.
+ * Aliases are refused, because they can expand a small text. The kubelet's reader also ends a line at a lone CR, so a CR becomes an LF here. A text
+ * with one of three line ends beyond ASCII is refused: such a character may be part of a value.
  *
  * Source: go.yaml.in/yaml/v2 yamlprivateh.go is_break
  */
@@ -25,7 +25,7 @@ export function parseYamlObject(
       }
     const document = parseDocument(text.replace(/\r\n?/g, '\n'), {
       version: '1.1',
-      // Its own check takes quadratic time.
+      // The library's own check of keys takes quadratic time.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'silent',
@@ -37,7 +37,7 @@ export function parseYamlObject(
       ? { value, reason: '' }
       : { value: null, reason: 'its YAML is no object' }
   } catch {
-    // The message would quote the text.
+    // The library's message would quote the text, so it is replaced.
     return { value: null, reason: 'it is no YAML that is read here' }
   }
 }

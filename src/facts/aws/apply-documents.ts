@@ -1,15 +1,15 @@
-/** The SSM documents that change a node: their names, the hashes of their content, what they take. The hashes are written by `vitest run test/remediate -u`. */
+/** The SSM documents that change a node: names, hashes of their content, and what they accept. `vitest run test/remediate -u` writes the hashes. */
 import hashes from './apply-documents.json' with { type: 'json' }
 
 export const applySchema = 'highwater.apply/1'
 
-/** By name: `DocumentHash` (Sha256) for SendCommand, with which SSM refuses any other content. */
+/** Hash (Sha256) by document name, for SendCommand. SSM refuses another content. */
 export const applyDocumentHashes: Readonly<Record<keyof typeof hashes, string>> = hashes
 
-/** From this one on the agent hands parameters over as environment variables. Source: Systems Manager user guide, interpolationType ENV_VAR. */
+/** The first agent version that passes parameters as environment variables. Source: Systems Manager user guide, interpolationType ENV_VAR. */
 export const applyAgentVersion = '3.3.2746.0'
 
-/** The only files of the kubelet that are ever written, by method. Sources: awslabs/amazon-eks-ami, templates/al2 and nodeadm/internal/kubelet. */
+/** The only kubelet files that a plan may write, by method. Sources: awslabs/amazon-eks-ami, templates/al2 and nodeadm/internal/kubelet. */
 export const applyPaths = {
   'kubelet-file': [
     '/etc/kubernetes/kubelet/kubelet-config.json',

@@ -1,12 +1,12 @@
-/** AWS resources that are listed to find what a cluster has left in its account. Fields keep EC2's names. */
+/** AWS resources that are listed to find what a cluster left behind in its account. Fields keep EC2's names. */
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 
 export interface AwsResource {
-  /** Its name in the snapshot, and under which its failure is reported. */
+  /** Its name in the snapshot. Its failure is reported under the same name. */
   resource: string
   kind: ClusterNeed
   action: string
-  /** A noun phrase, as of lists. */
+  /** What the list is read for: a noun phrase. */
   purpose: string
 }
 
@@ -25,14 +25,14 @@ export const instancesResource: AwsResource = {
 
 export const awsResources: readonly AwsResource[] = [volumesResource, instancesResource]
 
-/** A filter of EC2's lists; filters of one request all have to fit. */
+/** A filter of EC2's lists. If a request has several filters, a resource must match all of them. */
 export interface TagFilter {
   name: string
   values: string[]
 }
 
 /**
- * Filters: each resource of a cluster matches one. Sources: EKS user guide, tagging (`aws:eks:cluster-name` on instances that join) and Auto
+ * Filters for a cluster's resources; each resource matches at least one. Sources: EKS user guide, tagging (`aws:eks:cluster-name` on instances that join) and Auto
  * Mode (`eks:eks-cluster-name`); cloud-provider-aws pkg/providers/v1/tags.go TagNameKubernetesClusterPrefix; aws-ebs-csi-driver docs/tagging.md.
  */
 export const clusterFilters = (cluster: string, resource: 'volumes' | 'instances'): TagFilter[] => [
@@ -43,17 +43,17 @@ export const clusterFilters = (cluster: string, resource: 'volumes' | 'instances
   },
 ]
 
-/** Volumes of these instances. Source: EC2 API reference, DescribeVolumes, filter attachment.instance-id. */
+/** Filter for the volumes attached to these instances. Source: EC2 API reference, DescribeVolumes, filter attachment.instance-id. */
 export const attachedFilter = (instances: string[]): TagFilter => ({
   name: 'attachment.instance-id',
   values: instances,
 })
-/** Source: EC2 user guide, filters: at most 200 values. */
+/** Maximum number of values in a filter. Source: EC2 user guide, filters. */
 export const attachedInstancesMax = 200
 
-/** States in which there is an instance, and it may cost money. Source: EC2 API reference, InstanceState. */
+/** States in which an instance exists and may cost money. Source: EC2 API reference, InstanceState. */
 export const livingInstanceStates = ['pending', 'running', 'stopping', 'stopped']
-/** Attached to nothing. Source: EC2 API reference, Volume. */
+/** The state of a volume without an attachment. Source: EC2 API reference, Volume. */
 export const unattachedVolumeState = 'available'
-/** Items in a page. Sources: EC2 API reference, DescribeVolumes and DescribeInstances. */
+/** Items per page, at most. Sources: EC2 API reference, DescribeVolumes and DescribeInstances. */
 export const ec2PageMax = 500

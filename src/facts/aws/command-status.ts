@@ -1,17 +1,17 @@
 /**
- * What SSM says became of a command on one instance.
+ * The status of a command on one instance, as SSM reports it.
  * Source: Systems Manager user guide, Understanding command statuses; SSM API reference, CommandInvocation StatusDetails.
  */
 
-/** Nothing more will come. */
+/** Final statuses: SSM will not change them. */
 const ended = new Set(['Success', 'Failed', 'TimedOut', 'Cancelled'])
 export const hasEnded = (status: string): boolean => ended.has(status)
 
-/** The script itself has run and failed: every other failure has details of its own. */
+/** Whether the script ran and failed. Every other failure has its own details. */
 export const hasScriptFailed = (status: string, statusDetails: string): boolean =>
   status === 'Failed' && (statusDetails === 'Failed' || statusDetails === '')
 
-/** By `StatusDetails` without its spaces: the API writes them both ways. */
+/** By `StatusDetails` without spaces, because the API writes them with and without. */
 const meanings: Readonly<Record<string, string>> = {
   Pending: 'the command still waited to be delivered when the time was up',
   InProgress: 'the script still ran when the time was up',

@@ -1,6 +1,6 @@
 /**
- * What a GiB of EBS costs in a month, in US dollars, by volume type: list prices of us-east-1; elsewhere it is
- * up to twice as much. Source: AWS, Amazon EBS pricing.
+ * Price of one GiB of EBS per month, in US dollars, by volume type: list prices of us-east-1. Other regions cost up
+ * to twice as much. Source: AWS, Amazon EBS pricing.
  */
 const usdPerGiBMonth: Readonly<Record<string, number>> = {
   gp2: 0.1,
@@ -15,13 +15,13 @@ const usdPerGiBMonth: Readonly<Record<string, number>> = {
 /** Source: EBS CSI driver, pkg/cloud/cloud.go DefaultVolumeType. */
 const defaultVolumeType = 'gp3'
 
-/** What a volume was given beyond its size; `throughputMiBps` only gp3 has. Null: not known. */
+/** Performance of a volume beyond its size. Only gp3 has `throughputMiBps`. Null: unknown. */
 export interface VolumePerformance {
   iops: number | null
   throughputMiBps: number | null
 }
 
-/** US dollars for each IOPS and month, from so many on; the last that fits holds for what is above it. Source: as above. */
+/** US dollars per IOPS and month. Each price applies to the IOPS above `above`, up to the next entry. Source: as above. */
 const usdPerIopsMonth: Readonly<Record<string, readonly { above: number; usd: number }[]>> = {
   gp3: [{ above: 3000, usd: 0.005 }],
   io1: [{ above: 0, usd: 0.065 }],
@@ -31,11 +31,11 @@ const usdPerIopsMonth: Readonly<Record<string, readonly { above: number; usd: nu
     { above: 64_000, usd: 0.032 },
   ],
 }
-/** gp3: per MiB/s above the included throughput. */
+/** gp3: US dollars per MiB/s and month, above the included MiB/s. */
 const throughputOfGp3 = { above: 125, usdPerMiBpsMonth: 0.04 }
 
 /**
- * Price of a volume per month. Null if the type is not in the list.
+ * Price of a volume in US dollars per month. Null if the type is not in the list.
  * @param volumeType null: the default type of the EBS CSI driver
  */
 export function monthlyUsd(
@@ -70,7 +70,7 @@ export const isWholePrice = (
   { iops }: Pick<VolumePerformance, 'iops'>,
 ): boolean => iops !== null || !Object.hasOwn(usdPerIopsMonth, volumeType ?? defaultVolumeType)
 
-/** The drivers whose volumes are EBS's: the plugin of old, the CSI driver's, and Auto Mode's. */
+/** Drivers whose volumes are in EBS: the old in-tree plugin, the CSI driver, and Auto Mode. */
 export const ebsDrivers: ReadonlySet<string> = new Set([
   'kubernetes.io/aws-ebs',
   'ebs.csi.aws.com',

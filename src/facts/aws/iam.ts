@@ -1,12 +1,12 @@
 /**
- * IAM policies as narrow as AWS allows: to which types of resources each action can be limited, and the statements that do so.
+ * IAM policies as narrow as AWS allows: the resource types to which each action can be limited, and the statements that limit it.
  * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, SNS, SQS, Step Functions, CloudWatch, CloudWatch Logs, STS, KMS, Lambda, X-Ray.
  */
 import { applyDocumentHashes } from './apply-documents.ts'
 import { inspectDocumentHashes } from './inspect-documents.ts'
 import { type InspectOutput, outputFolder } from './inspect-output.ts'
 
-/** None: IAM knows the action with `*` only. */
+/** Resource types by action. Empty: the action permits only `*`. */
 const narrowed = {
   'cloudwatch:DescribeAlarms': ['alarm'],
   'ec2:AssignPrivateIpAddresses': ['network-interface'],
@@ -109,14 +109,14 @@ export interface Account {
 }
 
 export const readingDocuments: readonly string[] = Object.keys(inspectDocumentHashes)
-/** Those, and the ones that change it. */
+/** The documents that read a node, and those that change it. */
 export const everyDocument: readonly string[] = [
   ...readingDocuments,
   ...Object.keys(applyDocumentHashes),
 ]
 
 /**
- * IAM resources for reading a fleet, or, with every document, for changing it. Regions stay open:
+ * IAM resources for reading a fleet, or, with `everyDocument`, for changing it. Regions stay open:
  * the policy names them. EKS sets the tag `aws:eks:cluster-name` on every instance that joins a
  * cluster, and only EKS can write it (source: EKS user guide, tagging for billing). Activations of
  * hybrid nodes carry `EKSClusterARN` (source: EKS user guide, hybrid nodes credentials).
@@ -144,7 +144,7 @@ export function fleetGrants(
     },
     'managed-instance': {
       Resource: arn('ssm', 'managed-instance/*'),
-      // The region in the tag's value is open.
+      // The value of the tag contains a region, which stays open.
       Condition: {
         StringLike: {
           'ssm:resourceTag/EKSClusterARN': each(name => arn('eks', `cluster/${name}`)),
@@ -154,7 +154,7 @@ export function fleetGrants(
   }
 }
 
-/** Where agents put long answers. */
+/** Where agents write answers that are too long for SSM. */
 export const outputGrants = (partition: string, output: InspectOutput): Grants => ({
   bucket: { Resource: `arn:${partition}:s3:::${output.bucket}` },
   object: { Resource: `arn:${partition}:s3:::${output.bucket}/${outputFolder(output)}*` },

@@ -1,12 +1,12 @@
-/** The SSM documents that read a node: their names, the hashes of their content, and what they print. The hashes are written by `vitest run test/remediate -u`. */
+/** The SSM documents that read a node: names, hashes of their content, and schema of the output. `vitest run test/remediate -u` writes the hashes. */
 import hashes from './inspect-documents.json' with { type: 'json' }
 
 export type InspectDocument = keyof typeof hashes
 
-/** The schema of the answer; the same for every document. */
+/** The schema of the answer of every document. */
 export const inspectSchema = 'highwater.inspect/1'
 
 export const inspectStep = 'inspect'
 
-/** By name: `DocumentHash` (Sha256) for SendCommand, with which SSM refuses any other content. */
+/** Hash (Sha256) by document name, for SendCommand. SSM refuses another content. */
 export const inspectDocumentHashes: Readonly<Record<InspectDocument, string>> = hashes

@@ -6,9 +6,9 @@ export type InspectOutput = NonNullable<Policy['inspectOutput']>
 export const outputFolder = ({ prefix }: Pick<InspectOutput, 'prefix'>): string =>
   prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 
-/** Within the folder. Source: Systems Manager user guide, running commands: output in S3. */
+/** Key in the folder. Source: Systems Manager user guide, running commands: output in S3. */
 export const outputKey = (commandId: string, instanceId: string, stepName: string): string =>
   `${commandId}/${instanceId}/awsrunShellScript/${stepName}/stdout`
 
-/** What the instances' own roles need for it. Source: Systems Manager user guide, instance permissions: S3 bucket for Run Command output. */
+/** IAM actions that the instances' own roles need to write outputs. Source: Systems Manager user guide, instance permissions: S3 bucket for Run Command output. */
 export const agentOutputPermissions = ['s3:PutObject', 's3:GetEncryptionConfiguration']

@@ -1,5 +1,5 @@
 /**
- * Which nodes SSM can inspect, and with which document; the reason for the others, without a call.
+ * Which nodes SSM can inspect, and with which document; else the reason. No call is made.
  * Sources: EKS user guide (Auto Mode, Fargate, hybrid nodes); the documents' own precondition (Linux).
  */
 import type { NodeIdentity } from '#model/node-identity.ts'

@@ -1,4 +1,4 @@
-/** Regions of the public partitions, China and GovCloud, for hints only: a new region is no mistake. Source: AWS, Regions and Availability Zones. */
+/** Regions of the public, China and GovCloud partitions, only for hints, because a new region may be missing here. Source: AWS, Regions and Availability Zones. */
 export const awsRegions: readonly string[] =
   `af-south-1 ap-east-1 ap-east-2 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-south-2 ap-southeast-1
 ap-southeast-2 ap-southeast-3 ap-southeast-4 ap-southeast-5 ap-southeast-6 ap-southeast-7 ca-central-1 ca-west-1 cn-north-1

@@ -1,4 +1,4 @@
-/** Lambda, for a function in subnets. Source: Lambda developer guide, giving functions access to resources in a VPC, required IAM permissions. */
+/** IAM actions of Lambda for a function in subnets. Source: Lambda developer guide, giving functions access to resources in a VPC, required IAM permissions. */
 export const networkPermissions = [
   'ec2:DescribeNetworkInterfaces',
   'ec2:DescribeSubnets',
@@ -8,14 +8,14 @@ export const networkPermissions = [
   'ec2:UnassignPrivateIpAddresses',
 ]
 
-/** Lambda, for a traced function. Source: Lambda developer guide, visualize function invocations using AWS X-Ray. */
+/** IAM actions of Lambda for a traced function. Source: Lambda developer guide, visualize function invocations using AWS X-Ray. */
 export const tracePermissions = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords']
 
-/** A schedule: it invokes, and keeps what it could not hand over. Source: EventBridge Scheduler user guide, execution role and dead-letter queue. */
+/** IAM actions of a schedule: it invokes the function, and queues failed invocations. Source: EventBridge Scheduler user guide, execution role and dead-letter queue. */
 export const schedulePermissions = ['lambda:InvokeFunction', 'sqs:SendMessage']
 
 /**
- * A state machine with a distributed map: it invokes, reads its items, and starts itself for each of them. Source: Step Functions developer guide, IAM policies
+ * IAM actions of a state machine with a distributed map: it invokes the function, reads the items, and starts itself for each item. Source: Step Functions developer guide, IAM policies
  * for using Distributed Map states.
  */
 export const stateMachinePermissions = [
@@ -26,8 +26,8 @@ export const stateMachinePermissions = [
   'states:StopExecution',
 ]
 
-/** A state machine that a person redrives: it does so with the executions of its distributed map. Source: Step Functions developer guide, redriving Map Runs, IAM permissions. */
+/** IAM actions of a state machine that a person redrives: it redrives the executions of its distributed map. Source: Step Functions developer guide, redriving Map Runs, IAM permissions. */
 export const redrivePermissions = ['states:RedriveExecution']
 
-/** Lambda, for a function's own log. Source: Lambda developer guide, sending function logs to CloudWatch Logs. */
+/** IAM actions of Lambda for a function's log. Source: Lambda developer guide, sending function logs to CloudWatch Logs. */
 export const logPermissions = ['logs:CreateLogStream', 'logs:PutLogEvents']

@@ -23,13 +23,13 @@ const bottlerocket: KubeletConfiguration = {
   serializeImagePulls: false,
   podPidsLimit: 1_048_576,
 }
-// Since AMI v20250920.
+// In images since AMI v20250920.
 const gracefulShutdown: KubeletConfiguration = {
   shutdownGracePeriod: '2m30s',
   shutdownGracePeriodCriticalPods: '30s',
 }
 
-/** Fields that differ from the kubelet's own defaults; empty where the image sets none. */
+/** Fields that an image sets to other values than the kubelet's defaults. Empty if it sets none. */
 export function amiDefaults(
   family: AmiFamily,
   kubeletVersion: string | null,
@@ -42,11 +42,11 @@ export function amiDefaults(
   return family === 'Bottlerocket' ? bottlerocket : {}
 }
 
-/** Whether EKS publishes its images for managed nodegroups, and what they write is known. */
+/** Whether EKS publishes these images for managed nodegroups, and their settings are known. */
 export const isFamilyOfEks = (family: AmiFamily): boolean =>
   family === 'AL2' || family === 'AL2023' || family === 'Bottlerocket'
 
-/** Fields that bootstrap.sh of AL2 writes into the kubelet's file each time it runs, over what was there: only a flag outlives it. */
+/** Fields of the kubelet's file that AL2's bootstrap.sh overwrites at each run. Only a flag keeps another value. */
 export const al2BootstrapFields: ReadonlySet<string> = new Set([
   'cgroupDriver',
   'clusterDNS',
@@ -68,5 +68,5 @@ export function isAmiDefaultKnown(family: AmiFamily, field: string): boolean {
   return family !== 'Bottlerocket' || !/^(shutdown|systemReservedCgroup$)/.test(field)
 }
 
-/** Fields in which an older image of the same minor leaves the kubelet's own default. */
+/** Fields that older images of the same minor leave at the kubelet's default. */
 export const isNewInAmi = (field: string): boolean => Object.hasOwn(gracefulShutdown, field)

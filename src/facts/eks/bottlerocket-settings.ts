@@ -1,6 +1,6 @@
 /**
- * Which KubeletConfiguration field each of Bottlerocket's `settings.kubernetes.*` becomes.
- * Source: bottlerocket-core-kit packages/kubernetes-1.34/kubelet-config. A setting that is not here decides nothing that is read.
+ * The KubeletConfiguration field that each of Bottlerocket's `settings.kubernetes.*` sets.
+ * Source: bottlerocket-core-kit packages/kubernetes-1.34/kubelet-config. A setting that is not listed sets no field that this product reads.
  */
 import { isPlannable } from '#facts/kubelet/fields.ts'
 
@@ -45,18 +45,18 @@ export const bottlerocketSettings: Readonly<
   'topology-manager-scope': ['topologyManagerScope', 'text'],
 }
 
-/** The only settings that are ever set. A plan binds their canonical JSON. */
+/** The only settings that a plan may set. A plan is bound to their canonical JSON. */
 export const plannableSettings: readonly string[] = Object.entries(bottlerocketSettings).flatMap(
   ([setting, [field]]) => (isPlannable(field) ? [setting] : []),
 )
 
-/** Numbers that Bottlerocket takes as text only. Source: bottlerocket-settings-sdk, IntegerPercent */
+/** Numbers that Bottlerocket accepts only as text. Source: bottlerocket-settings-sdk, IntegerPercent */
 export const bottlerocketTexts: ReadonlySet<string> = new Set([
   'image-gc-high-threshold-percent',
   'image-gc-low-threshold-percent',
 ])
 
-/** The first Bottlerocket release that has a setting; one that is not here is in every release that still runs. */
+/** The first Bottlerocket release with a setting. All releases still in use have the settings that are not listed. */
 export const bottlerocketSince: Readonly<Record<string, string>> = {
   'container-log-max-workers': '1.39',
   'container-log-monitor-interval': '1.39',
@@ -73,7 +73,7 @@ const signals = [
 ]
 const resources = ['cpu', 'memory', 'ephemeral-storage']
 
-/** Keys that a map may have. Source: bottlerocket-settings-sdk, KubernetesEvictionKey, KubernetesReservedResourceKey */
+/** Keys that a map may contain. Source: bottlerocket-settings-sdk, KubernetesEvictionKey, KubernetesReservedResourceKey */
 export const bottlerocketKeys: Readonly<Record<string, readonly string[]>> = {
   'eviction-hard': signals,
   'eviction-soft': signals,
@@ -85,7 +85,7 @@ export const bottlerocketKeys: Readonly<Record<string, readonly string[]>> = {
 const settable = new Set(Object.values(bottlerocketSettings).map(([field]) => field))
 export const hasBottlerocketSetting = (field: string): boolean => settable.has(field)
 
-/** Whether that release has the setting. @param release `1.51.0`; null: not known, and no more is sure than what every release has */
+/** Whether a release has the setting. @param release `1.51.0`; null: unknown, so only settings of every release count */
 export function hasBottlerocketRelease(setting: string, release: string | null): boolean {
   const since = Object.hasOwn(bottlerocketSince, setting) ? bottlerocketSince[setting] : undefined
   if (since === undefined) return true

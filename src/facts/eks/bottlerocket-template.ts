@@ -1,6 +1,6 @@
 /**
- * What Bottlerocket's template of the kubelet's file says beyond the settings that `bottlerocket-settings.ts` names.
- * Source: bottlerocket-core-kit packages/kubernetes-1.28 to 1.35, kubelet-config; releases of newer minors are taken to have the newest.
+ * Fields that Bottlerocket's template of the kubelet's file sets, besides the settings in `bottlerocket-settings.ts`.
+ * Source: bottlerocket-core-kit packages/kubernetes-1.28 to 1.35, kubelet-config; newer minors are assumed to equal the newest of these.
  */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
@@ -8,7 +8,7 @@ import { amiDefaults } from './ami-defaults.ts'
 
 export const bottlerocketFile = '/etc/kubernetes/kubelet/config'
 
-/** Settings that it writes even where they are 0: `includeZero`. */
+/** Settings that the template writes even if they are 0: `includeZero`. */
 export const bottlerocketZeros: ReadonlySet<string> = new Set([
   'container-log-max-files',
   'container-log-max-size',
@@ -23,12 +23,12 @@ export const bottlerocketZeros: ReadonlySet<string> = new Set([
   'registry-qps',
 ])
 
-/** Values that Bottlerocket writes for settings that are unset. */
+/** Values that the template writes for unset settings. */
 const unset: KubeletConfiguration = { maxPods: 110, cpuCFSQuota: true, cpuManagerPolicy: 'none' }
 export const bottlerocketEphemeralReservation = '1Gi'
 export const bottlerocketSystemCgroup = '/system'
 
-/** What is written for a minor and those after it, each row in the place of the one before. */
+/** Fields by the first minor that has them. Each row replaces the row before. */
 const ofMinors: readonly { since: number; fields: KubeletConfiguration }[] = [
   { since: 0, fields: {} },
   { since: 29, fields: { featureGates: { ImageMaximumGCAge: true } } },
@@ -49,7 +49,7 @@ const ofMinors: readonly { since: number; fields: KubeletConfiguration }[] = [
   },
 ]
 
-/** Fields of the file if no setting changes them; without reservations. */
+/** Fields of the file if no setting changes them, without reservations. */
 export function bottlerocketTemplate(kubeletVersion: string | null): KubeletConfiguration {
   const { rulesOfMinor } = featuresOf(kubeletVersion)
   return {

@@ -1,7 +1,7 @@
-/** From where an API server's endpoint can be reached at all. Source: EKS API reference, VpcConfigResponse. */
+/** The networks from which an API server's endpoint can be reached. Source: EKS API reference, VpcConfigResponse. */
 import { isRawObject, type RawObject } from '#model/record.ts'
 
-/** Endpoint access by EKS, to append to a sentence about an endpoint that did not answer. Empty: the endpoint is public. */
+/** Endpoint access as EKS reports it, to append to a sentence about an endpoint that did not answer. Empty: the endpoint is public. */
 export function endpointAccess(eks: RawObject | null | undefined): string {
   const config =
     isRawObject(eks) && isRawObject(eks.resourcesVpcConfig) ? eks.resourcesVpcConfig : {}

@@ -1,6 +1,6 @@
 /**
- * What `spec.kubelet` of Karpenter's EC2NodeClass takes, to v1.14: typed fields, and in maps only these keys. Later releases take any field.
- * Source: karpenter-provider-aws pkg/apis/v1 KubeletConfiguration; pkg/providers/amifamily/bootstrap/bottlerocket.go (what becomes settings there).
+ * What `spec.kubelet` of Karpenter's EC2NodeClass accepts up to v1.14: these fields and, in maps, these keys. Later releases accept any field.
+ * Source: karpenter-provider-aws pkg/apis/v1 KubeletConfiguration; pkg/providers/amifamily/bootstrap/bottlerocket.go (fields that become settings there).
  */
 const signals = [
   'memory.available',
@@ -13,7 +13,7 @@ const signals = [
 const resources = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 
 interface NodeClassField {
-  /** Keys that the map may have; undefined: it is no map. */
+  /** Keys that the map may contain; undefined: the field is no map. */
   keys?: readonly string[]
   isIgnoredOnBottlerocket?: true
 }

@@ -1,5 +1,5 @@
 /**
- * Sources of a node's kubelet settings, by image: the only files that a plan may write, and the only names that it may give to images.
+ * Where a node's kubelet settings are, by image: the only files that a plan may write, and the only image names that it may pull.
  *
  * Source  awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go, doc/examples.md, #2427 (instance overrides since AMI v20251023);
  *         templates/al2/runtime/kubelet-config.json; eks-hybrid internal/kubelet/config.go; kubelet-eks snap (Ubuntu)
@@ -8,17 +8,17 @@ import { isLogrotateFile } from '#facts/logrotate.ts'
 import { isImageName } from '#model/image-reference.ts'
 import type { PlanMethod } from '#model/plan.ts'
 
-/** Main configuration files that may be swapped as a whole. */
+/** Main configuration files that a plan may replace as a whole. */
 export const kubeletFiles: readonly string[] = [
   '/etc/kubernetes/kubelet/config.json',
   '/etc/kubernetes/kubelet/kubelet-config.json',
 ]
-/** Read only with `--config-dir`; after nodeadm's own, 40-nodeadm.conf. */
+/** Read only with `--config-dir`, after nodeadm's own 40-nodeadm.conf. */
 export const kubeletDropIn = '/etc/kubernetes/kubelet/config.json.d/90-highwater.conf'
 export const nodeadmPiece = '/etc/eks/nodeadm.d/50-highwater.yaml'
-/** What nodeadm makes of all NodeConfigs that it reads. */
+/** nodeadm writes this file from all NodeConfigs that it reads. */
 export const nodeadmDropIn = '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf'
-/** No file: the settings that apiclient sets. */
+/** Not a file: the settings that apiclient sets. */
 export const bottlerocketPlace = 'settings.kubernetes'
 
 const placesOf: Readonly<Record<PlanMethod, (path: string) => boolean>> = {
@@ -32,9 +32,9 @@ const placesOf: Readonly<Record<PlanMethod, (path: string) => boolean>> = {
 
 export const isPlace = (method: PlanMethod, path: string): boolean => placesOf[method](path)
 
-/** As the day of an AMI release and of an Amazon Linux release are written. */
+/** First day of AMI releases whose nodeadm reads the folder, as YYYYMMDD. */
 const nodeadmFolderSince = 20251023
-/** An image is built on a release of Amazon Linux that is at most some weeks older. */
+/** The Amazon Linux release in an image is at most some weeks older than the image. */
 const oldestBase = 20251001
 
 const dayIn = (text: string | null): number | null => {
@@ -45,7 +45,7 @@ const dayIn = (text: string | null): number | null => {
 /**
  * Whether nodeadm on this node reads /etc/eks/nodeadm.d.
  * @param osImage `Amazon Linux 2023.9.20251117`, never newer than the AMI
- * @param releaseVersion of its nodegroup, `1.34.2-20251120`; null: none is known. Nodes of an older release may be left in it
+ * @param releaseVersion of its nodegroup, `1.34.2-20251120`; null: unknown. Some nodes of the nodegroup may still run an older release
  */
 export function readsNodeadmFolder(osImage: string, releaseVersion: string | null): boolean {
   const base = dayIn(osImage)
@@ -54,5 +54,5 @@ export function readsNodeadmFolder(osImage: string, releaseVersion: string | nul
   return release !== null && release >= nodeadmFolderSince && base !== null && base >= oldestBase
 }
 
-/** Hybrid nodes that SSM activated are known to it, and to Kubernetes, by this name; those of IAM Roles Anywhere are not known to SSM. */
+/** SSM and Kubernetes know hybrid nodes that SSM activated by this name. SSM does not know those of IAM Roles Anywhere. */
 export const hybridInstanceForm = /^mi-[0-9a-f]{17}$/

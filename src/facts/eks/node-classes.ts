@@ -3,7 +3,7 @@ export interface CustomResource {
   group: string
   plural: string
   kind: string
-  /** Newest first. */
+  /** API versions, newest first. */
   versions: readonly string[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * Owner and image of a node, by label, provider id and `osImage`.
+ * Determines the owner and the image of a node, by label, provider id and `osImage`.
  *
  * Sources  EKS user guide (managed node groups, Fargate, hybrid nodes, Auto Mode labels); karpenter.sh well-known labels; eksctl's
  *          `alpha.eksctl.io/*` labels; awslabs/amazon-eks-ami nodeadm getProviderId; kubernetes/cloud-provider-aws#223 (Fargate's provider id) and
@@ -50,7 +50,7 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
   }
 }
 
-/** A hybrid node that SSM has activated goes by the id that SSM gave it. Source: EKS user guide, hybrid nodes; aws/eks-hybrid internal/kubelet. */
+/** A hybrid node that SSM activated has its id from SSM as name. Source: EKS user guide, hybrid nodes; aws/eks-hybrid internal/kubelet. */
 function activatedId(labels: Record<string, string | undefined>, name: string): string | null {
   return labels['eks.amazonaws.com/hybrid-credential-provider'] === 'ssm' &&
     activatedName.test(name)

@@ -1,13 +1,13 @@
-/** Which image and kubelet a node runs, and which of two is older. Sources: EKS user guide, labels of managed nodegroups; osImage as each image's os-release says it. */
+/** The image and kubelet of a node, and which of two releases is older. Sources: EKS user guide, labels of managed nodegroups; osImage as each image's os-release says it. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 
 export interface Release {
-  /** The AMI's id where the node has it (managed nodegroups), else its name and version. */
+  /** The AMI's id, if a label has it (managed nodegroups); else `osImage`. */
   image: string
-  /** `Amazon Linux 2023.9.20251117`: it has an order. */
+  /** `Amazon Linux 2023.9.20251117`. The numbers in it have an order. */
   osImage: string
-  /** Null: not known. */
+  /** Minor version of the kubelet; null: unknown. */
   minor: number | null
 }
 
@@ -20,7 +20,7 @@ export function releaseOf(node: KubernetesNode, kubeletVersion: string | null): 
 export const isOneMinor = (releases: readonly Release[]): boolean =>
   new Set(releases.map(({ minor }) => minor)).size < 2
 
-/** Below 0: `a` is older; 0: they are of one age, or it cannot be said. */
+/** Below 0: `a` is older. 0: they have the same age, or the order is unknown. */
 export function byAge(a: Release, b: Release): number {
   if (a.minor !== null && b.minor !== null && a.minor !== b.minor) return a.minor - b.minor
   const others = numbersOf(b.osImage)

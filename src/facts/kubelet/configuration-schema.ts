@@ -1,4 +1,4 @@
-/** Look-ups in model/kubelet-fields.ts for reading, defaulting, merging and showing a KubeletConfiguration. */
+/** Looks up fields of model/kubelet-fields.ts to read, default, merge and show a KubeletConfiguration. */
 
 import { isMap } from '#model/config-value.ts'
 import { configurationStructs, type StructName } from '#model/kubelet-fields.ts'
@@ -7,8 +7,8 @@ import type { KubeletFeatures } from './features.ts'
 import { type FieldFacts, isKnownField } from './fields.ts'
 
 /**
- * `file`: read by sigs.k8s.io/json. The others are what drop-ins were merged into, read by encoding/json: `versioned` in the names of v1beta1,
- * `internal` beside the fields of the kubelet's own struct, which are printed by their Go names and so read first.
+ * `file`: read by sigs.k8s.io/json. The other forms are drop-ins after merging, read by encoding/json. `versioned` has the names of v1beta1;
+ * `internal` also has the fields of the kubelet's own struct, which are printed by their Go names and so read first.
  */
 export type ConfigurationForm = 'file' | 'versioned' | 'internal'
 
@@ -20,7 +20,7 @@ export const fieldsOf = (struct: StructName): Readonly<Record<string, FieldFacts
 
 const longestName = 80
 
-/** The name in `names` that was probably meant: equal but for case, or the only nearest one by edit distance. Null: none. */
+/** The name that was probably meant: it differs only in case, or is the single nearest by edit distance. Null: none. */
 export function nearestName(written: string, names: readonly string[]): string | null {
   if (written.length > longestName) return null
   const lower = written.toLowerCase()
@@ -34,7 +34,7 @@ export function nearestName(written: string, names: readonly string[]): string |
   return first !== undefined && first.distance !== second?.distance ? first.name : null
 }
 
-/** Letters to leave out, add or change. */
+/** Number of letters to delete, insert or change. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, letter] of [...a].entries()) {
@@ -52,21 +52,21 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** What a key at the top of a KubeletConfiguration is to a kubelet. */
+/** The meaning of a top-level key of a KubeletConfiguration. */
 export interface KeyMeaning {
-  /** The field that it sets, or was meant to set; null: none is like it. */
+  /** The field that the key sets, or was meant to set; null: no field is similar. */
   field: string | null
-  /** Why this kubelet drops it in silence; null: it does not. */
+  /** Why this kubelet silently ignores the key; null: it reads it. */
   ignored: 'misspelt' | 'case' | 'minor' | 'unknown' | null
 }
 
-/** Upstream: mergeKubeletConfigurations; before 1.29 each drop-in is read as the main file is. */
+/** Before 1.29 each drop-in is read like the main file. Upstream: mergeKubeletConfigurations. */
 export function dropInForm(features: KubeletFeatures): ConfigurationForm {
   if (!features.has('dropInMergePatch')) return 'file'
   return features.has('dropInsDefaultedAgain') ? 'versioned' : 'internal'
 }
 
-/** In a merged form another case of a name acts where it is printed, and so decoded, after the name that the kubelet itself prints. */
+/** In a merged form a name in another case is decoded, too, but it wins only if it is printed after the kubelet's own name. */
 export function meaningOfKey(
   key: string,
   features: KubeletFeatures,
@@ -86,7 +86,7 @@ export function meaningOfKey(
   return { field, ignored: meant !== undefined && isKnownField(meant, features) ? null : 'minor' }
 }
 
-/** What stands behind a leading `*`, `[]` or `map[string]`; null where the type has none. */
+/** The rest of a type after the prefix; null: the type does not begin with it. */
 export function elementOf(type: string, prefix: '*' | '[]' | 'map[string]'): string | null {
   return type.startsWith(prefix) ? type.slice(prefix.length) : null
 }
@@ -114,7 +114,7 @@ const loggingTypes = [
 ]
 const basicTypes = ['bool', 'string', 'int32', 'int64', 'float64']
 
-/** As Go's errors name it. */
+/** The type's name in Go's errors. */
 export function goTypeName(
   type: string,
   form: ConfigurationForm,
@@ -132,7 +132,7 @@ export function goTypeName(
   return `${packages[type] ?? (form === 'internal' ? 'config.' : 'v1beta1.')}${type}`
 }
 
-/** As the kubelet's own struct names it; structs of other packages keep the names of v1beta1. */
+/** The name in the kubelet's own struct. Other packages keep the names of v1beta1. */
 export function goFieldName(name: string, struct: StructName): string {
   if (packages[struct] !== undefined) return name
   if (name === 'resolvConf') return 'ResolverConfig'
@@ -141,7 +141,7 @@ export function goFieldName(name: string, struct: StructName): string {
     : name.replace(/^(cpu|http|oom|qos|tls)(?=[A-Z])|^./, found => found.toUpperCase())
 }
 
-/** What a later value of the same field makes of an earlier one: encoding/json decodes into what is there. */
+/** Combines two values of one field, as encoding/json decodes a later value into an earlier one. */
 export function combined(before: unknown, after: unknown, type: string): unknown {
   if (before === undefined || before === null) return after
   const target = elementOf(type, '*')

@@ -1,6 +1,6 @@
 /**
- * Valid values of each KubeletConfiguration field by itself: its type, and the bounds within which a kubelet starts. If minors differ, the
- * bounds are those of the newest.
+ * Valid values of each KubeletConfiguration field on its own: type and bounds with which a kubelet starts. If minors differ, the
+ * bounds of the newest minor apply.
  *
  * Sources  model/kubelet-fields.ts;  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go
  *          ParseThresholdConfig;  pkg/kubelet/logs/container_log_manager.go parseMaxSize;  cmd/kubelet/app/server.go parseResourceList
@@ -15,12 +15,12 @@ import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { gateHistory } from './feature-gates.ts'
 
 export interface ValueMistake {
-  /** From the field down: `['evictionHard', 'nope']`. */
+  /** Path from the field downwards: `['evictionHard', 'nope']`. */
   path: string[]
   wanted: string
 }
 
-/** Empty if a kubelet accepts the value. Null is accepted: it stands for an unset field. */
+/** Empty if a kubelet accepts the value. Null is accepted, because it means an unset field. */
 export function valueMistakes(field: string, value: unknown): ValueMistake[] {
   const facts = Object.hasOwn(configurationFields, field) ? configurationFields[field] : undefined
   if (facts === undefined) return [{ path: [field], wanted: 'a KubeletConfiguration field' }]
@@ -155,7 +155,7 @@ function* boundMistakes(field: string, value: unknown): Iterable<ValueMistake> {
 function* ofText(field: string, value: string): Iterable<ValueMistake> {
   const { oneOf: allowed, least, orZero } = configurationFields[field] ?? {}
   const form = textForms[field]
-  // Defaulting gives an empty text the default.
+  // An empty text gets the default, so it is valid.
   if (allowed !== undefined && value !== '' && !allowed.includes(value))
     yield { path: [field], wanted: `one of ${allowed.join(', ')}` }
   if (form !== undefined && value !== '' && !form.holds(value))

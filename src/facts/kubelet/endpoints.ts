@@ -1,4 +1,4 @@
-/** Where a kubelet answers: through the API server's node proxy, and itself. Upstream: pkg/kubelet/server/server.go, auth.go; staging/src/k8s.io/api core/v1 nodes/proxy. */
+/** Paths and ports on which a kubelet answers, through the API server's node proxy or directly. Upstream: pkg/kubelet/server/server.go, auth.go; staging/src/k8s.io/api core/v1 nodes/proxy. */
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import { gateState } from './feature-gates.ts'
 import { featuresOf } from './features.ts'
@@ -14,10 +14,10 @@ export const ownPath = { configz: '/configz', statsSummary: '/stats/summary' } a
 const usualPort = 10_250
 
 export interface KubeletAddress {
-  /** The node's first internal address, IPv4 or IPv6; null where it reports none. */
+  /** The node's first internal address, IPv4 or IPv6; null: it reports none. */
   ip: string | null
   port: number
-  /** What its serving certificate may be for: the node's addresses and names. Source: pkg/kubelet/certificate/kubelet.go NewKubeletServerCertificateManager. */
+  /** Names that the serving certificate may contain: the node's addresses and names. Source: pkg/kubelet/certificate/kubelet.go NewKubeletServerCertificateManager. */
   names: readonly string[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * The texts of the kubelet's events and log lines, read into values. Rules compare these values, never the text.
+ * Parses the texts of the kubelet's events and log lines. Rules compare the parsed values, never the text.
  *
  * Sources  pkg/kubelet/eviction/helpers.go evictionMessage, signalToResource; eviction_manager.go Admit; pkg/kubelet/oom (SystemOOM);
  *          pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace; image_manager.go EnsureImageExists;
@@ -8,7 +8,7 @@
 import { oncePerText } from '#model/once.ts'
 import type { Signal } from '#model/prediction.ts'
 
-/** By the resource that an eviction names. */
+/** Eviction signals by the resource that an eviction message names. */
 export const signalsOfResource: Readonly<Record<string, readonly Signal[]>> = {
   memory: ['memory.available', 'allocatableMemory.available'],
   'ephemeral-storage': ['nodefs.available', 'imagefs.available', 'containerfs.available'],
@@ -17,9 +17,9 @@ export const signalsOfResource: Readonly<Record<string, readonly Signal[]>> = {
 }
 
 export interface EvictionCause {
-  /** What was low; null: the pod was over a limit of its own, or the message is another. */
+  /** What was low; null: the pod exceeded its own limit, or the message has another form. */
   resource: string | null
-  /** The pod was refused at admission: no container of it ran. */
+  /** The kubelet refused the pod at admission, so none of its containers ran. */
   isRefused: boolean
   threshold: { quantity: string; available: string } | null
   containers: { name: string; used: string; request: string }[]
@@ -51,14 +51,14 @@ export function evictionCause(message: string): EvictionCause {
   }
 }
 
-/** The texts of 1.24 to 1.25, 1.26 to 1.34, and from 1.35 on, which no longer says how much was wanted. */
+/** The texts of 1.24 to 1.25, of 1.26 to 1.34, and since 1.35, which omits the wanted bytes. */
 const shortfall =
   /garbage collect required amount of images|Insufficient free disk space on the node's image filesystem|Failed to free sufficient space by deleting unused images/
 
 /** Whether the message says that a round of image GC freed too little. */
 export const isShortfall = (message: string): boolean => shortfall.test(message)
 
-/** Null if the message has no numbers; `wantedBytes` null: it has only the freed bytes. */
+/** Null: the message has no numbers. `wantedBytes` null: it has only the freed bytes. */
 export function shortfallBytes(
   message: string,
 ): { wantedBytes: number | null; freedBytes: number } | null {
@@ -75,7 +75,7 @@ export function shortfallBytes(
   }
 }
 
-/** Runtimes pass on what the registry says, each in its own words. */
+/** Causes by message. Runtimes pass on each registry's own texts. */
 const pullCauses = [
   [
     /toomanyrequests|too many requests|pull rate limit|status(?: code)?:? 429\b/i,
@@ -92,45 +92,45 @@ const pullCauses = [
 
 export type PullCause = (typeof pullCauses)[number][1]
 
-/** Cause of a failed pull; null: unknown. The image name may contain any word, so it is removed first. */
+/** Cause of a failed pull; null: unknown. The image name is removed from the message first, because it may contain any word. */
 export function pullCause(message: string, image: string | null): PullCause | null {
   const text = image ? message.replaceAll(image, '') : message
   return pullCauses.find(([words]) => words.test(text))?.[1] ?? null
 }
 
-/** The image that the message names; null: none. Upstream prints it with %q. */
+/** The image in the message; null: none. Upstream prints it with %q. */
 export const pulledImage = (message: string): string | null =>
   /image (?:tag )?"([^"\\\s]{1,500})"/.exec(message)?.[1] ?? null
 
-/** Reason `Failed` is also used for containers that did not start. */
+/** `Failed` is also the reason for containers that did not start. */
 export const isOfPull = (reason: string, message: string): boolean =>
   reason !== 'Failed' ||
   /pull(?:ing)? image|ErrImage|ImagePullBackOff|InvalidImageName|inspect image/i.test(message)
 
-/** kube-proxy emits a start event on the node, too. */
+/** Whether the kubelet sent the start event: kube-proxy sends one, too. */
 export const isOfKubelet = (message: string): boolean => message.includes('kubelet')
 
-/** A container was over its own limit, and not the node out of memory. */
+/** Whether a container exceeded its own limit while the node had memory left. */
 export const isOwnMemoryLimit = (message: string): boolean => message.includes('Memory cgroup')
 
-/** The path is cgroup v1's of memory, or v2's; other controllers refuse for other causes. */
+/** A path of cgroup v1's memory controller, or of v2. Other controllers fail for other causes. */
 const refusedCgroup =
   /mkdir \/sys\/fs\/cgroup\/(?:memory|kubepods|system\.slice)[^\s:]{0,500}: (?:cannot allocate memory|no space left on device)/
 
 export const isMemoryCgroupRefused = (message: string): boolean => refusedCgroup.test(message)
 
-/** Image GC in a line of the kubelet's log. */
+/** An image GC line in the kubelet's log. */
 export type ImageGcLine =
   | { at: string; wantedBytes: number }
   | { at: string; image: string; bytes: number }
 
-// The message is the first text in quotes: klog quotes what others say after it, such as the output of a probe.
+// The message must be the first quoted text, because klog also quotes foreign text after it, such as a probe's output.
 const begun =
   /^(\S{19,30}) [^"]*"[\w ]{1,60}over the high threshold, trying to free bytes[\w ]{0,60}"[^"]{0,100} amountToFree=(\d{1,16})\b/
 const removed =
   /^(\S{19,30}) [^"]*"Removing image to free bytes" imageID="([^"]{1,80})" size=(\d{1,16})\b/
 
-/** Null: another line, or one without a time. */
+/** Null: the line is another one, or has no time. */
 export const imageGcLine = oncePerText((line): ImageGcLine | null => {
   const [, began, wanted] = begun.exec(line) ?? []
   const [, removal, image = '', size] = removed.exec(line) ?? []

@@ -23,7 +23,7 @@ const ofNodes = [
   'NodeReady',
   'OOMKilling',
   'Rebooted',
-  // When the kubelet started: a first GC that fails right after it means nothing.
+  // The start of the kubelet: a GC that fails right after the start means nothing.
   'Starting',
   'SystemOOM',
 ] as const
@@ -43,7 +43,7 @@ const ofPods = [
 const nodeReasons = new Set<unknown>(ofNodes)
 const podReasons = new Set<unknown>(ofPods)
 
-/** Reasons with several meanings, and the messages of the meaning that counts here. Upstream: pkg/kubelet/images/image_manager.go, kuberuntime_container.go. */
+/** For reasons with several meanings: the messages with the relevant meaning. Upstream: pkg/kubelet/images/image_manager.go, kuberuntime_container.go. */
 const meant: Readonly<Record<string, RegExp>> = {
   BackOff: /pulling image/i,
   FailedCreatePodContainer: /cannot allocate memory|no space left/i,
@@ -51,7 +51,7 @@ const meant: Readonly<Record<string, RegExp>> = {
   Pulled: /^Successfully pulled/,
 }
 
-/** Whether a rule may read an event of this reason about such an object. */
+/** Whether a rule may read an event with this reason about this kind of object. */
 export function isReadByRules(reason: unknown, kind: unknown, message: unknown): boolean {
   if (kind === 'Node') return nodeReasons.has(reason)
   if (kind !== 'Pod' || !podReasons.has(reason)) return false
@@ -60,7 +60,7 @@ export function isReadByRules(reason: unknown, kind: unknown, message: unknown):
   return words === undefined || (typeof message === 'string' && words.test(message))
 }
 
-/** Most of a cluster's events. No rule reads them. */
+/** Reasons of most events in a cluster. No rule reads these events. */
 export const routineReasons = [
   'Completed',
   'Created',
@@ -77,5 +77,5 @@ export const routineReasons = [
   'Unhealthy',
 ] as const
 
-/** Events of one reason that are kept of a cluster; the others are counted. */
+/** Number of events that are kept per reason and cluster. The others are only counted. */
 export const eventsKeptPerReason = 5000

@@ -1,12 +1,12 @@
 /**
- * The hard eviction thresholds that a kubelet gives itself where its configuration file has no `evictionHard` at all. A file that sets
- * one signal takes the others away, unless `mergeDefaultEvictionSettings` is true. Soft thresholds and `pid.available` have no default.
+ * The default hard eviction thresholds of a kubelet whose configuration file has no `evictionHard`. If the file sets
+ * one signal, the others have no default, unless `mergeDefaultEvictionSettings` is true. Soft thresholds and `pid.available` have no default.
  *
  * Source  pkg/kubelet/eviction/defaults_linux.go, defaults_others.go DefaultEvictionHard;  cmd/kubelet/app/server.go loadConfigFile
  */
 import { featuresOf } from './features.ts'
 
-/** `evictionHard` by signal, thresholds as written. An unknown version is taken for the newest. */
+/** `evictionHard` by signal, with thresholds as text. An unknown version counts as the newest. */
 export function evictionHardDefaults(
   kubeletVersion: string | null,
   operatingSystem: 'linux' | 'windows',

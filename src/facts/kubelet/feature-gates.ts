@@ -22,16 +22,16 @@ type GateStage = 'alpha' | 'beta' | 'GA' | 'deprecated'
 
 export interface GateState {
   isOn: boolean
-  /** It cannot be set to anything else. */
+  /** The gate's value cannot be changed. */
   isLocked: boolean
-  /** AllAlpha and AllBeta switch the gates of theirs. */
+  /** AllAlpha and AllBeta switch all gates of their stage. */
   stage: GateStage
 }
 
 const entryForm = /^1\.(\d+) (?:gone|(alpha|beta|GA|deprecated) (on|off)( locked)?)$/
 const statesOfMinor = new Map<number, ReadonlyMap<string, GateState>>()
 
-/** Null: this minor has no gate of that name. */
+/** The gate's state in this minor; null: the minor has no such gate. */
 export function gateState(name: string, { rulesOfMinor }: KubeletFeatures): GateState | null {
   const known = statesOfMinor.get(rulesOfMinor)
   if (known) return known.get(name) ?? null
@@ -59,7 +59,7 @@ function stateIn(history: string, minor: number): GateState | null {
   return state
 }
 
-/** Whether the gate went after GA: its feature stays on. */
+/** Whether the gate was removed after GA, so that its feature is always on. */
 export function isFixedOn(gate: Gate, { rulesOfMinor }: KubeletFeatures): boolean {
   const [, goneIn] = /GA on(?: locked)?, 1\.(\d+) gone$/.exec(gateHistory[gate]) ?? []
   return goneIn !== undefined && Number(goneIn) <= rulesOfMinor
@@ -67,7 +67,7 @@ export function isFixedOn(gate: Gate, { rulesOfMinor }: KubeletFeatures): boolea
 
 export interface GateDependency {
   gate: string
-  /** All of them must be on where `gate` is. */
+  /** Gates that must be on if `gate` is on. */
   needs: readonly string[]
 }
 
@@ -98,7 +98,7 @@ function needsIn(history: string, minor: number): string[] {
 export type GateSettings = Readonly<Record<string, boolean>> | null
 
 /**
- * Whether a gate is on; one that this minor does not have is off, unless it is set.
+ * Whether a gate is on. A gate that this minor does not have is off, unless it is set.
  * Upstream: component-base/featuregate/feature_gate.go unsafeSetFromMap, setUnsetAlphaGates, setUnsetBetaGates
  */
 export function isGateOn(gate: string, settings: GateSettings, features: KubeletFeatures): boolean {
@@ -107,7 +107,7 @@ export function isGateOn(gate: string, settings: GateSettings, features: Kubelet
   const state = gateState(gate, features)
   if (state === null) return false
   const ofStage = stageSwitch[state.stage] ?? null
-  // The two are gates of these stages themselves, and switch all but each other.
+  // AllAlpha and AllBeta are themselves gates of these stages, but do not switch each other.
   const isSwitched = ofStage !== null && gate !== 'AllAlpha' && gate !== 'AllBeta'
   return (isSwitched ? settingOf(ofStage, settings) : undefined) ?? state.isOn
 }

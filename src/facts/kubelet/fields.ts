@@ -1,4 +1,4 @@
-/** What follows from the table of KubeletConfiguration fields (`model/kubelet-fields.ts`): defaults, flags, plannable fields. */
+/** Derived from the table of KubeletConfiguration fields (`model/kubelet-fields.ts`): defaults, flags, plannable fields. */
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import {
   type Comparison,
@@ -9,7 +9,7 @@ import {
 import type { Gate } from './feature-gates.ts'
 import type { KubeletFeatures } from './features.ts'
 
-/** A field of the table, with the gate as a gate that the kubelet knows. */
+/** A field of the table. Its gate is one that the kubelet knows. */
 export interface FieldFacts extends KubeletField {
   gate?: Gate
 }
@@ -29,7 +29,7 @@ export function fieldDefault(
   return byMinor === undefined ? single : byMinor
 }
 
-/** Go's zero values of types that are no pointers. Lists and maps have none that `configz` shows. */
+/** Go's zero values of types that are no pointers. `configz` shows no empty lists and maps. */
 const zeros: Readonly<Record<string, unknown>> = {
   bool: false,
   int32: 0,
@@ -51,8 +51,8 @@ const comparedFields = Object.entries(configurationFields).flatMap(([name, field
 )
 
 /**
- * What `configz` shows for an unset field, of the fields that are compared; alike in all supported minors that know the field. Eviction maps
- * depend on the version: eviction-defaults.ts.
+ * Values that `configz` shows for unset fields that are compared; the same in all supported minors that know the field. Defaults of eviction maps
+ * depend on the version and are in eviction-defaults.ts.
  */
 export const configurationDefaults: KubeletConfiguration & Required<AlwaysDefaulted> =
   Object.fromEntries(
@@ -66,7 +66,7 @@ export interface FieldComparison {
   dependsOnSize: boolean
 }
 
-/** The fields that GC, eviction, logs, reservations and pulls depend on, and how their values are compared. */
+/** The fields that control GC, eviction, logs, reservations and pulls, and how their values are compared. */
 export const fieldComparisons: ReadonlyMap<keyof KubeletConfiguration, FieldComparison> = new Map(
   comparedFields.map(field => [
     field.name as keyof KubeletConfiguration,
@@ -83,7 +83,7 @@ export interface FlagFacts {
 const dashed = (name: string): string =>
   name.replace(/([A-Z])(?=[A-Z][a-z])|([a-z0-9])(?=[A-Z])/g, '$1$2-').toLowerCase()
 
-/** Flags of the kubelet that set a field. Not here: manifest-url-header, register-with-taints, reserved-memory, vmodule. */
+/** Kubelet flags that set a field. Left out: manifest-url-header, register-with-taints, reserved-memory, vmodule. */
 export const configurationFlags: Readonly<Record<string, FlagFacts>> = Object.fromEntries(
   flagsBelow(configurationFields, ''),
 )
@@ -106,7 +106,7 @@ function flagsBelow(
   })
 }
 
-/** Why fields of a group can be changed under running pods. */
+/** Why the fields of a group can be changed while pods run. */
 const planReasons = {
   imageGC: 'decides when unused images go; no running container loses anything',
   eviction: 'decides when pods are evicted; replayed on what is there before it is written',
@@ -116,7 +116,7 @@ const planReasons = {
 } as const
 
 /**
- * KubeletConfiguration fields that a plan may change, with the reason. No other field is ever written. Left out on purpose:
+ * KubeletConfiguration fields that a plan may change, with the reason. A plan writes no other field. Left out on purpose:
  * enforceNodeAllocatable and the reserved cgroups (a wrong name keeps the kubelet from starting, a right one may kill daemons),
  * reservedSystemCPUs and the managers' policies (their state files stop the next start), maxPods, gates, paths, and all security settings.
  */

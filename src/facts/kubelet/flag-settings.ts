@@ -19,7 +19,7 @@ import { configurationFlags, type FlagFacts } from './fields.ts'
 
 export interface FlagSettings {
   fields: ReadonlyMap<string, unknown>
-  /** Upstream's text. */
+  /** The kubelet's error text; null: no mistake. */
   error: string | null
 }
 
@@ -48,7 +48,7 @@ function extended(before: unknown, value: unknown): unknown {
   return isMap(value) ? { ...(isMap(before) ? before : {}), ...value } : value
 }
 
-/** What a flag that takes a value is given last; null: it is not on the command line. */
+/** The last value of a flag; null: the flag is not on the command line. */
 export function flagValue(commandLine: readonly string[], flag: string): string | null {
   let value: string | null = null
   for (const [at, argument] of commandLine.entries()) {
@@ -68,7 +68,7 @@ interface KnownFlag {
 interface GivenFlag {
   name: string
   flag: KnownFlag
-  /** Undefined: nothing follows it. */
+  /** Undefined: the flag is the last argument. */
   value: string | undefined
 }
 
@@ -76,7 +76,7 @@ interface GivenFlag {
 const endOfShort = (argument: string, value: string): number =>
   value === '' ? -1 : argument.length - value.length - 1
 
-/** Flags that set a field: `--flag=value` or `--flag value`, underscores as dashes, until `--`. */
+/** Flags before `--` that set a field: `--flag=value` or `--flag value`, `_` counting as `-`. */
 function* givenFlags(commandLine: readonly string[]): Iterable<GivenFlag> {
   for (let at = 0; at < commandLine.length; at++) {
     const argument = commandLine[at] ?? ''
@@ -119,7 +119,7 @@ function parsed(text: string, type: string, { form }: FlagFacts): unknown {
   return text
 }
 
-/** As far as a mistake goes. */
+/** Matches every valid IP address, and some invalid IPv6 addresses. */
 const ipForm = /^(?:0*(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$|^[\da-fA-F]*:[\da-fA-F:.]*$/
 
 function parsePairs(text: string, type: string, form: FlagFacts['form']): RawObject {

@@ -1,9 +1,9 @@
-/** To which values a plan may set plannable fields. A node refuses every other one, so forms are read by its awk, too. */
+/** The values that a plan may give to plannable fields. A node refuses all others, so its awk must read these forms, too. */
 import { configurationFields, type KubeletField } from '#model/kubelet-fields.ts'
 import { isPlannable } from './fields.ts'
 
 /**
- * The forms of values: extended regular expressions that JavaScript and every awk read alike (no classes by backslash,
+ * Forms of values: extended regular expressions that JavaScript and every awk read alike (no classes by backslash,
  * no counts in braces).
  *
  * Source  k8s.io/apimachinery pkg/api/resource quantity.go; pkg/kubelet/eviction/helpers.go parseThresholdStatement;
@@ -17,10 +17,10 @@ export const valueForms = {
   duration: '0|([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+',
   quantity,
   threshold: `[0-9]+([.][0-9]+)?%|${quantity}`,
-  /** Keys. Source: pkg/kubelet/eviction/api/types.go. */
+  /** Keys of eviction maps. Source: pkg/kubelet/eviction/api/types.go. */
   signal:
     '(memory|allocatableMemory|nodefs|imagefs|containerfs|pid)[.]available|(nodefs|imagefs|containerfs)[.]inodesFree',
-  /** Keys. Source: cmd/kubelet/app/server.go parseResourceList. */
+  /** Keys of reservations. Source: cmd/kubelet/app/server.go parseResourceList. */
   resource: 'cpu|memory|ephemeral-storage|pid',
 } as const
 
@@ -31,7 +31,7 @@ type ValueForm = keyof typeof valueForms
 
 export interface PlannableForm {
   value: ValueForm
-  /** Rules for the map's keys; absent: the field is not a map. */
+  /** Form of the map's keys; absent: the field is no map. */
   key?: ValueForm
 }
 
@@ -56,7 +56,7 @@ function formOf(field: KubeletField): PlannableForm {
 const isOfForm = (form: ValueForm, text: string): boolean =>
   text.length <= longestValue && new RegExp(`^(${valueForms[form]})$`).test(text)
 
-/** Whether a plan may write this value there. @param path `evictionHard.nodefs.available`; null takes the value away */
+/** Whether a plan may write this value at this path. @param path `evictionHard.nodefs.available` @param value null removes the value */
 export function isPlannableValue(path: string, value: unknown): boolean {
   const at = path.indexOf('.')
   const [name, key] = at < 0 ? [path, null] : [path.slice(0, at), path.slice(at + 1)]

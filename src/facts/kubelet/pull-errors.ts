@@ -9,5 +9,5 @@ export const pullErrors: ReadonlySet<unknown> = new Set([
   'SignatureValidationFailed',
 ])
 
-/** The longest pause between two attempts. Source: pkg/kubelet/kubelet.go MaxImageBackOff; before, it doubles from 10 s on. */
+/** The longest pause between two pulls; pauses double from 10 s up to it. Source: pkg/kubelet/kubelet.go MaxImageBackOff. */
 export const longestImageBackOffMs = 300_000

@@ -1,6 +1,6 @@
 import type { KubeletFeatures } from './features.ts'
 
-/** Source: cmd/kubelet/app/options/container_runtime.go defaultPodSandboxImage; since 1.29 the kubelet no longer uses it. */
+/** Default tag by minor. Source: cmd/kubelet/app/options/container_runtime.go defaultPodSandboxImage; since 1.29 the kubelet no longer uses it. */
 const tags: Readonly<Record<number, string>> = { 24: '3.7', 25: '3.8' }
 
 export const defaultSandboxImage = ({ rulesOfMinor }: KubeletFeatures): string =>

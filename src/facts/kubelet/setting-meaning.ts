@@ -1,4 +1,4 @@
-/** The meaning of a kubelet setting, however it is written: `1Gi` equals `1024Mi`, `5m0s` equals `300s`, the order of a set does not matter. */
+/** Compares kubelet settings by meaning: `1Gi` equals `1024Mi`, `5m0s` equals `300s`, the order of a set does not matter. */
 import { parseDuration } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Comparison } from '#model/kubelet-fields.ts'
@@ -13,12 +13,12 @@ export const isMap = (kind: Comparison): boolean =>
 export const comparisonOf = (path: string): FieldComparison | undefined =>
   fieldComparisons.get(fieldOf(path) as keyof KubeletConfiguration)
 
-/** `evictionHard` of `evictionHard.nodefs.available`. */
+/** Returns the field of a path: `evictionHard` for `evictionHard.nodefs.available`. */
 export const fieldOf = (path: string): string => path.split('.', 1)[0] ?? ''
 
 export const dependsOnSize = (path: string): boolean => comparisonOf(path)?.dependsOnSize === true
 
-/** Equal for values of one path that mean the same. @param kubeletVersion what feature gates are by themselves; null: only what is written is compared */
+/** A text that is equal for values of one path with the same meaning. @param kubeletVersion for the default of feature gates; null: gates are compared as written */
 export const meaningOf = (
   path: string,
   value: unknown,
@@ -27,11 +27,11 @@ export const meaningOf = (
 
 export const isCompared = (path: string): boolean => comparisonOf(path) !== undefined
 
-/** Longer texts are no number that anybody set. */
+/** A longer text is no number that a user would set. */
 const longestNumber = 100
 const longestText = 400
 
-/** As meaningOf. An empty value counts as unset. */
+/** The same as `meaningOf`. An empty value counts as unset. */
 export function canonicalValue(
   kind: Comparison,
   value: unknown,
@@ -40,7 +40,7 @@ export function canonicalValue(
 ): string {
   if (value === undefined || value === null || value === '') return ''
   if (Array.isArray(value)) return JSON.stringify([...new Set(value.map(String))].toSorted())
-  // Upstream: SetDefaults_KubeletConfiguration: any negative number is -1, no limit.
+  // Any negative number becomes -1, no limit. Upstream: SetDefaults_KubeletConfiguration.
   if (path === 'podPidsLimit' && Number(value) < 0) return '-1'
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   if (text.length > longestNumber) return text.slice(0, longestText)
@@ -50,7 +50,7 @@ export function canonicalValue(
     if (kind === 'quantities') return isNothing(path, text) ? '' : canonicalAmount(text)
     return kind === 'quantity' ? canonicalAmount(text) : text
   } catch {
-    // A value that the kubelet could not parse is compared as text.
+    // The kubelet could not parse the value, so it is compared as text.
     return text
   }
 }
@@ -64,7 +64,7 @@ function isGateDefault(path: string, value: unknown, kubeletVersion: string | nu
 }
 
 /**
- * A reservation or a minimum reclaim of nothing, a threshold that is never met, or that the kubelet drops: as good as none.
+ * Whether the value means the same as none: a reservation or minimum reclaim of 0, or a threshold that is never met or that the kubelet drops.
  * Upstream: pkg/kubelet/eviction/helpers.go parseThresholdStatement. @throws QuantityError
  */
 function isNothing(path: string, text: string): boolean {
@@ -74,7 +74,7 @@ function isNothing(path: string, text: string): boolean {
   )
 }
 
-/** A percentage, or a quantity without what its form adds. @throws QuantityError */
+/** A percentage or a quantity, independent of how it is written. @throws QuantityError */
 function canonicalAmount(text: string): string {
   const percentage = /^(\d+(?:\.\d*)?)%$/.exec(text)?.[1]
   if (percentage !== undefined) return `${Number(percentage)}%`

@@ -1,9 +1,9 @@
 /**
- * How often the control plane's collectors run, what they wait for, and their defaults. EKS hardly shows the flags of its control plane: where the
- * cluster itself does not say otherwise, these are assumptions. A period starts when the round before it has ended.
+ * Periods, waits and defaults of the control plane's collectors. EKS reports few flags of its control plane, so these values are assumptions unless
+ * the cluster itself shows others. A period starts at the end of the previous round.
  */
 
-/** Source: pkg/controller/podgc/gc_controller.go quarantineTime. Of a node that is gone, before its pods are. */
+/** How long a node must be gone before pod GC deletes its pods. Source: pkg/controller/podgc/gc_controller.go quarantineTime. */
 export const podGcQuarantineMs = 40_000
 
 /** Source: pkg/controller/certificates/cleaner/cleaner.go approvedExpiration, deniedExpiration, pendingExpiration. */
@@ -12,10 +12,10 @@ export const certificateRequestLifetimesMs = { handled: 3_600_000, pending: 86_4
 /** Source: pkg/apis/batch/v1/defaults.go SetDefaults_CronJob. */
 export const jobHistoryLimits = { successful: 3, failed: 1 }
 
-/** The part of a lease's duration after which the kubelet renews it, and how much later that may be. Source: pkg/kubelet/kubelet.go nodeLeaseRenewIntervalFraction. */
+/** Part of a lease's duration after which the kubelet renews it, and the maximum delay of the renewal. Source: pkg/kubelet/kubelet.go nodeLeaseRenewIntervalFraction. */
 export const leaseRenewal = { fraction: 0.25, jitter: 0.04 }
 
-/** How long the API server remembers an event. Source: pkg/controlplane/apiserver/options/options.go NewOptions (EventTTL). */
+/** How long the API server keeps an event. Source: pkg/controlplane/apiserver/options/options.go NewOptions (EventTTL). */
 export const eventTtlMs = 3_600_000
 
 /** `--terminated-pod-gc-threshold`. Source: pkg/controller/podgc/config/v1alpha1/defaults.go RecommendedDefaultPodGCControllerConfiguration. */

@@ -1,7 +1,7 @@
 /** The scheduled time of a CronJob's Job. */
 
 /**
- * The time for which a CronJob made the Job of that name: the minutes since 1970 stand at its end. Null: it is no such name.
+ * The time for which a CronJob created the Job. The Job's name ends with the minutes since 1970. Null: the name has another form.
  * Source: pkg/controller/cronjob/utils.go getJobName, getTimeHashInMinutes.
  */
 export function scheduledTimeOf(jobName: string): Date | null {

@@ -1,19 +1,19 @@
 /** The controllers that remove known finalizers, and the workloads that show whether such a controller is installed. */
 
-/** Its Deployment or StatefulSet in the charts and manifests of its project, in any namespace. */
+/** The Deployment or StatefulSet in its project's charts and manifests, in any namespace. */
 interface ControllerWorkload {
-  /** What they write as `app.kubernetes.io/name`: it is that one for certain. */
+  /** The charts' `app.kubernetes.io/name`. It identifies the workload for certain. */
   label: string
   /** Names that do not depend on the Helm release. */
   name: RegExp
-  /** Names that it may have, as prefix of a Helm release's name (`karpenter-prod`). Another workload of that release may match, too. */
+  /** Names with a Helm release's name in front (`karpenter-prod`). Another workload of that release may match, too. */
   like: RegExp
 }
 
 interface FinalizerController {
   finalizer: string | RegExp
   controller: string
-  /** Null: it is part of the control plane. `any`: each driver has its own. */
+  /** Null: the controller is part of the control plane. `any`: each driver has its own workload. */
   workload: ControllerWorkload | 'any' | null
   /** In Auto Mode AWS runs the controller outside the cluster, where it cannot be observed. */
   isRunByAutoMode?: true
@@ -102,7 +102,7 @@ export const finalizerController = (finalizer: string): FinalizerController | nu
     typeof of === 'string' ? of === finalizer : of.test(finalizer),
   ) ?? null
 
-/** Whether a workload may be one of those that take finalizers away. @param label its `app.kubernetes.io/name`, where it has one */
+/** Whether a workload may be a controller that removes finalizers. @param label its `app.kubernetes.io/name`; null: none */
 export const mayTakeFinalizers = (name: string, label: string | null): boolean =>
   finalizerControllers.some(
     ({ workload }) =>

@@ -7,19 +7,19 @@ import { awsResources } from '#facts/aws/cluster-resources.ts'
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 
 export interface GarbageResource {
-  /** `plural` or `plural.group`: its name in the snapshot and in RBAC, and under which its failure is reported. */
+  /** `plural` or `plural.group`: the name in the snapshot, in RBAC, and in reports of its failure. */
   resource: string
   path: string
   /** `v1`, `apps/v1` */
   apiVersion: string
-  /** `Job`; as owner references name it. */
+  /** `Job`, as owner references name the kind. */
   objectKind: string
   isNamespaced: boolean
-  /** Kinds of `clusterGarbage.kinds` that need this list; its own kind first. */
+  /** Kinds of `clusterGarbage.kinds` that need this list; the resource's own kind first. */
   kinds: readonly [ClusterNeed, ...ClusterNeed[]]
-  /** Names, owners, times and finalizers are enough: the API server sends nothing else. */
+  /** The API server sends only metadata, because names, owners, times and finalizers are enough. */
   isMetadataOnly: boolean
-  /** What the list is read for, and what is unknown without the right: a noun phrase. */
+  /** What the list is read for, and so what is unknown without the right: a noun phrase. */
   purpose: string
 }
 
@@ -58,7 +58,7 @@ function kindsOf(kind: ClusterNeed, resource: string): GarbageResource['kinds'] 
   if (kind !== 'leases' && kind !== 'owners') others.push('owners')
   if (resource !== 'persistentvolumes' && resource !== 'persistentvolumeclaims')
     others.push('finalizers')
-  // A volume says which disk is its own.
+  // A volume names its EBS disk.
   if (resource === 'persistentvolumes') others.push('disks')
   return [kind, ...others]
 }
@@ -74,8 +74,8 @@ export const podResource = listed(
 const metadata = { isMetadataOnly: true } as const
 const ofCluster = { isClusterScoped: true } as const
 /**
- * One list each, beside pods. Owners are listed before their dependents, and PVCs before volumes: an owner that is absent from its list did
- * not exist then, and a newer dependent shows it by its creation time.
+ * One list per resource, besides pods. Owners are listed before their dependents, and PVCs before volumes: an owner missing from its list did
+ * not exist at that time. The creation time shows dependents that are newer than the list.
  */
 export const garbageResources: readonly GarbageResource[] = [
   listed('jobs', 'cronjobs.batch', 'CronJob', 'the number of finished Jobs that a CronJob keeps'),

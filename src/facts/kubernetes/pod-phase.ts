@@ -1,3 +1,3 @@
-/** Whether nothing of a pod with that `status.phase` will run again. Source: pkg/api/v1/pod/util.go IsPodPhaseTerminal. */
+/** Whether a pod with this `status.phase` will never run again. Source: pkg/api/v1/pod/util.go IsPodPhaseTerminal. */
 export const isTerminalPhase = (phase: unknown): boolean =>
   phase === 'Succeeded' || phase === 'Failed'

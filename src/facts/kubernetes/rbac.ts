@@ -1,4 +1,4 @@
-/** RBAC: rights in the words of this code, `verb resource[/subresource][.group]`, as the API server names them. Source: Kubernetes API reference, rbac.authorization.k8s.io/v1, authorization.k8s.io/v1. */
+/** RBAC rights as `verb resource[/subresource][.group]`, the API server's names. Source: Kubernetes API reference, rbac.authorization.k8s.io/v1, authorization.k8s.io/v1. */
 
 export interface ResourceAttributes {
   verb: string
@@ -14,14 +14,14 @@ export interface PolicyRule {
   verbs: string[]
 }
 
-/** `list nodepools.karpenter.sh`, `get nodes/proxy`; `list *.karpenter.sh`: all of a group, `list *.*`: of all groups */
+/** Parses `list nodepools.karpenter.sh` or `get nodes/proxy`; `list *.karpenter.sh` means all of a group, `list *.*` all groups. */
 export function attributesOf(right: string): ResourceAttributes {
   const [, verb = '', resource = '', subresource = '', group = ''] =
     /^(\w+) ([\w*-]+)(?:\/(\w+))?(?:\.(.+))?$/.exec(right) ?? []
   return { verb, group, resource, subresource }
 }
 
-/** A rule for all resources of a group with the same verb. */
+/** One rule for all resources with the same group and verb; subresources have their own rule. */
 export function policyRules(rights: readonly string[]): PolicyRule[] {
   const rules = new Map<string, PolicyRule>()
   for (const right of new Set(rights)) {
@@ -42,7 +42,7 @@ export interface ServiceAccount {
   name: string
 }
 
-/** A ClusterRole and its binding: to the group of the same name, or to a service account. */
+/** A ClusterRole and its binding, to the group of the same name or to a service account. */
 export function clusterRole(
   name: string,
   rights: readonly string[],

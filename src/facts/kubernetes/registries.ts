@@ -1,10 +1,10 @@
-/** Image registries that are gone, frozen, or count their pulls. */
+/** Image registries that are shut down, frozen, or limit pulls. */
 
 export interface EndedRegistry {
   successor: string
-  /** What a pull from it meets today. */
+  /** What happens to a pull from it today. */
   state: string
-  /** False where copies of old images still answer under another name. */
+  /** False if copies of old images are still available under another name. */
   isGone: boolean
 }
 
@@ -24,12 +24,12 @@ export const endedRegistries: Readonly<Record<string, EndedRegistry>> = {
   },
 }
 
-/** docs.docker.com/docker-hub/usage/pulls, as read in 2026: paid accounts have no limit. A GET of a manifest counts, a HEAD does not. */
+/** A GET of a manifest counts, a HEAD does not; paid accounts have no limit. Source: docs.docker.com/docker-hub/usage/pulls, as read in 2026. */
 export const dockerHubLimits = {
   hours: 6,
-  /** For each IPv4 address or IPv6 /64. */
+  /** Per IPv4 address or IPv6 /64. */
   anonymousPulls: 100,
-  /** For each user with a personal account. */
+  /** Per user with a personal account. */
   personalPulls: 200,
 } as const
 
@@ -41,7 +41,7 @@ export const dockerHubHosts: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Private ECR: a pull needs a token of the node's role, for which only the kubelet has a plugin; containerd alone is refused.
+ * Private ECR registries. A pull needs a token of the node's role. Only the kubelet has a plugin for it, so containerd alone is refused.
  * Source: awslabs/amazon-eks-ami nodeadm/internal/kubelet image-credential-provider matchImages.
  */
 const privateEcr =

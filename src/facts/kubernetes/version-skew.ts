@@ -8,7 +8,7 @@ export interface VersionSkew {
 }
 
 /**
- * Null if one of the versions is unknown. KEP-3935: three minors from API server 1.28 on, two
+ * The version skew; null: a version is unknown. KEP-3935: three minors from API server 1.28 on, two
  * before. Source: kubernetes.io/releases/version-skew-policy
  * @param controlPlaneVersion as EKS returns it, `1.34`
  */

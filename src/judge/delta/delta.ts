@@ -1,8 +1,8 @@
 /**
- * Comparison of two audits: new, worse, better, fixed, and undecidable findings. A finding is not
- * new if it may have existed unread, and not fixed if it may still exist unread or if its nodes were
- * deleted. If a document names only some nodes of a finding, counts bound the rest; what the bounds
- * do not decide is reported as open.
+ * Compares two audits. A finding is new, worse, better, fixed or undecidable. It is not new if the
+ * earlier audit may have missed it. It is not fixed if the later audit may have missed it, or if its
+ * nodes were deleted. Some documents name only part of a finding's nodes. Node counts then set
+ * bounds, and the comparison reports as open what these bounds do not decide.
  */
 
 import { severityRank } from '#judge/outcome.ts'

@@ -1,4 +1,4 @@
-/** Findings that another rule or subject reports now: nothing has changed on the nodes. */
+/** Findings that another rule or subject reports now, although nothing changed on the nodes. */
 
 import { counted } from '#judge/text.ts'
 import type { ComparedFinding } from '#model/delta.ts'
@@ -7,7 +7,7 @@ import { isDrift, type Knowledge, listed, type Nodes } from './run-knowledge.ts'
 
 /**
  * Another rule reports drift of the same nodes now, because most nodes drift or the declaration
- * became known. Null: no other rule does.
+ * became known. Null: no other rule reports drift of these nodes.
  */
 export function movedAway(
   finding: ComparedFinding,
@@ -22,7 +22,7 @@ export function movedAway(
   return `no longer on ${listed(ended)}, where ${rules.toSorted(byText).join(', ')} ${rules.length === 1 ? 'reports' : 'report'} drift now`
 }
 
-/** The reverse: null unless, on each node, another rule reported drift before and does not today. */
+/** Opposite of `movedAway`. Null unless another rule reported drift on each node before, not today. */
 export function movedHere(
   finding: ComparedFinding,
   { count, names }: Nodes['passing'],
@@ -39,7 +39,7 @@ export function movedHere(
   return `on ${listed({ count, names })}, where ${[...new Set(rules.flat())].toSorted(byText).join(', ')} reported drift before`
 }
 
-/** A rule reports each place by itself, or all places together if they are many. */
+/** A rule reports few places one by one, and many places together. */
 export function placesMoved(finding: ComparedFinding, then: Knowledge, today: Knowledge): string {
   return `in ${placesText(today.places(finding))}, before in ${then.places(finding)}: many places are reported together, few one by one`
 }

@@ -1,27 +1,27 @@
-/** State of a finding's nodes in one audit: fail, pass, undecided, missing or unread. */
+/** State of a finding's nodes in one audit: failing, passing, absent, undecided or open. */
 
 import { counted } from '#judge/text.ts'
 import type { ComparedFinding, ComparedRun } from '#model/delta.ts'
 import type { ClusterResult, NotAudited } from '#model/finding.ts'
 import type { Subject } from '#model/subject.ts'
 
-/** `undecided`: not read, or its outcome is unknown; `notFailing`: passing or absent; `open`: failing or not, the document does not say. */
+/** `undecided`: the node was not read, or its outcome is unknown. `notFailing`: passing or absent. `open`: the document does not show which. */
 type State = 'failing' | 'passing' | 'absent' | 'notFailing' | 'undecided' | 'open'
 export type Nodes = Record<State, { count: number; names: string[] }>
 
 export interface Knowledge {
-  /** The nodes of a finding of the other run, by their state in this run. */
+  /** The nodes of a finding of the other run, grouped by their state in this run. */
   statesOf(finding: ComparedFinding): Nodes
   /** Why a state is undecided, in sentences. */
   doubts(finding: ComparedFinding, nodes: Pick<Nodes, 'undecided' | 'open'>): string[]
-  /** The state of the nodes that replaced those of a finding. */
+  /** Sentences about the state of the nodes that replaced a finding's nodes. */
   successors(finding: ComparedFinding): string[]
   otherDrift(finding: ComparedFinding, names: readonly string[]): string[]
   places(finding: ComparedFinding): number
   undecidedCount(finding: ComparedFinding): number
   nodeCount(cluster: string): number
   isPresent(cluster: string, node: string): boolean
-  /** Nodes of the cluster may be missing: its list, or the file, broke off. */
+  /** Nodes may be missing, because the cluster's list or the file was cut off. */
   isPartial(cluster: string): boolean
 }
 
@@ -37,7 +37,7 @@ const wholeCluster = ({ rule, cluster }: FindingOnSubject): FindingOnSubject => 
 })
 const groupKey = (cluster: string, { kind, name }: Subject) => keyOf(cluster, kind, name)
 
-/** Named nodes by rule and cluster: one key per node and rule would take much memory in a large fleet. */
+/** Node names by rule and cluster. One key per node and rule would take much memory in a large fleet. */
 function namesIn(found: readonly (FindingOnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
   const names = new Map<string, Set<string>>()
   const add = (rule: string, cluster: string, nodes: readonly string[]) => {
@@ -198,12 +198,12 @@ class RunKnowledge implements Knowledge {
     )
   }
 
-  /** A rule that threw there, and the document does not name it. */
+  /** Whether a rule threw in the cluster and the document does not name that rule. */
   #isBroken(cluster: string): boolean {
     return this.#run.ruleErrors === null && (this.#clusters.get(cluster)?.outcomes.error ?? 0) > 0
   }
 
-  /** State of a node that no list names. @param isThere null: unknown */
+  /** State of a node that no list names. @param isThere null: its existence is unknown */
   #presence(cluster: string, isThere: boolean | null): State {
     const isNamed = this.#clusters.has(cluster) ? null : false
     const isListed = this.#run.nodes === null ? isNamed : isThere

@@ -1,17 +1,17 @@
-/** On more nodes than before, on fewer, or on others: of a finding that is in both. */
+/** For a finding in both runs: whether it is on more, fewer or other nodes than before. */
 import { counted } from '#judge/text.ts'
 import type { ComparedFinding } from '#model/delta.ts'
 import { movedAway } from './moved.ts'
 import { type Knowledge, listed } from './run-knowledge.ts'
 
 interface FindingSpread {
-  /** Above 0: on more nodes than before; below 0: on fewer, and not because nodes were deleted. */
+  /** Above 0: on more nodes than before. Below 0: on fewer nodes; deleted nodes do not count. */
   grows: number
-  /** It started on nodes that were fine. */
+  /** The finding started on nodes that passed before. */
   isElsewhere: boolean
-  /** Some of its previous nodes could not be checked today. */
+  /** Some of the finding's previous nodes could not be checked today. */
   isHidden: boolean
-  /** Some of its current nodes could not be checked before. */
+  /** Some of the finding's current nodes could not be checked before. */
   isUncovered: boolean
   why: string[]
 }
@@ -28,7 +28,7 @@ export function spreadOf(
   const left = earlier.absent.count
   const shrunk = Math.max(0, then.nodeCount(before.cluster) - today.nodeCount(before.cluster))
   const fresh = now.absent.count + now.notFailing.count
-  // Nodes that were replaced by others with the same defect are no change, and a node that is gone is no repair.
+  // A node replaced by another with the same defect is no change. A deleted node is no repair.
   const joined = Math.max(0, fresh - left - earlier.notFailing.count)
   const endedUnseen = Math.max(0, earlier.notFailing.count - fresh - shrunk)
   const grows = now.passing.count + joined - ended.count - endedUnseen
@@ -51,7 +51,7 @@ export function spreadOf(
   }
 }
 
-/** Not all of its nodes are named, so only their number is compared, less what was not read and what left the cluster. */
+/** Not all nodes of the finding are named, so only counts are compared. Unread nodes and nodes that left the cluster are subtracted. */
 function spreadByCount(
   before: ComparedFinding,
   after: ComparedFinding,

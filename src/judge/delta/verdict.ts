@@ -31,7 +31,7 @@ export function verdictOn({ before, after }: Pair, then: Knowledge, today: Knowl
 const waiverText = ({ until, reason }: NonNullable<ComparedFinding['waived']>) =>
   `waived until ${until}: ${reason}`
 
-/** An expired waiver leaves its trace in the evidence; one that was taken out of the policy leaves none. */
+/** An expired waiver stays in the finding's evidence. A waiver deleted from the policy does not. */
 const waiverEnd = (
   { evidence }: ComparedFinding,
   { until }: NonNullable<ComparedFinding['waived']>,
@@ -119,7 +119,7 @@ function compared(
   const isBetterWhole = better.length > 0 && !spread.isHidden
   const why = [...worse, ...better, ...spread.why]
   if (worse.length > 0 || spread.grows > 0) return { change: 'worse', why }
-  // What is milder today may only be so because the worst of its nodes was not read.
+  // A finding may look milder today only because its worst node was not read.
   if (better.length > 0 && spread.isHidden) return { change: 'cannotTell', why }
   if (isBetterWhole || spread.grows < 0) return { change: 'better', why }
   if (spread.isElsewhere) return { change: 'moved', why }

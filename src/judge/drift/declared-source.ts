@@ -15,29 +15,29 @@ export interface DeclaredNode {
   amiFamily: AmiFamily
   kubeletVersion: string | null
   template: { id: string | null; version: string | null }
-  /** The EC2NodeClass that it was made from, and as it was then. */
+  /** The EC2NodeClass that the node was made from, with its hash at that time. */
   nodeClass: { name: string | null; hash: string | null; hashVersion: string | null }
 }
 
 export interface DeclaredSetting {
-  /** As `writtenSettings` names it; of a key that is no field the key. */
+  /** Name as in `writtenSettings`, or the key itself if the key is no field. */
   path: string
-  /** Undefined: no longer declared; `before` was. */
+  /** Undefined: no longer declared; `before` has the previously declared value. */
   value: unknown
   before?: unknown
-  /** `launch template web version 4`. */
+  /** The source of the setting: `launch template web version 4`. */
   where: string
   by: 'config' | 'flag'
-  /** Why it cannot have arrived, in words; null: it could. */
+  /** Why the setting cannot have reached the node, in words. Null: it could. */
   lostBy: string | null
-  /** Under a name that the kubelet drops. */
+  /** The setting is declared under a name that the kubelet drops. */
   isMisnamed: boolean
 }
 
 export interface Declaration {
   settings: DeclaredSetting[]
   undecided: string[]
-  /** It contains a script. Only the settings that the script names are known. */
+  /** The source contains a script. Only the settings that the script names are known. */
   hasScript: boolean
   /** The node was made from an older template version or node class, whose content is unknown. */
   older?: Older
@@ -49,7 +49,7 @@ export interface Older {
   hash: string | null
 }
 
-/** @param source `{ config, flags, source }` as launch templates and user data are kept; without a source Karpenter puts it where the image reads it */
+/** @param source `{ config, flags, source }` as in launch templates and user data; without a source, Karpenter puts it where the image reads it */
 export function ofSource(
   { config = {}, flags = [], source = '' }: KubeletSource,
   where: string,
@@ -89,7 +89,7 @@ function fromConfig(
   return Object.entries(config).flatMap(([key, value]) => {
     if (key === 'kind' || key === 'apiVersion' || value === null || !/^[A-Za-z]\w*$/.test(key))
       return []
-    // nodeadm hands a NodeConfig on as a drop-in.
+    // nodeadm passes a NodeConfig on as a drop-in.
     const { field, ignored } = meaningOfKey(
       key,
       features,
@@ -115,7 +115,7 @@ function fromConfig(
   })
 }
 
-/** Why a kubelet drops a key, in words; null: it does not. */
+/** Why a kubelet drops a key, in words. Null: the kubelet does not drop it. */
 export function ignoredWords(
   key: string,
   field: string | null,
@@ -155,7 +155,7 @@ function unreadBy(
     : null
 }
 
-/** @param source null: a node class, or a NodePool */
+/** @param source null: the setting comes from a node class or a NodePool */
 function withoutSetting(family: AmiFamily, source: string | null, field: string): string | null {
   if (family !== 'Bottlerocket') return null
   if (source === null)

@@ -39,7 +39,7 @@ export function declaredNode({
   }
 }
 
-/** A text: nothing of it is known, for that reason. */
+/** A text is the reason why nothing of the declaration is known. */
 export function declarationOf(node: DeclaredNode, context: ClusterContext): Declaration | string {
   if (node.owner === 'managed-nodegroup') return ofNodegroup(node, context)
   if (node.owner === 'karpenter') return ofKarpenter(node, context)
@@ -50,8 +50,8 @@ const nodegroupOf = (name: string, { nodegroups }: ClusterContext): Nodegroup | 
   nodegroups?.find(({ nodegroupName }) => nodegroupName === name) ?? null
 
 /**
- * Whether the node's image is one that EKS publishes. Karpenter finds those by alias; by id, name or tags it may be anybody's. Its v1beta1 took
- * the family's own where no term was given.
+ * Whether EKS publishes the node's image. With Karpenter, only an alias proves that: ids, names and tags also match other images.
+ * Karpenter v1beta1 used the family's own image if no selector term was given.
  */
 function isImageOfEks(node: DeclaredNode, context: ClusterContext): boolean {
   if (node.owner === 'managed-nodegroup') {
@@ -67,7 +67,7 @@ function isImageOfEks(node: DeclaredNode, context: ClusterContext): boolean {
   return amiFamily !== 'Custom' && amiSelectorTerms.every(({ alias }) => alias)
 }
 
-/** All that is declared for a node on an image of EKS, so that in every other field the image's own value is known. Null: it is not. */
+/** The complete declaration of a node on an EKS image. Every field without a declared value then has the image's value. Null: not complete. */
 export function wholeDeclaration(node: DeclaredNode, context: ClusterContext): Declaration | null {
   if (!isFamilyOfEks(node.amiFamily) || !isImageOfEks(node, context)) return null
   const declaration = declarationOf(node, context)
@@ -76,7 +76,7 @@ export function wholeDeclaration(node: DeclaredNode, context: ClusterContext): D
   return declaration.undecided.length === 0 ? declaration : null
 }
 
-/** The value that was declared last of a field, a flag's before all others. Undefined: none. */
+/** The last declared value of a field; a flag wins over all others. Undefined: none. */
 export const declaredValue = (
   { settings }: Declaration,
   path: string,
@@ -129,7 +129,7 @@ function namedTemplate(named: NamedTemplate, context: ClusterContext): Template 
   return { id: entries[0]?.launchTemplateId || null, name, version, entries }
 }
 
-/** `$Latest` and `$Default` were read with the others, and came back as numbers: the highest, and the one that no nodegroup names by its number. */
+/** `$Latest` and `$Default` were resolved to numbers when read: the highest number, and the number that no nodegroup names itself. */
 function versionNamed(
   named: string,
   versions: readonly LaunchTemplateVersion[],
@@ -162,7 +162,7 @@ function isOlder({ template }: DeclaredNode, { id, version }: Template): boolean
   )
 }
 
-/** What the newer version says otherwise is lost by that; what both say alike is not. */
+/** Settings that the newer version changed are lost on the node. Equal settings are not. */
 function sinceOlder(
   declared: Declaration,
   named: Template,
@@ -224,7 +224,7 @@ function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration |
   const pools = context.objects(poolResource)
   const template = templateOfPool(node, context)
   const name = classNameOf(node, context)
-  // Upstream: karpenter's v1beta1 has the kubelet's settings in the pool.
+  // Upstream: Karpenter v1beta1 keeps the kubelet's settings in the NodePool.
   const ofPool = template.kubelet
     ? [ofSource({ config: template.kubelet }, `NodePool ${bounded(node.group, 63)}`, node)]
     : []
@@ -261,7 +261,7 @@ function ofNodeClass({ metadata, spec }: NodeClass, name: string, node: Declared
   const ofUserData = together(
     (userData ?? []).map(source => ofSource(source, `${where} userData`, node)),
   )
-  // Karpenter puts its own part after the user data's, so that it wins, but not over flags.
+  // Karpenter appends its own part to the user data, so its own part wins, except over flags.
   const isWonOver = ({ path, by }: DeclaredSetting) =>
     by === 'config' && custom === null && own.settings.some(setting => setting.path === path)
   const declared = together([
@@ -284,7 +284,7 @@ const withReason = (declaration: Declaration, lostBy: string | null): Declaratio
   settings: declaration.settings.map(setting => ({ ...setting, lostBy: setting.lostBy ?? lostBy })),
 })
 
-/** Hashes of one version are comparable. Upstream: karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go Hash */
+/** Two hashes are comparable only if their hash versions are equal. Upstream: karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go Hash */
 function changedClass(
   annotations: Readonly<Record<string, string>>,
   where: string,

@@ -1,4 +1,4 @@
-/** Two configurations compared by what they mean: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, the order of maps says nothing. */
+/** Compares configurations by meaning: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, and the order of map keys does not matter. */
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { configurationDefaults, fieldComparisons } from '#facts/kubelet/fields.ts'
@@ -17,11 +17,11 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import { oncePer } from '#model/once.ts'
 
 export interface FieldValue {
-  /** Equal for values that mean the same. */
+  /** Values with the same meaning have the same text here. */
   canonical: string
   shown: string
   isDefault: boolean
-  /** How far from the default, both being numbers of one unit; null where that cannot be said. */
+  /** Distance from the default, if both are numbers of one unit; otherwise null. */
   fromDefault: number | null
 }
 
@@ -32,7 +32,7 @@ export const absentValue = (path: string): FieldValue => ({
   fromDefault: null,
 })
 
-/** The compared ones of some settings, as fieldValues names them; values as they are written. */
+/** The compared fields of some settings, with paths as in `fieldValues` and values as written. */
 export function writtenSettings(part: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const found: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(part)) {
@@ -47,8 +47,8 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
 }
 
 /**
- * False for expressions and removed secrets, whose value is unknown, and for empty lists, which
- * configz does not show.
+ * False for expressions and removed secrets, because their values are unknown. Also false for
+ * empty lists, because configz does not show them.
  */
 export function isWrittenOut(path: string, value: unknown): boolean {
   const kind = comparisonOf(path)?.kind
@@ -68,10 +68,10 @@ export const shownSetting = (value: unknown): string =>
 
 type AmiImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
 
-/** By a configuration, and the image that it runs on: several rules need them, and nodes of a cohort share both. */
+/** Results by configuration and image. Several rules need them, and nodes of a cohort share both. */
 const known = oncePer((_: KubeletConfiguration) => new Map<string, Record<string, FieldValue>>())
 
-/** Every compared field by its path, keys of maps each by its own: `evictionHard.nodefs.available`. */
+/** Every compared field by its path. Each key of a map has its own path: `evictionHard.nodefs.available`. */
 export function fieldValues(
   configuration: KubeletConfiguration,
   { amiFamily, kubeletVersion, operatingSystem }: AmiImage,
@@ -117,7 +117,7 @@ function comparedValues(
   return values
 }
 
-/** Where one of these is on, others are no longer what they are by themselves. */
+/** If one of these gates is on, other gates no longer have their usual defaults. */
 const switchesMany = ['AllAlpha', 'AllBeta']
 
 interface ComparedField {

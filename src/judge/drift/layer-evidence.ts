@@ -7,7 +7,7 @@ import type { RawObject } from '#model/record.ts'
 import { shownSetting } from './drift.ts'
 import { type Loss, type Running, type StartFact, saidOf, shownRunning } from './layers.ts'
 
-/** One line for each layer in play, first the one where most was lost. */
+/** One line for each layer that lost values; the layer with most losses comes first. */
 export function layerEvidence(losses: readonly Pick<Loss, 'layer'>[]): Evidence[] {
   const counts = [...Map.groupBy(losses, ({ layer }) => layer)].map(([layer, of]) => ({
     layer,
@@ -62,7 +62,7 @@ export function lossWords(losses: readonly Loss[], running: Running): string {
   return [...words, ...(rest > 0 ? [`And for ${counted(rest, 'more reason')}.`] : [])].join(' ')
 }
 
-/** The values as configuration fields; of a map, with what else of it runs: the kubelet takes it as a whole. */
+/** The values as configuration fields. The kubelet replaces maps as a whole, so a map also keeps its other running entries. */
 export function configOf(
   values: readonly { path: string; value: unknown }[],
   running: Running,

@@ -1,4 +1,4 @@
-/** The layers that a setting of the kubelet goes through, and the one that lost it: what was declared, the files on disk, flags, what runs. */
+/** The layers that a kubelet setting passes: declaration, files on disk, flags, running configuration. Finds the layer that lost the setting. */
 
 import { amiDefaults, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -24,7 +24,7 @@ export interface Loss {
   confidence: Confidence
 }
 
-/** What stays of the files and flags, of the compared fields. */
+/** The part of the files and flags that is kept, limited to compared fields. */
 export interface StartFact {
   comesTo: Record<string, unknown>
   withoutFlags: Record<string, unknown>
@@ -55,7 +55,7 @@ export const runs = (running: Running, path: string): string => running[path]?.c
 export const shownRunning = (running: Running, path: string): string =>
   running[path]?.shown ?? 'none'
 
-/** Where a declared value that does not run was lost; `configz`: nowhere before it, it only does not run. */
+/** The layer that lost a declared value which does not run. `configz`: every layer before it still has the value. */
 export function lossOfDeclared(
   setting: DeclaredSetting,
   start: StartFact | null,
@@ -84,7 +84,7 @@ export function lossOfDeclared(
       'configz',
       'the files and flags come to it, and the kubelet was not restarted since',
     )
-  // Whatever copied it to the disk under that name, it was lost where it was written.
+  // However the misnamed key reached the disk, its declaration lost the value.
   if (isMisnamed && lostBy !== null) return lost('declared', lostBy)
   if (isIt(start.withoutFlags[path]) && last !== undefined)
     return lost('flags', `the flag ${last.where} takes its place`)
@@ -104,7 +104,7 @@ export function lossOfDeclared(
 
 type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion'>
 
-/** The file that says something of a field which its image would not write there; of a map also one from which keys of the image's are gone. */
+/** The file with a value that its image would not write, or whose map lacks keys that the image writes. Null: none. */
 function editedBy(field: string, { said }: StartFact, ofImage: ImageValues | null): string | null {
   const own = Object.entries(said).filter(([path]) => fieldOf(path) === field)
   const inFile = own.flatMap(([path, entries]) =>
@@ -160,11 +160,11 @@ const unreadWhy: Record<UnreadFile['why'], string> = {
 export const unreadWords = ({ path, why }: UnreadFile): string =>
   `${path} is not read: ${unreadWhy[why]}`
 
-/** Backup files of editors and package managers; they are not meant to be read. */
+/** Backup files of editors and package managers. The kubelet is not meant to read them. */
 const isLeftover = ({ path }: UnreadFile): boolean =>
   /(~|\.(bak|backup|old|orig|save|swp|tmp|rpm(new|save|orig)|\d+))$/i.test(path)
 
-/** What stands on the disk, does not run, and does not come from the image itself. */
+/** Values on the disk that do not run and do not come from the image itself. */
 export function lossesOnDisk(
   start: StartFact,
   running: Running,
@@ -219,12 +219,12 @@ export function lossesOnDisk(
 interface ImageValues {
   /** Whether the value is the image's or the kubelet's default, so that no other source is known. */
   isPreset(path: string, value: unknown): boolean
-  /** The same where AL2's user data and hands edit the main file itself, which has no defaults of the kubelet's by itself. */
+  /** Like `isPreset`. On AL2, kubelet defaults do not count: user data and operators edit the main file, which has none of them. */
   isOwn(path: string, value: unknown): boolean
   keysOf(field: string): string[]
 }
 
-/** Null: of another image nothing is known. */
+/** Null: the image is not from EKS, so its values are unknown. */
 function imageValues(family: AmiFamily, kubeletVersion: string | null): ImageValues | null {
   if (!isFamilyOfEks(family)) return null
   const ofKubelet = writtenSettings({ ...configurationDefaults })

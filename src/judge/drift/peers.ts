@@ -8,9 +8,9 @@ import { declaredNode } from './declared.ts'
 import { absentValue, type FieldValue } from './drift.ts'
 
 /**
- * Equal for nodes of a group that should be alike. A different image or minor has other defaults:
- * that is version-skew-drift. A different template or node class declares other settings: that is
- * lost-on-the-way.
+ * Equal for nodes of a group that should be alike. Nodes with another image or minor have other
+ * defaults; version-skew-drift reports them. Nodes with another template or node class have other
+ * declared settings; lost-on-the-way reports them.
  */
 export function peersOf(subject: NodeSubject): string {
   const { template, nodeClass } = declaredNode(subject)
@@ -23,7 +23,7 @@ export interface PeerSettings {
   fields: Record<string, FieldValue>
 }
 
-/** What a node is meant to have in a field, as `FieldValue.canonical`, and who says so. */
+/** The intended value of a field on a node, as `FieldValue.canonical`, and its source. */
 export interface Meant {
   by: 'declared' | 'baseline'
   canonical: string
@@ -32,10 +32,10 @@ export interface Meant {
 export interface Drift {
   evidence: Evidence
   outliers: string[]
-  /** What the outliers are compared with, and what they have, those of most nodes first. */
+  /** The value that outliers are compared with. `outlying`: their values, most frequent first. */
   reference: FieldValue
   outlying: NodesOfValue[]
-  /** Whether most peers agree, or what is meant or the default decides. Without it the reference is as good as what it is compared with. */
+  /** Whether the policy, the majority, an intended value or the default gives a norm. If not, the reference is one value among equals. */
   hasNorm: boolean
 }
 
@@ -50,7 +50,7 @@ export interface NodeValue {
   meant?: Meant | null
 }
 
-/** The nodes that hold another value than the norm, or where there is none than the reference. Null: all alike. */
+/** The nodes whose value differs from the norm, or from the reference if no norm exists. Null: all are alike. */
 export const driftOf = <Fact extends PeerSettings>(
   path: string,
   members: readonly CohortMember<Fact>[],
@@ -69,7 +69,7 @@ export const driftOf = <Fact extends PeerSettings>(
 export const settingOfPeer = ({ fields }: PeerSettings, path: string): FieldValue =>
   fields[path] ?? absentValue(path)
 
-/** @param wanted the norm where the policy says it, whatever most peers have */
+/** @param wanted the policy's value; it is the norm, whatever most peers have */
 export function driftOfValues(
   { kind, what }: Pick<Evidence, 'kind' | 'what'>,
   values: readonly NodeValue[],
@@ -81,7 +81,7 @@ export function driftOfValues(
     if (!group) groups.set(value.canonical, { value, nodes: [node] })
     else {
       group.nodes.push(node)
-      // Of several spellings of one value one is shown, and always the same; a default of any member counts.
+      // Of several spellings of one value, always the same one is shown. A default of any member counts.
       const shown = byText(value.shown, group.value.shown) < 0 ? value.shown : group.value.shown
       group.value = { ...group.value, shown, isDefault: group.value.isDefault || value.isDefault }
     }
@@ -130,7 +130,7 @@ function standingOf(isWanted: boolean, hasNorm: boolean, meantBy: Meant['by'] | 
   return meantBy === 'declared' ? '(declared)' : '(the baseline)'
 }
 
-/** Of values that are tied the one that nodes are meant to have; `none`: they are meant to have another. */
+/** Among tied values, the one that nodes are meant to have. `none`: nodes are meant to have another value. Null: no node has an intended value. */
 function meantAmong(
   tied: readonly NodesOfValue[],
   values: readonly NodeValue[],
@@ -150,7 +150,7 @@ function normOf(tied: NodesOfValue[]): NodesOfValue | null {
   return candidates.length === 1 ? candidates[0]! : null
 }
 
-/** Of values that none is the norm of, the nearest to the default; else the first as sorted. */
+/** The reference if no norm exists: the value nearest to the default, else the first sorted. */
 const referenceOf = (tied: NodesOfValue[]): NodesOfValue =>
   tied.reduce((a, b) =>
     (b.value.fromDefault ?? Number.POSITIVE_INFINITY) <

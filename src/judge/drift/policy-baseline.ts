@@ -6,7 +6,7 @@ import type { Baseline, Policy } from '#model/policy.ts'
 
 type Matched = Pick<NodeIdentity, 'amiFamily' | 'instanceType'> & { cluster: string; group: string }
 
-/** All matching baselines merged: a later one overrides fields, and maps by key. Null: none matches. */
+/** Merges all matching baselines. A later one replaces fields, and single keys of maps. Null: none matches. */
 export function baselineOf(
   { cluster, group, amiFamily, instanceType }: Matched,
   { baseline }: Policy,

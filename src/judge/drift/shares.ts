@@ -1,4 +1,4 @@
-/** The most common values of a group, or of a part of it, counted once for all nodes. */
+/** The most common values of a group, or of a part of a group, counted once for all nodes. */
 import type { FactOfGroup } from '#judge/rule.ts'
 
 interface Shares {
@@ -13,7 +13,7 @@ export interface Shared {
   keys: Iterable<string>
 }
 
-/** @param sharedOf the same for all calls with one group */
+/** @param sharedOf must be the same function for all calls with one group */
 export function isOnMost<Fact>(
   group: readonly FactOfGroup<Fact>[],
   { part, key }: { part: string; key: string },

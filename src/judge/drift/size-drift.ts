@@ -1,5 +1,5 @@
 import { quantityOrNull } from '#model/quantity.ts'
-/** Reservations of one group's instance sizes beside each other: what legitimately varies by size is compared by formula. */
+/** Compares the reservations of a group's instance sizes. A formula covers values that legitimately vary by size. */
 
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
@@ -28,7 +28,7 @@ type SizedMember = CohortMember<SizedSettings>
 type MeantOf<Fact> = (fact: Fact, path: string) => Meant | null
 
 /**
- * Instance sizes whose nodes are alike, but reserve differently from most nodes of the group.
+ * Instance sizes whose nodes are alike, but have other reservations than most nodes of the group.
  * Differences within a size are reported by peer-drift.
  */
 export function sizeDrifts<Fact extends SizedSettings>(
@@ -79,7 +79,7 @@ function normOf(path: string, members: readonly SizedMember[]): Norm | null {
   const isMost = (part: readonly unknown[]) => 2 * part.length > members.length
   if (path === 'kubeReserved.cpu' || path === 'kubeReserved.memory') {
     const resource = path === 'kubeReserved.cpu' ? 'cpu' : 'memory'
-    // Open where the cores are not known.
+    // Null: undecided, because the instance's cores are unknown.
     const isMet = ({ fact }: SizedMember) =>
       isEksReservation(resource, fact.fields[path]?.shown, fact.cores)
     const isOfEks = members.every(({ fact }) => isFamilyOfEks(fact.amiFamily))

@@ -12,7 +12,7 @@ export interface Variant<Value> {
 
 const addresses = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
 
-/** Values that differ only in a network address are one variant, or "connection refused" would be another one on each node. */
+/** Values that differ only in a network address are one variant. Otherwise "connection refused" would differ on each node. */
 export function add<Value>(
   variants: Map<string, Variant<Value>>,
   node: string,
@@ -24,7 +24,7 @@ export function add<Value>(
   if (!known) variants.set(key, { text, value, nodes: [node] })
   else {
     known.nodes.push(node)
-    // The choice does not depend on the order of the nodes.
+    // The kept value must not depend on the order of the nodes.
     if (text < known.text) Object.assign(known, { text, value })
   }
 }

@@ -81,6 +81,6 @@ export function bottlerocketToml(settings: RawObject): string {
   ].join('\n')
 }
 
-/** What `settable` lets through, TOML writes as JSON does. */
+/** TOML writes all values that `settable` accepts in the same form as JSON. */
 const table = (name: string, entries: readonly [string, unknown][]): string =>
   `[${name}]\n${entries.map(([key, value]) => `${/^[\w-]+$/.test(key) ? key : JSON.stringify(key)} = ${JSON.stringify(value)}\n`).join('')}`

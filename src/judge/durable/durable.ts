@@ -1,4 +1,4 @@
-/** A fix as text for where a node came from, so that the next node has it, too. The contract, and who writes what. */
+/** A fix as text for the source of a node, so that new nodes have the fix, too. Each target writes the text for one kind of source. */
 
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { DurableFix } from '#model/finding.ts'
@@ -10,7 +10,7 @@ import { comments } from './writing.ts'
 export interface DurableTarget {
   target: DurableFix['target']
   isFor(origin: Origin): boolean
-  /** Comments name what cannot be set there. */
+  /** Comments in the snippet name the settings that the target cannot hold. */
   snippet(request: DurableRequest): string
 }
 
@@ -26,8 +26,8 @@ export function originOf({ owner, isEksctl, amiFamily, kubeletVersion }: NodeIde
 }
 
 /**
- * One text for each image family and place, of the first proposal that goes there.
- * @param targets the first that fits an origin is the one @param proposals those of most nodes first
+ * Makes one text per image family and place, from the first proposal for that place.
+ * @param targets the first that fits an origin is used @param proposals the one of most nodes first
  */
 export function durableFixes(
   targets: readonly DurableTarget[],

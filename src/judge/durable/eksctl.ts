@@ -1,5 +1,5 @@
 /**
- * eksctl's ClusterConfig, which makes the launch template itself.
+ * eksctl's ClusterConfig. eksctl makes the launch template itself.
  * Source: eksctl schema; pkg/nodebootstrap al2023.go, managed_al2.go, managed_bottlerocket.go; eksctl user guide, Node bootstrapping
  */
 

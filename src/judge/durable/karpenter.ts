@@ -1,5 +1,5 @@
 /**
- * Karpenter's EC2NodeClass. What its typed fields do not hold goes into user data, where the image reads settings there.
+ * Karpenter's EC2NodeClass. Settings without a typed field go into user data, in the form that the image reads.
  * Source: karpenter-provider-aws pkg/apis/v1, pkg/providers/amifamily/bootstrap
  */
 

@@ -1,5 +1,5 @@
 /**
- * User data of AL2 and of Windows, whose bootstrap scripts take settings of the kubelet as flags.
+ * User data of AL2 and of Windows. Their bootstrap scripts take kubelet settings as flags.
  * Source: amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide, Windows bootstrap script
  */
 
@@ -34,7 +34,7 @@ const flagOf = new Map(
 const withoutFlag = (field: string): string | null =>
   flagOf.has(field) ? null : 'the kubelet has no flag for it'
 
-/** Flags for a command line; nothing in them needs quotes but `<`. */
+/** Flags for a command line. Only `<` in a value needs quotes. */
 function flags(config: RawObject): string {
   return Object.entries(config)
     .map(([field, value]) => {
@@ -49,12 +49,12 @@ function flags(config: RawObject): string {
 }
 
 interface Al2Script {
-  /** With what was left out in its comments; empty: nothing can be set. */
+  /** Its comments list what was left out. Empty: nothing can be set. */
   script: string
   leftOut: string[]
 }
 
-/** What bootstrap.sh writes itself goes by flag, the rest into the file that it goes on from. */
+/** Flags set the fields that bootstrap.sh writes. The other fields go into its input file. */
 export function al2Script(request: DurableRequest, where: readonly string[]): Al2Script {
   const { config, leftOut } = settable(request, {
     refusal: field => (al2BootstrapFields.has(field) ? withoutFlag(field) : null),
@@ -83,7 +83,7 @@ cat "$file.new" >"$file"
 rm "$file.fix" "$file.new"
 `
 
-/** bootstrap.sh sets KUBELET_EXTRA_ARGS once for good, after its arguments: what is read there is added to them. */
+/** bootstrap.sh assigns KUBELET_EXTRA_ARGS once, after parsing its arguments. The script appends the flags right after that line. */
 const intoBootstrap = (
   config: RawObject,
 ): string => `# bootstrap.sh writes ${Object.keys(config).join(', ')} anew; a flag wins over what it writes.

@@ -1,5 +1,5 @@
 /**
- * NodeConfig, as AL2023 and hybrid nodes read it. Kubelets since 1.29 merge it by key into the image's own configuration.
+ * NodeConfig, as AL2023 and hybrid nodes read it. Since 1.29, kubelets merge it by key into the image's own configuration.
  * Source: amazon-eks-ami nodeadm/doc/api.md, doc/examples.md; terraform-aws-eks modules/_user_data; eks-hybrid internal/kubelet
  */
 import type { RawObject } from '#model/record.ts'

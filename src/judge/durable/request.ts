@@ -3,15 +3,15 @@ import type { RawObject } from '#model/record.ts'
 import type { Subject } from '#model/subject.ts'
 
 export interface Origin extends Pick<NodeIdentity, 'owner' | 'isEksctl' | 'amiFamily'> {
-  /** `1.34`; null: not known. */
+  /** `1.34`; null: unknown. */
   kubeletMinor: string | null
 }
 
 export interface Proposal {
   origin: Origin
-  /** KubeletConfiguration fields; maps come whole. Their keys and values may be the node's own, so they are not to be trusted. */
+  /** KubeletConfiguration fields; maps are complete. Keys and values may come from the node, so they must not be trusted. */
   config: RawObject
-  /** Sentences for the operator: what else is to be done, and why something cannot be set. */
+  /** Sentences for the operator: further steps, and why something cannot be set. */
   notes?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Shared by all targets of a durable fix: which of its fields the target takes, and how values are quoted so that they stay plain values. */
+/** Shared by all targets of a durable fix. Selects the fields that a target accepts, and quotes values so that they stay plain values. */
 
 import { stringify } from 'yaml'
 import { featuresOf } from '#facts/kubelet/features.ts'
@@ -11,21 +11,21 @@ import type { RawObject } from '#model/record.ts'
 import type { DurableRequest, Origin } from './request.ts'
 
 interface TextLimits {
-  /** Why a field cannot be set there; null: it can. */
+  /** Why a field cannot be set in the target; null: the field can be set. */
   refusal?(field: string): string | null
-  /** The keys that a map may have there; undefined: any. */
+  /** The keys that a map may have in the target; undefined: any. */
   keys?(field: string): readonly string[] | undefined
 }
 
 interface Settable {
   config: RawObject
-  /** Sentences, the request's own notes first. */
+  /** Sentences; the request's own notes come first. */
   leftOut: string[]
 }
 
 const namesShown = 12
 
-/** The fields of the fix that this kubelet knows, that the target takes, and that every format can hold. */
+/** The fields of a fix that this kubelet knows, the target accepts, and every format can hold. */
 export function settable(
   { config, origin, notes = [] }: DurableRequest,
   { refusal, keys }: TextLimits = {},
@@ -82,7 +82,7 @@ function unknownTo({ kubeletMinor }: Origin, field: string): string | null {
     : `not known to kubelet ${kubeletMinor ?? 'of this version'}`
 }
 
-/** Quantities, percentages, durations, names, paths: nothing that any format or shell would read as its own. */
+/** Quantities, percentages, durations, names, paths. No format or shell gives these characters a meaning. */
 const plainText = /^[\w.%+:/-]{0,100}$/
 const plainKey = /^[A-Za-z][\w.-]{0,62}$/
 
@@ -91,7 +91,7 @@ const isPlainScalar = (value: unknown): boolean =>
     ? plainText.test(value)
     : typeof value === 'boolean' || Number.isFinite(value)
 
-/** A scalar, or a list or map of scalars: what rules propose has no other form. */
+/** A scalar, or a list or map of scalars. Rules propose no other forms. */
 function isPlain(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isPlainScalar)
   if (!isMap(value)) return isPlainScalar(value)
@@ -103,13 +103,13 @@ export const isEmpty = (config: RawObject): boolean => Object.keys(config).lengt
 export const comments = (lines: readonly string[]): string =>
   lines.map(line => `# ${line}\n`).join('')
 
-/** Every text quoted: `1e3`, `yes` and `0x1F` stay texts. */
+/** Quotes every text, so that `1e3`, `yes` and `0x1F` stay texts. */
 export const yaml = (value: unknown): string =>
   stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 })
 
 export const indented = (text: string, columns: number): string =>
   text.replace(/^(?=.)/gm, ' '.repeat(columns))
 
-/** A nodegroup's or nodepool's name as a quoted text; the placeholder where it is no name that AWS or Kubernetes would take. */
+/** A nodegroup's or nodepool's name as a quoted text. The placeholder if AWS or Kubernetes would not accept the name. */
 export const quotedName = (name: string, placeholder: string): string =>
   JSON.stringify(/^[A-Za-z0-9][\w.-]{0,127}$/.test(name) ? name : placeholder)

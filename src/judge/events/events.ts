@@ -8,13 +8,13 @@ import { byText } from '#model/text-order.ts'
 
 const mostTimes = 1_000_000
 
-/** Age at `at` in ms. Null if there is no time, or if it is too far in the future for clock skew. */
+/** Age at `at` in ms. Null: no time, or a time further in the future than clock skew explains. */
 export function agoMs(time: string | null, at: string): number | null {
   const ago = Date.parse(at) - Date.parse(time ?? '')
   return Number.isNaN(ago) || ago < -eventTtlMs ? null : Math.max(0, ago)
 }
 
-/** Whether the time is within the window. Without a time it is: the API server keeps events for an hour. */
+/** Whether the time is within the window. True without a time: the API server keeps events for an hour. */
 export const isWithin = (time: string | null, at: string, windowMs: number = eventTtlMs): boolean =>
   (agoMs(time, at) ?? 0) <= windowMs
 

@@ -1,5 +1,5 @@
 import { evictable } from '#judge/thresholds.ts'
-/** Evictions of one node's last hour, from its pods and from events, each with the pod's owner. */
+/** Evictions on one node in the last hour, from pods and from events, each with the pod's owner. */
 
 import { signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
@@ -11,7 +11,7 @@ import { byText } from '#model/text-order.ts'
 import { isWithin, recentEvents } from './events.ts'
 import { ownerOf } from './owners.ts'
 
-/** The signal by which the pods are ranked that history keeps. */
+/** The signal whose pod ranking history keeps for a resource. */
 export const rankedSignal = (resource: string): Signal | undefined =>
   Object.hasOwn(signalsOfResource, resource) ? signalsOfResource[resource]?.[0] : undefined
 
@@ -20,17 +20,17 @@ export interface Eviction {
   pod: string
   namespace: string
   name: string
-  /** Null: not known, or the pod's record is gone. */
+  /** Null: unknown, or the pod's record is deleted. */
   owner: string | null
   time: string | null
   message: string
 }
 
-/** Upstream: pkg/kubelet/eviction/eviction_manager.go Reason, of evicted and of refused pods alike. */
+/** The reason of evicted pods and of refused pods. Upstream: pkg/kubelet/eviction/eviction_manager.go Reason */
 const reason = 'Evicted'
 const mostRecorded = 500
 
-/** Evicted pods of the window, by default the last hour. Failed pods stay for weeks until pod GC, so older ones are left out. */
+/** Evicted pods of the window, by default the last hour. Failed pods stay for weeks until pod GC deletes them, so older ones are left out. */
 export function recordedEvictions(
   pods: readonly KubernetesPod[],
   at: string,
@@ -56,7 +56,7 @@ export function recordedEvictions(
   return evicted.slice(0, mostRecorded)
 }
 
-/** Its condition DisruptionTarget, or the last that turned False; a pod that was refused has only its start. */
+/** Time of the pod's condition DisruptionTarget, else of the last condition that turned False. A refused pod has only its start time. */
 function failedAt({ status }: KubernetesPod): string | null {
   const conditions = status?.conditions ?? []
   const timeOf = ({ lastTransitionTime }: { lastTransitionTime?: unknown }) =>
@@ -69,7 +69,7 @@ function failedAt({ status }: KubernetesPod): string | null {
   return (disrupted && timeOf(disrupted)) ?? ended.toSorted(byText).at(-1) ?? started
 }
 
-/** Each pod once: several passes may evict a pod that terminates slowly, with one event each. */
+/** Each pod once. Several eviction passes may hit a slowly terminating pod, with one event each. */
 export function allEvictions(
   recorded: readonly Eviction[],
   events: readonly NodeEvent[] | null,
@@ -92,7 +92,7 @@ export function allEvictions(
   )
 }
 
-/** By resource: the owners of those that replay evicts first. */
+/** By resource: the owners of the pods that the replay evicts first. */
 export function nextVictims(
   eviction: NodeSubject['eviction'],
   pods: readonly KubernetesPod[],

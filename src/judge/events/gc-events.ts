@@ -1,18 +1,18 @@
 /**
- * The kubelet's events on its garbage collection.
+ * The kubelet's events about its garbage collection.
  *
- * An image GC round without a capacity emits InvalidDiskCapacity; a round that frees too little emits FreeDiskSpaceFailed. Every such round does, the first included.
- * ImageGCFailed comes from the second failure in a row on, with the error of the round; ContainerGCFailed each time.
- * Upstream: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/images/image_gc_manager.go GarbageCollect; alike from 1.24 to 1.37 but for texts.
+ * An image GC round without a capacity emits InvalidDiskCapacity. A round that frees too little emits FreeDiskSpaceFailed. Every such round does.
+ * ImageGCFailed, with the round's error, appears from the second consecutive failure on. ContainerGCFailed appears at every failure.
+ * Upstream: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/images/image_gc_manager.go GarbageCollect; only texts differ from 1.24 to 1.37.
  */
 import { isOfKubelet, isShortfall } from '#facts/kubelet/event-messages.ts'
 import { containerGcPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { agoMs, eventTimes, isWithin, recentEvents } from './events.ts'
 
-/** After so long without a further event the rounds no longer fail, even where one was lost to the limit that client-go sets to events. */
+/** Without a further event for this time, the rounds no longer fail. The time allows for one event lost to client-go's event limit. */
 const stillFailingMs = 2 * imageGcPeriodMs
-/** What fails within so long of the kubelet's start may only have come too early. */
+/** A failure this soon after the kubelet's start may only mean that GC ran too early. */
 const startingMs = 10 * 60_000
 
 const isStillFailing = (event: NodeEvent, at: string): boolean =>
@@ -21,7 +21,7 @@ const isStillFailing = (event: NodeEvent, at: string): boolean =>
 export const isJustReported = (time: string | null, at: string): boolean =>
   (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
 
-/** Rounds that freed too little, up to now. Only FreeDiskSpaceFailed: ImageGCFailed repeats it. */
+/** Events of rounds that still free too little: FreeDiskSpaceFailed. ImageGCFailed repeats it. */
 export const shortfalls = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
   recentEvents(events, at, ['FreeDiskSpaceFailed']).filter(
     event => isShortfall(event.message) && isStillFailing(event, at),
@@ -32,14 +32,14 @@ const periodMs: Readonly<Record<string, number>> = {
   ImageGCFailed: imageGcPeriodMs,
   ContainerGCFailed: containerGcPeriodMs,
 }
-/** Once may have been nothing; ImageGCFailed already is the second time. */
+/** One failure may be chance. ImageGCFailed appears only at the second failure. */
 const leastTimes: Readonly<Record<string, number>> = {
   InvalidDiskCapacity: 2,
   ImageGCFailed: 1,
   ContainerGCFailed: 2,
 }
 
-/** Events of that reason if GC still fails, and not because it frees too little. Empty while the kubelet starts. */
+/** Events of the reason, if GC still fails for another cause than freeing too little. Empty while the kubelet starts. */
 export function failingGc(
   reason: 'InvalidDiskCapacity' | 'ImageGCFailed' | 'ContainerGCFailed',
   events: readonly NodeEvent[] | null,

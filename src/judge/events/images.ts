@@ -3,7 +3,7 @@ import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { oncePer, oncePerText } from '#model/once.ts'
 
-/** A reference by its host, which is Docker Hub's where it has none, and the rest. Upstream: distribution/reference normalize.go splitDockerDomain. */
+/** Splits a reference into host and path. The default host is Docker Hub's. Upstream: distribution/reference normalize.go splitDockerDomain. */
 function splitReference(image: string): { registry: string; path: string } {
   const slash = image.indexOf('/')
   const host = slash < 0 ? '' : image.slice(0, slash)
@@ -17,7 +17,7 @@ function splitReference(image: string): { registry: string; path: string } {
 
 export const registryOf = oncePerText(image => splitReference(image).registry)
 
-/** As the runtime names it: `nginx` is `docker.io/library/nginx:latest`, and beside a digest a tag does not count. Upstream: containerd ParseDockerRef. */
+/** The runtime's name of an image: `nginx` is `docker.io/library/nginx:latest`. A digest makes the tag irrelevant. Upstream: containerd ParseDockerRef. */
 export const canonicalName = oncePerText(image => {
   const { registry, path } = splitReference(image)
   const at = path.indexOf('@')
@@ -30,7 +30,7 @@ export const canonicalName = oncePerText(image => {
   return `${registry}/${repository}${hasTag ? '' : ':latest'}`
 })
 
-/** As people write it: without Docker Hub's host and its `library/`. */
+/** The short name of an image, without Docker Hub's host and `library/`. */
 export const familiarName = (image: string): string =>
   canonicalName(image).replace(/^docker\.io\/(library\/)?/, '')
 
@@ -42,7 +42,7 @@ export interface UsedImage {
   hasPullSecret: boolean
 }
 
-/** Every image that a pod which has not finished names. */
+/** Every image that an unfinished pod names. */
 export const imagesOf = oncePer((pods: readonly KubernetesPod[]): readonly UsedImage[] =>
   pods.flatMap(({ metadata, spec, status }) => {
     if (isTerminalPhase(status?.phase)) return []

@@ -3,7 +3,7 @@ import { bounded, nameLength } from '#judge/text.ts'
 import type { KubernetesPod, PodSpec } from '#model/kubernetes.ts'
 import { byText } from '#model/text-order.ts'
 
-/** `namespace/DaemonSet/name`. Null: no controller makes another. A static pod's owner is its node, whose kubelet never evicts it. */
+/** `namespace/DaemonSet/name`. Null: no controller replaces the pod. A static pod's owner is its node, and the kubelet never evicts static pods. */
 export function ownerOf({ metadata }: KubernetesPod): string | null {
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
   return typeof owner?.name !== 'string' || owner.kind === 'Node'
@@ -11,10 +11,10 @@ export function ownerOf({ metadata }: KubernetesPod): string | null {
     : `${metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`
 }
 
-/** Of the others a pod that was evicted lies there, with its owner, until pod GC: these two delete it at once. Upstream: pkg/controller/daemon, statefulset. */
+/** These two controllers delete an evicted pod at once. Other evicted pods stay, with their owner, until GC. Upstream: pkg/controller/daemon, statefulset. */
 const deletingKinds: readonly unknown[] = ['DaemonSet', 'StatefulSet']
 
-/** Owners that are known of a node for good, sorted: those whose evicted pods are gone, and those of pods that `isWanted`. Few enough to be kept of every node. */
+/** Owners to remember for a node, sorted: owners whose evicted pods are deleted, and owners of pods that `isWanted`. The list stays short on every node. */
 export function lastingOwners(
   pods: readonly KubernetesPod[],
   isWanted: (pod: KubernetesPod) => boolean,
@@ -35,7 +35,7 @@ interface OwnedPod {
 }
 
 export interface LikelyOwner {
-  /** `DaemonSet logging/shipper`; of pods whose owner is not known `pods logging/shipper-…`. */
+  /** `DaemonSet logging/shipper`; without a known owner `pods logging/shipper-…`. */
   name: string
   key: string | null
   isKnown: boolean
@@ -45,7 +45,7 @@ export interface LikelyOwner {
 const generated = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/
 const longestPrefix = 58
 
-/** From the pod's record; else from a known owner whose name matches; else from the start of the pod's name. */
+/** Owner from the pod's record, else a known owner whose name matches, else the pod name's prefix. */
 export function likelyOwner(
   { owner, namespace, name }: OwnedPod,
   owners: readonly string[],
@@ -85,7 +85,7 @@ const pressures = new Map([
 ])
 
 /**
- * Taint of a node that is low on this resource; null: there is none.
+ * Taint of a node that is low on this resource. Null: no taint exists for the resource.
  * Upstream: pkg/controller/nodelifecycle nodeConditionToTaintKeyStatusMap.
  */
 export function taintOf(resource: string | null): string | null {
@@ -96,7 +96,7 @@ const pressureTaints = ['memory', 'inodes', 'pids'].flatMap(resource => taintOf(
 
 type NoExecuteToleration = NonNullable<PodSpec['tolerations']>[number]
 
-/** Upstream: k8s.io/api/core/v1/toleration.go ToleratesTaint, of a taint without value and effect NoSchedule. */
+/** For a taint with effect NoSchedule and no value. Upstream: k8s.io/api/core/v1/toleration.go ToleratesTaint */
 const tolerates = (taint: string, { key, operator, value, effect }: NoExecuteToleration): boolean =>
   (!effect || effect === 'NoSchedule') &&
   (key === taint || ((key === undefined || key === '') && operator === 'Exists')) &&

@@ -20,9 +20,9 @@ const reasons = ['Failed', 'BackOff', 'ErrImageNeverPull', 'InspectFailed']
 const podOf = ({ pod }: NodeEvent): string => (pod ? `${pod.namespace}/${pod.name}` : '')
 
 /**
- * Failed pulls of the last hour, one for each pod and image. Upstream reports a failure twice:
- * pkg/kubelet/images/image_manager.go EnsureImageExists with the image, pkg/kubelet/kuberuntime
- * startContainer without it.
+ * Failed pulls of the last hour, one for each pod and image. Upstream reports a failure twice: with
+ * the image in pkg/kubelet/images/image_manager.go EnsureImageExists, and without the image in
+ * pkg/kubelet/kuberuntime startContainer.
  */
 export function pullFailures(events: readonly NodeEvent[] | null, at: string): PullFailure[] {
   const pulled = recentEvents(events, at, ['Pulled'])
@@ -38,7 +38,7 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
         ofImage.findLast(({ message }) => pullCause(message, image) !== null) ?? ofImage.at(-1)
       const message = newest?.message ?? ''
       const cause = pullCause(message, image)
-      // One attempt produces up to three events: only those of one reason and cause are counted.
+      // One attempt produces up to three events. Only events of the newest reason and cause count.
       const same = ofImage.filter(
         event => event.reason === newest?.reason && pullCause(event.message, image) === cause,
       )
@@ -66,8 +66,8 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
 }
 
 /**
- * Latest container start within the last hour, by `namespace/pod`. Pods with a container that still
- * waits for its image are left out.
+ * Latest container start within the last hour, by `namespace/pod`. Pods are left out while one of
+ * their containers waits for its image.
  */
 export function recentStarts(pods: readonly KubernetesPod[], at: string): Record<string, string> {
   return Object.fromEntries(

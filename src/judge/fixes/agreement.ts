@@ -1,4 +1,4 @@
-/** One nodegroup has one configuration: the fixes of all findings on it come to one. */
+/** A nodegroup has one configuration, so the fixes of all its findings must agree. */
 import { dependsOnSize, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import type { Proposal } from '#judge/durable/request.ts'
@@ -10,25 +10,25 @@ import type { FixFact } from './fix-facts.ts'
 
 export interface Wish extends Proposal {
   fact: FixFact | null
-  /** Null: not known. */
+  /** Null: unknown. */
   declaration: Declaration | null
 }
 
 export interface Wishes {
   finding: Finding
   sizes: string[]
-  /** The fix of most nodes first. */
+  /** The fix for most nodes comes first. */
   wishes: Wish[]
 }
 
-/** Families whose fixes restore a declared value, sound or not. */
+/** Families whose fixes restore a declared value, even an unsound one. */
 const declaring: readonly Family[] = ['drift', 'configuration']
 export const isDeclaring = ({ family }: Pick<Finding, 'family'>): boolean =>
   declaring.includes(family)
 
 const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
 
-/** @param group of one subject, the worst first; what is declared gives way to what a rule calls sound */
+/** @param group findings of one subject, worst first. A sound value from a rule wins over a declared value. */
 export function agree(group: readonly Wishes[]): void {
   const ordered = [
     ...group.filter(({ finding }) => !isDeclaring(finding)),
@@ -55,7 +55,7 @@ function percentagesOf({ config }: Wish): Percentages | null {
   return typeof start === 'number' && typeof stop === 'number' ? { high: start, low: stop } : null
 }
 
-/** Rules propose the highest that is sound for a node, so the lowest is sound for every one; and a band as wide as theirs. */
+/** Rules propose the highest sound value per node, so the lowest proposal is sound for all. The band keeps the width that rules propose. */
 function agreeOnImageGc(ordered: readonly Wishes[]): void {
   const of = (found: readonly Wishes[]) =>
     found.flatMap(({ wishes }) => wishes.flatMap(wish => percentagesOf(wish) ?? []))
@@ -73,7 +73,7 @@ function agreeOnImageGc(ordered: readonly Wishes[]): void {
       wish.config = { ...wish.config, [high]: all.high, [low]: Math.min(stop, all.high - 1) }
 }
 
-/** A fix that moves image GC, with the lowest percentages that any of `all` has: sound for each of them. */
+/** A fix of image GC with the lowest percentages among `config` and `all`, which are sound for every one of them. */
 export function withLowestImageGc(config: RawObject, all: readonly RawObject[]): RawObject {
   if (typeof config[high] !== 'number') return config
   const lowest =
@@ -83,7 +83,7 @@ export function withLowestImageGc(config: RawObject, all: readonly RawObject[]):
   return { ...config, [high]: lowest[high], [low]: lowest[low] }
 }
 
-/** The running entries with those that any fix changes. Some places take only a whole map. */
+/** Adds all changed entries to the running ones, as some places accept only a whole map. */
 function agreeOnMap(field: string, own: readonly Wish[]): void {
   const agreed = new Map<string, Map<string, unknown>>()
   for (const wish of own) {
@@ -113,5 +113,5 @@ const changesOf = (field: string, wish: Wish): [string, unknown][] =>
     ([key, value]) => meaningOf(field, value) !== meaningOf(field, running(field, wish)[key]),
   )
 
-/** Two reservations of one thing: the larger one holds for both. */
+/** Of two reservations of one resource, the larger one covers both. */
 const amount = (value: unknown): number => amountOrNull(String(value)) ?? 0

@@ -13,8 +13,8 @@ export interface CommandPlace {
 const clusterArn = /^arn:[\w-]+:eks:([a-z0-9-]+):(\d{12}):cluster\//
 
 /**
- * @param contextNames policy: `{name}`, `{region}`, `{account}` and `{arn}` stand for the cluster's;
- * a cluster that lacks one of them, as one of a kubeconfig, has its name as context
+ * @param contextNames policy: `{name}`, `{region}`, `{account}` and `{arn}` stand for the cluster's.
+ * A cluster without one of these values (from a kubeconfig) uses its name as context.
  */
 export function placeOfCluster(
   cluster: string,

@@ -1,6 +1,6 @@
 /**
- * A fix made whole, so that a kubelet starts with it beside what runs: fields that must fit each other go together, and what cannot be made to fit
- * is left out, with the reason.
+ * Completes a fix so that a kubelet starts with it beside the running configuration. Fields that depend on each other are set together.
+ * Fields that cannot be made to fit are left out, with the reason.
  *
  * Follows  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go ParseThresholdConfig;
  *          pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager
@@ -21,7 +21,7 @@ export interface Completion {
   refused: string[]
 }
 
-/** @param running null: what runs is not known, so the defaults stand in */
+/** @param running null: the running configuration is unknown, so defaults are assumed */
 export function completed(
   config: RawObject,
   running: RawObject | null,
@@ -36,7 +36,7 @@ export function completed(
   return { config: fix.config, refused: fix.refused }
 }
 
-/** Related fields: the kubelet refuses or ignores one without the others. */
+/** Related fields. The kubelet refuses or ignores one field of a list without the others. */
 export const companions: readonly (readonly string[])[] = [
   ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'],
   ['evictionSoft', 'evictionSoftGracePeriod'],
@@ -49,7 +49,7 @@ export const companions: readonly (readonly string[])[] = [
 const bandPercent = 10
 const soundGracePeriod = '1m30s'
 
-/** With a text's quotes, which may be what is wrong. */
+/** Keeps a text's quotes, because the quotes may be the mistake. */
 const shownAsWritten = (value: unknown): string =>
   bounded(typeof value === 'string' ? JSON.stringify(value) : shownSetting(value), 60)
 
@@ -145,7 +145,7 @@ function rightValues(fix: Draft): void {
       fix.dropKey(field, key, 'not known to a kubelet of this version')
 }
 
-/** A key that is not to run can only be taken away where it is set. */
+/** Null marks a key that must not run. The key can only be removed where it is set. */
 function withoutNulls(fix: Draft, field: string, map: RawObject): void {
   for (const key of Object.keys(map))
     if (map[key] === null) fix.dropKey(field, key, 'to be taken away where it is set')
@@ -155,7 +155,7 @@ function withoutNulls(fix: Draft, field: string, map: RawObject): void {
     fix.config = Object.fromEntries(Object.entries(fix.config).filter(([other]) => other !== field))
 }
 
-/** Always both: where nodes are made anew the other one may be the image's, and not what runs. */
+/** Always sets both, because on new nodes an unset percentage may be the image's value. */
 function percentages(fix: Draft): void {
   const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
   if (!fix.sets(high) && !fix.sets(low)) return
@@ -174,7 +174,7 @@ function percentages(fix: Draft): void {
   }
 }
 
-/** A soft threshold without a grace period stops the kubelet, and a grace period without its threshold does nothing. */
+/** A soft threshold without a grace period stops the kubelet. A grace period without a threshold has no effect. */
 function softThresholds(fix: Draft): void {
   const [soft, grace] = ['evictionSoft', 'evictionSoftGracePeriod'] as const
   if (fix.sets(soft)) {
@@ -289,7 +289,7 @@ function managers(fix: Draft): void {
     fix.drop(['memoryManagerPolicy'], 'the static memory manager needs reservedMemory')
 }
 
-/** Other fields are refused, or wanted, by what these are; each by itself may be set. */
+/** Gates that decide whether other fields are refused or required. A fix leaves them out. */
 const gatesOfOtherFields =
   /^(AllAlpha|AllBeta|ImageMaximumGCAge|GracefulNodeShutdown.*|CustomCPUCFSQuotaPeriod|RotateKubeletServerCertificate|NodeSwap|KubeletCrashLoopBackOffMax|NodeLogQuery|MemoryQoS|TopologyManager.*|KubeletEnsureSecretPulledImages|KubeletTracing|Logging.*|UserNamespaces.*|DynamicResourceAllocation|CPUManager.*|MemoryManager)$/
 

@@ -1,4 +1,4 @@
-/** What fixes must know of nodes beside their failings: what runs there, and what wins over what a fix would write. Equal facts are kept once. */
+/** Node facts that fixes need: the running configuration, and settings that override what a fix would write. Equal facts are kept once. */
 
 import { isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
@@ -8,7 +8,7 @@ import type { NodeSubject } from '#judge/node-subject.ts'
 import type { RawObject } from '#model/record.ts'
 import type { StepNode } from './steps.ts'
 
-/** Something on the node that sets a field after what its user data wrote. */
+/** A source on the node that sets a field after the user data's drop-in. */
 export interface Later {
   path: string
   value: unknown
@@ -19,17 +19,17 @@ export interface Later {
 export interface FixFact {
   node: DeclaredNode
   instanceType: string | null
-  /** Null: not read. */
+  /** Null: the running configuration was not read. */
   running: RawObject | null
   later: Later[]
   unread: string | null
 }
 
-/** What nodeadm writes of a NodeConfig; later names win over it. Source: amazon-eks-ami nodeadm/internal/kubelet/config.go */
+/** The drop-in that nodeadm writes from a NodeConfig. Drop-ins with later names win. Source: amazon-eks-ami nodeadm/internal/kubelet/config.go */
 const nodeadmDropIn = '40-nodeadm.conf'
 const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** What else decides whether a kubelet starts with a fix. */
+/** Fields that are not compared but decide whether a kubelet starts with a fix. */
 const decidesStart = (field: string): boolean =>
   field === 'shutdownGracePeriodByPodPriority' || field === 'reservedMemory'
 
@@ -72,7 +72,7 @@ export class FixFacts {
     const key = JSON.stringify(fact)
     const known = this.#facts.get(key) ?? { key, fact }
     this.#facts.set(key, known)
-    // The key that is there, not its copy: it is long.
+    // The stored key, not an equal copy: keys are long.
     this.#ofNode.set(nodeKey(cluster, identity.name), known.key)
     const { name, instanceId, owner } = identity
     this.#stepNodes.set(nodeKey(cluster, name), { name, instanceId, owner })

@@ -1,4 +1,4 @@
-/** What becomes of the fixes that rules propose: made whole, agreed on within a group, written for where they last. */
+/** Completes the proposed fixes, makes them agree within a group, and writes them as text for the source of the nodes. */
 
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
@@ -14,7 +14,7 @@ import { completed } from './completion.ts'
 import { durableReservations } from './image-reservations.ts'
 import { actingPart } from './obstacles.ts'
 
-/** The fixes of all findings, in the findings themselves. @param all worst first */
+/** Writes the fixes into the findings themselves. @param all worst first */
 export function settleFixes(all: readonly Wishes[]): void {
   const fixable = all.filter(
     ({ wishes }) => wishes[0] !== undefined && Object.keys(wishes[0].config).length > 0,
@@ -50,7 +50,7 @@ function settle({ finding, wishes, sizes }: Wishes): void {
   const [main] = wishes
   if (main === undefined) return
   const isPinning = sizes.length > 1 && !isDeclaring(finding)
-  // On EKS Auto Mode nothing could apply a configuration.
+  // On EKS Auto Mode, nothing can apply a configuration.
   const own = isPinning ? withoutReservations(main.config) : main.config
   fix.config = main.origin.owner === 'auto-mode' ? {} : own
   fix.durable = durableFixes(
@@ -60,7 +60,7 @@ function settle({ finding, wishes, sizes }: Wishes): void {
   )
 }
 
-/** What of it is to be written where the nodes come from, and what is to be done beside it. */
+/** The part of a fix to write at the source of the nodes, with notes on further steps. */
 function lasting(wish: Wish, finding: Finding, sizes: readonly string[]): Proposal {
   const { origin, config, notes = [] } = wish
   if (origin.owner === 'auto-mode') return { origin, config }

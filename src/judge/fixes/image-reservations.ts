@@ -20,7 +20,7 @@ const computing: Partial<Record<AmiFamily, string>> = {
 const computed = ['cpu', 'memory', 'ephemeral-storage']
 
 /**
- * Without what would pin or spoil what the image computes.
+ * Removes reservations that would pin or override the values that the image computes.
  * @param isDeclared the operator has chosen these values @param sizes the group's instance types
  */
 export function durableReservations(
@@ -77,7 +77,7 @@ export function durableReservations(
   }
 }
 
-/** What runs is not what an image would have computed: memory for any number of pods, the rest for the instance alone. */
+/** Whether a changed key overrides the image's computed value. Memory does not if it fits the formula for some number of pods. */
 function isOverride(key: string, running: RawObject): boolean {
   if (!computed.includes(key)) return false
   return key !== 'memory' || !isEksReservation('memory', String(running.memory), null)

@@ -1,4 +1,4 @@
-/** Obstacles of a fix in its file: a flag or a later file overrides it, or the kubelet does not read the file. */
+/** What stops a fix from its file: a flag or later file overrides it, or the file is not read. */
 
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
@@ -65,7 +65,7 @@ export function actingPart({ config, origin, fact, declaration }: Wish): Acting 
   }
 }
 
-/** Whether the place writes the field into the kubelet's configuration, which any flag wins over. */
+/** Whether the target writes the field into the kubelet's configuration file. Any flag overrides that file. */
 function writesConfiguration({ amiFamily, owner }: Origin, field: string): boolean {
   if (amiFamily === 'Bottlerocket' || amiFamily === 'Windows') return false
   return (
@@ -92,7 +92,7 @@ function obstaclesOf(
   const declared = (declaration?.settings ?? [])
     .filter(({ by, lostBy, value }) => by === 'flag' && lostBy === null && value !== undefined)
     .map(({ path, value, where }) => ({ path, value, isFlag: true, who: where }))
-  // A flag is removed where it is declared.
+  // A flag must be removed where it is declared.
   return [
     ...declared,
     ...onNode.filter(({ path, isFlag }) => !isFlag || !declared.some(other => other.path === path)),

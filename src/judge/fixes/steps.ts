@@ -1,6 +1,6 @@
 /**
- * The commands of a finding: what its rule yields, a plan for the fields to set, or where to look
- * first. Each names its cluster.
+ * The commands of a finding: the rule's own commands, a plan for the fields to set, or commands to
+ * look at the node first. Each command names its cluster.
  */
 import { aws, kubectl, quoted, said } from '#judge/garbage/kubectl.ts'
 import { isPrintable } from '#judge/text.ts'
@@ -17,7 +17,7 @@ export interface StepNode {
 
 type FixStep = keyof typeof clusterSteps | keyof typeof nodeSteps
 
-/** For findings without fields to set and without commands of their own. */
+/** For findings without fields to set and without own commands. */
 const stepsOfFamily: Record<Family, readonly FixStep[]> = {
   'image-gc': ['session'],
   'container-gc': ['pods'],
@@ -32,7 +32,7 @@ const stepsOfFamily: Record<Family, readonly FixStep[]> = {
   'cluster-gc': ['unfinished-pods'],
 }
 
-/** Rules whose next step is another than their family's. */
+/** Rules whose next step differs from their family's. */
 const stepsOfRule: Partial<Record<string, readonly FixStep[]>> = {
   'changed-not-restarted': ['cordon', 'restart'],
   'eviction-due': ['cordon', 'free-images', 'session', 'drain'],
@@ -45,7 +45,7 @@ const stepsOfRule: Partial<Record<string, readonly FixStep[]>> = {
   'useless-eviction': ['cordon', 'session'],
 }
 
-/** Rules whose commands help at once, whatever else is to be set. */
+/** Rules whose commands help at once, even if fields must be set, too. */
 const firstAid: readonly string[] = ['eviction-due']
 
 const isDnsName = (name: string): boolean =>
@@ -59,7 +59,7 @@ export const commandsOf = (
   node: StepNode | null,
   place: CommandPlace,
 ): string[] =>
-  // A truncated command does something else, and one with invisible characters is deceptive.
+  // A truncated command does something else. A command with invisible characters is deceptive.
   allCommands(finding, node, place).filter(
     command => command.length <= longestCommand && isPrintable(command),
   )
@@ -73,14 +73,14 @@ function allCommands(
   const named = node !== null && isDnsName(node.name) ? node : null
   const plan =
     Object.keys(fix.config).length > 0 && named?.instanceId ? [planOf(subject, named, place)] : []
-  // Fields to set are a step, and so is text for where the nodes come from.
+  // Fields to set are a step, and so is text for the source of the nodes.
   const isSettled =
     Object.keys(fix.config).length + fix.durable.length > 0 && !firstAid.includes(rule)
   const steps = isSettled ? [] : (stepsOfRule[rule] ?? stepsOfFamily[family])
   return [...plan, ...steps.flatMap(step => stepCommand(step, subject, named, place))]
 }
 
-/** Our own commands begin with their program, so that options of place can follow it. */
+/** Our own commands begin with their program, so that options for the place can follow. */
 export function inPlace(command: string, { context, region }: CommandPlace): string {
   const [program = '', ...rest] = command.split(' ')
   if (program === 'kubectl') return [program, '--context', quoted(context), ...rest].join(' ')
@@ -154,7 +154,7 @@ function stepCommand(
   return command === null ? [] : [inPlace(command, place)]
 }
 
-/** A session of Systems Manager; null: the node is not in Systems Manager. */
+/** A session of Systems Manager. Null: the node is not in Systems Manager. */
 function session({ instanceId }: StepNode, command?: string): string | null {
   if (instanceId === null) return null
   const start = aws('ssm', 'start-session', '--target', said(instanceId))

@@ -17,7 +17,7 @@ type WithPods = Pick<ClusterPrediction, 'at' | 'cluster'> & {
   pods: NonNullable<ClusterPrediction['pods']>
 }
 
-/** Pods that node pressure or the end of their node ended, not their own containers. Upstream: pkg/kubelet/eviction (Evicted), nodeshutdown (Terminated, NodeShutdown), lifecycle (Preempting). */
+/** Reasons of pods that node pressure or node shutdown ended, not their containers. Upstream: pkg/kubelet/eviction (Evicted), nodeshutdown (Terminated, NodeShutdown), lifecycle (Preempting). */
 const byNode: ReadonlySet<string | null> = new Set([
   'Evicted',
   'NodeShutdown',
@@ -27,7 +27,7 @@ const byNode: ReadonlySet<string | null> = new Set([
   'Shutdown',
 ])
 
-/** A pod that failed and stays; `debris`: because of its node. */
+/** A failed pod that still exists. `debris`: the pod failed because of its node. */
 function failedPodKind({
   phase,
   reason,
@@ -37,7 +37,7 @@ function failedPodKind({
   return byNode.has(reason) ? 'debris' : 'failed'
 }
 
-/** @param isDebris whether those that their node ended are meant, or the others */
+/** @param isDebris true: pods that their node ended; false: the other failed pods */
 export function stayingPods(
   { cluster, at, pods: { terminated, threshold, excess } }: WithPods,
   { clusterGarbage: { minAgeHours } }: Policy,

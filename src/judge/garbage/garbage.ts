@@ -1,4 +1,4 @@
-/** Many objects in few words: by namespace, by whom they belong to, how old. */
+/** Summarizes many objects in few words: by namespace, by owner, by age. */
 
 import type { ClusterEvidence, ClusterFailing } from '#judge/rule.ts'
 import { bounded, counted, nameLength, span } from '#judge/text.ts'
@@ -7,7 +7,7 @@ import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
 import { kubectl, said } from './kubectl.ts'
 
-/** Without a namespace an object belongs to the cluster. */
+/** An object without a namespace is cluster-scoped. */
 interface NamedObject {
   namespace?: string
   name: string
@@ -24,7 +24,7 @@ interface Place {
 type Described = Omit<ClusterFailing, 'subject' | 'count' | 'noun'> &
   Partial<Pick<ClusterFailing, 'count' | 'noun'>>
 
-/** One failing for each namespace with such objects, and one for the cluster. Sorted by names: equal input gives equal bytes. */
+/** One failing per namespace with such objects, and one for cluster-scoped objects. Sorted by name: equal input gives equal bytes. */
 export function* garbageIn<Item extends NamedObject>(
   cluster: string,
   noun: string,
@@ -43,7 +43,7 @@ export function* garbageIn<Item extends NamedObject>(
   }
 }
 
-/** Names in an evidence line, and in a command that names what it deletes. */
+/** Maximum number of names in an evidence line, and in a command that deletes objects by name. */
 const namesShown = 5
 export const namesInCommand = 20
 const sharesShown = 5
@@ -100,7 +100,7 @@ export function sharesText(shares: ReadonlyMap<string, number>): string {
   return [...shown, ...rest].join(', ')
 }
 
-/** Amounts that can be summed over many namespaces. */
+/** Evidence with amounts that can be summed over many namespaces. */
 export const summed = (
   what: string,
   amounts: readonly number[],
@@ -137,18 +137,18 @@ export const ago = (timeMs: number, at: string): string =>
 
 const dayMs = 86_400_000
 
-/** `3 days`, below two days as `span`. */
+/** `3 days`. Below two days, in the format of `span`. */
 const age = (ms: number): string =>
   ms < 2 * dayMs ? span(Math.max(0, ms)) : counted(Math.floor(ms / dayMs), 'day')
 
-/** Whether an object is old enough to be called garbage; without a time it is. */
+/** Whether an object is old enough to be garbage. True if its time is unknown. */
 export const isOld = (timeMs: number | null, at: string, minAgeHours: number): boolean =>
   timeMs === null || Date.parse(at) - timeMs >= minAgeHours * 3_600_000
 
-/** Minimum ages other than the policy's, where a controller acts within minutes. */
+/** Minimum ages in hours that replace the policy's, because a controller acts within minutes. */
 export const leftHours = {
-  /** The cloud's node lifecycle controller looks every few seconds: an hour is no delay of it. */
+  /** The cloud's node lifecycle controller checks every few seconds. An hour is no normal delay. */
   nodeWithoutInstance: 1,
-  /** Approvers and signers answer within seconds; the cleaner takes what waits for a day. */
+  /** Approvers and signers answer within seconds. The cleaner deletes requests after a day. */
   pendingRequest: 1,
 } as const

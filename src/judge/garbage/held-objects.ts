@@ -1,15 +1,15 @@
-/** Objects whose deletion waits for finalizers, without those that other rules report. */
+/** Objects whose deletion waits for finalizers, except objects that other rules report. */
 import type { ClusterNeed, FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
 
-/** The TTL controller has its own clock, and a queue: an hour is no delay of either. */
+/** The TTL controller has its own clock and a queue. Neither delays a deletion by an hour. */
 const overdueHours = 1
 
 export const isOverdue = ({ expiresMs }: { expiresMs: number | null }, at: string): boolean =>
   expiresMs !== null && Date.parse(at) - expiresMs > overdueHours * 3_600_000
 
 /**
- * Without objects of other rules: owners that wait in a foreground deletion, and Jobs with expired TTL.
- * @param kinds kinds of the policy: a rule of another kind does not run
+ * Leaves out objects of other rules: owners in a foreground deletion, and Jobs with expired TTL.
+ * @param kinds the policy's kinds; a rule for any other kind does not run
  */
 export function heldObjects(
   { held }: FinalizerGarbage,

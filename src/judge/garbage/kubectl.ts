@@ -1,11 +1,11 @@
-/** Commands for people to paste: whatever a name holds, the shell reads it as one word, and the program as a name. */
+/** Commands for people to paste. The shell reads any object name as one word, and the program never reads the name as an option. */
 
 const plainWord = /^[\w@%+=:,./-]+$/
 
 export const quoted = (word: string): string =>
   plainWord.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-/** A word that came from a cluster: an object name. */
+/** A word that came from a cluster, such as an object name. */
 export interface ClusterWord {
   readonly said: string
 }
@@ -17,7 +17,7 @@ const isLikeOption = (word: string | ClusterWord): boolean =>
 
 /**
  * `kubectl delete pod -n shop cart-0`
- * @param words what a cluster has said stands in it as `said`, unless it is an option's value. After `--` nothing is an option (kubectl: POSIX, by pflag)
+ * @param words texts from a cluster are given as `said`, unless they are an option's value. After `--` nothing is an option (kubectl: POSIX, by pflag).
  */
 export function kubectl(...words: readonly (string | ClusterWord)[]): string {
   const ordered = words.some(isLikeOption)
@@ -28,7 +28,7 @@ export function kubectl(...words: readonly (string | ClusterWord)[]): string {
     .join(' ')
 }
 
-/** `aws ec2 describe-volumes --volume-ids vol-0123`: the last word is the last option's value. */
+/** `aws ec2 describe-volumes --volume-ids vol-0123`. The last word is the last option's value. */
 export function aws(...words: readonly [...string[], option: string, value: ClusterWord]): string {
   const [value, option, ...others] = (words as readonly (string | ClusterWord)[]).toReversed() as [
     ClusterWord,

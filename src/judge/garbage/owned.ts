@@ -1,6 +1,6 @@
 import type { OwnedGroup } from '#model/cluster-garbage.ts'
 
-/** By the first of them, so that groups have an order; `text`: `Pod cart-0, cart-1 and 3 more`. */
+/** Adds `name` of the first object for sorting, and `text`: `Pod cart-0, cart-1 and 3 more`. */
 export function owned<Group extends OwnedGroup>(
   group: Group,
 ): Group & { name: string; text: string } {

@@ -8,8 +8,8 @@ export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean =>
   action === 'retain' && !isBeingDeleted
 
 /**
- * Volumes that were released long ago, by the namespace of their PVC. What was released under an API
- * server before 1.29 has no time of it (KEP-3762): there the volume's creation counts.
+ * Volumes that were released long ago, by the namespace of their PVC. API servers before 1.29 do not
+ * record the time of release (KEP-3762). For such volumes the creation time counts.
  */
 export const longReleased = (
   released: readonly ReleasedVolume[],
@@ -25,7 +25,7 @@ export const longReleased = (
       isEbs: ebsDrivers.has(each.driver ?? ''),
     }))
 
-/** Since when a volume is released; if unknown, when it was created. */
+/** When the volumes were released; for volumes without that time, when they were created. */
 export function releasedSince(volumes: readonly ReleasedVolume[], at: string): ClusterEvidence[] {
   const undated = volumes.filter(({ sinceMs }) => sinceMs === null)
   return lines(
@@ -40,7 +40,7 @@ export function releasedSince(volumes: readonly ReleasedVolume[], at: string): C
   )
 }
 
-/** Where no time is known of any, some may have been released just now. */
+/** If no volume has a time of release, some may have been released just now. */
 export const releasedConfidence = (
   volumes: readonly ReleasedVolume[],
 ): { confidence?: 'likely' } =>

@@ -6,7 +6,7 @@ export const isWithoutInstance = (
   at: string,
 ): boolean => isOld(sinceMs, at, leftHours.nodeWithoutInstance)
 
-/** Without nodes whose instance is gone. @param instances null: unknown */
+/** NotReady nodes, except those whose instance is gone. @param instances null: unknown */
 export function silentNodes(
   { notReady }: NodeGarbage,
   instances: ClusterPrediction['instances'],

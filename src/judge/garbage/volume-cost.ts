@@ -10,7 +10,7 @@ export interface SizedVolume extends Partial<VolumePerformance> {
   isEbs: boolean
 }
 
-/** Null where it is not known of any of them. `monthlyUsd`: of those of EBS, at list price of us-east-1. */
+/** Each sum is null if no volume has a known amount. `monthlyUsd`: EBS volumes only, at list price of us-east-1. */
 export function sizeOf(volumes: readonly SizedVolume[]): {
   bytes: number | null
   monthlyUsd: number | null
@@ -31,7 +31,7 @@ const performanceOf = ({
   throughputMiBps = null,
 }: SizedVolume): VolumePerformance => ({ iops, throughputMiBps })
 
-/** Their capacity, and of those of EBS what they cost at list price. */
+/** Capacity of the volumes, and the cost of the EBS volumes at list price. */
 export function costOf(volumes: readonly SizedVolume[]): ClusterEvidence[] {
   const { bytes: held, monthlyUsd: usd } = sizeOf(volumes)
   const bySize = volumes.filter(

@@ -11,7 +11,7 @@ import { byText } from '#model/text-order.ts'
 
 interface Split {
   compared: RememberedRun
-  /** What the next run is to know besides; null: there is none. */
+  /** State of absent clusters that the next run must remember. Null: there is none. */
   absent: RememberedRun | null
 }
 
@@ -91,7 +91,7 @@ export function withAbsent(
   }
 }
 
-/** @param scope of this run: where the same place was enumerated, a cluster that is missing is news */
+/** @param scope place that this run enumerated; a cluster missing from the same place is news */
 export function absentClusters(
   absent: RememberedRun | null,
   previous: RememberedRun,
@@ -112,8 +112,8 @@ export function absentClusters(
 }
 
 /**
- * For a cluster that no earlier run has read, it is unknown since when its findings exist, unless
- * the previous run enumerated the same place.
+ * If no earlier run has read a cluster, the start of its findings is unknown, unless the previous
+ * run enumerated the same place.
  */
 export function firstMet(
   delta: Delta,

@@ -1,6 +1,6 @@
 /**
- * How fast a disk was seen to fill. Runs are hours or days apart, and in between image GC and pods that end free what has grown: so stretches in which a
- * disk became emptier tell nothing, the others a mean that is no more than what really grew, and it takes several of them to tell anything.
+ * How fast a disk was seen to fill. Runs are hours or days apart. In between, image GC and ending pods free space. Stretches in which a disk
+ * became emptier prove nothing. The others give a mean that is at most the real growth, and several of them are needed for a result.
  */
 import { diskMeasurementMs } from '#facts/kubelet/periods.ts'
 import { bounded } from '#judge/text.ts'
@@ -18,10 +18,10 @@ import type { AuditedNode } from '#model/report.ts'
 const hourMs = 3_600_000
 
 export const fillLimits = {
-  /** One a day of the time that is kept: daily runs keep every one. */
+  /** One reading per day of the kept time, so daily runs keep every reading. */
   readings: 9,
   keptMs: 8 * 24 * hourMs,
-  /** Readings that are nearer to each other count as one: a single pull would be taken for a rate. */
+  /** Closer readings count as one. Otherwise a single image pull would look like a rate. */
   leastApartMs: hourMs / 2,
   leastOverMs: 6 * hourMs,
   leastReadings: 3,
@@ -30,7 +30,7 @@ export const fillLimits = {
 
 type GrowingDisk = 'nodefs' | 'imagefs'
 
-/** The series with this reading at its end. A node whose disks were not read keeps what is known; one that was started anew begins anew. */
+/** Appends this run's reading to the series. A node with unread disks keeps the series. A rebooted node starts a new one. */
 export function withReading(
   before: FillSeries | null,
   { identity, at, prediction }: AuditedNode,
@@ -81,7 +81,7 @@ function isWithin(reading: FillReading, at: string): boolean {
   return ageMs > 0 && ageMs <= fillLimits.keptMs
 }
 
-/** The one goes whose neighbours are then nearest to each other, never the first or the last: so they stay spread over the time that is kept. */
+/** Removes readings whose neighbors are closest in time, never the first or the last. The rest stay spread over the kept time. */
 function thinned(readings: FillReading[]): FillReading[] {
   const kept = [...readings]
   while (kept.length > fillLimits.readings) {
@@ -93,7 +93,7 @@ function thinned(readings: FillReading[]): FillReading[] {
   return kept
 }
 
-/** @param series with this run's reading; null: nothing of it is known */
+/** @param series with this run's reading; null: no reading is known */
 export function growthOf(
   series: FillSeries | null,
   { prediction: { filesystems } }: AuditedNode,
@@ -110,8 +110,8 @@ export function growthIn({
 }
 
 /**
- * The rate between two readings of one run. Each shows what the kubelet measured up to 15 s before: that is the
- * error of the time between them. A disk that became emptier, or that changed its size, has no rate.
+ * The rate between two readings of one run. Each reading was measured up to 15 s earlier, so the time between them has that
+ * error. A disk that changed its size has no rate; for a disk that became emptier, the reason is returned.
  */
 export function rateBetween(
   { at: firstAt, prediction }: AuditedNode,
@@ -143,7 +143,7 @@ function rateOf(grownBytes: number, overMs: number): ObservedGrowth | UnseenGrow
   return { isSeen: true, bytesPerHour, overMs, readings: 2, falls: 0 }
 }
 
-/** What earlier runs saw of a disk counts; else the rate within this run. */
+/** The growth seen by earlier runs, if known; else the rate within this run. */
 export const mergedGrowth = (
   remembered: NodeGrowth | undefined,
   rate: NodeGrowth | undefined,
@@ -200,7 +200,7 @@ function diskGrowth(all: FillReading[], disk: GrowingDisk): ObservedGrowth | Uns
   }
 }
 
-/** The last of those that are too near to each other. */
+/** Of readings that are too close in time, keeps the last. */
 function apart(readings: Reading[]): Reading[] {
   const kept: Reading[] = []
   for (const reading of readings) {

@@ -1,4 +1,4 @@
-/** What happened on a node since it was last read, from all that still shows it: pods, events, conditions, the kubelet's log. */
+/** What happened on a node since its last reading, from pods, events, conditions and the kubelet's log. */
 import { evictionCause, imageGcLine } from '#facts/kubelet/event-messages.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { isWithin } from '#judge/events/events.ts'
@@ -9,7 +9,7 @@ import type { NodeInput } from '#model/node-input.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 
-/** A daily run plus delay. */
+/** The interval of daily runs, plus a delay. */
 const windowMs = 26 * 3_600_000
 const mostKept = 8
 const joiningMs = 120_000
@@ -52,7 +52,7 @@ function fromEvents(events: readonly NodeEvent[], node: string, at: string): Hap
   })
 }
 
-/** What a node shows since it joined is no news. */
+/** Conditions that changed while the node joined are no news. */
 function fromConditions({ node }: NodeInput, at: string): Happening[] {
   const joinedMs = Date.parse(node.metadata?.creationTimestamp ?? '') + joiningMs
   return (node.status?.conditions ?? []).flatMap(({ type = '', status, lastTransitionTime }) => {
@@ -83,13 +83,13 @@ const happening = (
   ...(what === 'evicted' && resourceOf(message)),
 })
 
-/** A pod that was refused has no rank. */
+/** Evicted pods have a resource by which they were ranked. Refused pods have none. */
 function resourceOf(message: string): Pick<Happening, 'resource'> {
   const { resource, isRefused } = evictionCause(message)
   return resource === null || isRefused ? {} : { resource }
 }
 
-/** Each once: the same act in the same minute. Evictions are kept before all else. */
+/** Each happening once: the same act in the same minute is one. Evictions are kept first. */
 export function merged(before: readonly Happening[], now: readonly Happening[]): Happening[] {
   const all = new Map<string, Happening>()
   for (const one of [...before, ...now]) {

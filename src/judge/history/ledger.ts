@@ -1,4 +1,4 @@
-/** From the run before to this one: since when each finding stands, what is new, worse, resolved or back again, and what of the past is to be kept. */
+/** Compares the previous run with this one: how long each finding exists, what is new, worse, resolved or returned, and what to remember. */
 import { compareRuns } from '#judge/delta/delta.ts'
 import {
   type Change,
@@ -17,12 +17,12 @@ export interface RunToCompare {
   document: FindingsDocument
   nodes: MetNode[]
   ruleErrors: NonNullable<ComparedRun['ruleErrors']>
-  /** The place that was enumerated to find its clusters; null: none. */
+  /** The place that was enumerated to find the clusters; null: none. */
   scope: string | null
 }
 
 export interface Ledger {
-  /** By the id of each finding of this run, waived ones included. */
+  /** First day of each finding of this run, by finding id. Includes waived ones. */
   since: Map<string, string>
   delta: Required<FindingsDocument['delta']>
   before: RunBefore | null
@@ -32,9 +32,9 @@ export interface Ledger {
 type Changes = ReadonlyMap<string, { change: Change; why: string[] }>
 
 /**
- * @param last null: there is none, and so nothing is new
+ * @param last null: no earlier run exists, so no finding is new
  * @param day of this run, YYYY-MM-DD in UTC
- * @param forgetBefore findings that ended before that day are no longer kept
+ * @param forgetBefore findings that ended before that day are not kept
  */
 export function nextLedger(
   last: RememberedRun | null,
@@ -51,7 +51,7 @@ export function nextLedger(
   const all = [...now.document.findings, ...now.document.waived]
   const since = new Map(all.map(({ id }) => [id, before.get(id)?.since ?? day]))
   const unseen = [...before.values()].filter(({ id }) => !since.has(id))
-  // Not checked today: kept as last seen until a run can check it.
+  // Findings that could not be checked today stay as last seen until a run can check them.
   const carried = unseen.filter(({ id }) => isUnchecked(changes.get(id)?.change))
   const ended = endedOf(unseen, changes, newcomersOf(previous, now), day)
   const returned = all.flatMap(({ id }) => {
@@ -220,7 +220,7 @@ function unreadSince({ nodes }: Delta, { document }: RememberedRun): RunBefore['
     }))
 }
 
-/** @param newcomers nodes that the run before has not met: new ones in the place of old are the way in which most nodes are mended */
+/** @param newcomers nodes that the previous run did not contain. Most nodes are repaired by replacement with new nodes. */
 function endingOf(
   change: Change,
   { cluster, subject }: RememberedFinding,
@@ -236,5 +236,5 @@ function endingOf(
   return isReplaced ? 'replaced' : 'gone'
 }
 
-/** If such a finding appears again, it has returned. */
+/** If a finding with such an ending appears again, it counts as returned. */
 const isRepair = (how: Ending) => how === 'fixed' || how === 'replaced'

@@ -35,7 +35,7 @@ export const nodeKey = (cluster: string, name: string) => JSON.stringify([cluste
 
 /**
  * @param met the same node, named as findings name it
- * @param fill its readings, this one among them
+ * @param fill the node's disk readings, this run's included
  */
 export function nodeFacts(
   { identity, at, mode, coverage, prediction, ledger, ...node }: AuditedNode,
@@ -124,7 +124,7 @@ const encoder = new TextEncoder()
 const isTooLong = (facts: NodeFacts) =>
   encoder.encode(JSON.stringify(facts)).length > nodeFactsMaxBytes
 
-/** Gives up rules and small images first, then thresholds: all are in that day's findings and snapshot, too; earlier readings of its disks stand nowhere else. */
+/** Drops images and rules first, then thresholds, as that day's findings and snapshot contain them. Disk readings, stored nowhere else, go last. */
 function fitted(facts: NodeFacts): NodeFacts {
   let kept = facts
   while (isTooLong(kept) && kept.images.length > 0)
@@ -148,7 +148,7 @@ const eventsOf = (earlier: NodeFacts, now: NodeFacts) => ({
   rounds: mergedRounds(earlier.rounds, now.rounds),
 })
 
-/** A reading that is replaced stays if a pod was evicted between it and the later one, with the orders for what was low. */
+/** If a pod was evicted between two readings, the earlier one is kept as a basis, with the pod rankings of the scarce resources. */
 function basesOf(earlier: NodeFacts, now: NodeFacts): EvictionBasis[] {
   const evictions = eventsOf(earlier, now).happened.filter(
     ({ what, at }) =>
@@ -165,14 +165,14 @@ function basesOf(earlier: NodeFacts, now: NodeFacts): EvictionBasis[] {
   return [...earlier.beforeEvictions, { at, thresholds, held, firstVictims }].slice(-keptBases)
 }
 
-/** Lines of the last run's day with what a lighter reading after it shows; nodes that are new get a line. */
+/** Adds a later, lighter reading to the lines of the last run's day. New nodes get a line. */
 export const withObservation = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
   joined(before, now, (earlier, facts) => {
     const { fill, images } = facts
     return fitted({ ...earlier, ...eventsOf(earlier, facts), fill, images })
   })
 
-/** One day's lines: what a later run read counts, but an unread node does not take away what was read that day. */
+/** Merges the lines of one day. A later reading replaces an earlier one, but an unread node keeps the day's earlier facts. */
 export const mergedDay = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
   joined(before, now, (earlier, facts) =>
     facts.coverage !== 'notRead' || earlier.coverage === 'notRead'

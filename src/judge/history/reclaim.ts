@@ -1,8 +1,8 @@
 /**
- * Rounds of image GC that were observed: what the kubelet wanted to free, the size of the images that it deleted, and by how much the disk became emptier.
+ * Observed rounds of image GC: bytes the kubelet wanted to free, size of the deleted images, and bytes by which the disk became emptier.
  *
- * Follows  pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace: each round looks at the same low threshold, so what two
- *          rounds in a row want differs by what the first one freed, less what was written in between.
+ * Follows  pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace: each round uses the same low threshold, so the wanted bytes
+ *          of two rounds in a row differ by the bytes the first round freed, less the bytes written in between.
  */
 import { imageGcLine, shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
@@ -16,11 +16,11 @@ import { byText } from '#model/text-order.ts'
 import { usedOf } from './fill.ts'
 
 const mostRounds = 6
-/** Two rounds further apart than this may have had others between them. */
+/** If two rounds are further apart, other rounds may have run between them. */
 const mostApartMs = 1.5 * imageGcPeriodMs
 type Reported = Pick<ReclaimRound, 'at' | 'wantedBytes' | 'countedBytes'>
 
-/** By the kubelet's own words: its events of rounds that freed too little, or its log. */
+/** Rounds as the kubelet reported them, in its log or in events of rounds that freed too little. */
 export function reportedRounds(
   events: readonly NodeEvent[] | null,
   logLines: readonly string[],
@@ -54,7 +54,7 @@ function fromLog(lines: readonly string[]): Reported[] {
   return rounds
 }
 
-/** An event that was counted twice is two rounds that wanted the same. */
+/** An event counted more than once is two rounds, its first and last, that wanted the same. */
 function fromEvents(events: readonly NodeEvent[]): Reported[] {
   return events.flatMap(({ reason, message, count, firstTime, lastTime }) => {
     const bytes = reason === 'FreeDiskSpaceFailed' ? shortfallBytes(message) : null
@@ -69,7 +69,7 @@ function fromEvents(events: readonly NodeEvent[]): Reported[] {
 export const mostImages = 32
 const shownName = 40
 
-/** The largest images, largest first. Empty: no list was read. Without the runtime their use is not known. */
+/** The largest images, largest first. Empty: no list was read. If the runtime was not read, the use of images is unknown. */
 export function imagesOf(
   { node, runtime, at }: Pick<NodeInput, 'node' | 'runtime' | 'at'>,
   { imageGC, at: readAt }: Pick<NodePrediction, 'imageGC' | 'at'>,
@@ -93,7 +93,7 @@ export function imagesOf(
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, mostImages)
     .map(({ id, names, bytes }) => {
-      // The API alone does not show the users of an image.
+      // The Kubernetes API alone does not show which images are in use.
       if (runtime === null) return [nameOf(names), bytes]
       return [nameOf(names), bytes, unused.has(id) ? day : null]
     })
@@ -108,7 +108,7 @@ const idleIds = (imageGC: NodePrediction['imageGC']): string[] => [
     .map(({ image }) => image),
 ]
 
-/** The end of the image name: the registry says least about it. */
+/** The end of the image name, because the registry in front distinguishes images least. */
 function nameOf(names: readonly string[]): string {
   const name = bounded(names.find(each => !each.includes('@')) ?? names[0] ?? '', nameLength)
   return name.startsWith('sha256:') ? name.slice(7, 19) : name.slice(-shownName)
@@ -116,11 +116,11 @@ function nameOf(names: readonly string[]): string {
 
 type ImagesBefore = Pick<NodeFacts, 'at' | 'images' | 'imageGC' | 'fill'>
 
-/** What two readings of a node show of the time between them: images that went, since when others are unused. @param now is changed */
+/** Compares two readings of a node: notes deleted images, and since when others are unused. @param now is changed */
 export function noteImages(now: AuditedNode, before: ImagesBefore | null): void {
   if (before === null || Date.parse(before.at) >= Date.parse(now.at)) return
   const images = now.images ?? []
-  // A node that was not read keeps the days since which its images are unused.
+  // A node that was not read keeps its images with the days since which they are unused.
   if (images.length === 0) now.images = [...before.images]
   if (images.length === 0) return
   const known = new Map(before.images.map(([name, , since]) => [name, since]))
@@ -140,7 +140,7 @@ export function noteImages(now: AuditedNode, before: ImagesBefore | null): void 
   if (!isLogged) now.happened = [...(now.happened ?? []), ...gone.map(deletion(now, before))]
 }
 
-/** Lists name the largest images only: one that is smaller than all of today's may still be there. */
+/** Lists contain only the largest images. An image smaller than all of today's may still exist. */
 function goneOf(before: readonly RememberedImage[], now: readonly RememberedImage[]) {
   const here = new Set(now.map(([name]) => name))
   const least = now.at(-1)?.[1] ?? Number.POSITIVE_INFINITY
@@ -156,7 +156,7 @@ const deletion =
     message: `${bytes} bytes by the CRI, after ${before.at}`,
   })
 
-/** Null: not read. 0: it became fuller. */
+/** Bytes by which the image disk became emptier. Null: not read. 0: the disk did not. */
 function emptierBy(
   { prediction: { filesystems } }: AuditedNode,
   { fill }: ImagesBefore,
@@ -168,7 +168,7 @@ function emptierBy(
   return used === null || then == null ? null : Math.max(0, then - used)
 }
 
-/** Each round once: two runs may read the same event. */
+/** Each round once, because two runs may read the same event. */
 export const mergedRounds = (
   before: readonly ReclaimRound[],
   now: readonly ReclaimRound[],

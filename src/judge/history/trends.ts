@@ -5,7 +5,7 @@ import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 
 const keptGroups = 100
-/** Of use: so near before its threshold image GC is called near. */
+/** Image GC is near if the used percentage is at most this many points below its threshold. */
 const nearPoints = 5
 
 export interface DayOfCluster {
@@ -98,7 +98,7 @@ function spreadOf(values: number[]): Spread | null {
     : { min, median, max }
 }
 
-/** A point a day, none from before `forgetBefore`, in their order. */
+/** One point per day, in order, without points from before `forgetBefore`. */
 export const withPoint = (
   points: TrendPoint[],
   point: TrendPoint,

@@ -1,5 +1,5 @@
 /**
- * Container logs that logrotate rotates beside the kubelet: which of the two acts, and what becomes of the lines.
+ * Container logs that both logrotate and the kubelet rotate: which of the two acts, and what becomes of the lines.
  *
  * Sources: pkg/kubelet/logs/container_log_manager.go (processContainer, removeExcessLogs), logrotate's logrotate.c (findNeedRotating,
  * rotateSingleLog) and config.c (defConfig).
@@ -37,7 +37,7 @@ interface DoubleRotation {
 
 const isSet = (settings: Settings, name: string) => settingOf(settings, name).canonical !== ''
 
-/** Null: the kubelet does not rotate, as `invalid-log-size` says. */
+/** Null: the kubelet does not rotate; `invalid-log-size` reports that. */
 export function doubleRotation(
   subject: Satisfied<'host'>,
   { settings }: LogBlock,
@@ -61,7 +61,7 @@ export function doubleRotation(
   }
 }
 
-/** Below it no run touches a log; null: time alone decides. */
+/** Minimum size in bytes at which logrotate touches a log. Null: only time decides. */
 function leastSizeOf(settings: Settings): number | null {
   const limit = limitBytes(settings)
   if (sizeIn(settings, 'size') !== null) return limit
@@ -71,7 +71,7 @@ function leastSizeOf(settings: Settings): number | null {
 
 const isCopied = (settings: Settings) => isSet(settings, 'copytruncate') || isSet(settings, 'copy')
 
-/** Renamed, and an empty file put in its place: the kubelet misses none, so it has no log reopened. */
+/** The log is renamed and an empty file replaces it. The kubelet then requests no reopening. */
 const isLeftBehind = (settings: Settings) => !isCopied(settings) && isSet(settings, 'create')
 
 function whatHappens(settings: Settings): string {
@@ -103,7 +103,7 @@ function debrisOf({ host }: Satisfied<'host'>): Evidence[] {
 const mebibyte = 1024 ** 2
 const mostFiles = 100
 
-/** The block's size and count as kubelet settings. Undefined if the size is not a whole number of MiB, or the disk has no room. */
+/** The block's size and count as kubelet settings. Undefined if the size is no whole number of MiB, or the disk has no room. */
 function kubeletsOwn(subject: Satisfied<'host'>, settings: Settings, kubelet: LogRotation) {
   const sizeBytes = limitBytes(settings)
   const files = (rotationsOf(settings) ?? 0) + 1

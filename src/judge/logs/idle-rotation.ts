@@ -163,7 +163,7 @@ const criterionMs: Readonly<Record<string, number>> = {
   weekly: weekMs,
 }
 
-/** How often logrotate must run for the block; a size holds no log that is looked at less than daily. Null: whenever. */
+/** The longest interval of logrotate that the block allows, in ms. A size limit needs at least daily runs. Null: any. */
 function wantedMs({ settings }: LogBlock): number | null {
   const [name = '', amount] = settingOf(settings, 'criterion').canonical.split(' ')
   const byTime = name === 'minutes' ? Number(amount) * minuteMs : criterionMs[name]
@@ -173,7 +173,7 @@ function wantedMs({ settings }: LogBlock): number | null {
   return wanted.length === 0 ? null : Math.min(...wanted)
 }
 
-/** Summer time, and a delay that a timer draws by lot. */
+/** Allows for summer time and for a timer's random delay. */
 const slack = 1.1
 
 export function* late(

@@ -2,7 +2,7 @@ import { bounded } from '#judge/text.ts'
 import type { Host, HostLog } from '#model/node-input.ts'
 import { matchesShellGlob } from './shell-glob.ts'
 
-/** No wildcard reaches over a `/`. */
+/** No wildcard matches a `/`. */
 export function matchesPath(pattern: string, path: string): boolean {
   const wanted = pattern.split('/')
   const parts = path.split('/')
@@ -13,11 +13,11 @@ export function matchesPath(pattern: string, path: string): boolean {
 }
 
 export type Place =
-  /** Only Docker writes there. */
+  /** Only Docker writes in this place. */
   | 'docker'
-  /** Symbolic links to the logs, made by the kubelet. */
+  /** Symbolic links to the logs; the kubelet makes them. */
   | 'links'
-  /** The runtime writes these, and the kubelet rotates them. */
+  /** The container runtime writes these logs, and the kubelet rotates them. */
   | 'pods'
   /** Below the kubelet's log folder, but at a depth without logs. */
   | 'nothing'
@@ -46,9 +46,9 @@ interface SeenLog {
 
 export interface SeenLogs {
   biggest: SeenLog[]
-  /** Whether `biggest` names every file that there is. */
+  /** Whether `biggest` lists every existing file. */
   areAll: boolean
-  /** Rotated, and not by the kubelet. */
+  /** Rotated logs that the kubelet did not rotate. */
   byOthers: { files: number; bytes: number; sample: SeenLog[] } | null
 }
 

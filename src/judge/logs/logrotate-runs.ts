@@ -1,17 +1,17 @@
-/** How often something runs logrotate, from the words of a systemd timer, a cron line or a cron folder. */
+/** How often logrotate runs, from a systemd timer, a cron line or a cron folder. */
 import { bounded } from '#judge/text.ts'
 import type { Host } from '#model/node-input.ts'
 
 export interface LogrotateRuns {
-  /** Null: nothing runs it. */
+  /** Null: nothing runs logrotate. */
   by: 'timer' | 'cron' | null
   schedule: string | null
-  /** On the average, of all that run it; null: what no schedule of them means is known. */
+  /** Mean interval in ms over everything that runs logrotate. Null: no schedule is known. */
   periodMs: number | null
-  /** A schedule among several that is not known: it may well run more often. */
+  /** An unknown schedule among several. logrotate may run more often because of it. */
   unclear: string | null
   last: string | null
-  /** What else may start it, as the node says it; null: nothing. Undefined in records of older probes, which did not look into every place of cron's. */
+  /** What else may start logrotate, as the node reports it; null: nothing. Undefined: an older probe, which did not search all cron places. */
   unsure: string | null | undefined
 }
 
@@ -35,7 +35,7 @@ const named: Readonly<Record<string, number>> = {
   annually: yearMs,
 }
 
-/** Null: who runs it was not read. */
+/** Null: the schedules of logrotate were not read. */
 export function logrotateRunsOf({ logrotateRuns }: Host): LogrotateRuns | null {
   if (logrotateRuns === undefined) return null
   const { by, schedule, last, also = [], unsure } = logrotateRuns
@@ -74,7 +74,7 @@ export function periodOf(schedule: string): number | null {
   const times = calendarTimes(text) ?? cronTimes(text)
   if (times === null) return null
   const { weekday, month, day, hour, minute } = times
-  // Cron takes either of them, systemd both.
+  // If both days are set, cron runs on either, but systemd only if both match.
   if (weekday !== '*' && day !== '*') return null
   if (month !== '*') return part(yearMs, month, 12)
   if (day !== '*') return part(monthMs, day, 30)
@@ -103,7 +103,7 @@ function cronTimes(text: string): Times | null {
     : null
 }
 
-/** `whole` through as many times as the field names: `0,30` of 60 are two, `*\/6` of 24 are four. */
+/** `wholeMs` divided by the number of times in the field: `0,30` of 60 are two, `*\/6` of 24 are four. */
 function part(wholeMs: number, field: string, most: number): number | null {
   const counts = field.split(',').map(item => timesOf(item, most))
   const sum = counts.reduce<number>((total, count) => total + (count ?? Number.NaN), 0)

@@ -1,6 +1,6 @@
 /**
- * The files of logrotate as they lie on a node, by what they mean: `100M` is `104857600`, what stands before a block holds in it, and of two
- * times or sizes the later one counts.
+ * A node's logrotate files, by meaning: `100M` is `104857600`, and directives before a block also hold in the block. Of two times or sizes,
+ * the later one counts.
  *
  * Source: logrotate's config.c (readConfigFile, readAllConfigPaths) and logrotate.c (findNeedRotating).
  */
@@ -13,25 +13,25 @@ import type { RawObject } from '#model/record.ts'
 import { byText } from '#model/text-order.ts'
 
 export interface Setting {
-  /** Equal for what means the same; empty: not set. */
+  /** Equal for settings with the same meaning; empty: not set. */
   canonical: string
   shown: string
 }
 export type Settings = Record<string, Setting>
 
 export interface LogBlock {
-  /** Empty: outside of any block. */
+  /** Empty: directives outside of any block. */
   patterns: string[]
-  /** What is in force: its own, and before it the file's and those of files before. */
+  /** Settings in force: the block's own, and those inherited from its file and earlier files. */
   settings: Settings
-  /** Names of those that stand in the block itself. */
+  /** Names of the settings that the block itself contains. */
   written: string[]
 }
 
 export interface LogFile {
-  /** Null: the snapshot has none. */
+  /** Null: the snapshot has no hash of the file. */
   sha256: string | null
-  /** By their patterns; what stands outside of any by the empty text. Without an entry the file says nothing. */
+  /** By the blocks' patterns; the empty text is for directives outside of blocks. No entry: the file has no directives. */
   blocks: Record<string, LogBlock>
 }
 
@@ -58,7 +58,7 @@ const defaults: Settings = {
 }
 const notSet: Setting = { canonical: '', shown: 'not set' }
 
-/** Names come from outside: `constructor` is none of the object's own. */
+/** The record's own value; names from outside like `constructor` must not match inherited ones. */
 export const ownOf = <Value>(
   record: Readonly<Record<string, Value>>,
   name: string,
@@ -67,11 +67,11 @@ export const ownOf = <Value>(
 export const settingOf = (settings: Settings, name: string): Setting =>
   ownOf(settings, name) ?? ownOf(defaults, name) ?? notSet
 
-/** Of the file that the policy wants; null: it says no whole file. */
+/** SHA-256 of the file that the policy wants. Null: the policy names no whole file. */
 export const wantedHash = ({ sha256, content }: WantedLogRotation): string | null =>
   content === null ? sha256 : createHash('sha256').update(content).digest('hex')
 
-/** Null: none was read. */
+/** Null: no file was read. */
 export function logFilesOf({ logrotate }: Host): LogFiles | null {
   if (logrotate === undefined) return null
   const entries = logrotate.filter(({ path }) => path !== undefined)
@@ -80,7 +80,7 @@ export function logFilesOf({ logrotate }: Host): LogFiles | null {
     ...entries.filter(({ path }) => path !== mainFile),
   ]
   const files = new Map<string, { sha256: string | null; blocks: Map<string, LogBlock> }>()
-  // A file's own words outside of blocks hold for the files after it, too.
+  // A file's directives outside of blocks also hold for the files after it.
   let inForce: Settings = {}
   for (const { path, sha256, directives } of ordered.slice(0, mostEntries)) {
     const name = bounded(String(path), 300)
@@ -116,7 +116,7 @@ export function logFilesOf({ logrotate }: Host): LogFiles | null {
   )
 }
 
-/** The second block with the same patterns is another one. */
+/** Blocks with the same patterns stay separate: the second one gets a number. */
 function addBlock(blocks: Map<string, LogBlock>, key: string, block: LogBlock): void {
   let name = key
   for (let nth = 2; blocks.has(name); nth++) name = `${key} (${nth})`
@@ -139,7 +139,7 @@ const short = (text: string, length: number): string =>
     ? bounded(text, length)
     : `${bounded(text, length - 20)} ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
 
-/** Directives by what they set, in the order in which they stand: `nocompress` sets `compress`, `daily` sets the `criterion`. */
+/** Directives by the setting they change, in file order: `nocompress` sets `compress`, `daily` sets the `criterion`. */
 export function settingsOf(directives: RawObject): Settings {
   const settings = new Map<string, Setting>()
   const set = (name: string, canonical: string, shown: string) => {
@@ -161,7 +161,7 @@ export function settingsOf(directives: RawObject): Settings {
       )
     } else if (sizes.has(name)) {
       const bytes = sizeOf(value)
-      // Zero is what is there without it.
+      // A size of zero equals no size.
       set(
         name,
         value === false || bytes === 0 ? '' : String(bytes ?? text),
@@ -175,7 +175,7 @@ export function settingsOf(directives: RawObject): Settings {
   return Object.fromEntries(settings)
 }
 
-/** Empty where a directive has no value. */
+/** Empty if a directive has no value. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return bounded(value.slice(0, mostPatterns).map(String).join(', '), 300)
   return typeof value === 'string' || typeof value === 'number'
@@ -194,7 +194,7 @@ const multipliers: Readonly<Record<string, number>> = {
   G: 1024 ** 3,
 }
 
-/** Null: logrotate would not read it either (it knows no `m` and no `Mi`). */
+/** Null: logrotate would not accept the size either (it has no units `m` and `Mi`). */
 function sizeOf(value: unknown): number | null {
   const [, digits, unit = ''] = /^(\d{1,15})([kKMG]?)$/.exec(textOf(value)) ?? []
   const bytes = Number(digits) * (multipliers[unit] ?? Number.NaN)
@@ -203,21 +203,21 @@ function sizeOf(value: unknown): number | null {
 
 const mostRotations = 2 ** 31 - 1
 
-/** −1: all are kept; null: logrotate refuses it. */
+/** −1: all rotations are kept. Null: logrotate refuses the value. */
 export function rotationsOf(settings: Settings): number | null {
   const { canonical } = settingOf(settings, 'rotate')
   const count = /^-?\d{1,10}$/.test(canonical) ? Number(canonical) : Number.NaN
   return count >= -1 && count <= mostRotations ? count : null
 }
 
-/** In bytes; null: not set, or logrotate refuses it. */
+/** A size in bytes. Null: the size is not set, or logrotate refuses the value. */
 export function sizeIn(settings: Settings, name: 'size' | 'maxsize' | 'minsize'): number | null {
   const { canonical } = settingOf(settings, name === 'size' ? 'criterion' : name)
   const digits = name === 'size' ? canonical.replace(/^size /, '') : canonical
   return /^\d{1,16}$/.test(digits) ? Number(digits) : null
 }
 
-/** What logrotate refuses in it: it leaves such a block out. */
+/** The values in a block that logrotate refuses. It ignores a block with such a value. */
 export function refusedOf({ settings }: LogBlock): string[] {
   const sizesOf = (['size', 'maxsize', 'minsize'] as const).filter(name => {
     const { canonical } = settingOf(settings, name === 'size' ? 'criterion' : name)
@@ -232,7 +232,7 @@ export function refusedOf({ settings }: LogBlock): string[] {
   return [...sizesOf, ...(rotationsOf(settings) === null ? ['rotate'] : [])].map(shown)
 }
 
-/** The size from which on a run rotates, whatever the time; null: none does. */
+/** The size in bytes from which every run rotates, whatever the time. Null: no such size is set. */
 export function limitBytes(settings: Settings): number | null {
   const limits = [sizeIn(settings, 'size'), sizeIn(settings, 'maxsize')].filter(
     limit => limit !== null,
@@ -241,8 +241,8 @@ export function limitBytes(settings: Settings): number | null {
 }
 
 /**
- * What one log and its rotated files may take; null: no size holds it. They are so large only if each run comes when the size is met, so
- * `beyondBytes`, seen above it, counts for each file. Compressed they are less.
+ * Maximum bytes of one log and its rotated files; null: no size limits them. A log passes its size until the next run, so each file
+ * may be larger by `beyondBytes`, the excess that was seen. Compressed files are smaller.
  */
 export function keptBytes(block: LogBlock, beyondBytes = 0): number | null {
   const rotations = rotationsOf(block.settings)
@@ -252,7 +252,7 @@ export function keptBytes(block: LogBlock, beyondBytes = 0): number | null {
     : (rotations + 1) * (limit + beyondBytes)
 }
 
-/** The words of a block that decide how much is kept: `size 100M, maxsize 1G, rotate 5, copytruncate`. */
+/** The directives of a block that decide how much is kept: `size 100M, maxsize 1G, rotate 5, copytruncate`. */
 export function blockInWords({ settings }: LogBlock): string {
   const words = ['maxsize', 'minsize', 'rotate'].flatMap(name => {
     const { canonical, shown } = settingOf(settings, name)

@@ -1,5 +1,5 @@
 import { quantityOrNull } from '#model/quantity.ts'
-/** Container logs as rules read them: bytes written by each running container, and the bound that rotation sets. */
+/** Container logs as rules read them: bytes written by each running container, and the limit that rotation sets. */
 
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -16,17 +16,17 @@ import { canBeMet } from '#model/watched-signals.ts'
 export interface ContainerLog {
   /** `namespace/pod/container`. */
   name: string
-  /** Null: no statistics. */
+  /** Null: the container has no statistics. */
   usedBytes: number | null
-  /** Its folder may hold the logs of a dead instance beside its own: the kubelet keeps one. */
+  /** If true, the folder may also hold logs of a dead instance, as the kubelet keeps one. */
   wasRestarted: boolean
-  /** Since when all that is in its folder was written; null: not known. */
+  /** Time since which all logs in the folder were written. Null: unknown. */
   sinceMs: number | null
 }
 
 const keyOf = (...names: (string | undefined)[]) => JSON.stringify(names)
 
-/** By namespace, pod and name. */
+/** The containers of a summary by namespace, pod and container name. */
 const containersIn = oncePer(
   (summary: Summary): ReadonlyMap<string, ContainerSummary> =>
     new Map(
@@ -36,7 +36,7 @@ const containersIn = oncePer(
     ),
 )
 
-/** The logs of running containers: the kubelet rotates no others. */
+/** The logs of running containers. The kubelet rotates no other logs. */
 export function runningLogs(pods: readonly KubernetesPod[], summary: Summary): ContainerLog[] {
   const measured = containersIn(summary)
   return pods.flatMap(({ metadata, status }) =>
@@ -44,7 +44,7 @@ export function runningLogs(pods: readonly KubernetesPod[], summary: Summary): C
       ({ name, state, restartCount = 0 }) => {
         if (state?.running === undefined || state.running === null) return []
         const stats = measured.get(keyOf(metadata?.namespace, metadata?.name, name))
-        // The folder is the container's through all its restarts: of one that was started anew it holds older logs too.
+        // A container keeps its folder through all restarts, so after a restart the folder also holds older logs.
         const since =
           restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
         const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
@@ -61,11 +61,11 @@ export function runningLogs(pods: readonly KubernetesPod[], summary: Summary): C
   )
 }
 
-/** What they may take at most: of one that was restarted two instances. */
+/** Maximum bytes of the logs. A restarted container counts for two instances. */
 export const logBound = (logs: readonly ContainerLog[], perContainerBytes: number): number =>
   logs.reduce((sum, log) => sum + boundOf(log, perContainerBytes), 0)
 
-/** What the logs may still take of that; one without statistics counts as empty. */
+/** Bytes by which the logs may still grow. A log without statistics counts as empty. */
 export const logGrowth = (logs: readonly ContainerLog[], perContainerBytes: number): number =>
   logs.reduce(
     (sum, log) => sum + Math.max(0, boundOf(log, perContainerBytes) - (log.usedBytes ?? 0)),
@@ -82,13 +82,13 @@ export interface LogRate {
   bytesPerMs: number
 }
 
-/** Less says nothing of a rate: a start is loud, and disk blocks count whole. */
+/** Below these, no rate is known: a start writes much, and disk blocks count whole. */
 const leastMs = 120_000
 const leastBytes = 1024 ** 2
 
 /**
- * How fast the logs were written at least: rotation compresses files and removes them, so what is left is no more than what came. Only the
- * blocks that a filesystem holds ready for a file that grows (xfs) can make it more. Source: pkg/kubelet/stats/host_stats_provider.go, by du.
+ * Minimum rate at which the logs were written. Rotation compresses and removes files, so the remaining bytes are at most the written ones.
+ * Only blocks that a filesystem (xfs) reserves for a growing file can raise the rate. Source: pkg/kubelet/stats/host_stats_provider.go, by du.
  */
 export function logRates(logs: readonly ContainerLog[], at: string): LogRate[] {
   const nowMs = Date.parse(at)
@@ -100,7 +100,7 @@ export function logRates(logs: readonly ContainerLog[], at: string): LogRate[] {
 }
 
 export interface LogRotation {
-  /** As written. */
+  /** The size as written in the configuration. */
   maxSize: string
   sizeBytes: number
   files: number
@@ -121,7 +121,7 @@ export function logRotationOf({
     : { maxSize, sizeBytes, files, perContainerBytes: sizeBytes * files }
 }
 
-/** How often logs are looked at; the default where what is written is no duration. */
+/** The interval in ms between checks of the logs. The default if the value is no valid duration. */
 export function logMonitorMs({
   identity,
   configuration,
@@ -132,7 +132,7 @@ export function logMonitorMs({
   return (written === undefined ? null : durationMs(written)) ?? containerLogMonitorPeriodMs
 }
 
-/** What logs may take of nodefs before pods are evicted, 0 where they are already; null: not known. */
+/** Bytes of nodefs that logs may take before pods are evicted; 0 if eviction is due. Null: unknown. */
 export function roomForLogs({
   eviction,
   filesystems,

@@ -16,13 +16,13 @@ import { roomForLogs } from './logs.ts'
 
 export interface NodeRotation {
   files: LogFiles | null
-  /** Why, by the path of a file that could not be read; by the empty text, why not all were listed. */
+  /** Why each unread file could not be read, by its path. The empty text as key: why not all files were listed. */
   unread: Record<string, string>
   /** By path: the day of the file's last change, by the node's clock, if known. Days, not hours, so that more nodes share one fact. */
   changedOn: Record<string, string>
-  /** By pattern: how far a log was seen above the size at which it is rotated. */
+  /** By pattern: bytes by which the largest log exceeded its rotation size. */
   beyondBytes: Record<string, number>
-  /** What nodefs has left before eviction; null: not known, or logs lie elsewhere. */
+  /** Bytes of nodefs left before eviction. Null: unknown, or logs lie on another disk. */
   roomBytes: number | null
 }
 
@@ -59,7 +59,7 @@ function haveLogsOwnDisk({ filesystems = [] }: Host): boolean {
   return logs !== undefined && nodefs !== undefined && logs !== nodefs
 }
 
-/** Why a file was not read, by its path; by the empty text, why not all files were listed. */
+/** Why files were not read, by path. The empty text as key: why not all files were listed. */
 export function unreadFiles({ unread = [] }: Host): Record<string, string> {
   const about = unread.flatMap(({ what = '', why }) => {
     const part = probePart(what)
@@ -78,7 +78,7 @@ function daysOf({ logrotate = [] }: Host): Record<string, string> {
   return Object.fromEntries(days.slice(0, mostDays).toSorted(([a], [b]) => byText(a, b)))
 }
 
-/** What was seen above a size was written since the last run of logrotate, which would have rotated it. */
+/** Bytes above a rotation size were written since logrotate's last run, which would have rotated them. */
 function beyondOf(files: LogFiles, host: Host): Record<string, number> {
   const seen = seenLogsOf(host)?.biggest ?? []
   const found = new Map<string, number>()
@@ -95,13 +95,13 @@ function beyondOf(files: LogFiles, host: Host): Record<string, number> {
   return Object.fromEntries([...found].toSorted(([a], [b]) => byText(a, b)))
 }
 
-/** Whether a file that is not among the node's is not there, rather than not read. */
+/** Whether the existence of a file is known: the file was read, or all files were listed. */
 export const knowsFile = ({ files, unread }: NodeRotation, path: string): boolean =>
   files !== null &&
   ownOf(unread, path) === null &&
   (ownOf(files, path) !== null || ownOf(unread, '') === null)
 
-/** Null: there is none, or it is empty or commented out; that is the same to logrotate. */
+/** Null: the file is missing, empty or commented out. logrotate treats these cases alike. */
 export function fileIn({ files }: NodeRotation, path: string): LogFile | null {
   const file = files && ownOf(files, path)
   return file && Object.keys(file.blocks).length > 0 ? file : null

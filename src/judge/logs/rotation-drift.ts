@@ -22,10 +22,10 @@ type RotationMember = CohortMember<NodeRotation>
 type ReadValue = (fact: NodeRotation) => FieldValue
 
 export interface FileDrift {
-  /** In what the file means; where the policy wants a hash, in that, too. */
+  /** Drift in the file's meaning, and in its hash if the policy wants a hash. */
   drifts: Drift[]
   costs: Cost[]
-  /** In its text only, as far as `drifts` does not say more. */
+  /** Drift in the file's text only, if `drifts` does not cover it. */
   text: Drift | null
   /** Nodes whose file has no hash although the policy expects one. */
   unhashed: string[]
@@ -68,7 +68,7 @@ export function fileDrift(
     fact => hashValue(hashIn(fact, path)),
     hash === null ? null : hashValue(hash),
   )
-  // A node with the wanted file shows its wanted contents.
+  // A node whose file has the wanted hash shows the wanted contents.
   const model =
     hash === null ? null : (hashed.find(({ fact }) => hashIn(fact, path) === hash)?.fact ?? null)
   const names = [
@@ -76,7 +76,7 @@ export function fileDrift(
   ].toSorted(byText)
   const byPolicy = settingsOf(wanted?.directives ?? {})
   const blocks = names.map(name => {
-    // What the policy says of a file holds in its blocks.
+    // The policy's directives for a file hold in the blocks of the file.
     const said = name === '' && names.length > 1 ? {} : byPolicy
     return blockDrift({ path, name, known, holders, model, byPolicy: said, ofFile })
   })
@@ -138,7 +138,7 @@ function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: Blo
 } {
   const blockOf = (fact: NodeRotation) => blockIn(fact, path, name)
   const presence = (fact: NodeRotation) => (blockOf(fact) ? there : notThere)
-  // What stands outside of blocks is compared by its words alone.
+  // Directives outside of blocks have no presence of their own: only their values are compared.
   const ofBlock =
     name === '' ? null : compared(`${path} ${name}`, holders, presence, model && presence(model))
   const having = holders.filter(({ fact }) => name === '' || blockOf(fact) !== null)
@@ -175,7 +175,7 @@ function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: Blo
       ? keptValue({ ...example, settings: { ...example.settings, ...byPolicy } }, 0)
       : null
   const odd = new Set([...(ofFile ? [ofFile] : []), ...drifts].flatMap(({ outliers }) => outliers))
-  // Equal facts are odd together.
+  // Nodes that share a fact are all odd or all not odd.
   const oddFacts = new Set(known.flatMap(({ node, fact }) => (odd.has(node) ? [fact] : [])))
   const kept = (fact: NodeRotation) => {
     const block = blockOf(fact)
@@ -186,10 +186,10 @@ function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: Blo
   return { drifts, cost: drift && { pattern: name, drift } }
 }
 
-/** Of others it is open what a block inherits from a file that was not read. */
+/** If a file was not read, it is unknown what a block inherits from that file. */
 const isWhole = ({ unread }: NodeRotation) => Object.keys(unread).length === 0
 
-/** A directive that no node has in the block itself comes from outside, and is compared there. */
+/** Settings set in a block or by the policy. Settings from outside are compared there. */
 function writtenIn(blocks: readonly LogBlock[], byPolicy: Settings): string[] {
   const rank = (name: string) =>
     deciding.includes(name) ? deciding.indexOf(name) : deciding.length
@@ -216,7 +216,7 @@ function compared(
   )
 }
 
-/** Nodes with equal answers share one fact. */
+/** Each fact once; equal nodes share one fact. */
 export const distinct = (members: readonly RotationMember[]): NodeRotation[] => [
   ...new Set(members.map(({ fact }) => fact)),
 ]
@@ -230,7 +230,7 @@ const hashValue = (hash: string | null): FieldValue => ({
   shown: (hash ?? '').slice(0, shownHash),
 })
 
-/** Of values that none is the norm of, the smaller is what the others are compared with. */
+/** If no value is the norm, `fromDefault` makes the smallest value the reference. */
 function settingValue({ canonical, shown }: Setting): FieldValue {
   const amount = /^(?:size )?(\d+)$/.exec(canonical)?.[1]
   return {

@@ -1,6 +1,6 @@
 /**
  * Patterns of logrotate, one part of a path at a time. Source: glob(7); logrotate config.c calls glob() without braces.
- * As glob() does it: `*`, `?`, `[a-z]`, `[!a-z]`, a backslash takes the next character as it is, and a leading dot is met by a dot only.
+ * Like glob(): `*`, `?`, `[a-z]`, `[!a-z]`; a backslash makes the next character literal; only a literal dot matches a leading dot.
  */
 
 type Token = '*' | ((character: string) => boolean)
@@ -10,7 +10,7 @@ export function matchesShellGlob(pattern: string, name: string): boolean {
   const tokens = tokensOf(pattern)
   const characters = Array.from(name)
   let [at, token, star, from] = [0, 0, -1, 0]
-  // Only the last star has to give way, so no pattern takes long.
+  // Only the last star is ever extended, so no pattern takes long.
   while (at < characters.length) {
     const wanted = tokens[token]
     if (wanted === '*') [star, from, token] = [token, at, token + 1]
@@ -45,14 +45,14 @@ function tokenOf(character: string): Token {
   return character === '?' ? () => true : is(character)
 }
 
-/** Null: the bracket is not closed, so it is literal. */
+/** Null: the bracket is not closed, so it is a literal character. */
 function listAt(
   characters: readonly string[],
   start: number,
 ): { has: (character: string) => boolean; end: number } | null {
   const isNot = characters[start + 1] === '!' || characters[start + 1] === '^'
   const first = start + (isNot ? 2 : 1)
-  // A bracket that comes first is one of the list.
+  // A closing bracket right after the opening one is a member of the list.
   const end = characters.indexOf(']', first + 1)
   if (end < 0) return null
   const ranges: [from: string, to: string][] = []

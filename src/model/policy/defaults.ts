@@ -1,13 +1,13 @@
-/** Values of an empty highwater.yaml, and the limits and words that its keys share. */
+/** Defaults of highwater.yaml, and the limits and patterns that several keys share. */
 import { garbageKinds } from '#model/cluster-garbage.ts'
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 export const remediationModes = ['off', 'plan'] as const
 export const attachments = ['report', 'none'] as const
 
-/** `name@host`; no display name. */
+/** `name@host`, without a display name. */
 export const addressPattern = /^[^\s@<>,;]{1,64}@[^\s@<>,;]{1,255}$/
-/** Source: SES API reference, Destination: recipients in all. */
+/** Maximum number of recipients in total. Source: SES API reference, Destination. */
 export const mostRecipients = 50
 
 export const mostOwners = 50
@@ -15,7 +15,7 @@ export const mostOwners = 50
 /** `eu-west-1`, `us-gov-east-1`. Source: AWS general reference, Regions. */
 export const regionPattern = /^[a-z]{2}(-[a-z]+)+-\d$/
 
-/** Every EKS cluster of the caller's account and region. Typed by the schema: `defaultPolicy` in model/policy.ts. */
+/** By default, a run covers all EKS clusters of the caller's account and region. `defaultPolicy` in model/policy.ts gives the type. */
 export const defaults = {
   accounts: [{ roleArn: null, externalId: null, regions: null }],
   clusters: { names: [], tags: {} },

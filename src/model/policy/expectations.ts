@@ -1,4 +1,4 @@
-/** What nodes and clusters are held to: `alertPercent` to `clusterGarbage`. */
+/** Keys with the expectations of nodes and clusters: `alertPercent` to `clusterGarbage`. */
 
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
@@ -177,7 +177,7 @@ const baselineOf = (valueMistakes: ValueMistakes) =>
       'expected configuration of nodes; if several entries match, the fields of the last one win',
     )
 
-/** @param valueMistakes mistakes in a KubeletConfiguration field's value, by the path from the field down */
+/** @param valueMistakes mistakes in the value of a KubeletConfiguration field, by their path within the value */
 export const expectationKeys = (valueMistakes: ValueMistakes) => ({
   ...limits,
   ...podsAndImages,

@@ -1,4 +1,4 @@
-/** What is enumerated and how it is read: `accounts` to `kubelet`. */
+/** Keys that define which clusters are enumerated and how they are read: `accounts` to `kubelet`. */
 import * as z from 'zod'
 import { readModes } from '#model/read-mode.ts'
 import { regionPattern } from './defaults.ts'

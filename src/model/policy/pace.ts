@@ -1,4 +1,4 @@
-/** How fast is read, by how many functions and how long is waited: `pace`, `fanOut`, `timeoutsMs`. */
+/** Speed of reading, number of functions, and timeouts: `pace`, `fanOut`, `timeoutsMs`. */
 import * as z from 'zod'
 import { defaults } from './defaults.ts'
 import { withDefaults } from './values.ts'

@@ -164,6 +164,6 @@ function isTimeZone(name: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true
   } catch {
-    return false // a RangeError, for what is no zone
+    return false // a RangeError: the text is not a time zone
   }
 }

@@ -75,7 +75,7 @@ const report = z
           mailto: address.nullable().default(null),
           url: z
             .string()
-            // What else an address may hold would end the header's.
+            // Other characters of a URL would end the URL in the mail header.
             .regex(/^https:\/\/[\w.-]+(:\d+)?(\/[\w.~%+=&?/@:!$'*-]*)?$/, 'an https:// address')
             .max(400)
             .nullable()

@@ -10,12 +10,12 @@ import { remediationKeys } from './remediation.ts'
 import { reportKeys } from './report.ts'
 import { clusterName, withDefaults } from './values.ts'
 
-/** What a policy may speak of: a slip would otherwise do nothing, without a word. */
+/** Names that a policy may use. Without this check, a misspelt name would have no effect and no error. */
 export interface PolicyTerms {
   ruleIds: readonly string[]
   /** KubeletConfiguration fields that a plan may change. */
   plannableFields: readonly string[]
-  /** What is wrong with a KubeletConfiguration field's value, by the place from the field down. */
+  /** Mistakes in the value of a KubeletConfiguration field, by their path within the value. */
   valueMistakes(field: string, value: unknown): Iterable<{ path: string[]; wanted: string }>
 }
 

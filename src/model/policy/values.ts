@@ -9,7 +9,7 @@ export const roleArn = z
   .string()
   .regex(/^arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/, 'an IAM role ARN')
 
-/** Source of the rule: `matchesCluster`. */
+/** `matchesCluster` defines how the pattern matches. */
 export const clusterName = z
   .string()
   .describe(

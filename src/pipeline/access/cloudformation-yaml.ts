@@ -23,7 +23,7 @@ export function cloudFormationYaml(template: object): string {
   return document.toString({ lineWidth: 160, flowCollectionPadding: true, directives: false })
 }
 
-/** Texts that refer to the stack, `${AWS::Region}`, written so that CloudFormation resolves them. */
+/** Wraps texts with references such as `${AWS::Region}` in Fn::Sub, so that CloudFormation resolves them. */
 export function substituted(node: unknown): unknown {
   if (typeof node === 'string') return node.includes('${') ? { 'Fn::Sub': node } : node
   if (Array.isArray(node)) return node.map(substituted)
@@ -40,7 +40,7 @@ function shortForm(map: YAMLMap): Node | undefined {
     return undefined
   const value = pair?.value
   const parts = isSeq(value) ? value.items : []
-  // A path of GetAtt is one word with dots.
+  // The short form of GetAtt joins its path with dots.
   const isPath = name === 'Fn::GetAtt' && parts.every(part => isScalar(part))
   const short = isPath
     ? new Scalar(parts.map(part => isScalar(part) && part.value).join('.'))

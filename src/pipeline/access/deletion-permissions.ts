@@ -1,4 +1,4 @@
-/** The rights to delete what the policy permits, as a separate role; none if it permits nothing. */
+/** The rights to delete what the policy permits, as a separate role; no role without such rights. */
 import type { Policy } from '#model/policy.ts'
 import { deletionRights } from '#remediate/plan/deletions.ts'
 import { rolesOf } from './grants.ts'
@@ -18,7 +18,7 @@ export interface DeletionRole {
   text: string
 }
 
-/** Null: nothing may be deleted. */
+/** Null: the policy permits no deletion. */
 export function deletionRole(policy: Policy): DeletionRole | null {
   const rights = neededToDelete(policy).map(({ right }) => right)
   return rights.length === 0 ? null : { rights, text: rolesOf(deleterName, rights).join('---\n') }

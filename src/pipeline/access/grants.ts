@@ -46,7 +46,7 @@ interface Granted {
   policy?: Policy
   /** The service account that reads from a pod; null: the groups of access entries. */
   account?: ServiceAccount | null
-  /** Also the role that applies plans. */
+  /** Includes the permissions of the role that applies plans. */
   isRemediating?: boolean
 }
 
@@ -82,7 +82,7 @@ export const rolesOf = (
   account: ServiceAccount | null = null,
 ): string[] => clusterRole(name, rights, account).map(object => yamlOf(object))
 
-/** Lists of plain words on one line. */
+/** Prints YAML with lists of plain words on one line. */
 export function yamlOf(object: object): string {
   const document = new Document(object)
   visit(document, {
@@ -113,7 +113,7 @@ export const policyOf = (Statement: readonly IamStatement[]): IamPolicy => ({
   Statement,
 })
 
-/** How an IAM role becomes a member of the groups that the ClusterRoles are bound to. */
+/** The command that makes an IAM role a member of the groups that the ClusterRoles are bound to. */
 export const accessEntryCommand = (
   identities: readonly IdentityName[],
   roleArn: string,
@@ -150,7 +150,7 @@ export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
   ),
 })
 
-/** Only clusters that are named in full: a pattern names none. */
+/** The clusters that are named in full; patterns are left out. */
 export const namedClusters = ({ clusters }: Pick<Account, 'clusters'>): string[] =>
   (clusters ?? []).filter(cluster => !cluster.includes('*'))
 
@@ -177,7 +177,7 @@ export const accessEntry = (
   Properties: { ClusterName, PrincipalArn, KubernetesGroups: groupsOf(identities) },
 })
 
-/** For a role that only this one may assume. */
+/** Trust policy of a role that only `roleArn` may assume. */
 export const trustIn = (roleArn: string) => ({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Principal: { AWS: roleArn }, Action: 'sts:AssumeRole' }],

@@ -20,7 +20,7 @@ import { readerStatements, remediatorStatements } from './permissions.ts'
 
 export interface MemberOptions {
   mode: ReadMode
-  /** Clusters that grant access to the roles, and the bucket for long answers. The account is that of the stack. */
+  /** Clusters that grant access to the roles, and the bucket for long answers. The account is the stack's own. */
   applied: Pick<Applied, 'clusters' | 'output'>
   isRemediating: boolean
   /** The role whose token kubelets see in mode `kubelet`; null: not known yet. */
@@ -46,7 +46,7 @@ interface MemberTemplate {
 
 const file = 'templates/member-account.yaml'
 
-/** As an object, with CloudFormation's long forms. */
+/** Returns the template as an object with CloudFormation's long forms. */
 export function memberTemplate(options: MemberOptions): object {
   const { mode, applied, isRemediating, kubeletRoleArn } = options
   const template = parse(readAsset(file)) as MemberTemplate
@@ -62,7 +62,7 @@ export function memberTemplate(options: MemberOptions): object {
   if (isRemediating && RemediateRole) {
     template.Description += ', and change their nodes by approved plans'
     fillStatements(RemediateRole, remediatorStatements(mode, account, {}, applied.output))
-    // The role that applies plans has a role of its own here.
+    // The caller that applies plans assumes RemediateRole here, so Role does not trust that caller.
     for (const { Condition } of Role.Properties.AssumeRolePolicyDocument.Statement)
       Condition.ArnEquals['aws:PrincipalArn'].pop()
   } else {
@@ -98,7 +98,7 @@ function documentsOf({ mode, isRemediating }: MemberOptions): Document[] {
   return [...documents, ...applyDocuments].filter(({ name }) => names.includes(name))
 }
 
-/** Content is text, so that what is deployed has the hash that the sender pins, to the byte. */
+/** Content is text, so that the deployed document has exactly the bytes whose hash the sender pins. */
 const documentResource = (document: Document) => [
   document.resource,
   {
@@ -137,7 +137,7 @@ const entriesOf = (options: MemberOptions) => (cluster: string, index: number) =
   return entries
 }
 
-/** The role may come from the stack of another region. */
+/** If the stack of another region has the role, the ARN is built from the role's name. */
 const roleArnOf = (condition: string, resource: string, suffix = '') => ({
   'Fn::If': [
     condition,

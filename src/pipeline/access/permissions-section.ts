@@ -86,7 +86,7 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
   ]
 }
 
-/** Made once, in the account of the reader. Clusters of other accounts grant access by its ARN. */
+/** The role that kubelets see. It is made once, in the reader's account; clusters of other accounts grant access by its ARN. */
 const seenRole = ({ reader, kubelet }: Applied['roles']): string[] => {
   const resource = kubelet.slice(kubelet.lastIndexOf(':role/') + ':role'.length)
   const path = resource.slice(0, resource.lastIndexOf('/') + 1)
@@ -101,14 +101,14 @@ const seenRole = ({ reader, kubelet }: Applied['roles']): string[] => {
   ]
 }
 
-/** For the instances whose agents write long answers. */
+/** Policy of the instances whose agents write long answers to the bucket. */
 export const agentPolicy = (partition: string, output: InspectOutput): string[] => [
   "AWS, the policy of the instances' own roles, whose agents write to the bucket:",
   '',
   ...fenced('json', JSON.stringify(policyOf(agentStatements(partition, output)), null, 2)),
 ]
 
-/** What applying plans needs beside a mode, in Markdown. */
+/** The rights to apply plans, in addition to those of a mode, in Markdown. */
 export const remediationSection = (mode: ReadMode, applied: Applied): string[] => [
   '## Remediation',
   '',

@@ -1,4 +1,4 @@
-/** The rights of each read mode, from the permissions beside the calls: AWS, Kubernetes, and the second identity of mode `kubelet`. */
+/** Collects the rights of each read mode from the calls that need them: AWS, Kubernetes, and the second identity of mode `kubelet`. */
 import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
@@ -23,7 +23,7 @@ import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
 import { identityPermission } from '#remediate/cluster-identity.ts'
 
-/** A right and its purpose: what stays unknown without it. */
+/** A right and its purpose: the facts that stay unknown without the right. */
 export interface NeededRight {
   right: string
   purpose: string

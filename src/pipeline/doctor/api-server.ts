@@ -26,9 +26,9 @@ const secondMs = 1000
 
 export interface ServerReach {
   checks: Check[]
-  /** It answered. */
+  /** The server answered. */
   isReached: boolean
-  /** It accepts the token. */
+  /** The server accepts the token. */
   isKnown: boolean
 }
 
@@ -122,7 +122,7 @@ async function rightCheck(
 
 const reviewed = z.object({ status: z.object({ allowed: z.boolean() }) })
 
-/** @throws Error if the answer is no review */
+/** @throws Error if the answer is not a review */
 async function isAllowed(
   { kubernetes, signal, timeoutMs }: ServerRequest,
   right: string,

@@ -26,7 +26,7 @@ export interface DoctorOptions {
   policy: Policy
   selection: Selection
   signal: AbortSignal
-  /** Also checks the rights to apply plans. */
+  /** The checks include the rights to apply plans. */
   isRemediating?: boolean
 }
 
@@ -167,7 +167,7 @@ async function callerAt({ region, credentials }: AwsPlace, signal: AbortSignal) 
   }
 }
 
-/** From the cluster's ARN; without one, from the caller's account. */
+/** The account in the cluster's ARN; without an ARN, the caller's account. */
 function accountOf(arn: string, account: string | null): Account {
   return {
     partition: partitionInArn(arn) ?? 'aws',

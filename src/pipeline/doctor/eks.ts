@@ -12,7 +12,7 @@ import { clusterInAws } from '#pipeline/fleet.ts'
 import { clusterInput } from '#snapshot/cluster-input.ts'
 import { callCheck, check } from './checks.ts'
 
-/** The `ReadError.what` of each failed call. */
+/** Whether a `ReadError.what` belongs to the call that needs a right. */
 const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
   'eks:ListClusters': what => what === 'clusters',
   'eks:DescribeCluster': what => what === 'cluster',
@@ -29,7 +29,7 @@ export function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
   for (const needed of awsRights(mode).filter(({ right }) => Object.hasOwn(failureOf, right))) {
     const found = discoveryCheck(record, needed)
     checks.push(found)
-    // Later calls were not made.
+    // After a failed ListClusters or DescribeCluster, discovery made no later calls.
     if (found.state !== 'ok' && /:(ListClusters|DescribeCluster)$/.test(needed.right)) break
   }
   return checks

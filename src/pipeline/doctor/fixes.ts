@@ -25,20 +25,20 @@ export interface Patient {
   mode: ReadMode
   /** The rights of a role depend on what the policy reads. */
   policy: Policy
-  /** Its name in EKS. */
+  /** The cluster's name in EKS. */
   cluster: string
   account: Account
-  /** The region of its instances; null: unknown. */
+  /** The region of the cluster's instances; null: unknown. */
   region: string | null
   /** The cluster maps identities by the ConfigMap aws-auth, not by access entries. */
   isByConfigMap: boolean
-  /** Also the rights to apply plans. */
+  /** The fixes include the rights to apply plans. */
   isRemediating?: boolean
   /** ARN of each identity, as an access entry has it; null: unknown, as with a kubeconfig. */
   principals: Readonly<Record<IdentityName, string | null>>
   /** The identity that assumes roles: the caller, not a role that it has already assumed; null: unknown. */
   taker: string | null
-  /** The role that is assumed in its account, and its region; null: unknown, as with a kubeconfig. */
+  /** The role to assume in the cluster's account, and the region; null: unknown, as with a kubeconfig. */
   member: Pick<AwsPlace, 'region' | 'roleArn' | 'externalId'> | null
   deletions: DeletionRole | null
   /** The bucket for long answers of agents; null: none. */
@@ -86,7 +86,7 @@ export function fixesOf(
   return fixes
 }
 
-/** What lets an identity into the cluster, and its whole role. */
+/** Fixes that let an identity into the cluster and give it its whole role. */
 function identityFixes(
   { mode, policy, cluster, isByConfigMap, isRemediating, principals }: Patient,
   identity: IdentityName,
@@ -111,7 +111,7 @@ function identityFixes(
   const needed = [...kubernetesRights(mode, identity, policy), ...applying].map(
     ({ right }) => right,
   )
-  // The whole role, not what it lacks: applied, it replaces the one that is there.
+  // The text has the whole role, not only the missing rights: `kubectl apply` replaces the existing role.
   if (needed.some(right => missing.includes(right)))
     fixes.push({
       target: `kubectl apply -f - in cluster ${cluster}, for the members of the group ${identityNames[identity]}`,
@@ -123,7 +123,7 @@ function identityFixes(
 const takes = 'sts:AssumeRole'
 const jsonOf = (value: object) => JSON.stringify(value, null, 2)
 
-/** For a role that could not be assumed: the right to assume it, and its trust policy. */
+/** Fixes for a role that could not be assumed: the right to assume it, and its trust policy. */
 function roleFixes(
   { mode, isRemediating, principals, taker, member }: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
@@ -159,7 +159,7 @@ interface MemberPatient extends Pick<Patient, 'mode' | 'isRemediating' | 'taker'
   externalId: string | null
 }
 
-/** Needs the right to make roles there. The template takes the ARN of a role; for an IAM user it stays open. */
+/** The commands need the right to make roles in that account. The template takes a role's ARN; for an IAM user a placeholder stays. */
 function memberCommands({
   mode,
   isRemediating,

@@ -12,14 +12,14 @@ import type { ReadMode } from '#model/read-mode.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
 import { check } from './checks.ts'
 
-/** The part of a node that the checks need. There may be thousands of nodes, so nothing else is kept. */
+/** The part of a node that the checks need. A fleet can have thousands of nodes, so nothing else is kept. */
 export interface NodeAtHand {
   identity: NodeIdentity
   address: KubeletAddress
 }
 
 /**
- * The selected nodes. `areAll` false: only those of the first page that has any, enough for a sample.
+ * The selected nodes. `areAll` false: only the nodes of the first page that has selected nodes, enough for a sample.
  * @throws RequestFailure
  */
 export async function nodesAtHand(

@@ -20,7 +20,7 @@ import type { NodeAtHand } from './sample.ts'
 interface SsmContext {
   ssm: SsmApi
   signal: AbortSignal
-  /** By action. Its purpose is empty if the mode does not need it. */
+  /** Returns the right for an action. The purpose is empty if the mode does not need the right. */
   rightOf(action: string): NeededRight
 }
 
@@ -64,7 +64,7 @@ export async function ssmChecks(
   }
 }
 
-/** The documents for these nodes; without a node the usual one. */
+/** Checks the given documents; without any, the document Highwater-Inspect. */
 async function documentChecks(
   { ssm, signal, rightOf }: SsmContext,
   documents: readonly InspectDocument[],
@@ -84,7 +84,7 @@ interface WantedDocument {
   name: string
   sha256: string
   region: string
-  /** How the stack is deployed to have it, for people. */
+  /** How to deploy the stack with this document, for people. */
   how: string
 }
 

@@ -99,7 +99,7 @@ export const runPolicy = (
 export interface OpenCluster {
   record: ClusterRecord
   endpoint: ClusterTarget['endpoint']
-  /** Why it cannot be read now. */
+  /** Why the cluster cannot be read now. */
   errors: ReadError[]
   options: CollectOptions
   close(): void

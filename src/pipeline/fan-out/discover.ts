@@ -32,7 +32,7 @@ export interface Discovered {
   clustersAtOnce: number
   clusters: number
   nodes: number
-  /** Place for the error of the map. States pass on only fields that exist, so it is written as null. */
+  /** The state machine puts the map's error here. States pass on only existing fields, so the field starts as null. */
   failure: null
 }
 
@@ -101,7 +101,7 @@ function discovered(run: FanOutRun, { settings }: FanOutContext): Discovered {
   }
 }
 
-/** The nodes of all clusters. */
+/** The nodes of all clusters, and whether all their lists are complete. */
 interface ListedCluster {
   nodes: { identity: Pick<NodeIdentity, 'name'> }[]
   areWhole: boolean
@@ -144,7 +144,7 @@ async function writeCluster(
   }
 }
 
-/** The fields that the snapshot keeps, and the kubelet's port. */
+/** Keeps only the fields of the snapshot and the kubelet's port. */
 function keptOf(cluster: string, node: KubernetesNode): KubernetesNode {
   const kept = prune({ kind: 'Node', cluster, node }).node
   const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port

@@ -1,4 +1,4 @@
-/** The executions of a run: one at a time, none after a success. After a failed one the next delivery of the tick starts another. */
+/** Starts executions of a run: one at a time, none after a success. After a failed one, the next delivery of the tick starts another. */
 import { executionStatus, startExecution } from '#clients/sfn.ts'
 import { runKey } from '#publish/run.ts'
 
@@ -11,7 +11,7 @@ export interface RunExecution {
 /** Limits repeated deliveries of a tick that always fails. */
 export const mostExecutions = 20
 
-/** Names are unique, so the second execution is `RUN-2`, and so on. Source: Step Functions API reference, Execution, status. */
+/** States after which another execution starts. Its name must be new, such as `RUN-2`. Source: Step Functions API reference, Execution, status. */
 const endedRed = ['FAILED', 'TIMED_OUT', 'ABORTED']
 
 /** @throws RequestFailure, or Error if all names are used */

@@ -30,14 +30,14 @@ export interface FanOutRun {
 /** A cluster of the run; its index in the list is its number. */
 export interface ClusterWork {
   cluster: string
-  /** Null: unknown place. */
+  /** Null: the place is unknown. */
   at: Omit<AwsPlace, 'credentials'> | null
   nodes: number
-  /** Numbered from 0. */
+  /** Number of shards; shards are numbered from 0. */
   shards: number
-  /** Errors of listing its nodes. */
+  /** Errors of listing the cluster's nodes. */
   listErrors: ReadError[]
-  /** Its share of the SSM requests per second of its account and region. */
+  /** The cluster's share of the SSM requests per second of its account and region. */
   ssmRequestsPerSecond: number
 }
 
@@ -62,14 +62,14 @@ export const keys = {
   /** The Node objects of a shard, as they were listed. */
   nodes: (run: string, cluster: number, shard: number) =>
     inCluster(run, cluster, `nodes/${shard}.ndjson.gz`),
-  /** The records of these nodes. */
+  /** The records of a shard's nodes. */
   records: (run: string, cluster: number, shard: number) =>
     inCluster(run, cluster, `records/${shard}.ndjson.gz`),
-  /** The other records of the snapshot. */
+  /** The records of the cluster's snapshot that are not in a shard. */
   rest: (run: string, cluster: number) => inCluster(run, cluster, 'rest.ndjson.gz'),
   /** Written last by the function that judges the cluster. */
   judged: (run: string, cluster: number) => inCluster(run, cluster, 'judged.ndjson.gz'),
-  /** Duration and memory of an invocation. Id null: the common prefix. */
+  /** Duration and memory of an invocation. Id null: the common prefix of all invocations. */
   invocation: (run: string, requestId: string | null) =>
     inRun(run, `invocations/${requestId === null ? '' : `${requestId}.json`}`),
   /** Why a shard was not read, or the cluster not judged. */
@@ -79,7 +79,7 @@ export const keys = {
 
 /** A file that cannot be parsed. `message` names the file and the fault. */
 export class BrokenFile extends Error {}
-/** The previous function has not written the file, or it was deleted since. */
+/** The previous function has not written the file, or the file was deleted since. */
 export class MissingFile extends BrokenFile {}
 
 const brokenFile = ({ location }: Store, key: string, cause: unknown) =>

@@ -53,11 +53,11 @@ export interface LostCluster {
   cluster: number
   /** Why its result cannot be used; null: there is no result. */
   broken: string | null
-  /** Error of the state machine’s map, which may not have reached this cluster; null: none. */
+  /** Error of the state machine’s map, which might not have reached this cluster; null: none. */
   mapFailure: Failure | null
 }
 
-/** Judges it from its listed nodes, each with the reason why it is unread. */
+/** Judges a lost cluster from its listed nodes, each with the reason why it is unread. */
 export async function judgeLostCluster(
   run: FanOutRun,
   { cluster, broken, mapFailure }: LostCluster,
@@ -89,7 +89,7 @@ export async function judgeLostCluster(
   })
 }
 
-/** If the description of the cluster is lost: its name and the reason. */
+/** The cluster's record from discovery. If that record is lost: the cluster's name and the reason. */
 async function describedBefore(
   run: FanOutRun,
   cluster: number,

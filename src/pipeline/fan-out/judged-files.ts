@@ -33,7 +33,7 @@ export async function writeJudged(
 }
 
 /**
- * Null: no such file. Parts that are equal in several clusters are stored once. @param share of all clusters
+ * Null: no such file. Parts that are equal in several clusters are stored once. @param share the parts of all clusters
  * @throws BrokenFile if it cannot be parsed
  */
 export const readJudged = (
@@ -55,7 +55,7 @@ async function parseJudged(body: Buffer, share: SharedParts): Promise<JudgedPart
   return { ...part, nodes }
 }
 
-/** readline would hide errors of its input. */
+/** Splits a text into lines. Node's readline would hide errors of its input. */
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
   for await (const chunk of text) {

@@ -30,7 +30,7 @@ export async function noteLost(
   const { runId, store, runtime } = context
   const lost: Lost = { reason: reasonOf(failure) }
   await writeJson(store, keys.lost(runId, cluster, shard), lost)
-  // Only for the log, whose readers search by name.
+  // The cluster's name is only for the log, whose readers search by name.
   const run = await runOf(context).catch(() => null)
   if (run !== null) runtime.watch.isAbout(workOf(run, cluster).cluster)
   return lost.reason
@@ -102,7 +102,7 @@ function messageIn(cause: string): string {
     if (typeof parsed === 'object' && parsed !== null && 'errorMessage' in parsed)
       return String(parsed.errorMessage)
   } catch {
-    // It is plain text.
+    // The cause is plain text.
   }
   return cause
 }

@@ -57,7 +57,7 @@ interface Shard {
 }
 
 /**
- * If the file is truncated, its readable records count. The file is rewritten with the other nodes as unread, because it is part of the snapshot.
+ * If the shard's file is truncated, its readable records count. The file is part of the snapshot, so it is rewritten with the other nodes as unread.
  * @param keep stores records that are in no file yet
  * @param errors receives the reason if nodes are missing
  */

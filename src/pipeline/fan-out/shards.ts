@@ -32,7 +32,7 @@ export function shardsOf(nodes: readonly KubernetesNode[], mostNodes: number): K
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
 export interface SsmShare {
-  /** The share of one cluster. */
+  /** SSM requests per second for one cluster. */
   requestsPerSecond: number
   nodesPerShard: number
 }
@@ -42,7 +42,7 @@ export const ssmCallsPerNodeMax = 1.5
 
 type ShardLimits = Pick<Policy, 'pace' | 'fanOut'>
 
-/** Time before the first answer and after the last one: start, scripts, writing. */
+/** Seconds before the first answer and after the last one: start, scripts, writing. */
 const aroundSeconds = 60
 const requestSeconds = readingSeconds - aroundSeconds
 
@@ -72,7 +72,7 @@ export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: Sha
 }
 
 /**
- * @param sharing number of clusters of its account and region that are read by SSM; 0: this one is not
+ * @param sharing number of clusters of its account and region that are read by SSM; 0: this cluster is not
  * @param atOnce clusters read at once, of all accounts
  */
 export function ssmShare(sharing: number, atOnce: number, { pace, fanOut }: ShardLimits): SsmShare {

@@ -1,4 +1,4 @@
-/** Starts the state machine if a fleet is too large for one function. The execution has the name of the run, so a tick starts one. */
+/** Starts the state machine if a fleet is too large for one function. The execution has the name of the run, so a tick starts only one. */
 
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
@@ -25,11 +25,11 @@ export interface FanOutRequest {
 }
 
 export interface FanOutDecision {
-  /** The answer of the function; null: it reads the fleet itself. */
+  /** The answer of the function; null: the function reads the fleet itself. */
   answer: RunAnswer | null
-  /** Result of a discovery done on the way; absent: there was none. */
+  /** Clusters that were found for the decision; absent: none were searched. */
   targets?: ClusterTarget[]
-  /** Why one function reads a fleet that is too large for it; part of the report. */
+  /** Why this function reads a fleet that is too large for one function, for the report. Null: it does not. */
   mistake: string | null
 }
 
@@ -80,7 +80,7 @@ interface FleetSize {
   unknown?: string
 }
 
-/** One small request to each API server. If a part of the fleet cannot be counted, the fleet counts as large. */
+/** Counts nodes by one small request to each API server. If a part of the fleet cannot be counted, the fleet counts as large. */
 async function sizeOf(live: LiveOptions): Promise<FleetSize> {
   const { fanOut } = live.policy
   // A selection by name is small.
@@ -89,7 +89,7 @@ async function sizeOf(live: LiveOptions): Promise<FleetSize> {
   const { aboveNodes } = fanOut
   if (isAcross ? live.selection.clusters.length === 0 : aboveNodes === null)
     return { isLarge: isAcross }
-  // A cluster that does not exist fails here already, and not in a state machine.
+  // A selected cluster that does not exist fails here, before a state machine starts.
   const targets: ClusterTarget[] = []
   for await (const target of foundTargets(live)) targets.push(target)
   if (isAcross || aboveNodes === null) return { isLarge: isAcross, targets }

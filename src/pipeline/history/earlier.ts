@@ -1,4 +1,4 @@
-/** What the store knows of the clusters that the run before has met: how full their nodes' disks were, and how each cluster went. */
+/** Reads earlier disk readings of nodes and trends of clusters from the store, for the clusters of the previous run. */
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { nodeKey } from '#judge/history/node-facts.ts'
@@ -11,25 +11,25 @@ import { factsIn, parsedTrend } from './saved-facts.ts'
 export type NodeBefore = Pick<NodeFacts, 'at' | 'images' | 'imageGC' | 'fill'>
 
 export interface Earlier {
-  /** By `nodeKey`; without what the run itself has left, should it come a second time. */
+  /** By `nodeKey`. If a run is delivered twice, the readings of its first delivery are left out. */
   nodes: Map<string, NodeBefore>
-  /** By cluster. */
+  /** Trend points by cluster name. */
   points: Map<string, TrendPoint[]>
-  /** Each file that was not read, because it is too long: for people. */
+  /** Files that were not read because they are too long, for people. */
   unread: string[]
 }
 
 export const nothingEarlier = (): Earlier => ({ nodes: new Map(), points: new Map(), unread: [] })
 
 export const clustersAtOnce = 4
-/** After so many days without a reading of a whole cluster, a growth would be of little worth. */
+/** Days to look back: after a longer gap, a growth would be of little worth. */
 const daysBack = 7
 const dayMs = 86_400_000
-/** More clusters than these were not written by a run. */
+/** No run writes more clusters than this. */
 const mostClusters = 2000
 
 /**
- * A call for the days and one for the trend of each cluster; more only where the last days are missing.
+ * Reads one trend and one day per cluster; reads earlier days only if the last days are missing.
  * @param room unpacked bytes of all clusters together
  * @throws Error with a message for people when the store cannot be read
  */

@@ -51,7 +51,7 @@ export interface HistoryOptions {
   /** Id of the run, equal for every delivery of one tick. Runs are ordered by id. Absent: derived from the time of the snapshot. */
   runId?: string
   retentionDays: number
-  /** Of this machine. A saved snapshot may name a time to come: what is forgotten is old by both. Absent: the run is live. */
+  /** This machine's clock. A saved snapshot can have a future time: only days old by both times are forgotten. Absent: the run is live. */
   now?: Date
   /** False: a part of the fleet was selected. Then only that part is compared, and nothing is recorded. */
   isWhole: boolean
@@ -70,14 +70,14 @@ export interface Compared extends Pick<Ledger, 'since' | 'delta' | 'before'> {
   growth: NodeGrowth[]
   /** One per cluster, this run included; empty if a part of the fleet was selected. */
   trends: ClusterTrend[]
-  /** Files of earlier runs that were not read, because they are too long: for people. */
+  /** Files of earlier runs that were not read because they are too long, for people. */
   unread: string[]
 }
 
 export interface History {
   /** Adds a lighter reading to the last run's day, instead of `compare` and `record`. */
   observe(run: AuditedRun): Promise<Delivery[]>
-  /** The nodes with growth known from earlier runs. @param takenAt of this run */
+  /** The nodes with growth known from earlier runs. @param takenAt time of this run */
   knownGrowth(nodes: AuditedNode[], takenAt: string): Promise<ReadonlySet<AuditedNode>>
   /** Null: the last run could not be read. */
   compare(run: AuditedRun): Promise<Compared | null>
@@ -88,7 +88,7 @@ export interface History {
 const dayMs = 86_400_000
 const namedUnread = 5
 
-/** Null: it failed, and the error is noted. */
+/** Returns null if the step failed; the error is noted. */
 type Attempt = <T>(step: () => Promise<T>) => Promise<T | null>
 
 export function openHistory(options: HistoryOptions): History {
@@ -105,7 +105,7 @@ export function openHistory(options: HistoryOptions): History {
   }
 
   const look = (runId: string) => lookAt(store, runId, attempt)
-  // While the fleet is read there is time for it; a run near its deadline has none left.
+  // The history is read while the fleet is read: a run near its deadline has no time left for it.
   let early = options.runId === undefined ? null : look(options.runId)
 
   const failures = (): Delivery[] =>
@@ -130,7 +130,7 @@ export function openHistory(options: HistoryOptions): History {
     async compare(run) {
       const runId = options.runId ?? runIdOf(run.document.run.takenAt)
       const looked = await (early ?? look(runId))
-      // What comes after needs room.
+      // Frees the memory for later stages.
       early = null
       if (looked === null) return null
       const { broken } = looked.found
@@ -195,7 +195,7 @@ async function lookAt(store: Store, runId: string, attempt: Attempt): Promise<Lo
   return { found, earlier: earlier ?? nothingEarlier() }
 }
 
-/** The run beside the one before. `kept`: what the next run is to know; null: only a part of the fleet was chosen. */
+/** Compares the run with the last one. `kept`: the data for the next run; null: only a part of the fleet was selected. */
 function comparedWith(
   { found, earlier }: Looked,
   run: AuditedRun,
@@ -241,7 +241,7 @@ export const scopeOf = ({ accounts, clusters }: Pick<Policy, 'accounts' | 'clust
     Object.entries(clusters.tags),
   ])
 
-/** The readings of each node with this one; what changed since the last one is noted on the node. */
+/** The readings of each node, this one included. Changes since the last reading are noted on the node. */
 function fillsOf(nodes: AuditedNode[], met: MetNode[], earlier: Earlier): (FillSeries | null)[] {
   return nodes.map((node, index) => {
     const before = earlier.nodes.get(keyOf(met[index]!)) ?? null
@@ -251,7 +251,7 @@ function fillsOf(nodes: AuditedNode[], met: MetNode[], earlier: Earlier): (FillS
   })
 }
 
-/** A new boot id since the last run: the machine restarted. */
+/** Notes a restart of the machine: its boot id has changed since the last run. */
 function noteRestart(node: AuditedNode, before: FillSeries | null): void {
   const { bootId, name } = node.identity
   if (before === null || bootId === null || bounded(bootId, 40) === before.bootId) return
@@ -280,7 +280,7 @@ function partCompared(
   forgetBefore: string,
 ): PartCompared {
   if (last === null) return notCompared
-  // Scope null: clusters outside of the part are not gone.
+  // Scope null: clusters outside of the part are not reported as gone.
   const { delta, before } = nextLedger(
     rememberedPart(last, now),
     { ...comparablePart(now), scope: null },
@@ -301,7 +301,7 @@ interface RunComparison {
   runId: string
   day: string
   forgetBefore: string
-  /** Facts are built when they are written: all at once would need much memory. */
+  /** Facts are built when they are written: the facts of all clusters at once would need much memory. */
   clusters: { cluster: string; point: TrendPoint; facts: () => NodeFacts[] }[]
 }
 

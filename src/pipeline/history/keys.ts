@@ -32,14 +32,14 @@ export function clusterKey(cluster: string): string {
 export const dayOf = (key: string) =>
   /\d{4}-\d{2}-\d{2}/.exec(key.slice(key.lastIndexOf('/') + 1))?.[0] ?? null
 
-/** Unpacked days and trends of all clusters that a process holds: parsed, they take up to ten times as much memory, beside all else. */
+/** Maximum unpacked bytes of days and trends that a process holds for all clusters. Parsed, they take up to ten times as much memory. */
 export const historyRoom = (): number => Math.floor(getHeapStatistics().heap_size_limit / 32)
 
 /** @throws Error if it is not gzip, or too long */
 export const unpacked = (body: Buffer, maxBytes: number = inputLimits.history.maxBytes): Buffer =>
   gunzipSync(body, { maxOutputLength: maxBytes })
 
-/** Undefined: no JSON, or more than a history file has. */
+/** Undefined: the bytes are not JSON, or exceed the limits of a history file. */
 export function jsonIn(bytes: Uint8Array): unknown {
   if (jsonFlaw(bytes, inputLimits.history) !== null) return undefined
   try {
@@ -53,7 +53,7 @@ export const packed = (text: string): Buffer => gzipSync(text)
 const rounds = 5
 
 /**
- * Reads, changes and writes one file. A write in between is read again, not lost.
+ * Reads, changes and writes one file. If another process writes in between, the file is read again.
  * @param change from the text in the store (empty: none) to the whole new text
  * @throws Error with a message for people when the store cannot be read or written, the file changes again and again, or
  * it was too long and was written anew
@@ -88,7 +88,7 @@ interface FoundText {
   flaw: string | null
 }
 
-/** @param maxBytes of the text @throws Error with a message for people when the store cannot be read */
+/** @param maxBytes limit of the unpacked text @throws Error with a message for people when the store cannot be read */
 export async function readText(
   store: Store,
   key: string,

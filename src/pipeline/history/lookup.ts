@@ -9,7 +9,7 @@ import { factsIn, parsedTrend } from './saved-facts.ts'
 import { runBefore } from './saved-run.ts'
 
 export interface LookupOptions {
-  /** Empty: every one. As reports name them. */
+  /** Cluster names as in reports; empty: every cluster. */
   clusters: string[]
   /** Number of days, counted back from the last day with data. */
   days: number
@@ -80,7 +80,7 @@ async function keysBelow(store: Store, prefix: string): Promise<string[]> {
   return keys
 }
 
-/** A cluster that is gone is named as its key is. */
+/** A cluster that is gone has its key segment as name. */
 const nameOf = (segment: string, names: string[]) =>
   names.find(name => clusterKey(name) === segment) ?? segment
 

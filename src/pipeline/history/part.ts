@@ -18,7 +18,7 @@ interface OnNodes {
 
 const keyOf = (cluster: string, node: string) => JSON.stringify([cluster, node])
 
-/** The last run as if it had read only the nodes of this one. */
+/** The last run as if it had read only the nodes of this run. */
 export function rememberedPart(last: RememberedRun, now: RunToCompare): RememberedRun {
   const chosen = new Set(now.nodes.map(({ cluster, name }) => keyOf(cluster, name)))
   const clusters = new Set(now.document.clusters.map(({ name }) => name))

@@ -52,7 +52,7 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
       predictedBytes: number.default(null),
     })
     .nullable(),
-  // Lines from before it was kept have none.
+  // Lines of older versions have no `fill`.
   fill: z
     .object({
       bootId: z.string(),
@@ -69,7 +69,7 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
     })
     .nullable()
     .default(null),
-  // Lines from before they were kept have none.
+  // Lines of older versions have no `happened`.
   happened: z
     .array(
       z.object({
@@ -134,9 +134,9 @@ const trend: z.ZodType<ClusterTrend> = z.object({
   ),
 })
 
-/** Longer lines are foreign. */
+/** A longer line was not written by highwater: it is foreign. */
 const longestLine = 2 * nodeFactsMaxBytes
-/** After so many the rest is foreign, too: each takes time. */
+/** After this many foreign lines the rest is skipped: parsing each line takes time. */
 const mostForeign = 1000
 
 export function* factsIn(text: string): Generator<NodeFacts> {

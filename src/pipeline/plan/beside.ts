@@ -15,7 +15,7 @@ export interface PlanBesideOptions {
   signal?: AbortSignal
   /** Options after `highwater approve plan.json --digest …`. */
   approveOptions?: string
-  /** Also stores the plan elsewhere. */
+  /** Stores the plan in a second place. */
   keep?: (plan: Plan) => Promise<unknown>
 }
 

@@ -24,12 +24,12 @@ export const wantsFindings = ({ rules, findings, changes }: PlanChoice): boolean
   rules.length > 0 || findings.length > 0 || changes.length === 0
 
 /**
- * What ends a finding: fields of the kubelet's configuration, logrotate files as wanted or without ineffective blocks, images
- * that are pulled and pinned, or a person.
+ * The change that ends a finding: kubelet configuration, wanted logrotate files, logrotate files without ineffective blocks,
+ * pulled and pinned images, or work by a person.
  */
 export type RemedyKind = 'configuration' | 'log-files' | 'idle-log-blocks' | 'images' | 'manual'
 
-/** Rules whose findings are not ended by the fields of their fix. */
+/** Rules whose findings need another remedy than the configuration fields of their fix. */
 const otherRemedies: Readonly<Record<string, RemedyKind>> = {
   'ineffective-log-rotation': 'idle-log-blocks',
   'log-rotation-drift': 'log-files',
@@ -58,7 +58,7 @@ export function checkChanges(changes: readonly ConfigurationChange[]): void {
     )
 }
 
-/** By `cluster/node`. @throws OperatorError when what was named is not there, or cannot be applied */
+/** Returns the fixes by `cluster/node`. @throws OperatorError if a named rule or finding is missing or cannot be applied */
 export function chosenFixes(
   findings: readonly Finding[],
   choice: PlanChoice,
@@ -97,7 +97,7 @@ function chosenFindings(all: readonly Finding[], { rules, findings: ids }: PlanC
   return fit
 }
 
-/** Null: no plan ends it. */
+/** Null: no plan ends the finding. */
 function remedyOf({ rule, fix }: Finding): RemedyKind | null {
   const other = Object.hasOwn(otherRemedies, rule) ? otherRemedies[rule] : undefined
   if (other !== undefined) return other
@@ -107,7 +107,7 @@ function remedyOf({ rule, fix }: Finding): RemedyKind | null {
 
 /**
  * A finding has the fix of most of its nodes. Maps can differ per node, so node rules are judged again on each node. The
- * image-GC percentages are those of the finding, which are valid for all.
+ * image-GC percentages come from the finding: they are valid for all its nodes.
  */
 export function ownFixes(
   fixes: readonly ChosenFix[],
@@ -207,7 +207,7 @@ function isNews(
 function patchOf(leaves: readonly (readonly [string, LeafWish])[]): RawObject {
   const patch: RawObject = {}
   for (const [leaf, { value }] of leaves.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    // The rest of a path is the key.
+    // The part of the path after the first dot is the key of a map.
     const [field = '', key] = leaf.split(/\.(.*)/s)
     patch[field] = key === undefined ? value : { ...mapOf(patch[field]), [key]: value }
   }

@@ -167,7 +167,7 @@ class Deletions {
   }
 }
 
-/** An empty list of nodes leaves a record without items. Without such a record, the list may be unread. */
+/** An empty list of nodes leaves a record without items. Without that record, the list might be unread. */
 const whyNodesUnknown = ({ nodes, resources, errors }: SeenCluster): string | null =>
   errors.get('nodes') ??
   (nodes.size > 0 || resources.has('nodes') ? null : 'the snapshot has no list of them')

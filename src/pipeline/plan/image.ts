@@ -1,4 +1,4 @@
-/** One node and an image that it must not lose: whether a plan may pull and pin it there, and what it comes to. */
+/** Plans a change that leaves the kubelet alone: pulls and pins an image on one node, or writes a logrotate file there. */
 
 import { isLogrotateFile } from '#facts/logrotate.ts'
 import { keptBytes, type LogBlock, logFilesOf, ownOf } from '#judge/logs/logrotate.ts'
@@ -35,7 +35,7 @@ export function planImage(
   const change = pullImage(record.runtime, identity.amiFamily, wanted.name, wanted.source)
   if (change === 'unchanged') return change
   if ('refused' in change) return refusedChange(change, record)
-  // What is pinned is not deleted; what the kubelet does, and when, stays.
+  // A pinned image is not deleted; everything else that the kubelet does stays the same.
   const state = stateOf(record, replay(record, takenAt), policy)
   const value = change.oldSha256 === 'absent' ? null : 'unpinned'
   return {
@@ -49,7 +49,7 @@ export function planImage(
   }
 }
 
-/** What is planned of a node whose kubelet does the same before and after. */
+/** The planned state of a node whose kubelet does the same before and after the change. */
 const withoutRestart = (record: NodeInput, identity: NodeIdentity, state: NodeState) => ({
   ...{ kubeletStartedAt: null, before: state, after: state, blast: null, pulls: [] },
   ...healthOf(record, identity),
@@ -59,7 +59,7 @@ const withoutRestart = (record: NodeInput, identity: NodeIdentity, state: NodeSt
 export const cohortImageOf = (wanted: WantedImage): CohortImage | null =>
   'why' in wanted ? null : { name: wanted.name, source: wanted.source }
 
-/** For the build of the image, or the user data. */
+/** Commands that pull and pin the image, for the build of the node image or for the user data. */
 export const imageText = (wanted: WantedImage): DurableFix[] =>
   'why' in wanted
     ? []
@@ -82,7 +82,7 @@ export function planLogFile(
   if ('refused' in change) return refusedChange(change, record)
   if (change.oldSha256 === change.newSha256)
     return refused(`${wanted.path} has the wanted bytes already: what differs is what it inherits`)
-  // Nothing of it reaches the kubelet.
+  // A logrotate file does not affect the kubelet, so one state serves for before and after.
   const state = stateOf(record, replay(record, takenAt), policy)
   const { host: after, ...file } = change
   const says = keptText(wanted.path, host ?? {}, after)
@@ -102,7 +102,7 @@ export function planLogFile(
 export const cohortFileOf = (wanted: WantedFile): CohortFile | null =>
   'why' in wanted ? null : { path: wanted.path, sha256: sha256(wanted.content) }
 
-/** A shell part of the user data, or a step of the build of the image. Only what a plan may write stands in a script. */
+/** The file as a shell part of the user data or a step of the image build. Empty if no plan may write the file. */
 export const logFileText = (wanted: WantedFile): DurableFix[] =>
   'why' in wanted ||
   !isLogrotateFile(wanted.path) ||
@@ -115,7 +115,7 @@ export const logFileText = (wanted: WantedFile): DurableFix[] =>
         },
       ]
 
-/** What a log may keep by the file, where that changes most. Null: nowhere. */
+/** Describes the log whose kept bytes the file changes most. Null: the file changes the kept bytes of no log. */
 function keptText(path: string, before: Host, after: Host): string | null {
   const blocksIn = (host: Host): Readonly<Record<string, LogBlock>> =>
     ownOf(logFilesOf(host) ?? {}, path)?.blocks ?? {}

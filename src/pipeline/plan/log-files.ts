@@ -1,4 +1,4 @@
-/** The logrotate file that a node should have instead of its own, in full. Only the policy decides; for other files the reason names what to add to the policy. */
+/** The full logrotate file that a node should have. Only the policy decides; for other files the reason names what to add to the policy. */
 
 import { blocksOf, podLogsOf, removableBlocks } from '#judge/logs/idle-rotation.ts'
 import { type LogFile, logFilesOf, ownOf, settingsOf, wantedHash } from '#judge/logs/logrotate.ts'
@@ -15,7 +15,7 @@ import {
   writtenBlocks,
 } from '#remediate/remedies/logrotate-text.ts'
 
-/** `content`: the whole file; `why`: the reason for which no plan writes the file. */
+/** `content`: the whole file; `why`: the reason why no plan writes the file. */
 export type WantedFile = { path: string } & ({ content: string } | { why: string })
 
 interface FileText {
@@ -26,23 +26,23 @@ interface FileText {
 interface SeenFile {
   nodes: number
   entries: HostLogrotate[]
-  /** Undefined: not tried yet. */
+  /** Null: cannot be rebuilt; undefined: not tried yet. */
   text?: FileText | null
 }
 
 interface SeenMeaning {
   nodes: number
-  /** By hash. */
+  /** Files by SHA-256. */
   files: Map<string, SeenFile>
 }
 
 interface FileGroup {
   nodes: number
-  /** By path, then by what the file means. */
+  /** By path, then by the file's meaning (`meaningOf`). */
   paths: Map<string, Map<string, SeenMeaning>>
 }
 
-/** As the rule log-rotation-drift compares them: nodes of one group and image family. */
+/** Key for nodes of one group and image family, which the rule log-rotation-drift compares. */
 const groupOf = (cluster: string, { group, amiFamily }: NodeIdentity): string =>
   JSON.stringify([cluster, group.kind, group.name, amiFamily])
 
@@ -76,7 +76,7 @@ export class FleetLogFiles {
     }
   }
 
-  /** Files that this node has otherwise than it should, by path. */
+  /** Files that are missing or not as wanted on this node, sorted by path. */
   wantedOf({ cluster, host }: NodeInput, identity: NodeIdentity): WantedFile[] {
     const files = host && logFilesOf(host)
     const group = this.#groups.get(groupOf(cluster, identity))
@@ -181,7 +181,7 @@ export class FleetLogFiles {
     }
   }
 
-  /** Of a file that some node has; null: none has it, or it cannot be rebuilt. */
+  /** Text of the file with this hash from any node; null: no node has the file, or it cannot be rebuilt. */
   #textOf(path: string, hash: string): FileText | null {
     for (const { paths } of this.#groups.values())
       for (const { files } of paths.get(path)?.values() ?? []) {
@@ -203,7 +203,7 @@ function rebuilt(entries: readonly HostLogrotate[], hash: string): FileText | nu
   return style === null ? null : { blocks: blocks ?? [], style }
 }
 
-/** What stands in the file itself, in whatever order: what it inherits is another file's. */
+/** The directives written in the file itself, in any order. Inherited directives belong to another file. */
 const meaningOf = ({ blocks }: LogFile): string =>
   JSON.stringify(
     Object.entries(blocks)
@@ -214,7 +214,7 @@ const meaningOf = ({ blocks }: LogFile): string =>
       ]),
   )
 
-/** Whether each of its blocks has it so; what stands outside of any does not count where there are some. */
+/** Whether each block has the wanted directives. If the file has blocks, directives outside of them do not count. */
 function says({ blocks }: LogFile, directives: WantedLogRotation['directives']): boolean {
   const asked = Object.entries(settingsOf(directives))
   const inside = Object.entries(blocks).filter(([name], _, all) => name !== '' || all.length === 1)
@@ -223,7 +223,7 @@ function says({ blocks }: LogFile, directives: WantedLogRotation['directives']):
   )
 }
 
-/** With these directives in the place of those that set the same. */
+/** Replaces the directives that set the same settings by the wanted directives. */
 function changedBlock(
   block: WrittenBlock,
   wanted: WantedLogRotation['directives'],

@@ -50,7 +50,7 @@ interface Leaking {
   how: BootOption
 }
 
-/** Nodes whose kernel leaks memory cgroups without the option. */
+/** Collects nodes whose kernel leaks memory cgroups without the boot option. */
 export class ManualChanges {
   readonly #leaking: Leaking[] = []
 
@@ -70,7 +70,7 @@ export class ManualChanges {
     if (how !== null) this.#leaking.push({ cluster, identity, finding, how })
   }
 
-  /** One for each group and image family. */
+  /** Returns one change for each group and image family. */
   close(): ManualChange[] {
     const groups = Map.groupBy(this.#leaking, ({ cluster, identity: { group, amiFamily } }) =>
       JSON.stringify([cluster, group.kind === 'Node' ? null : [group.kind, group.name], amiFamily]),

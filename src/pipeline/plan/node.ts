@@ -1,4 +1,4 @@
-/** Plans the configuration of one node: is it valid, what does the kubelet do with it, and which file is written. */
+/** Plans the configuration of one node: checks it, predicts what the kubelet does with it, and decides which file is written. */
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
 import { bounded } from '#judge/text.ts'
@@ -87,7 +87,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
 
   const present = { ...record, host: withoutFiles(host) }
   const before = stateOf(present, replay(present, takenAt), rules.policy)
-  // The kubelet forgets at its restart when it first saw each image, and when it last saw it used.
+  // At its restart the kubelet forgets when it first saw each image and when each image was last used.
   const changedRecord = withChanges({ ...present, known: null }, start.changes)
   const prediction = replay(changedRecord, takenAt)
   const after = stateOf(changedRecord, prediction, rules.policy)
@@ -121,7 +121,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
   }
 }
 
-/** The state of a node that decides its wave, beside its pods. */
+/** The node's health, which together with its pods decides the wave. */
 export const healthOf = (
   { node }: NodeInput,
   { ready }: NodeIdentity,

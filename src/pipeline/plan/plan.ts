@@ -26,7 +26,7 @@ import { checkRequest, idsOf, laterText, wishesOf } from './wishes.ts'
 
 export interface PlanRequest extends PlanChoice {
   allowActAtOnce: boolean
-  /** Instead of findings and changes. */
+  /** Prunes images instead of applying findings or changes. */
   prune?: PruneWish | null
   selection: Selection
   policy: Policy
@@ -52,11 +52,11 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   let unread = 0
   for await (const read of savedFleet(file, selection, request.signal)) {
     if (read.kind !== 'Node') continue
-    // If configz is unread, the configuration on disk stands for the running one, as everywhere.
+    // If configz is unread, the configuration on disk replaces the running one, as in an audit.
     const { input: record } = withConfigurationOnDisk(nodeInput(prune(read)))
     const identity = nodeIdentity(record.node)
     const name = `${record.cluster}/${identity.name}`
-    // As in an audit, only the first of two counts.
+    // As in an audit, only the first of two records of a node counts.
     if (seen.has(name)) continue
     seen.add(name)
     identities.push(identity)

@@ -23,7 +23,7 @@ import {
 import { pullsOf } from './state.ts'
 
 export interface PruneWish {
-  /** Null: the low threshold of each node. */
+  /** Target use of the image filesystem; null: the low threshold of each node. */
   toPercent: number | null
 }
 
@@ -61,7 +61,7 @@ export function planPrune(
       `its imageMinimumGCAge is ${span(minimumAgeMs)}, and none is deleted for so long after the restart: that is longer than lowered thresholds may stay`,
     )
 
-  // Upper bound: every image that the kubelet could delete for space, whatever its age.
+  // The upper bound is every image that the kubelet could delete for space, whatever its age.
   const forgotten = { ...record, known: null }
   const later = new Date(Date.parse(present.at) + atMostMs).toISOString()
   const lowest = { ...pruningFields(0), imageMaximumGCAge: '0s' }
@@ -108,7 +108,7 @@ const policyOf = ({ configuration }: NodeInput, kubeletVersion: string | null): 
     maximumAgeMs: 0,
   }
 
-/** Why not, for people; null: no required image is at risk. */
+/** Why the node must not be pruned, for people; null: no required image is at risk. */
 function riskOf(
   { record }: Pick<NodeToPlan, 'record'>,
   most: NodePrediction,

@@ -5,7 +5,7 @@ import type { RenderedFile } from '#model/report.ts'
 
 export interface PlanBeside {
   reported: ReportedPlan
-  /** Null where it could not be made. */
+  /** Null: the file could not be made. */
   file: RenderedFile | null
 }
 
@@ -13,6 +13,6 @@ export interface PlanResult {
   plan: Plan
   /** Broken lines of the snapshot. */
   inputErrors: string[]
-  /** Nodes refused only because too little could be read of them. */
+  /** Number of nodes refused only because too little of them was read. */
   unread: number
 }

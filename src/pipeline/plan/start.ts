@@ -77,7 +77,7 @@ export interface Start {
   changes: ConfigurationChange[]
 }
 
-/** @param host with the planned files; the record has the present ones. Returns a text if the change cannot be planned. */
+/** @param host has the planned files; the record has the present files. Returns the reason as text if the change cannot be planned. */
 export function startOf(
   record: NodeInput,
   identity: NodeIdentity,
@@ -86,14 +86,14 @@ export function startOf(
   host: Host,
 ): Start | string {
   const changes = changesOf(patch, running)
-  // Settings are rendered anew with each change, and nothing else comes between.
+  // Bottlerocket renders its settings anew with each change, so the restart changes nothing else.
   if (identity.amiFamily === 'Bottlerocket') return { changes }
   const next = predictNextStart(host, identity.kubeletVersion, identity.operatingSystem)
   const why =
     whyNoStart(next.prediction) ??
     (next.prediction === null ? (next.unknowns[0]?.effect ?? 'its files were not read') : null)
   if (why !== null) return why
-  // The kubelet adds the defaults to the map.
+  // With mergeDefaultEvictionSettings the kubelet adds the defaults to the map evictionHard.
   const evictionHard = next.prediction?.settings?.configuration.evictionHard
   if (Object.hasOwn(patch, 'mergeDefaultEvictionSettings') && !Object.hasOwn(patch, 'evictionHard'))
     changes.push({ path: ['evictionHard'], value: evictionHard })
@@ -117,7 +117,7 @@ function whyNoStart(prediction: NextStartPrediction | null): string | null {
     : "the kubelet's command line was not read: a flag may override the files"
 }
 
-/** Paths whose value from the files differs from the wanted one. With reserved CPUs the kubelet changes the reservations that it prints. */
+/** Paths whose value from the files is not the wanted one. With reserved CPUs, CPU reservations are left out: the kubelet changes them. */
 function differences(
   nextStart: NextStartPrediction | null,
   wanted: KubeletConfiguration,

@@ -21,7 +21,7 @@ import { kubeletOf } from '#replay/kubelet.ts'
 import { isActive, parsePod } from '#replay/pods/pod.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 
-/** @param record with the configuration that was replayed */
+/** @param record has the configuration that was replayed */
 export function stateOf(record: NodeInput, prediction: NodePrediction, policy: Policy): NodeState {
   const { state } = outcomeOf(evictionBeforeImageGc, nodeSubject(record, prediction), policy)
   const { imageGC, eviction } = prediction
@@ -38,7 +38,7 @@ export function stateOf(record: NodeInput, prediction: NodePrediction, policy: P
   }
 }
 
-/** Those of containerfs only repeat the filesystem that it lies on. */
+/** Signals whose threshold is met. The containerfs signals only repeat the filesystem of containerfs. */
 const metSignals = ({ thresholds }: EvictionPrediction): string[] =>
   [
     ...new Set(
@@ -48,7 +48,7 @@ const metSignals = ({ thresholds }: EvictionPrediction): string[] =>
     ),
   ].sort()
 
-/** It stops with the image that reaches what it wants, or when none is left. */
+/** Upper bound of freed bytes: image GC stops with the image that reaches the target, or when no image is left. */
 function freedAtMost({ deletions, bytesToFree }: ImageGcPrediction): number | null {
   const sizes = spaceDeletions(deletions)?.map(({ sizeBytes }) => sizeBytes) ?? null
   if (sizes === null || bytesToFree === null || sizes.some(size => size === null)) return null
@@ -62,7 +62,7 @@ function freedAtMost({ deletions, bytesToFree }: ImageGcPrediction): number | nu
 const spaceDeletions = (deletions: readonly ImageDeletion[] | null) =>
   deletions?.filter(({ reason }) => reason === 'space') ?? null
 
-/** Images that the round may take, which pods that need them pull again. */
+/** Images that the image-GC round may delete, by registry. Pods that need these images pull them again. */
 export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
   const images = imageGC?.triggered ? (spaceDeletions(imageGC.deletions) ?? []) : []
   const registries = Map.groupBy(
@@ -80,7 +80,7 @@ export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
 }
 
 /**
- * Resources that the node's pods request more of than it would offer: a kubelet that starts admits its pods anew, one by one, and refuses those that
+ * Resources of which the pods request more than the node would offer: a starting kubelet admits its pods again, one by one, and refuses those that
  * no longer fit. Upstream: pkg/kubelet/kubelet.go HandlePodAdditions; pkg/kubelet/lifecycle/predicate.go
  */
 function overfull(record: NodeInput, { allocatable, kubeletVersion }: NodePrediction): string[] {
@@ -89,7 +89,7 @@ function overfull(record: NodeInput, { allocatable, kubeletVersion }: NodePredic
   const pods = record.pods.flatMap(raw => parsePod(raw) ?? []).filter(isActive)
   return ['cpu', 'memory', 'ephemeral-storage'].flatMap(resource => {
     const offered = allocatable[resource]
-    // Pods request fractions of a core.
+    // Pods can request fractions of a core, so the sum is in thousandths.
     const requested = pods.reduce(
       (sum, pod) => sum + milliValue(getResourceRequestQuantity(pod, resource, kubelet)),
       0n,
@@ -100,7 +100,7 @@ function overfull(record: NodeInput, { allocatable, kubeletVersion }: NodePredic
   })
 }
 
-/** What of the change cannot be replayed on what is there now; null: all of it can. */
+/** Why the effect of the change on the node's present state cannot be replayed; null: it can. */
 export function whyUnsure(
   patch: RawObject,
   { imageGC, eviction, allocatable, unknowns }: NodePrediction,
@@ -125,7 +125,7 @@ export function whyUnsure(
     : `whether ${blind.signal} is below ${blind.value} now is not known. Ask for it with --allow-act-at-once`
 }
 
-/** For people. @param signal one of NodeState.evictsNow */
+/** Describes the signal, for people. @param signal one of NodeState.evictsNow */
 export function actWords(signal: string, { eviction, allocatable }: NodePrediction): string {
   const resource = /^allocatable\.(.*)/.exec(signal)?.[1]
   if (resource !== undefined)

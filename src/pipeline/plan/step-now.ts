@@ -21,11 +21,11 @@ export interface StepNow {
   step: PlanStep
   /** Undefined: the plan has no such cohort. */
   cohort: PlanCohort | undefined
-  /** Read again, with its own time. If configz is unread, it has the configuration on disk. */
+  /** The node, read again, with the time of that reading. If configz is unread, the record has the configuration on disk. */
   record: NodeInput
-  /** Of its nodegroup, while nothing is changing it; null: not known. */
+  /** AMI release of the node's nodegroup, if no update is in progress; null: unknown. */
   releaseVersion: string | null
-  /** As approved. */
+  /** The option --allow-act-at-once, as approved. */
   allowActAtOnce: boolean
   policy: Policy
 }
@@ -35,7 +35,7 @@ type ComparedStep = Pick<
   'method' | 'path' | 'oldSha256' | 'newSha256' | 'backSha256' | 'content' | 'lastsUntil'
 >
 
-/** Why not, for people; null: the step is still valid. */
+/** Why the step is no longer valid, for people; null: it is still valid. */
 export function whyNotNow(now: StepNow): string | null {
   const { step, cohort, record } = now
   if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`

@@ -1,4 +1,4 @@
-/** Which images a node must have and may lose, or has lost, and from where the policy has them pulled. */
+/** The images that a node needs and might lose or has lost, and the sources from which the policy has them pulled. */
 import { canonicalName, familiarName } from '#judge/events/images.ts'
 import { waitingOf } from '#judge/events/pulls.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
@@ -23,10 +23,10 @@ export type WantedImage = { name: string; findings: string[] } & (
 )
 
 /**
- * By name.
- * @param fixes those that images end
+ * Returns the images sorted by name.
+ * @param fixes fixes whose remedy is an image
  * @param isAsked the user named rules or findings; else images without a source are skipped
- * @param digestsOf those that the nodes of the cluster hold under a name
+ * @param digestsOf returns the digests that the cluster's nodes hold under a name
  */
 export function wantedImages(
   subject: NodeSubject,
@@ -84,7 +84,7 @@ function pinnedBy(
   return found === null || 'why' in found ? found : pinnedSource(name, found.source, digestsOf)
 }
 
-/** Null: the policy names none. Of several that match, the longest pattern says most of the name. */
+/** Null: the policy names no source. Of several matching patterns, the longest is the most specific. */
 export function sourceBy(
   name: string,
   { requiredImageSources }: Policy,
@@ -96,7 +96,7 @@ export function sourceBy(
 }
 
 export class FleetImageDigests {
-  /** By cluster and name with its tag. */
+  /** Digests by cluster and by name with its tag. */
   readonly #digests = new Map<string, Set<string>>()
 
   takeNode({ cluster, node, runtime }: NodeInput): void {

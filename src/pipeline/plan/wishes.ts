@@ -35,13 +35,13 @@ import { type FleetImageDigests, type WantedImage, wantedImages } from './wanted
 
 export interface Wish {
   key: CohortKey
-  /** Ids of the findings that it ends. */
+  /** Ids of the findings that the change ends. */
   findings: string[]
   facts: CohortFacts
   outcome: Planned
 }
 
-/** What one node alone does not show. */
+/** Knowledge that needs all nodes of the fleet. */
 interface FleetKnowledge {
   logFiles: FleetLogFiles
   images: FleetImageDigests
@@ -62,7 +62,7 @@ export function checkRequest({ rules, findings, changes, prune }: Wished): void 
 export const idsOf = (fixes: readonly ChosenFix[], kind: RemedyKind): string[] =>
   fixes.flatMap(({ id, remedy }) => (remedy === kind ? [id] : []))
 
-/** Empty: nothing. */
+/** Empty: no change is planned. */
 export function wishesOf(
   node: ReadNode,
   meant: readonly ChosenFix[],
@@ -167,7 +167,7 @@ function logFileWish(
   return wishOf(node, key, findings, outcome, () => logFileText(wanted))
 }
 
-/** For a second change of the same node. */
+/** Reason why a second change of the same node is left for a later plan. */
 export const laterText = ({ key: { file, image } }: Wish): string =>
   `${file?.path ?? image?.name ?? 'its configuration'} is otherwise than wanted, too: a plan changes one thing on a node. Make the next plan when this one is applied`
 
@@ -182,7 +182,7 @@ interface WishedChange {
   image?: CohortImage | null
 }
 
-/** Nodes without a group form one group per cluster; else each of them would be a canary. */
+/** Nodes without a group form one group per cluster; otherwise each of these nodes would be a canary. */
 function wishOf(
   { record: { cluster }, identity, running }: ReadNode,
   { fields = {}, file, image }: WishedChange,

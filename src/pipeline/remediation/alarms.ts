@@ -1,4 +1,4 @@
-/** What the team's own alarms say against a change. */
+/** Checks whether the team's own alarms object to a change. */
 
 import { alarmStates } from '#clients/cloudwatch.ts'
 import { credentialSource } from '#clients/credentials.ts'
@@ -7,8 +7,8 @@ import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 
 /**
- * Of the policy's alarms those that are in ALARM in one of the accounts and regions that are audited, or that could not be read, in words. One that is
- * nowhere counts as unread: a slip of the pen would otherwise guard nothing.
+ * Describes the policy's alarms that are in ALARM in an audited account and region, or that could not be read. An alarm that exists nowhere counts as
+ * unread: otherwise a misspelt name would guard nothing.
  */
 export async function alarmsAgainst(
   { accounts, remediation }: Policy,

@@ -1,4 +1,4 @@
-/** What EKS says of clusters that a kubeconfig names: whether it is changing them, or their nodegroups. An audit does not need it. */
+/** Looks up clusters of a kubeconfig in EKS, to see whether EKS is changing them or their nodegroups. An audit does not need this. */
 
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { type ClusterTarget, discover } from '#discover/discover.ts'
@@ -7,17 +7,17 @@ import type { Policy } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 
-/** Source: Amazon EKS user guide, cluster endpoint: of each partition, and of both IP families. */
+/** Host names of EKS API servers, for each partition and both IP families. Source: Amazon EKS user guide, cluster endpoint. */
 const eksHost = /\.(eks\.amazonaws\.com(\.cn)?|eks\.api\.aws|api\.amazonwebservices\.com\.cn)$/
 const eksArn = /^arn:aws[\w-]*:eks:/
 
 type OfEks = Pick<ClusterRecord, 'eks' | 'nodegroups' | 'errors'>
 type Find = (names: readonly string[]) => AsyncIterable<ClusterTarget>
 
-/** Knows again under which name EKS has a cluster. */
+/** Finds clusters in EKS by the address of their API server, and remembers their names. */
 export class EksBehind {
   readonly #find: Find
-  /** By address. */
+  /** Names in EKS by server address. */
   readonly #names = new Map<string, string>()
 
   constructor(
@@ -28,7 +28,7 @@ export class EksBehind {
     this.#find = find
   }
 
-  /** By its address. Empty where nothing says that it is one of EKS; `eks` null where something does, and EKS does not know it, or does not answer. */
+  /** Empty: nothing suggests an EKS cluster. `eks` null: it seems to be an EKS cluster, but EKS does not list it or does not answer. */
   async of(context: string, { server }: Pick<KubernetesEndpoint, 'server'>): Promise<OfEks> {
     const known = this.#names.get(server)
     let why = 'none of the EKS clusters of the policy’s accounts and regions has its address'
@@ -49,6 +49,6 @@ export class EksBehind {
 }
 
 const urlOf = (address: string): URL | null => (URL.canParse(address) ? new URL(address) : null)
-/** With its port. */
+/** The host with its port. */
 const hostOf = (address: string): string => urlOf(address)?.host ?? address
 const hostNameOf = (address: string): string => urlOf(address)?.hostname ?? ''

@@ -1,4 +1,4 @@
-/** Nodes of a plan read anew, from wherever they were planned: what verification and blockers go by, and never what anybody remembers. */
+/** Reads the nodes of a plan anew, from their source. Verification and blockers use these records, never remembered ones. */
 import type { ReadDepth } from '#collect/modes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -22,9 +22,9 @@ export interface PlannedNode {
 export interface FreshOptions {
   policy: Policy
   signal: AbortSignal
-  /** Where records come from; default: the live EKS clusters. */
+  /** Source of the records; default: the live EKS clusters. */
   read?: (selection: Selection, depth?: ReadDepth) => AsyncIterable<SnapshotRecord | MalformedLine>
-  /** Absent: all that each cluster's mode reads. */
+  /** How much is read. Absent: all that each cluster's mode reads. */
   depth?: ReadDepth
 }
 
@@ -55,7 +55,7 @@ export async function* freshRecords(
       continue
     const record = prune(found)
     if (record.kind !== 'Node') yield record
-    // As in an audit, only the first of two counts.
+    // As in an audit, only the first of two records of a node counts.
     else if (
       wanted.delete(stepKey({ cluster: record.cluster, node: nodeIdentity(record.node).name }))
     )
@@ -63,7 +63,7 @@ export async function* freshRecords(
   }
 }
 
-/** The same together: every cluster that is named, also where nothing of it was found. For as many nodes as fit into memory. */
+/** Collects fresh records by cluster. Every named cluster has an entry, even if nothing of it was found. The nodes must fit into memory. */
 export async function freshClusters(
   nodes: readonly PlannedNode[],
   options: FreshOptions,
@@ -80,7 +80,7 @@ export async function freshClusters(
     else if (record.resource === budgetResource)
       fresh.budgets = [...(fresh.budgets ?? []), ...record.items]
   }
-  // A list that broke off may lack the very budget that matters.
+  // An incomplete list of budgets might lack the budget that matters, so it counts as unread.
   for (const fresh of clusters.values())
     if (fresh.cluster?.errors?.some(({ what }) => what === budgetResource)) fresh.budgets = null
   return clusters
@@ -93,7 +93,7 @@ const liveNodes = ({ selection, ...live }: LiveOptions) =>
     objects: 'budgets',
   })
 
-/** EKS knows a cluster by its name alone; of several accounts or regions, records have them before it. */
+/** Names of the clusters in EKS. With several accounts or regions, a record's cluster name has them before the EKS name. */
 export const eksNames = (clusters: readonly string[]): string[] => [
   ...new Set(clusters.map(cluster => cluster.slice(cluster.lastIndexOf('/') + 1))),
 ]

@@ -1,4 +1,4 @@
-/** The nodes of a plan as they are now: commanded by SSM, and read anew each time. */
+/** The nodes of a plan as they are now: sends commands by SSM, and reads the nodes anew each time. */
 
 import type { AwsPlace } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
@@ -25,9 +25,9 @@ import { type FreshOptions, freshClusters, freshRecords } from './fresh.ts'
 import type { RemediateOptions } from './options.ts'
 import { verifyNode } from './verify.ts'
 
-/** What may be sent. Of a run that is taken back: nothing new. */
+/** The steps that may be sent. Empty for a rollback, which sends no new step. */
 export interface Planned extends Pick<Plan, 'steps' | 'cohorts'> {
-  /** As approved. */
+  /** The option --allow-act-at-once, as approved. */
   allowActAtOnce: boolean
 }
 
@@ -35,7 +35,7 @@ export class LiveNodes {
   readonly #run: string
   readonly #planned: Planned
   readonly #options: RemediateOptions
-  /** By account and region: what SSM bears is counted for these, whatever the cluster. */
+  /** By role and region: SSM's limits apply to an account and region, whatever the cluster. */
   readonly #appliers = new Map<string, Applier>()
   readonly #places = new Map<string, Promise<AwsPlace | null>>()
 
@@ -61,7 +61,7 @@ export class LiveNodes {
       step => names.has(step.cluster) && !steps.includes(step),
     )
     const clusters = await freshClusters(steps, { ...this.#fresh, depth: 'pods' })
-    // How many of all are NotReady says whether something else is wrong with the cluster.
+    // The number of NotReady nodes among all nodes shows whether something else is wrong with the cluster.
     const rest = await freshClusters(others, { ...this.#fresh, depth: 'nodes' })
     const before = {
       reasons: [] as string[],
@@ -109,7 +109,7 @@ export class LiveNodes {
     })
   }
 
-  /** Only if the node list of its cluster is complete: a node that does not answer is not deleted. */
+  /** Whether the node is deleted. True only if the node list of its cluster is complete: a silent node is not deleted. */
   async isGone(step: PlanStep): Promise<boolean> {
     const fresh = (await freshClusters([step], { ...this.#fresh, depth: 'nodes' })).get(
       step.cluster,
@@ -163,7 +163,7 @@ export class LiveNodes {
     const cohort = cohorts.find(({ id }) => id === step.cohort)
     const now = { step, cohort, record, allowActAtOnce, policy: this.#options.policy }
     const why = whyNotNow({ ...now, releaseVersion })
-    // A plan of a kubeconfig's nodes knew of no release, and chose the place that every release reads.
+    // A plan from a kubeconfig has no release, and uses the file location that every release reads.
     return why === null || releaseVersion === null
       ? why
       : whyNotNow({ ...now, releaseVersion: null }) && why
@@ -182,7 +182,7 @@ export class LiveNodes {
     return { policy, signal: end, ...(read && { read }) }
   }
 
-  /** By `cluster/node`, of those that were read. */
+  /** Results by `cluster/node`, for the nodes that were read. */
   async #each<Found>(
     steps: readonly PlanStep[],
     of: (step: PlanStep, record: NodeInput) => Found | null,
@@ -208,7 +208,7 @@ export class LiveNodes {
     return null
   }
 
-  /** Places are not the same object from one discovery to the next. */
+  /** The key is role and region: each discovery makes new place objects. */
   #applierOf(place: AwsPlace): Applier {
     const { policy, end } = this.#options
     const key = `${place.roleArn ?? 'own'} ${place.region}`
@@ -227,7 +227,7 @@ export class LiveNodes {
   }
 }
 
-/** What is on the node's disk. */
+/** Why the node's disk was not read; null: no reason is known. */
 function whyUnread({ mode, errors }: NodeInput): string | null {
   if (!promisedSources[mode].includes('host'))
     return `that takes mode ssm or both, and its cluster is read in mode ${mode}`

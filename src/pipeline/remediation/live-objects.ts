@@ -1,4 +1,4 @@
-/** The API servers that a run itself speaks with, each reached once: which cluster each is, and what a plan of deletions deletes. */
+/** The API servers that a run calls itself, each connected once: identifies clusters, and deletes the objects of a deletion plan. */
 
 import { KubernetesClient } from '#clients/kubernetes.ts'
 import type { PlannedDeletion } from '#model/plan.ts'
@@ -33,7 +33,7 @@ export class LiveObjects {
     })
   }
 
-  /** @throws if it does not answer, or the answer lacks it */
+  /** @throws if the API server does not answer, or the answer lacks the identity */
   async identityOf(cluster: string): Promise<string> {
     const { policy, end } = this.#options
     const kubernetes = await this.#clientOf(cluster)

@@ -14,53 +14,53 @@ import type { FreshOptions } from './fresh.ts'
 
 export interface RemediateOptions {
   policy: Policy
-  /** Where the journal and the leases are; sealed (`sealedStore`). */
+  /** Store of the journal and the leases; sealed (`sealedStore`). */
   store: Store
-  /** Another one for each process. */
+  /** Identifies this process as holder of a lease; each process has another. */
   holder: string
-  /** Nothing more is sent; what is under way is waited for. */
+  /** Once aborted, nothing more is sent; sent commands are waited for. */
   stop: AbortSignal
-  /** Nothing is waited for any more. */
+  /** Once aborted, nothing is waited for. */
   end: AbortSignal
-  /** A pause between waves that is longer ends the call, and not the run; absent: each is waited for. */
+  /** Longest pause between waves to wait for: a longer pause ends the call, not the run. Absent: waits for every pause. */
   patienceMs?: number
-  /** Where nodes are read; default: the live EKS clusters. */
+  /** Source of node records; default: the live EKS clusters. */
   read?: FreshOptions['read']
-  /** How these clusters are reached: their instances' accounts and regions. */
+  /** Finds how to reach these clusters, with the accounts and regions of their instances. */
   targets(
     clusters: readonly string[],
   ): AsyncIterable<ClusterTarget> | Promise<Iterable<ClusterTarget>>
-  /** What a run does to the world, by the run's id. Default: it reaches the live clusters. */
+  /** The run's effects on clusters and nodes, by run id. Default: effects on the live clusters. */
   effects?: (run: string) => SessionOptions['effects']
-  /** Default: the machine's. */
+  /** Default: the machine's clock. */
   clock?: Clock
   onEntry?: (entry: StepEntry) => void
   onWait?: (text: string) => void
 }
 
-/** What each action works with. */
+/** Everything that an action of `remediate` needs. */
 export interface RemediationService {
-  /** Of sealed journals. */
+  /** Store of sealed journals. */
   store: Store
   keys: SealKeys
-  /** Notes what has no valid seal: the mail of the next audit names it. */
+  /** Notes an object without a valid seal: the mail of the next audit names it. */
   onUnsealed: (error: Unsealed) => void
-  /** Places of objects that an earlier call refused: a call fails only for a new one. */
+  /** Places of objects that an earlier call refused: a call fails only for a newly refused object. */
   named: ReadonlySet<string>
-  /** Approves nothing by itself unless an approver has approved it. */
+  /** The policy approves plans only if an approver has approved the policy. */
   policy: Policy
-  /** Of this policy, or why it has none. */
+  /** Approval of this policy, or the reason why it has none. */
   policyApproval: PolicyApproval | OperatorError
   runtime: Pick<ServiceRuntime, 'now' | 'folder' | 'version'>
-  /** Until when a fleet may be read. */
+  /** Aborted when the time for reading a fleet is over. */
   readUntil: AbortSignal
-  /** Nothing more is sent. */
+  /** Once aborted, nothing more is sent. */
   stop: AbortSignal
-  /** Nothing is waited for any more. */
+  /** Once aborted, nothing is waited for. */
   end: AbortSignal
-  /** What a run does to the world, by the run's id; absent: it reaches the live clusters. */
+  /** The run's effects on clusters and nodes, by run id. Absent: effects on the live clusters. */
   effects?: (run: string) => SessionOptions['effects']
-  /** The plan that the policy's schedule makes; absent: of the fleet as it is now. */
+  /** Makes the plan of the policy's schedule; absent: plans for the fleet as it is now. */
   planNow?: () => Promise<Plan>
 }
 

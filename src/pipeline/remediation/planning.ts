@@ -1,4 +1,4 @@
-/** Plans that the function makes: of the fleet as it is now, or as the last scheduled audit saw it. */
+/** Makes the plans of the function `remediate`: for the fleet as it is now, or as the last scheduled audit saw it. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { type AutoApproved, autoApprove } from '#remediate/plan/auto-approve.ts'
 import { keepApproval, keepPlan, keptApproval } from '#remediate/plan/store.ts'
 import type { RemediationService } from './options.ts'
 
-/** Of the fleet that the source names; nothing is written. @throws OperatorError */
+/** Plans for the fleet that the source names; stores nothing in the bucket. @throws OperatorError */
 export async function planned(
   request: Omit<PlanningRequest, 'action'>,
   { store, policy, runtime, readUntil }: RemediationService,
@@ -26,7 +26,7 @@ export async function planned(
   return makePlan(file, { ...options, policy, version: runtime.version })
 }
 
-/** Reads, plans, keeps the plan by its digest; approves it where the policy does. @throws OperatorError; then nothing was written */
+/** Makes a plan and stores it by its digest; approves it if the policy does. @throws OperatorError; then nothing was stored */
 export async function plan(
   request: PlanningRequest,
   service: RemediationService,
@@ -80,7 +80,7 @@ async function approvalOf(
   }
 }
 
-/** By a policy that an approver has approved. */
+/** Approves the plan by the policy, if an approver has approved the policy. */
 export function approvedByPolicy(
   plan: Plan,
   { policy, policyApproval, runtime }: RemediationService,
@@ -99,17 +99,17 @@ async function takeLatest(store: Store, file: string, now: Date): Promise<void> 
   await writeFile(file, found.body)
 }
 
-/** Runs of the schedule are named by their tick and nothing else: they are of the whole fleet. */
+/** Only scheduled runs have exactly their tick as name. They read the whole fleet. */
 const tickForm = /^runs\/((\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\dZ))\/(.+)$/
 
 export interface Tick {
   name: string
   atMs: number
-  /** Of the file. */
+  /** Key of the file in the store. */
   key: string
 }
 
-/** The last scheduled audit that has that file; null: none has. One that lies in the future was not written by an audit. */
+/** The last scheduled audit that has the file; null: none. An audit with a future time is ignored: no audit wrote it. */
 export async function latestOfSchedule(
   store: Store,
   file: string,

@@ -1,4 +1,4 @@
-/** The story of a change: the plan's nodes read anew, what speaks against it, each wave sent, and each node read again until it is seen to be well. */
+/** Carries out a plan: reads its nodes anew, checks for objections, sends each wave, and reads each node again until the change is verified. */
 
 import type { HeldApproval, Plan } from '#model/plan.ts'
 import type { RemediationRun } from '#model/remediation.ts'
@@ -15,7 +15,7 @@ import { LiveNodes, type Planned } from './live-nodes.ts'
 import { LiveObjects } from './live-objects.ts'
 import type { RemediateOptions } from './options.ts'
 
-/** @throws OperatorError before anything is sent, or when the run broke off: then the journal says how to go on */
+/** @throws OperatorError before anything is sent, or if the run stopped early: the journal then says how to continue */
 export function remediate(
   plan: Plan,
   approval: HeldApproval,
@@ -29,7 +29,7 @@ export function remediate(
   )
 }
 
-/** Takes back what a run has changed, by its journal. @throws OperatorError likewise */
+/** Takes back what a run has changed, by its journal. @throws OperatorError as remediate */
 export const takeBack = (
   run: string,
   options: RemediateOptions & { despiteErrors: boolean },
@@ -48,7 +48,7 @@ async function withNodes(
   const { clock = systemClock } = options
   const nodes = new LiveNodes(run, planned, options)
   const objects = new LiveObjects(options)
-  // Without the list the run is in its journal all the same.
+  // If the list cannot be written, the run is still in its journal.
   const note = (kept: RemediationRun | null) =>
     keepNotices(store, { runs: kept === null ? [] : [kept] }, clock.now()).catch(() => undefined)
   try {

@@ -1,4 +1,4 @@
-/** Runs that the function begins, goes on with, and takes back. A plan has one run, so the same event twice is one run. */
+/** Starts, resumes and rolls back runs for the function. A plan has one run, so the same event twice causes one run. */
 
 import { randomUUID } from 'node:crypto'
 import type { Store } from '#clients/store.ts'
@@ -36,10 +36,10 @@ import { approvedByPolicy, latestOfSchedule, planned } from './planning.ts'
 import { remediate, takeBack } from './remediate.ts'
 
 const dayMs = 24 * 3_600_000
-/** A sleeping function costs money. */
+/** Longest wait in milliseconds: a waiting function costs money. */
 const patienceMs = 10_000
 
-/** By the approval in the bucket: an event cannot prove who sends it. @throws OperatorError before anything is sent */
+/** Applies a plan by its approval in the bucket: an event cannot prove its sender. @throws OperatorError before anything is sent */
 export async function applyApproved(
   request: ApplyRequest,
   service: RemediationService,
@@ -57,7 +57,7 @@ export async function applyApproved(
   }
 }
 
-/** A run that was begun before goes on where it stood. @throws OperatorError where no approver has approved the policy */
+/** Starts the plan's run, or continues it. @throws OperatorError if no approver has approved the policy */
 async function applied(
   plan: Plan,
   approval: HeldApproval,
@@ -66,7 +66,7 @@ async function applied(
 ): Promise<RemediationRun> {
   const { policyApproval } = service
   if (policyApproval instanceof OperatorError) throw policyApproval
-  // Who approved the policy is proved by the key of approvals, and not by the one that seals its word for a plan.
+  // The key of approvals proves who approved the policy. The key that seals the policy's approval of a plan does not.
   const proved =
     approval.by === byPolicy ? { ...approval, identity: approverOf(policyApproval) } : approval
   return remediate(plan, proved, { ...optionsOf(service), resume: true, skipChanged })
@@ -81,7 +81,7 @@ export async function resumeOne(run: string, service: RemediationService): Promi
   }
 }
 
-/** A plan of more nodes than the policy lets be begun on one day outlives the policy's approval, which it gives anew. */
+/** Renews the policy's approval of a plan: a plan with more nodes than the policy allows per day outlives its approval. */
 async function renewed(
   plan: Plan,
   approval: HeldApproval,
@@ -107,7 +107,7 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
     service.onUnsealed(error)
   }
   for (const run of await openRuns(service.store)) {
-    // What is not reached now is reached by the next one.
+    // The next call resumes the remaining runs.
     if (service.stop.aborted) return { action: 'resume', runs, unsealed }
     runs.push(await orWhy(run, () => resumeOne(run, service), note))
   }
@@ -124,8 +124,8 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
 }
 
 /**
- * After a scheduled audit that made a plan which the policy approves: a plan of the fleet as it is read now, where the policy approves that, too.
- * What lies beside a report only says when to read: who audits may write there, and chooses no value by it. One run for each audit.
+ * Plans for the present fleet, if the last scheduled audit made a plan that the policy approves. The policy must approve the new plan, too.
+ * The audit's plan only decides when to read: audit roles can write it, so it supplies no value. Each audit starts one run.
  */
 async function policyPlan(
   service: RemediationService,
@@ -133,7 +133,7 @@ async function policyPlan(
   const { store, keys, policy, runtime } = service
   if (policy.remediation.auto === null) return null
   const tick = await latestOfSchedule(store, 'plan.json', runtime.now())
-  // What an audit saw longer ago is not what is there.
+  // An audit older than a day does not show the present fleet.
   if (tick === null || runtime.now().getTime() - tick.atMs > dayMs) return null
   const mark = `remediation/begun/${tick.name}.json`
   if (await isBegun(mark, store)) return null
@@ -157,7 +157,7 @@ const asAudited: Omit<PlanningRequest, 'action'> = {
   source: 'live',
 }
 
-/** Of an audit whose run was refused before it was begun the fleet is read again. @throws Unsealed */
+/** Whether the audit's run has begun. If the run was refused before it began, the fleet is read again. @throws Unsealed */
 async function isBegun(mark: string, store: Store): Promise<boolean> {
   const found = await store.read(mark)
   if (found === null) return false
@@ -176,7 +176,7 @@ export async function rollBackRun(
   }
 }
 
-/** The way back needs no approved policy, but a policy that no approver approved does not say how many nodes may fail on it. */
+/** A rollback needs no approved policy. An unapproved policy must not set how many nodes may fail: the defaults apply. */
 const backBy = (service: RemediationService): RemediationService =>
   service.policyApproval instanceof OperatorError
     ? { ...service, policy: { ...service.policy, remediation: defaultPolicy.remediation } }
@@ -209,7 +209,7 @@ async function orWhy(
   }
 }
 
-/** @throws the error, where it is a mistake of ours */
+/** @throws the error if it is a bug of highwater */
 function refusedFor(id: string, error: unknown, onUnsealed: (error: Unsealed) => void): RanOne {
   if (!isOfTheWorld(error)) throw error
   if (error instanceof Unsealed) onUnsealed(error)

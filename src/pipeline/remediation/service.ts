@@ -1,4 +1,4 @@
-/** One call of the function `remediate`. What it does rests on seals: of the approval, of the run's journal, and of the policy in the bucket. */
+/** One call of the function `remediate`. It relies on the seals of the approval, of the run's journal, and of the policy in the bucket. */
 
 import { mkdir, rm } from 'node:fs/promises'
 import { sdkRegion } from '#clients/eks.ts'
@@ -24,13 +24,13 @@ import { actingPolicy, type RemediationService } from './options.ts'
 import { plan } from './planning.ts'
 import { applyApproved, resumeAll, resumeOne, rollBackRun } from './running.ts'
 
-/** Kept free at the end for the replays, and to write the plan. */
+/** Share of the time for reading; the rest is for the replays and for writing the plan. */
 const readingShare = 0.7
-/** Nothing is sent after it: a node takes minutes, and is waited for. */
+/** Share of the time after which nothing is sent: a node takes minutes, and the function waits for it. */
 const sendingShare = 0.5
 const endShare = 0.93
 
-/** Where a call finds everything. */
+/** The store, keys and limits of a call. */
 export type RemediationPlace = Omit<
   RemediationService,
   'policy' | 'policyApproval' | 'runtime' | 'named'
@@ -79,7 +79,7 @@ export async function runRemediation(
 }
 
 /**
- * Names in the bucket what was refused meanwhile. A bucket that takes no list costs the notice alone: error and log name the objects, too.
+ * Writes the places of refused objects to the bucket. If the bucket refuses the list, only the notice is lost: error and log name the objects, too.
  * @param store of sealed objects
  */
 export async function noting<Answer>(
@@ -98,7 +98,7 @@ export async function noting<Answer>(
   }
 }
 
-/** A run has the id of its plan; null: a plan has no run yet, or several are taken up. */
+/** The run's id, which is the id of its plan; null: the plan has no run yet, or the call resumes several runs. */
 function runOf(request: RemediationRequest): string | null {
   if (request.action === 'plan') return null
   return request.action === 'apply' ? request.plan.slice(0, 16) : request.run
@@ -133,9 +133,9 @@ export function answered(
 }
 
 /**
- * With the policy as it lies there. An audit by the defaults is better than none; a change by the defaults is not: the policy may say when nothing
- * may be changed. A rollback is: the writer of that file must not be able to stop it. The right to write that file is not the right to approve:
- * without an approval of its own the file starts nothing.
+ * Uses the policy file in the bucket. An audit by the defaults is better than none. A change by the defaults is not: the policy can forbid changes at
+ * certain times. A rollback may use the defaults: the writer of the policy file must not be able to stop it. The right to write the file is not the
+ * right to approve: without a separate approval, the file starts nothing.
  * @throws OperatorError if the policy cannot be used, unless for a rollback
  */
 export async function serviceOf(
@@ -162,11 +162,11 @@ export async function serviceOf(
 }
 
 interface FoundPolicy {
-  /** Null: there is none, or it cannot be read. */
+  /** Text of the policy file; null: there is none, or it cannot be read. */
   text: string | null
-  /** What of it the stack allows. */
+  /** The part of the policy that the stack allows. */
   granted: Policy
-  /** Why it cannot be used; null: it can. */
+  /** Why the policy cannot be used; null: it can. */
   mistake: OperatorError | null
 }
 
@@ -185,7 +185,7 @@ async function policyIn({ store, runtime, policyGrants }: RemediationPlace): Pro
   }
 }
 
-/** @throws the error, where it is no mistake of the operator */
+/** @throws the error if it is not a mistake of the operator */
 function operatorErrorOf(error: unknown): OperatorError {
   if (error instanceof OperatorError) return error
   throw error

@@ -1,4 +1,4 @@
-/** The story of a verification: the plan's nodes, read anew, replayed, and compared with what each step promised. */
+/** Verifies a plan: reads its nodes anew, replays them, and compares them with the promise of each step. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { Plan, PlanStep } from '#model/plan.ts'
@@ -20,15 +20,15 @@ import { type FreshOptions, freshRecords } from './fresh.ts'
 
 export { eksNames } from './fresh.ts'
 
-/** What is known of the change itself. */
+/** Known facts about the applied change. */
 export interface Applied {
-  /** RFC 3339: when it was seen to be done. */
+  /** Time at which the change was seen to be done, RFC 3339. */
   at: string
   /** `namespace/name` of pods that were ready before; null: not known. */
   readyPods: readonly string[] | null
 }
 
-/** @param fresh as `freshRecords` has it: with its own time */
+/** @param fresh from `freshRecords`, with the time of its reading */
 export function verifyNode(
   step: PlanStep,
   fresh: NodeInput,
@@ -98,7 +98,7 @@ function missing(cluster: ClusterRecord | undefined): Verification {
   }
 }
 
-/** The last start of its kubelet, where that came after the plan; a clock that is ahead says nothing. */
+/** The last start of the node's kubelet if it was after the plan, else the plan's time. A start after the reading shows a wrong clock. */
 function changedAt({ createdAt }: Plan, record: NodeInput): string {
   const started = Date.parse(kubeletStartedAt(record) ?? '')
   const isSince = started > Date.parse(createdAt) && started <= Date.parse(record.at ?? '')

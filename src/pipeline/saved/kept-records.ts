@@ -8,13 +8,13 @@ export interface KeptRecords {
   write(record: SnapshotRecord): Promise<void>
   close(): Promise<void>
   discard(): Promise<void>
-  /** Null: nowhere, or it failed. */
+  /** Path of the file; null: none requested, or writing failed. */
   keptAt(): string | null
-  /** Why there is none; empty: none requested. */
+  /** Why the file is missing; empty: it is not missing, or none was requested. */
   failure(): Delivery[]
 }
 
-/** @param writer null: nowhere */
+/** @param writer null: no file is written */
 export function keepRecords(writer: SnapshotWriter | null): KeptRecords {
   let failed: string | null = null
   const attempt = async (step: (writer: SnapshotWriter) => Promise<void>) => {

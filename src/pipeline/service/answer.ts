@@ -34,7 +34,7 @@ export function answerOf(
   }
 }
 
-/** A URL is signed by the reader: what the function signs ends with its credentials, within hours. */
+/** The command signs a URL as the reader: a URL signed by the function would expire with its credentials, within hours. */
 function openWith(deliveries: Delivery[], region: string | null): Pick<RunAnswer, 'open'> {
   const place = deliveries.find(({ channel, location }) => channel === 's3' && location !== null)
   if (place?.location == null) return {}
@@ -62,7 +62,7 @@ function summaryOf(report: AuditResult['report'], language: Language): RunSummar
 }
 
 /**
- * Why, for people; null: something was read, or nothing can be read. A cluster may have no nodes, and a Fargate node
+ * Why no node was read, for people; null: a node was read, or nothing can be read. A cluster may have no nodes, and a Fargate node
  * cannot be read.
  */
 export function nothingRead({
@@ -87,7 +87,7 @@ export function nothingRead({
   return `no node was read: ${what.join(', and ')}. The report names each with its reason, as that of ${first}`
 }
 
-/** Its settings and disks are unknown. Pods from the API server do not count as read. */
+/** Whether the node's settings and disks are unknown. Pods from the API server do not count as read. */
 const isSilent = ({
   coverage,
   prediction: { eviction, imageGC, filesystems },

@@ -36,7 +36,7 @@ export function grantedPolicy(policy: Policy, grants: PolicyGrants): GrantedPoli
 
 type Refuse = (entry: string, values: string[], parameter: string) => void
 
-/** Without any account left, the caller's own. Clusters keep the names that they have in the whole policy. */
+/** The allowed accounts; if none is left, the caller's own. Clusters keep the names that they have in the whole policy. */
 function grantedAccounts(
   { accounts, narrowedFrom = accounts }: Policy,
   { memberRoles }: PolicyGrants,
@@ -130,7 +130,7 @@ function grantedOutput(
   return null
 }
 
-/** Without any recipient left, the stack's own. `languages` adds no recipient. */
+/** The allowed report settings; if no recipient is left, the stack's own. `languages` adds no recipient. */
 function grantedReport(report: ReportPolicy, { mail }: PolicyGrants, refuse: Refuse): ReportPolicy {
   const allowed = new Set(mail)
   const isHost = (host: string) =>

@@ -51,7 +51,7 @@ export interface ServiceReport {
   /** Errors of the input, for the report. */
   inputErrors: string[]
   /**
-   * The last steps, and the answer.
+   * Does the last steps, and returns the answer.
    * @throws IncompleteRun if the report exists but a delivery failed, or nothing was read
    */
   end(result: AuditResult): Promise<RunAnswer>
@@ -184,7 +184,7 @@ async function markedDone(
 
 function failuresOf({ deliveries, ruleErrors }: AuditResult): string[] {
   const channels = deliveries.flatMap(delivery => {
-    // The run that holds the mail may have been killed: a retry finds it sent, or takes over.
+    // The delivery that is sending the mail might have been killed: a retry finds the mail sent, or takes over.
     const isHeldByAnother = 'state' in delivery && delivery.state === 'being-sent'
     return delivery.error === null && !isHeldByAnother
       ? []

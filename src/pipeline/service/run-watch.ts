@@ -17,13 +17,13 @@ export interface Audited extends Pick<RunAnswer, 'findings' | 'clusters' | 'notA
 }
 
 export interface RunWatch {
-  /** The id of the run is known. */
+  /** Called when the id of the run is known. */
   began(runId: string): void
-  /** The cluster of this invocation, if it has one. */
+  /** Called with the cluster of this invocation, if it has one. */
   isAbout(cluster: string): void
   /** A stage begins; the previous one ends. */
   enters(stage: Stage): void
-  /** The findings are known. Deliveries may still fail. */
+  /** Called when the findings are known. Deliveries can still fail. */
   audited(audited: Audited): void
   /** Time and memory of this invocation so far. */
   spent(): Spent

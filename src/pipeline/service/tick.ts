@@ -11,5 +11,5 @@ export function tickOf(text: string): Date | null {
   return time === null || Number.isNaN(time.getTime()) ? null : time
 }
 
-/** Without a scheduled time: the present minute, so that a retry within it has the same run id. */
+/** The minute of a run without a scheduled time: a retry in the same minute has the same run id. */
 export const minuteOf = (now: Date): Date => new Date(Math.floor(now.getTime() / 60_000) * 60_000)

@@ -16,7 +16,7 @@ export interface Readers {
 }
 
 export interface Ways {
-  /** First the audience's own language, even without recipients. @param owner null: the general audience */
+  /** Returns the audience's own language first, even without recipients. @param owner null: the general audience */
   to(owner: ReportOwner | null): Readers[]
   /** Why a recipient cannot be reached. The report contains it. */
   mistakes: string[]
@@ -75,7 +75,7 @@ export function waysOf(
 const ownLanguage = (report: ReportPolicy, owner: ReportOwner | null): LanguageId =>
   owner?.language ?? report.language
 
-/** Sends nothing; keeps what would be sent as files. */
+/** Sends nothing: mails are only kept as files. */
 export const unmailed = (report: ReportPolicy, owner: ReportOwner | null): Readers[] => [
   { language: ownLanguage(report, owner), channels: [] },
 ]

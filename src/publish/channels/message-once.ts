@@ -21,13 +21,13 @@ export interface OnceOptions {
 
 interface MessageWay {
   id: string
-  /** Name of its marker in the store. */
+  /** Name of the message's marker in the store. */
   markerName: string
   /** For people: `mail`, `message`. */
   noun: string
   /** The recipients, for people. */
   recipients: string
-  /** The time after which another delivery may take over. */
+  /** Milliseconds after which another delivery can take over. */
   leaseMs: number
   /** @returns the message's id, or empty. @throws Error with a message for people */
   send(mail: RenderedMail, attachments: MailAttachment[]): Promise<string>
@@ -70,7 +70,7 @@ export function messageOnce(
   }
 }
 
-/** The result, for people. */
+/** Describes the result, for people. */
 function textOf(outcome: SendOutcome, noun: string, recipients: string): string {
   if (outcome.state === 'being-sent')
     return `not sent: another delivery of this run is sending it, until ${outcome.until} at the latest`

@@ -15,16 +15,16 @@ import { messageOnce, type OnceOptions } from './message-once.ts'
 export interface SesOptions extends OnceOptions {
   from: string
   to: string[]
-  /** The owner, with a marker of its own. Absent: the mail about the whole fleet. */
+  /** The owner whose mail this is, with a separate marker. Absent: the mail about the whole fleet. */
   owner?: string
-  /** A further language, with a marker of its own. */
+  /** A further language; its mail has a separate marker. Absent: the first language. */
   language?: LanguageId
   /** Addresses to unsubscribe. */
   unsubscribe?: ReportPolicy['unsubscribe']
   /** Recipient of bounces; null or absent: the sender. */
   bouncesTo?: string | null
   region: string
-  /** Absent: the SDK's default chain. */
+  /** Absent: the SDK's default credential chain. */
   credentials?: CredentialSource
 }
 
@@ -45,7 +45,7 @@ export function ses({
   const more = to.length - namedRecipients
   const way = {
     id: ['ses', owner, language].filter(Boolean).join(' '),
-    // Owner names have no dot.
+    // Owner names have no dot, so the dot before the language is unambiguous.
     markerName: `mail${owner === undefined ? '' : `-${owner}`}${language === undefined ? '' : `.${language}`}.json`,
     noun: 'mail',
     recipients: `${to.slice(0, namedRecipients).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
@@ -78,7 +78,7 @@ export function ses({
         const { suppressed } = await suppression()
         return suppressed.length === 0 ? null : suppressedText(suppressed, region)
       } catch {
-        // The run was stopped: the sender reports it.
+        // The run was stopped: `send` reports this.
         return null
       }
     },
@@ -114,7 +114,7 @@ function suppressedText(suppressed: Suppression['suppressed'], region: string): 
   )
 }
 
-/** RFC 2369 and RFC 8058. */
+/** Returns the headers of RFC 2369 and RFC 8058. */
 function unsubscribeHeaders(
   { url, mailto, oneClick }: ReportPolicy['unsubscribe'],
   owner: string | undefined,

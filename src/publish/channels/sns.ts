@@ -2,7 +2,7 @@
 import type { MailChannel } from '#publish/channel.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
-/** Longer than all attempts of the client together. */
+/** Milliseconds; longer than all attempts of the client together. */
 const leaseMs = 60_000
 
 export function sns({ topicArn, ...once }: OnceOptions & { topicArn: string }): MailChannel {

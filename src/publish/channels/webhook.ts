@@ -9,7 +9,7 @@ import type { MailChannel } from '#publish/channel.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
 export interface WebhookOptions extends OnceOptions {
-  /** https. */
+  /** An https URL. */
   url: string
   /** Allowed hosts; `*` matches any characters. */
   allowedHosts: string[]

@@ -1,4 +1,4 @@
-/** A person's word for one plan: it names the digest, so what was read is what runs. */
+/** A person's approval of one plan, by its digest: a run does what the person read. */
 import { OperatorError } from '#model/operator-error.ts'
 import {
   type Approval,
@@ -17,20 +17,20 @@ import { byPolicy, whyNotByPolicy } from './auto-approve.ts'
 export interface ApprovalRequest {
   digest: string
   by: string
-  /** Verified, as the key of approvals names it. */
+  /** Verified identity of the approver, as the key that seals approvals reports it. */
   identity: string
-  /** RFC 3339, both. */
+  /** `at` and `until`: RFC 3339. */
   at: string
   until: string
   options: ApprovalOptions
 }
 
-/** An approval may not outlive the snapshot: nodes come and go. */
+/** Maximum duration of an approval: nodes are added and removed after the snapshot. */
 export const longestMs = 7 * 24 * 3_600_000
-/** How far the clock of the approver may be ahead. */
+/** Maximum time by which the approver's clock may be ahead. */
 const skewMs = 5 * 60_000
 
-/** @throws OperatorError if it is another plan, or may not be approved in this way */
+/** @throws OperatorError if the digest is another plan's, or the approval is not allowed */
 export function approve(plan: Plan, request: ApprovalRequest): Approval {
   const { digest, by, identity, at, until, options } = request
   if (by.trim() === '')
@@ -58,13 +58,13 @@ export function approve(plan: Plan, request: ApprovalRequest): Approval {
   return approval
 }
 
-/** No line break, no escape, nothing that turns a line around. */
+/** Without line breaks, control characters and characters that change the text direction. */
 export const isPlainName = (by: string): boolean => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(by)
 
 /**
  * @param now RFC 3339
- * @param auto what the policy approves by itself now: where it approved the plan, it has to do so still
- * @throws OperatorError when it does not let this plan run now
+ * @param auto the policy's automatic approval now; a plan that the policy approved still needs it
+ * @throws OperatorError if the approval does not let this plan run now
  */
 export function checkApproval(
   plan: Plan,
@@ -106,20 +106,20 @@ export interface PresentNode {
   cluster: string
   node: string
   instanceId: string
-  /** Of the step's path; hex or `absent`. Null: it was not read. */
+  /** SHA-256 of the file at the step's path: hex or `absent`; null: the file was not read. */
   sha256: string | null
-  /** Why it was not, where that is known. */
+  /** Why `sha256` was not read, if the reason is known. */
   unread?: string | null
   /** RFC 3339; null: unknown. */
   kubeletStartedAt: string | null
-  /** Why its step is not what would be planned for it now; null: it is, or the node has the new content already. */
+  /** Why the step is not what a plan would write now; null: it is, or the node already has the new content. */
   objection: string | null
 }
 
-/** The start is reckoned from the node's clock at each reading. */
+/** Tolerance for kubelet start times: each reading computes them from the node's clock. */
 const startedApartMs = 5000
 
-/** The steps whose nodes are no longer those that were planned. One that already has the new content has not changed: its step is done. */
+/** Steps whose nodes changed since the plan. A node that already has the new content does not count: its step is done. */
 export function changedSince(
   { steps }: Pick<Plan, 'steps'>,
   present: readonly PresentNode[],

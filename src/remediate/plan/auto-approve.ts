@@ -1,4 +1,4 @@
-/** What the policy approves by itself: named fields, in named clusters, and never what acts at once. How many nodes a day is counted when they are begun. */
+/** What the policy approves by itself: named fields in named clusters, but no eviction at once. `begun-today.ts` limits the number of nodes per day. */
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import { matchesCluster } from '#model/cluster-name.ts'
 import {
@@ -13,18 +13,18 @@ import { isOpen, windowText } from '#remediate/run/window.ts'
 import { whyUntrue } from './step-truth.ts'
 import { writtenBy } from './written-fields.ts'
 
-/** Who approves where the policy does; no person may call themselves so. */
+/** The approver's name if the policy approves; a person must not use this name. */
 export const byPolicy = 'policy'
 
 export type AutoApproved = { approval: Approval } | { why: string }
 
 const holdsMs = 24 * 3_600_000
-/** Methods whose whole content is what its cohort's fields say. */
+/** Methods whose whole content follows from the fields of the cohort. */
 const kubeletMethods: readonly PlanMethod[] = ['kubelet-file', 'nodeadm', 'drop-in', 'bottlerocket']
 
 /**
- * All of the plan or nothing of it. Of a `kubelet-file` the whole file is there, so a plan has to be one that this process has made itself.
- * @param auto null: it approves nothing
+ * Approves the whole plan or nothing. A `kubelet-file` step contains a whole file, so the plan must be one that this process has made itself.
+ * @param auto null: the policy approves nothing
  * @param identity who approved the policy
  */
 export function autoApprove(
@@ -48,7 +48,7 @@ export function autoApprove(
   }
 }
 
-/** For people; null: the policy approves it now. */
+/** The reason for people; null: the policy approves the plan now. */
 export const whyNotByPolicy = (plan: Plan, auto: AutoApproval | null, now: Date): string | null =>
   auto === null
     ? 'the policy approves nothing by itself (remediation.auto)'
@@ -86,7 +86,7 @@ function whyNot(
   return null
 }
 
-/** Where a step is not what its cohort says; null: nowhere. */
+/** Why a step differs from its cohort, for people; null: no step differs. */
 function untrueOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): string | null {
   const byId = new Map(cohorts.map(cohort => [cohort.id, cohort]))
   for (const step of steps) {
@@ -96,7 +96,7 @@ function untrueOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): string |
   return null
 }
 
-/** What its cohorts say, its steps promise and its pieces write: none alone could hide a field. Of a whole file only a plan made here is believed. */
+/** Fields that cohorts name, steps expect or partial contents write, so no field stays hidden. Fields of whole files are not counted: see `autoApprove`. */
 function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): Set<string> {
   const used = new Set(steps.map(({ cohort }) => cohort))
   const said = cohorts.filter(({ id }) => used.has(id)).map(({ fields }) => Object.keys(fields))

@@ -7,9 +7,9 @@ import type { ClusterRecord, ObjectsRecord } from '#model/record.ts'
 import { isActive, isReady, podName } from '#remediate/pods.ts'
 import { type Budget, budgetOf } from '#remediate/run/budget.ts'
 
-/** Of one node. */
+/** Effect on the pods of one node. */
 export interface NodeBlast {
-  /** Null: not read, and the four below say nothing. */
+  /** Null: the pods were not read, and the next four fields have no meaning. */
   pods: number | null
   notReadyPods: number
   singletons: string[]
@@ -20,11 +20,11 @@ export interface NodeBlast {
 
 export const budgetResource = 'poddisruptionbudgets.policy'
 
-/** Of one node, under one PodDisruptionBudget. */
+/** Pods of one node under one PodDisruptionBudget. */
 export interface Disruption {
-  /** How many of its pods turn NotReady. */
+  /** Number of pods on this node that turn NotReady. */
   pods: number
-  /** How many may, on all nodes together. */
+  /** Number of pods that may be disrupted, on all nodes together. */
   allowed: number
 }
 
@@ -43,7 +43,7 @@ export class FleetPods {
     }
   }
 
-  /** The list is incomplete: it names some budgets, and others may be missing. */
+  /** Notes that the list of budgets is incomplete: some budgets may be missing. */
   takeCluster({ cluster, errors }: ClusterRecord): void {
     if (errors?.some(({ what }) => what === budgetResource)) this.#withCutBudgets.add(cluster)
   }
@@ -59,7 +59,7 @@ export class FleetPods {
     }
   }
 
-  /** @param isStatusKept whether containers that are ready and started stay so */
+  /** @param isStatusKept whether ready and started containers stay ready and started */
   blastOf(record: NodeInput, isStatusKept: boolean): NodeBlast {
     const { cluster, pods, node, runtime } = record
     const images = Array.isArray(runtime?.images) ? runtime.images : (node.status?.images ?? [])
@@ -89,7 +89,7 @@ export class FleetPods {
     }
   }
 
-  /** By budget, as `namespace/name`: what the restart of its kubelet does to it. */
+  /** Effect of a restart of this node's kubelet, by budget (`namespace/name`). */
   disruptionsOf({ cluster, pods }: NodeInput): Map<string, Disruption> {
     const found = new Map<string, Disruption>()
     for (const pod of (pods ?? []).filter(isFlipping))
@@ -104,7 +104,7 @@ export class FleetPods {
     )
   }
 
-  /** By `namespace/name`. */
+  /** Budgets that cover the pod; their names are `namespace/name`. */
   #budgetsOf(cluster: string, { metadata }: KubernetesPod): Pick<Budget, 'name' | 'allowed'>[] {
     const namespace = metadata?.namespace ?? ''
     const found = this.#budgets.get(`${cluster}/${namespace}`) ?? []
@@ -132,7 +132,7 @@ function startedContainers({ spec, status }: KubernetesPod): string[] {
   )
 }
 
-/** A DaemonSet's pod has no other in its place anyway, and a static one no owner that counts. */
+/** Null for DaemonSet pods, which nothing replaces, and static pods, whose owner is the Node. */
 function ownerOf(cluster: string, { metadata }: KubernetesPod): string | null {
   const owner = (metadata?.ownerReferences ?? []).find(({ controller }) => controller)
   if (owner?.uid === undefined || owner.kind === 'DaemonSet' || owner.kind === 'Node') return null
@@ -141,7 +141,7 @@ function ownerOf(cluster: string, { metadata }: KubernetesPod): string | null {
 
 const sampled = 20
 
-/** Where no kubelet starts anew. */
+/** For changes that restart no kubelet. */
 export const withoutRestart: Blast = {
   pods: 0,
   notReadyPods: 0,
@@ -153,16 +153,16 @@ export const withoutRestart: Blast = {
   text: 'Nothing restarts, and no pod notices.',
 }
 
-/** How the kubelets of a cohort start anew. */
+/** How the kubelets of a cohort restart. */
 export interface CohortStart {
   features: KubeletFeatures
-  /** Containers that are ready stay so. */
+  /** Ready containers stay ready. */
   isStatusKept: boolean
-  /** There, and back again. */
+  /** 2: one restart for the change, and one when the run puts the old settings back. */
   restarts: 1 | 2
 }
 
-/** Of a cohort. */
+/** Sums the effect over the nodes of a cohort. */
 export function blastOfCohort(nodes: readonly NodeBlast[], start: CohortStart): Blast {
   const sum = (count: (node: NodeBlast) => number) =>
     nodes.reduce((total, node) => total + count(node), 0)

@@ -1,8 +1,8 @@
-/** One text for equal documents, so that a hash of it names what they say. */
+/** One text for equal documents, so that equal content has an equal hash. */
 import { createHash } from 'node:crypto'
 import { isRawObject } from '#model/record.ts'
 
-/** Keys sorted by UTF-16 units at any depth; what is undefined is left out. */
+/** Keys are sorted by UTF-16 units at every depth; undefined values are left out. */
 export function canonicalJson(value: unknown, indent?: number): string {
   return JSON.stringify(sorted(value), null, indent)
 }

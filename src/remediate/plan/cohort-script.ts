@@ -1,4 +1,4 @@
-/** One cohort of a plan as a shell script that a person reads, and runs on its nodes by their own means: where there is no SSM. */
+/** One cohort of a plan as a shell script. If there is no SSM, a person reads the script and runs it on the nodes by other means. */
 import { OperatorError } from '#model/operator-error.ts'
 import {
   actsAtOnce,
@@ -17,7 +17,7 @@ export interface CohortScript {
   body: string
 }
 
-/** Which document does it, by method: the very scripts that SSM would carry. */
+/** The document of each method. The script contains the same scripts that SSM would send. */
 const documentOf: Readonly<Record<PlanMethod, string>> = {
   'kubelet-file': 'Highwater-ApplyKubeletConfig',
   nodeadm: 'Highwater-ApplyKubeletConfig',
@@ -30,7 +30,7 @@ const documentOf: Readonly<Record<PlanMethod, string>> = {
 const swapped = 'the new one is written beside it, flushed, and given its name in one step'
 const watched =
   'the kubelet is started anew and watched, and started again with what was there where that is not well'
-/** What is done to a node, by method, for people. */
+/** What each method does to a node, for people. */
 const waysOf: Readonly<Record<PlanMethod, string>> = {
   'kubelet-file': `${swapped}; ${watched}`,
   nodeadm: `${swapped}; nodeadm makes the kubelet's files of it; ${watched}`,
@@ -42,14 +42,14 @@ const waysOf: Readonly<Record<PlanMethod, string>> = {
     'where it is missing it is pulled by crictl from its source and given this name, then pinned by a label of containerd; nothing is started anew',
 }
 
-/** For the way there and the way back together. */
+/** Time limit in seconds for the change and its rollback together. */
 const applySeconds = 300
 const widest = 118
 
 /**
  * One script for each cohort that has a step; equal plans give equal bytes.
  * @param readFile a file of `scripts/` by its name
- * @throws OperatorError when a name of the plan is none that a node or a cohort can have, or something has to be put back later
+ * @throws OperatorError if a name cannot be that of a node or cohort, or a change has to be put back later
  */
 export function cohortScripts(plan: Plan, readFile: (file: string) => string): CohortScript[] {
   const strange = plan.steps.find(
@@ -190,7 +190,7 @@ const contentLines = (content: string): string[] =>
           .replace(/(.{76})(?=.)/g, '$1\n')}\n`,
       )
 
-/** What a person has to know before it runs, each a paragraph. */
+/** The paragraphs that a person has to read before running the script. */
 function headOf(plan: Plan, cohort: PlanCohort, steps: readonly PlanStep[]): string[] {
   const acting = steps.filter(actsAtOnce).length
   const fields = Object.entries(cohort.fields).map(
@@ -222,7 +222,7 @@ function headOf(plan: Plan, cohort: PlanCohort, steps: readonly PlanStep[]): str
   ]
 }
 
-/** Nothing in it ends the line that it stands in, or is obeyed by a terminal. */
+/** Comment lines of a paragraph. No character can end a line early or control a terminal. */
 function comment(paragraph: string): string[] {
   const lines = ['']
   for (const word of paragraph.replace(/[^\x20-\x7e]+/g, ' ').split(' ')) {

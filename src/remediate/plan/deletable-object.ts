@@ -10,7 +10,7 @@ const part = <Shape extends z.ZodRawShape>(shape: Shape) => {
   return object.catch(() => object.parse({}))
 }
 
-/** A list without the items that are no objects. */
+/** A list; items that are not objects are dropped. */
 const list = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z
     .array(z.object(shape).nullable().catch(null))
@@ -26,7 +26,7 @@ const schema = z.object({
     uid: text,
     resourceVersion: text,
     creationTimestamp: text,
-    /** Anything here means that deletion is pending. */
+    /** Any value means that deletion is pending. */
     deletionTimestamp: z.unknown().optional(),
     finalizers: z.array(z.unknown()).catch([]),
     ownerReferences: list({ kind: text }),
@@ -53,6 +53,5 @@ export type DeletableObject = z.infer<typeof schema>
 
 export const deletableObject = (object: RawObject): DeletableObject => schema.parse(object)
 
-/** Whether a text is a time. */
 export const isTime = (value: string | undefined): value is string =>
   value !== undefined && value.length < 40 && !Number.isNaN(Date.parse(value))

@@ -1,35 +1,35 @@
 /**
- * Which objects of a cluster a plan may delete: ended objects without a controller that collects them and without references. Checked when the plan is
- * made and, of the object as it then is, once more before it is deleted.
+ * Which objects of a cluster a plan may delete: ended objects that no controller collects and that nothing refers to. Each object is checked when the
+ * plan is made, and again just before it is deleted.
  */
 import { type DeletionKind, deletionKinds, type PlannedDeletion } from '#model/plan.ts'
 import type { DeletionPolicy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
 import { type DeletableObject, deletableObject, isTime } from './deletable-object.ts'
 
-/** More go with the next plan: a person reads them. */
+/** Maximum deletions in one plan, because a person reads them. The next plan contains the rest. */
 export const mostDeletions = 2000
 
 interface Deletable {
   /** `plural` or `plural.group`. */
   resource: string
   isNamespaced: boolean
-  /** As kubectl deletes it; null: it has nothing that depends on it. */
+  /** Propagation policy, as kubectl sets it; null: the object has no dependents. */
   propagationPolicy: 'Background' | null
-  /** Finalizers that do not speak against it: a controller takes them away by itself. None is ever taken away by force. */
+  /** Finalizers that do not block: a controller removes them by itself. highwater never removes a finalizer by force. */
   finalizers: readonly string[]
-  /** Since when it could go, and why; null: it may not. */
+  /** Since when the object could be deleted, and why; null: it must not be deleted. */
   ended(object: DeletableObject): { since: string; why: string } | null
 }
 
-/** By the word of the policy. */
+/** By the policy's name of the kind. */
 export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
   nodeLeases: {
     resource: 'leases.coordination.k8s.io',
     isNamespaced: true,
     propagationPolicy: null,
     finalizers: [],
-    // Another check finds whether its node is gone. An object with an owner is collected with the owner.
+    // Another check finds whether the Lease's node is gone. An owned Lease is collected with its owner.
     ended({ metadata, spec }) {
       if (metadata.namespace !== 'kube-node-lease' || metadata.ownerReferences.length > 0)
         return null
@@ -62,7 +62,7 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     isNamespaced: true,
     propagationPolicy: 'Background',
     finalizers: [],
-    // With a time to live, or a controller that keeps a history, another one decides.
+    // A time to live, or a controller that keeps a history, decides when the Job is deleted.
     ended({ metadata, spec, status }) {
       if (metadata.ownerReferences.length > 0 || spec.ttlSecondsAfterFinished !== undefined)
         return null
@@ -83,7 +83,7 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     isNamespaced: false,
     propagationPolicy: null,
     finalizers: ['kubernetes.io/pv-protection'],
-    // Upstream: api/core/v1 PersistentVolumeStatus lastPhaseTransitionTime; without it the time is unknown.
+    // Upstream: api/core/v1 PersistentVolumeStatus lastPhaseTransitionTime; if absent, the time is unknown.
     ended({ spec, status }) {
       if (status.phase !== 'Released' || spec.persistentVolumeReclaimPolicy !== 'Retain')
         return null
@@ -113,7 +113,7 @@ function endOfPod(status: DeletableObject['status']): string | null {
   return times.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null
 }
 
-/** Null: it stays. @param nowMs of the clock that its times were written by, as nearly as is known */
+/** Null: the object stays. @param nowMs of the clock that wrote the object's times, as nearly as is known */
 export function deletable(
   kind: DeletionKind,
   raw: RawObject,
@@ -140,13 +140,13 @@ export function deletable(
   }
 }
 
-/** As it may stand in a path, too. */
+/** A name that is safe in a URL path, too. */
 const isName = (value: string | undefined): value is string =>
   value !== undefined &&
   /^[a-zA-Z0-9]([\w.:-]{0,251}[a-zA-Z0-9])?$/.test(value) &&
   !value.includes('..')
 
-/** Of the object itself. All of these are served as v1 by every minor from 1.24 on. */
+/** API path of the object. Every minor from 1.24 on serves all of these resources as v1. */
 export function objectPath({
   resource,
   namespace,
@@ -158,7 +158,7 @@ export function objectPath({
   return `${root}${place}/${plural}/${encodeURIComponent(name)}`
 }
 
-/** What deleting them takes: to look once more, and to delete. */
+/** Permissions that the deletions need: to read each object once more, and to delete it. */
 export function deletionRights(policy: DeletionPolicy): string[] {
   const resources = deletionKinds
     .filter(kind => policy[kind] !== undefined)

@@ -1,4 +1,4 @@
-/** A plan and an approval as files: written in one way only, and read back with every part checked, since a step runs as root. */
+/** A plan and an approval as files: written in one form only. Every part is checked when a file is read, because a step runs as root. */
 import type * as z from 'zod'
 import type { MacKey } from '#clients/mac-key.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -22,10 +22,10 @@ export const planText = (plan: Plan): string => `${canonicalJson(withSharedSetti
 export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
 
 /**
- * The digest excludes accidental changes, and nothing more: an attacker recomputes it. So each step has to be what its
- * cohort says.
- * @param from its name, for the messages
- * @throws OperatorError when it is no plan, or not as it was made
+ * The digest detects accidental changes only, because an attacker can compute it anew. So each step must match its
+ * cohort.
+ * @param from the file's name, for the messages
+ * @throws OperatorError if the text is no plan, or was changed since it was made
  */
 export function parsePlan(written: string, from: string): Plan {
   const plan = parseBegunPlan(written, from)
@@ -42,7 +42,7 @@ export function parsePlan(written: string, from: string): Plan {
   return plan
 }
 
-/** Of a run that was begun: whatever it has written, it has to be possible to take it back. @throws OperatorError likewise */
+/** For a run that has begun: whatever the run wrote, its rollback must stay possible. @throws OperatorError likewise */
 export function parseBegunPlan(written: string, from: string): Plan {
   const plan = withOwnSettings(parsed(planForm, written, from, planSchema))
   const digest = digestOf(plan)
@@ -73,14 +73,14 @@ export const parseApproval = (written: string, from: string): Approval =>
 const sealName = ({ plan }: Approval): string => `approval of plan ${plan}`
 
 /**
- * As it is kept: wherever it lies, since it names its plan.
- * @param key of approvals; of the policy's own that of runs, since the identity that changes nodes cannot approve as a person
+ * The sealed text of an approval. It is valid wherever it lies, because it names its plan.
+ * @param key of approvals; for an approval by policy, the key of runs, since the identity that changes nodes cannot approve as a person
  * @throws what the key throws
  */
 export const sealedApproval = (approval: Approval, key: MacKey): Promise<string> =>
   sealedText(approvalText(approval), sealName(approval), key)
 
-/** @throws Unsealed, or OperatorError when it is none */
+/** @throws Unsealed, or OperatorError if the text is no approval */
 export async function openedApproval(
   written: string,
   from: string,

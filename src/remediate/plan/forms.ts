@@ -1,4 +1,4 @@
-/** What a plan and an approval look like as files, part by part. */
+/** The file forms of a plan and an approval, part by part. */
 import * as z from 'zod'
 import { isPlace } from '#facts/eks/kubelet-places.ts'
 import { digestIn } from '#model/image-reference.ts'
@@ -75,7 +75,7 @@ const cohort = z.strictObject({
       snippet: text,
     }),
   ),
-  /** Shared by all steps of the cohort; only in the file. */
+  /** Settings that all steps of the cohort share; only in the file. */
   others: digests.optional(),
   blast: z.strictObject({
     pods: count,

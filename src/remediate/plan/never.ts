@@ -1,8 +1,8 @@
-/** Nodes that no plan writes to. What helps them is the durable text alone. */
+/** Nodes that no plan writes to. Only the durable fix, a text for people, helps these nodes. */
 import { hybridInstanceForm } from '#facts/eks/kubelet-places.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 
-/** Null: a plan may change it. */
+/** Why a plan must not change the node; null: a plan may change it. */
 export function whyNever({ owner, operatingSystem, amiFamily, name }: NodeIdentity): string | null {
   if (owner === 'fargate') return 'Fargate: AWS runs this kubelet, and nothing of it can be set'
   if (owner === 'auto-mode')
@@ -16,6 +16,6 @@ export function whyNever({ owner, operatingSystem, amiFamily, name }: NodeIdenti
   return null
 }
 
-/** By which SSM knows the node; null: it does not. */
+/** The id by which SSM knows the node; null: SSM does not know the node. */
 export const instanceIdOf = ({ owner, name, instanceId }: NodeIdentity): string | null =>
   owner === 'hybrid' && hybridInstanceForm.test(name) ? name : instanceId

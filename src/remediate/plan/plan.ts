@@ -1,4 +1,4 @@
-/** Nodes with what would be written to them → one plan: cohorts, steps, waves, a digest. Equal input gives equal bytes, whatever the order it comes in. */
+/** Makes one plan from nodes and their changes: cohorts, steps, waves, a digest. Equal input gives equal bytes, in whatever order the nodes come. */
 
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { DurableFix } from '#model/finding.ts'
@@ -26,7 +26,7 @@ import { canonicalJson, sha256 } from './canonical.ts'
 import { effectOf } from './effect.ts'
 import { type Candidate, wavesOf } from './waves.ts'
 
-/** What makes nodes one cohort. */
+/** Nodes with equal values in these fields form one cohort. */
 export type CohortKey = Pick<
   PlanCohort,
   'cluster' | 'group' | 'amiFamily' | 'kubeletVersion' | 'fields' | 'file' | 'image'
@@ -39,7 +39,7 @@ export interface CohortFacts {
   isStatusKept: boolean
 }
 
-/** What the step leaves alone. */
+/** Settings that the step does not change. */
 export type OtherSettings = Pick<PlanStep, 'others' | 'othersOn'>
 
 export interface PlannedNode {
@@ -52,10 +52,10 @@ export interface PlannedNode {
   before: NodeState
   after: NodeState
   until?: StepEnd
-  /** Null: nothing restarts. */
+  /** Null: the step restarts nothing. */
   blast: NodeBlast | null
   pulls: Pulls[]
-  /** What else is to be said of it, alike for all nodes of a cohort. */
+  /** A remark about the step for people, the same for all nodes of a cohort. */
   says?: string
   isReady: boolean
   hasPressure: boolean
@@ -68,7 +68,7 @@ export type NodeOutcome =
 interface NodeCohort {
   key: CohortKey
   findings: Set<string>
-  /** The first by name, whose facts count: plans must not depend on the order of a snapshot. */
+  /** The first node by name. Its facts count: a plan must not depend on a snapshot's order. */
   first: { node: string; facts: CohortFacts }
   nodes: number
   planned: PlannedNode[]
@@ -76,7 +76,7 @@ interface NodeCohort {
 
 export type PlanHead = PlannedSnapshot
 
-/** A plan with nothing in it but this, under its digest. */
+/** A plan that contains only these deletions, with its digest. */
 export function planOfDeletions(
   { takenAt, account, region }: PlanHead,
   deletions: PlannedDeletion[],
@@ -108,7 +108,7 @@ export class PlanBuilder {
     this.#unchanged++
   }
 
-  /** What another plan does of a node that this one changes already. */
+  /** Notes a change that needs another plan, because this plan already changes the node. */
   takeLater(cluster: string, node: string, why: string): void {
     this.#later.push({ cluster, node, why })
   }
@@ -117,7 +117,7 @@ export class PlanBuilder {
     this.#manual.push(...changes)
   }
 
-  /** @param findings ids of the findings that request it */
+  /** @param findings ids of the findings that request the change */
   take(
     node: string,
     key: CohortKey,
@@ -149,7 +149,7 @@ export class PlanBuilder {
     this.#candidates.push(candidateOf(`${cluster}/${node}`, id, planned))
   }
 
-  /** @param wavePercents of a cohort, after its first node */
+  /** @param wavePercents shares of a cohort, after its first node */
   close({ modes = {}, ...snapshot }: PlanHead, wavePercents: readonly number[]): Plan {
     const cohorts = [...this.#cohorts]
       .map(([id, cohort]) => cohortOf(id, cohort))
@@ -176,7 +176,7 @@ export class PlanBuilder {
   }
 }
 
-/** Of all that a plan says but its id and the digest itself. */
+/** Digest of everything in a plan but its id and the digest itself. */
 export function digestOf(plan: Omit<Plan, 'id' | 'digest'>): string {
   const { id: _id, digest: _digest, ...body } = plan as Plan
   return sha256(canonicalJson(body))

@@ -1,4 +1,4 @@
-/** The approval of one text of `highwater.yaml`: who may write that file alone opens no window and approves no plan by it. */
+/** The approval of one text of `highwater.yaml`: write access to that file alone opens no window and approves no plan. */
 import * as z from 'zod'
 import type { MacKey } from '#clients/mac-key.ts'
 import type { Store } from '#clients/store.ts'
@@ -17,7 +17,7 @@ const form = z.strictObject({
   /** SHA-256 of the file. */
   policy: z.string().regex(/^[a-f0-9]{64}$/),
   by: name,
-  /** As STS or the machine names who approves. */
+  /** The approver's identity, as reported by STS or the machine. */
   identity: name,
   at: z.iso.datetime(),
   until: z.iso.datetime(),
@@ -27,7 +27,7 @@ export type PolicyApproval = z.infer<typeof form>
 const keyOf = (digest: string): string => `remediation/approvals/policy-${digest}.json`
 const sealName = (digest: string): string => `approval of policy ${digest}`
 
-/** @throws OperatorError when it would hold for too long, or has ended */
+/** @throws OperatorError if the approval would last too long, or has ended */
 export function approvePolicy(
   text: string,
   { by, identity, at, until }: Pick<PolicyApproval, 'by' | 'identity' | 'at' | 'until'>,
@@ -42,7 +42,7 @@ export function approvePolicy(
   return { schema: policyApprovalSchema, policy: sha256(text), by, identity, at, until }
 }
 
-/** @returns where it lies, for people */
+/** @returns where the approval lies, for people */
 export async function keepPolicyApproval(
   store: Store,
   approval: PolicyApproval,
@@ -55,7 +55,7 @@ export async function keepPolicyApproval(
 }
 
 /**
- * @param text of the policy; null: there is none
+ * @param text the policy's text; null: there is no policy
  * @throws Unsealed when no approver has approved that text, or the approval has ended
  */
 export async function keptPolicyApproval(

@@ -1,20 +1,20 @@
-/** Images pruned by the kubelet itself: thresholds lowered for a while. The kubelet itself deletes, so images that are in use or pinned stay. */
+/** The kubelet itself prunes images while a plan lowers its thresholds for a limited time. Images that are in use or pinned stay. */
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { PlanStep } from '#model/plan.ts'
 import type { RawObject } from '#model/record.ts'
 
-/** No plan leaves lowered thresholds in force for longer. */
+/** Maximum time for which a plan keeps lowered thresholds in force. */
 export const longestPruneMs = 60 * 60_000
 
-/** Image GC begins at one percent above, so it goes on in each round until the disk, and not its own sum of image sizes, is down to it. */
+/** The high threshold is one percent higher, so rounds repeat until the disk itself, not image GC's sum of image sizes, is down to `toPercent`. */
 export const pruningFields = (toPercent: number): RawObject => ({
   imageGCHighThresholdPercent: toPercent + 1,
   imageGCLowThresholdPercent: toPercent,
 })
 
 /**
- * How long is waited: until the youngest image may go, which is counted anew from the restart, and for two rounds more, since each deletes by sizes that
- * need not be those on the disk.
+ * How long the run waits: until the youngest image reaches the minimum age, counted anew from the restart, and for two more rounds. Each round deletes by
+ * image sizes, which might differ from the sizes on the disk.
  */
 export const pruningMs = (minimumAgeMs: number): number =>
   (Math.ceil(minimumAgeMs / imageGcPeriodMs) + 2) * imageGcPeriodMs
@@ -22,9 +22,9 @@ export const pruningMs = (minimumAgeMs: number): number =>
 export type PruneState = { state: 'pruned' | 'waiting' | 'time-over'; why: string }
 
 /**
- * Whether the old file is to be put back now: it is in every case but `waiting`.
+ * Whether to put the old file back now: yes in every state but `waiting`.
  *
- * @param usedPercent of the image filesystem as it was just read, counted as image GC does; null: it was not read
+ * @param usedPercent of the image filesystem, just read and counted as image GC does; null: it was not read
  * @param startedAt RFC 3339: when the kubelet started with the change
  */
 export function isPruned(
@@ -45,7 +45,7 @@ export function isPruned(
       ? 'of the image filesystem nothing was read'
       : `the image filesystem is at ${usedPercent} %`
   const passedMs = now.getTime() - Date.parse(startedAt)
-  // A clock that was set back must not leave them lowered for ever; nor a time that cannot be read.
+  // Neither a clock that was set back nor an unreadable time keeps the thresholds lowered for ever.
   if (!(passedMs >= -atMostMs && passedMs < atMostMs))
     return {
       state: 'time-over',

@@ -1,12 +1,12 @@
 /**
- * How a plan's file stays small: fields of `others` that all steps of a cohort share are in the file once, at the cohort. Only the file has
+ * How a plan's file stays small: fields of `others` that all steps of a cohort share are written once, at the cohort. Only the file has
  * this form. The digest covers the whole steps.
  */
 import type { Plan, PlanCohort, PlanStep } from '#model/plan.ts'
 
 type RunningSettings = Record<string, string>
 
-/** A plan as its file has it. */
+/** The form of a plan in its file. */
 export interface WrittenPlan extends Omit<Plan, 'cohorts'> {
   cohorts: (PlanCohort & { others?: RunningSettings | undefined })[]
 }

@@ -1,4 +1,4 @@
-/** Whether a step writes what its cohort says and nothing that a plan never writes, as far as the plan alone shows it; the node checks whole files. */
+/** Whether a step writes what its cohort says, and nothing that a plan never writes. Only the plan is checked here; the node checks whole files. */
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import { type PlanCohort, type PlanMethod, type PlanStep, restartsKubelet } from '#model/plan.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
@@ -9,7 +9,7 @@ import { unwritten, writtenBy } from './written-fields.ts'
 
 type PlannedCohort = Pick<PlanCohort, 'cluster' | 'fields' | 'file' | 'image'>
 
-/** For people, of the node; null: it is true. @param cohort undefined: the plan has none of that id */
+/** The reason, for people; null: the step is true. @param cohort undefined: the plan has no cohort of that id */
 export function whyUntrue(step: PlanStep, cohort: PlannedCohort | undefined): string | null {
   if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`
   if (cohort.cluster !== step.cluster)
@@ -63,7 +63,7 @@ function whyOtherFields(step: PlanStep, fields: PlanCohort['fields']): string | 
   const missing = unwritten(fields, written)
   if (missing !== null)
     return `what it would write to ${step.path} does not say ${missing} as its cohort does`
-  // A piece of ours may hold the fields of earlier plans, and none that a plan never writes.
+  // highwater's own file may hold fields of earlier plans, but none that a plan never writes.
   const foreign = written.isWhole
     ? undefined
     : Object.keys(written.fields).find(field => !isPlannable(field))
@@ -75,7 +75,7 @@ function whyOtherFields(step: PlanStep, fields: PlanCohort['fields']): string | 
     : `it promises ${promised.field}, of which its cohort says nothing`
 }
 
-/** What the defaults add to the map comes with the word that adds them. */
+/** `mergeDefaultEvictionSettings` adds defaults to evictionHard, so it covers that field, too. */
 function isOf(path: string, names: readonly string[]): boolean {
   const [field = path] = path.split('.')
   return (

@@ -1,4 +1,4 @@
-/** Plans and approvals in a store, by digest: what a person approved on one machine is what another one applies. */
+/** Plans and approvals in a store, by digest: one machine applies exactly the plan that a person approved on another machine. */
 import type { MacKey } from '#clients/mac-key.ts'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -10,14 +10,14 @@ import { openedApproval, parsePlan, planText, sealedApproval } from './file.ts'
 const planKey = (digest: string): string => `remediation/plans/${digest}.json`
 const approvalKey = (digest: string): string => `remediation/approvals/${digest}.json`
 
-/** The same plan twice is one file. @returns where it lies, for people */
+/** Equal plans are one file. @returns where the plan lies, for people */
 export async function keepPlan(store: Store, plan: Plan): Promise<string> {
   const key = planKey(plan.digest)
   await store.create(key, planText(plan), 'application/json')
   return `${store.location}/${key}`
 }
 
-/** @throws OperatorError when it is not there, or not as it was made */
+/** @throws OperatorError if the plan is missing, or was changed since it was made */
 export async function keptPlan(store: Store, digest: string): Promise<Plan> {
   const place = `${store.location}/${planKey(digest)}`
   const plan = await parsePlanAt(store, planKey(digest))
@@ -32,16 +32,16 @@ export async function keptPlan(store: Store, digest: string): Promise<Plan> {
   return plan
 }
 
-/** A plan that lies elsewhere in the store; null: there is none. @throws OperatorError when it is not as it was made */
+/** A plan at another key of the store; null: there is none. @throws OperatorError if the plan was changed since it was made */
 export async function parsePlanAt(store: Store, key: string): Promise<Plan | null> {
   const found = await store.read(key)
   return found === null ? null : parsePlan(found.body.toString('utf8'), `${store.location}/${key}`)
 }
 
 /**
- * The plan of a run, and the last approval of that plan: the journal's own key approves nothing.
- * @param store that of sealed journals
- * @throws Unsealed, or OperatorError when there is no such run
+ * The plan of a run, and the last approval of that plan: the key of journals cannot approve a plan.
+ * @param store the store of sealed journals
+ * @throws Unsealed, or OperatorError if there is no such run
  */
 export async function keptRun(
   store: Store,
@@ -62,7 +62,7 @@ export async function keptRun(
 
 const headForm = /^remediation\/runs\/([a-f0-9]{16})\/run\.json$/
 
-/** Runs that are not at their end, those that are being taken back among them; by name. @param store that of sealed journals */
+/** Names of the runs that have not ended, including runs that are being rolled back. @param store the store of sealed journals */
 export async function openRuns(store: Store): Promise<string[]> {
   const open: string[] = []
   for await (const key of store.list('remediation/runs/')) {
@@ -81,7 +81,7 @@ async function isToGoOn(journal: Journal): Promise<boolean> {
   return head === 'unreadable' || (head !== null && head.endedAt === null)
 }
 
-/** A later approval of the same plan stands in place of an earlier one. @param sealKey as `sealedApproval` takes it @returns where it lies, for people */
+/** A later approval of a plan replaces an earlier one. @param sealKey as `sealedApproval` takes it @returns where the approval lies, for people */
 export async function keepApproval(
   store: Store,
   approval: Approval,
@@ -92,7 +92,7 @@ export async function keepApproval(
   return `${store.location}/${key}`
 }
 
-/** Null: it is not approved. @throws Unsealed, or OperatorError when what lies there is no approval of this plan */
+/** Null: the plan is not approved. @throws Unsealed, or OperatorError if the stored text is no approval of this plan */
 export async function keptApproval(
   store: Store,
   digest: string,

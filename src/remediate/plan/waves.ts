@@ -1,4 +1,4 @@
-/** The order in which nodes are changed: one of each cohort first, then more and more of them. */
+/** The order in which nodes are changed: one node of each cohort first, then growing groups. */
 
 /** Facts of a node that decide its place in the order. */
 export interface Candidate {
@@ -13,7 +13,7 @@ export interface Candidate {
   pods: number
 }
 
-/** The healthiest and least loaded first. */
+/** Sorts the healthiest and least loaded nodes first. */
 function byHealth(a: Candidate, b: Candidate): number {
   return (
     Number(b.isReady) - Number(a.isReady) ||
@@ -27,7 +27,7 @@ function byHealth(a: Candidate, b: Candidate): number {
 }
 
 /**
- * @param percents how much of each cohort is changed after the second wave, the third, …; what is left comes last
+ * @param percents share of each cohort that is changed after the second wave, the third, …; the rest comes last
  * @returns no wave is empty
  */
 export function wavesOf(candidates: readonly Candidate[], percents: readonly number[]): string[][] {

@@ -1,4 +1,4 @@
-/** What a step would really write, read from its content: neither its cohort nor its promise is taken at its word. */
+/** What a step would really write, read from its content and not from its cohort or its promise. */
 import { parse } from 'yaml'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { mapOf } from '#model/config-value.ts'
@@ -7,13 +7,13 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 import { leavesOf, valueAt } from '#remediate/merge.ts'
 
 export interface Written {
-  /** Fields of the kubelet's configuration, and what else is in it by its own name. */
+  /** Fields of the kubelet's configuration; other parts of the content under their own names. */
   fields: RawObject
-  /** It is the node's whole file: what it says beside its cohort's fields was there before, if the plan is true. */
+  /** The content is the node's whole file. If the plan is true, fields outside the cohort were there before. */
   isWhole: boolean
 }
 
-/** Null: it cannot be read as what its method writes. */
+/** Null: the content cannot be read, or its method writes no kubelet field. */
 export function writtenBy({
   method,
   content,
@@ -42,7 +42,7 @@ export function writtenBy({
   }
 }
 
-/** The first of the cohort's leaves that the content does not say so; null: it says all of them. */
+/** The first of the cohort's fields that the content does not set to its value; null: none. */
 export function unwritten(fields: RawObject, { fields: written }: Written): string | null {
   const differs = ([path, value]: [string, unknown]) => {
     const found = valueAt(written, path) ?? null
@@ -57,7 +57,7 @@ const withoutKind = (content: RawObject): RawObject => others(content, ['apiVers
 const others = (content: RawObject, known: readonly string[]): RawObject =>
   Object.fromEntries(Object.entries(content).filter(([key]) => !known.includes(key)))
 
-/** A key beside the way to the kubelet's configuration is a field like any other, outside the named ones. */
+/** Keys outside the kubelet's configuration count as fields, too, so no list of named fields covers them. */
 function ofNodeConfig(content: RawObject): RawObject {
   const spec = mapOf(content.spec)
   const kubelet = mapOf(spec.kubelet)
@@ -80,7 +80,7 @@ const ofSettings = (settings: unknown): RawObject =>
     ]),
   )
 
-/** JSON is YAML, too. */
+/** YAML includes JSON. */
 function parsed(content: string): RawObject | null {
   try {
     const found: unknown = parse(content)

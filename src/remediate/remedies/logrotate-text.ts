@@ -1,6 +1,6 @@
 /**
- * The text of a file of logrotate, read and written. A snapshot has a file's directives and hash; the text is written again in the few ways
- * people write such files until it comes to that hash. Then nothing of it was lost, neither a comment nor a script.
+ * Reads and writes the text of a logrotate file. A snapshot has a file's directives and hash; the text is written again in the few ways
+ * people write such files until its hash matches. Then the text is complete: no comment or script was lost.
  */
 import { isLogPattern, isLogrotateValue, logrotateDirectives } from '#facts/logrotate.ts'
 import type { HostLogrotate } from '#model/node-input.ts'
@@ -8,13 +8,13 @@ import type { RawObject } from '#model/record.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 
 export interface WrittenBlock {
-  /** Empty: outside of any block. */
+  /** Empty: the directives are outside of any block. */
   patterns: string[]
-  /** In their order; the value is empty where none stands. */
+  /** In file order; the value is empty if the directive has none. */
   directives: [name: string, value: string][]
 }
 
-/** The file's entries in `host.logrotate`; null: not complete. */
+/** The file's entries in `host.logrotate`; null: an entry is incomplete. */
 export function writtenBlocks(entries: readonly HostLogrotate[]): WrittenBlock[] | null {
   const blocks = entries.map(({ directives }) => (directives ? blockOf(directives) : null))
   return blocks.every(block => block !== null) ? blocks : null
@@ -63,7 +63,7 @@ function blockText(
     : [`${patterns.join(between)}${brace}`, ...lines, '}'].join('\n')
 }
 
-/** Null: none of them comes to that hash. */
+/** Null: no style gives that hash. */
 export const logrotateStyleOf = (
   blocks: readonly WrittenBlock[],
   hash: string,
@@ -72,7 +72,7 @@ export const logrotateStyleOf = (
 const mostBlocks = 50
 const mostLines = 1000
 
-/** Text: why no plan writes it, for people. */
+/** A text as result: why no plan writes the file, for people. */
 export function parseLogrotate(text: string): WrittenBlock[] | string {
   if (!/^[\t\n\x20-\x7e]*\n$/.test(text)) return 'it has to be plain text that ends with a newline'
   const lines = text.split('\n')
@@ -112,7 +112,7 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
 }
 
 function directiveIn(said: string): [string, string] | string {
-  // Other line ends than \n are no part of a line that a plan writes.
+  // A line that a plan writes contains no other line ends than \n.
   const [name = ''] = (!/[\r\u2028\u2029]/.test(said) && /^[a-z]+/.exec(said)) || []
   const rest = said.slice(name.length)
   if (rest !== '' && !/^[\s=]/.test(rest))
@@ -121,7 +121,7 @@ function directiveIn(said: string): [string, string] | string {
   const plain = value.replace(/\s+/g, ' ')
   if (!Object.hasOwn(logrotateDirectives, name))
     return `${(name || said).slice(0, 40)} is no directive that a plan writes`
-  // A flag ends the line: logrotate would read on behind it.
+  // A flag ends the line: logrotate would go on reading text after the flag.
   const isFlag = logrotateDirectives[name] === ''
   return (isFlag ? said === name : isLogrotateValue(name, plain))
     ? [name, plain]

@@ -1,6 +1,6 @@
 /**
- * One image that a node must not lose: pinned under the name that pods use, and pulled from another registry where it is missing. Nothing is restarted.
- * What is hashed is one line, the name and whether it is pinned, as `scripts/pull-image.sh` does.
+ * One image that a node must not lose: pinned under the name that pods use, and pulled from another registry if it is missing. Nothing restarts.
+ * The hash covers one line, as in `scripts/pull-image.sh`: the name, and whether it is pinned.
  */
 import { needsKubeletCredentials } from '#facts/kubernetes/registries.ts'
 import {
@@ -17,7 +17,7 @@ import type { Runtime } from '#model/node-input.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { FileChange } from './remedy.ts'
 
-/** `unchanged`: it is pinned already. */
+/** `unchanged`: the image is pinned already. */
 export type PulledImage =
   | Omit<FileChange, 'host'>
   | { refused: string; isUnread?: true }
@@ -25,7 +25,7 @@ export type PulledImage =
 
 /**
  * @param runtime as read from the node; null: unread
- * @param source as `sourceOf` has it
+ * @param source as `sourceOf` returns it
  */
 export function pullImage(
   runtime: Runtime | null,
@@ -62,9 +62,9 @@ export function pullImage(
 }
 
 /**
- * The source by digest: its own, else the one that nodes hold under the name that pods use, else under the source's own name.
- * Without any it stays as it is, which is enough to pin what is there.
- * @param digestsOf those that the nodes of the cluster hold under a name
+ * The source by digest: its own digest, else the one that nodes hold under the name that pods use, else under the source's own name.
+ * Without any digest the source stays as it is, which is enough to pin a present image.
+ * @param digestsOf digests that the nodes of the cluster hold under a name
  */
 export function pinnedSource(
   name: string,
@@ -82,14 +82,14 @@ export function pinnedSource(
   return { source: digest === undefined ? source : byDigest(source, digest) }
 }
 
-/** Whether a step pulls from what the policy names. @param planned by digest where one was known @param source of the policy */
+/** Whether a step pulls from the policy's source. @param planned with a digest, if one was known @param source of the policy */
 export function isPulledFrom(planned: string, source: string): boolean {
   const [own, wanted] = [digestIn(planned), digestIn(source)]
   if (own === null) return planned === source
   return repositoryOf(planned) === repositoryOf(source) && (wanted === null || wanted === own)
 }
 
-/** From where this image is pulled, by the policy; `why`: the registry is unknown. @param name as `isImageName` has it @param pattern that names it, of the policy */
+/** Where the policy pulls this image from; `why`: unknown registry. @param name as `isImageName` accepts it @param pattern the policy's pattern that matches it */
 export function sourceOf(
   name: string,
   pattern: string,
@@ -114,7 +114,7 @@ export function sourceOf(
 
 const lastPart = (repository: string): string => repository.slice(repository.lastIndexOf('/') + 1)
 
-/** Hex, as the node reports it, or `absent`; null: its images were not read. */
+/** Hash of the image's state: hex, as reported, or `absent`; null: the images were not read. */
 export function imageHashOn(runtime: Runtime | null, name: string): string | null {
   if (runtime?.images === undefined) return null
   const image = runtime.images.find(({ repoTags }) => repoTags?.includes(name))
@@ -129,7 +129,7 @@ const imageHash = (name: string, state: 'pinned' | 'unpinned'): string =>
 const imageContent = (name: string, source: string): string =>
   canonicalJson({ name, pinned: true, source })
 
-/** From where the step of this image pulls it; null: its content is none that a plan could have. */
+/** The source from which an image's step pulls; null: no plan could have that content. */
 export function sourceIn(content: string, name: string): string | null {
   const source = /"source":"([^"\\]*)"\}$/.exec(content)?.[1]
   return source !== undefined &&
@@ -140,7 +140,7 @@ export function sourceIn(content: string, name: string): string | null {
     : null
 }
 
-/** Whether hashes are of that image, missing or unpinned before, and pinned after. */
+/** Whether the hashes are of that image: missing or unpinned before, and pinned after. */
 export const isImageChange = (name: string, oldSha256: string, newSha256: string): boolean =>
   isImageName(name) &&
   ['absent', imageHash(name, 'unpinned')].includes(oldSha256) &&

@@ -1,4 +1,4 @@
-/** The contract of a remedy: from a node's data to everything that would be written to the node. It writes nothing itself. */
+/** The contract of a remedy: from a node's data to everything that would be written to the node. A remedy writes nothing itself. */
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Host } from '#model/node-input.ts'
 import type { PlanMethod, PlanStep } from '#model/plan.ts'
@@ -7,11 +7,11 @@ import type { RawObject } from '#model/record.ts'
 export interface NodeToSet {
   identity: NodeIdentity
   osImage: string
-  /** AMI release of its nodegroup; null: unknown. */
+  /** AMI release of the node's nodegroup; null: unknown. */
   releaseVersion: string | null
   /** As read from the node; null: unread. */
   host: Host | null
-  /** KubeletConfiguration as it runs. */
+  /** The running KubeletConfiguration. */
   running: RawObject
 }
 
@@ -22,18 +22,18 @@ export interface FileChange {
   newSha256: string
   content: string
   lastsUntil: PlanStep['lastsUntil']
-  /** Where a way back comes to something else than `oldSha256`. */
+  /** The hash after a rollback, if it differs from `oldSha256`. */
   backSha256?: string
-  /** Fields, and keys of maps, that ran with no value and cannot be unset: a way back leaves them as they are then. */
+  /** Fields and map keys that ran without a value and cannot be unset: a rollback leaves them as they are. */
   staysSet?: string[]
-  /** What is to be said of the way back, for people. */
+  /** A remark about the rollback, for people. */
   says?: string
   /** The node's data after the change, for the replay. */
   host: Host
 }
 
-/** `refused`: why it cannot be written, for people; `isUnread`: only because too little could be read of the node. */
+/** `refused`: why the change cannot be written, for people; `isUnread`: the only reason is that too little was read of the node. */
 export type Remedied = FileChange | { refused: string; isUnread?: true }
 
-/** As a document's parameter takes a file: gzipped, and in base64. */
+/** Maximum length of a file as a document's parameter: gzipped, in base64. */
 export const longestContent = 24_000

@@ -1,4 +1,4 @@
-/** Fields of the kubelet's configuration as settings of Bottlerocket, which writes its files itself. */
+/** Fields of the kubelet's configuration as settings of Bottlerocket, which writes the kubelet's files itself. */
 import {
   bottlerocketKeys,
   bottlerocketSettings,
@@ -20,8 +20,8 @@ const settingOf = new Map(
 )
 
 /**
- * A map that is set replaces all defaults of the kubelet. So an unset map is written whole, as it runs. `apiclient set` adds
- * to what is set, and takes nothing away: so a rollback of an unset setting sets the value that ran.
+ * If a map is set, it replaces all defaults of the kubelet. So an unset map is written whole, as it runs. `apiclient set` adds
+ * to the settings and removes nothing. So a rollback of an unset setting sets the value that ran.
  */
 export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject): Remedied {
   const present = host?.bottlerocket?.kubernetes
@@ -109,7 +109,7 @@ const allowedOf = (kubernetes: RawObject): RawObject =>
     Object.entries(kubernetes).filter(([setting]) => plannableSettings.includes(setting)),
   )
 
-/** Of the settings that a plan may change, as they are now, hex; null: unread. */
+/** SHA-256 (hex) of the present settings that a plan may change; null: unread. */
 export function settingsSha256(host: Host | null): string | null {
   const settings = host?.bottlerocket?.kubernetes
   return settings ? sha256(canonicalJson(allowedOf(settings))) : null

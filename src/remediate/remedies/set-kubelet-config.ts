@@ -1,4 +1,4 @@
-/** Fields of the kubelet's configuration, as the place takes them that this node reads. Each place merges in its own way. */
+/** Writes fields of the kubelet's configuration for the place that this node reads. Each place merges in its own way. */
 import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
 import {
@@ -39,7 +39,7 @@ export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
     : remedied
 }
 
-/** It is there and does not run: nothing would be written, so no kubelet would be started anew either. */
+/** The place already has the value but does not run with it. Nothing would be written, so no kubelet would restart. */
 const saidAlready = ({ method, path }: FileChange): string =>
   method === 'bottlerocket'
     ? 'its settings say so already, and its kubelet does not run with them: reboot it, or replace it'
@@ -80,7 +80,7 @@ function placeOf({ identity, osImage, releaseVersion }: NodeToSet, hasFolder: bo
   const { amiFamily, owner } = identity
   const isNodeadm = amiFamily === 'AL2023' || owner === 'hybrid'
   if (!isNodeadm) return 'kubelet-file'
-  // Of hybrid nodes nodeadm reads the one NodeConfig that it was given, and writes its files only when it is called.
+  // On hybrid nodes nodeadm reads only the NodeConfig that it was given, and writes files only when it is called.
   if (owner !== 'hybrid' && readsNodeadmFolder(osImage, releaseVersion)) return 'nodeadm'
   return hasFolder ? 'drop-in' : 'kubelet-file'
 }
@@ -109,7 +109,7 @@ function overridingFlag(
 }
 
 /**
- * A map in it is all there is: a file that names one signal takes every default away. Other fields stay, byte for byte. On AL2023 nodeadm writes the file
+ * A map in the main file is complete: a map with one signal removes every default. Other fields stay, byte for byte. On AL2023 nodeadm writes the file
  * anew at every boot.
  */
 function mainFile(
@@ -150,7 +150,7 @@ function mainFile(
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 
-/** Merged over the main file key by key: it says no more than what is to change. */
+/** The kubelet merges a drop-in over the main file key by key, so it has only the change. */
 function dropIn(
   node: NodeToSet,
   { files }: WritableFiles,
@@ -175,7 +175,7 @@ function dropIn(
   return changed(node, change, { path: kubeletDropIn, role: 'drop-in', content })
 }
 
-/** nodeadm merges its NodeConfigs key by key, and writes what they come to as a drop-in. */
+/** nodeadm merges its NodeConfigs key by key, and writes the result as a drop-in. */
 function nodeadm(node: NodeToSet, { files }: WritableFiles, patch: RawObject): Remedied {
   if (!featuresOf(node.identity.kubeletVersion).has('dropInMergePatch'))
     return { refused: 'nodeadm writes what a kubelet before 1.29 reads in another way' }
@@ -215,7 +215,7 @@ spec:
     config:
 ${stringify(config, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }).replace(/^(?=.)/gm, ' '.repeat(6))}`
 
-/** A file of ours from an earlier plan. */
+/** The present file that highwater wrote for an earlier plan. */
 function presentFile(
   path: string,
   files: readonly WritableFile[],
@@ -231,7 +231,7 @@ function ownConfig(piece: RawObject | null): RawObject {
   return mapOf(mapOf(mapOf(piece?.spec).kubelet).config)
 }
 
-/** As `merged`, but nulls stay: they remove fields. */
+/** As `merged`, but nulls stay in the result: they remove fields. */
 function withPatch(content: RawObject, patch: RawObject): RawObject {
   const entries = new Map(Object.entries(content))
   for (const [key, value] of Object.entries(patch)) {
@@ -250,7 +250,7 @@ function changed(
   const isFolderNew =
     file.role === 'drop-in' && !commandLine.some(argument => argument.startsWith('--config-dir'))
   const folder = pathFolder(file.path)
-  // The kubelet reads the whole folder, also the files that it has ignored so far.
+  // The kubelet reads the whole folder, including the files that it has ignored so far.
   const isWoken = ({ path, role }: HostFile) =>
     isFolderNew &&
     role === 'ignored' &&

@@ -1,4 +1,4 @@
-/** One file of logrotate, whole. Nothing is restarted: logrotate reads it the next time that it runs. */
+/** Writes one whole file of logrotate. Nothing restarts: logrotate reads the file at its next run. */
 import { gzipSync } from 'node:zlib'
 import { isLogrotateFile } from '#facts/logrotate.ts'
 import type { Host, HostLogrotate } from '#model/node-input.ts'
@@ -38,7 +38,7 @@ export function syncLogRotation(host: Host | null, path: string, content: string
   }
 }
 
-/** `absent` where the node's list is whole and has no such file; null: not known. */
+/** `absent`: the node's list is complete and lacks the file; null: unknown. */
 function presentHash({ unread = [], logrotate = [] }: Host, path: string): string | null {
   if (unread.some(({ what }) => what === 'logrotate' || what === `logrotate file ${path}`))
     return null

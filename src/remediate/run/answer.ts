@@ -1,4 +1,4 @@
-/** What a document that changes a node has printed, as a whole or not at all: never half a fact, and never another node's. */
+/** Reads what a document that changes a node has printed: the whole answer or nothing, and never the answer of another node. */
 import * as z from 'zod'
 import { oneLine } from '#clients/failure.ts'
 import { applySchema } from '#facts/aws/apply-documents.ts'
@@ -9,16 +9,16 @@ import { parsedJson } from '#remediate/parsed-json.ts'
 
 export type ApplyAction = ApplyAnswer['action']
 
-/** `isRefused`: of the very beginning, so that this command changed nothing; another of the same run may have. */
+/** `isRefused`: refused at the start, so this command changed nothing; another command of the run might have. */
 export type ReadAnswer =
   | { isKnown: true; answer: ApplyAnswer }
   | { isKnown: false; why: string; isRefused: boolean }
 
 const text = z.string().max(700)
 const hash = z.union([z.string().regex(/^[a-f0-9]{64}$/), z.literal('absent')])
-/** Text from a node, untrusted. */
+/** Untrusted text from a node. */
 const said = text.overwrite(redact)
-/** As a journal keeps it: `ApplyAnswer`. */
+/** An `ApplyAnswer`, in the form that a journal keeps. */
 export const answerForm = z.strictObject({
   run: text,
   action: z.enum(['check', 'apply', 'rollback']),
@@ -51,7 +51,7 @@ const outcomes: Readonly<Record<ApplyAction, readonly ApplyAnswer['outcome'][]>>
   rollback: ['restored', ...always],
 }
 
-/** @param run the plan's id @param stdout as SSM keeps it: the head of it */
+/** @param run the plan's id @param stdout as SSM keeps it: only the first part */
 export function readApplyAnswer(
   stdout: string,
   step: PlanStep,

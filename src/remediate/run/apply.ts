@@ -1,5 +1,5 @@
 /**
- * The one file through which anything is changed: a step of an approved plan, as parameters of our own documents and no other, and the objects that an
+ * The only file that changes nodes and clusters. It sends steps of an approved plan as parameters of our own documents, and deletes the objects that an
  * approved plan of deletions names.
  */
 
@@ -25,23 +25,23 @@ import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { type ApplyAction, readApplyAnswer } from './answer.ts'
 import { type DeletionContext, type DeletionOutcome, deleteObjects } from './delete-objects.ts'
 
-/** What came of one command to one node. */
+/** Result of one command to one node. */
 export type CommandResult =
   | { kind: 'answer'; answer: ApplyAnswer }
-  /** It is certain that nothing has gone out; `isCommon`: the account or SSM is why, and no node of them would be sent anything now. */
+  /** Certainly nothing was sent; `isCommon`: the account or SSM is the cause, so no node there would be sent anything now. */
   | { kind: 'unsent'; why: string; isCommon: boolean }
-  /** The node may have carried out the command, or may do so yet; `isRefused`: this command was not carried out. */
+  /** The node may have carried out the command, or may still do so; `isRefused`: this command was not carried out. */
   | { kind: 'unknown'; why: string; isRefused: boolean }
 
 export interface ApplierOptions {
   region: string
   credentials: CredentialSource
   requestsPerSecond: number
-  /** The plan's id: what the nodes know the run by. */
+  /** The plan's id, by which the nodes know the run. */
   run: string
-  /** What a node gives itself for the way there and the way back together. */
+  /** A node's own time limit for the change and its rollback together. */
   timeoutSeconds: number
-  /** Until it has answered. */
+  /** Time limit for a node's answer. */
   answerTimeoutMs: number
   signal: AbortSignal
 }
@@ -49,7 +49,7 @@ export interface ApplierOptions {
 const reach = { silentAfterMs: agentSilentAfterMs, agentVersion: applyAgentVersion }
 const gatherMs = 500
 
-/** The nodes of one account and region. */
+/** Sends commands to the nodes of one account and region. */
 export class Applier {
   readonly #ssm: SsmApi
   readonly #options: ApplierOptions
@@ -113,7 +113,7 @@ export class Applier {
   }
 }
 
-/** One object of one cluster. @throws the signal's reason when it is aborted */
+/** Deletes one object of one cluster. @throws the signal's reason if it is aborted */
 export async function deleteApproved(
   deletion: PlannedDeletion,
   context: Omit<DeletionContext, 'isDryRun'>,
@@ -128,7 +128,7 @@ interface Sending {
   parameters: Record<string, string>
 }
 
-/** As the documents call their one step. */
+/** The name of the single step in each document. */
 const stepNames: Readonly<Record<keyof typeof applyDocumentHashes, string>> = {
   'Highwater-ApplyKubeletConfig': 'apply',
   'Highwater-ApplyBottlerocket': 'apply',
@@ -136,7 +136,7 @@ const stepNames: Readonly<Record<keyof typeof applyDocumentHashes, string>> = {
   'Highwater-PullImage': 'pull',
 }
 
-/** Everything of a step that a node is sent, and nothing that does not stand in the plan. */
+/** Everything that a node is sent for a step. All of it is in the plan. */
 function sendingOf(
   step: PlanStep,
   action: ApplyAction,
@@ -169,7 +169,7 @@ function sendingOf(
         parameters: { ...common, Method: method, Path: path, ...seconds },
       }
     default:
-      // Never by a document that is another method's.
+      // No step is sent by the document of another method.
       throw new NotSent(
         `nothing here carries out the method ${JSON.stringify(method satisfies never)}`,
       )

@@ -1,4 +1,4 @@
-/** Which nodes were begun on a day by the policy's word, in the store, so that two runs at once do not begin more than it allows. */
+/** Nodes begun on a day under the policy's own approval. The list is in the store, so that two parallel runs together keep the daily limit. */
 import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -6,20 +6,20 @@ import { parsedJson } from '#remediate/parsed-json.ts'
 
 const ledgerSchema = z.object({
   schema: z.literal('highwater.begun/1'),
-  /** `cluster/node`, by run. */
+  /** Begun nodes as `cluster/node`, by run. */
   runs: z.record(z.string(), z.array(z.string())),
 })
 type DayLedger = z.infer<typeof ledgerSchema>
 
 const rounds = 10
-/** UTC. */
+/** The day is in UTC. */
 const ledgerKey = (now: Date): string => `remediation/begun/${now.toISOString().slice(0, 10)}.json`
 
 /**
- * Noted before they are sent to, so a node whose run died then counts, and once only.
+ * Nodes are noted before anything is sent, so a node whose run died counts, and counts once.
  * @param nodes `cluster/node`, in the order in which they are wanted
- * @returns those of them that may be begun today
- * @throws what the store throws, and OperatorError when the list was deleted or cannot be read
+ * @returns the nodes that may be begun today
+ * @throws what the store throws, and OperatorError if the list was deleted or cannot be read
  */
 export async function beginToday(
   store: Store,

@@ -1,4 +1,4 @@
-/** What speaks against changing nodes now, by what was read of them and of their cluster just before. What was not read speaks against it, too. */
+/** What blocks a change of nodes now, by a new reading of the nodes and their cluster. Data that was not read blocks the change, too. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
@@ -12,22 +12,22 @@ import { isOpen, windowText } from './window.ts'
 
 /** One cluster, read anew. */
 export interface FreshCluster {
-  /** Null: it was not found any more, or not reached. */
+  /** Null: the cluster was no longer found, or not reached. */
   cluster: ClusterRecord | null
-  /** Of the plan's nodes those that were found. */
+  /** The nodes of the plan that were found. */
   nodes: NodeInput[]
   /** PodDisruptionBudgets; null: not read. */
   budgets: RawObject[] | null
-  /** Of the policy's alarms those that speak against a change, in words: `disk-full is in ALARM in eu-west-1`, `disk-full could not be read: …`. */
+  /** The policy's alarms that block a change, in words: `disk-full is in ALARM in eu-west-1`, `disk-full could not be read: …`. */
   alarms: string[]
 }
 
 export interface Blockers {
-  /** Against every node of the wave: it waits. */
+  /** Reasons that block every node of the wave: the wave waits. */
   cluster: string[]
-  /** By node name, of the wave. */
+  /** Reasons that block one node of the wave, by node name. */
   nodes: Map<string, string>
-  /** Names of nodes that come after the others of the wave: together they would disrupt more pods than PodDisruptionBudgets allow. */
+  /** Names of nodes that are changed after the others of the wave: together they would disrupt more pods than PodDisruptionBudgets allow. */
   later: Set<string>
   /** Checks that were not possible and do not block the change. */
   unasked: string[]
@@ -72,7 +72,7 @@ export function blockersOf(
   }
 }
 
-/** Null: nothing. */
+/** Null: nothing blocks the node. */
 function nodeBlocker(
   { instanceId }: PlanStep,
   record: NodeInput | undefined,
@@ -112,7 +112,7 @@ const isOfEks = (records: readonly NodeInput[]): boolean =>
 
 const letBe = 'the policy lets that be (remediation.requireEksStatus)'
 
-/** Absent `eks`: a cluster of a kubeconfig. Only its nodes can show that it is an EKS cluster. */
+/** Absent `eks`: a cluster of a kubeconfig. Only the nodes can show that it is an EKS cluster. */
 function statusBlockers(
   cluster: ClusterRecord | null,
   records: readonly NodeInput[],
@@ -137,7 +137,7 @@ function statusBlockers(
   return status === 'ACTIVE' ? [] : [`EKS is changing the cluster: it is ${String(status)}`]
 }
 
-/** Said of each run, so that silence is not taken for an answer. */
+/** Checks that were not possible. Each run lists these, so that none looks passed. */
 function unaskedOf(
   cluster: ClusterRecord | null,
   records: readonly NodeInput[],
@@ -151,7 +151,7 @@ function unaskedOf(
   return requireEksStatus ? [] : [`whether EKS is changing it was not read, and ${letBe}`]
 }
 
-/** Only of nodegroups that have a node in the wave: another one's update does not come near it. */
+/** Only nodegroups with a node in the wave: updates of others do not affect the wave. */
 function nodegroupBlockers(
   records: readonly NodeInput[],
   cluster: ClusterRecord | null,
@@ -178,7 +178,7 @@ function nodegroupBlockers(
         `whether the nodegroup ${name} is being updated was not read${because(cluster, `nodegroup ${name}`)}`,
       ]
     const status = statuses.get(name)
-    // DEGRADED may last for weeks, and says nothing of an update.
+    // DEGRADED may last for weeks, and does not mean that an update runs.
     return status === 'ACTIVE' || status === 'DEGRADED'
       ? []
       : [`the nodegroup ${name} is ${String(status)}`]
@@ -203,7 +203,7 @@ function unreadyBlockers(
   ]
 }
 
-/** A kubelet's restart turns pods NotReady, which counts as much as an eviction would; nodes that are changed at once count together. */
+/** A kubelet's restart turns pods NotReady, which counts like an eviction. Nodes that are changed at the same time count together. */
 function budgetBlockers(
   restarting: readonly NodeInput[],
   { cluster: read, budgets }: FreshCluster,

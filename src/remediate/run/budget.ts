@@ -1,4 +1,4 @@
-/** PodDisruptionBudgets: which pods one covers, and how many of them may be disrupted. */
+/** PodDisruptionBudgets: which pods a budget covers, and how many of these may be disrupted. */
 import * as z from 'zod'
 import type { RawObject } from '#model/record.ts'
 
@@ -17,7 +17,7 @@ const selector = z.object({
 const schema = z.object({
   metadata: z.object({ namespace: z.string(), name: z.string().catch('') }),
   spec: z.object({ selector: selector.nullable().catch(null) }),
-  // A budget that no controller has looked at yet allows none.
+  // A budget that no controller has processed yet allows no disruption.
   status: z.object({ disruptionsAllowed: z.number().catch(0) }).catch({ disruptionsAllowed: 0 }),
 })
 

@@ -2,11 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Clock {
-  /** The wall's: what people read, and what other machines may see otherwise by minutes. */
+  /** Wall-clock time, for people. Clocks of other machines may differ by minutes. */
   now(): Date
-  /** Only ever forward, and as fast here as anywhere. */
+  /** Monotonic time, for durations on this machine. */
   elapsedMs(): number
-  /** @throws the signal's reason when it is aborted first */
+  /** @throws the signal's reason if it is aborted first */
   sleep(delayMs: number, signal: AbortSignal): Promise<void>
 }
 

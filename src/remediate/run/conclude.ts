@@ -9,7 +9,7 @@ export interface Conclusion {
 }
 
 /**
- * @param isFirst no command of this run was ever sent to the node before; after one, a refusal says nothing: the other may be at work, or have done it
+ * @param isFirst this run sent no command to the node before. After one, a refusal proves nothing: the earlier command may be running or done
  * @param oldSha256 of the step
  */
 export function concludeApply(
@@ -28,7 +28,7 @@ export function concludeApply(
     case 'applied':
       return { state: 'applied', why: null }
     case 'unchanged':
-      // With a reason, the state is not this run's work; the running configuration may be an older one.
+      // With a reason, this run did not make the state; the kubelet might run an older configuration.
       return isFirst && reason !== null
         ? {
             state: 'skipped',
@@ -48,7 +48,7 @@ export function concludeApply(
   }
 }
 
-/** That a node had nothing to do says little of it: what is there now has to be what was there before. */
+/** `unchanged` alone does not prove a rollback: the present hash must be the one from before the step. */
 export function concludeRollback(
   result: CommandResult,
   step: Pick<PlanStep, 'oldSha256' | 'newSha256' | 'backSha256'>,
@@ -66,7 +66,7 @@ export function concludeRollback(
   return { state: 'broken', why: `${whatItSaid(result)}, but ${there}` }
 }
 
-/** For people: what a command came to that nothing can be concluded from. */
+/** For people: the result of a command from which no state can be concluded. */
 export function whatItSaid(result: CommandResult): string {
   if (result.kind !== 'answer') return result.why
   const { outcome, reason } = result.answer

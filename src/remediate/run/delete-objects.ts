@@ -1,4 +1,4 @@
-/** Deletes what an approved plan names, one object after the other: looked at once more, tried without effect, then done, and only if it is the same still. */
+/** Deletes the objects of an approved plan one by one: each is read once more, tried as a dry run, and deleted only if it is unchanged. */
 import { RequestFailure } from '#clients/failure.ts'
 import type { GetOptions, KubernetesClient } from '#clients/kubernetes.ts'
 import { mapOf } from '#model/config-value.ts'
@@ -8,8 +8,8 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 import { deletable, deletables, objectPath } from '#remediate/plan/deletions.ts'
 
 /**
- * `gone`: deleted already, perhaps by an earlier try; `changed`: it is not the approved object any more, and stays; `would-delete`: a dry
- * run ended well; `failed`: the server refused it, or did not answer, and then it may have gone.
+ * `gone`: deleted already, perhaps by an earlier attempt; `changed`: not the approved object any more, so it stays; `would-delete`: a dry
+ * run succeeded; `failed`: the server refused, or did not answer and might have deleted the object.
  */
 export interface DeletionOutcome {
   deletion: PlannedDeletion
@@ -19,14 +19,14 @@ export interface DeletionOutcome {
 
 export interface DeletionContext {
   kubernetes: Pick<KubernetesClient, 'getJson' | 'deleteObject'>
-  /** As it is now: what it no longer lets go stays. */
+  /** The policy of today: objects that it no longer allows to delete stay. */
   policy: DeletionPolicy
   now(): Date
   isDryRun: boolean
   options: GetOptions
 }
 
-/** @param deletions of one cluster @throws the signal's reason when it is aborted */
+/** @param deletions of one cluster @throws the signal's reason if it is aborted */
 export async function* deleteObjects(
   deletions: readonly PlannedDeletion[],
   context: DeletionContext,
@@ -96,7 +96,7 @@ function whyChanged(
     : null
 }
 
-/** A kubelet that is back makes its Node object first. */
+/** A kubelet that comes back creates its Node object first. */
 async function whyNodeIsThere(
   { kind, name }: PlannedDeletion,
   context: DeletionContext,

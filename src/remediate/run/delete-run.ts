@@ -1,6 +1,6 @@
 /**
- * A plan of deletions carried out, one object after the other, each noted before and after. After a crash, the next run requests again those that were
- * begun: an object goes by its UID, so nothing else of that name can.
+ * Carries out a plan of deletions, one object after the other, each noted before and after. After a crash, the next run requests begun deletions
+ * again. Each deletion names the object's UID, so it cannot delete another object of that name.
  */
 import { messageOf } from '#model/error-message.ts'
 import type { Approval, Plan, PlannedDeletion } from '#model/plan.ts'
@@ -20,10 +20,10 @@ export interface DeletionRunOptions {
   entries: Map<string, DeletionEntry>
   leases: ReadonlyMap<string, Pick<Lease, 'isHeld'>>
   clock: Clock
-  /** Why nothing more may be deleted; null: it may. */
+  /** Why nothing more may be deleted; null: deletions are allowed. */
   refusal: string | null
   deleteObject(deletion: PlannedDeletion): Promise<Pick<DeletionOutcome, 'state' | 'why'>>
-  /** Nothing more is sent. */
+  /** Once aborted, nothing more is sent. */
   stop: AbortSignal
   end: AbortSignal
 }
@@ -31,7 +31,7 @@ export interface DeletionRunOptions {
 export const deletionKey = ({ cluster, uid }: Pick<PlannedDeletion, 'cluster' | 'uid'>): string =>
   `${cluster}/${uid}`
 
-/** @returns the head as it stands in the journal then @throws Overtaken, or what the store throws */
+/** @returns the head as last written to the journal @throws Overtaken, or what the store throws */
 export async function runDeletions(options: DeletionRunOptions): Promise<RunHead> {
   const { plan, journal, head, entries, clock } = options
   try {

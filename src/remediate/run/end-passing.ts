@@ -1,6 +1,6 @@
 /**
- * Changes that are for a while only: each node is looked at until image GC has done its work or the time of the plan is over, then put back by the same
- * run, and read anew until it runs as before. After a crash, the next run continues from the journal.
+ * Changes for a limited time: each node is read until image GC has done its work or the plan's time is over. Then the same run puts the old file
+ * back, and reads the node until it runs as before. After a crash, the next run continues from the journal.
  */
 import type { PlanStep } from '#model/plan.ts'
 import { isPruned } from '#remediate/plan/prune.ts'
@@ -12,11 +12,11 @@ import { all } from './take-back.ts'
 
 const everyMs = 30_000
 
-/** Whether the thresholds of a kubelet are, or may be, lowered now, and will be put back by the run itself. */
+/** Whether a kubelet's thresholds are, or may be, lowered now, and the run itself will put them back. */
 export const isPassing = (work: NodeWork, step: PlanStep): boolean =>
   step.until !== undefined && ['verified', 'returning'].includes(work.entry(step).state)
 
-/** Of nodes that are verified. They end in `pruned`; in `broken` where they could not be put back. @throws Paused, Overtaken, or what the journal throws */
+/** For verified nodes. They end in `pruned`, or in `broken` if the old file could not be put back. @throws Paused, Overtaken, or what the journal throws */
 export async function endPassing(
   steps: readonly PlanStep[],
   work: NodeWork,
@@ -68,5 +68,5 @@ async function noteDone(
   }
 }
 
-/** What else was written meanwhile takes room, too. */
+/** Zero if other writes meanwhile used more space than image GC freed. */
 const gib = (freedBytes: number): string => `${(Math.max(freedBytes, 0) / 2 ** 30).toFixed(1)} GiB`

@@ -1,6 +1,6 @@
 /**
- * What a run has done, in the store, for the run that continues after a crash: each transition is written before its effect and after it, and only
- * over what was written last. Unreadable entries are reported and the node is read; nothing is guessed.
+ * What a run has done, in the store, for the run that continues after a crash. Each transition is written before and after its effect, and only
+ * over the last known text. Unreadable entries are reported and the node is read; nothing is guessed.
  */
 import pMap from 'p-map'
 import * as z from 'zod'
@@ -39,10 +39,10 @@ const commandIdsKept = 20
 const readAtOnce = 10
 const rounds = 5
 
-/** Another process writes to the same run: this one has to stop at once. */
+/** Another process writes to the same run, so this process has to stop at once. */
 export class Overtaken extends Error {}
 
-/** Of a run that goes on by another approval. */
+/** The head of a run that continues under another approval. */
 export function goneOnBy(head: RunHead, approval: Approval): RunHead {
   const { approvedBy, resumedBy = [] } = head
   const by = approverOf(approval)
@@ -54,13 +54,13 @@ export function goneOnBy(head: RunHead, approval: Approval): RunHead {
 export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string =>
   `${cluster}/${node}`
 
-/** Of a node with which nothing was begun. */
+/** The entry of a node that was not begun. */
 export const pendingStep = ({ cluster, node, instanceId }: PlanStep): StepEntry => ({
   ...{ cluster, node, instanceId, wave: 0, state: 'pending', why: null },
   ...{ commandIds: [], answer: null, readyPods: null, at: {} },
 })
 
-/** Of an object with which nothing was begun. */
+/** The entry of an object whose deletion was not begun. */
 export const pendingDeletion = (deletion: PlannedDeletion): DeletionEntry => {
   const { cluster, resource, namespace, name, uid } = deletion
   return { cluster, resource, namespace, name, uid, state: 'pending', why: null, at: null }
@@ -125,19 +125,19 @@ export class Journal {
   readonly #store: Store
   readonly #run: string
   readonly #writer: string
-  /** What lies in the store, as far as this process knows: it writes over nothing else. */
+  /** Texts in the store as this process knows them: it overwrites no other text. */
   readonly #known = new Map<string, string>()
-  /** Keys of entries without a valid seal, of a run that goes back: it writes over these. */
+  /** Keys of entries without a valid seal, in a run that is rolled back: these are overwritten. */
   readonly #unsealed = new Set<string>()
 
-  /** @param writer another one for each process, so that it knows its own writing again */
+  /** @param writer unique for each process, so that a process recognises its own text */
   constructor(store: Store, run: string, writer: string) {
     this.#store = store
     this.#run = run
     this.#writer = writer
   }
 
-  /** Null: there is no such run. @throws OperatorError when what lies there is none */
+  /** Null: there is no such run. @throws OperatorError if the stored text is no run */
   async head(): Promise<RunHead | null> {
     const key = this.#key('run.json')
     const written = await this.#read(key)
@@ -148,7 +148,7 @@ export class Journal {
     return found.data.head
   }
 
-  /** @throws OperatorError when it is not there, or not as it was */
+  /** @throws OperatorError if the plan is missing, or was changed since it was made */
   async plan(): Promise<Plan> {
     const key = this.#key('plan.json')
     const written = await this.#read(key)
@@ -156,7 +156,7 @@ export class Journal {
     return parseBegunPlan(written, `${this.#store.location}/${key}`)
   }
 
-  /** The first thing that is written of a run; the head comes last, so that a run that has one has all of it. */
+  /** Writes a new run. The head comes last, so a run that has a head is complete. */
   async begin(
     plan: Plan,
     approval: HeldApproval,
@@ -201,8 +201,8 @@ export class Journal {
   }
 
   /**
-   * By `cluster/node`; of nodes that are not named nothing was begun.
-   * @param isGoingBack then an entry without a valid seal keeps no node from going back: the node itself knows what the run did there
+   * By `cluster/node`. Nodes without a stored entry were not begun.
+   * @param isGoingBack an entry without a valid seal then does not stop a rollback: the node itself knows what the run did there
    * @throws Unsealed otherwise
    */
   async entries(steps: readonly PlanStep[], isGoingBack: boolean): Promise<Map<string, StepEntry>> {
@@ -230,7 +230,7 @@ export class Journal {
     return this.#write(this.#deletionKey(entry), this.#signed(deletionSchema, { entry: kept }))
   }
 
-  /** States of begun deletions. A torn entry counts as begun: its deletion is requested again, by UID. */
+  /** States of begun deletions. An unreadable entry counts as begun: its deletion is requested again, by UID. */
   async deletions(planned: readonly PlannedDeletion[]): Promise<DeletionEntry[]> {
     const there = new Set(
       planned.length === 0 ? [] : await Array.fromAsync(this.#store.list(this.#key('deletions/'))),
@@ -251,18 +251,18 @@ export class Journal {
     )
   }
 
-  /** Whether the run is at its end, was stopped or is rolled back. An older journal that is put back does not change that. */
+  /** Whether the run ended, was stopped or is rolled back. Restoring an older journal does not change the answer. */
   isOver(): Promise<boolean> {
     return this.#store.wasWritten(this.#overKey)
   }
 
-  /** Nothing new is sent for the run from now on. */
+  /** From now on, nothing new is sent for the run. */
   async noteOver(): Promise<void> {
     const mark = { schema: overSchema, run: this.#run }
     await this.#store.create(this.#overKey, `${JSON.stringify(mark)}\n`, 'application/json')
   }
 
-  /** The whole, for people and other programs. */
+  /** Writes the whole run, for people and other programs. */
   report(run: RemediationRun): Promise<void> {
     return this.#store.write(
       this.#key('report.json'),
@@ -271,7 +271,7 @@ export class Journal {
     )
   }
 
-  /** A node whose entry is torn or another's has been touched, as far as anybody knows. */
+  /** A node whose entry is unreadable, or is that of another node, counts as touched. */
   #entry(step: PlanStep, written: string | null): StepEntry {
     const { run, entry } = entryForm.safeParse(parsedJson(written ?? '')).data ?? {}
     const isIts = run === this.#run && entry !== undefined && stepKey(entry) === stepKey(step)
@@ -292,7 +292,7 @@ export class Journal {
     return `remediation/over/${this.#run}.json`
   }
 
-  /** Names of clusters may hold slashes and colons. */
+  /** Names of clusters may contain slashes and colons. */
   #entryKey({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string {
     return this.#key(`steps/${encodeURIComponent(cluster)}/${encodeURIComponent(node)}.json`)
   }
@@ -321,7 +321,7 @@ export class Journal {
         return void this.#known.set(key, next)
       const found = await this.#store.read(key)
       const present = found?.body.toString('utf8')
-      // Also where the answer to our own write was lost.
+      // Also true if the answer to our own write was lost.
       if (present === next) return void this.#known.set(key, next)
       if (found === null || present !== known)
         throw new Overtaken(`another process writes to run ${this.#run} (${key}): this one stops`)

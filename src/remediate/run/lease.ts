@@ -1,6 +1,6 @@
 /**
  * One apply at a time for each cluster: a lease in the store, renewed while a run works. Clocks of different machines are not compared where that
- * could matter: a run that finds a lease taken watches its renewal, and takes it over if it was not renewed for its whole duration.
+ * could matter: a run that finds a lease taken watches whether it is renewed. After one whole duration without a renewal the run takes the lease over.
  */
 import * as z from 'zod'
 import { oneLine } from '#clients/failure.ts'
@@ -11,9 +11,9 @@ import type { Clock } from './clock.ts'
 
 export interface LeaseOptions {
   store: Store
-  /** As the plan calls it, for people. */
+  /** The plan's name of the cluster, for people. */
   cluster: string
-  /** Which it is: what the lease is called by. */
+  /** The cluster's identity, by which the lease is named. */
   identity: string
   run: string
   /** The holder: unique for each process. */
@@ -21,13 +21,13 @@ export interface LeaseOptions {
   ttlMs: number
   clock: Clock
   signal: AbortSignal
-  /** What lay there when it was looked at first; absent: it is looked at now. */
+  /** The lease as it was first seen; absent: it is read now. */
   seen?: Sighting | null
-  /** Said once when it has to be waited for. */
+  /** Called once, if the lease has to be waited for. */
   onWait?: (text: string) => void
 }
 
-/** Of a lease: from then on it is not known to have been renewed. */
+/** The text of a lease, and when it was first seen. A renewal would change the text. */
 export interface Sighting {
   text: string
   sinceMs: number
@@ -35,19 +35,19 @@ export interface Sighting {
 
 const leaseSchema = z.object({
   schema: z.literal('highwater.lease/1'),
-  /** Null: released. */
+  /** Null: the lease was released. */
   holder: z.string().nullable(),
   /** The holder's name of the cluster. */
   cluster: z.string().optional(),
   run: z.string(),
   ttlMs: z.number(),
-  /** RFC 3339, both by the holder's clock. */
+  /** `renewedAt` and `expiresAt` are RFC 3339, by the holder's clock. */
   renewedAt: z.string(),
   expiresAt: z.string().refine(time => !Number.isNaN(Date.parse(time))),
 })
 type LeaseText = z.infer<typeof leaseSchema>
 
-/** Clocks that are set by a service differ by less. What expired longer ago is not waited for. */
+/** Synchronized clocks differ by less. A lease that expired longer ago is not waited for. */
 const skewMs = 15 * 60_000
 const longestTtlMs = 3_600_000
 const rounds = 5
@@ -55,7 +55,7 @@ const rounds = 5
 export const leaseKey = (identity: string): string =>
   `remediation/leases/${encodeURIComponent(identity)}.json`
 
-/** A lease that is held, until it is given back or lost. */
+/** A lease that is held until it is released or lost. */
 export class Lease {
   readonly #options: LeaseOptions
   readonly #ended = new AbortController()
@@ -69,12 +69,12 @@ export class Lease {
     this.#renewing = this.#keep()
   }
 
-  /** Aborted when it is lost; the reason is for people. */
+  /** Aborted when the lease is lost; the reason is for people. */
   get lost(): AbortSignal {
     return this.#lost.signal
   }
 
-  /** Whether what is begun now is begun by its only holder. */
+  /** Whether this process is still the only holder. */
   isHeld(): boolean {
     return (
       !this.#lost.signal.aborted &&
@@ -82,7 +82,7 @@ export class Lease {
     )
   }
 
-  /** Another one may take it at once. Where the store cannot be reached it expires. */
+  /** Another run may take the lease at once. If the store cannot be reached, the lease expires. */
   async release(): Promise<void> {
     this.#ended.abort()
     await this.#renewing
@@ -115,7 +115,7 @@ export class Lease {
     }
   }
 
-  /** False: it is another's by now. @throws what the store throws */
+  /** False: another run has the lease by now. @throws what the store throws */
   async #replace(next: string): Promise<boolean> {
     const { store, identity } = this.#options
     const key = leaseKey(identity)
@@ -129,7 +129,7 @@ export class Lease {
   }
 }
 
-/** Null: it was never held. @throws what the store throws */
+/** Null: the lease was never held. @throws what the store throws */
 export async function sightLease({
   store,
   identity,
@@ -139,7 +139,7 @@ export async function sightLease({
   return found === null ? null : { text: found.body.toString('utf8'), sinceMs: clock.elapsedMs() }
 }
 
-/** Waits while it is not known whether its holder still lives. @throws OperatorError when another one holds it, or what the store throws */
+/** Waits while it is unknown whether the holder still lives. @throws OperatorError if another run holds the lease, or what the store throws */
 export async function takeLease(options: LeaseOptions): Promise<Lease> {
   const { store, cluster, identity, holder, clock, ttlMs, signal } = options
   const key = leaseKey(identity)
@@ -155,7 +155,7 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
     if (found === null) continue
     const text = found.body.toString('utf8')
     const lease = parse(text)
-    // Our own: the answer to the write was lost.
+    // Our own lease: the answer to the write was lost.
     const isFree = lease?.holder === holder || hasEnded(lease, clock.now())
     if (!isFree && seen !== null && seen.text !== text) throw heldByAnother(cluster, lease)
     seen ??= { text, sinceMs: clock.elapsedMs() }
@@ -174,7 +174,7 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 const hasEnded = (lease: LeaseText | null, now: Date): boolean =>
   lease !== null && (lease.holder === null || Date.parse(lease.expiresAt) + skewMs < now.getTime())
 
-/** @param cluster as we call it */
+/** @param cluster our name of the cluster */
 const runOf = (lease: LeaseText | null, cluster: string): string => {
   if (lease === null) return 'an unreadable one'
   const called =

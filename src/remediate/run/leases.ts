@@ -11,9 +11,9 @@ const clustersOf = ({ steps, deletions = [] }: Plan): string[] =>
   [...new Set([...steps, ...deletions].map(({ cluster }) => cluster))].sort()
 
 /**
- * Of a run that was begun its journal knows them: it can be gone on with, and taken back, while an API server is away.
- * @param known by the plan's names; undefined: the run is new, or was begun by an older version
- * @param isBegun then a cluster without an identity is named by its name
+ * The journal of a begun run contains the identities, so the run can continue or be rolled back while an API server is away.
+ * @param known by the plan's cluster names; undefined: a new run, or one of an older version
+ * @param isBegun a cluster without an identity is then named by its name
  * @throws OperatorError if a cluster's identity is unknown
  */
 export async function identitiesOf(
@@ -42,8 +42,8 @@ export async function identitiesOf(
 }
 
 /**
- * @param into by the plan's names; those that were taken before one could not be are in it, too, and have to be given back
- * @throws OperatorError when another one holds one, or what the store throws
+ * @param into by the plan's names. If a lease cannot be taken, the leases taken before are in it and have to be released
+ * @throws OperatorError if another run holds a lease, or what the store throws
  */
 export async function takeLeases(
   identities: Readonly<Record<string, string>>,
@@ -52,9 +52,9 @@ export async function takeLeases(
 ): Promise<void> {
   const { store, clock } = options
   const named = Map.groupBy(Object.entries(identities), ([, identity]) => identity)
-  // In one order, so that of two that want several clusters neither waits for the other.
+  // One fixed order, so that two runs that want several clusters do not wait for each other.
   const wanted = [...named].sort(([a], [b]) => (a < b ? -1 : 1))
-  // All at once, so that those of one that died are waited for together.
+  // All at once, so that the leases of a crashed run are waited for together.
   const sightings = await pMap(wanted, ([identity]) => sightLease({ store, identity, clock }), {
     concurrency: atOnce,
   })

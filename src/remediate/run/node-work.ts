@@ -1,4 +1,4 @@
-/** One node at a time through the journal: commanded to change or to roll back until the outcome is known, each step noted before and after. */
+/** Takes one node at a time through the journal: commands it to change or to roll back until the outcome is known. Each step is noted before and after. */
 import type { PlanStep } from '#model/plan.ts'
 import type { StepEntry, StepState, Verification } from '#model/remediation.ts'
 import type { PresentNode } from '#remediate/plan/approve.ts'
@@ -10,13 +10,13 @@ import { type Journal, Overtaken, stepKey } from './journal.ts'
 import type { Lease } from './lease.ts'
 import { Paused } from './pausing.ts'
 
-/** What stands in the way of a change at this moment, and what has to be known of the nodes before it. */
+/** What blocks a change now, and what has to be known of the nodes before the change. */
 export interface Before {
   /** Why nothing may be sent now. */
   reasons: string[]
-  /** By `cluster/node`: why this node may not be sent to now. */
+  /** By `cluster/node`: why nothing may be sent to this node now. */
   nodes: ReadonlyMap<string, string>
-  /** As `cluster/node`: not together with the others, but after them. Never all that could be sent to. */
+  /** Nodes (`cluster/node`) that are changed after the others. Never all nodes that could be changed. */
   later: ReadonlySet<string>
   /** By cluster: checks that were not possible and do not block the change. */
   unasked: string[]
@@ -24,13 +24,13 @@ export interface Before {
   readyPods: ReadonlyMap<string, string[] | null>
 }
 
-/** Of an image filesystem, as image GC counts it. */
+/** Use of an image filesystem, counted as image GC does. */
 export interface ImageUse {
   usedPercent: number
   usedBytes: number
 }
 
-/** All that a run does to the world, besides its journal. */
+/** All effects of a run outside its journal. */
 export interface Effects {
   clock: Clock
   send(
@@ -40,17 +40,17 @@ export interface Effects {
   ): Promise<CommandResult>
   /** Reads the nodes anew; those that could not be read are left out. */
   present(steps: readonly PlanStep[]): Promise<PresentNode[]>
-  /** Likewise, and their clusters. */
+  /** Reads the nodes and their clusters anew. */
   before(steps: readonly PlanStep[]): Promise<Before>
-  /** Reads the nodes anew. By `cluster/node`; one that is missing could not be read. */
+  /** Reads the nodes anew. By `cluster/node`; a missing node could not be read. */
   verify(
     nodes: readonly { step: PlanStep; entry: StepEntry }[],
   ): Promise<ReadonlyMap<string, Verification>>
-  /** Likewise: whether they run as before their steps. */
+  /** Likewise: whether the nodes run as before their steps. */
   verifyBack(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, Verification>>
-  /** Likewise. */
+  /** Likewise: use of the image filesystems. */
   imageUse(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, ImageUse>>
-  /** Whether the instance of a step is no longer a node of its cluster, and so nothing of the change is left. */
+  /** Whether a step's instance is no longer a node of its cluster, so nothing of the change is left. */
   isGone(step: PlanStep): Promise<boolean>
   /** Called for every transition and every new reason. */
   onEntry?: (entry: StepEntry) => void
@@ -61,15 +61,15 @@ export interface NodeWorkOptions {
   effects: Effects
   leases: ReadonlyMap<string, Pick<Lease, 'isHeld'>>
   entries: Map<string, StepEntry>
-  /** Nothing is waited for any more. */
+  /** Once aborted, nothing is waited for any more. */
   end: AbortSignal
 }
 
-/** Commands to one node before it is given up for now. */
+/** Maximum commands to one node before the run gives it up for now. */
 const tries = 3
 const againAfterMs = 15_000
 
-/** Whether something of the run may be on the node. */
+/** Whether the run may have written to the node. */
 export const isTouched = ({ state }: StepEntry): boolean => touched.has(state)
 const touched = new Set<StepState>([
   'sending',
@@ -79,7 +79,7 @@ const touched = new Set<StepState>([
   'returning',
   'broken',
 ])
-/** Whether nothing was ever sent to it. */
+/** Whether nothing was ever sent to the node. */
 export const isOpen = ({ state }: StepEntry): boolean => state === 'pending' || state === 'skipped'
 
 const isCommon = (result: CommandResult): result is CommandResult & { kind: 'unsent' } =>
@@ -88,7 +88,7 @@ const isCommon = (result: CommandResult): result is CommandResult & { kind: 'uns
 const goingBack = 'is being taken back: '
 const notBack = '. It could not be taken back: '
 
-/** The cause in an earlier journal entry, without the text of the attempt itself: else each attempt would add to it. */
+/** The cause in an earlier journal entry. Without the attempt's own text, because each attempt would add to it. */
 const causeOf = (why: string): string =>
   (why.startsWith(goingBack) ? why.slice(goingBack.length) : why).split(notBack, 1)[0] ?? why
 
@@ -106,8 +106,8 @@ export class NodeWork {
   }
 
   /**
-   * Ends in `applied`, `restored`, `failed`, `skipped` or `broken`, or, where the node did not say, in `sending` or `sent`.
-   * @throws Paused where the account or SSM is why nothing can be sent: then no node is at fault, and one that is new stays open
+   * Ends in `applied`, `restored`, `failed`, `skipped` or `broken`, or in `sending` or `sent` if the node did not answer.
+   * @throws Paused if the account or SSM prevents sending: then no node is at fault, and a new node stays open
    */
   async apply(
     step: PlanStep,
@@ -132,12 +132,12 @@ export class NodeWork {
       isNew &&= said.kind === 'unsent'
       if (said.kind === 'unsent' && (await this.passOverGone(step))) return
       if (this.#options.end.aborted && isCommon(said)) break
-      // This run has to end and does not know the outcome of this node: the next run reads it.
+      // The run has to end without knowing the outcome of this node: the next run reads it.
       if (this.#options.end.aborted) return
     }
     if (said === null) return
     if (isCommon(said)) {
-      // As if it had not been begun: nothing has gone out.
+      // The node counts as not begun, because nothing was sent.
       if (isNew) await this.note(step, { state, why: said.why })
       throw new Paused(`nothing can be sent: ${said.why}`)
     }
@@ -151,7 +151,7 @@ export class NodeWork {
     return this.#goBack(step, why, 'rolled-back')
   }
 
-  /** As the plan says, of one that is `returning`: stays so where the node says that it is back; else ends in `skipped` or `broken`. */
+  /** Ends a planned return. The state stays `returning` if the node reports that it is back; else it becomes `skipped` or `broken`. */
   putBack(step: PlanStep): Promise<void> {
     return this.#goBack(step, this.entry(step).why ?? 'as planned', 'returning')
   }
@@ -198,7 +198,7 @@ export class NodeWork {
     )
   }
 
-  /** Nodes come and go: one whose instance is gone has not failed, and nothing is left to be taken back. False: it exists, or that is unknown. */
+  /** Skips a node whose instance is gone: it has not failed, and nothing is left to roll back. False: the instance exists, or that is unknown. */
   async passOverGone(step: PlanStep): Promise<boolean> {
     if (!(await this.#options.effects.isGone(step).catch(() => false))) return false
     await this.note(step, {
@@ -208,7 +208,7 @@ export class NodeWork {
     return true
   }
 
-  /** Writes a transition and only then believes it. @throws Overtaken, or what the store throws */
+  /** Writes to the journal, then to memory. @throws Overtaken, or what the store throws */
   async note(
     step: PlanStep,
     { state, why }: Conclusion,
@@ -237,7 +237,7 @@ export class NodeWork {
     const notes: Promise<void>[] = []
     const result = await this.#options.effects.send(step, action, commandId => {
       const note = noted(commandId)
-      // It is awaited below; until then a rejection would be unhandled.
+      // The note is awaited below; until then a rejection would be unhandled.
       note.catch(() => undefined)
       notes.push(note)
     })

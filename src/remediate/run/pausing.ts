@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts'
 /** The run is paused until it is resumed; the message contains the reason. */
 export class Paused extends Error {}
 
-/** @throws Paused when the signal comes first */
+/** @throws Paused if the signal is aborted first */
 export async function sleepOrPause(
   clock: Clock,
   delayMs: number,
@@ -25,6 +25,6 @@ export function orPause(signal: AbortSignal): void {
 
 const pausedBy = ({ reason }: AbortSignal): Paused => new Paused(messageOf(reason))
 
-/** What the world did not answer: anything but a mistake of ours. */
+/** Whether the outside world failed: any error but a mistake in our code. */
 export const isOfTheWorld = (error: unknown): boolean =>
   !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)

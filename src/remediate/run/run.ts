@@ -1,4 +1,4 @@
-/** A run through the waves of its plan: a few nodes at a time, each seen to be well before the next, and a wave taken back when too many were not. */
+/** Runs the waves of a plan: a few nodes at a time, each verified before the next. If too many nodes fail, the wave is rolled back. */
 import { messageOf } from '#model/error-message.ts'
 import type { Approval, PlanStep } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
@@ -15,17 +15,17 @@ import { all, chunksOf, type TakeBackOptions, takeBackWave, wavesOf } from './ta
 export interface RunOptions extends TakeBackOptions {
   approval: Approval
   policy: RemediationPolicy
-  /** Nothing more is sent; what is under way is waited for. */
+  /** Once aborted, nothing more is sent; commands under way are waited for. */
   stop: AbortSignal
-  /** Why nothing new may be sent though the run goes on; null: it may. */
+  /** Why nothing new may be sent although the run goes on; null: sending is allowed. */
   refusal: string | null
-  /** Longer pauses between waves are not waited for: the run pauses until it is started again. */
+  /** Maximum wait between waves. For a longer one the run pauses until it is started again. */
   patienceMs: number
-  /** Of these, `cluster/node`, which may be begun today. */
+  /** Which of these nodes (`cluster/node`) may be begun today. */
   ofToday(nodes: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-/** More nodes failed than may. */
+/** More nodes failed than the policy allows. */
 class TooManyErrors extends Error {}
 
 const provenStates = new Set<StepState>(['verified', 'returning', 'pruned'])
@@ -38,7 +38,7 @@ function unread(error: unknown): never {
 
 /**
  * Continues from the journal's state.
- * @returns the head as it stands in the journal then
+ * @returns the head as last written to the journal
  * @throws Overtaken, or what the store throws: the journal has the rest for the run that resumes it
  */
 export async function runWaves(options: RunOptions): Promise<RunHead> {
@@ -49,7 +49,7 @@ class WaveRun {
   readonly #options: RunOptions
   readonly #work: NodeWork
   readonly #waves: readonly PlanStep[][]
-  /** Begun by the journal's word alone: their nodes show what was there before, so whatever holds for new steps holds for these. */
+  /** Begun in the journal only: these nodes still have their old content, so the conditions for new steps hold for them. */
   readonly #unshown = new Set<string>()
   #head: RunHead
 
@@ -63,10 +63,10 @@ class WaveRun {
   async go(): Promise<RunHead> {
     if (this.#head.endedAt !== null || this.#head.state === 'rolled-back') return this.#head
     try {
-      // A run that died while it took a wave back.
+      // An earlier process died while it rolled a wave back.
       if (this.#head.state === 'stopped') return await this.#stop(this.#head.why)
       await this.#note('running', null)
-      // What a process that died has left half-way comes first, whatever stands in the way of new ones.
+      // Steps that a dead process left half-way come first, even if something blocks new steps.
       for (const steps of this.#waves) await this.#endBegun(steps)
       for (const index of this.#waves.keys()) await this.#wave(index)
       return await this.#note('done', null, true)
@@ -93,13 +93,13 @@ class WaveRun {
     this.#requireFewErrors()
   }
 
-  /** Whether a command went out, as the journal says, and its answer is not known. */
+  /** Whether the journal says that a command was sent whose answer is unknown. */
   readonly #isAsked = (step: PlanStep): boolean => ['sending', 'sent'].includes(this.#state(step))
 
   /**
-   * Only the node itself shows that a change has begun there. One that shows what was there before is new, and one that shows something else
+   * Only the node itself shows whether a change has begun. A node with its old content counts as new. A node with unexpected content
    * is left to a person.
-   * @throws Paused where a node does not show anything
+   * @throws Paused if the content of a node is unknown
    */
   async #noteShown(steps: readonly PlanStep[]): Promise<void> {
     const present = await this.#options.effects.present(steps).catch(unread)
@@ -160,11 +160,11 @@ class WaveRun {
     }
   }
 
-  /** Those that are still what the plan was made for, read just before they are changed. */
+  /** The nodes that are still as planned, read just before they are changed. */
   async #unchanged(steps: PlanStep[]): Promise<PlanStep[]> {
     if (steps.length === 0) return []
     const present = await this.#options.effects.present(steps).catch(unread)
-    // A run that had to end may not have read them all.
+    // A run that had to end might not have read all nodes.
     this.#mayGoOn()
     const changed = changedSince({ steps }, present)
     for (const { cluster, node, why } of changed) {
@@ -179,7 +179,7 @@ class WaveRun {
     return steps.filter(step => !keys.has(stepKey(step)))
   }
 
-  /** The first node of an unproven cohort, alone. */
+  /** The next nodes to change; of an unproven cohort only the first node. */
   #next(open: readonly PlanStep[]): PlanStep[] {
     const perCluster = new Map<string, number>()
     const trials = new Set<string>()
@@ -205,13 +205,13 @@ class WaveRun {
     const before = await this.#options.effects.before(chunk).catch(unread)
     const { unasked = [] } = this.#head
     const more = before.unasked.filter(one => !unasked.includes(one))
-    // Noted with the next word on the run: it holds nothing up.
+    // Written with the next note on the run, because these checks block nothing.
     if (more.length > 0) this.#head = { ...this.#head, unasked: [...unasked, ...more] }
     if (before.reasons.length > 0) throw new Paused(before.reasons.join('; '))
     return before
   }
 
-  /** Only this reading shows what pruning frees. If it fails, the report says so later. */
+  /** Use before pruning, so the report can say what was freed. If unread, the report says so. */
   async #imageUse(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, ImageUse>> {
     const passing = steps.filter(({ until }) => until !== undefined)
     if (passing.length === 0) return new Map()
@@ -221,7 +221,7 @@ class WaveRun {
     })
   }
 
-  /** To the end of each: verified, pruned, or failed and taken back. @param before null: it was noted when the nodes were begun */
+  /** Brings each node to its end: verified, pruned, or failed and rolled back. @param before null: it was noted when the nodes were begun */
   async #change(
     steps: readonly PlanStep[],
     before: ((step: PlanStep) => Parameters<NodeWork['apply']>[1]) | null,
@@ -263,7 +263,7 @@ class WaveRun {
     return state === 'rolled-back' && seenBack === undefined
   }
 
-  /** @param unwell failed, though their state does not say so yet @throws TooManyErrors */
+  /** @param unwell nodes that failed, though their state is not final yet @throws TooManyErrors */
   #requireFewErrors(unwell: readonly PlanStep[] = []): void {
     const { plan, policy } = this.#options
     const failed = plan.steps.filter(
@@ -278,7 +278,7 @@ class WaveRun {
     )
   }
 
-  /** No further wave, and this one taken back; noted before, so that the next run continues it after a crash. */
+  /** Starts no further wave and rolls this one back. Noted first, so that the next run continues the rollback after a crash. */
   async #stop(why: string | null): Promise<RunHead> {
     await this.#note('stopped', why)
     await this.#options.journal.noteOver()
@@ -291,14 +291,14 @@ class WaveRun {
     return this.#note('stopped', why, true)
   }
 
-  /** Counted from the last that was done in the wave before. */
+  /** The pause starts with the last transition of the wave before. */
   async #pauseAfter(wave: readonly PlanStep[]): Promise<void> {
     const { effects, policy, stop, patienceMs } = this.#options
     const begun = wave.map(step => this.#work.entry(step)).filter(entry => !isOpen(entry))
     if (begun.length === 0) return
     const last = Math.max(...begun.flatMap(({ at }) => Object.values(at)).map(Date.parse))
     const leftMs = last + policy.pauseMs - effects.clock.now().getTime()
-    // A clock that was set back must not make it longer than it is.
+    // A clock that was set back must not lengthen the pause.
     const waitMs = Math.min(leftMs, policy.pauseMs)
     if (waitMs > patienceMs)
       throw new Paused(
@@ -324,7 +324,7 @@ class WaveRun {
       : `. Until the run goes on or is taken back, the thresholds of ${lowered.join(', ')} are lowered`
   }
 
-  /** A process that lost a lease may no longer write about the run. */
+  /** A process that lost a lease must no longer write about the run. */
   #requireLeases(): void {
     for (const [cluster, lease] of this.#options.leases)
       if (!lease.isHeld())

@@ -1,4 +1,4 @@
-/** From a plan and an approval, or from a run's name, to what came of it: everything that is checked before anything is sent, the leases, the journal. */
+/** Applies a plan or rolls a run back: makes all checks before anything is sent, takes the leases, and keeps the journal. */
 
 import type { Store } from '#clients/store.ts'
 import { messageOf } from '#model/error-message.ts'
@@ -39,11 +39,11 @@ export interface SessionOptions {
     identityOf(cluster: string): Promise<string>
   }
   policy: RemediationPolicy
-  /** Nothing more is sent; what is under way is waited for. */
+  /** Once aborted, nothing more is sent; commands under way are waited for. */
   stop: AbortSignal
-  /** Nothing is waited for any more. */
+  /** Once aborted, nothing is waited for any more. */
   end: AbortSignal
-  /** A pause between waves that is longer ends the call, and not the run; absent: each is waited for. */
+  /** A longer pause between waves ends the call, but not the run; absent: all are waited for. */
   patienceMs?: number
   /** Called with a text for people while another run is waited for. */
   onWait?: (text: string) => void
@@ -51,7 +51,7 @@ export interface SessionOptions {
 
 export interface ApplyOptions extends SessionOptions {
   resume: boolean
-  /** Nodes that have changed since the plan are passed over; else they refuse it. */
+  /** True: nodes that changed since the plan are skipped; false: they refuse the plan. */
   skipChanged: boolean
 }
 
@@ -59,7 +59,7 @@ const namedNodes = 5
 /** Nodes that are read together before anything is sent. */
 const readAtOnce = 200
 
-/** A finished run is only reported. @throws OperatorError; commands that were sent are in the journal */
+/** Applies a plan. A finished run is only reported. @throws OperatorError; the journal has the commands sent */
 export async function applyPlan(
   plan: Plan,
   approval: HeldApproval,
@@ -73,7 +73,7 @@ export async function applyPlan(
   const journal = new Journal(store, plan.id, holder)
   const known = await journal.head()
   const refusal = refusalOf(plan, approval, known, effects.clock.now().toISOString(), policy)
-  // What was begun may always be ended; what is new needs the approval.
+  // Begun steps may always be ended; new steps need the approval.
   if (
     refusal !== null &&
     (known === null || approval.plan !== plan.digest || plan.deletions !== undefined)
@@ -108,7 +108,7 @@ interface Leased {
   plan: Plan
   approval: HeldApproval
   journal: Journal
-  /** Why nothing new may be sent; null: it may. */
+  /** Why nothing new may be sent; null: sending is allowed. */
   refusal: OperatorError | null
   options: ApplyOptions
   leases: ReadonlyMap<string, Lease>
@@ -119,7 +119,7 @@ interface Leased {
 async function carryOn(leased: Leased): Promise<RemediationRun> {
   const { plan, approval, journal, options, leases, end, identities } = leased
   const { effects, policy, store } = options
-  // Anew: another one may have come to its end while the lease was waited for.
+  // Read anew: another run might have ended while this one waited for the lease.
   const now = await journal.head()
   const entries = await entriesOf(plan, journal, false)
   const deletions = await deletionsOf(plan, journal)
@@ -174,7 +174,7 @@ function refusalOf(
   }
 }
 
-/** Works from the journal alone. A run that has none is over from now on, so its plan is withdrawn. @throws OperatorError */
+/** Needs only the journal. A run without a journal is marked as over, so its plan is withdrawn. @throws OperatorError */
 export async function rollBack(
   run: string,
   options: SessionOptions & { despiteErrors?: boolean },
@@ -229,7 +229,7 @@ const onward = ({ id }: Plan): string => `highwater rollback ${id}`
 const wayBack = ({ id, deletions }: Plan): string =>
   deletions === undefined ? `, highwater rollback ${id} takes it back` : ''
 
-/** As far as there is time: the run begins then and pauses, and the run that continues it reads each node just before it is changed. @throws OperatorError */
+/** Checks as many nodes as time allows. If time ends, the run begins and pauses; its next start reads each node just before the change. @throws OperatorError */
 async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions): Promise<void> {
   const changed: LeftAlone[] = []
   for (const steps of chunksOf(plan.steps, readAtOnce)) {
@@ -238,7 +238,7 @@ async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions
       if (!end.aborted) throw error
       return null
     })
-    // Who was cut short has not seen that a node is gone.
+    // A reading that was cut short does not show that a node is gone.
     if (present !== null && !end.aborted) changed.push(...changedSince({ steps }, present))
   }
   if (changed.length > 0) throw changedError(plan, changed)
@@ -254,7 +254,7 @@ function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError 
   )
 }
 
-/** What the journal says of a run; null: there is none. @throws OperatorError when it cannot be read */
+/** The run in the journal; null: there is no such run. @throws OperatorError if it cannot be read */
 export async function runAsKept(run: string, store: Store): Promise<RemediationRun | null> {
   const journal = new Journal(store, run, 'no writer')
   const head = await journal.head()

@@ -1,10 +1,10 @@
-/** What has to hold each time that something new is to be sent. What was begun is ended whether it holds or not. */
+/** The conditions for sending anything new. Begun steps are ended even if the conditions fail. */
 import type { Approval } from '#model/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { byPolicy } from '#remediate/plan/auto-approve.ts'
 import { isOpen, windowText } from './window.ts'
 
-/** Why the approval lets nothing new be sent now, for people; null: it does. @param auto what the policy approves by itself now */
+/** Why the approval allows nothing new now, for people; null: new steps are allowed. @param auto the policy's automatic approval now */
 export function whyNothingNew(
   { by, until }: Approval,
   auto: AutoApproval | null,

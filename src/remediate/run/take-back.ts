@@ -13,7 +13,7 @@ export interface TakeBackOptions extends NodeWorkOptions {
   policy: Pick<RemediationPolicy, 'maxConcurrency' | 'verifyTimeoutMs'>
 }
 
-/** The last wave that was begun, and whatever of the others is not known to be well. @throws Paused, Overtaken, or what the store throws */
+/** Rolls back the last wave that was begun, and nodes of other waves that are not known to be well. @throws Paused, Overtaken, or what the store throws */
 export async function takeBackWave(options: TakeBackOptions): Promise<void> {
   const { plan } = options
   const work = new NodeWork(options)
@@ -31,13 +31,13 @@ export async function takeBackWave(options: TakeBackOptions): Promise<void> {
 
 export interface RollBackOptions extends TakeBackOptions {
   policy: TakeBackOptions['policy'] & Pick<RemediationPolicy, 'maxErrors'>
-  /** More nodes than may have got worse by it, and it goes on all the same. */
+  /** Goes on even if more nodes got worse than the policy allows. */
   despiteErrors: boolean
 }
 
 /**
- * Every node that the run may have changed; what ended otherwise stays. One goes first, then more and more of them, and it stops where more than may are
- * not well with what they had before. @returns the head, as noted @throws Overtaken, or what the store throws
+ * Rolls back every node that the run may have changed. One node goes first, then growing groups. The rollback pauses if more nodes than the policy
+ * allows are not well with their old settings. @returns the head, as noted @throws Overtaken, or what the store throws
  */
 export async function rollBackRun(options: RollBackOptions): Promise<RunHead> {
   const { journal, effects, policy, despiteErrors } = options
@@ -143,7 +143,7 @@ export function wavesOf({ steps, waves }: Plan): PlanStep[][] {
   return waves.map(wave => wave.flatMap(key => byKey.get(key) ?? []))
 }
 
-/** All of them come to an end, also where one fails: what was sent is waited for. @throws the first failure */
+/** Waits for all items, even if one fails, because commands were sent. @throws the first failure */
 export async function all<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const failed = (await Promise.allSettled(items.map(work))).find(
     result => result.status === 'rejected',

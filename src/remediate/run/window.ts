@@ -4,8 +4,8 @@ import type { ChangeWindow } from '#model/policy.ts'
 const dayMinutes = 24 * 60
 
 /**
- * Whether one of the windows is open. Compared are the hands of the zone's clock, so a window keeps its hours when the clocks change: an hour that comes
- * twice is in it twice, and one that is left out is missing from it.
+ * Whether one of the windows is open. Times are compared as the zone's clock shows them, so a window keeps its hours when the clocks change. An hour
+ * that comes twice is in the window twice, and an hour that is left out is missing.
  */
 export const isOpen = (windows: readonly ChangeWindow[], now: Date): boolean =>
   windows.length === 0 || windows.some(one => contains(one, now))
@@ -25,7 +25,7 @@ function minutesOf(time: string): number {
   return hours * 60 + minutes
 }
 
-/** By time zone: one takes a hundred times as long to make as to use. */
+/** By time zone, because a format takes a hundred times as long to make as to use. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function formatIn(timeZone: string): Intl.DateTimeFormat {
@@ -42,7 +42,7 @@ function formatIn(timeZone: string): Intl.DateTimeFormat {
   return format
 }
 
-/** `day` from Monday, 0. */
+/** `day`: 0 is Monday. */
 function wallClock(now: Date, timeZone: string): { day: number; minutes: number } {
   const parts = Object.fromEntries(
     formatIn(timeZone)

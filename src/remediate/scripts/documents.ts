@@ -8,32 +8,32 @@ interface Parameter {
   type: 'String'
   description: string
   default?: string
-  /** The agent hands the value over as `SSM_<name>` in the environment. Without it the value is put in as text wherever its braces stand. */
+  /** The agent passes the value as `SSM_<name>` in the environment. If absent, the agent inserts the value as text wherever the name is in braces. */
   interpolationType?: 'ENV_VAR'
   allowedValues?: readonly string[]
-  /** Anchored: one that is not matches a part. */
+  /** Anchored, because an unanchored pattern also accepts a text of which only a part matches. */
   allowedPattern?: string
 }
 
 export interface Document {
-  /** Its name in the account, and the CloudFormation resource that carries it. */
+  /** `name` in the account, and `resource`, the CloudFormation resource of the document. */
   name: string
   resource: string
   description: string
   parameters: Readonly<Record<string, Parameter>>
-  /** The name of its one step. */
+  /** The name of the document's single step. */
   step: string
-  /** Longer than all that the script allows itself: one that is ended by the agent cannot take anything back. */
+  /** Longer than all time limits of the script: a script that the agent ends cannot roll back. */
   timeoutSeconds: string
-  /** What stands before the script. */
+  /** Lines before the script. */
   begin: readonly string[]
-  /** Facts that the script checks by. */
+  /** The table of facts that the script checks by. */
   table?: keyof typeof scriptTables
-  /** The files that its script is put together from, in order. */
+  /** Names of the files that form the script, in order. */
   files: readonly string[]
 }
 
-/** `{{ Output }}` is put in as text before the script runs; only the two words of allowedValues can stand there, so any agent may do it. */
+/** The agent inserts `{{ Output }}` as text before the script runs. Only the two words of allowedValues are possible, so any agent may do it. */
 const inspects = {
   parameters: {
     Output: {
@@ -49,7 +49,7 @@ const inspects = {
   begin: ["HIGHWATER_OUTPUT='{{ Output }}'"],
 } as const
 
-/** What reads a node. */
+/** The documents that read a node. */
 export const documents: readonly Document[] = [
   {
     name: 'Highwater-Inspect',
@@ -94,7 +94,7 @@ const seconds = {
 
 const withoutContent = ({ Content: _none, ...others }: ReturnType<typeof common>) => others
 
-/** What changes a node. */
+/** The documents that change a node. */
 export const applyDocuments: readonly Document[] = [
   {
     name: 'Highwater-ApplyKubeletConfig',
@@ -177,22 +177,22 @@ export const applyDocuments: readonly Document[] = [
 /** Source: Systems Manager quotas, SSM document content. */
 export const documentMaxBytes = 64 * 1024
 
-/** What the agent gives to `sh`; the tests and the lab run the same. */
+/** The text that the agent gives to `sh`; the tests and the lab run the same text. */
 export const scriptOf = ({ files, table }: Document, readFile: (file: string) => string): string =>
   `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => withoutComments(readFile(file))).join('')}`
 
-/** The same with its comments, for readers. ShellCheck's own comments stand for files. */
+/** The same script with its comments, for readers; directives for ShellCheck are removed. */
 export const readableScriptOf = (
   { files, table }: Document,
   readFile: (file: string) => string,
 ): string =>
   `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => readFile(file).replace(/^# shellcheck (shell|disable)=.*\n/gm, '')).join('')}`
 
-/** Comments, empty lines and indentation stay in the repository: a document has its limit. No text in the scripts depends on them. */
+/** Removes comments, empty lines and indentation: a document has a size limit. No text in the scripts depends on them. */
 const withoutComments = (script: string) =>
   script.replace(/^[ \t]*#.*\n/gm, '').replace(/^[ \t]+|^\n/gm, '')
 
-/** The content, to the byte: SSM hashes this string. Source: Systems Manager user guide, document schema 2.2. */
+/** The exact content: SSM hashes this string. Source: Systems Manager user guide, document schema 2.2. */
 export function contentOf(document: Document, readFile: (file: string) => string): string {
   const { description, parameters, step, timeoutSeconds, begin } = document
   const content = {

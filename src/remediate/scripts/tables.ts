@@ -1,4 +1,4 @@
-/** Tables of facts as shell variables: a node checks what it is sent by the same rows as the planner. */
+/** Tables of facts as shell variables: a node checks its input by the same rows as the planner. */
 
 import {
   bottlerocketKeys,
@@ -8,10 +8,10 @@ import {
 import { longestValue, plannableForms, valueForms } from '#facts/kubelet/plannable-values.ts'
 import { logPatternForm, logrotateDirectives } from '#facts/logrotate.ts'
 
-/** No row has a quote. */
+/** No row contains a quote. */
 const assigned = (name: string, rows: readonly string[]): string => `${name}='${rows.join('\n')}'\n`
 
-/** Of a setting: its name, the form of its value, and its keys or `-`. */
+/** Row of a setting: its name, the form of its value, and its keys or `-`. */
 function settingRow(setting: string): string {
   const form = plannableForms[bottlerocketSettings[setting]?.[0] ?? '']
   if (form === undefined) throw new Error(`${setting} has no form`)
@@ -33,9 +33,9 @@ export const scriptTables = {
         ([name, { value, key }]) => `${name} ${value} ${key ?? '-'}`,
       ),
     ) + forms,
-  /** The same of Bottlerocket's settings; keys stand as they are, between bars. */
+  /** The same for Bottlerocket's settings; here keys are literal, between bars. */
   settings: assigned('settable', plannableSettings.map(settingRow)) + forms,
-  /** A row is a directive and the form of its value, or `-` where none may stand. */
+  /** A row is a directive and the form of its value, or `-` if the directive takes no value. */
   logrotate:
     assigned(
       'directives',

@@ -1,4 +1,4 @@
-/** Waits until what is read of nodes anew shows what is wanted of them: the node's word alone is not the end of it. */
+/** Waits until a new reading of the nodes shows the wanted state: a node's own answer is not enough. */
 import { messageOf } from '#model/error-message.ts'
 import type { PlanStep } from '#model/plan.ts'
 import type { Verification } from '#model/remediation.ts'
@@ -15,7 +15,7 @@ export interface Waiting {
   end: AbortSignal
 }
 
-/** That they are well with their new configuration. @returns by `cluster/node` why one is not; the others are noted as verified @throws Paused, or what the journal throws */
+/** Waits until nodes are well after their change, and notes them. @returns by `cluster/node` why a node is not @throws Paused, or what the journal throws */
 export const awaitVerified = (
   steps: readonly PlanStep[],
   work: NodeWork,
@@ -31,9 +31,9 @@ export const awaitVerified = (
   )
 
 /**
- * @param look reads nodes anew; by `cluster/node`, one that is missing could not be read
- * @param seen called for each as soon as it is verified
- * @returns by `cluster/node` why one does not @throws Paused, or what `seen` throws
+ * @param look reads nodes anew, by `cluster/node`; a missing node could not be read
+ * @param seen called for each node as soon as it is verified
+ * @returns by `cluster/node` why a node is not verified @throws Paused, or what `seen` throws
  */
 async function awaitSeen(
   steps: readonly PlanStep[],
@@ -76,7 +76,7 @@ async function awaitSeen(
 
 const unseen = 'The node says that it is back, and it was not seen'
 
-/** Notes of each whether it was seen. One that is put back stays so, seen or not. @throws Paused, or what the journal throws */
+/** Notes for each rolled-back node whether a reading confirmed it. Unconfirmed nodes stay rolled back, too. @throws Paused, or what the journal throws */
 export async function seeBack(
   steps: readonly PlanStep[],
   work: NodeWork,
@@ -96,7 +96,7 @@ export async function seeBack(
   })
 }
 
-/** Reads nodes until they run as before their steps, and notes each. @throws likewise */
+/** Reads nodes until they run as before their steps, and notes the results. @throws likewise */
 export async function lookBack(
   steps: readonly PlanStep[],
   work: NodeWork,

@@ -5,7 +5,7 @@ import { imageHashOn, imageText } from '#remediate/remedies/pull-image.ts'
 
 const hashForm = /^[a-f0-9]{64}$/
 
-/** SHA-256 of the file at the step's path, or of its image's state: hex or `absent`. Null: unread, or no file (Bottlerocket). */
+/** SHA-256 at the step's path, of the file or of the image's state: hex or `absent`. Null: unread, or no file (Bottlerocket). */
 export function hashOnDisk(
   { method, path }: Pick<PlanStep, 'method' | 'path'>,
   { host, runtime }: Pick<NodeInput, 'host' | 'runtime'>,
@@ -19,13 +19,13 @@ export function hashOnDisk(
   return files.length > 0 ? 'absent' : null
 }
 
-/** For people. @param hash as `hashOnDisk` has it */
+/** The hash for people. @param hash as `hashOnDisk` returns it */
 export function hashText({ method, path }: PlanStep, hash: string): string {
   if (method === 'pull-image') return imageText(path, hash)
   return hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
 }
 
-/** When its kubelet was started, RFC 3339, by the node's own clock; null: not known. */
+/** When the node's kubelet started, RFC 3339, by the node's own clock; null: unknown. */
 export function kubeletStartedAt({ host, known, summary }: NodeInput): string | null {
   const process = summary?.node?.systemContainers?.find(({ name }) => name === 'kubelet')
   const times = [host?.kubelet?.startedAt, known?.kubeletStartedAt, process?.startTime]

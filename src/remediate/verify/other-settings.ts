@@ -1,4 +1,4 @@
-/** Kubelet fields that a step does not change, running or on disk: each as a digest, so that a plan carries no value. */
+/** Kubelet fields that a step does not change, running or on disk. A plan contains only their digests, not their values. */
 
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
@@ -15,14 +15,14 @@ import { type Doubt, notYet, wrong } from './verify-health.ts'
 /** Hex characters: no one can construct another value with the same 64 bits that a kubelet accepts. */
 const digestLength = 16
 
-/** Whether the kubelet itself was read. If not, the record has what its files, drop-ins and flags come to. */
+/** Whether the kubelet itself was read. If not, the record has the merged files, drop-ins and flags. */
 export const isAsked = ({ mode, errors }: NodeInput): boolean =>
   mode !== 'ssm' && !errors.some(({ what }) => what === 'configz')
 
 /**
- * By field, without what the step changes; of a map, the keys that it leaves alone.
+ * By field, without what the step changes; of a map, only the keys that the step leaves alone.
  * @param record with the configuration on disk if configz is unread
- * @returns empty: neither was read
+ * @returns empty: neither configz nor the disk was read
  */
 export function otherSettings(
   record: NodeInput,
@@ -47,7 +47,7 @@ export function otherSettings(
   return { others: Object.fromEntries(digests), ...(isOnDisk && { othersOn: 'disk' }) }
 }
 
-/** Fields of file and drop-ins, merged in the kubelet's order, and flags: also those that the replay of a start leaves out. */
+/** Merges fields of file and drop-ins in the kubelet's order, then flags, including fields that the replay of a start leaves out. */
 function onDisk(host: Host | null): RawObject {
   const { files = [], commandLine = [] } = host?.kubelet ?? {}
   const contentsOf = (role: string) =>
@@ -63,7 +63,7 @@ function onDisk(host: Host | null): RawObject {
   return { ...fields, ...flagsOf(commandLine) }
 }
 
-/** Each flag with its values, also those in words of their own. */
+/** Each flag with its values, including values that are separate words. */
 function flagsOf(commandLine: readonly string[]): Record<string, string> {
   const flags: Record<string, string> = {}
   let name = ''
@@ -74,7 +74,7 @@ function flagsOf(commandLine: readonly string[]): Record<string, string> {
   return flags
 }
 
-/** Settings that do not run as expected. @param running of the same node */
+/** Settings that do not run as expected. @param running configuration of the same node */
 export function unmetIn(
   expected: readonly ExpectedSetting[],
   { node }: NodeInput,

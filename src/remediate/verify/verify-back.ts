@@ -1,4 +1,4 @@
-/** Whether a node that was put back is what it was before its step, by what was read of it anew. */
+/** Whether a rolled-back node is what it was before its step, by a new reading of the node. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import { type PlanStep, restartsKubelet } from '#model/plan.ts'

@@ -1,4 +1,4 @@
-/** Whether a node that was changed is well: Ready and staying so, under no pressure that is new, its pods back. */
+/** Whether a changed node is well: it stays Ready, has no new pressure, and its pods are ready again. */
 import { probePeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -27,10 +27,10 @@ const timeOf = (time: string | null | undefined): number | null => {
   return Number.isNaN(parsed) ? null : parsed
 }
 
-/** Longer probe periods are their pods' own matter, which are looked at one by one. */
+/** Maximum settle time: pods with longer probe periods are checked one by one. */
 const longestSettleMs = 5 * 60_000
 
-/** How long a node has to stay Ready: until each of its readiness probes has run once, and no shorter than a probe's default period. */
+/** How long a node has to stay Ready: until each readiness probe of its pods has run once, and at least a probe's default period. */
 export function settleMs({ pods }: Pick<NodeInput, 'pods'>): number {
   const probes = (pods ?? [])
     .filter(isActive)
@@ -47,7 +47,7 @@ export function settleMs({ pods }: Pick<NodeInput, 'pods'>): number {
 const seconds = (value: unknown, presetMs: number): number =>
   typeof value === 'number' && value > 0 ? value * 1000 : presetMs
 
-/** How far the node's clock is ahead, at least: it cannot have posted its status later than it was read. */
+/** Minimum by which the node's clock is ahead: a node cannot have posted its status after the reading. */
 const aheadMs = (node: KubernetesNode, at: number): number =>
   Math.max(0, (timeOf(conditionOf(node, 'Ready')?.lastHeartbeatTime) ?? at) - at)
 
@@ -80,7 +80,7 @@ function pressureOf(signal: string): string {
   return signal.startsWith('pid') ? 'PIDPressure' : 'DiskPressure'
 }
 
-/** A kubelet that starts forgets its pressure, and says it anew where it holds: what was due before the change is not new. */
+/** A kubelet forgets its pressure when it restarts, and reports it anew. Pressure that was due before the change is not new. */
 export function* pressureDoubts(
   { before }: PlanStep,
   { node }: NodeInput,
@@ -98,7 +98,7 @@ export function* pressureDoubts(
 
 const shownPods = 5
 
-/** Pods that were deleted or made anew since are not held against it. */
+/** Ignores pods that were deleted or created since the change. */
 export function* unreadyPodDoubts(
   { pods }: NodeInput,
   before: readonly string[] | null,
@@ -121,7 +121,7 @@ function isOld({ metadata }: KubernetesPod, changedAt: number): boolean {
   return metadata?.deletionTimestamp === undefined && (made === null || made < changedAt)
 }
 
-/** Its condition changed since: so it was ready before. */
+/** The Ready condition changed since the change, so the pod was ready before. */
 function hasTurned(pod: KubernetesPod, changedAt: number): boolean {
   const since = timeOf(readyConditionOf(pod)?.lastTransitionTime)
   return since !== null && since >= changedAt

@@ -1,4 +1,4 @@
-/** Whether a step has done on its node what the plan promised, by what was read of the node anew. What is not known is never taken for done. */
+/** Whether a step did on its node what the plan promised, by a new reading of the node. Unknown never counts as done. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import {
@@ -25,12 +25,12 @@ import {
 const shownDoubts = 4
 
 /**
- * A step that writes no setting of the kubelet (`sync-file`, `pull-image`) restarts nothing: of it only the file, or the image, counts.
+ * A step that writes no kubelet setting (`sync-file`, `pull-image`) restarts nothing: only its file or its image is checked.
  * @param fresh read after the change; with the configuration on disk if configz is unread
- * @param replayed what its kubelet does now
- * @param readyPodsBefore `namespace/name`; null: not known, and pods that have turned NotReady since stand for them
- * @param at RFC 3339: when it was read
- * @param appliedAt RFC 3339: when the change was seen to be done, at the earliest
+ * @param replayed what the node's kubelet does now, by the replay
+ * @param readyPodsBefore `namespace/name`; null: unknown, so pods that turned NotReady since the change are taken instead
+ * @param at RFC 3339: when the node was read
+ * @param appliedAt RFC 3339: earliest time at which the change was seen to be done
  */
 export function verifyStep(
   step: PlanStep,
@@ -124,7 +124,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
   }
 }
 
-/** Then it runs with its old settings, for which the plan predicts nothing. */
+/** Whether the kubelet runs with other settings, for which the plan predicts nothing. */
 function runsOtherwise(step: PlanStep, fresh: NodeInput): boolean {
   const running = fresh.configuration?.printed ?? null
   return running !== null && unmetIn(step.expect, fresh, running).length > 0
@@ -133,7 +133,7 @@ function runsOtherwise(step: PlanStep, fresh: NodeInput): boolean {
 /** A process's start time is relative to the boot time, which moves when the clock is corrected. */
 const clockStepMs = 5000
 
-/** By the node's clock alone, if the plan knows it; null: unknown. */
+/** By the node's clock alone, if the plan has the kubelet's start time; null: unknown. */
 function hasStartedSince(step: PlanStep, fresh: NodeInput, appliedAtMs: number): boolean | null {
   const started = kubeletStartedAt(fresh)
   if (started === null) return null
@@ -142,7 +142,7 @@ function hasStartedSince(step: PlanStep, fresh: NodeInput, appliedAtMs: number):
   return Date.parse(started) >= appliedAtMs ? true : null
 }
 
-/** The restart comes before it is known to be done, and what it does may be there by then. */
+/** The restart comes before the answer to the command, so its effects might come before it, too. */
 function changedAtMs(step: PlanStep, fresh: NodeInput, appliedAtMs: number): number {
   const started = kubeletStartedAt(fresh)
   return started !== null && hasStartedSince(step, fresh, appliedAtMs) === true
@@ -158,13 +158,13 @@ const shown = (value: unknown): string =>
     ? 'not set'
     : (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 100)
 
-/** The first reason that the record gives. */
+/** The first error of the record with one of these sources. */
 function because({ errors }: NodeInput, ...sources: ReadError['what'][]): string {
   const error = (errors ?? []).find(({ what }) => sources.includes(what))
   return error === undefined ? '' : `: ${error.message.slice(0, 300)}`
 }
 
-/** What the replay says now, beside what the plan said it would. Better than promised is well. */
+/** Compares the node's replay with the plan's promise. Better than promised is accepted. */
 function* promiseDoubts({ before, after }: PlanStep, replayed: NodeState): Iterable<Doubt> {
   const unknown = (Object.keys(after) as (keyof NodeState)[]).filter(
     key => after[key] !== null && replayed[key] === null,

@@ -1,4 +1,4 @@
-/** Objects that are alike (one kind, one namespace, the same references to owners): the garbage collector treats them alike, so one stands for all. */
+/** Groups objects of one kind and namespace with the same owner references. The garbage collector treats them alike, so one represents all. */
 import { garbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import type { OwnedGroup } from '#model/cluster-garbage.ts'
 import type { ObjectMetadata, OwnerReference } from './metadata.ts'
@@ -14,14 +14,14 @@ export interface Group extends OwnedObject {
   createdMs: number | null
 }
 
-/** In the order in which the first of each came. */
+/** Groups in the order of their first objects. */
 export function groupsIn(
   objects: Iterable<ObjectMetadata>,
   resource: string,
   shared: SharedTexts,
 ): Group[] {
   const groups: Group[] = []
-  /** By namespace, then by the UIDs of the owners. What says the same of them is one group, and nearly always the only one. */
+  /** By namespace, then by the owners' UIDs. Nearly always one group: all objects have the same references to these owners. */
   const places = new Map<string, Map<string, Group | Group[]>>()
   for (const metadata of objects) {
     const { namespace, name, createdMs, ownerReferences } = metadata
@@ -53,7 +53,7 @@ export function groupsIn(
   return groups
 }
 
-/** An owner is looked up by kind and name, and held by who blocks: one UID may be named in several ways. */
+/** All fields of a reference count, not only its UID: the collector looks owners up by kind and name. */
 const areAlike = (some: readonly OwnerReference[], others: readonly OwnerReference[]): boolean =>
   some.length === others.length &&
   some.every(({ apiVersion, kind, name, uid, blocksOwnerDeletion }, index) => {

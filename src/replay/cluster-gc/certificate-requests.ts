@@ -1,11 +1,11 @@
 /**
- * The cleaner of certificate signing requests, which looks at all of them once an hour.
+ * The cleaner of certificate signing requests, which checks all of them once an hour.
  *
  * Replays       pkg/controller/certificates/cleaner/cleaner.go  handle and its six conditions
  * Read at       1.24 to 1.37; requests that were approved but not issued are cleaned since 1.35
- * Kept exactly  older means older, not as old; a time that is missing is never old; a condition counts whatever its status; of a certificate that
- *               cannot be read nothing is expired; a request without conditions is pending even when it has a certificate
- * Left out      what Go's x509 refuses and OpenSSL takes; a second block, where the first is malformed
+ * Kept exactly  an equal age is not older; a missing time is never old; a condition counts whatever its status; an unreadable certificate
+ *               never expires; a request without conditions is pending even if it has a certificate
+ * Left out      certificates that Go's x509 refuses and OpenSSL accepts; a second block if the first is malformed
  */
 import { X509Certificate } from 'node:crypto'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
@@ -27,7 +27,7 @@ export type CertificateRequestReason =
   | 'issued-expired'
   | 'approved-unissued-past-deadline'
 
-/** Why the cleaner would delete this request now, the first of upstream's reasons; null: it stays. */
+/** Why the cleaner would delete this request now: the first of upstream's reasons. Null: it is kept. */
 export function cleanCertificateRequest(
   request: CertificateSigningRequest,
   nowMs: number,
@@ -65,7 +65,7 @@ const pemStart = '-----BEGIN '
 const pemBlock =
   /^-----BEGIN ([^\n]*)-----\r?\n(?:[^\n:]*:[^\n]*\n)*([A-Za-z0-9+/=\s]*)-----END \1-----/
 
-/** Of the first certificate in the first block, whatever the block calls itself. */
+/** Expiry of the first certificate in the first PEM block, whatever the block's label. */
 function notAfterMs(pem: string): number | null {
   const [, , body] = pemBlock.exec(pem.slice(Math.max(0, pem.indexOf(pemStart)))) ?? []
   if (body === undefined) return null

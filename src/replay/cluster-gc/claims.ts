@@ -1,13 +1,13 @@
 /**
- * PersistentVolumeClaims and the finalizers that hold claims and volumes: what still uses them.
+ * PVCs, and the protection finalizers of PVCs and volumes: what still uses them.
  *
  * Replays       pkg/controller/volume/pvcprotection/pvc_protection_controller.go  podUsesPVC, podIsShutDown
  *               pkg/controller/volume/pvprotection/pv_protection_controller.go    isBeingUsed
  *               component-helpers/storage/ephemeral                               VolumeClaimName, VolumeIsForPod
  *               pkg/volume/util/util.go                                           IsPodTerminated
  * Read at       1.24 to 1.37; alike in all
- * Kept exactly  a pod that has finished holds its claim until it is deleted; one that was not scheduled does not; an ephemeral volume's claim is
- *               held only by the pod that controls it, and no longer once the kubelet is done with that pod
+ * Kept exactly  a finished pod holds its PVC until the pod is deleted; an unscheduled pod does not; the PVC of an ephemeral volume is
+ *               held only by its controlling pod, until the kubelet is done with that pod
  * Left out      the Unused condition of 1.36, which is alpha
  */
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
@@ -20,10 +20,10 @@ import type {
 import { controllerOf, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 
 export interface ProtectedObject {
-  /** `namespace/name` of a claim, name of a volume. */
+  /** `namespace/name` of a PVC, name of a volume. */
   object: string
   isBeingDeleted: boolean
-  /** What holds it by kubernetes.io/pvc-protection or kubernetes.io/pv-protection; null where that is not known. */
+  /** Users that hold the object by kubernetes.io/pvc-protection or kubernetes.io/pv-protection; null: not known. */
   usedBy: string[] | null
   /** Finalizers that must be removed before the object is deleted, in order. */
   finalizers: { finalizer: string; isReady: boolean | null }[]
@@ -45,7 +45,7 @@ export function claimProtection(
   })
 }
 
-/** A volume is in use as long as its phase is Bound. Null where it has no name. */
+/** A volume is in use as long as its phase is Bound. Null: the volume has no name. */
 export function volumeProtection(volume: PersistentVolume): ProtectedObject | null {
   const metadata = parseMetadata(volume)
   if (!metadata) return null
@@ -78,11 +78,11 @@ interface ClaimUse {
   claim: string
   isEphemeral: boolean
   isScheduled: boolean
-  /** The kubelet is done with the pod, or someone deleted it by force. */
+  /** The kubelet is done with the pod, or the pod was force-deleted. */
   isShutDown: boolean
 }
 
-/** Before it is scheduled no kubelet would start the pod with a claim that is being deleted. */
+/** Whether the pod holds the PVC. No kubelet starts an unscheduled pod with a Terminating PVC. */
 const holdsClaim = (
   { pod, isEphemeral, isScheduled, isShutDown }: ClaimUse,
   claim: ObjectMetadata,
@@ -104,11 +104,11 @@ function claimUsesOf(object: KubernetesPod): ClaimUse[] {
   })
 }
 
-/** `namespace/name` of each claim that the pod uses, also claims of other pods. */
+/** `namespace/name` of each PVC that the pod names, even PVCs controlled by other pods. */
 export const claimKeysOf = (pod: KubernetesPod): string[] =>
   claimUsesOf(pod).map(({ claim }) => claim)
 
-/** It has finished, or is being deleted and nothing of it runs. */
+/** Whether the pod has finished, or is being deleted and none of its containers runs. */
 export function isPodTerminated(pod: KubernetesPod): boolean {
   const { status } = pod
   if (isTerminalPhase(status?.phase ?? null)) return true

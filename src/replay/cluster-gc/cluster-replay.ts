@@ -1,4 +1,4 @@
-/** Replays the control plane's collectors over a cluster's records as they come; of each object only what a section keeps of it stays. */
+/** Replays the control plane's collectors over a cluster's records as they arrive. Only the fields that a section needs are kept. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { readForNodes, versionResource } from '#facts/kubernetes/discovery.ts'
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
@@ -22,7 +22,7 @@ export interface ClusterReplay {
   takeCluster(input: ClusterInput): void
   takeObjects(input: ObjectsInput): void
   takeNode(input: NodeInput): void
-  /** One for each cluster that was looked through for garbage. Once, at the end. @param takenAt RFC 3339: the snapshot's time, the collectors' "now" */
+  /** Predictions for the clusters whose garbage was requested. Call once, at the end. @param takenAt RFC 3339: the snapshot's time, the collectors' "now" */
   close(takenAt: string): ClusterPrediction[]
 }
 
@@ -44,7 +44,7 @@ export function openClusterReplay(): ClusterReplay {
 const needs = Object.keys(sections) as ClusterNeed[]
 /** Sections by the resource that they read. */
 const takers: ReadonlyMap<string, readonly ClusterNeed[]> = takersOf()
-/** Whom it concerns that pods of a node were not read. */
+/** Sections that are incomplete if the pods of a node were not read. */
 const ofPods = ['pods', 'owners'] as const
 /** Sections that take every resource, not only named ones. */
 const takersOfOthers = needs.filter(need => sections[need].takesOthers)
@@ -67,10 +67,10 @@ class Cluster {
   #errors: readonly ReadError[] = []
   readonly #nodes: KubernetesNode[] = []
   #nodesWithoutPods = 0
-  /** Their list was read, and is empty. */
+  /** True: the list of nodes was read and is empty. */
   #hasNoNodes = false
   #newestKubelet: string | null = null
-  /** As `GET /version` has it. */
+  /** The version that `GET /version` returns. */
   #serverVersion: string | null = null
   readonly #controllers = new FinalizerControllers()
 
@@ -78,7 +78,7 @@ class Cluster {
     this.#name = name
   }
 
-  /** A cluster may come twice, and then says all of its errors again. */
+  /** A cluster's record can arrive twice. The later one repeats all errors and replaces them. */
   takeCluster({ eks, errors }: ClusterInput): void {
     this.#eks = eks ?? this.#eks
     this.#errors = errors ?? this.#errors
@@ -142,7 +142,7 @@ class Cluster {
       const unread = of.filter(resource => !this.#read.has(resource))
       const reasons = of.flatMap(resource => failed.get(resource) ?? [])
       known[need] = unread.length > 0 ? null : this.#open[need]?.close(context)
-      // Frees a section's memory before the next section reports.
+      // Free this section's memory before the next section closes.
       delete this.#open[need]
       if (unread.length > 0 && reasons.length > 0) missing[need] = reasons
       const others = takesOthers
@@ -212,7 +212,7 @@ class Cluster {
   }
 }
 
-/** Thousands of objects have the same few finalizers. */
+/** Caches results by text: thousands of objects have the same few finalizers. */
 function remembered<Answer>(compute: (text: string) => Answer): (text: string) => Answer {
   const answers = new Map<string, Answer>()
   return text => {
@@ -222,7 +222,7 @@ function remembered<Answer>(compute: (text: string) => Answer): (text: string) =
   }
 }
 
-/** By the minor: no kubelet is newer than its control plane. Source: Kubernetes version skew policy. */
+/** The newer version by minor. No kubelet is newer than its control plane. Source: Kubernetes version skew policy. */
 function newer(a: string | null, b: string | null): string | null {
   const rank = (version: string | null) =>
     version === null ? -1 : featuresOf(version).rulesOfMinor

@@ -1,4 +1,4 @@
-/** Whether who takes a finalizer away is in this cluster, as far as its Deployments and StatefulSets show it. */
+/** Whether the controller that removes a finalizer runs in this cluster, judged by its Deployments and StatefulSets. */
 import { finalizerController, mayTakeFinalizers } from '#facts/kubernetes/finalizers.ts'
 import type { HeldFinalizer } from '#model/cluster-garbage.ts'
 import type { Deployment, StatefulSet } from '#model/kubernetes.ts'

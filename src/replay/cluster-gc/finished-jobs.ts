@@ -1,11 +1,11 @@
 /**
- * Jobs that have finished: when their time to live is over, and which of them their CronJob no longer keeps.
+ * Finished Jobs: when their time to live expires, and which of them their CronJob no longer keeps.
  *
  * Replays       pkg/controller/ttlafterfinished/ttlafterfinished_controller.go  needsCleanup, timeLeft, jobFinishTime, processTTL
  *               pkg/controller/cronjob/cronjob_controllerv2.go                  cleanupFinishedJobs, removeOldestJobs, getJobsToBeReconciled
  *               pkg/controller/job/util/utils.go                                FinishedCondition
- * Read at       1.24 to 1.37; alike in all but how a CronJob knows its Jobs
- * Kept exactly  the first Complete or Failed condition that is True decides; exactly at the end is expired; a Job that never started is the
+ * Read at       1.24 to 1.37; alike except for how a CronJob finds its Jobs
+ * Kept exactly  the first Complete or Failed condition that is True decides; a Job expires exactly at its end; a Job that never started is the
  *               youngest; a CronJob's Jobs count even while they are being deleted
  * Left out      the second look at the live Job; when the CronJob's next sync is: it comes with any event of it or of its Jobs
  */
@@ -17,14 +17,14 @@ import { byText } from '#model/text-order.ts'
 import { controllerOf, keyOf, parseMetadata, timeOf } from './metadata.ts'
 
 export interface JobTtl {
-  /** It has finished and has a time to live. */
+  /** Whether the Job has finished and has a time to live. */
   needsCleanup: boolean
-  /** Negative once it is over; null where there is none to count. */
+  /** Ms until expiry; negative: expired. Null: there is no time to count. */
   leftMs: number | null
   expired: boolean | null
   /** Upstream's text. */
   error: string | null
-  /** In the foreground: its pods go first. */
+  /** Whether the controller deletes the Job, in the foreground: its pods are deleted first. */
   isDeleted: boolean
 }
 
@@ -53,7 +53,7 @@ export function timeToLive(job: Job, nowMs: number): JobTtl {
 
 type FinishedCondition = NonNullable<NonNullable<Job['status']>['conditions']>[number]
 
-/** The first that says how it ended; null while it has not. */
+/** The first condition that shows how the Job ended; null: it has not finished. */
 export const finishedCondition = (job: Job): FinishedCondition | null =>
   (job.status?.conditions ?? []).find(
     ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
@@ -68,20 +68,20 @@ export interface CronJobHistory {
 
 interface JobHistory {
   limit: number
-  /** How many have finished so. */
+  /** Number of Jobs that finished with this outcome. */
   count: number
-  /** `namespace/name`, oldest first: in the background, their pods go after them. */
+  /** `namespace/name`, oldest first. Background deletion: their pods are deleted later. */
   deletions: string[]
 }
 
-/** A controlled Job, with what a CronJob's history limits read. */
+/** A Job with a controller, reduced to what a CronJob's history limits read. */
 export interface CountedJob {
   namespace: string
   name: string
   controllerUid: string
   controllerName: string
   startedMs: number | null
-  /** Null while it has not finished. */
+  /** Null: not finished. */
   outcome: 'Complete' | 'Failed' | null
 }
 

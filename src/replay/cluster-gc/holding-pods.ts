@@ -1,4 +1,4 @@
-/** Pods that do not go, as the garbage collector sees them: who they are, and which owners they hold. Of each as little as can be, for there are most of them. */
+/** Pods that are not Terminating, as the garbage collector sees them: identities, and owners they hold. They are many, so few fields are kept. */
 import type { ObjectMetadata } from './metadata.ts'
 import { bare } from './named-owners.ts'
 import { Packed } from './packed.ts'
@@ -22,7 +22,7 @@ export class HoldingPods {
       yield { namespace, name, uid, generation: 0, ...bare }
   }
 
-  /** Those that hold one of these, with references that say no more than that. @param owners UIDs */
+  /** Pods that hold one of these owners. Their references contain only UIDs. @param owners UIDs */
   *holding(owners: ReadonlySet<string>): Generator<ObjectMetadata> {
     if (owners.size === 0) return
     for (const [namespace, name, uid, ...held] of this.#rows)

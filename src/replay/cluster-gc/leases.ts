@@ -1,21 +1,21 @@
 /**
- * Leases: which the kubelets still renew, and which will never be collected.
+ * Leases: which ones the kubelets still renew, and which ones will never be collected.
  *
  * Replays       pkg/kubelet/util/nodelease.go                                  SetNodeOwnerFunc
  *               component-helpers/apimachinery/lease/controller.go             Run
  *               pkg/controlplane/controller/apiserverleasegc/gc_controller.go  isLeaseExpired
  * Read at       1.24 to 1.37; identity leases since 1.26, with another label since 1.27
- * Kept exactly  exactly at its end a lease is not expired; an identity lease without renewTime or duration is; the owner is set once, while there is none
- * Left out      the APIServerIdentity gate where someone switches it; leases of leader elections, which are not collected
+ * Kept exactly  exactly at its end a lease is not expired; an identity lease without renewTime or duration is; the owner is set only while there is none
+ * Left out      a switched APIServerIdentity gate; leases of leader elections, which are not collected
  */
 import { leaseRenewal } from '#facts/kubernetes/controllers.ts'
 import type { KubernetesNode, Lease } from '#model/kubernetes.ts'
 import { type ObjectMetadata, type OwnerReference, parseMetadata, timeOf } from './metadata.ts'
 
 /**
- * `held`: its owner is the node of that name; `ownerless`: the node lives, and its kubelet sets the owner at the next renewal; `stale-owner`: the
- * node is another one now: the garbage collector deletes the lease, a kubelet that lives creates it anew; `collectable`: the node is gone, and the
- * garbage collector follows; `leftover`: the node is gone, and no collector deletes the lease; `unknown`: nodes were not read, or something else owns it.
+ * `held`: the owner is the node of that name. `ownerless`: the node exists, and its kubelet sets the owner at the next renewal. `stale-owner`: the
+ * owner is a former node of that name; the lease is deleted, and a live kubelet creates it anew. `collectable`: the node does not exist, so the
+ * collector deletes the lease. `leftover`: no node, and no collector deletes it. `unknown`: nodes were not read, or it has another owner.
  */
 export type NodeLeaseState =
   | 'held'
@@ -26,17 +26,17 @@ export type NodeLeaseState =
   | 'unknown'
 
 export interface NodeLease {
-  /** The lease is called as its node. */
+  /** The node's name, which is also the lease's name. */
   node: string
   state: NodeLeaseState
   renewedMs: number | null
-  /** When a live kubelet renews it next, at the latest; null where that is not known. */
+  /** The latest time at which a live kubelet renews the lease next; null: not known. */
   nextRenewalMs: number | null
-  /** No kubelet has renewed it for its whole duration; null where that is not known. */
+  /** Whether no kubelet renewed the lease for its whole duration; null: not known. */
   isExpired: boolean | null
 }
 
-/** @param leases of all namespaces, or only theirs. @param nodes null: not read */
+/** @param leases of all namespaces, or only node leases. @param nodes null: not read */
 export function nodeLeases(
   leases: readonly Lease[],
   nodes: readonly KubernetesNode[] | null,

@@ -1,4 +1,4 @@
-/** What every collector reads of an object: its name, its times, its owners. An object without a name is no object. */
+/** The metadata that every collector reads: name, times, owners. An object without a name is ignored. */
 import type { ClusterObject, ObjectReference } from '#model/kubernetes.ts'
 
 export interface OwnerReference {
@@ -11,20 +11,20 @@ export interface OwnerReference {
 }
 
 export interface ObjectMetadata {
-  /** Empty of a cluster-scoped object. */
+  /** Empty: a cluster-scoped object. */
   namespace: string
   name: string
   uid: string
-  /** Null where it is not recorded. */
+  /** Null: not recorded. */
   createdMs: number | null
-  /** When the deletion began; null of an object that is not being deleted. */
+  /** When the deletion began; null: the object is not being deleted. */
   deletedMs: number | null
   generation: number
   finalizers: readonly string[]
   ownerReferences: readonly OwnerReference[]
 }
 
-/** Null where it has no name. */
+/** Null: the object has no name. */
 export function parseMetadata(object: ClusterObject | null | undefined): ObjectMetadata | null {
   const metadata = object?.metadata
   if (!metadata?.name) return null
@@ -60,19 +60,19 @@ export const keyOf = ({ namespace, name }: Pick<ObjectMetadata, 'namespace' | 'n
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 const goZeroTimeMs = Date.parse('0001-01-01T00:00:00Z')
 
-/** An RFC 3339 time in ms; null where it is absent, malformed, or Go's zero time. */
+/** An RFC 3339 time in ms; null: absent, malformed, or Go's zero time. */
 export function timeOf(text: string | null | undefined): number | null {
   const ms = text && timeForm.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(ms) || ms === goZeroTimeMs ? null : ms
 }
 
-/** The first of that type, as upstream takes it. */
+/** The first condition of that type, as upstream picks it. */
 export const conditionOf = <Condition extends { type?: string }>(
   { status }: { status?: { conditions?: Condition[] } },
   type: string,
 ): Condition | null => status?.conditions?.find(each => each.type === type) ?? null
 
-/** Times that are not recorded are Go's zero time: before all others. */
+/** A time that is not recorded is Go's zero time, before all others. */
 export function compareTimes(a: number | null, b: number | null): number {
   if (a === b) return 0
   return (a ?? Number.NEGATIVE_INFINITY) < (b ?? Number.NEGATIVE_INFINITY) ? -1 : 1

@@ -1,6 +1,6 @@
 /**
- * Objects that say of themselves which kind of controller made them. One without an owner was let go, by `--cascade=orphan` or by hand: a controller
- * whose selector fits would have adopted it again.
+ * Objects whose labels or annotations show the kind of their controller. One without an owner was orphaned, by `--cascade=orphan` or by hand:
+ * a controller with a matching selector would have adopted it again.
  *
  * Follows       pkg/controller/deployment/util/deployment_util.go  RevisionAnnotation, DefaultDeploymentUniqueLabelKey
  *               pkg/controller/daemon/util/daemonset_util.go       CreatePodTemplate
@@ -25,9 +25,9 @@ const marks: Readonly<Record<string, readonly OrphanMark[]>> = {
   ],
 }
 
-/** The kind of the controller; null where nothing says that there was one. @param resource `plural` or `plural.group` */
+/** The kind of the controller; null: nothing shows that there was one. @param resource `plural` or `plural.group` */
 export function madeBy(resource: string, object: ClusterObject): string | null {
-  // Only these two make them.
+  // Only StatefulSets and DaemonSets create ControllerRevisions.
   if (resource === 'controllerrevisions.apps') return 'StatefulSet or DaemonSet'
   const metadata = object.metadata
   const found = marks[resource]?.find(([where, key]) => metadata?.[where]?.[key] !== undefined)

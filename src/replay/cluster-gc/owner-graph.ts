@@ -1,12 +1,12 @@
 /**
- * The objects of a cluster and who owns whom, as the garbage collector sees them.
+ * The objects of a cluster and their owners, as the garbage collector sees them.
  *
  * Replays       pkg/controller/garbagecollector/garbagecollector.go  isDangling, classifyReferences
  *               pkg/controller/garbagecollector/graph_builder.go     addDependentToOwners
  *               pkg/controller/garbagecollector/operations.go        apiResource
- * Read at       1.24 to 1.37; alike in all but the events of events.k8s.io
+ * Read at       1.24 to 1.37; alike except for events of events.k8s.io
  * Kept exactly  an owner is looked up by kind and name in the dependent's own namespace, and then its UID is compared; dependents are found by UID
- *               alone; the first reference that cannot be looked up ends the matter for its object
+ *               alone; the first reference that cannot be looked up ends the check of its object
  * Left out      the cache of absent owners; informers that lag; other versions of a listed kind; kinds that no API serves
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
@@ -29,9 +29,9 @@ export interface OwnedObject extends ObjectMetadata {
 }
 
 /**
- * `other-uid`: another object has the owner's name now; `other-namespace`: the owner lives, but where its dependent does not look; `waiting`: the owner
- * is going, in the foreground, and waits for its dependents; `namespaced-owner`: a cluster-scoped
- * object cannot have one; `unknown`: the owner's kind was not listed.
+ * `other-uid`: another object has the owner's name now; `other-namespace`: the owner exists, but in another namespace; `waiting`: the owner
+ * is in foreground deletion and waits for its dependents; `namespaced-owner`: a cluster-scoped
+ * object cannot have a namespaced owner; `unknown`: the owner's kind was not listed.
  */
 export type ReferenceClass =
   | 'solid'
@@ -56,7 +56,7 @@ export interface OwnerGraph {
 
 interface KnownKind {
   isNamespaced: boolean
-  /** Null where they were not listed. */
+  /** Null: the objects were not listed. */
   byName: Map<string, OwnedObject> | null
 }
 
@@ -93,7 +93,7 @@ function objectsOf(listed: ListedKind): readonly OwnedObject[] {
   })
 }
 
-/** By the owner's UID. Most owners have one dependent: a list for each would use most of the memory. */
+/** Dependents by the owner's UID. Most owners have one dependent; a list for each would use most of the memory. */
 function dependentsIn(objects: readonly OwnedObject[]): Map<string, OwnedObject | OwnedObject[]> {
   const dependents = new Map<string, OwnedObject | OwnedObject[]>()
   for (const object of objects)
@@ -143,6 +143,6 @@ function classOf(
 const isElsewhere = (owner: OwnedObject | undefined, { namespace }: OwnedObject): boolean =>
   owner !== undefined && owner.namespace !== '' && owner.namespace !== namespace
 
-/** In its foreground deletion. Upstream: deletingDependents. */
+/** Whether the object is in foreground deletion. Upstream: deletingDependents. */
 export const isWaitingForDependents = ({ deletedMs, finalizers }: ObjectMetadata): boolean =>
   deletedMs !== null && finalizers.includes('foregroundDeletion')

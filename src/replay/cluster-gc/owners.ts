@@ -1,11 +1,11 @@
 /**
- * The garbage collector: what it would do with each object that has owners, or that is being deleted with its dependents.
+ * The garbage collector: its action for each object that has owners, or that is being deleted with its dependents.
  *
  * Replays       pkg/controller/garbagecollector/garbagecollector.go  attemptToDeleteItem, processDeletingDependentsItem, attemptToOrphanWorker
  *               pkg/controller/garbagecollector/graph_builder.go     processTransitions
  * Read at       1.24 to 1.37; alike in all
- * Kept exactly  one solid owner keeps an object; an owner that waits for its dependents is no solid one, nor is one in another namespace;
- *               an object that is being deleted is left to its finalizers; orphaning goes before waiting
+ * Kept exactly  one solid owner keeps an object; an owner that waits for its dependents, or is in another namespace, is not solid;
+ *               an object that is being deleted is left to its finalizers; orphaning comes before waiting
  * Left out      the order: twenty workers take objects from a queue; failed deletions; preconditions; propagation;
  *               owners of kinds that no API serves, which upstream retries for ever: here they are unknown
  */
@@ -20,7 +20,7 @@ import {
   ownerGraph,
 } from './owner-graph.ts'
 
-/** `orphan-dependents`, `remove-finalizer`, `wait-for-dependents`: of an object with a deletionTimestamp. */
+/** `orphan-dependents`, `remove-finalizer`, `wait-for-dependents`: only for objects with a deletionTimestamp. */
 export type OwnerAction =
   | 'keep'
   | 'remove-references'
@@ -33,13 +33,13 @@ export interface CollectedObject {
   object: OwnedObject
   references: ClassifiedReference[]
   action: OwnerAction
-  /** `possible`: kinds that were not listed decide. The object may also be kept, or lose references. */
+  /** `possible`: kinds that were not listed decide. The object might also be kept, or lose references. */
   certainty: Certainty
-  /** Objects that it waits for, or that it releases. */
+  /** Objects that this object waits for, or that it releases. */
   dependents: OwnedObject[]
 }
 
-/** Only objects with owners, or whose deletion the collector finishes; yielded one by one, because there are many. */
+/** Yields objects that have owners, or whose deletion the collector finishes. One by one, because there are many. */
 export function* collectGarbage(
   listed: readonly ListedKind[],
   features: KubeletFeatures,

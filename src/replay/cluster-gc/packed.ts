@@ -1,12 +1,12 @@
-/** Rows that wait for the last page of the last list. There may be hundreds of thousands: compressed, one takes some fifty bytes instead of a thousand. */
+/** Rows kept until the last list is read. There can be hundreds of thousands. Compressed, a row takes about 50 bytes instead of 1,000. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
-/** A block is as large as a page, a moment's work, and has enough rows that are alike. */
+/** A block has the size of a page: packed quickly, with enough similar rows to compress well. */
 const rowsInBlock = 500
-/** The fastest: what rows repeat is next to each other. */
+/** The fastest compression level. It is enough, because repeated text is close together. */
 const level = 1
 
-/** @template Row plain JSON; what comes out is equal to what went in, and not the same. */
+/** @template Row plain JSON; unpacked rows are equal copies, not the same objects */
 export class Packed<Row> {
   #open: Row[] = []
   readonly #blocks: Buffer[] = []

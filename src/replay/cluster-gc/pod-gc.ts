@@ -1,13 +1,13 @@
 /**
- * Pod GC: which pods the control plane would delete in a round, why, and which would go first if more pods had finished.
+ * Pod GC: which pods the control plane would delete in a round, why, and which it would delete first if more pods had finished.
  *
  * Replays       pkg/controller/podgc/gc_controller.go  gc, gcTerminated, gcTerminating, gcOrphaned, gcUnscheduledTerminating,
  *                                                      byEvictionAndCreationTimestamp, markFailedAndDeletePodWithCondition
  *               pkg/kubelet/eviction/helpers.go        PodIsEvicted
- * Read at       1.24 to 1.37; out-of-service, the patch to Failed and evicted pods first came on the way
- * Kept exactly  a pod without a phase counts as terminated; evicted means Failed, too; a threshold of 0 or below switches the first step off;
- *               a creation time that is missing is before all others; equals by time and name have no order
- * Left out      deletions that fail; PodDisruptionConditions, JobPodReplacementPolicy and NodeOutOfServiceVolumeDetach, where someone switches them
+ * Read at       1.24 to 1.37; some minors added out-of-service, the patch to Failed and evicted pods first
+ * Kept exactly  a pod without a phase counts as terminated; an evicted pod is also Failed; a threshold of 0 or below switches the first step off;
+ *               a missing creation time is before all others; pods with equal time and name have no order
+ * Left out      deletions that fail; switched gates PodDisruptionConditions, JobPodReplacementPolicy and NodeOutOfServiceVolumeDetach
  */
 
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
@@ -24,11 +24,11 @@ export interface PodGcInput {
   nodes: readonly KubernetesNode[] | null
   /** `--terminated-pod-gc-threshold`; null: not known. */
   terminatedPodThreshold: number | null
-  /** By the name of a node that is gone: for how long the controller has seen pods of it. */
+  /** For each deleted node, by name: how long the controller has seen pods of that node, in ms. */
   missingForMs: ReadonlyMap<string, number>
 }
 
-/** As upstream's metric names them. */
+/** The reasons as upstream's metric names them. */
 export type PodGcReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unscheduled'
 
 export interface PodDeletion {
@@ -37,7 +37,7 @@ export interface PodDeletion {
   uid: string
   reason: PodGcReason
   certainty: Certainty
-  /** Place in the order of its step, from 0, equal where upstream has none; null where the step has no order at all. */
+  /** Order within the step, from 0. Equal: upstream has no order between these. Null: the step has no order. */
   rank: number | null
   isPatchedToFailed: boolean
   /** The message of the DisruptionTarget condition that the patch sets. */
@@ -45,11 +45,11 @@ export interface PodDeletion {
 }
 
 export interface PodGcRound {
-  /** Each pod once, under the first step that takes it, in the order of the steps. */
+  /** Each pod once, under the first step that deletes it, in the order of the steps. */
   deletions: PodDeletion[]
-  /** All that have finished, first to go first; `rank` is equal where upstream has no order. */
+  /** All finished pods, first to be deleted first. Equal `rank`: upstream has no order. */
   terminated: { pod: string; uid: string; rank: number }[]
-  /** How many of them are more than the threshold; null where that is not known. */
+  /** Number of finished pods above the threshold; null: not known. */
   excess: number | null
   unknowns: Unknown[]
 }
@@ -99,7 +99,7 @@ export function podGc(
   }
 }
 
-/** Null of an object without a status: its phase is not known. */
+/** Null: the object has no status, so its phase is not known. */
 function parsePod(raw: KubernetesPod): CountedPod | null {
   const metadata = parseMetadata(raw)
   const status = raw.status
@@ -136,7 +136,7 @@ function ranked(
   })
 }
 
-/** If the last deleted pod has equals that stay, any of them may be deleted instead. */
+/** If a kept pod is equal to the last deleted pod, either of them might be deleted. */
 function gcTerminated(
   terminated: { pod: CountedPod; rank: number }[],
   deleteCount: number,
@@ -195,7 +195,7 @@ const gcUnscheduledTerminating = (pods: CountedPod[]): Chosen[] =>
     .filter(pod => isTerminating(pod) && pod.nodeName === '')
     .map(pod => ({ pod, reason: 'unscheduled', certainty: 'certain', rank: null }))
 
-/** A pod that an earlier step only may take goes under the step that takes it for certain. */
+/** If an earlier step only possibly deletes a pod, the step that certainly deletes it counts. */
 function firstOfEach(chosen: Chosen[]): Chosen[] {
   const first = new Map<CountedPod, Chosen>()
   for (const each of chosen) {

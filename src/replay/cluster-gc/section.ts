@@ -4,36 +4,36 @@ import type { ClusterNeed, ClusterSections, HeldFinalizer } from '#model/cluster
 import type { EksCluster } from '#model/cluster-input.ts'
 import type { ClusterObject, KubernetesNode } from '#model/kubernetes.ts'
 
-/** What is known when everything has come. */
+/** What is known after all records have arrived. */
 export interface SectionContext {
   nowMs: number
-  /** Of the control plane: the cluster's version, else what its API server says, else that of its newest kubelet. */
+  /** Features of the control plane's version: as EKS reports it, else its API server, else its newest kubelet. */
   features: KubeletFeatures
   eks: EksCluster | null
-  /** Slim Node objects (`slimNode`); null where not all of them were read. */
+  /** Slim Node objects (`slimNode`); null: not all of them were read. */
   nodes: readonly KubernetesNode[] | null
   /** Whether the list of a resource was read to its end. */
   isWhole(resource: string): boolean
   /** Whether the pods of every node were read. */
   arePodsKnown: boolean
-  /** The controller that would remove it, and whether it is installed. */
+  /** The controller that would remove the finalizer, and whether it is installed. */
   holderOf(finalizer: string): HeldFinalizer
 }
 
 export interface Section<Need extends ClusterNeed> {
-  /** The lists it stands on: where one is not there, the section is not known. `events` are read in any case. */
+  /** Required lists. If one was not read, the section is unknown. `events` are read in any case. */
   resources: readonly string[]
-  /** What it takes besides, where it was read: of these it does without. */
+  /** Optional lists, used if they were read. */
   also?: readonly string[]
   /** The section also takes other objects of the cluster. */
   takesOthers?: true
-  /** It stands on the list of nodes, too: without the whole of it nothing is known. */
+  /** The section also requires the whole list of nodes; without it the section is unknown. */
   needsNodes?: true
   open(): OpenSection<ClusterSections[Need]>
 }
 
 export interface OpenSection<Result> {
-  /** One of the section's objects, by resource; pods come with their nodes, too. Keep nothing of it that is not needed. */
+  /** Takes one object. Pods also arrive with their nodes. An implementation must keep only the fields that it needs. */
   take(resource: string, object: ClusterObject): void
   close(context: SectionContext): Result
 }

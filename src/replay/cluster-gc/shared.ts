@@ -1,9 +1,9 @@
-/** Texts that many objects have in common, each kept once: a parser makes one anew for every object that has it. */
+/** Keeps one copy of texts that many objects share. A parser creates a new copy for every object. */
 export class SharedTexts {
   readonly #texts = new Map<string, string>()
   readonly #lists = new Map<string, readonly string[]>()
 
-  /** The same text, as it was first seen. Only for what few distinct texts can be: namespaces, kinds, reasons. */
+  /** The first copy of an equal text. Only for values with few distinct texts: namespaces, kinds, reasons. */
   text(text: string): string {
     const known = this.#texts.get(text)
     if (known !== undefined) return known
@@ -11,7 +11,7 @@ export class SharedTexts {
     return text
   }
 
-  /** Likewise: lists that are alike are one list. */
+  /** The first copy of an equal list. */
   list(texts: readonly string[]): readonly string[] {
     const key = JSON.stringify(texts)
     const known = this.#lists.get(key)

@@ -5,13 +5,13 @@ import { controllerOf, type ObjectMetadata } from './metadata.ts'
 
 type Metadata = NonNullable<ClusterObject['metadata']>
 
-/** @param fields of `metadata`, beside name, namespace and UID */
+/** @param fields fields of `metadata` to keep, beside name, namespace and UID */
 export const slimMetadata = (
   { metadata }: ClusterObject,
   fields: readonly (keyof Metadata)[] = [],
 ): Metadata => slim(metadata, ['name', 'namespace', 'uid', ...fields])
 
-/** Only these fields, where they are there. */
+/** The object with only these fields, if they are present. */
 export function slim<Fields extends object, Field extends keyof Fields>(
   object: Fields | undefined,
   fields: readonly Field[],
@@ -21,7 +21,7 @@ export function slim<Fields extends object, Field extends keyof Fields>(
   return kept
 }
 
-/** What pod GC and leases read of a Node. */
+/** The fields of a Node that pod GC and leases read. */
 export const slimNode = (node: KubernetesNode): KubernetesNode => ({
   metadata: slimMetadata(node, ['creationTimestamp', 'deletionTimestamp', 'finalizers']),
   spec: slim(node.spec, ['taints', 'providerID', 'unschedulable']),
@@ -39,13 +39,13 @@ export function controllerIn(metadata: ObjectMetadata): Controller | null {
   return controller && { kind: controller.kind, name: controller.name }
 }
 
-/** Its controllers, reduced to their identity. */
+/** The object's controllers, reduced to their identity. */
 export const controllersIn = ({ metadata }: ClusterObject): ObjectReference[] =>
   (metadata?.ownerReferences ?? [])
     .filter(({ controller }) => controller === true)
     .map(owner => slim(owner, ['uid', 'kind', 'name', 'controller']))
 
-/** The owner with which it is deleted: its controller, else its first owner. */
+/** The owner with which the object is deleted: its controller, else its first owner. */
 export function keeperIn(metadata: ObjectMetadata): Controller | null {
   const [owner] = metadata.ownerReferences
   return controllerIn(metadata) ?? (owner ? { kind: owner.kind, name: owner.name } : null)

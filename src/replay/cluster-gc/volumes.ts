@@ -1,12 +1,12 @@
 /**
- * PersistentVolumes: which are released, and what becomes of them.
+ * PersistentVolumes: which are released, and what the controller does with them.
  *
  * Replays       pkg/controller/volume/persistentvolume/pv_controller.go  syncVolume, reclaimVolume, isVolumeReleased, isVolumeUsed,
  *                                                                        deleteVolumeOperation, recycleVolumeOperation, findDeletablePlugin
  * Read at       1.24 to 1.37
- * Kept exactly  a claim of the same name with another UID is another claim; a volume that its claim left for another one is released only if it was
- *               provisioned for it and is to be deleted, else it is unbound; Failed is not overwritten, but tried again
- * Left out      binding, volumeMode; in-tree plugins other than hostPath and nfs: with EKS they are gone, or migrated to CSI
+ * Kept exactly  a PVC of the same name with another UID is another PVC; if a PVC left its volume for another one, the volume is released only if
+ *               it was provisioned for that PVC and is to be deleted, else it is unbound; Failed is not overwritten, but retried
+ * Left out      binding, volumeMode; in-tree plugins other than hostPath and nfs: on EKS they are removed, or migrated to CSI
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesPod, PersistentVolume, PersistentVolumeClaim } from '#model/kubernetes.ts'
@@ -15,10 +15,10 @@ import { claimKeysOf, isPodTerminated } from './claims.ts'
 import { keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 
 /**
- * `none`: it is not released; `unbind`: it forgets a claim that is bound elsewhere; `retain`: it stays until someone clears its claimRef;
- * `leave-to-driver`: the external provisioner deletes it; `delete`, `recycle`: by a plugin of the controller; `fail`: there is no such plugin, or no
- * such policy; `wait-for-pods`: it is not recycled while pods use its claim; `nothing-while-deleted`: its object is going, its storage stays;
- * `unknown`: what was not read decides it.
+ * `none`: not released; `unbind`: drops the reference to a PVC bound elsewhere; `retain`: kept until the claimRef is cleared by hand;
+ * `leave-to-driver`: the external provisioner deletes it; `delete`, `recycle`: a plugin of the controller does; `fail`: no such plugin or
+ * policy exists; `wait-for-pods`: not recycled while pods use its PVC; `nothing-while-deleted`: its object is deleted, its storage is kept;
+ * `unknown`: data that was not read decides.
  */
 export type VolumeAction =
   | 'none'
@@ -33,7 +33,7 @@ export type VolumeAction =
   | 'unknown'
 
 interface VolumeOutcome {
-  /** What the controller sets; null where it leaves the phase alone, or that is not known. */
+  /** The phase that the controller sets; null: the phase stays as it is, or is not known. */
   phase: 'Available' | 'Bound' | 'Released' | 'Failed' | null
   action: VolumeAction
   certainty: Certainty
@@ -57,7 +57,7 @@ interface BoundVolume {
   claim: { key: string; uid: string } | null
   reclaimPolicy: string
   hasFailed: boolean
-  /** Null where it carries none, or where they were not kept. */
+  /** Null: no annotations, or they were not kept. */
   annotations: NonNullable<PersistentVolume['metadata']>['annotations'] | null
   provisioner: string
 }
@@ -83,7 +83,7 @@ interface Claim {
   /** `namespace/name` */
   key: string
   uid: string
-  /** The volume's name, or nothing. */
+  /** The volume's name; empty: not bound. */
   boundTo: string
 }
 
@@ -156,7 +156,7 @@ function leftByClaim(volume: BoundVolume, features: KubeletFeatures): VolumeOutc
   return isProvisioned ? reclaimVolume(volume, noUse, features) : certainly('Available', 'unbind')
 }
 
-/** @param inUse claims that pods use; null: not known */
+/** @param inUse PVCs that pods use; null: not known */
 function reclaimVolume(
   volume: BoundVolume,
   inUse: ReadonlySet<string> | null,
@@ -181,7 +181,7 @@ function recycleVolume(
   return certainly(phase, volume.claim && inUse.has(volume.claim.key) ? 'wait-for-pods' : 'recycle')
 }
 
-/** For these sources the controller has no plugin that deletes. */
+/** The controller has no plugin that deletes these sources. */
 const undeletable = ['csi', 'nfs', 'local', 'iscsi', 'fc'] as const
 
 function deleteVolume(
@@ -192,7 +192,7 @@ function deleteVolume(
   if (volume.metadata.deletedMs !== null && !features.has('honorPvReclaimPolicy'))
     return certainly(phase, 'nothing-while-deleted')
   const { provisioner } = volume
-  // What the plugin of the cloud provisioned, the controller itself marks as migrated before it comes here.
+  // Before this point, the controller itself marks volumes of the in-tree cloud plugin as migrated.
   const isForeign =
     provisioner === 'kubernetes.io/aws-ebs' ||
     (provisioner !== '' && !provisioner.startsWith('kubernetes.io/'))

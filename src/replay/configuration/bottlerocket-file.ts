@@ -1,11 +1,11 @@
 /**
- * The kubelet's file as Bottlerocket makes it from its settings, which is all that anybody sees of it: no agent reads the host's files there.
+ * The kubelet's configuration file as Bottlerocket generates it from its settings. No agent reads the host's files on Bottlerocket.
  *
  * Replays       bottlerocket-core-kit packages/kubernetes-1.NN, kubelet-config; schnauzer helpers kube_reserve_cpu, kube_reserve_memory
  * Read at       1.28 to 1.35
- * Kept exactly  a map that is set takes all of the kubelet's own; what is empty counts as not set, and 0 likewise but for some settings; numbers may be
- *               texts; memory is reserved by max-pods only where that is set; no cgroup is named beside reserved CPUs; the memory manager's policy
- *               stands only beside memory that is reserved for it
+ * Kept exactly  a set map replaces all of the kubelet's defaults; empty values count as not set, and so does 0 except in some settings; numbers may be
+ *               texts; memory is reserved by max-pods only if it is set; no cgroup is named beside reserved CPUs; the memory manager's policy
+ *               is written only beside memory reserved for it
  * Left out      fields that no replay reads: addresses, certificates, cipher suites
  */
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
@@ -19,7 +19,7 @@ import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'
 
-/** @param settings `settings.kubernetes` as apiclient prints it. @param cores of the node, which its reservation goes by where no setting does */
+/** @param settings `settings.kubernetes` as apiclient prints it. @param cores CPU cores of the node, for the default reservation */
 export function bottlerocketFileOf(
   settings: Readonly<RawObject>,
   kubeletVersion: string | null,
@@ -42,7 +42,7 @@ export function bottlerocketFileOf(
   return file
 }
 
-/** As the template's `if` takes it. */
+/** Whether the template's `if` takes the value as true. */
 const isSet = (value: unknown): boolean => {
   if (Array.isArray(value)) return value.length > 0
   if (isRawObject(value)) return Object.keys(value).length > 0

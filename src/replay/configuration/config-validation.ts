@@ -1,9 +1,9 @@
 /**
- * Whether a kubelet would start with a configuration, and what it would say.
+ * Whether a kubelet would start with a configuration, and its errors if not.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       the last patch of 1.24 to 1.37
- * Kept exactly  every text; errors do not hide each other, but a feature gate that is refused hides all
+ * Kept exactly  every text; errors do not hide each other, but a refused feature gate hides all others
  * Left out      over-reservation, which needs the machine
  */
 import type { RawObject } from '#model/record.ts'
@@ -28,7 +28,7 @@ import { LoadError, type LoadedConfiguration, loadConfigFile } from './configura
 import { featureGateError } from './feature-gates.ts'
 
 export interface ConfigurationVerdict {
-  /** Why the file would not load: then nothing else is known. */
+  /** Why the file would not load. If set, the other results are unknown. */
   loadError: string | null
   errors: string[] | null
   startup: StartupErrors | null
@@ -55,7 +55,7 @@ export function validateKubeletConfiguration(
   }
 }
 
-/** Sorted. */
+/** Returns the errors sorted. */
 export function validationErrors(
   configuration: LoadedConfiguration,
   kubeletVersion: string | null,

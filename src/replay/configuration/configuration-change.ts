@@ -1,4 +1,4 @@
-/** Another value for a field of the running configuration, as if it had always been so: read as the kubelet would read it, and put in its place. */
+/** Changed values for fields of the running configuration. They are parsed as the kubelet would parse them, as if always set. */
 import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import type { FieldFacts } from '#facts/kubelet/fields.ts'
 import { mapOf } from '#model/config-value.ts'
@@ -12,9 +12,9 @@ import type { PreparedNode } from '#replay/prepare.ts'
 import { validateKubeletConfiguration } from './config-validation.ts'
 
 /**
- * `imageGCHighThresholdPercent=70`, `evictionHard.nodefs.available=15%`, `evictionSoft=null`: in a map the rest of the path is the key.
+ * `imageGCHighThresholdPercent=70`, `evictionHard.nodefs.available=15%`, `evictionSoft=null`: for a map the rest of the path is the key.
  *
- * @throws OperatorError which names what is wrong and what would be right
+ * @throws OperatorError with the mistake and a correct form
  */
 export function parseChange(text: string): ConfigurationChange {
   const at = text.indexOf('=')
@@ -107,7 +107,7 @@ function shownType(type: string): string {
   return isStruct(type) || type.startsWith('map[string]') ? 'a map in JSON' : 'text'
 }
 
-/** The input with these changes in its running configuration. Where that was not read there is nothing to change. */
+/** The input with these changes in its running configuration. Unchanged if the configuration was not read. */
 export function withChanges(input: NodeInput, changes: readonly ConfigurationChange[]): NodeInput {
   const running = input.configuration?.printed ?? null
   if (changes.length === 0 || running === null) return input
@@ -129,7 +129,7 @@ function changed(raw: RawObject, [key, ...rest]: readonly string[], value: unkno
   return Object.fromEntries(entries)
 }
 
-/** Upstream's texts where a kubelet would not start with this configuration. */
+/** Upstream's errors if a kubelet would not start with this configuration. */
 export function refusalsOf(
   running: RunningConfiguration | null,
   { kubeletVersion }: Pick<PreparedNode, 'kubeletVersion'>,
@@ -138,7 +138,7 @@ export function refusalsOf(
   if (printed === null) return []
   const { loadError, errors, startup } = validateKubeletConfiguration(printed, kubeletVersion)
   if (loadError !== null) return [loadError]
-  // A kubelet that validation stops never gets to the rest.
+  // If validation stops the kubelet, it never reaches the later checks.
   return errors && errors.length > 0
     ? errors
     : Object.values(startup ?? {}).filter(error => error !== null)

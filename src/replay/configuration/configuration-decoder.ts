@@ -1,10 +1,10 @@
 /**
- * A KubeletConfiguration out of JSON, as Go decodes it into its structs.
+ * Decodes a KubeletConfiguration from JSON, as Go decodes it into its structs.
  *
  * Replays       sigs.k8s.io/json UnmarshalCaseSensitivePreserveInts, for the main file;  encoding/json Unmarshal, for merged drop-ins
- * Kept exactly  an unknown field is ignored; null is unset, but no duration; a malformed duration or quantity ends the decoding, a wrong type
- *               is named only after the rest was read; encoding/json does not mind the case of names, and decodes into what is there
- * Left out      keys that are given twice; what is wrong with the time of a taint; numbers as they were written
+ * Kept exactly  an unknown field is ignored; null means unset, except for durations; a malformed duration or quantity ends the decoding, a wrong type
+ *               is reported only after the rest is decoded; encoding/json ignores the case of names, and decodes into existing values
+ * Left out      duplicate keys; errors in the time of a taint; the notation of numbers
  */
 
 import {
@@ -28,7 +28,7 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 /** `message` is upstream's text. */
 export class DecodeError extends Error {}
 
-/** Since 1.28 shown as it was given. */
+/** Since 1.28 configz shows it in its given notation. */
 export interface FlushFrequency {
   nanoseconds: bigint
   isText: boolean
@@ -40,7 +40,7 @@ interface FieldPlace {
   path: string
 }
 
-/** The fields that are given, and nothing else; structs within likewise. @throws DecodeError */
+/** Only the fields that are given, in nested structs too. @throws DecodeError */
 export function decodeConfiguration(
   raw: RawObject,
   features: KubeletFeatures,
@@ -56,7 +56,7 @@ const int32Limit = 2 ** 31
 const uint32Limit = 2 ** 32
 const int64Limit = 2 ** 63
 
-/** Whether a number fits; absent: the type is no number. */
+/** Whether a number fits the type; absent: not a number type. */
 const numbers: Readonly<Record<string, (value: number) => boolean>> = {
   int32: value => Number.isInteger(value) && value >= -int32Limit && value < int32Limit,
   int64: value => Number.isInteger(value) && value >= -int64Limit && value < int64Limit,
@@ -64,7 +64,7 @@ const numbers: Readonly<Record<string, (value: number) => boolean>> = {
   VerbosityLevel: value => Number.isInteger(value) && value >= 0 && value < uint32Limit,
 }
 
-/** Reads on after a wrong type, and remembers the first. */
+/** Continues after a wrong type, and keeps the first such error. */
 class Decoder {
   firstError: string | null = null
   private readonly features: KubeletFeatures
@@ -78,13 +78,13 @@ class Decoder {
   fields(raw: RawObject, struct: StructName, path: string): RawObject {
     const known = fieldsOf(struct)
     const decoded: RawObject = {}
-    // What was merged was printed by Go, in the order of its names.
+    // Go printed the merged form, with its keys sorted.
     for (const key of this.form === 'file' ? Object.keys(raw) : Object.keys(raw).sort()) {
       const name = this.nameOf(key, struct)
       const facts = name === undefined ? undefined : known[name]
       if (name === undefined || facts === undefined || !isKnownField(facts, this.features)) continue
       const shown = this.form === 'internal' ? goFieldName(name, struct) : name
-      // A key that is printed before the kubelet's own is decoded before it, and so has no effect.
+      // A key that sorts before the kubelet's own name is decoded before it, so it has no effect.
       if (this.form === 'internal' && path === '' && key < shown) continue
       const value = this.value(raw[key], facts.type, {
         struct,
@@ -109,7 +109,7 @@ class Decoder {
     const target = elementOf(type, '*')
     if (target !== null)
       return value === null || value === undefined ? undefined : this.value(value, target, place)
-    // Only durations mind: they read null as a text that is empty.
+    // Null is unset for all other types. A duration reads null as an empty text.
     if (type === 'Duration') return this.duration(value, place)
     if (value === null || value === undefined) return undefined
     if (isStruct(type))
@@ -176,7 +176,7 @@ class Decoder {
     )
   }
 
-  /** Upstream trims what stands between the quotes, and takes a bare number as it is written. */
+  /** Upstream trims the text between quotes, and takes a bare number as written. */
   private quantity(value: unknown): Quantity {
     const bare = isRawObject(value) || Array.isArray(value) ? '' : String(value)
     return orDecodeError(() => parseQuantity(typeof value === 'string' ? value.trim() : bare))
@@ -213,7 +213,7 @@ function orDecodeError<Value>(parse: () => Value): Value {
   }
 }
 
-/** What null makes of an entry of a list or a map. */
+/** The value of a null entry in a list or a map. */
 function zeroOf(type: string): unknown {
   if (isStruct(type)) return {}
   if (type === 'Quantity') return parseQuantity('0')

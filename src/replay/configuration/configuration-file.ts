@@ -1,11 +1,11 @@
 /**
- * A KubeletConfiguration as the kubelet loads it: decoded, and defaulted.
+ * Loads a KubeletConfiguration as the kubelet does: decodes it and sets defaults.
  *
  * Replays       cmd/kubelet/app/server.go loadConfigFile;  pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration;
  *               pkg/kubelet/kubeletconfig/configfiles/configfiles.go resolveRelativePaths;
  *               cmd/kubelet/app/options/options.go NewKubeletConfiguration, applyLegacyDefaults;  component-base/logs/api/v1/options.go
- * Read at       1.24 to 1.37; since 1.26 evictionHard is defaulted with the file only, since 1.32 defaulting depends on feature gates
- * Kept exactly  a zero is unset where the field is no pointer; evictionHard is defaulted here, once, before drop-ins and flags
+ * Read at       1.24 to 1.37; since 1.26 evictionHard gets defaults only with a file, since 1.32 defaulting depends on feature gates
+ * Kept exactly  zero means unset if the field is no pointer; evictionHard gets its defaults here, once, before drop-ins and flags
  * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
@@ -62,10 +62,10 @@ export type LoadedStruct<Struct extends StructName> = {
     : never
 }
 
-/** Every field; durations in nanoseconds; null where Go has nil. Fields that the minor does not know are at their defaults. */
+/** Every field. Durations are in nanoseconds; null is Go's nil. Fields that the minor does not have hold their defaults. */
 export type LoadedConfiguration = LoadedStruct<'KubeletConfiguration'>
 
-/** The kubelet would not start: `message` is upstream's text. */
+/** The kubelet would not start. `message` is upstream's text. */
 export class LoadError extends Error {}
 
 export type OperatingSystem = 'linux' | 'windows'
@@ -73,14 +73,14 @@ export type OperatingSystem = 'linux' | 'windows'
 export interface LoadOptions {
   kubeletVersion: string | null
   operatingSystem: OperatingSystem
-  /** The file's own path; `<file>` where it has none. */
+  /** The file's own path; `<file>` if it has none. */
   path?: string
   /**
    * False: a file without kind and apiVersion is accepted as a kubelet configuration. Snapshots
    * written by hand may contain only the fields.
    */
   isKindNeeded?: boolean
-  /** What a file without evictionHard gets, to the very object: upstream's files share it. */
+  /** The default for a file without evictionHard. Upstream's files share this very object. */
   evictionHardDefault?: Record<string, string>
 }
 
@@ -125,7 +125,7 @@ function decodedOrRefused(
   }
 }
 
-/** What a kubelet without `--config` begins with. Upstream: NewKubeletConfiguration. */
+/** The initial configuration of a kubelet without `--config`. Upstream: NewKubeletConfiguration. */
 export function flagsOnlyConfiguration({
   kubeletVersion,
   operatingSystem,
@@ -141,7 +141,7 @@ export function flagsOnlyConfiguration({
   return configuration
 }
 
-/** Upstream: SetDefaults_KubeletConfiguration. @throws LoadError, where upstream crashes */
+/** Upstream: SetDefaults_KubeletConfiguration. @throws LoadError if upstream crashes */
 export function setDefaults(decoded: RawObject, features: KubeletFeatures): LoadedConfiguration {
   const gates = (decoded.featureGates ?? null) as GateSettings
   const gateError = features.has('gatesReadWhileDefaulting')
@@ -214,7 +214,7 @@ export function completed(value: unknown, type: string): unknown {
   return item !== null && Array.isArray(value) ? value.map(one => completed(one, item)) : value
 }
 
-/** Empty lists and maps are no zeros to Go. */
+/** Whether the value is Go's zero. Empty lists and maps are not. */
 function isZero(value: unknown): boolean {
   if (mapOf(value).nanoseconds === 0n) return true
   return value === 0 || value === '' || value === 0n || value === false

@@ -1,9 +1,9 @@
 /**
- * Whether a file says that it is a KubeletConfiguration.
+ * Whether a file declares itself a KubeletConfiguration.
  *
  * Replays       apimachinery/pkg/runtime  scheme.go New, serializer/json/meta.go Interpret, serializer/json/json.go Decode;  schema.ParseGroupVersion
  * Read at       1.24 to 1.37; the scheme's name is its line in pkg/kubelet/apis/config/scheme/scheme.go
- * Left out      the file's own spacing, in the error; other kinds that the kubelet's scheme knows
+ * Left out      the file's own spacing in the error; other kinds that the kubelet's scheme knows
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { goQuote, jsonText } from '#model/go-text.ts'
@@ -14,7 +14,7 @@ export const kubeletConfigurationKind = {
   apiVersion: 'kubelet.config.k8s.io/v1beta1',
 } as const
 
-/** Why it could not be decoded, in upstream's words; null: it could, whatever it is. */
+/** Why the file could not be decoded, in upstream's words. Null: it could, whatever its kind. */
 export function untypedError(content: RawObject, isVersionNeeded: boolean): string | null {
   const { apiVersion = '', kind = '' } = content
   for (const [name, value] of Object.entries({ apiVersion, kind })) {
@@ -34,7 +34,7 @@ export function untypedError(content: RawObject, isVersionNeeded: boolean): stri
 export const isKubeletConfiguration = ({ apiVersion, kind }: RawObject): boolean =>
   apiVersion === kubeletConfigurationKind.apiVersion && kind === kubeletConfigurationKind.kind
 
-/** What the decoder of whole files says to another kind, and to none. Null: it is the right one. */
+/** The decoder's error for another kind, or for no kind. Null: the kind is right. */
 export function kindError(content: RawObject, features: KubeletFeatures): string | null {
   const error = untypedError(content, true)
   if (error !== null || isKubeletConfiguration(content)) return error

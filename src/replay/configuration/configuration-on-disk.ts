@@ -2,8 +2,8 @@
  * The configuration of a kubelet whose configz was not read, from its files and flags, or from the
  * settings of Bottlerocket.
  *
- * Replays       nothing more than next-start.ts and bottlerocket-file.ts do
- * Left out      when the files were written: a kubelet that was not restarted since runs with what stood there before
+ * Replays       only next-start.ts and bottlerocket-file.ts
+ * Left out      when the files were written: a kubelet not restarted since then runs with their older content
  */
 import { bottlerocketFile } from '#facts/eks/bottlerocket-template.ts'
 import type { KubeletConfiguration, RunningConfiguration } from '#model/kubelet-configuration.ts'
@@ -15,7 +15,7 @@ import { kubeletFiles } from './kubelet-files.ts'
 import { predictNextStart, whyUndecided } from './next-start.ts'
 
 export interface ConfiguredInput {
-  /** With the configuration that its files come to, where none was read and one could be made. */
+  /** The input. If configz was not read, its configuration is from the files, if possible. */
   input: NodeInput
   isOnDisk: boolean
   /** Each `what` is `configuration`, or begins with `configuration.`. */
@@ -80,7 +80,7 @@ const asRunning = (fields: KubeletConfiguration): RunningConfiguration => ({
   printed: { ...fields },
 })
 
-/** The host as if it reported the one file that the settings produce. Its flags set none of the file's fields. Source: kubernetes-*, kubelet-exec-start-conf */
+/** The host as if it reported one file, generated from the settings. Its flags set none of the file's fields. Source: kubernetes-*, kubelet-exec-start-conf */
 const withBottlerocketFile = (
   settings: Readonly<Record<string, unknown>>,
   kubeletVersion: string | null,

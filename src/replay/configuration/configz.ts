@@ -1,10 +1,10 @@
 /**
- * What `/configz` shows of a configuration that a kubelet runs with.
+ * The configuration that `/configz` shows for a running kubelet.
  *
  * Replays       cmd/kubelet/app/server.go setConfigz, convertToVersionedKubeletConfig;  encoding/json Marshal of k8s.io/kubelet/config/v1beta1
  * Read at       1.24 to 1.37; kind and apiVersion since 1.36
- * Kept exactly  zeros, nils and what is empty are left out, but not structs, durations and zeros behind a pointer; durations and quantities
- *               as Go prints them; logging.flushFrequency in text or in nanoseconds, as it was given
+ * Kept exactly  zeros, nils and empty values are omitted, except structs, durations and zeros behind a pointer; durations and quantities
+ *               as Go prints them; logging.flushFrequency in text or in nanoseconds, as given
  */
 
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
@@ -28,7 +28,7 @@ export function configzOf(
   }
 }
 
-/** The same without kind, as drop-ins are merged into it. */
+/** The configuration without kind, the form into which drop-ins are merged. */
 export function versionedConfiguration(
   configuration: LoadedConfiguration,
   features: KubeletFeatures,
@@ -68,7 +68,7 @@ function encodedValue(value: unknown, type: string, features: KubeletFeatures): 
   return typeof value === 'bigint' ? formatDuration(value) : value
 }
 
-/** What `omitempty` leaves out. */
+/** Whether `omitempty` omits the value. */
 function isEmpty(shown: unknown, type: string): boolean {
   if (shown === null) return true
   if (isStruct(type) || elementOf(type, '*') !== null) return false

@@ -1,10 +1,10 @@
 /**
- * Drop-in files, merged over what was loaded before them.
+ * Drop-in files, merged over the configuration that was loaded before them.
  *
  * Replays       cmd/kubelet/app/server.go  mergeKubeletConfigurations;  evanphx/json-patch MergePatch;  imdario/mergo Merge
- * Read at       1.28, where each brings all its defaults; 1.29 to 1.31, a patch of the internal form; 1.32 to 1.37, one of v1beta1
- * Kept exactly  maps are merged key by key, lists replaced; before 1.32 null says nothing and zeros stay; since 1.32 null removes, everything
- *               is defaulted again but evictionHard, and a list that was empty is unset; the field resolvConf has no effect from 1.29 to 1.31
+ * Read at       1.28: each drop-in brings all its defaults; 1.29 to 1.31: a patch of the internal form; 1.32 to 1.37: of v1beta1
+ * Kept exactly  maps are merged key by key, lists replaced; before 1.32 null has no effect and zeros stay; since 1.32 null removes, all fields
+ *               except evictionHard get defaults again, and an empty list is unset; the field resolvConf has no effect from 1.29 to 1.31
  * Left out      the spacing of a file that lacks its kind, in the error; before
  *               1.32 files that name fields as Go does, and nulls in lists
  */
@@ -38,7 +38,7 @@ export interface DropIn {
 }
 
 /**
- * Called even without drop-ins wherever the kubelet is given a folder for them: since 1.32 it defaults again then, too.
+ * Called whenever the kubelet has a drop-in folder, even an empty one: since 1.32 defaults are then set again.
  *
  * @param options with the evictionHardDefault that the configuration was loaded with
  * @param dropIns in the order in which upstream walks the folder @throws LoadError
@@ -83,7 +83,7 @@ function patchedVersioned(
   return setDefaults(unmarshalled(merged, features, 'versioned'), features)
 }
 
-/** The patches stand beside the fields that they set, which Go prints under other names, and are decoded after them. */
+/** In the merged JSON the patches lie beside the fields they set, because Go prints other names. The patches are decoded later. */
 function patchedInternal(
   configuration: LoadedConfiguration,
   patches: RawObject[],
@@ -112,7 +112,7 @@ function unmarshalled(
   }
 }
 
-/** Where the main file has the default evictionHard, each drop-in is merged into that very map: drop-ins after it get it for their default. */
+/** If the main file has the default evictionHard, each drop-in changes that very map. Later drop-ins get the map as their default. */
 function overriddenByAll(
   configuration: LoadedConfiguration,
   dropIns: readonly DropIn[],
@@ -143,7 +143,7 @@ function loadDropIn(content: RawObject, options: LoadOptions): LoadedConfigurati
 /** Pointer fields of the kubelet's own struct: the zero test applies to the pointer, not to its target. */
 const pointers = ['maxParallelImagePulls', 'memoryThrottlingFactor', 'tracing']
 
-/** Upstream: mergo.Merge WithOverride, to which every zero is empty. */
+/** Upstream: mergo.Merge WithOverride, which takes every zero as empty. */
 function overridden(before: RawObject, after: RawObject, struct: StructName): RawObject {
   const merged: RawObject = { ...before }
   for (const [name, { type }] of Object.entries(fieldsOf(struct))) {
@@ -159,7 +159,7 @@ function overriddenValue(before: unknown, after: unknown, type: string): unknown
     return overridden(before, after, type)
   if (type === 'FlushFrequency')
     return overriddenFlushFrequency(before as FlushFrequency, after as FlushFrequency)
-  // Its fields are hidden from reflection.
+  // Reflection cannot see a quantity's fields, so mergo keeps the old value.
   if (type === 'Quantity') return before
   if (elementOf(type, 'map[string]') !== null && isRawObject(after)) {
     const set = Object.fromEntries(Object.entries(after).filter(([, entry]) => entry !== null))

@@ -1,6 +1,6 @@
 /**
- * The kubelet's unit and its environment files, read only to see whether their flags are those that the kubelet already runs with. Where anything
- * differs, or is more than plain words, nothing is decided.
+ * Checks whether the kubelet's unit and environment files contain exactly the flags that the kubelet already runs with. If anything
+ * differs, or is more than plain words, the result stays undecided.
  *
  * Follows       systemd.exec(5) EnvironmentFile, its plain forms
  */
@@ -8,7 +8,7 @@ import { type FlagSettings, flagSettings } from '#facts/kubelet/flag-settings.ts
 import { isRawObject } from '#model/record.ts'
 import { isCommand, unitCommand } from './unit-command.ts'
 
-/** Fields whose flags stand in ExecStart of the image's own unit. Source: awslabs/amazon-eks-ami templates/al2/runtime/kubelet-containerd.service. */
+/** Fields whose flags are in ExecStart of the AMI's own unit. Source: awslabs/amazon-eks-ami templates/al2/runtime/kubelet-containerd.service. */
 const unitFields: ReadonlySet<string> = new Set(['containerRuntimeEndpoint'])
 
 /**
@@ -46,7 +46,7 @@ const asText = ({ fields, error }: FlagSettings): string =>
     typeof value === 'bigint' ? String(value) : value,
   )
 
-/** The words of every value that holds flags; null where one is not plain, or the content is no such file. */
+/** The words of every value that contains flags. Null: a value is not plain, or the content is not an environment file. */
 function wordsOf(content: unknown): string[] | null {
   const parsed = isRawObject(content) ? Object.values(content) : null
   const values = typeof content === 'string' ? valuesOf(content) : parsed
@@ -62,7 +62,7 @@ function wordsOf(content: unknown): string[] | null {
   return words
 }
 
-/** Null: a line is no assignment. */
+/** Null: a line is not an assignment. */
 function valuesOf(text: string): string[] | null {
   const lines = text
     .split('\n')

@@ -1,11 +1,11 @@
 /**
- * Feature gates as a configuration sets them.
+ * Feature gates that a configuration sets.
  *
  * Replays       component-base/featuregate/feature_gate.go  SetFromMap, unsafeSetFromMap
- * Read at       1.24 to 1.37; since 1.31 all refused gates are named, since 1.35 a gate that is on needs its dependencies
- * Kept exactly  AllAlpha and AllBeta switch the gates of that stage, but never one that is set by its own name; an unknown gate hides the
+ * Read at       1.24 to 1.37; since 1.31 the error names all refused gates, since 1.35 a gate that is on needs its dependencies
+ * Kept exactly  AllAlpha and AllBeta switch the gates of that stage, except gates set by name; an unknown gate hides the
  *               other errors
- * Left out      emulated versions, which no flag of the kubelet sets; the order of errors: here by name, upstream any
+ * Left out      emulated versions, which no flag of the kubelet sets; the order of errors: by name here, any upstream
  */
 import {
   dependenciesOfGates,
@@ -15,7 +15,7 @@ import {
 } from '#facts/kubelet/feature-gates.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 
-/** Upstream's text. Null: every gate is known, none is locked to something else, and those that are on have what they need. */
+/** Upstream's error. Null: every gate is known, none is locked to another value, and enabled gates have their dependencies. */
 export function featureGateError(settings: GateSettings, features: KubeletFeatures): string | null {
   const set = Object.entries(settings ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
   const unknown = set.find(([name]) => gateState(name, features) === null)

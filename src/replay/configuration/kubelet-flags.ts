@@ -1,9 +1,9 @@
 /**
- * Command-line flags in the place of fields of the configuration file.
+ * Command-line flags that override fields of the configuration file.
  *
  * Replays       cmd/kubelet/app/server.go kubeletConfigFlagPrecedence
  * Read at       1.24 to 1.37
- * Kept exactly  the flags of a map, or of a list, replace the file's as a whole; feature gates are merged with the file's
+ * Kept exactly  a flag for a map or a list replaces the file's whole value; feature gates are merged with the file's
  */
 
 import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
@@ -14,7 +14,7 @@ import { mapOf } from '#model/config-value.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'
 
-/** A flag whose field this minor does not have does not configure it. */
+/** A flag has no effect if this minor does not have its field. */
 export function withFlags(
   configuration: LoadedConfiguration,
   { fields }: FlagSettings,

@@ -2,8 +2,8 @@
  * JSON merge patches.
  *
  * Replays       evanphx/json-patch  MergePatch, mergeDoc, pruneNils;  RFC 7386
- * Kept exactly  null removes, also from what is new; a list takes the place of another, its own nulls and all
- * Left out      objects that lie deeper than any field of a configuration: a patch takes their place
+ * Kept exactly  null removes keys, also from new objects; a list replaces another, its own nulls included
+ * Left out      merging objects deeper than any configuration field: the patch replaces them
  */
 import { mapOf } from '#model/config-value.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -23,6 +23,6 @@ export function mergePatch(target: RawObject, patch: RawObject, depth = 1): RawO
   return Object.fromEntries(merged)
 }
 
-/** An object in a list loses its nulls, the list its own ones not. */
+/** Removes nulls from an object in a list. Nulls of the list itself stay. */
 const withoutNulls = (item: unknown, depth: number): unknown =>
   isRawObject(item) && depth < deepestField ? mergePatch({}, item, depth + 1) : item

@@ -1,11 +1,11 @@
 /**
- * What the kubelet would say to the files on the node's disk at its next start. The running kubelet never reads them again.
+ * What the kubelet would do with the files on the node's disk at its next start. The running kubelet never reads them again.
  *
  * Replays       cmd/kubelet/app/server.go  NewKubeletCommand
  * Read at       1.24 to 1.37; drop-ins since 1.28
- * Kept exactly  main file, then drop-ins by path, then flags; evictionHard is defaulted with the main file, so a drop-in keeps the other
+ * Kept exactly  main file, then drop-ins by path, then flags; evictionHard gets defaults with the main file, so a drop-in keeps the other
  *               defaults; without a main file there are no hard thresholds since 1.26
- * Left out      flags other than those of facts/kubelet/fields.ts; the words around an error that name the step
+ * Left out      flags other than those of facts/kubelet/fields.ts; the prefix of an error that names the step
  */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
@@ -61,7 +61,7 @@ export function predictNextStart(
   return { prediction, unknowns: [...doubts(files, kubeletVersion), ...unknowns] }
 }
 
-/** Null: it is known what the files say. */
+/** Null: decided, because the files' content is known. */
 export function whyUndecided(files: KubeletFiles): string | null {
   const because = files.unread === '' ? '' : ` (${files.unread})`
   if (files.main === null && !isWithoutFile(files))
@@ -172,7 +172,7 @@ function errorsOf(
     startup.eviction,
     prefixed('--kube-reserved value failed to parse', startup.kubeReserved),
     prefixed('--system-reserved value failed to parse', startup.systemReserved),
-    // What validation has already named is not said twice.
+    // Do not repeat an error that validation already reported.
     validated.some(error => error.includes('containerLogMaxFiles'))
       ? null
       : prefixed('failed to initialize container log manager', startup.containerLogs),

@@ -1,5 +1,5 @@
 /**
- * The configuration that a kubelet comes to with the files on its node, before its flags.
+ * The configuration that a kubelet gets from the files on its node, before its flags.
  *
  * Replays       cmd/kubelet/app/server.go  NewKubeletCommand
  * Read at       1.24 to 1.37
@@ -15,7 +15,7 @@ import {
 import { mergeKubeletConfigurations } from './drop-ins.ts'
 import { hasDropInFolder, isRead, type KubeletFiles } from './kubelet-files.ts'
 
-/** A kubelet without a main file begins with its flags' defaults. Files that were not read are passed over. @throws LoadError */
+/** Without a main file the kubelet starts with its flags' defaults. Unread files are skipped. @throws LoadError */
 export function configurationFromFiles(
   files: KubeletFiles,
   kubelet: Pick<LoadOptions, 'kubeletVersion' | 'operatingSystem'>,

@@ -1,9 +1,9 @@
 /**
- * The configuration that the kubelet's files and flags give, field by field, and which of them sets each value.
+ * The configuration that the kubelet's files and flags give, field by field, and the source that sets each value.
  *
  * Follows       cmd/kubelet/app/server.go  NewKubeletCommand, loadConfigFile, mergeKubeletConfigurations
- * Kept exactly  fields as this minor loads and merges them; keys that decoding drops in silence; in drop-ins since 1.29 names in another case
- * Left out      fields within fields, but for the keys of maps; keys that are given twice, which a parsed file does not show
+ * Kept exactly  fields as this minor loads and merges them; keys that decoding silently drops; in drop-ins since 1.29 names in another case
+ * Left out      nested fields, except keys of maps; duplicate keys, which a parsed file does not show
  */
 
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
@@ -33,8 +33,8 @@ import { configurationFromFiles } from './start-configuration.ts'
 const most = 100
 
 /**
- * @param withoutFlags what the files come to
- * @param configuration and with the flags
+ * @param withoutFlags the configuration that the files give
+ * @param configuration the configuration that files and flags give
  */
 export function startSettings(
   files: KubeletFiles,
@@ -96,7 +96,7 @@ function add(said: Record<string, SaidSetting[]>, path: string, setting: SaidSet
   }
 }
 
-/** The fields that this minor knows, keys of maps each by their own. */
+/** The fields that this minor knows. Each key of a map has its own entry. */
 function entriesOf(
   content: RawObject,
   features: KubeletFeatures,
@@ -127,7 +127,7 @@ interface Merged {
   comesTo(field: string, files: KubeletFiles): string
 }
 
-/** Names in another case that act: those that are decoded last, and others where the files come to something else without them. */
+/** Names in another case that take effect: decoded last, or the files give another value without them. */
 function otherCases(file: ConfigurationFile, { files, features, comesTo }: Merged): OtherCase[] {
   const form = dropInForm(features)
   if (form === 'file') return []
@@ -147,7 +147,7 @@ function otherCases(file: ConfigurationFile, { files, features, comesTo }: Merge
   })
 }
 
-/** A map's flag takes away what the files said, but for feature gates. */
+/** A flag for a map removes the files' entries, except for feature gates. */
 function addFlags(
   said: Record<string, SaidSetting[]>,
   { fields }: FlagSettings,

@@ -3,8 +3,8 @@
  *
  * Follows       cmd/kubelet/app/server.go NewKubeletCommand: main file, drop-ins, flags. The files are loaded step by step, as the kubelet would:
  *               the last step that names a signal, or changes its value, is where it comes from
- * Kept exactly  a threshold is explained by the files only where they come to the value that runs; else they were changed since the start.
- *               Without files it is explained by its value
+ * Kept exactly  the files explain a threshold only if they give the running value; else they were changed since the start.
+ *               Without files its value explains it
  */
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
@@ -27,7 +27,7 @@ import { configurationFromFiles } from './start-configuration.ts'
 export interface ThresholdOrigins {
   evictionHard: Record<string, ThresholdOrigin>
   evictionSoft: Record<string, ThresholdOrigin>
-  /** Defaults of this kubelet that do not run, and what took them away. One that is there but off (`0%`) is not lost. */
+  /** Defaults of this kubelet that do not run, and what removed them. A default that is set but off (`0%`) is not lost. */
   lost: LostThreshold[]
 }
 
@@ -37,7 +37,7 @@ export interface ThresholdOriginsInput {
   operatingSystem: OperatingSystem
   amiFamily: AmiFamily | null
   host: Host | null
-  /** Whether the configuration is only what the files come to: they then explain nothing that was seen running. */
+  /** Whether the configuration itself was derived from the files. They then explain no value that was seen running. */
   isOnDisk?: boolean
 }
 
@@ -77,7 +77,7 @@ export function withOrigins(
   thresholds: readonly EvaluatedThreshold[],
   { evictionHard, evictionSoft }: ThresholdOrigins,
 ): EvaluatedThreshold[] {
-  // A hard threshold may be in the soft map, with a grace period of 0.
+  // The soft map can contain a hard threshold, with a grace period of 0.
   const originOf = ({ signal, hard }: EvaluatedThreshold) =>
     hard ? (evictionHard[signal] ?? evictionSoft[signal]) : evictionSoft[signal]
   return thresholds.map(threshold => ({
@@ -88,10 +88,10 @@ export function withOrigins(
 
 const ofKubelet: ThresholdOrigin = { source: 'kubelet', certainty: 'certain', path: null }
 
-/** False: the kubelet replaces configured thresholds of containerfs by its own. */
+/** False: the kubelet replaces configured thresholds of containerfs with its own. */
 const isOwn = ({ signal }: EvaluatedThreshold) => !signal.startsWith('containerfs.')
 
-/** Where the running map seems to come from: the AMI's, where any of it is. */
+/** Likely source of the running map: the AMI, if any of its thresholds comes from there. */
 function lostByValue(origins: ThresholdOrigin[]): ThresholdOrigin {
   return (
     origins.find(({ source }) => source === 'AMI default') ?? {
@@ -113,7 +113,7 @@ function originsByValue(input: ThresholdOriginsInput) {
   const running = configuration.evictionHard ?? {}
   const defaults = evictionHardDefaults(kubeletVersion, operatingSystem)
   const ofAmi = amiThresholds(input)
-  // A map that replaced the defaults leaves none of them behind: those that are there were then written out.
+  // A map that replaced the defaults keeps none of them. Any default in it was written explicitly.
   const isWhole = (map: StringMap) =>
     Object.keys(map).every(signal => Object.hasOwn(running, signal))
   const likely = (source: ThresholdSource): ThresholdOrigin => ({
@@ -239,7 +239,7 @@ function originOf(
   return isAmi ? { source: 'AMI default', certainty: 'likely', path } : origin
 }
 
-/** A map in the main file takes the defaults away. A drop-in adds to what there is, or removes it. */
+/** A map in the main file replaces the defaults. A drop-in adds to the map or removes it. */
 function lostBy(
   explained: Explained,
   { before, after, content, origin }: OriginStep,

@@ -1,17 +1,17 @@
 /**
- * The command line that the unit of the kubelet would give it at its next start: `ExecStart` of the unit and its drop-ins, with the variables that
- * they and the environment files set. Anything but the plain forms is not followed.
+ * The command line that the kubelet's unit would use at its next start: `ExecStart` of the unit and its drop-ins, with the variables that
+ * they and the environment files set. Only plain forms are followed.
  *
  * Follows       systemd.service(5) ExecStart, Command lines;  systemd.exec(5) Environment, EnvironmentFile
- * Kept exactly  an empty ExecStart takes back those before it; `$NAME` is split into words, and nothing where it is not set
+ * Kept exactly  an empty ExecStart removes earlier ones; `$NAME` is split into words, and is empty if not set
  */
 import { mapOf } from '#model/config-value.ts'
 
 const assignment = /^([A-Za-z_]\w*)=(.*)$/
-/** The node reports no other variables. */
+/** Whether the node reports the variable. It reports no others. */
 const isReported = (name: string) => name.includes('KUBELET')
 
-/** @param contents of the unit, its drop-ins and the environment files, in this order. Undefined: none of them starts a kubelet by itself. Null: not followed. */
+/** @param contents of the unit, its drop-ins and the environment files, in this order. Undefined: no content starts a kubelet. Null: not a plain form. */
 export function unitCommand(contents: readonly unknown[]): string[] | null | undefined {
   const pairs = contents.flatMap(pairsOf)
   const started = pairs.filter(([name]) => name === 'ExecStart').map(([, value]) => value)
@@ -43,7 +43,7 @@ function expanded(word: string, pairs: [string, string][]): string[] | null {
     pairs.filter(([known]) => known === name).map(([, value]) => unquoted(value)),
   )
   const [value = ''] = values
-  // Which of several holds, the order of the files alone does not say.
+  // If several values are set, the order of the files alone does not decide which one applies.
   if (values.size > 1 || (values.size === 0 && !isReported(name)) || !isPlain(value)) return null
   const words = value.split(/\s+/).filter(part => part !== '')
   return word.startsWith('${') && words.length !== 1 ? null : words

@@ -4,7 +4,7 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import { configurationFields } from '#model/kubelet-fields.ts'
 import type { Unknown } from '#model/prediction.ts'
 
-/** By field and, in a map, by its key: `configz.evictionSoftGracePeriod.nodefs.available`. */
+/** Named by field, plus the key in a map: `configz.evictionSoftGracePeriod.nodefs.available`. */
 export function unparsedDurations(configuration: KubeletConfiguration): Unknown[] {
   return Object.entries(configuration).flatMap(([field, value]) => {
     const { type, compare } = configurationFields[field] ?? {}

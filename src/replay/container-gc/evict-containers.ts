@@ -3,9 +3,9 @@
  *
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_gc.go  evictableContainers, evictContainers, enforceMaxContainersPerEvictUnit, removeOldestN
  * Read at       1.24 to 1.37; alike in all
- * Kept exactly  created containers are dead too; the age counts from creation; a unit is a name in a pod; what could not be removed counts as removed;
- *               one of unknown state is stopped first; the share of a unit in all is cut to a whole number, and is at least 1
- * Left out      the order that Go's sort gives equal times: they are returned as ties
+ * Kept exactly  created containers are dead too; age counts from creation; a unit is a container name in a pod; a failed removal counts as a removal;
+ *               a container of unknown state is stopped first; a unit's share of the total limit is truncated, and is at least 1
+ * Left out      Go's sort order of equal times: they are returned as ties
  */
 import type { ContainerGcInput, RuntimeContainer, Tie } from './input.ts'
 import { isRuntimeRemovable } from './pod-state.ts'
@@ -13,7 +13,7 @@ import { isRuntimeRemovable } from './pod-state.ts'
 export interface EvictedContainers {
   removed: RuntimeContainer[]
   stopped: RuntimeContainer[]
-  /** Removed or not: the logs of these are gone. */
+  /** Containers whose removal was tried. Even if it failed, their logs are deleted. */
   tried: ReadonlySet<RuntimeContainer>
   ties: Tie[]
 }
@@ -24,7 +24,7 @@ export function evictContainers(input: ContainerGcInput): EvictedContainers {
   const { policy, allSourcesReady } = input
   const evictable = evictableContainers(input)
   const chosen: RuntimeContainer[] = []
-  // With nothing to keep, the order of the list stays.
+  // If none is kept, the list keeps its order.
   const keepNewest = (containers: Unit, numToKeep: number): Unit => {
     const sorted = numToKeep > 0 ? containers.toSorted(newestFirst) : containers
     for (const one of sorted.slice(numToKeep).reverse()) chosen.push(one)
@@ -81,14 +81,14 @@ function removed(
   }
 }
 
-/** Containers created at one moment that the limit splits. Empty: the limit lies between two moments. */
+/** Containers of one creation time, only some of which the limit keeps. Empty: it separates two creation times. */
 function cutBetween(all: RuntimeContainer[], kept: RuntimeContainer[]): RuntimeContainer[] {
   const isAtCut = ({ createdAtNs }: RuntimeContainer) => createdAtNs === kept.at(-1)?.createdAtNs
   const boundary = all.filter(isAtCut)
   return boundary.length > kept.filter(isAtCut).length ? boundary : []
 }
 
-/** @param boundary those between which the limit in all cuts, as far as the limits of units had left them */
+/** @param boundary containers of one creation time that the total limit splits, among those left by the unit limits */
 function tiesOf(
   units: Unit[],
   chosen: ReadonlySet<RuntimeContainer>,
@@ -101,7 +101,7 @@ function tiesOf(
   const moments = units.flatMap(unit => [
     ...Map.groupBy(unit, ({ createdAtNs }) => createdAtNs).values(),
   ])
-  // What a unit's own limit took at that moment could as well have been what it left.
+  // A unit's own limit might have left one of these instead of removing it.
   const isCut = (members: RuntimeContainer[]) => members.some(member => boundary.includes(member))
   const across = moments.filter(isCut).flat()
   const within = moments.filter(members => !isCut(members))

@@ -1,21 +1,21 @@
 /**
- * Log directories of pods that are gone, and links to logs that are.
+ * Log directories of deleted pods, and links to deleted logs.
  *
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_gc.go  evictPodLogsDirectories
  *               pkg/kubelet/kuberuntime/helpers.go         parsePodUIDFromLogsDirectory
  *               pkg/kubelet/kuberuntime/legacy.go          getContainerIDFromLegacyLogSymlink
- *               pkg/kubelet/kuberuntime/kuberuntime_container.go  removeContainerLog: the link of a removed container goes with it
- * Read at       1.24 to 1.37; alike in all but the place of the directories
- * Kept exactly  terminated pods keep their logs, even during eviction; links do not wait for sources; a link whose container is not dead stays,
- *               one that names no container does not
- * Left out      directories and links that cannot be read or removed; ids that a link's name cuts short
+ *               pkg/kubelet/kuberuntime/kuberuntime_container.go  removeContainerLog: also removes the container's link
+ * Read at       1.24 to 1.37; alike except for the place of the directories
+ * Kept exactly  terminated pods keep their logs, even during eviction; links do not wait for sources; a link stays if its container is not dead,
+ *               but not if it names no container
+ * Left out      directories and links that cannot be read or removed; ids truncated in a link's name
  */
 
 import type { EvictedContainers } from './evict-containers.ts'
 import type { ContainerGcInput, LogLink } from './input.ts'
 import { isContentRemovable } from './pod-state.ts'
 
-/** By name: `namespace_pod_uid`. */
+/** Returns directory names: `namespace_pod_uid`. */
 export function evictPodLogsDirectories(input: ContainerGcInput): string[] {
   if (!input.allSourcesReady) return []
   return input.podLogDirs.filter(name =>
@@ -43,7 +43,7 @@ export function evictLogLinks(
 
 const shortestId = 6
 
-/** Null: no container id for a request to the runtime. */
+/** Null: the path has no container id to request from the runtime. */
 function containerIdOf(path: string): string | null {
   const last = path.slice(path.lastIndexOf('-') + 1)
   const id = last.endsWith('.log') ? last.slice(0, -'.log'.length) : ''

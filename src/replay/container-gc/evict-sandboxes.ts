@@ -3,9 +3,9 @@
  *
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_gc.go  evictSandboxes, removeOldestNSandboxes, removeSandbox
  * Read at       1.24 to 1.37; alike in all
- * Kept exactly  ready ones and those with any container left stay, and still one of them may be the newest, which a pod keeps; no age and no number
- *               counts; that sources are not ready keeps nothing; one that cannot be stopped is not removed
- * Left out      the order that Go's sort gives equal times: they are returned as undecided
+ * Kept exactly  ready sandboxes and those with containers left stay, yet count as the newest, which a pod keeps; age and number do not
+ *               count; sandboxes are removed even if sources are not ready; one that cannot be stopped is not removed
+ * Left out      Go's sort order of equal times: they are returned as undecided
  */
 
 import { type EvictedContainers, newestFirst } from './evict-containers.ts'
@@ -42,7 +42,7 @@ export function evictSandboxes(
   return evicted
 }
 
-/** All but the newest, oldest first, and those among which the newest is any; without one to keep upstream does not sort. */
+/** `old`: all but the newest, oldest first. `tied`: several share the newest time. If none is kept, upstream does not sort. */
 function removeOldest(
   sandboxes: RuntimeSandbox[],
   numToKeep: 0 | 1,
@@ -53,7 +53,7 @@ function removeOldest(
   return { old: old.reverse(), tied: tied.length > 1 ? tied : [] }
 }
 
-/** Sandboxes with containers that are removed or kept as it happens, and with none that stays for certain. */
+/** Sandboxes whose containers might all be removed: ties decide, and no container certainly stays. */
 function sandboxesInUsePerhaps(left: RuntimeContainer[], ties: Tie[]): ReadonlySet<string> {
   const tied = new Set(ties.flatMap(({ members }) => members))
   const inUse = new Set(

@@ -5,8 +5,8 @@
  *               pkg/kubelet/container/container_gc.go      GCPolicy
  *               pkg/kubelet/pod_workers.go                 ShouldPodContentBeRemoved, ShouldPodRuntimeBeRemoved
  * Read at       1.24 to 1.37; alike in all
- * Kept exactly  containers, then sandboxes, then log directories, each by what the step before left
- * Left out      what upstream also does when a container dies: pkg/kubelet/pod_container_deletor.go
+ * Kept exactly  containers, then sandboxes, then log directories, each from what the last step left
+ * Left out      removals when a container dies: pkg/kubelet/pod_container_deletor.go
  */
 
 import { evictContainers } from './evict-containers.ts'
@@ -15,13 +15,13 @@ import { evictSandboxes } from './evict-sandboxes.ts'
 import type { ContainerGcInput, RuntimeContainer, RuntimeSandbox } from './input.ts'
 
 export interface ContainerGcPass {
-  /** In upstream's order; among equals this is one of its orders. */
+  /** In upstream's order. For equal creation times, one of its possible orders. */
   removedContainers: RuntimeContainer[]
   stoppedContainers: RuntimeContainer[]
   removedSandboxes: RuntimeSandbox[]
   removedPodLogDirs: string[]
   removedLogLinks: string[]
-  /** Of containers and sandboxes those that upstream removes or keeps as it happens, whether they are above or not. */
+  /** Ids of containers and sandboxes that upstream might remove or keep, whether or not the lists above contain them. */
   undecided: ReadonlySet<string>
 }
 

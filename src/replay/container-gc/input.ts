@@ -1,15 +1,15 @@
 export interface LogLink {
   path: string
-  /** Its target is gone. */
+  /** The link's target does not exist. */
   isDangling: boolean
 }
 
 export interface ContainerGcPolicy {
-  /** Since a container was created, whenever it ended. */
+  /** Minimum time since the container's creation, whenever it ended. */
   minAgeNs: bigint
-  /** Dead containers of one name in one pod; negative: no limit. */
+  /** Maximum number of dead containers of one name in one pod; negative: no limit. */
   maxPerPodContainer: number
-  /** Dead containers in all; negative: no limit. */
+  /** Maximum number of dead containers in total; negative: no limit. */
   maxContainers: number
 }
 
@@ -40,12 +40,12 @@ export interface ContainerGcInput {
   /** Set by eviction: containers of terminated pods are removed like those of deleted pods. */
   evictNonDeletedPods: boolean
   podState: (uid: string) => PodState
-  /** In the runtime's order, which decides nothing but the order of removals, unless times are equal. */
+  /** In the runtime's order. It only decides the order of removals, unless times are equal. */
   containers: readonly RuntimeContainer[]
   sandboxes: readonly RuntimeSandbox[]
   podLogDirs: readonly string[]
   logLinks: readonly LogLink[]
-  /** Ids that cannot be stopped, or removed. */
+  /** Ids whose stop or removal fails. */
   failures?: {
     stopContainer?: readonly string[]
     removeContainer?: readonly string[]

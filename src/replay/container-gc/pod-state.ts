@@ -1,16 +1,16 @@
 /**
- * What may go with a pod.
+ * What container GC may remove of a pod.
  *
  * Replays       pkg/kubelet/pod_workers.go  ShouldPodContentBeRemoved, ShouldPodRuntimeBeRemoved
  * Read at       1.24 to 1.37; alike in all
  */
 import type { ContainerGcInput } from './input.ts'
 
-/** Log directories go with the content, containers and sandboxes too. Upstream: ShouldPodContentBeRemoved. */
+/** Whether log directories may be removed, like containers and sandboxes. Upstream: ShouldPodContentBeRemoved. */
 export const isContentRemovable = ({ podState }: ContainerGcInput, uid: string): boolean =>
   podState(uid) === 'deleted'
 
-/** Whether everything dead of the pod goes, and nothing is kept to be read. */
+/** Whether all dead containers and sandboxes of the pod are removed, with none kept to be read. */
 export const isRuntimeRemovable = (input: ContainerGcInput, uid: string): boolean =>
   isContentRemovable(input, uid) ||
   (input.evictNonDeletedPods && input.podState(uid) === 'terminated')

@@ -3,7 +3,7 @@
  *
  * Replays       cmd/kubelet/app/options/options.go  NewKubeletFlags, AddFlags;  pkg/kubelet/container/container_gc.go NewContainerGC
  * Read at       1.24 to 1.37; alike in all
- * Kept exactly  the last of a flag given twice counts; a negative age keeps the kubelet from starting, negative numbers are no limit
+ * Kept exactly  if a flag is given twice, the last counts; with a negative age the kubelet does not start; negative numbers mean no limit
  * Left out      numbers that are not decimal
  */
 
@@ -12,7 +12,7 @@ import { messageOf } from '#model/error-message.ts'
 import { goQuote } from '#model/go-text.ts'
 import type { ContainerGcPolicy } from './input.ts'
 
-/** `message` is upstream's text, or nearly: the kubelet would not start. */
+/** The kubelet would not start. `message` is upstream's text, or nearly so. */
 class PolicyError extends Error {}
 
 const flags = [
@@ -25,7 +25,7 @@ type Flag = (typeof flags)[number]
 
 const isFlag = (name: string): name is Flag => flags.some(flag => flag === name)
 
-/** @param commandLine of the running kubelet. @throws PolicyError */
+/** @param commandLine the running kubelet's. @throws PolicyError */
 export function containerGcPolicy(commandLine: readonly string[]): ContainerGcPolicy {
   const given = givenFlags(commandLine)
   const age = given.get('minimum-container-ttl-duration')
@@ -44,7 +44,7 @@ export function containerGcPolicy(commandLine: readonly string[]): ContainerGcPo
   }
 }
 
-/** `--flag=value` and `--flag value`, underscores as dashes, until `--`. */
+/** Accepts `--flag=value` and `--flag value`, with underscores as dashes, up to `--`. */
 function givenFlags(commandLine: readonly string[]): Map<Flag, string> {
   const given = new Map<Flag, string>()
   for (let at = 0; at < commandLine.length; at++) {

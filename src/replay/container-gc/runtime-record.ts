@@ -22,16 +22,16 @@ export type RecordedSandbox = RuntimeSandbox & NamedContainer
 export interface RuntimeRecord {
   containers: RecordedContainer[]
   sandboxes: RecordedSandbox[]
-  /** How many of either list are not readable. */
+  /** Number of unreadable entries in both lists. */
   unreadable: number
 }
 
-/** Null where either list is missing. */
+/** Null: one of the lists is missing. */
 export function parseRuntimeRecord(runtime: Runtime | null): RuntimeRecord | null {
   if (runtime?.containers === undefined || runtime.sandboxes === undefined) return null
   const parsed = runtime.containers.map(raw => ({ raw, container: parseContainer(raw) }))
   const unread = parsed.filter(({ container }) => container === null)
-  // A sandbox stays if it has a container that cannot be parsed.
+  // A sandbox is kept if one of its containers cannot be parsed.
   const inUse = new Set(unread.map(({ raw }) => raw.podSandboxId))
   const sandboxes = runtime.sandboxes.map(parseSandbox).filter(sandbox => sandbox !== null)
   return {
@@ -93,7 +93,7 @@ function parseSandbox(raw: CrictlSandbox): RecordedSandbox | null {
   }
 }
 
-/** An int64 is printed as a text; a parser of JSON may have rounded one that was not. */
+/** An int64 is printed as text. JSON parsing might have rounded one printed as a number. */
 function nanosecondsOf(value: string | number | undefined): bigint | null {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : null
   return value !== undefined && /^-?\d{1,19}$/.test(value) ? BigInt(value) : null

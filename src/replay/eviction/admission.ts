@@ -1,11 +1,11 @@
 /**
- * Whether a node under pressure lets a new pod in.
+ * Whether a node under pressure admits a new pod.
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  Admit;  pkg/kubelet/kubelet.go rejectPod;
  *               k8s.io/api/core/v1/toleration.go  ToleratesTaint
  * Read at       1.24 to 1.37; the message's beginning changed in 1.26
- * Kept exactly  tolerations count under memory pressure alone; with another condition beside it every pod that is not critical is refused
- * Left out      the order of conditions in the message, which is a map's: here sorted; the operators Gt and Lt, which no taint without value meets
+ * Kept exactly  tolerations count only under memory pressure alone; with any other condition, every pod that is not critical is refused
+ * Left out      the order of conditions in the message: a map's upstream, sorted here; the operators Gt and Lt, which no taint without value meets
  */
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod, Toleration } from '#replay/pods/pod.ts'

@@ -1,11 +1,11 @@
 /**
- * What the eviction manager remembers from pass to pass, and how a pass brings it up to date before anything is done.
+ * What the eviction manager remembers between passes, and how each pass updates that memory before it acts.
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, up to thresholdsUpdatedStats;
  *               pkg/kubelet/eviction/helpers.go  thresholdsFirstObservedAt, thresholdsMetGracePeriod, thresholdsUpdatedStats
- * Read at       1.24 to 1.37, alike but for the layout (layout.ts)
- * Kept exactly  what was acted on in the pass before stays met until its minimum reclaim is reached; one pass without it restarts a grace period;
- *               statistics that are not newer hold back an eviction, but neither condition nor grace period
+ * Read at       1.24 to 1.37, alike except for the layout (layout.ts)
+ * Kept exactly  a threshold acted on in the previous pass stays met until its minimum reclaim is reached; one pass not met restarts its grace period;
+ *               statistics that are not newer delay an eviction, but not a condition or a grace period
  */
 import type { Observation, Threshold } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
@@ -32,16 +32,16 @@ interface FirstObserved {
  * Thresholds are compared by identity.
  */
 export interface EvictionState {
-  /** Null until the first pass has learnt it; kept from then on. */
+  /** Null until the first pass has determined it; then fixed. */
   layout: DiskLayout | null
-  /** As configured; with those of containerfs once the layout is known. */
+  /** The configured thresholds, plus the thresholds of containerfs once the layout is known. */
   thresholds: readonly Threshold[]
-  /** Of the thresholds met in the last pass, since when without a break. */
+  /** For each threshold met in the last pass: since when it has been met without a break. */
   firstObserved: readonly FirstObserved[]
-  /** In the last pass, with their grace period over. */
+  /** Thresholds met in the last pass whose grace period has passed. */
   thresholdsMet: readonly Threshold[]
   conditionsLastObserved: ConditionTimes
-  /** As reported, sorted. */
+  /** The conditions as reported, sorted. */
   conditions: readonly NodeCondition[]
   lastObservations: Observations
 }
@@ -61,14 +61,14 @@ export const startEviction = ({ thresholds }: EvictionConfig): EvictionState => 
 
 export interface Learnt {
   state: EvictionState
-  /** What this pass goes by; added thresholds act from the next one on. */
+  /** Thresholds that this pass uses. Added thresholds act from the next pass on. */
   thresholds: readonly Threshold[]
-  /** Upstream's text; the pass ends there. */
+  /** Upstream's error text, with which the pass ends; null: no text. */
   error: string | null
   isOver: boolean
 }
 
-/** What only the first pass does. */
+/** Determines the layout in the first pass; later passes change nothing. */
 export function learnLayout(
   state: EvictionState,
   layout: DiskLayout | null,
@@ -98,11 +98,11 @@ export function learnLayout(
 
 export interface Observed {
   state: EvictionState
-  /** What there is to act on, in a stable order. */
+  /** Thresholds that the pass can act on, in a stable order. */
   actionable: readonly Threshold[]
 }
 
-/** @param thresholds those that this pass goes by */
+/** @param thresholds the thresholds that this pass uses */
 export function observe(
   state: EvictionState,
   thresholds: readonly Threshold[],

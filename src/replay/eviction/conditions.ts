@@ -3,8 +3,8 @@
  *
  * Replays       pkg/kubelet/eviction/helpers.go  nodeConditions, nodeConditionsLastObservedAt, nodeConditionsObservedSince
  * Read at       1.24 to 1.37, alike
- * Kept exactly  a soft threshold raises its condition before its grace period has passed; a condition is gone once the whole transition period
- *               lies behind, so that with a period of 0 it is never reported
+ * Kept exactly  a soft threshold raises its condition before its grace period has passed; a condition ends once the whole transition period
+ *               has passed, so with a period of 0 it is never reported
  * Left out      the order of a map's entries: conditions are sorted here
  */
 import type { Threshold } from '#model/prediction.ts'

@@ -1,5 +1,5 @@
 /**
- * What the eviction manager is configured with, read once.
+ * The eviction manager's configuration, read once.
  *
  * Replays       pkg/kubelet/kubelet.go  NewMainKubelet (eviction.Config)
  * Read at       1.24 to 1.37, alike; `localStorageCapacityIsolation` was a feature gate in 1.24, not a field
@@ -18,7 +18,7 @@ import {
 
 export interface EvictionConfig {
   thresholds: readonly Threshold[]
-  /** How long a condition stays after its last threshold was met; 0: no condition is ever reported. */
+  /** How long a condition stays after its last threshold was met. 0: no condition is reported. */
   pressureTransitionPeriodMs: number
   /** For soft evictions. */
   maxPodGracePeriodSeconds: number
@@ -30,7 +30,7 @@ export type EvictionConfiguration = ThresholdConfiguration &
     localStorageCapacityIsolation?: boolean
   }
 
-/** @throws as parseThresholdConfig does: upstream's text, with which such a kubelet would not start */
+/** @throws like parseThresholdConfig, with upstream's text; such a kubelet would not start */
 export function parseEvictionConfig(
   configuration: EvictionConfiguration,
   features: KubeletFeatures,

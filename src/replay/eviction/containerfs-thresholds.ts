@@ -1,20 +1,20 @@
 /**
- * The thresholds of containerfs, which no configuration decides: the kubelet gives it those of the filesystem it lies on.
+ * Thresholds of containerfs. The kubelet does not use configured ones: it copies those of the filesystem that holds containerfs.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  UpdateContainerFsThresholds
  * Read at       1.29 to 1.37, alike; not there before
- * Kept exactly  a configured threshold of containerfs is overwritten in place, and so at once; an added one acts from the next pass on;
- *               of several that would be overwritten only the last is
- * Left out      the empty thresholds for which nothing is configured: they have no operator, and are never met
+ * Kept exactly  a configured threshold of containerfs is overwritten in place, so it acts at once; an added one acts from the next pass on;
+ *               of several such thresholds only the last is overwritten
+ * Left out      the empty thresholds for which nothing is configured: they have no operator and are never met
  */
 import type { Signal, Threshold } from '#model/prediction.ts'
 import type { DiskLayout } from './layout.ts'
 import { isHardThreshold } from './thresholds.ts'
 
 export interface ContainerFsThresholds {
-  /** All that were configured, those of containerfs replaced: the pass that learns the layout goes by these. */
+  /** All configured thresholds, with containerfs replaced. The pass that determines the layout uses these. */
   configured: readonly Threshold[]
-  /** What every later pass has on top. */
+  /** Thresholds that every later pass uses in addition. */
   added: readonly Threshold[]
 }
 
@@ -39,7 +39,7 @@ export function updateContainerFsThresholds(
   return { configured: configured.filter(threshold => threshold !== null), added }
 }
 
-/** Null: upstream has no rule for containers apart from images that share the disk of everything else. */
+/** Null: upstream has no rule if only the containers, not the images, have a disk of their own. */
 function sourceOf({
   dedicatedImageFs,
   splitContainerImageFs,

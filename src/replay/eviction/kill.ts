@@ -3,11 +3,11 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, evictPod (gracePeriodOverride);
  *               pkg/kubelet/pod_workers.go  calculateEffectiveGracePeriod, killPodNow
- * Read at       1.24 to 1.37; 1 s for hard evictions since 1.31, and an override of 0 is one since then; soft evictions capped since 1.32, without
+ * Read at       1.24 to 1.37; 1 s for hard evictions since 1.31, and since then an override of 0 counts; soft evictions capped since 1.32, without
  *               a gate since 1.35
- * Kept exactly  up to 1.30 an override of 0 means the pod's own grace period, up to 1.31 `evictionMaxPodGracePeriod` may even be longer than that;
- *               the kubelet waits by the override, not by what comes of it
- * Left out      the 2 s at least that the runtime is given for each container; a termination that began before the pod object shows it
+ * Kept exactly  up to 1.30 an override of 0 means the pod's own grace period, up to 1.31 `evictionMaxPodGracePeriod` can even exceed that period;
+ *               the kubelet waits according to the override, not the effective grace period
+ * Left out      the minimum of 2 s that the runtime gets for each container; a termination that the pod object does not show yet
  */
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
@@ -34,7 +34,7 @@ function isCapped({ features, isGateOn }: Kubelet): boolean {
   )
 }
 
-/** What the pod then gets, in seconds. */
+/** The grace period that the pod gets, in seconds. */
 export function calculateEffectiveGracePeriod(
   pod: Pod,
   overrideSeconds: number,
@@ -48,6 +48,6 @@ export function calculateEffectiveGracePeriod(
   return Math.max(1, isUnset ? (terminationGracePeriodSeconds ?? 0) : seconds)
 }
 
-/** How long the pass waits for the pod to be gone, in ms; the pod counts as evicted after that, too. */
+/** How long the pass waits for the pod to end, in ms. Even if the time runs out, the pod counts as evicted. */
 export const killTimeoutMs = (overrideSeconds: number): number =>
   Math.max(10, overrideSeconds + Math.trunc(overrideSeconds / 2)) * 1000

@@ -1,12 +1,12 @@
 /**
- * Pods above their own limits of local storage, which every pass evicts, pressure or not, all of them at once.
+ * Pods above their own local storage limits. Every pass evicts all of them at once, with or without pressure.
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction,
  *                                                         containerEphemeralStorageLimitEviction
- * Read at       1.24 to 1.37; restartable init containers count for the pod's limit since 1.28, have one of their own since 1.37; memory-backed
- *               emptyDirs are passed over with a gate of 1.37
- * Kept exactly  emptyDir, then pod, then container, and the first hit decides; above, not at; one limited container limits the whole pod; a container's
- *               writable layer counts only where images share the disk of everything else
+ * Read at       1.24 to 1.37; restartable init containers count for the pod's limit since 1.28, and have their own limit since 1.37; memory-backed
+ *               emptyDirs are skipped with a gate of 1.37
+ * Kept exactly  emptyDir, then pod, then container: the first hit decides; above, not at; one limited container limits the whole pod; a container's
+ *               writable layer counts only if images share the disk of everything else
  * Left out      a volume's statistics without usage, on which upstream crashes
  */
 import { goQuote } from '#model/go-text.ts'
@@ -30,7 +30,7 @@ import { remembering } from './remembering.ts'
 export interface StorageLimitExceeded {
   pod: Pod
   limit: 'emptyDir' | 'pod' | 'container'
-  /** The volume or the container; of a pod's limit its name. */
+  /** Name of the volume or the container. For a pod's limit, the pod's name. */
   what: string
   usedBytes: number
   limitBytes: number
@@ -39,7 +39,7 @@ export interface StorageLimitExceeded {
 
 const answered = remembering<readonly StorageLimitExceeded[]>()
 
-/** In the order of the pods. */
+/** In the order of `pods`. */
 export function localStorageEviction(
   pods: readonly Pod[],
   podStats: PodStatsIndex,
@@ -76,7 +76,7 @@ function emptyDirLimitEviction(
   { isGateOn }: Kubelet,
 ): StorageLimitExceeded | null {
   for (const { name, emptyDir } of pod.volumes) {
-    // The kernel holds such a volume to its size.
+    // The kernel enforces the size of such a volume.
     if (emptyDir?.isMemory && isGateOn('InPlacePodVerticalScalingMemoryBackedVolumes')) continue
     const limit = emptyDir?.sizeLimit
     if (!limit || signOf(limit) <= 0) continue

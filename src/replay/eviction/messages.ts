@@ -1,10 +1,10 @@
 /**
- * What the kubelet says of an eviction under pressure: the pod's status message, and the annotations of its event.
+ * The kubelet's texts for an eviction under pressure: the pod's status message, and the annotations of its event.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  evictionMessage, getThresholdMetInfo
  * Read at       1.24 to 1.37; the threshold since 1.26, init containers since 1.32, the pod's own request since 1.34
- * Kept exactly  the blank at the end; a threshold prints as a binary quantity even of inodes and pids, what is available of those as a decimal one;
- *               only memory and storage name containers, those above their own requests
+ * Kept exactly  the blank at the end; a threshold prints as a binary quantity, even for inodes and pids; their available amount prints as decimal;
+ *               only memory and storage messages name containers: those above their requests
  * Left out      allocated instead of requested memory (1.27 to 1.31 with the gate InPlacePodVerticalScaling, off)
  */
 import type { Observation, Threshold } from '#model/prediction.ts'
@@ -27,7 +27,7 @@ export interface EvictionMessage {
   annotations: Readonly<Record<string, string>>
 }
 
-/** The event about the node. */
+/** The event on the node. */
 export const evictionThresholdMetMessage = (resource: StarvedResource): string =>
   `Attempting to reclaim ${resource}`
 
@@ -54,7 +54,7 @@ export function evictionMessage(
   }
 }
 
-/** Upstream looks for the first threshold of that resource, and the one that was picked stands first. */
+/** Upstream takes the first threshold of that resource. The picked threshold stands first. */
 function thresholdMetInfo(
   { signal, value }: Threshold,
   observed: Observation | undefined,

@@ -1,8 +1,8 @@
 /**
- * What the kubelet collects of its own before it evicts a pod.
+ * What the kubelet reclaims on the node before it evicts a pod.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  buildSignalToNodeReclaimFuncs
- * Read at       1.24 to 1.37; split filesystems since 1.29; pressure on containerfs collects since 1.32 only
+ * Read at       1.24 to 1.37; split filesystems since 1.29; pressure on containerfs reclaims only since 1.32
  */
 import { nodeReclaimKinds as kinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import type { Signal } from '#model/prediction.ts'
@@ -11,7 +11,7 @@ import { type DiskLayout, isRefusedLayout, placementOf } from './layout.ts'
 
 const nothing: readonly ReclaimKind[] = []
 
-/** In upstream's order; empty: pressure on this signal evicts at once. */
+/** In upstream's order. Empty: pressure on this signal evicts at once. */
 export function nodeReclaim(
   signal: Signal,
   layout: DiskLayout,

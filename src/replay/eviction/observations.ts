@@ -1,12 +1,12 @@
 /**
- * What the eviction manager sees: the signals of one stats summary.
+ * The eviction manager's observations: the signals of one stats summary.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  makeSignalObservations, thresholdsUpdatedStats;  helpers_windows.go  makeMemoryAvailableSignalObservation
- * Read at       1.24 to 1.37; 1.29 brought containerfs, and imagefs.inodesFree where the bytes of imagefs are missing; Windows (from 1.31 on): 1.34, 1.35
- * Kept exactly  a signal exists only if every field it needs does; the capacity of memory is available + working set, on Windows of what is
- *               committed, of which a file of pages is a part, available + usage; what is available
- *               goes through an int64, so that a wrapped one is below zero
- * Left out      hugepages, which a kubelet from 1.37 on has already taken off in its summary; pod statistics
+ * Read at       1.24 to 1.37; 1.29 brought containerfs, and imagefs.inodesFree even if the bytes of imagefs are missing; Windows (from 1.31 on): 1.34, 1.35
+ * Kept exactly  a signal exists only if all its fields do; memory capacity is available + working set. On Windows memory means the global
+ *               commit, page file included: available + usage; the available amount
+ *               goes through an int64, so a wrapped amount is below zero
+ * Left out      hugepages, which the summary of a kubelet from 1.37 on already excludes; pod statistics
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { FilesystemStats, MemoryStats, Summary, SystemContainer } from '#model/node-input.ts'
@@ -16,7 +16,7 @@ import { plainUtcMs } from '#replay/plain-time.ts'
 
 export type Observations = Partial<Record<Signal, Observation>>
 
-/** Absent and malformed statistics leave their signal out. */
+/** A signal with absent or malformed statistics is omitted. */
 export function makeSignalObservations(summary: Summary, features: KubeletFeatures): Observations {
   const { node } = summary
   const runtime = node?.runtime
@@ -39,7 +39,7 @@ export function makeSignalObservations(summary: Summary, features: KubeletFeatur
   })
 }
 
-/** The same from the node's own measurements, if there is no summary: the kubelet reads the same filesystems. Memory and processes stay unobserved. */
+/** Observations from the node's own measurements, if there is no summary. The filesystems are the same; memory and processes stay unobserved. */
 export function diskObservations(
   { nodefs, imagefs, containerfs }: Filesystems,
   features: KubeletFeatures,
@@ -85,13 +85,13 @@ function memory(
   const available = availableOf(stats?.availableBytes)
   const used = countOf(stats?.[usedKey])
   if (available === null || used === null) return null
-  // No machine has less memory than none: a sum below 0 is what the rounding of a wrapped counter made of a small one.
+  // No machine has less than 0 memory. A sum below 0 is a wrapped small counter that was rounded.
   return { available, capacity: Math.max(0, available + used), time: timeOf(stats) }
 }
 
 /**
- * Whether the kubelet itself has nothing to observe there, and so never meets the threshold: a kubepods cgroup without a memory limit has
- * nothing available, a runtime may report no containerfs. The rest of these statistics must be there, or it is only this summary that lacks them.
+ * Whether the kubelet itself cannot observe the signal, so never meets its threshold. A kubepods cgroup without a memory limit has no
+ * available memory; a runtime might not report containerfs. The related statistics must be present; otherwise only this summary lacks the signal.
  */
 export function isUnobservedUpstream(signal: Signal, summary: Summary): boolean {
   const { node } = summary
@@ -107,10 +107,10 @@ export function isUnobservedUpstream(signal: Signal, summary: Summary): boolean 
   )
 }
 
-/** The kubepods cgroup, which stands among the system containers. */
+/** Memory of the kubepods cgroup, which is listed among the system containers. */
 const podsMemory = (node: NodeStats) => systemContainer(node, 'pods')?.memory
 
-/** Only kubelets on Windows that use it report it: kubelet/pkg/apis/stats/v1alpha1 SystemContainerWindowsGlobalCommitMemory. */
+/** Reported only by Windows kubelets that use it: kubelet/pkg/apis/stats/v1alpha1 SystemContainerWindowsGlobalCommitMemory. */
 const committed = (node: NodeStats) => systemContainer(node, 'windows-global-commit-memory')
 
 const systemContainer = (node: NodeStats, name: string): SystemContainer | undefined =>
@@ -148,7 +148,7 @@ function timeOf(stats: { time?: string } | undefined): string | null {
   return timeForm.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
 }
 
-/** Whether statistics are newer than those of the pass before. Upstream takes any that carry no time for new. */
+/** Whether statistics are newer than in the previous pass. Upstream takes statistics without a time as new. */
 export function isUpdated(observed: Observation, last: Observation | undefined): boolean {
   if (!last || observed.time === null || observed.time === zeroTime) return true
   if (observed.time === last.time) return false
@@ -157,10 +157,10 @@ export function isUpdated(observed: Observation, last: Observation | undefined):
   return time.ms > before.ms || (time.ms === before.ms && time.nanoseconds > before.nanoseconds)
 }
 
-/** Go's time that has never been set. */
+/** Go's zero time: a time that was never set. */
 const zeroTime = '0001-01-01T00:00:00Z'
 
-/** To the second in ms, and the nanoseconds beyond. */
+/** The time up to its second in ms, and the nanoseconds beyond. */
 function momentOf(time: string): { ms: number; nanoseconds: number } {
   const [, second = '', fraction = '', zone = ''] = timeForm.exec(time) ?? []
   return { ms: Date.parse(second + zone), nanoseconds: Number(fraction.padEnd(9, '0')) }

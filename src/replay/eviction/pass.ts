@@ -1,14 +1,14 @@
 /**
- * One pass of the eviction manager at one moment, of a kubelet whose past is not known: what it does for certain, and what it may do.
+ * One pass of the eviction manager at one moment, for a kubelet with an unknown past: what it certainly does, and what it might do.
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, reclaimNodeLevelResources
  * Read at       1.24 to 1.37
- * Kept exactly  memory before the rest, and no order among the rest; limits of local storage come before thresholds; what is collected is
- *               enough only if nothing at all is met any more, minimum reclaim and soft thresholds in their grace included
- * Left out      statistics that did not advance since the pass before: they put the same pass off
+ * Kept exactly  memory comes first, other signals have no order; limits of local storage come before thresholds; node-level reclaim is
+ *               enough only if no threshold is still met, minimum reclaim and soft thresholds in their grace period included
+ * Left out      statistics that did not advance since the previous pass, which delay the pass
  *
- * Not observable, and so bounded: since when a threshold is met, whether the pass before acted on it (minimum reclaim), when a condition was last
- * seen, what collecting garbage gives back, and which of several thresholds upstream's map yields first.
+ * Not observable, so bounded: since when a threshold is met, whether the previous pass acted on it (minimum reclaim), when a condition was last
+ * seen, what garbage collection frees, and which of several thresholds upstream's map yields first.
  */
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
@@ -25,16 +25,16 @@ import type { PodRank } from './ranking.ts'
 import { conditionOf, type NodeCondition, resourceOf } from './signals.ts'
 import { isHardThreshold, isThresholdMet } from './thresholds.ts'
 
-/** What the node said of a condition when it was read. */
+/** A condition as the node reported it when it was read. */
 export interface ReportedCondition {
   isTrue: boolean
-  /** Null: not said. */
+  /** Null: not reported. */
   sinceMs: number | null
 }
 
 export interface Pass {
   atMs: number
-  /** When the node was read: since then nothing changed. */
+  /** When the node was read. The replay assumes no change since. */
   readMs: number
   /** Null: not known. */
   kubeletStart: TimeBounds | null
@@ -42,31 +42,31 @@ export interface Pass {
   /** Includes thresholds of containerfs. */
   thresholds: readonly Threshold[]
   observations: Observations
-  /** Signals that the kubelet sees and this record does not. */
+  /** Signals that the kubelet observes and this record does not contain. */
   unobserved: ReadonlySet<Signal>
   transitionPeriodMs: number
   /** How often the kubelet reports the node's status with its conditions. */
   statusUpdateMs: number
-  /** Null: not known, and then taken for one disk, with nothing certain. */
+  /** Null: not known. The replay then assumes one disk, and nothing on disks is certain. */
   layout: DiskLayout | null
-  /** False: it is derived from sizes. Then only what other layouts do, too, is certain. */
+  /** False: derived from sizes. Then a result is certain only if all possible layouts give it. */
   isLayoutSure: boolean
   kubelet: Kubelet
   ranking(signal: Signal): readonly PodRank[]
-  /** Whom the limits of local storage evict. */
+  /** Pods that exceed their local storage limits, which the pass evicts. */
   overLimits: readonly Pod[]
-  /** False where collecting these would surely find nothing. */
+  /** False: reclaiming these kinds would certainly find nothing. */
   isCollectable(kinds: readonly ReclaimKind[]): boolean
 }
 
 export interface PassOutcome {
   conditions: readonly NodeCondition[]
-  /** Any of them. Without signals that were not observed, on which it may act too. */
+  /** Signals the pass may act on. It might also act on unobserved signals, which are not listed. */
   actsOn: readonly Signal[]
-  /** Whether it acts at all, where it may. */
+  /** Whether the pass certainly acts on a threshold, or only possibly. */
   acts: Certainty
   nodeReclaim: readonly ReclaimKind[]
-  /** Whether all of `nodeReclaim` runs, where it may. */
+  /** Whether all of `nodeReclaim` certainly runs, or only possibly. */
   reclaims: Certainty
   victims: Victim[]
   unknowns: Unknown[]
@@ -128,7 +128,7 @@ export function evictionPass(pass: Pass): PassOutcome {
   const layout = pass.layout ?? sharedDisk
   const reclaimOf = (signal: Signal) => nodeReclaim(signal, layout, pass.kubelet)
   const kinds = actsOn.map(reclaimOf)
-  // By name they stand in upstream's order.
+  // Sorting by name gives upstream's order.
   const reclaim = [...new Set(kinds.flat())].sort()
   const isReclaimSure =
     acts === 'certain' &&
@@ -146,17 +146,17 @@ export function evictionPass(pass: Pass): PassOutcome {
   }
 }
 
-/** Sizes do not show more than one filesystem, one of images and containers, or what they make likely. */
+/** All layouts that are possible: sizes might hide a dedicated disk. `layout` is the one that sizes suggest. */
 const possibleLayouts = ({ layout, isLayoutSure }: Pass): DiskLayout[] =>
   layout !== null && isLayoutSure ? [layout] : [sharedDisk, dedicatedDisk, layout ?? sharedDisk]
 
-/** Upstream: byEvictionPriority, under every choice of those that only possibly act. */
+/** Upstream: byEvictionPriority, for every subset of the possible signals that might act. */
 function picks(certain: readonly Signal[], possible: readonly Signal[]): readonly Signal[] {
   const isMemory = (signal: Signal) => resourceOf(signal) === 'memory'
   return certain.some(isMemory) ? possible.filter(isMemory) : possible
 }
 
-/** Null: the pass surely does not act on it. */
+/** Null: the pass certainly does not act on the threshold. */
 function actingOf(threshold: Threshold, pass: Pass): Certainty | null {
   const { signal, gracePeriodMs } = threshold
   const observed = pass.observations[signal]
@@ -189,7 +189,7 @@ function longestHeldMs(signal: Signal, pass: Pass): number {
   )
 }
 
-/** What is reported after the pass, and for which conditions of before that stays open. */
+/** Conditions reported after the pass. `isOpen`: earlier conditions that might have ended. */
 function conditionsOf({
   thresholds,
   observations,
@@ -237,7 +237,7 @@ function victimsOf(
   return [...pods.values()].map(({ namespace, name }) => ({ namespace, name, certainty }))
 }
 
-/** The first that may be evicted, with those beside it and those of unknown place: a protected pod is passed over. */
+/** The first evictable pods: those that share the first rank, and those of unknown rank. Protected pods are skipped. */
 function firstEvictable(ranking: readonly PodRank[]): Pod[] {
   const evictable = ranking.filter(({ pod }) => protectionOf(pod) === null)
   const [first] = evictable
@@ -246,7 +246,7 @@ function firstEvictable(ranking: readonly PodRank[]): Pod[] {
     .map(({ pod }) => pod)
 }
 
-/** Whether collecting garbage first surely leaves something to evict for. */
+/** Whether a pod must certainly be evicted even after node-level reclaim. */
 function isEvictionSure(signal: Signal, layout: DiskLayout, pass: Pass): boolean {
   const kinds = nodeReclaim(signal, layout, pass.kubelet)
   if (
@@ -256,7 +256,7 @@ function isEvictionSure(signal: Signal, layout: DiskLayout, pass: Pass): boolean
   )
     return false
   if (kinds.length === 0 || !pass.isCollectable(kinds)) return true
-  // No garbage on a disk gives back memory or processes.
+  // Node-level reclaim frees disk space, not memory or processes.
   return pass.thresholds.some(threshold => {
     const resource = resourceOf(threshold.signal)
     const observed = pass.observations[threshold.signal]

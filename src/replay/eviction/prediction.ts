@@ -1,4 +1,4 @@
-/** The contract's `eviction` of one node: its thresholds against what is observed, and one pass by them. */
+/** The prediction's `eviction` of one node: its thresholds against the observations, and one pass. */
 
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
@@ -23,15 +23,15 @@ import type { Observations } from './observations.ts'
 import { evictionPass } from './pass.ts'
 import { getThresholdQuantity, isHardThreshold, isThresholdMet } from './thresholds.ts'
 
-/** What collecting garbage would remove, as far as that is known. */
+/** What garbage collection would remove, as far as known. */
 export interface Collectable {
   /** The images, computed on first use. Null: unknown. */
   deletions(): ImageDeletion[] | null
-  /** False where collecting these would surely find nothing. */
+  /** False: collecting these kinds would certainly find nothing. */
   mayRemove(kinds: readonly ReclaimKind[]): boolean
 }
 
-/** The configuration read once; upstream's text where it would not even parse. */
+/** The parsed configuration, or upstream's text if it does not parse. */
 export function evictionConfigOf(
   configuration: KubeletConfiguration,
   { features, kubelet, host, layout }: PreparedNode,
@@ -140,7 +140,7 @@ function malformedStatistics({ activePods, podStats }: PreparedNode): Unknown[] 
   return [{ what: 'summary.pods', effect }]
 }
 
-/** The order of eviction for every signal that has a threshold; none where pods or statistics are not known. */
+/** The eviction order for every signal with a threshold. Null: pods or statistics are not known. */
 export function rankingsOf(node: PreparedNode, { thresholds }: EvictionConfig): Ranking[] | null {
   if (!arePodsKnown(node)) return null
   const signals = new Set(thresholds.map(({ signal }) => signal))
@@ -161,7 +161,7 @@ function statusUpdateOf({ input }: PreparedNode): number {
 /** Source: pkg/kubelet/apis/config/v1beta1/defaults.go. */
 const defaultStatusUpdate = '10s'
 
-/** If the maps do not parse, eviction does not run. */
+/** The prediction if the configuration does not parse: eviction does not run. */
 export const unparsed = (
   error: string,
   { observations, pods, protectedPods }: PreparedNode,
@@ -209,7 +209,7 @@ function evaluated(
   }
 }
 
-/** A quantity needs no capacity. Null, too, for a number beyond any machine's. A percentage that is not a number is never met, as 0 is not. */
+/** A quantity needs no capacity. A percentage that is NaN is never met, like 0. Null: not known, or above any machine's size. */
 function resolvedOf({ value }: Threshold, observed: Observation | null): number | null {
   if (!('quantity' in value) && !observed) return null
   const resolved = Math.max(0, quantityNumber(getThresholdQuantity(value, observed?.capacity ?? 0)))

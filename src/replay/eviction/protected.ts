@@ -3,20 +3,20 @@
  *
  * Replays       pkg/kubelet/types/pod_update.go  IsCriticalPod, IsStaticPod, IsMirrorPod, IsCriticalPodBasedOnPriority
  * Read at       1.24 to 1.37, alike
- * Kept exactly  the number decides, not the class's name; a DaemonSet is nothing special
+ * Kept exactly  the priority number decides, not its class; DaemonSet pods have no protection
  */
 import type { Pod } from '#replay/pods/pod.ts'
 
 /** Source: pkg/apis/scheduling/types.go SystemCriticalPriority. */
 const systemCriticalPriority = 2_000_000_000
 
-/** Null: it may be evicted. */
+/** Null: the pod may be evicted. */
 export function protectionOf({
   source,
   isMirror,
   priority,
 }: Pod): 'static' | 'mirror' | 'critical' | null {
-  // The mirror pod that an API server shows of a static one carries the static one's source, too.
+  // The API server's mirror pod also carries the source of its static pod.
   if (source !== 'api') return 'static'
   if (isMirror) return 'mirror'
   return priority >= systemCriticalPriority ? 'critical' : null

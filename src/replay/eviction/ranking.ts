@@ -1,11 +1,11 @@
 /**
- * Whom the kubelet evicts first under one signal.
+ * The order in which the kubelet evicts pods under one signal.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  buildSignalToRankFunc, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure, podDiskUsage
- * Read at       1.24 to 1.37; what a pod requests is counted anew since 1.34 (pod-requests.ts), split filesystems are known since 1.29
- * Kept exactly  pods without statistics go first, under pressure on pids within their priority; usage beyond the request comes before priority,
- *               priority before its amount; inodes are ranked less the bytes of ephemeral storage that are requested
- * Left out      the order among equals, which upstream's sort leaves open: they share a rank; sums beyond 2^53 bytes in one pod
+ * Read at       1.24 to 1.37; a pod's requests are counted differently since 1.34 (pod-requests.ts), split filesystems since 1.29
+ * Kept exactly  pods without statistics come first, for pids only within their priority; usage above the request comes before priority,
+ *               priority before the excess amount; inodes are ranked minus the requested bytes of ephemeral storage
+ * Left out      the order of equal pods, which upstream's sort leaves open: they share a rank; sums above 2^53 bytes in one pod
  */
 import type { FilesystemLayout, Signal } from '#model/prediction.ts'
 import {
@@ -30,15 +30,15 @@ import { resourceOf } from './signals.ts'
 
 export interface PodRank {
   pod: Pod
-  /** From 0, first to be evicted; equal only where upstream has no order among these. */
+  /** 0 is evicted first. Pods with equal ranks have no order upstream. */
   rank: number
-  /** Bytes, inodes or processes, as the order takes them; null: the kubelet has no statistics of the pod. */
+  /** Bytes, inodes or processes, as the order counts them. Null: the kubelet has no statistics of the pod. */
   usage: number | null
-  /** What is taken off the usage, in bytes for inodes too; 0 for processes. */
+  /** Amount subtracted from the usage: bytes, even from inodes; 0 for processes. */
   request: number
   /** Null: the order does not use it. */
   exceedsRequest: boolean | null
-  /** False: a statistic of the pod is malformed. It may stand anywhere; here it stands last. */
+  /** False: a statistic of the pod is malformed. Its true rank is unknown; here it ranks last. */
   isPlaceKnown: boolean
 }
 
@@ -47,14 +47,14 @@ interface MeasuredPod {
   usage: number | null
   request: Quantity
   exceeds: boolean
-  /** Usage less request; null where a double may not hold it. */
+  /** Usage minus request. Null: a double might not hold it exactly. */
   over: number | null
   isPlaceKnown: boolean
 }
 
 const answered = remembering<readonly PodRank[]>()
 
-/** First to be evicted first. */
+/** Sorted: the first pod is evicted first. */
 export function rankPods(
   signal: Signal,
   pods: readonly Pod[],
@@ -171,7 +171,7 @@ interface RankParts {
   logsAndVolumes: boolean
 }
 
-/** What of a pod lies on the signal's filesystem. Images are no pod's: where nothing but images lies, priority decides. */
+/** Which parts of a pod lie on the signal's filesystem. Pods own no image, so on a disk of images alone priority decides. */
 function statsToMeasure(signal: Signal, placement: FilesystemLayout): RankParts {
   if (placement === 'shared') return { rootfs: true, logsAndVolumes: true }
   if (placement === 'split')

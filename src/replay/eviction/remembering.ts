@@ -1,20 +1,20 @@
 /**
- * Results that depend on their arguments alone, kept for the passes that need them again. Pods and statistics are never changed once
- * they are parsed, so that the same object is the same question.
+ * Keeps results that depend only on their arguments, for later passes with the same arguments. Parsed pods and statistics never
+ * change, so the same object means the same question.
  */
 interface Known<Answer> {
   question: readonly unknown[]
   answer: Answer
 }
 
-/** As many as there are signals, and some of another layout or kubelet. */
+/** Enough for every signal, and for some further layouts or kubelets. */
 const keptQuestions = 16
 
 /**
- * Nodes are replayed one after another, so that memory of one node's statistics is enough. A WeakMap would remember more, but the collector of
- * short-lived objects keeps alive what it holds: all pods of all nodes.
+ * Nodes are replayed one after another, so results for one node's statistics are enough. A WeakMap would keep more. But V8's collector of
+ * short-lived objects keeps alive what a WeakMap holds: all pods of all nodes.
  *
- * @returns the remembered result, or that of `compute`. Other statistics clear the memory.
+ * @returns the remembered result, or that of `compute`; different statistics clear all results
  */
 export function remembering<Answer>(): (
   podStats: object,

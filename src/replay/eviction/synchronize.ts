@@ -3,14 +3,14 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, reclaimNodeLevelResources, evictPod;
  *               pkg/kubelet/eviction/helpers.go  byEvictionPriority, getReclaimableThreshold
- * Read at       1.24 to 1.37; the pass itself differs in what its parts do (layout.ts, node-reclaim.ts, kill.ts, messages.ts)
- * Kept exactly  limits of local storage first, and if one is exceeded nothing else in that pass; memory before the rest; after node-level reclaim
- *               any threshold of any signal that is still met, its grace period or not, costs a pod; one pod in a pass
- * Left out      notifications of little memory, from a cgroup or from Windows
+ * Read at       1.24 to 1.37; only the parts of the pass differ (layout.ts, node-reclaim.ts, kill.ts, messages.ts)
+ * Kept exactly  limits of local storage come first; if one is exceeded, the pass ends; memory comes before the rest; after node-level reclaim
+ *               any threshold still met, in its grace period or not, evicts a pod; one pod per pass
+ * Left out      low-memory notifications from a cgroup or from Windows
  *
- * Where upstream goes by a map's order, a pass may act on one of several thresholds: `candidates` names them, `synchronize` takes the first,
- * `synchronizeAlternatives` each in turn. Among pods that rank alike, `victims`, the first in the order given goes. What is remembered afterwards
- * is the same in every case.
+ * If upstream follows a map's order, a pass may act on one of several thresholds, the `candidates`. `synchronize` takes the first,
+ * `synchronizeAlternatives` each in turn. Of the pods with equal rank, `victims`, the first in input order is evicted. The state afterwards
+ * is always the same.
  */
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import type { Signal, Threshold } from '#model/prediction.ts'
@@ -32,54 +32,54 @@ import { isHardThreshold, thresholdsMet } from './thresholds.ts'
 
 export interface Pass {
   nowMs: number
-  /** Null: the summary could not be had. */
+  /** Null: no summary was available. */
   observations: Observations | null
-  /** The active ones: not known to have ended. */
+  /** Active pods: pods that are not known to have ended. */
   pods: readonly Pod[]
   podStats: PodStatsIndex
-  /** Null: the kubelet could not find out. Read by the first pass only. */
+  /** Null: the kubelet could not determine it. Only the first pass reads it. */
   layout: DiskLayout | null
   config: EvictionConfig
   kubelet: Kubelet
-  /** Runs GC and observes again; null: no new summary. Called at most once for each candidate. */
+  /** Runs GC and observes again. Null: no new summary. Called at most once for each candidate. */
   reclaim(kinds: readonly ReclaimKind[], signal: Signal): Observations | null
 }
 
 export interface Eviction {
   pod: Pod
-  /** Of the pressure, or of the limit that was exceeded. */
+  /** The signal under pressure, or of the exceeded limit. */
   signal: Signal | null
   exceeded: StorageLimitExceeded | null
   gracePeriodOverrideSeconds: number
   gracePeriodSeconds: number
-  /** The pass waits so long at most for the pod to stop. */
+  /** The longest time for which the pass waits for the pod to stop, in ms. */
   killTimeoutMs: number
   phase: 'Failed'
   reason: 'Evicted'
   message: string
-  /** Of the event; null where upstream gives none. */
+  /** Annotations of the event. Null: upstream sets none. */
   annotations: Readonly<Record<string, string>> | null
   disruptionTarget: { status: 'True'; reason: 'TerminationByKubelet'; message: string } | null
 }
 
 export interface Outcome {
-  /** Reported from now on, sorted. */
+  /** Conditions reported from now on, sorted. */
   conditions: readonly NodeCondition[]
-  /** With their grace period over. */
+  /** Thresholds met whose grace period has passed. */
   thresholdsMet: readonly Threshold[]
-  /** Any of these upstream may pick; one in a stable order first. */
+  /** Upstream may pick any of these. Their order here is stable. */
   candidates: readonly Threshold[]
   picked: Threshold | null
-  /** The resource in the node's event, and its text. */
+  /** The resource in the node's event. `event` is the text. */
   reclaiming: StarvedResource | null
   event: string | null
-  /** Collected on the node, in upstream's order. */
+  /** Kinds reclaimed on the node, in upstream's order. */
   reclaimed: readonly ReclaimKind[]
-  /** Nothing is met after that: no pod has to go. */
+  /** True: no threshold is met after the reclaim, so no pod is evicted. */
   isEnough: boolean
-  /** The order for the picked threshold; null: none was needed. */
+  /** The eviction order for the picked threshold. Null: none was needed. */
   ranking: readonly PodRank[] | null
-  /** Whichever of these comes first in upstream's unsteady order of pods is evicted under pressure. */
+  /** Under pressure, upstream evicts whichever of these comes first in its varying order of pods. */
   victims: readonly Pod[]
   evictions: readonly Eviction[]
   error: string | null
@@ -109,7 +109,7 @@ export function synchronize(
   return threshold ? { state: begun.state, outcome: act(begun, pass, threshold) } : begun
 }
 
-/** What this pass may do for each of the candidates, the first as `synchronize` does it. */
+/** What this pass does for each candidate. The first result equals that of `synchronize`. */
 export function synchronizeAlternatives(
   state: EvictionState,
   pass: Pass,
@@ -128,7 +128,7 @@ interface StartedPass {
   outcome: Outcome
 }
 
-/** Up to the pick, which is left open. */
+/** The pass up to the pick of a threshold. */
 function begin(state: EvictionState, pass: Pass): StartedPass {
   const { config, kubelet, observations } = pass
   if (state.thresholds.length === 0 && !config.localStorageCapacityIsolation)
@@ -163,7 +163,7 @@ function limitsExceeded({ layout }: EvictionState, pass: Pass): readonly Storage
   return localStorageEviction(pass.pods, pass.podStats, layout, pass.kubelet)
 }
 
-/** All that may stand first: upstream puts memory before the rest, and leaves all else to a map's order. */
+/** All thresholds that might stand first. Upstream puts memory first and leaves the rest to a map's order. */
 function byEvictionPriority(actionable: readonly Threshold[]): readonly Threshold[] {
   const isMemory = ({ signal }: Threshold) => resourceOf(signal) === 'memory'
   return actionable.some(isMemory) ? actionable.filter(isMemory) : actionable
@@ -198,7 +198,7 @@ function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold):
   }
 }
 
-/** Whether nothing at all is met any more, minimum reclaim included. */
+/** Whether no threshold is met any more, minimum reclaim included. */
 const hasRelieved = ({ thresholds }: EvictionState, observations: Observations | null): boolean =>
   observations !== null && thresholdsMet(thresholds, observations, true).length === 0
 

@@ -1,13 +1,13 @@
 /**
- * Eviction thresholds: how the kubelet reads them at its start, and which of them are met at this moment.
+ * Eviction thresholds: how the kubelet parses them at its start, and which of them are met at one moment.
  *
  * Replays       pkg/kubelet/eviction/helpers.go    ParseThresholdConfig, parseThresholdStatement, parsePercentage, parseGracePeriods,
  *                                                  parseMinimumReclaims, addAllocatableThresholds, thresholdsMet
  *               pkg/kubelet/eviction/api/types.go  GetThresholdQuantity
- * Read at       1.24 to 1.37; alike in all but the signals of containerfs
+ * Read at       1.24 to 1.37; alike except for the signals of containerfs
  * Kept exactly  percentages are float32, and of the observed capacity; exactly `0%` and `100%` drop a threshold, `0.0%` and `100.0%` do not;
- *               hard means a grace period of 0, in whichever map; met means below, not at; a signal without an observation is not met
- * Left out      the order of a map's entries, and so which of several errors upstream names: here the first by signal
+ *               hard means a grace period of 0, in either map; met means below, not at; a signal without an observation is not met
+ * Left out      the order of a map's entries, so which of several errors upstream returns: here the first by signal
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
@@ -24,7 +24,7 @@ import {
   signOf,
 } from '#model/quantity.ts'
 
-/** `message` is upstream's text: the kubelet would not start. */
+/** The kubelet would not start. `message` is upstream's text. */
 class ThresholdError extends Error {}
 
 const signals: ReadonlySet<string> = new Set<Signal>([
@@ -51,11 +51,11 @@ export type ThresholdConfiguration = Pick<
 >
 
 export interface ThresholdFlags {
-  /** `--experimental-allocatable-ignore-eviction`: pods as a whole are not held to allocatable memory. */
+  /** `--experimental-allocatable-ignore-eviction`: the cgroup of all pods has no allocatable-memory threshold. */
   ignoresAllocatable?: boolean
 }
 
-/** Hard ones first, then soft ones, each by signal, then what the kubelet adds. @throws ThresholdError, QuantityError, DurationError, NumberError: upstream's text */
+/** Hard thresholds, then soft ones, each by signal, then the kubelet's own. @throws ThresholdError, QuantityError, DurationError, NumberError: upstream's text */
 export function parseThresholdConfig(
   configuration: ThresholdConfiguration,
   features: KubeletFeatures,
@@ -108,10 +108,10 @@ const threshold = (signal: Signal, value: ThresholdValue, gracePeriodMs: number)
   minReclaim: null,
 })
 
-/** Whether the kubelet acts on it at once. Upstream: isHardEvictionThreshold. */
+/** Whether the kubelet acts on the threshold at once. Upstream: isHardEvictionThreshold. */
 export const isHardThreshold = ({ gracePeriodMs }: Threshold): boolean => gracePeriodMs === 0
 
-/** Pods as a whole are held to the node's allocatable memory by the same threshold. Upstream: addAllocatableThresholds. */
+/** The hard memory.available thresholds, applied to all pods together. Upstream: addAllocatableThresholds. */
 const allocatableThresholds = (thresholds: Threshold[]): Threshold[] =>
   thresholds
     .filter(parsed => parsed.signal === 'memory.available' && isHardThreshold(parsed))
@@ -191,17 +191,17 @@ function parseMinimumReclaim(signal: Signal, text: string): ThresholdValue {
   return { quantity, text }
 }
 
-/** What Go on amd64 makes of a float that no int64 holds, NaN among them. */
+/** Go's result on amd64 for converting a float that no int64 can hold, such as NaN. */
 const overflowedInt64 = -(2n ** 63n)
 
-/** A value against a capacity, in bytes or counts. Upstream: GetThresholdQuantity. */
+/** A value at a capacity, in bytes or counts. Upstream: GetThresholdQuantity. */
 export function getThresholdQuantity(value: ThresholdValue, capacity: number): Quantity {
   if ('quantity' in value) return value.quantity
   const share = Math.trunc(capacity * value.percentage)
   return binaryQuantity(Math.abs(share) < 2 ** 63 ? share : overflowedInt64)
 }
 
-/** What must be available for the threshold not to be met, with the minimum reclaim on top where it is enforced. */
+/** The amount below which the threshold is met, plus the minimum reclaim if that is enforced. */
 function requiredQuantity(
   { value, minReclaim }: Threshold,
   capacity: number,
@@ -213,7 +213,7 @@ function requiredQuantity(
     : required
 }
 
-/** As `requiredQuantity`, where doubles are exact, which is nearly always and much faster. Null: they may not be. */
+/** Like `requiredQuantity` in doubles, which are nearly always exact and much faster. Null: they might be inexact. */
 function requiredNumber(
   { value, minReclaim }: Threshold,
   capacity: number,
@@ -247,7 +247,7 @@ export function isThresholdMet(
   )
 }
 
-/** All times nothing is met the same empty list, so that a calm pass makes no garbage. */
+/** One shared empty list if no threshold is met, so that a calm pass allocates nothing. */
 const none: readonly Threshold[] = []
 
 export function thresholdsMet(
@@ -262,7 +262,7 @@ export function thresholdsMet(
   return thresholds.some(isMet) ? thresholds.filter(isMet) : none
 }
 
-/** Both lists without duplicates; how much is to be reclaimed makes no difference. Upstream: mergeThresholds, hasThreshold. */
+/** Both lists without duplicates; minimum reclaim is not compared. Upstream: mergeThresholds, hasThreshold. */
 export function mergeThresholds(
   inputsA: readonly Threshold[],
   inputsB: readonly Threshold[],
@@ -282,7 +282,7 @@ function compareThresholdValue(a: ThresholdValue, b: ThresholdValue): boolean {
   return !('quantity' in b) && a.percentage === b.percentage
 }
 
-/** Whether upstream's maps take the two for one key: the same threshold, or two percentages alike without minimum reclaim. */
+/** Whether upstream's maps treat both as one key: the same threshold, or two equal percentages without minimum reclaim. */
 export const isSameKey = (a: Threshold, b: Threshold): boolean =>
   a === b ||
   (a.signal === b.signal &&

@@ -1,11 +1,11 @@
 /**
- * What the kubelet may remember of each image at one moment: bounds of its times of first detection and last use, from what is known.
+ * Bounds of each image's times of first detection and last use, as the kubelet may remember them at one moment.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  detectImages, as far as its loop fixes times
  * Read at       1.24 to 1.37
- * Kept exactly  detection every 5 minutes and in each round; nothing is used before it is detected; at a kubelet's start nothing was used yet, and since
- *               1.29 nothing detected
- * Left out      detections that failed, or came later than a minute after their time
+ * Kept exactly  detection every 5 minutes and in each round; no image is used before it is detected; at a kubelet's start no image was used yet; since
+ *               1.29 none was detected
+ * Left out      failed detections, and detections that ran more than a minute late
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
@@ -16,11 +16,11 @@ import type { TimeBounds } from './known-times.ts'
 import { zeroTimeMs } from './records.ts'
 import { madeMs } from './users.ts'
 
-/** Within this time a detection comes for certain. A period starts when the round before it has ended. */
+/** A detection certainly runs within this time, in ms. A period starts when the previous round ends. */
 const detectionWithinMs = imageGcPeriodMs + 60_000
 
 export interface LastUsedBounds extends TimeBounds {
-  /** The earliest that is no zero time. */
+  /** The earliest possible time that is not the zero time. */
   lowestMs: number
 }
 
@@ -28,9 +28,9 @@ export interface BoundedImage {
   image: string
   names: string[]
   sizeBytes: number | null
-  /** Neither in use nor pinned; null: perhaps. */
+  /** True: neither in use nor pinned. Null: unknown. */
   isCandidate: boolean | null
-  /** Why it is no candidate. */
+  /** Why the image is not a candidate; else null. */
   keptBecause: KeptImage['reason'] | null
   isInUse: boolean | null
   isPinned: boolean | null
@@ -39,8 +39,8 @@ export interface BoundedImage {
 }
 
 /**
- * @param atMs not before the record; what was read holds until then
- * @param removed containers that are removed just before
+ * @param atMs not before the record's time; the record is taken to hold until then
+ * @param removed containers that are removed just before `atMs`
  */
 export function boundedImages(
   node: NodeImages,
@@ -82,13 +82,13 @@ function bounded(
   }
 }
 
-/** Removed before the round, by id. */
+/** Containers that are removed before the round, by id. */
 export type RemovedContainers = ReadonlyMap<string, RemovedContainer>
 
 export interface RemovedContainer {
-  /** False: it may also be kept. */
+  /** False: the container might also be kept. */
   isSure: boolean
-  /** When it is removed, if it is. */
+  /** When the container is removed, if it is removed. */
   removal: TimeBounds
 }
 
@@ -113,7 +113,7 @@ function firstDetectedOf(
   return { earliestMs, latestMs: Math.max(earliestMs, latestMs) }
 }
 
-/** By when a container's image was detected at the latest: within a period from when both it and the kubelet ran. */
+/** Latest first detection of an image in use: one period after both its container and the kubelet ran. */
 function detectedInUse({ users }: ImageEvidence, { kubeletStart }: NodeImages): number {
   let earliestMs = Number.POSITIVE_INFINITY
   if (kubeletStart === null) return earliestMs
@@ -128,7 +128,7 @@ function detectedInUse({ users }: ImageEvidence, { kubeletStart }: NodeImages): 
   return earliestMs
 }
 
-/** Whether a detection may run after the record was read, and not after `untilMs`. */
+/** Whether a detection might run after the record was read and not after `untilMs`. */
 function mayDetect({ readAtMs, kubeletStart }: NodeImages, untilMs: number): boolean {
   if (kubeletStart === null) return true
   const { earliestMs, latestMs } = kubeletStart
@@ -139,7 +139,7 @@ function mayDetect({ readAtMs, kubeletStart }: NodeImages, untilMs: number): boo
   return roundOf(loop, lastRoundBy(loop, untilMs)).latestMs > readAtMs
 }
 
-/** A round's own detection sees no image in use that it then considers: the last use lies before. */
+/** A round detects images in use first. An image it considers was last used before the round. */
 const justBefore = (ms: number) => ms - 0.001
 
 function lastUsedOf(
@@ -178,7 +178,7 @@ function lastUsedWhenRead(
   const { firstDetectedMs, lastUsedMs } = known
   if (typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs)
     return { earliestMs: lastUsedMs, lowestMs: lastUsedMs, latestMs: lastUsedMs }
-  // Never seen in use, or never seen.
+  // Never seen in use, or not listed yet.
   if (lastUsedMs !== undefined || firstDetectedMs === null) return neverUsed
   const startMs = node.kubeletStart?.earliestMs ?? zeroTimeMs
   return {
@@ -188,7 +188,7 @@ function lastUsedWhenRead(
   }
 }
 
-/** Logical or with unknowns. */
+/** Logical OR; null is unknown. */
 function either(a: boolean | null, b: boolean | null): boolean | null {
   if (a === true || b === true) return true
   return a === null || b === null ? null : false

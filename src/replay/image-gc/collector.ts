@@ -4,8 +4,8 @@
  * Replays       pkg/kubelet/images/image_gc_manager.go  freeOldImages, freeSpace, GarbageCollect, DeleteUnusedImages;  pkg/kubelet/kubelet.go
  *               StartGarbageCollection;  apimachinery util/errors NewAggregate
  * Read at       1.24 to 1.37
- * Kept exactly  an image never seen in use sorts first and is older than any maximum age; a minimum age is reached when equal, a maximum age when
- *               passed; one image goes even where nothing is wanted; an error while old images go ends the round; what goes by age is not
+ * Kept exactly  an image never seen in use sorts first and exceeds any maximum age; an equal age meets the minimum age but does not exceed the
+ *               maximum age; one image is deleted even if 0 bytes are wanted; an error in deletion by age ends the round, and its bytes are not
  *               counted as freed
  * Left out      hooks after deletion; a detection that fails
  */
@@ -33,9 +33,9 @@ export interface Deleted extends EvictionInfo {
 }
 
 export interface ImageGcRound {
-  /** In upstream's order. Those with equal times stand in an order that upstream leaves to chance. */
+  /** In upstream's order. The order of images with equal times is random upstream. */
   deleted: Deleted[]
-  /** By space alone, in the kubelet's own counting. */
+  /** Bytes freed by deletions for space, not by age, as the kubelet counts them. */
   freedBytes: number
   error: string | null
 }
@@ -43,7 +43,7 @@ export interface ImageGcRound {
 /** The image filesystem as the kubelet reads it in a round, or the error of that call. */
 type ReadStats = ImageFsStats | { error: string }
 
-/** @param stats read after the deletions by age; a function is called with them */
+/** @param stats read after the deletions by age; a function receives those deletions */
 export function garbageCollect(
   state: ImageGcState,
   nowMs: number,
@@ -55,7 +55,7 @@ export function garbageCollect(
   const round: ImageGcRound = { deleted: [], freedBytes: 0, error: null }
   const isDetectedFirst = kubelet.features.has('imagesDetectedBeforeStats')
   const isInUse = isDetectedFirst ? detectImages(state, nowMs, nowMs, runtime, kubelet) : null
-  // Only what may be deleted has to be put in order.
+  // Sort only images that may be deleted.
   let images =
     isInUse && isAgeInForce(state, nowMs, policy, kubelet) ? inEvictionOrder(state, isInUse) : null
   if (images !== null) {
@@ -87,7 +87,7 @@ export function garbageCollect(
   return { deleted: [...round.deleted, ...deleted], freedBytes, error: error ?? shortfall }
 }
 
-/** What eviction calls for: every image that may go at all, however full the disk is. */
+/** Deletion under eviction: every image that may be deleted, however full the disk is. */
 export function deleteUnusedImages(
   state: ImageGcState,
   nowMs: number,
@@ -187,15 +187,15 @@ function isFreed(
   return error === null
 }
 
-/** Upstream: Aggregate.Error, which says each text once. */
+/** Upstream: Aggregate.Error, which lists each text once. */
 function aggregated(errors: string[]): string {
   const [first = '', ...more] = new Set(errors)
   return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`
 }
 
 /**
- * Whether a failed round makes the event ImageGCFailed: only from the second in a row, because the first at a start always fails.
- * `wasFailed`: of the round before. Upstream: StartGarbageCollection.
+ * Whether a failed round emits the event ImageGCFailed. The first failure in a row emits none: the first round after a start always fails.
+ * `wasFailed`: the previous round failed. Upstream: StartGarbageCollection.
  */
 export const isImageGcFailedEvent = (wasFailed: boolean, { error }: ImageGcRound): boolean =>
   wasFailed && error !== null

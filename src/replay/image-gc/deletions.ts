@@ -40,7 +40,7 @@ export function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): Image
   return deletions
 }
 
-/** For each image, how many others may be deleted before it. Ties do not count. */
+/** For each image, how many other images might be deleted before it. Ties do not count. */
 function othersBefore({ images, order, ties }: PreparedImages, outcomes: Outcomes): Int32Array {
   const others = new Int32Array(images.length)
   const tied = new Int32Array(images.length)
@@ -60,7 +60,7 @@ function othersBefore({ images, order, ties }: PreparedImages, outcomes: Outcome
   return others
 }
 
-/** @param isSpaceWanted whether the round frees space, or may */
+/** @param isSpaceWanted whether the round frees space, or might free space */
 export function keptImages(
   { images }: PreparedImages,
   outcomes: Outcomes,
@@ -89,13 +89,13 @@ function candidateReason(
 }
 
 export interface Freed {
-  /** Null, here and below: not determined by the known data. */
+  /** Null, here and in the next fields: the known data does not determine the value. */
   freedBytes: number | null
   reachesLow: boolean | null
   shortfallBytes: number | null
 }
 
-/** What a round that has to free `wantedBytes` counts as freed. */
+/** What a round counts as freed if it has to free `wantedBytes`. */
 export function freedOf(prepared: PreparedImages, outcomes: Outcomes, wantedBytes: number): Freed {
   const reachesLow = wantedBytes <= 0 || reaches(prepared, outcomes, wantedBytes)
   const freedBytes = freedBytesOf(prepared, outcomes, wantedBytes)
@@ -139,7 +139,7 @@ function freedBytesOf(
   let certainBytes = 0
   let certainCount = 0
   let isExact = true
-  /** Tie and size of the images that may stay. */
+  /** Tie and size of the images that might be kept. */
   let cutTie = -1
   let cutBytes: number | null = null
   for (let place = 0; place < images.length; place++) {

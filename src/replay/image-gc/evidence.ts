@@ -3,10 +3,10 @@
  *
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_image.go  ListImages, GetImageRef;  pkg/kubelet/nodestatus/setters.go  Images
  * Read at       1.24 to 1.37
- * Kept exactly  a node's status names the largest images only, up to a cap; the sandbox image is the one that its reference means now
+ * Kept exactly  a node's status names only the largest images, up to a cap; the sandbox image is the image that its reference names now
  * Left out      images whose names the node's status cuts off after five; detections that failed
  *
- * The API shows no pinned images, no exited containers of pods that are gone, and no times: without the runtime nothing is surely unused.
+ * The API shows no pinned images, no exited containers of deleted pods, and no times. Without the runtime's data no image is surely unused.
  */
 import { defaultSandboxImage } from '#facts/kubelet/sandbox-image.ts'
 import type { Host, KnownImages, NodeInput } from '#model/node-input.ts'
@@ -17,10 +17,10 @@ import { type ImageIndex, indexImages, type ReferencedImage, referenced } from '
 import { areContainersRead, type ImageUser, imageUses } from './users.ts'
 
 export interface ImageEvidence extends ReferencedImage {
-  /** The id, or where that is not known, the first name. */
+  /** The image's id, or its first name if the id is not known. */
   image: string
   sizeBytes: number | null
-  /** Null: not known, here and below. */
+  /** Null: not known, here and in the next field. */
   isPinned: boolean | null
   isSandbox: boolean | null
   users: ImageUser[]
@@ -30,11 +30,11 @@ export interface ImageEvidence extends ReferencedImage {
 export interface NodeImages {
   /** Null: no list of images was read. */
   images: ImageEvidence[] | null
-  /** False: there may be others. */
+  /** False: the node might have other images. */
   isComplete: boolean
-  /** Whether every container was seen, so that an image without a user has none. */
+  /** Whether every container was read. If so, an image without a user is surely unused. */
   areUsersComplete: boolean
-  /** When this was so. */
+  /** When the node was read. */
   readAtMs: number
   /** Null: not known. */
   kubeletStart: TimeBounds | null
@@ -85,7 +85,7 @@ interface ListedImages {
   images: ImageEvidence[]
   isOfRuntime: boolean
   isComplete: boolean
-  /** What the list lacks, where it is not complete. */
+  /** Which images an incomplete list lacks. */
   unseen: string
 }
 
@@ -99,7 +99,7 @@ function listedImages(
     const images: ImageEvidence[] = []
     for (const { id, repoTags, repoDigests, size, pinned } of ofRuntime) {
       if (id === undefined || id === '') continue
-      // The runtime's JSON may leave out what is false.
+      // The runtime's JSON may omit fields that are false.
       images.push(
         evidence(
           id,
@@ -146,7 +146,7 @@ const evidence = (
   known: {},
 })
 
-/** The runtime writes it as text, the node's status as a number. */
+/** The runtime writes the size as text, the node's status as a number. */
 function sizeOf(given: string | number | undefined): number | null {
   const size = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
   return typeof size === 'number' && Number.isSafeInteger(size) && size >= 0 ? size : null
@@ -168,7 +168,7 @@ function noteKnownTimes(
 
 const sandboxFlag = '--pod-infra-container-image'
 
-/** Below 1.29: the image that the flag names. Where the command line was not read, whatever calls itself so may be it. */
+/** Below 1.29: marks the sandbox image that the flag names. Without the command line, any image called "pause" might be it. */
 function noteSandbox(
   images: ImageEvidence[],
   index: ImageIndex,

@@ -3,13 +3,13 @@ import type { KnownImages, NodeInput } from '#model/node-input.ts'
 import { plainUtcMs } from '#replay/plain-time.ts'
 import { zeroTimeMs } from './records.ts'
 
-/** Both bounds belong to it. */
+/** Both bounds are inclusive. */
 export interface TimeBounds {
   earliestMs: number
   latestMs: number
 }
 
-/** Null: that the kubelet has not listed it yet, or not seen it in use since its start. Undefined: not known. */
+/** Null: the kubelet has not listed the image yet, or not seen it in use since its start. Undefined: not known. */
 export interface KnownTimes {
   firstDetectedMs?: number | null
   lastUsedMs?: number | null
@@ -18,7 +18,7 @@ export interface KnownTimes {
 const form = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 const goZeroTimeMs = Date.parse('0001-01-01T00:00:00Z')
 
-/** RFC 3339; null: it is none. Go's zero time is `zeroTimeMs`. */
+/** Parses RFC 3339. Null: no valid time. Go's zero time becomes `zeroTimeMs`. */
 function instantMs(text: string): number | null {
   const plainMs = plainUtcMs(text)
   if (!Number.isNaN(plainMs)) return plainMs
@@ -27,7 +27,7 @@ function instantMs(text: string): number | null {
   const [, fraction = '', zone = ''] = matched
   const secondMs = Date.parse(text.slice(0, 19) + zone)
   if (Number.isNaN(secondMs)) return null
-  // Finer than a Date: what one detection found has one time, to the nanosecond.
+  // Finer than a Date: all images of one detection have the same time, to the nanosecond.
   return secondMs === goZeroTimeMs ? zeroTimeMs : secondMs + Number(`0${fraction}`) * 1000
 }
 
@@ -45,10 +45,10 @@ function timeOf(given: string | null | undefined): number | null | undefined {
   return instantMs(given) ?? undefined
 }
 
-/** The longest time from the start of the process, or of its control group, to its loops. The real kubelet took 1 to 2 s. */
+/** The longest time in ms from the start of the process, or of its cgroup, to its loops. The real kubelet took 1 to 2 s. */
 const startupMs = 20_000
 
-/** When the kubelet's loops began. Null: unknown, or later than the record, which is impossible. */
+/** When the kubelet's loops began. Null: unknown, or after the record, which is impossible. */
 export function kubeletStartOf(
   { known, host, summary }: NodeInput,
   readAtMs: number,

@@ -1,12 +1,12 @@
 /**
- * The order in which images would go, as far as the bounds of their times fix it.
+ * The order in which image GC would delete images, as far as bounds of times determine it.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  byLastUsedAndDetected
  * Read at       1.24 to 1.37
  */
 import { zeroTimeMs } from './records.ts'
 
-/** The times of all images, in columns, by place. */
+/** The times of all images in columns. The index in a column is the image's place. */
 export interface TimeColumns {
   usedEarliest: Float64Array
   usedLatest: Float64Array
@@ -14,15 +14,15 @@ export interface TimeColumns {
   detectedLatest: Float64Array
 }
 
-/** Places, and counts of places. */
+/** Image order under time bounds. Each array holds places, or counts of places. */
 export interface ImageOrder {
-  /** By the earliest times they may have. */
+  /** Places sorted by earliest possible times. */
   byEarliest: Int32Array
-  /** By the latest. */
+  /** Places sorted by latest possible times. */
   byLatest: Int32Array
-  /** Of each: how many of `byEarliest` may come before it or with it, itself among them. Never less than for one before it in `byLatest`. */
+  /** For each place: how many places of `byEarliest` might come before it or tie, itself included. Never decreases along `byLatest`. */
   reach: Int32Array
-  /** Of each: how many of `byLatest` come before it whatever the times are. Never less than for one before it in `byEarliest`. */
+  /** For each place: how many places of `byLatest` certainly come before it. Never decreases along `byEarliest`. */
   ahead: Int32Array
 }
 
@@ -30,7 +30,7 @@ export function imageOrder(columns: TimeColumns): ImageOrder {
   const { usedEarliest, usedLatest, detectedEarliest, detectedLatest } = columns
   const byEarliest = sortedPlaces(usedEarliest, detectedEarliest)
   const byLatest = sortedPlaces(usedLatest, detectedLatest)
-  /** Of the earliest times of one, and the latest of another. */
+  /** Compares the earliest times of `place` with the latest times of `other`. */
   const compared = (place: number, other: number) =>
     difference(timeAt(usedEarliest, place), timeAt(usedLatest, other)) ||
     difference(timeAt(detectedEarliest, place), timeAt(detectedLatest, other))
@@ -50,7 +50,7 @@ export function imageOrder(columns: TimeColumns): ImageOrder {
   return { byEarliest, byLatest, reach, ahead }
 }
 
-/** Equal times stay in the order of their places. Exact times are in order already, which is soon seen. */
+/** Equal times keep the order of their places. Exact times are already in order, so the check for that is cheap. */
 function sortedPlaces(used: Float64Array, detected: Float64Array): Int32Array {
   const inOrder = (a: number, b: number) =>
     difference(timeAt(used, a), timeAt(used, b)) ||
@@ -65,12 +65,12 @@ function sortedPlaces(used: Float64Array, detected: Float64Array): Int32Array {
   return isSorted ? places : places.sort(inOrder)
 }
 
-/** Not by subtraction: zero times are infinitely early, and equal to each other. */
+/** Does not subtract: zero times are infinitely early, and equal to each other. */
 export function difference<T extends number | string>(a: T, b: T): -1 | 0 | 1 {
   if (a < b) return -1
   return a > b ? 1 : 0
 }
 
-// Every place is in every column.
+// Every place exists in every column.
 export const timeAt = (column: Float64Array, place: number): number => column[place] ?? zeroTimeMs
 export const placeAt = (places: Int32Array, index: number): number => places[index] ?? 0

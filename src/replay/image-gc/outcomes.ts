@@ -3,8 +3,8 @@
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  freeOldImages, freeSpace
  * Read at       1.24 to 1.37
- * Kept exactly  an image goes for space if too little has gone before it, or nothing; certain: even when all that may come before it does, as heavy as
- *               may be; possible: even when only that comes before it which must
+ * Kept exactly  an image is deleted for space if the images before it freed too little, or none came before it; certain: even if all that might
+ *               come before it do, at their largest; possible: if only those do that must
  * Left out      removals that fail
  *
  * The unknown inputs of two images are assumed independent.
@@ -12,29 +12,29 @@
 import { type ImageOrder, imageOrder, placeAt, timeAt } from './order.ts'
 import type { PreparedImages } from './prepared.ts'
 
-/** Bytes that a round frees for space; null: it frees none. */
+/** Bounds of the bytes that a round frees for space. */
 export interface SpaceTarget {
-  /** Where what is read leaves it open whether it frees any: null. */
+  /** Null: the round might free no space. */
   atLeastBytes: number | null
-  /** Infinite where it may be any number. */
+  /** Null: the round frees no space. Infinite: the amount is not bounded. */
   atMostBytes: number | null
 }
 
-/** Deletion by age; null: not in force. `isSure`: the kubelet has certainly run long enough. */
+/** Deletion by age. `isSure`: the kubelet has certainly run long enough for it. */
 export interface AgeLimit {
   maximumAgeMs: number
   isSure: boolean
 }
 
-/** Of each image, by place, a sum of the flags below. */
+/** For each image, by place: the sum of its flags. */
 export type Outcomes = Uint8Array
 
-/** It goes whatever is not known; and under some of it. */
+/** Deleted whatever the unknowns are: `goesSurely`. Deleted for some of their values: `mayGo`. */
 export const goesSurely = 1
 export const mayGo = 2
 export const mayGoByAge = 4
 export const mayGoForSpace = 8
-/** It goes for space if its turn comes, unless by age before; and perhaps it does. */
+/** Eligible for deletion for space, unless deleted by age before: certainly, or possibly. */
 export const surelyInTurn = 16
 export const perhapsInTurn = 32
 
@@ -57,7 +57,7 @@ export function outcomesOf(
   return outcomes
 }
 
-/** What goes by age, and what is left for space. Whether an image is among them that surely goes by age if it is old, and may be old or not. */
+/** Flags deletions by age and images eligible for space. Returns whether an image might be old or young, while age is certainly in force. */
 function takeAges(
   { atMs, images, columns }: PreparedImages,
   minimumAgeMs: number,
@@ -92,7 +92,7 @@ function takeAges(
   return isStraddled
 }
 
-/** The order of those that do not go by age. Young, an image was not last used before the limit. */
+/** The order of the images not deleted by age. A young image was not last used before the limit. */
 function orderOfYoung(
   { atMs, columns, usedLowest }: PreparedImages,
   maximumAgeMs: number,
@@ -103,7 +103,7 @@ function orderOfYoung(
   return imageOrder({ ...columns, usedEarliest: columns.usedEarliest.map(young) })
 }
 
-/** An image may go unless what must come before it is enough. */
+/** An image might be deleted unless the images that certainly come before it free enough. */
 function takePossible(
   { images }: PreparedImages,
   { byEarliest, byLatest, ahead }: ImageOrder,
@@ -127,7 +127,7 @@ function takePossible(
   }
 }
 
-/** An image goes if all that may come before it is not enough. What was not seen may come before it, and may be enough for anything. */
+/** An image is certainly deleted if all that might come before it free too little. Unlisted images might come before it and free any amount. */
 function takeCertain(
   { images, isComplete }: PreparedImages,
   { byEarliest, byLatest, reach }: ImageOrder,
@@ -152,7 +152,7 @@ function takeCertain(
     }
     if (!has(outcomes, place, surelyInTurn)) continue
     const ownBytes = images[place]?.sizeBytes ?? null
-    // It is counted itself.
+    // `count`, `bytes` and `unsized` include the image itself.
     const isEnough = unsized > (ownBytes === null ? 1 : 0) || bytes - (ownBytes ?? 0) >= wantedBytes
     if (isEndless || count === 1 || !isEnough) outcomes[place] = (outcomes[place] ?? 0) | goesSurely
   }

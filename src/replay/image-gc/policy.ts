@@ -1,9 +1,9 @@
 /**
- * The image GC policy: whether the kubelet takes it, and whether it lets the loop run at all.
+ * The image GC policy: whether the kubelet accepts it, and whether it lets the GC loop run at all.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  NewImageGCManager;  pkg/kubelet/kubelet.go  StartGarbageCollection, NewMainKubelet
- * Read at       1.24 to 1.37; alike in all but the maximum age, and what stops the loop
- * Kept exactly  low equal to high is taken here, though validation refuses it; a maximum age needs its gate; below 1.30 a high threshold of 100
+ * Read at       1.24 to 1.37; alike except for the maximum age and what stops the loop
+ * Kept exactly  low equal to high is accepted here, though validation refuses it; a maximum age needs its gate; below 1.30 a high threshold of 100
  *               stops the loop whatever the maximum age
  * Left out      a maximum age without its gate, which validation refuses
  */
@@ -15,13 +15,13 @@ import type { Kubelet } from '#replay/kubelet.ts'
 export interface ImageGcPolicy {
   highThresholdPercent: number
   lowThresholdPercent: number
-  /** Since its first detection, before which an image is not deleted for space. */
+  /** Age since the first detection, in ms. A younger image is not deleted for space. */
   minimumAgeMs: number
-  /** Since its last use, after which an image is deleted whatever the disk; 0: not in force. */
+  /** Time since the last use, in ms. An image unused for longer is deleted. 0: not in force. */
   maximumAgeMs: number
 }
 
-/** Upstream's text where it would not even construct the manager; else null. */
+/** Upstream's error text if the kubelet could not construct the manager; else null. */
 export function imageGcPolicyError(
   policy: Pick<ImageGcPolicy, 'highThresholdPercent' | 'lowThresholdPercent'>,
 ): string | null {
@@ -34,7 +34,7 @@ export function imageGcPolicyError(
   return `LowThresholdPercent ${lowThresholdPercent} can not be higher than HighThresholdPercent ${highThresholdPercent}`
 }
 
-/** Whether the loop never starts. What eviction wants deleted is deleted nevertheless. */
+/** Whether the loop never starts. Eviction deletes images even then. */
 export const isImageGcStopped = (
   { highThresholdPercent, maximumAgeMs }: ImageGcPolicy,
   { features }: Kubelet,
@@ -42,8 +42,8 @@ export const isImageGcStopped = (
   highThresholdPercent === 100 && !(maximumAgeMs !== 0 && features.has('maximumAgeKeepsImageGc'))
 
 /**
- * What a running configuration comes to. configz always shows the four fields; a record written by hand may leave them at their defaults.
- * Null: the percentages are no whole numbers, or the ages no durations.
+ * The policy of a running configuration. configz always shows the four fields; a hand-written record may omit them to use the defaults.
+ * Null: a percentage is not a whole number, or an age is not a duration.
  */
 export function imageGcPolicyOf(
   configuration: KubeletConfiguration,
@@ -71,7 +71,7 @@ export function imageGcPolicyOf(
   }
 }
 
-/** Null: it is no duration. */
+/** In ms. Null: not a duration. */
 function ageOf(
   configuration: KubeletConfiguration,
   field: 'imageMinimumGCAge' | 'imageMaximumGCAge',

@@ -1,4 +1,4 @@
-/** The images of a node at one moment, with all that does not depend on the policy worked out: rounds with other policies are then cheap. */
+/** The images of a node at one moment. All that does not depend on the policy is computed once, so rounds with other policies are cheap. */
 import type { Unknown } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { type BoundedImage, boundedImages, type RemovedContainers } from './bounds.ts'
@@ -11,15 +11,15 @@ export interface PreparedImages {
   isListed: boolean
   isComplete: boolean
   kubeletStart: TimeBounds | null
-  /** In the order of the earliest times that they may have. */
+  /** Sorted by their earliest possible times. */
   images: readonly BoundedImage[]
   columns: TimeColumns
-  /** The earliest last use that is no zero time. */
+  /** The earliest possible last use that is not the zero time. */
   usedLowest: Float64Array
   order: ImageOrder
-  /** Equal for images that upstream has no order for; -1: its times are not known exactly. */
+  /** Equal numbers: upstream has no order for these images. -1: the times are not known exactly. */
   ties: Int32Array
-  /** What keeps a round that deletes from being exact. */
+  /** Unknowns that keep the prediction of a deleting round from being exact. */
   unknowns: readonly Unknown[]
 }
 
@@ -27,7 +27,7 @@ const noneRemoved: RemovedContainers = new Map()
 
 /**
  * @param atMs when the round runs, not before the record was read
- * @param removed containers that are removed just before, for certain or perhaps
+ * @param removed containers that are removed just before, certainly or possibly
  */
 export function prepareImages(
   node: NodeImages,
@@ -77,7 +77,7 @@ function inTurn(a: BoundedImage, b: BoundedImage): number {
   )
 }
 
-/** Places are in turn, so equals stand together. */
+/** Places are sorted, so equal times are adjacent. */
 function tiesOf({
   usedEarliest,
   usedLatest,

@@ -1,19 +1,19 @@
 /**
- * What the kubelet remembers of each image, and the order that this puts them in.
+ * What the kubelet remembers of each image, and the eviction order that follows from it.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  Start, detectImages, handleImageVolumes, imagesInEvictionOrder, byLastUsedAndDetected
  * Read at       1.24 to 1.37
- * Kept exactly  below 1.29 the first detection has no time; what is in use at once was used at once; an image that goes and comes back is new
- * Left out      the order among equals, which upstream takes from a map: here that of `records`; runtime handlers (RuntimeClassInImageCriApi, alpha
+ * Kept exactly  below 1.29 the first detection has no time; an image in use at detection was used then; an image that is deleted and pulled again is new
+ * Left out      the order of equal images, which upstream takes from a map: here the order of `records`; runtime handlers (RuntimeClassInImageCriApi, alpha
  *               in all); a detection that fails
  */
 import type { Kubelet } from '#replay/kubelet.ts'
 
-/** Go's zero time, before every other: "never", and "before anyone looked". */
+/** Go's zero time, before every other time. Means "never", or "before the first detection". */
 export const zeroTimeMs = Number.NEGATIVE_INFINITY
 
 export interface ImageRecord {
-  /** `zeroTimeMs`: it was there when a kubelet below 1.29 started. */
+  /** `zeroTimeMs`: the image was present when a kubelet below 1.29 started. */
   firstDetectedMs: number
   /** `zeroTimeMs`: never seen in use. */
   lastUsedMs: number
@@ -21,7 +21,7 @@ export interface ImageRecord {
   isPinned: boolean
 }
 
-/** In memory only: a restart loses it. The functions below change it in place, as upstream's do. */
+/** In memory only, so a restart loses it. As upstream, the functions below change it in place. */
 export interface ImageGcState {
   records: Map<string, ImageRecord>
   /** Whether the periodic detection has run. */
@@ -33,9 +33,9 @@ export interface ImageGcState {
 /** The runtime's answers at one moment. */
 export interface RuntimeImages {
   images: readonly { id: string; sizeBytes: number; isPinned: boolean }[]
-  /** By id: images of containers, whatever their state. Sandboxes are none. */
+  /** Ids of images that containers use, in any state. Sandboxes do not count. */
   inUse: ReadonlySet<string>
-  /** By id: images that containers mount as volumes. */
+  /** Ids of images that containers mount as volumes. */
   mounted?: ReadonlySet<string>
   /** The id that `--pod-infra-container-image` resolves to. */
   sandboxImage?: string | null
@@ -54,7 +54,7 @@ export const newImageGcState = (beganGcMs: number): ImageGcState => ({
   beganGcMs,
 })
 
-/** The periodic look, every 5 minutes from the kubelet's start. Upstream: Start. */
+/** The periodic detection, every 5 minutes from the kubelet's start. Upstream: Start. */
 export function monitorImages(
   state: ImageGcState,
   nowMs: number,
@@ -66,7 +66,7 @@ export function monitorImages(
   state.isInitialized = true
 }
 
-/** Takes new images in, drops those that are gone, and notes which are in use: the answer knows them by id. */
+/** Adds new images, drops deleted images, and notes which are in use. Returns the in-use test, by image id. */
 export function detectImages(
   { records }: ImageGcState,
   detectTimeMs: number,
@@ -88,7 +88,7 @@ export function detectImages(
     record.sizeBytes = sizeBytes
     record.isPinned = canBePinned && isPinned
   }
-  // No image is listed twice, so equal numbers mean that none is gone.
+  // No image is listed twice, so equal numbers mean that none was deleted.
   if (records.size !== images.length) {
     const listed = new Set(images.map(({ id }) => id))
     for (const id of records.keys()) if (!listed.has(id)) records.delete(id)
@@ -96,7 +96,7 @@ export function detectImages(
   return isInUse
 }
 
-/** All that is neither in use nor pinned: the longest unused first, then the longest known. */
+/** All images that are neither in use nor pinned: longest unused first, then longest known. */
 export function imagesInEvictionOrder(
   state: ImageGcState,
   freeTimeMs: number,
@@ -116,7 +116,7 @@ export function inEvictionOrder(
   return images.sort(byLastUsedAndDetected)
 }
 
-/** Not by subtraction: zero times are infinitely early, and equal to each other. */
+/** Does not subtract: zero times are infinitely early, and equal to each other. */
 export function byLastUsedAndDetected(
   a: Pick<ImageRecord, 'lastUsedMs' | 'firstDetectedMs'>,
   b: Pick<ImageRecord, 'lastUsedMs' | 'firstDetectedMs'>,

@@ -1,8 +1,8 @@
 /**
- * Which image on the node a reference means: by id, by the digest of its manifest, or by tag.
+ * Which image on the node a reference names: by id, by the digest of its manifest, or by tag.
  *
  * Replays       containerd's reference docker.ParseDockerRef, as far as repositories have short names
- * Kept exactly  an id and a digest mean one image, whatever the repository; a tag may have moved to another image since
+ * Kept exactly  an id or a digest names one image, in any repository; a tag might have moved to another image
  * Left out      ids cut short
  */
 import { oncePerText } from '#model/once.ts'
@@ -14,16 +14,16 @@ export interface ReferencedImage {
   names: string[]
 }
 
-/** What a reference may mean, by place in the list that was indexed. */
+/** The images that a reference might name, by place in the indexed list. */
 export interface Referenced {
   places: readonly number[]
-  /** By id or digest: it cannot be another. By tag it can. */
+  /** True: named by id or digest, so no other image is possible. False: named by tag. */
   isSure: boolean
 }
 
 export interface ImageIndex {
   byId: ReadonlyMap<string, number>
-  /** Made on first use: never, if all containers name image ids. */
+  /** Built on first use. If all containers name image ids, that is never. */
   byName(): ReadonlyMap<string, readonly number[]>
 }
 
@@ -60,7 +60,7 @@ function placesByName(images: readonly ReferencedImage[]): ReadonlyMap<string, r
 
 const runtimePrefix = /^[a-z][a-z-]*:\/\//
 
-/** @param reference `sha256:…`, `repository@sha256:…`, `repository:tag`, each as `docker-pullable://…` too */
+/** @param reference `sha256:…`, `repository@sha256:…` or `repository:tag`, with or without `docker-pullable://` */
 export function referenced({ byId, byName }: ImageIndex, reference: string): Referenced {
   const known = byId.get(reference)
   if (known !== undefined) return { places: [known], isSure: true }

@@ -1,29 +1,29 @@
 /**
  * Disk space that the deletion of images frees. The kubelet counts the sizes that the CRI lists: on containerd those are packed
- * layers, and a shared layer counts once for each image. On the disk lie unpacked layers, each once.
+ * layers, and a shared layer counts once for each image. The disk holds each unpacked layer once.
  */
 import type { SpaceBounds } from '#model/prediction.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 
-/** An image unpacks to at most so many times its packed size. Images of distributions and languages come to 2 to 3. */
+/** An image unpacks to at most this multiple of its packed size. Distribution and language images reach 2 to 3. */
 export const mostUnpacking = 3.5
 
-/** Unpacked layers take at least so much of their packed size. */
+/** Unpacked layers take at least this multiple of their packed size. */
 const leastUnpacking = 0.9
 
 interface ListedImage {
   image: string
   sizeBytes: number | null
-  /** Dead or alive. */
+  /** Whether a container uses the image, running or exited. */
   hasContainer: boolean
 }
 
-/** What is known of all images together. Null: not read. */
+/** Totals over all images. Null: not read. */
 export interface ImageSpace {
   /** Unpacked layers of all images. */
   layerBytes: number | null
   layerInodes: number | null
-  /** Of `layerBytes`, what containerd's list gives: no writable layer, no layer of a sandbox alone. */
+  /** The part of `layerBytes` that containerd's list gives: no writable layers, no layers used by a sandbox alone. */
   measuredBytes: number | null
   /** Layers that no container uses. */
   unusedBytes: number | null
@@ -54,7 +54,7 @@ export function freedByOf(listed: readonly ListedImage[], space: ImageSpace): Fr
     const largestOther = Math.max(0, ...others)
     const isUnused = images.every(image => unused.has(image))
     const { layerBytes, measuredBytes, unusedBytes } = space
-    // An image with a container has no layer among the unused ones: it frees its own.
+    // An image with a container has none of the unused layers: it frees other layers.
     const unusedSize = sizeOf(images.filter(image => unused.has(image)))
     const least = Math.max(
       0,
@@ -97,7 +97,7 @@ function bounds(least: number, likely: number, most: number): SpaceBounds {
   }
 }
 
-/** From containerd's own list of snapshots if the node gave it, else from what the runtime counts without writable layers. */
+/** From containerd's snapshot list if the node returned it, else from the runtime's total without writable layers. */
 export function imageSpaceOf({ input, host, summary }: PreparedNode): ImageSpace {
   const snapshots = host?.diskUse?.snapshots
   const sumOf = (amount: 'bytes' | 'inodes', ...uses: string[]): number | null =>

@@ -1,8 +1,8 @@
 /**
- * How full the image filesystem is for image GC, what that triggers, how much is to be freed, and what the kubelet says when that fails.
+ * How full the image filesystem is for image GC, what that triggers, how much to free, and the kubelet's error if that fails.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  GarbageCollect, formatSize
- * Read at       1.24 to 1.37; alike in all but the text about too little freed
+ * Read at       1.24 to 1.37; alike except for the text about too little freed
  * Kept exactly  the available percentage is floored, so 85 triggers above 84 % used; `>=`; int64 division; a statistic that is missing is 0;
  *               available is at most the capacity; one decimal, rounded half to even of the exact double
  * Left out      logging, metrics
@@ -10,7 +10,7 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 
-/** The image filesystem as its statistics call gives it; null: they carry no such number. */
+/** The image filesystem's statistics. Null: the statistics lack that number. */
 export interface ImageFsStats {
   capacityBytes: number | null
   availableBytes: number | null
@@ -24,7 +24,7 @@ export interface ImageFsUsage {
 
 export const invalidCapacity = 'invalid capacity 0 on image filesystem'
 
-/** Null: the capacity is 0, which upstream refuses as `invalidCapacity`. */
+/** Null: the capacity is 0. Upstream refuses that with `invalidCapacity`. */
 export function imageFsUsage({ capacityBytes, availableBytes }: ImageFsStats): ImageFsUsage | null {
   const capacity = capacityBytes ?? 0
   const available = Math.min(availableBytes ?? 0, capacity)
@@ -37,31 +37,31 @@ export function imageFsUsage({ capacityBytes, availableBytes }: ImageFsStats): I
       }
 }
 
-/** 100 − the floored percentage that is available, in percent. */
+/** 100 minus the floored available percentage, in percent. */
 export const usagePercentOf = (capacityBytes: number, availableBytes: number): number =>
   100 - divided(Math.min(availableBytes, capacityBytes), 100, capacityBytes)
 
-/** Negative: more is available than the low threshold requires. */
+/** In bytes. Negative: more is available than the low threshold requires. */
 export const amountToFree = (
   { capacityBytes, availableBytes }: ImageFsUsage,
   lowThresholdPercent: number,
 ): number => divided(capacityBytes, 100 - lowThresholdPercent, 100) - availableBytes
 
-/** Bytes that may still be written before the trigger; 0: it is triggered. */
+/** Bytes that can still be written before the trigger. 0: GC is triggered. */
 export const bytesUntilTrigger = (
   { capacityBytes, availableBytes }: ImageFsUsage,
   highThresholdPercent: number,
 ): number =>
   Math.max(0, availableBytes - startsBelowAvailableBytes(capacityBytes, highThresholdPercent) + 1)
 
-/** value × factor ÷ divisor as int64 does it: doubles cannot hold the product of a disk of 90 TB and 100. */
+/** value × factor ÷ divisor in int64. Doubles cannot hold the product of 100 and a disk of 90 TB. */
 function divided(value: number, factor: number, divisor: number): number {
   const product = value * factor
   if (Number.isSafeInteger(product)) return Math.trunc(product / divisor)
   return Number((BigInt(value) * BigInt(factor)) / BigInt(divisor))
 }
 
-/** Upstream's error, and its event FreeDiskSpaceFailed, of a round that freed less than it wanted. */
+/** Upstream's error, and event FreeDiskSpaceFailed, for a round that freed less than it wanted. */
 export function notEnoughFreed(
   { capacityBytes, usagePercent }: ImageFsUsage,
   wantedBytes: number,
@@ -89,7 +89,7 @@ function formatSize(sizeBytes: number): string {
   return `${oneDecimal(size)} ${units[unit]}`
 }
 
-/** Go rounds the exact value half to even, toFixed half up: they differ only at x.x5 exactly, which a double holds at .25 and .75. */
+/** Go rounds the exact value half to even, toFixed half up. They differ only at exactly x.x5: in a double, only .25 and .75. */
 function oneDecimal(size: number): string {
   const isHalf = Number.isInteger(size * 4) && !Number.isInteger(size * 2)
   return isHalf && (Math.floor(size * 10) & 1) === 0

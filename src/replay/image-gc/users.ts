@@ -1,12 +1,12 @@
 /**
- * Which containers hold which images.
+ * Which containers use which images.
  *
  * Replays       pkg/kubelet/kuberuntime  helpers.go toKubeContainer, kuberuntime_manager.go GetPods;
  *               pkg/kubelet/images/image_gc_manager.go  detectImages, handleImageVolumes
  * Read at       1.24 to 1.37
- * Kept exactly  every container counts, in any state and of anyone; its image is the one of exactly that id; a container without an id or an image is
- *               passed over; an image volume counts where the gate is on and a container mounts it
- * Left out      containers that no pod of the API belongs to are taken to mount no image
+ * Kept exactly  every container counts, in any state and of any pod; its image is the image with exactly its id; a container without id or image is
+ *               skipped; an image volume counts if the gate is on and a container mounts it
+ * Left out      containers without a pod in the API are taken to mount no image
  */
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeInput, RuntimeContainer } from '#model/node-input.ts'
@@ -14,36 +14,36 @@ import type { Kubelet } from '#replay/kubelet.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import { type ImageIndex, type Referenced, referenced } from './references.ts'
 
-/** A container that has the image, or mounts it. */
+/** A container that runs from the image, or mounts it. */
 export interface ImageUser {
   containerId: string
-  /** False: by a name that may mean another image by now. */
+  /** False: the container names the image by a name that might mean another image now. */
   isSure: boolean
-  /** When the container was made, as the runtime writes it: see `madeMs`. */
+  /** When the container was created, as the runtime writes it: see `madeMs`. */
   createdAt: string | number | undefined
 }
 
 interface ImageUsage {
-  /** The image's, in the list that was indexed. */
+  /** The image's place in the indexed list. */
   place: number
   user: ImageUser
 }
 
 interface Container {
   id: string
-  /** In its pod. */
+  /** The container's name in its pod. */
   name: string | null
   createdAt: string | number | undefined
 }
 
-/** From ns since 1970, as a number or as text. Null: not known. */
+/** In ms. The runtime writes ns since 1970, as a number or as text. Null: not known. */
 export function madeMs({ createdAt }: ImageUser): number | null {
   const nanoseconds =
     typeof createdAt === 'string' && /^\d+$/.test(createdAt) ? Number(createdAt) : createdAt
   return typeof nanoseconds === 'number' && nanoseconds > 0 ? nanoseconds / 1e6 : null
 }
 
-/** Whether a container that was not seen can hold an image. */
+/** Whether every container was read that might use an image. */
 export function areContainersRead({ runtime, pods }: NodeInput, kubelet: Kubelet): boolean {
   const containers = runtime?.containers
   // Only pods show which images are mounted.
@@ -60,7 +60,7 @@ export function imageUses(
   areIdsKnown: boolean,
   kubelet: Kubelet,
 ): ImageUsage[] {
-  // What upstream cannot convert it passes over.
+  // Upstream skips containers that it cannot convert.
   const containers = (runtime?.containers ?? []).filter(({ id = '' }) => id !== '')
   const hasImageId = kubelet.features.has('containerImageId')
   const uses: ImageUsage[] = []
@@ -96,7 +96,7 @@ function takeContainer(
     uses.push({ place: known, user: { containerId, isSure: true, createdAt } })
     return
   }
-  // Upstream knows the image by its id alone. A name can only stand in where no id was read.
+  // Upstream finds the image by its id alone. A name is used only if no id was read.
   const { places, isSure } = firstReferenced(index, [imageId, raw.image?.image])
   for (const place of places)
     uses.push({ place, user: { containerId, isSure: isSure && imageId === '', createdAt } })
@@ -150,7 +150,7 @@ interface ImageVolume extends Referenced {
   name: string | null
 }
 
-/** Containers whose images are on the node. */
+/** Image volumes whose images are on the node. */
 function imageVolumes(pod: KubernetesPod, index: ImageIndex): ImageVolume[] {
   const volumes: ImageVolume[] = []
   for (const raw of pod.spec?.volumes ?? []) {
@@ -193,7 +193,7 @@ function mounts(
     : (container.volumeMounts ?? []).some(({ name = null }) => name === volumeName)
 }
 
-/** By the first of the references that means an image on the node. */
+/** The images of the first reference that names an image on the node. */
 const firstReferenced = (index: ImageIndex, references: (string | undefined)[]) =>
   references
     .map(reference => referenced(index, reference ?? ''))

@@ -1,14 +1,14 @@
-/** Balances a ledger: whatever was measured, the lines come to the used bytes. */
+/** Balances a ledger: the lines always add up to the used bytes, whatever was measured. */
 import type { FilesystemLedger, LedgerLine } from '#model/disk-ledger.ts'
 
-/** A line before the rest is known. `bytes` outside its bounds is moved into them. */
+/** A line before the remainder is known. `bytes` outside its bounds is moved into them. */
 export type Entry = Pick<LedgerLine, 'holder' | 'bytes' | 'source'> &
   Partial<Pick<LedgerLine, 'lowBytes' | 'highBytes' | 'inodes'>>
 
 type Measured = Omit<FilesystemLedger, 'lines'>
 
 /**
- * Entries claim in their order: what was measured at another moment may come to more than is used, and the last entries then get less.
+ * Entries are served in order. Measurements of another moment can exceed the used bytes; then the last entries get less.
  *
  * @param rest name of the remainder
  */

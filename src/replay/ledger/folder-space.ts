@@ -1,4 +1,4 @@
-/** What the node measured of its own folders, each without the folders below it that have a line of their own. */
+/** Sizes that the node measured of its own folders. A folder excludes the folders below it that have their own line. */
 import type { DiskHolder } from '#model/disk-ledger.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/node-input.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -54,7 +54,7 @@ interface Orphan {
   bytes: number
 }
 
-/** A pod that is about to start has a folder before it has a sandbox. */
+/** Orphaned pod folders, without those of existing pods, which might still start. */
 function orphansOf({ input }: PreparedNode, { orphans = [] }: HostDiskUse): Orphan[] {
   const uids = new Set(input.pods?.map(({ metadata }) => metadata?.uid))
   return orphans
@@ -62,7 +62,7 @@ function orphansOf({ input }: PreparedNode, { orphans = [] }: HostDiskUse): Orph
     .filter(({ path }) => !uids.has(path.replace(/^.*[/_]/, '')))
 }
 
-/** Without the measured folders inside it; of those that lie in each other only the outermost counts. */
+/** The folder's size without measured folders inside it. Of nested ones only the outermost is subtracted. */
 function ownSpace(folder: FolderSize, all: FolderSize[]): Amount {
   const below = all.filter(other => isBelow(other, folder))
   const outermost = below.filter(one => !below.some(other => isBelow(one, other)))

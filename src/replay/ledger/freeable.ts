@@ -26,7 +26,7 @@ export function freeableOf(
   const deadContainerBytes = isMeasured || hasNoDead ? sumOf('dead-containers') : null
   const debrisBytes = isMeasured ? sumOf('log-debris', 'orphaned-pods', 'leftover-snapshots') : null
   const aboveRotation = unrotatedBytes(node, pods)
-  // Part of a line, as all others: the sum is never more than the used bytes.
+  // Rotation frees at most the bytes of that ledger line, so the sum never exceeds the used bytes.
   const unrotatedLogBytes =
     aboveRotation === null ? null : Math.min(aboveRotation, sumOf('container-logs'))
   const parts = [unusedImageBytes, deadContainerBytes, debrisBytes, unrotatedLogBytes]
@@ -41,7 +41,7 @@ export function freeableOf(
   }
 }
 
-/** The share of the next round's images in the unused ones, by the sizes in the CRI. */
+/** The part of the unused images' bytes that the next round deletes, by the sizes in the CRI. */
 function nextRoundBytes(
   node: PreparedNode,
   imageGC: NodePrediction['imageGC'],
@@ -53,7 +53,7 @@ function nextRoundBytes(
   return all === 0 ? 0 : Math.round(unusedBytes * Math.min(1, counted / all))
 }
 
-/** What each container has above the files that rotation keeps. Null: rotation is off or not known. */
+/** Sum of each container's log bytes above what rotation keeps. Null: rotation is off or not known. */
 function unrotatedBytes({ input }: PreparedNode, pods: PodUse | null): number | null {
   const { containerLogMaxSize, containerLogMaxFiles } = input.configuration?.fields ?? {}
   if (pods === null || containerLogMaxSize === undefined || containerLogMaxFiles === undefined)
@@ -72,7 +72,7 @@ function bytesOf(text: string): number | null {
   }
 }
 
-/** Of each filesystem the highest hard threshold that can be met. Null: not known of any. */
+/** For each filesystem, the highest hard threshold that can be met. Null: not known for any. */
 function unusableBytes(
   filesystems: readonly FilesystemLedger[],
   eviction: NodePrediction['eviction'],

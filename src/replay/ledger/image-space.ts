@@ -1,7 +1,7 @@
 /**
- * What images hold: by containerd's own snapshots where the node listed them, else by what the runtime counts as used,
- * shared out by the sizes that the CRI lists. Those are sizes of packed layers and count shared ones once for each image, so a share
- * can be anything up to the whole.
+ * Bytes that images hold: by containerd's own snapshots if the node listed them, else by the runtime's used bytes.
+ * Those are shared out by the sizes that the CRI lists: packed layers, with a shared layer counted for each image. So a share
+ * can be anything up to the total.
  */
 
 import type { HostDiskUse } from '#model/node-input.ts'
@@ -12,15 +12,15 @@ import type { Entry } from './balance.ts'
 import type { Amount, PodUse } from './pod-use.ts'
 
 /**
- * `inUse`, `pinned`, `unused`: layers of images, by container, by sandbox alone, by neither. `running`, `dead`: writable layers.
- * `leftover`: of no container that the runtime knows. The names that the node's script prints.
+ * Image layers: `inUse` by a container, `pinned` by a sandbox alone, `unused` by neither. Writable layers: `running`, `dead`.
+ * `leftover`: belongs to no container that the runtime knows. The node's script prints these names.
  */
 type SnapshotUse = 'inUse' | 'pinned' | 'unused' | 'running' | 'dead' | 'leftover' | 'unpacking'
 
 type ImageGroup = 'images-in-use' | 'images-unused' | 'images-pinned'
 const groups: readonly ImageGroup[] = ['images-in-use', 'images-unused', 'images-pinned']
 
-/** Without the writable layers of containers that run. */
+/** Entries of images, without the writable layers of running containers. */
 export function imageEntries(node: PreparedNode, pods: PodUse | null): Entry[] {
   const snapshots = node.host?.diskUse?.snapshots
   return snapshots === undefined ? estimated(node, pods) : measured(node, snapshots)
@@ -41,7 +41,7 @@ function measured(node: PreparedNode, snapshots: Snapshots): Entry[] {
     source: 'ctr',
   })
   const unused = of('unused').bytes
-  // Layers do not say that their image is pinned: of those that nothing uses, by the sizes in the CRI.
+  // Layers do not show that their image is pinned, so unused layers are split by the sizes in the CRI.
   const sizes = sizesByGroup(node, image => image.users.length === 0 && !isSandboxImage(image))
   const pinnedShare = share(sizes?.['images-pinned'] ?? 0, sizes?.['images-unused'] ?? 0)
   const pinned = Math.round(unused * pinnedShare)
@@ -88,7 +88,7 @@ function estimated(node: PreparedNode, pods: PodUse | null): Entry[] {
   })
 }
 
-/** All snapshots, as the runtime counts them. Null: not read. */
+/** Bytes of all snapshots, as the runtime counts them. Null: not read. */
 function snapshotBytes({ summary, input }: PreparedNode): number | null {
   const ofRuntime = Number(input.runtime?.imageFs?.imageFilesystems?.[0]?.usedBytes?.value)
   return (
@@ -99,7 +99,7 @@ function snapshotBytes({ summary, input }: PreparedNode): number | null {
 
 type StoredImage = NonNullable<PreparedNode['imageEvidence']['images']>[number]
 
-/** By the CRI. Null: not all images, sizes or users are known. */
+/** Sizes as the CRI lists them. Null: some images, sizes or users are not known. */
 export function sizesByGroup(
   { imageEvidence }: PreparedNode,
   counts: (image: StoredImage) => boolean,
@@ -114,7 +114,7 @@ export function sizesByGroup(
   return sizes
 }
 
-/** Its layers are those that sandboxes use. */
+/** Whether sandboxes use the layers of this image, judged by its name. */
 const isSandboxImage = ({ names }: StoredImage) =>
   names.some(name => /(?:^|\/)pause[^/]*$/.test(name))
 

@@ -1,6 +1,6 @@
 /**
- * What holds a node's disks. The sum of the lines is the used bytes in every case; without a measurement on the node, everything that
- * only the node can tell is one line.
+ * What holds a node's disks. The lines always add up to the used bytes. Without a measurement on the node, one line holds
+ * everything that only the node can report.
  */
 import type { FilesystemLedger, NodeLedger } from '#model/disk-ledger.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -16,7 +16,7 @@ import { largest, type PodUse, podUseOf } from './pod-use.ts'
 
 const shownVolumes = 8
 
-/** Null: the size of no filesystem is known. */
+/** Null: no filesystem's size is known. */
 export function nodeLedger(
   node: PreparedNode,
   prediction: Pick<NodePrediction, 'imageGC' | 'eviction'>,
@@ -36,7 +36,7 @@ export function nodeLedger(
   }
 }
 
-/** By device. */
+/** Volumes sorted by device. */
 const volumesOf = ({ volumes }: NodeInput): NodeLedger['volumes'] =>
   volumes
     ?.map(({ VolumeId, Device, VolumeType, Size, Iops }) => ({
@@ -73,7 +73,7 @@ function filesystemLedger(
   )
 }
 
-/** Layers of images and containers: on imagefs, of a split runtime those of containers on nodefs. */
+/** Layers of images and containers: on imagefs. With a split runtime, containers' layers are on nodefs. */
 function runtimeEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): Entry[] {
   const { layout } = node.filesystems
   const holdsImages = layout === 'shared' || disk === 'imagefs'
@@ -91,7 +91,7 @@ function runtimeEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): En
   return [...(holdsContainers ? layers : []), ...(holdsImages ? imageEntries(node, pods) : [])]
 }
 
-/** By the statistics, where the node did not measure the folder. */
+/** Pods' local storage by the statistics, if the node did not measure the folder. */
 function podEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): Entry[] {
   if (pods === null || disk !== 'nodefs') return []
   const isMeasured = (holder: string) =>
@@ -110,7 +110,7 @@ function areLogsElsewhere({ host }: PreparedNode): boolean {
   return logs !== undefined && nodefs !== undefined && logs !== nodefs
 }
 
-/** Blocks that are neither available nor used: only root can take them. */
+/** Reserved blocks: neither available nor used. Only root can use them. */
 function reservedBlocks(
   { summary, host }: PreparedNode,
   disk: Disk,
@@ -128,7 +128,7 @@ function reservedBlocks(
 const usedInodesOf = ({ inodes, inodesFree }: FilesystemState): number | null =>
   inodes === null || inodesFree === null || inodes === 0 ? null : Math.max(0, inodes - inodesFree)
 
-/** One line for each holder, where it first stood. */
+/** One line for each holder, at the position of its first entry. */
 function merged(entries: readonly Entry[]): Entry[] {
   const lines = new Map<string, Entry>()
   for (const entry of entries) {

@@ -15,7 +15,7 @@ export interface Amount {
   inodes: number
 }
 
-/** The sums over all pods, and each pod. */
+/** The sums over all pods, and the use of each pod. */
 export interface PodUse {
   layers: Amount
   logs: Amount
@@ -60,7 +60,7 @@ export function podUseOf(node: PreparedNode): PodUse | null {
   return use
 }
 
-/** A Deployment names its ReplicaSets by the hash that their pods carry as a label. */
+/** Kind and name. A ReplicaSet counts as its Deployment if its name ends with the pods' hash. */
 function ownerOf({ metadata }: KubernetesPod): string | null {
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
   if (owner?.name === undefined || owner.kind === 'Node') return null
@@ -77,7 +77,7 @@ function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
     add(amounts.layers, amountOf(rootfs))
     add(amounts.logs, amountOf(logs))
   }
-  // A volume in memory, or of its own disk, has another capacity.
+  // A volume in memory, or on a disk of its own, has another capacity than nodefs.
   for (const volume of raw.volume ?? [])
     if (volume.pvcRef === undefined && countOf(volume.capacityBytes) === nodefsBytes)
       add(amounts.volumes, amountOf(volume))
@@ -96,7 +96,7 @@ function add(sum: Amount, { bytes, inodes }: Amount): void {
   sum.inodes += inodes
 }
 
-/** Null: no container sets it. */
+/** Null: no container sets such a value. */
 function totalOf(pod: Pod | undefined, kind: 'requests' | 'limits'): number | null {
   const set = (pod?.containers ?? [])
     .map(container => container[kind].get('ephemeral-storage'))
@@ -104,7 +104,7 @@ function totalOf(pod: Pod | undefined, kind: 'requests' | 'limits'): number | nu
   return set.length === 0 ? null : set.reduce((sum, quantity) => sum + quantityNumber(quantity), 0)
 }
 
-/** The largest first; equal ones by name. */
+/** Sorted by size, largest first; equal sizes by name. */
 export function largest(pods: readonly PodDiskUse[]) {
   const used = pods.filter(({ bytes }) => bytes > 0)
   return {

@@ -1,10 +1,10 @@
 /**
- * The resources that the kubelet has allocated to a pod, which differ from the manifest's while an in-place resize is pending.
+ * The resources that the kubelet has allocated to a pod. They differ from the manifest's while an in-place resize is pending.
  *
  * Replays       pkg/kubelet/allocation/allocation_manager.go  UpdatePodFromAllocation;  pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses
  * Read at       1.32 to 1.37, with the gate InPlacePodVerticalScaling
- * Kept exactly  requests of cpu and memory alone: nothing else can be resized
- * Left out      limits, which no decision reads of cpu and memory; pod-level resources, whose resize is alpha
+ * Kept exactly  only requests of cpu and memory: nothing else can be resized
+ * Left out      limits of cpu and memory, which no decision reads; pod-level resources, whose resize is alpha
  */
 import type { ContainerSpec, ContainerStatus, KubernetesPod } from '#model/kubernetes.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
@@ -12,7 +12,7 @@ import type { Kubelet } from '#replay/kubelet.ts'
 export const usesAllocatedResources = ({ features, isGateOn }: Kubelet): boolean =>
   features.has('evictionUsesAllocatedResources') && isGateOn('InPlacePodVerticalScaling')
 
-/** The pod with the requests that its status reports as allocated, or as the manifest has them where it reports none. */
+/** The pod with the requests that its status reports as allocated. Requests without a report stay as in the manifest. */
 export function withAllocatedResources(pod: KubernetesPod): KubernetesPod {
   const { spec, status } = pod
   if (!spec) return pod

@@ -2,10 +2,10 @@
  * QoS classes.
  *
  * Replays       pkg/apis/core/v1/helper/qos/qos.go  GetPodQOS, ComputePodQOS, requirementsQOS, resourceQOS
- * Read at       1.24 to 1.37; a stored class counts since 1.29, pod-level resources by their gate, since 1.37 each resource of each container decides alone
- * Kept exactly  only cpu and memory; init containers count; up to 1.36 only what is above zero counts and the sums are compared,
- *               and any `spec.resources` replaces the containers', even an empty one
- * Left out      a stored class that is none of the three, which upstream keeps: it is computed instead
+ * Read at       1.24 to 1.37; a stored class counts since 1.29, pod-level resources if their gate is on, since 1.37 each resource of each container decides
+ * Kept exactly  only cpu and memory; init containers count; up to 1.36 only amounts above zero count and their sums are compared,
+ *               and any `spec.resources`, even an empty one, replaces the containers' resources
+ * Left out      a stored class other than the three, which upstream keeps: here the class is computed instead
  */
 import {
   addQuantities,
@@ -28,7 +28,7 @@ interface Requirements {
   limits: PodResources
 }
 
-/** The class by which the kubelet of this version goes. Upstream: GetPodQOS. */
+/** The QoS class that a kubelet of this version uses. Upstream: GetPodQOS. */
 export function podQosClass(pod: Pod, kubelet: Kubelet): QosClass {
   const stored = kubelet.features.has('storedQosClass')
     ? qosClasses.find(known => known === pod.qosClass)
@@ -57,7 +57,7 @@ function qosRequirements(
 const isPodLevelResourcesSet = ({ requests, limits }: Requirements): boolean =>
   [...requests.keys(), ...limits.keys()].some(isSupportedPodLevelResource)
 
-/** Since 1.33 huge pages too; before, the API server takes no others at the pod's level. Upstream: IsSupportedPodLevelResource. */
+/** Since 1.33 also huge pages. Before, the API server refuses them at pod level. Upstream: IsSupportedPodLevelResource. */
 const isSupportedPodLevelResource = (name: string): boolean =>
   name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
 
@@ -90,7 +90,7 @@ const sum = (quantities: Quantity[]): Quantity | null =>
     null,
   )
 
-/** A pod is what all its containers are, and a container what both its resources are; where they differ it is Burstable. */
+/** If all containers of a pod, and both resources of each container, have one class, that is the result; else Burstable. */
 function qosOfEach(requirements: readonly Requirements[]): QosClass {
   const classes = new Set(
     requirements.flatMap(resources => qosResources.map(name => resourceQos(resources, name))),

@@ -1,10 +1,10 @@
 /**
- * What a pod as a whole requests, and to how much ephemeral storage it is limited.
+ * The requests of a whole pod, and its limit of ephemeral storage.
  *
  * Replays       pkg/api/v1/resource/helpers.go  GetResourceRequestQuantity, PodRequestsAndLimits (to 1.26), PodLimits (1.27 to 1.31);
  *               k8s.io/component-helpers/resource/helpers.go  PodLimits, PodRequests, AggregateContainerLimits, IsPodLevelResourcesSet (since 1.32)
  * Read at       1.24 to 1.37; limits count restartable init containers since 1.28, requests and pod-level resources since 1.34
- * Kept exactly  overhead counts only on top of something; a pod limited at its own level alone requests nothing (gate PodLevelResources);
+ * Kept exactly  overhead counts only on top of an amount; a pod with only pod-level limits requests nothing (gate PodLevelResources);
  *               with the gate off a pod-level request still replaces the containers'
  * Left out      resources allocated by an in-place resize, where they differ from the manifest's
  */
@@ -20,7 +20,7 @@ import type { Pod, PodContainer, PodResources } from './pod.ts'
 
 const zero = binaryQuantity(0)
 
-/** What ranking holds a pod to. */
+/** The pod's request that the eviction ranking compares with its usage. */
 export function getResourceRequestQuantity(pod: Pod, resource: string, kubelet: Kubelet): Quantity {
   const request = requestWithoutOverhead(pod, resource, kubelet) ?? zero
   return withOverhead(request, pod, resource)
@@ -36,7 +36,7 @@ function requestWithoutOverhead(pod: Pod, resource: string, kubelet: Kubelet): Q
     : aggregate(pod, requested, true)
 }
 
-/** Null where no container has a limit: then there is none. */
+/** Null: no container has a limit, so the pod has none. */
 export function ephemeralStorageLimit(pod: Pod, kubelet: Kubelet): Quantity | null {
   const limit = aggregate(
     pod,
@@ -51,7 +51,7 @@ function withOverhead(quantity: Quantity, { overhead }: Pod, resource: string): 
   return added && signOf(quantity) !== 0 ? addQuantities(quantity, added) : quantity
 }
 
-/** All containers together, or the most that initialising needs. Sidecars, where they count, run through both. */
+/** The sum over all containers, or the largest need of initialising. Sidecars, where they count, add to both. */
 function aggregate(
   { containers, initContainers }: Pod,
   quantityOf: (container: PodContainer) => Quantity | undefined,
@@ -77,7 +77,7 @@ function aggregate(
 const sum = (a: Quantity | null, b: Quantity | null | undefined): Quantity | null =>
   a && b ? addQuantities(a, b) : (a ?? b ?? null)
 
-/** Of equal ones the first, and with it its format. */
+/** If both are equal, the first, because its format is kept. */
 function greater(a: Quantity | null, b: Quantity | null): Quantity | null {
   if (!a || !b) return a ?? b
   return compareQuantities(b, a) > 0 ? b : a

@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/eviction/helpers.go  cachedStatsFunc;  staging/src/k8s.io/kubelet/pkg/apis/stats/v1alpha1/types.go PodStats
  * Read at       1.24 to 1.37, alike
- * Kept exactly  pods are found by UID, and of several with one UID the last counts; usage goes through an int64, so that a wrapped one is below zero
+ * Kept exactly  pods are found by UID; if several have one UID, the last counts; usage goes through an int64, so a wrapped one is below zero
  * Left out      statistics that no decision reads
  */
 import type { ContainerSummary, FilesystemStats, PodSummary, Summary } from '#model/node-input.ts'
@@ -27,13 +27,13 @@ export interface VolumeStats extends FsUsage {
 }
 
 export interface PodStats {
-  /** Null where there are no statistics of memory at all, which is not the same as none of the working set. */
+  /** Null: no memory statistics at all. That differs from a missing working set. */
   memory: { workingSetBytes: number | null } | null
   containers: readonly ContainerStats[]
   volumes: readonly VolumeStats[]
   ephemeralStorageUsedBytes: number | null
   processCount: number | null
-  /** What has a statistic that is no count: how much of it the kubelet sees is unknown. */
+  /** Resources with a statistic that is no count: how much the kubelet sees is unknown. */
   malformed: readonly MeasuredResource[]
 }
 
@@ -41,7 +41,7 @@ export type MeasuredResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids
 
 export interface PodStatsIndex {
   byUid: ReadonlyMap<string, PodStats>
-  /** By `namespace/name`, made on first use: only mirror pods and pods without a UID are found by it. */
+  /** By `namespace/name`, built on first use: needed only for mirror pods and pods without a UID. */
   byName(): ReadonlyMap<string, PodStats>
 }
 
@@ -68,8 +68,8 @@ const nameOf = (reference: PodSummary['podRef']): string =>
   `${reference?.namespace ?? ''}/${reference?.name ?? ''}`
 
 /**
- * Null where the kubelet has none: no container of the pod runs. The API server shows a static pod as a mirror of another UID than the
- * kubelet's own, so a mirror pod is found by its name.
+ * Null: the kubelet has no statistics, because no container of the pod runs. The API server shows a static pod as a mirror pod with
+ * another UID than the kubelet's own, so a mirror pod is found by its name.
  */
 export function podStatsOf(
   { byUid, byName }: PodStatsIndex,

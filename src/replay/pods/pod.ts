@@ -1,4 +1,4 @@
-/** A pod as the replays need it, of its manifest and its status. */
+/** A pod as the replays need it, parsed from its manifest and its status. */
 
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type {
@@ -14,7 +14,7 @@ import { parseQuantity, type Quantity } from '#model/quantity.ts'
 /** By resource name: `memory`, `ephemeral-storage`, … */
 export type ResourceList = ReadonlyMap<string, Quantity>
 
-/** The resources of a pod that are read. */
+/** The resources of a pod that the replays read. */
 export interface PodResources {
   get(resource: string): Quantity | undefined
   keys(): Iterable<string>
@@ -33,7 +33,7 @@ export interface PodVolume {
   emptyDir: { isMemory: boolean; sizeLimit: Quantity | null } | null
   /** An emptyDir on disk, a configMap, a gitRepo or a hostPath: the volumes that upstream counts as local. */
   isLocal: boolean
-  /** An image mounted as a volume, by its reference. */
+  /** Reference of an image mounted as a volume. Null: another kind of volume. */
   imageReference: string | null
 }
 
@@ -48,33 +48,33 @@ export interface Pod {
   namespace: string
   name: string
   uid: string
-  /** 0 where the manifest has none. */
+  /** 0 if the manifest has none. */
   priority: number
   priorityClassName: string
   containers: readonly PodContainer[]
   initContainers: readonly PodContainer[]
-  /** `spec.resources`; null where there is none. */
+  /** `spec.resources`; null: not set. */
   resources: { requests: PodResources; limits: PodResources } | null
   overhead: PodResources
   volumes: readonly PodVolume[]
   tolerations: readonly Toleration[]
   terminationGracePeriodSeconds: number | null
-  /** Both only of a pod that is being deleted. */
+  /** This and the next field are set only while the pod is being deleted. */
   deletionTimestamp: string | null
   deletionGracePeriodSeconds: number | null
-  /** `api` where no annotation says otherwise. Upstream: pkg/kubelet/types GetPodSource. */
+  /** `api` if no annotation gives another source. Upstream: pkg/kubelet/types GetPodSource. */
   source: string
   isMirror: boolean
   phase: string | null
-  /** Whether a container of it is reported as running. */
+  /** Whether the status reports a running container. */
   hasRunningContainer: boolean
-  /** Whether it is being deleted and all of its containers have ended. */
+  /** Whether the pod is being deleted and all of its containers have ended. */
   isTerminated: boolean
-  /** Upstream's `status.qosClass`; null where it is not set. */
+  /** Upstream's `status.qosClass`; null: not set. */
   qosClass: string | null
 }
 
-/** Null where it has no name. */
+/** Null: the pod has no name. */
 export function parsePod({ metadata, spec, status }: KubernetesPod): Pod | null {
   const name = metadata?.name
   if (name === undefined) return null
@@ -117,19 +117,19 @@ const haveEnded = (statuses: Statuses = []): boolean =>
 const anyRuns = (statuses: Statuses = []): boolean =>
   statuses.some(({ state }) => state?.running !== undefined)
 
-/** Over all its containers. */
+/** Statuses of all containers of the pod. */
 export const containerStatusesOf = ({ status }: KubernetesPod): ContainerStatus[] => [
   ...(status?.containerStatuses ?? []),
   ...(status?.initContainerStatuses ?? []),
   ...(status?.ephemeralContainerStatuses ?? []),
 ]
 
-/** As the runtime knows it; empty where none was made. */
+/** The container's id in the runtime; empty: no container was created. */
 export const containerIdOf = ({ containerID = '' }: ContainerStatus): string =>
   containerID.replace(/^.*:\/\//, '')
 
 /**
- * What the eviction manager looks at: no pod that has ended, unless something of it still runs.
+ * Whether the eviction manager considers the pod: it has not ended, or a container still runs.
  * Upstream: pkg/kubelet/kubelet_pods.go GetActivePods, filterOutInactivePods.
  */
 export const isActive = ({ phase, hasRunningContainer, isTerminated }: Pod): boolean =>
@@ -176,7 +176,7 @@ type Quantities = Readonly<Record<string, string | undefined>>
 const resourceList = (written: Quantities | undefined): PodResources =>
   written ? new WrittenResources(written) : noResources
 
-/** A manifest's quantities, each parsed on first use: most are never used. */
+/** A manifest's quantities, each parsed on first use, because most are never used. */
 class WrittenResources implements PodResources {
   private readonly written: Quantities
 
@@ -195,7 +195,7 @@ class WrittenResources implements PodResources {
   }
 }
 
-/** Few quantities are written in a fleet's manifests, and often. */
+/** A fleet's manifests repeat few distinct quantities many times. */
 const parsedOrNull = oncePerText((text): Quantity | null => {
   try {
     return parseQuantity(text.trim())

@@ -1,37 +1,37 @@
-/** What a course of events depends on and no record shows. Each assumption is one way in which it may be; the events of all of them give the bounds. */
+/** Facts that decide the course of events and that no record shows. Each assumption is one possible set of them; all together give the bounds. */
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { lastRoundBy, roundOf, roundWidthMs } from '#replay/clocks.ts'
 import type { TimeBounds } from '#replay/image-gc/known-times.ts'
 
 export interface Assumption {
-  /** Round `index` of image GC, counted from the start of the kubelet, or if that is unknown from the reading. */
+  /** Time of image GC round `index`. Counted from the kubelet's start, or from the reading if the start is unknown. */
   roundMs(index: number): number
   firstRound: number
-  /** When eviction looks: the moment something is due, by its own 10 s, or as late as it can. */
+  /** When eviction passes run: the moment something is due, every 10 s, or as late as possible. */
   passes: 'prompt' | 'regular' | 'tardy'
-  /** First pass of eviction after the reading. No record shows it: each pass moves the next ones by its own length. */
+  /** First eviction pass after the reading. No record shows it, because each pass delays the next ones by its own length. */
   firstPassMs: number
-  /** How long an evicted pod takes to end, as a share of the longest time for which the kubelet waits. Null: its grace period. */
+  /** How long an evicted pod takes to end, as a share of the kubelet's longest wait. Null: its grace period. */
   cleanupShare: number | null
-  /** What deletions and evictions free: from 0, the least, over 0.5, what is likely, to 1, the most. With 0 unknown images are undetected, used and pinned. */
+  /** What deletions and evictions free: 0 the least, 0.5 the likely amount, 1 the most. With 0, unknown images are undetected, used and pinned. */
   frees: number
-  /** Upstream has no order among equals: they stand in one order, or in the other. */
+  /** Upstream has no order among equals. True: they are taken in reverse order. */
   isReversed: boolean
 }
 
 /**
- * The first is the course that is shown.
+ * The first assumption gives the course that is shown.
  *
- * @param start of the loop of image GC; null: its phase is unknown
+ * @param start of the image GC loop; null: its phase is unknown
  */
 export const assumptionsOf = (start: TimeBounds | null, nowMs: number): Assumption[] =>
   start === null ? ofUnknownStart(nowMs) : ofKnownStart(start, nowMs)
 
-/** More space freed can make an event earlier, later, or none at all: what lies between the bounds is tried, too. */
+/** More freed space can make an event earlier, later, or prevent it. So values between the bounds are tried too. */
 const freesSteps = 8
 const coarseFreesSteps = 4
 
-/** Phases of eviction that are tried. */
+/** Number of eviction phases that are tried. */
 const phases = 3
 const coarsePhases = 1
 
@@ -54,11 +54,11 @@ const tardy: Course = {
   isReversed: true,
 }
 
-/** Pods that end slowly are tried with less of what is freed. */
+/** For pods that end slowly, fewer amounts of freed space are tried. */
 const slowShares = [0.5, 1]
 const slowFreesSteps = 2
 
-/** The outermost courses, and between them regular passes of other phases. */
+/** The earliest and latest courses, and regular passes with phases between them. */
 const coursesOf = (steps: number, phases: number): Course[] => [
   ...sharesOf(steps).flatMap(frees => [
     { ...prompt, frees },
@@ -73,13 +73,13 @@ const coursesOf = (steps: number, phases: number): Course[] => [
   })),
 ]
 
-/** From 0 to 1. */
+/** Equally spaced shares from 0 to 1. */
 const sharesOf = (steps: number) => Array.from({ length: steps + 1 }, (_, step) => step / steps)
 
 /** The loops of the real kubelet began 1 to 2 s after its process. */
 const likelyStartupMs = 2_000
 
-/** Clocks closer than that give the events between them, too. */
+/** Clocks at most this far apart also give the events between them. */
 const clockStepMs = 30_000
 
 function ofKnownStart(start: TimeBounds, nowMs: number): Assumption[] {
@@ -108,7 +108,7 @@ function ofKnownStart(start: TimeBounds, nowMs: number): Assumption[] {
   ]
 }
 
-/** Steps in which an unknown phase is tried. */
+/** Steps in which an unknown phase is tried, in ms. */
 const stepMs = 20_000
 const coarseStepMs = 100_000
 

@@ -1,4 +1,4 @@
-/** What a timeline goes by. */
+/** The input of a timeline. */
 import type { Observation, Signal } from '#model/prediction.ts'
 import type { Fill } from '#model/what-if.ts'
 import type { EvictionConfig } from '#replay/eviction/config.ts'
@@ -22,9 +22,9 @@ export interface TimelineImage {
   sizeBytes: number
   /** Null: unknown. */
   isPinned: boolean | null
-  /** Used by something that no eviction ends. Null: unknown. */
+  /** True: a user that no eviction ends uses the image. Null: unknown. */
   isHeld: boolean | null
-  /** `namespace/name` of the pods whose containers use it, `deadUser`, `expiringUser`. */
+  /** Users of the image: pods as `namespace/name`, `deadUser`, `expiringUser`. */
   pods: readonly string[]
   /** Null: the kubelet has not listed it yet. */
   firstDetectedMs: number | null
@@ -36,7 +36,7 @@ export interface TimelineInput {
   startMs: number
   kubelet: Kubelet
   eviction: EvictionConfig
-  /** Null: the loop does not run; eviction deletes by `minimumAgeMs` alone. */
+  /** Null: the loop does not run. Eviction then uses only `minimumAgeMs`. */
   imageGc: ImageGcPolicy | null
   evictionImageGc: ImageGcPolicy
   layout: DiskLayout
@@ -46,12 +46,12 @@ export interface TimelineInput {
   podStats: PodStatsIndex
   images: readonly TimelineImage[]
   freedBy: FreedBy
-  /** What eviction's container GC would remove at first. */
+  /** Number of containers that eviction's first container GC would remove. */
   deadContainers: number
-  /** When the loop of image GC began. */
+  /** When the image GC loop began, in ms since 1970. */
   beganGcMs: number
   /** Null: unknown. */
   gcLoopStart: TimeBounds | null
-  /** What the node reports at the start. */
+  /** Conditions that the node reports at the start. */
   conditions: readonly NodeCondition[]
 }

@@ -1,4 +1,4 @@
-/** What fills up on a node: bytes and inodes of its filesystems, memory, processes. */
+/** Resources that can run out on a node: bytes and inodes of filesystems, memory, processes. */
 import type { Observation, Signal } from '#model/prediction.ts'
 import type { FilesystemName, Fill, FillTarget } from '#model/what-if.ts'
 import { type DiskLayout, placementOf } from '#replay/eviction/layout.ts'
@@ -18,7 +18,7 @@ export type Resources = ReadonlyMap<Signal, Resource>
 
 const filesystems: readonly FilesystemName[] = ['nodefs', 'imagefs', 'containerfs']
 
-/** Null: a filesystem is not observed, or what fills is not. */
+/** Null: a filesystem, or a resource that fills, is not observed. */
 export function resourcesOf(
   observations: Observations,
   layout: DiskLayout,
@@ -62,7 +62,7 @@ const resourceFrom = (name: FillTarget, { capacity, available }: Observation): R
   isFull: false,
 })
 
-/** Memory that pods use is missing from both signals. */
+/** Memory used by pods reduces both signals. */
 function signalsOf(target: FillTarget): Signal[] {
   if (target === 'memory') return ['memory.available', 'allocatableMemory.available']
   if (target === 'pids') return ['pid.available']
@@ -70,7 +70,7 @@ function signalsOf(target: FillTarget): Signal[] {
   return [target.endsWith('.inodes') ? `${filesystem}.inodesFree` : `${filesystem}.available`]
 }
 
-/** Fills all for so long. Calls back with what is full by then, and after how many ms. */
+/** Fills all resources for `elapsedMs`. Reports each that is full by then, and when, in ms. */
 export function fillFor(
   resources: Iterable<Resource>,
   elapsedMs: number,
@@ -93,7 +93,7 @@ export function free(resource: Resource | undefined, amount: number): void {
   resource.isFull = false
 }
 
-/** As the kubelet observes it now: without a time, so each pass takes it for new. */
+/** The kubelet's observations now. They carry no time, so each pass takes them as new. */
 export function observationsOf(resources: Resources, read: Observations): Observations {
   const observed: Observations = {}
   for (const signal of Object.keys(read) as Signal[]) {

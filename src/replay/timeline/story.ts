@@ -1,5 +1,5 @@
 /**
- * One course of events on a node that fills, under one assumption on what no record shows.
+ * One course of events on a node that fills, under one assumption about what no record shows.
  *
  * Replays       the loops of pkg/kubelet/kubelet.go  StartGarbageCollection (5 min), pkg/kubelet/eviction/eviction_manager.go  Start (10 s),
  *               by their own replays: image-gc/collector.ts, eviction/synchronize.ts
@@ -40,16 +40,16 @@ import {
 
 export const timelineMs = 24 * 60 * 60_000
 
-/** A pass, a round and a deletion take some time themselves. */
+/** Time that a pass, a round and a deletion take, in ms. */
 const lateMs = 2_000
 
-/** Measured usage of a pod, and what its eviction frees, differ by so much. */
+/** Measured usage of a pod, and what its eviction frees, differ by up to this share. */
 const usageError = 0.05
 
 export interface StoryEvent {
-  /** Since the start of the timeline. */
+  /** Ms since the start of the timeline. */
   atMs: number
-  /** Equal for the same event in other courses. */
+  /** The same event has the same key in all courses. */
   key: string
   what: TimelineDetail
 }
@@ -68,17 +68,17 @@ interface World {
   /** What evicted pods free once they have ended. */
   owed: (() => void)[]
   isFailing: boolean
-  /** Until then no round of image GC finds anything to delete, unless a pod is evicted. */
+  /** Until this time no image GC round finds anything to delete, unless a pod is evicted. */
   barrenUntilMs: number
   round: number
   events: StoryEvent[]
-  /** By key without its number. */
+  /** Number of events, by key without number. */
   counts: Map<string, number>
-  /** Pod that was evicted last: pressure comes and goes between evictions. */
+  /** The pod that was evicted last. Pressure comes and goes between evictions. */
   lastEvicted: string
 }
 
-/** Null: what fills is not observed. */
+/** Null: a resource that fills is not observed. */
 export function storyOf(input: TimelineInput, assumption: Assumption): StoryEvent[] | null {
   const resources = resourcesOf(input.observations, input.layout, input.fills, input.kubelet)
   if (resources === null) return null
@@ -144,7 +144,7 @@ function run(world: World): void {
   advance(world, endMs)
 }
 
-/** What is reported was seen just before, as far as is known. */
+/** Conditions that are reported count as observed just before the start. */
 const startedState = ({ eviction, conditions, startMs }: TimelineInput): EvictionState => ({
   ...startEviction(eviction),
   conditions,
@@ -155,7 +155,7 @@ const startedState = ({ eviction, conditions, startMs }: TimelineInput): Evictio
 const expiryOf = ({ input, assumption }: World): number =>
   input.startMs + (assumption.passes === 'prompt' ? 1 : containerGcPeriodMs)
 
-/** Nothing is left that eviction could take: until image GC frees space, the node just fills. */
+/** Nothing is left that eviction could free: until image GC frees space, the node just fills. */
 function isOver(
   { pods, images, deadContainers, imageGcState }: World,
   { evictions, candidates, isEnough, reclaimed }: Outcome,
@@ -172,7 +172,7 @@ function isOver(
 
 // Clocks
 
-/** The next round of image GC in which anything may happen. */
+/** The next round of image GC that might have an effect. */
 function nextRoundMs(world: World): number {
   const { assumption, input, resources, images, imageGcState } = world
   const policy = input.imageGc
@@ -192,14 +192,14 @@ function nextRoundMs(world: World): number {
   return assumption.roundMs(world.round)
 }
 
-/** A calm kubelet does nothing that shows until something is due. */
+/** The time of the next pass. A calm kubelet's passes are skipped until something is due. */
 function nextPassMs(world: World, state: EvictionState, pauseMs: number): number {
   const { nowMs, assumption } = world
   const isCalm = state.firstObserved.length === 0
   const gridMs = nowMs + pauseMs
   const dueMs = Math.min(...dueTimes(world, state))
   if (pauseMs !== evictionMonitoringPeriodMs) return gridMs
-  // What a round of image GC changes is seen afterwards.
+  // The first pass after an image GC round sees its changes.
   const untilMs = Math.max(nowMs + 1, Math.min(dueMs, nextRoundMs(world) + 1))
   if (isCalm && untilMs > gridMs) {
     if (assumption.passes === 'regular') {
@@ -249,7 +249,7 @@ function advance(world: World, toMs: number): void {
 
 const isHeld = ({ isHeld: isTaken, pods }: TimelineImage) => isTaken === true || pods.length > 0
 
-/** If the least is freed, what may keep an image does: it may be too young, since only the next detection lists it. */
+/** If the least is freed, an image is kept if it might be: it may be too young, since only the next detection lists it. */
 function assumed(image: TimelineImage, { frees }: Assumption, startMs: number): TimelineImage {
   if (frees > 0)
     return { ...image, isPinned: image.isPinned === true, isHeld: image.isHeld === true }
@@ -335,7 +335,7 @@ function imageGcRound(world: World): void {
   if (world.isFailing && images.length === 0) world.barrenUntilMs = grownUpMs(world, input.imageGc)
 }
 
-/** When the next unused image reaches the minimum age; infinite: there is none. */
+/** When the next unused image reaches the minimum age; infinite: no such image. */
 function grownUpMs(world: World, { minimumAgeMs }: ImageGcPolicy): number {
   const times = [...world.images.values()].flatMap(image => {
     const record = world.imageGcState.records.get(image.id)
@@ -345,7 +345,7 @@ function grownUpMs(world: World, { minimumAgeMs }: ImageGcPolicy): number {
   return Math.min(...times.filter(ms => ms > world.nowMs))
 }
 
-/** An image was last used when a detection last saw its user. */
+/** Removes a user from its images. Each image was last used when a detection last saw that user. */
 function dropUser(world: World, name: string): void {
   const detectedMs = world.assumption.roundMs(world.round - 1)
   for (const image of world.images.values()) {
@@ -423,7 +423,7 @@ function reclaim(world: World, kinds: readonly ReclaimKind[], collected: Collect
   return observationsOf(resources, input.observations)
 }
 
-/** What the pod used is free by the next pass: the kubelet waits for that. A pod that ends slowly holds it until then. */
+/** The next pass finds the pod's space free, because the kubelet waits for that. A pod that ends slowly holds its space until then. */
 function evict(world: World, { pod, signal, exceeded }: Eviction): void {
   const { resources, input, assumption } = world
   const used = usageOf(pod, input)
@@ -481,10 +481,10 @@ const sum = (values: readonly (number | null)[]) =>
   values.reduce<number>((total, value) => total + Math.max(0, value ?? 0), 0)
 
 /**
- * After an eviction the next pass follows the end of the pods, found by a look each second.
+ * The pause after a pass. After an eviction the kubelet polls each second until pods have ended.
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  Start, evictPod, waitForPodsCleanup;  pkg/kubelet/pod_workers.go  killPodNow
- * Kept exactly  pods are killed one after another, each within its timeout; then their clean-up is awaited once, for 30 s at most
+ * Kept exactly  pods are killed one after another, each within its timeout; then the kubelet waits once for their clean-up, for 30 s at most
  */
 function pauseAfter(evictions: readonly Eviction[], { cleanupShare }: Assumption): number {
   if (evictions.length === 0) return evictionMonitoringPeriodMs
@@ -496,7 +496,7 @@ function pauseAfter(evictions: readonly Eviction[], { cleanupShare }: Assumption
 
 // Events
 
-/** From the resource with the least room. */
+/** The recovery event, with the available bytes of the fullest disk. */
 function recovery({ resources }: World): TimelineDetail {
   const disks = (['nodefs.available', 'imagefs.available'] as const).flatMap(
     signal => resources.get(signal) ?? [],

@@ -1,16 +1,16 @@
 /**
- * A node that fills, hour by hour: when image GC runs, when conditions come and go, who is evicted, until nothing more can be done.
- * Each event has bounds: the times that it has in the courses that what was read allows.
+ * A node that fills, over time: when image GC runs, conditions start and end, and pods are evicted, until nothing more can be done.
+ * Each event has bounds: its earliest and latest time in all possible courses.
  */
 import type { TimelineDetail, TimelineEvent } from '#model/prediction.ts'
 import { assumptionsOf } from './assumptions.ts'
 import type { TimelineInput } from './input.ts'
 import { type StoryEvent, storyOf } from './story.ts'
 
-/** A pass and a deletion take time; a round is counted by its start. */
+/** A pass and a deletion take time; the time of a round is its start. In ms. */
 const slackMs = { before: 1_000, after: 2_000 }
 
-/** In the order of time. Null: what fills is not observed. */
+/** In time order. Null: a resource that fills is not observed. */
 export function timelineOf(input: TimelineInput): TimelineEvent[] | null {
   const stories: StoryEvent[][] = []
   for (const assumption of assumptionsOf(input.gcLoopStart, input.startMs)) {
@@ -23,7 +23,7 @@ export function timelineOf(input: TimelineInput): TimelineEvent[] | null {
   return events.sort((a, b) => a.atMs - b.atMs)
 }
 
-/** `same`: one event in each course that has it, the shown course first. */
+/** `same`: the same event in each course that has it, the shown course first. */
 function eventOf(same: StoryEvent[], stories: number): TimelineEvent {
   const [shown] = same
   if (shown === undefined) throw new Error('an event without an occurrence')
@@ -40,7 +40,7 @@ function eventOf(same: StoryEvent[], stories: number): TimelineEvent {
   }
 }
 
-/** Other courses delete other images: the bounds hold for all of them. */
+/** Other courses delete other images, so the bounds cover all courses. */
 function withBounds(shown: TimelineDetail, all: TimelineDetail[]): TimelineDetail {
   const bounds = all.flatMap(({ detail }) => ('frees' in detail ? [detail.frees] : []))
   const frees = {

@@ -1,7 +1,7 @@
 /**
  * Requests of BatchImportFindings for AWS Security Hub, in the AWS Security Finding Format: an
  * array with one API request per entry. Waived and ended findings are archived; an ended one is
- * PASSED if it was seen to be fixed. Undecided rules and unread nodes have the compliance status
+ * PASSED if it was fixed or replaced. Undecided rules and unread nodes have the compliance status
  * NOT_AVAILABLE, and are archived when decided or read.
  */
 
@@ -26,7 +26,7 @@ import {
 
 /** Source: Security Hub API reference, BatchImportFindings. */
 const findingsPerRequest = 100
-/** Source: Security Hub API reference, AwsSecurityFinding, Recommendation and Resource: characters at most. */
+/** Source: Security Hub API reference, AwsSecurityFinding, Recommendation and Resource: characters at most in each field. */
 const limits = {
   title: 256,
   description: 1024,

@@ -1,6 +1,6 @@
 /**
  * CSV by RFC 4180: one line for each finding, waived finding, unknown outcome and unread node or
- * cluster; the column `state` says which. No cell is a formula to a spreadsheet.
+ * cluster. The column `state` names this kind. Spreadsheets read no cell as a formula.
  */
 import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -47,7 +47,7 @@ const lineOf = (cells: string[]) => `${cells.join(',')}\r\n`
 
 /** Characters that start a formula, full-width forms included. Source: OWASP, CSV Injection. */
 const formula = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u
-/** The limit of a cell in Excel. Source: Microsoft, Excel specifications and limits. */
+/** Maximum characters of an Excel cell. Source: Microsoft, Excel specifications and limits. */
 const cellMax = 32_767
 const cutMark = '… (cut)'
 

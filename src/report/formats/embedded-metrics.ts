@@ -9,7 +9,7 @@ import type { Format } from '#report/format.ts'
 import { countBySeverity, utcTime } from '#report/statements.ts'
 
 const namespace = 'highwater'
-/** Source: CloudWatch API reference, Dimension: up to 1,024 ASCII characters, one of them not blank, the first no colon. */
+/** Source: CloudWatch API reference, Dimension: up to 1,024 ASCII characters, at least one not blank, the first not a colon. */
 const dimensionMax = 1024
 
 export const embeddedMetrics: Format = {
@@ -26,7 +26,7 @@ function linesOf({
   document: { run, clusters, findings, waived, unknowns, notAudited },
 }: AuditReport): object[] {
   const timestamp = Date.parse(utcTime(run.takenAt))
-  // Cluster names that differ only in other characters share their metrics.
+  // Cluster names that differ only in characters that a dimension cannot hold share their metrics.
   const alike = Map.groupBy(clusters, ({ name }) => dimensionText(name))
   return [...alike].flatMap(([Cluster, members]) => {
     const names = new Set(members.map(({ name }) => name))

@@ -6,13 +6,13 @@ import { pageView } from '#report/view.ts'
 
 export const pageName = 'report.html'
 
-/** A larger page is slow to open and to send: further rows of nodes are only counted. */
+/** Maximum bytes of a page: a larger page is slow. Node rows beyond the limit are only counted. */
 const heaviestBytes = 1_500_000
-/** Reserve, so that a second attempt is enough: the size of a row is an estimate. */
+/** Bytes to remove in addition: row sizes are estimates, and a second attempt must be enough. */
 const spareBytes = 5000
 const encoder = new TextEncoder()
 
-/** One self-contained page: no third party, readable from disk, on paper and without its script. */
+/** One page without third parties. It is readable from disk, on paper and without its script. */
 export const htmlIn = (language: Language): Format => ({
   id: 'html',
   name: pageName,
@@ -20,7 +20,7 @@ export const htmlIn = (language: Language): Format => ({
   render: report => pageOf(report, language),
 })
 
-/** Lists fewer nodes until it is light enough, or lists none. */
+/** Renders the page with fewer node rows until the page is light enough or has no rows. */
 function pageOf(report: AuditReport, language: Language, listedBytes?: number): string {
   const view = pageView(report, language, listedBytes)
   const page = renderPage(view)

@@ -28,8 +28,8 @@ const shelf: Record<FormatId, Format> = {
 }
 
 /**
- * The formats that are always written, then the requested ones; each once, in the order of the
- * shelf. Only the page has a language.
+ * The formats that are always written and the requested ones: each once, in the order of `shelf`.
+ * Only the page has a language.
  */
 export const formatsWith = (ids: readonly FormatId[], language?: Language): Format[] => {
   const asked: ReadonlySet<FormatId> = new Set([...alwaysFormats, ...ids])

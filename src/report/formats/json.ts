@@ -9,7 +9,7 @@ export const json: Format = {
   render: report => `${lines({ ...report.document, causes: causeRecords(causesOf(report)) })}\n`,
 }
 
-/** A line for each entry of its lists: half the size of indented JSON, and still fit for grep and diff. */
+/** Writes each list entry on one line: half the size of indented JSON, and fit for grep and diff. */
 function lines(document: object): string {
   const fields = Object.entries(document).map(([name, value]) => {
     const isList = Array.isArray(value) && value.length > 0

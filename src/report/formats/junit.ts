@@ -20,7 +20,7 @@ import {
 interface Case {
   name: string
   rule: string
-  /** Null: it passed. */
+  /** Null: the test case passed. */
   outcome: {
     element: 'failure' | 'skipped' | 'error'
     type: string
@@ -142,8 +142,8 @@ const errorCase = (name: string, rule: string, message: string): Case => ({
 })
 
 /**
- * Rules without any other test case. If a rule failed with an error, the document does not say
- * which: then no rule is reported as passed.
+ * Passing test cases for rules without any other test case. If a rule failed with an error, no rule
+ * is reported as passed: the document does not name the failed rule.
  */
 function quietCases(
   cluster: ClusterResult | undefined,

@@ -1,6 +1,6 @@
 /**
- * Markdown for a pull request comment: most important first, within GitHub's limit; the rest is
- * counted.
+ * Markdown for a pull request comment, most important findings first. Findings beyond GitHub's
+ * limit are only counted.
  */
 import { type Finding, severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -18,7 +18,7 @@ import {
   worstFirst,
 } from '#report/statements.ts'
 
-/** Source: GitHub REST API, issue comments: "body is too long (maximum is 65536 characters)". Bytes here, so that it holds however they count. */
+/** Source: GitHub REST API, issue comments: "body is too long (maximum is 65536 characters)". Counted in bytes here, so the limit also holds if GitHub counts bytes. */
 const maxBytes = 65_536
 /** Reserved for the lines that count what was left out. */
 const countingBytes = 2_000
@@ -97,7 +97,7 @@ function findingText(finding: Finding): string {
   ].join('')
 }
 
-/** A folded list; further entries are counted. */
+/** Adds a collapsed list. Entries beyond the limit are only counted. */
 function section<Entry>(
   sheet: Sheet,
   title: string,
@@ -122,9 +122,9 @@ function section<Entry>(
 interface Sheet {
   hasRoom(text: string): boolean
   add(text: string): void
-  /** Writes as many as fit; returns the others. */
+  /** Writes as many entries as fit; returns the others. */
   addAll<Entry>(entries: Entry[], textOf: (entry: Entry) => string): Entry[]
-  /** Short lines that count or close: room is reserved for them. */
+  /** Adds a short line that counts entries or closes a list. Room is reserved for such lines. */
   count(text: string): void
   text(): string
 }
@@ -156,7 +156,7 @@ function openSheet(): Sheet {
   }
 }
 
-/** Foreign text stays text: no markup, HTML, link or mention (`@`). */
+/** Escapes foreign text, so that it is no markup, HTML, link or mention (`@`). */
 const escaped = (text: string) =>
   text
     .replace(/[\\`*_{}[\]<>~&$|#^]/g, '\\$&')

@@ -31,7 +31,7 @@ import {
 } from '#report/statements.ts'
 
 const classUid = 2003
-/** Activity of a finding: created, updated, closed. */
+/** Activity id of a closed finding. */
 const closed = 3
 const severityIds: Record<Severity, { id: number; caption: string }> = {
   info: { id: 1, caption: 'Informational' },
@@ -230,5 +230,5 @@ const eventOn = ({ version, takenAt, account, region }: AuditReport['document'][
   })
 }
 
-/** Ids of the same shape as those of findings. */
+/** An id in the same form as the ids of findings. */
 const hashed = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 16)

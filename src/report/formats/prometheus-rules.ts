@@ -1,6 +1,6 @@
 /**
- * Alerting rules for Prometheus (YAML), one group of rules per cluster, from the levels of each
- * cohort (`alert-levels.ts`).
+ * Alerting rules for Prometheus (YAML), one group of rules per cluster. They alert above the disk
+ * use at which an alert is useful for a cohort (`alert-levels.ts`).
  */
 
 import { stringify } from 'yaml'
@@ -10,14 +10,14 @@ import type { Format } from '#report/format.ts'
 import { formatCount } from '#report/numbers.ts'
 import { nameText, utcTime } from '#report/statements.ts'
 
-/** Two rounds of image GC (ImageGCPeriod, 5 min) and one scrape. */
+/** An alert waits for two rounds of image GC (ImageGCPeriod, 5 min) and one scrape. */
 const gcHold = '11m'
 /**
- * The eviction manager checks every 10 s. By then it has reclaimed what it can, and that was not
- * enough.
+ * The eviction manager checks every 10 s. After this time, the eviction manager has reclaimed what
+ * it can, and this was not enough.
  */
 const evictionHold = '2m'
-/** Names of Kubernetes objects are not longer. */
+/** Maximum length of the name of a Kubernetes object. */
 const nameMax = 253
 
 const header = (
@@ -112,8 +112,8 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
 }
 
 /**
- * A missing label equals the empty one: the matcher also selects series of a cluster's own
- * Prometheus.
+ * The matcher also selects series without a `cluster` label, as in a cluster's own Prometheus:
+ * PromQL treats a missing label as empty.
  */
 const clusterMatcher = (cluster: string) => `cluster=~${quoted(`${quotedMeta(cluster)}|`)}`
 
@@ -121,7 +121,7 @@ function filesystem(what: string, cluster: string, mountpoints: string[]): strin
   return `node_filesystem_${what}{${clusterMatcher(cluster)},mountpoint=~${quoted(mountpoints.join('|'))},fstype!~"tmpfs|overlay|squashfs|erofs"}`
 }
 
-/** The fullest of the mounts of a node, if it is one of the cohort's. */
+/** The fullest mount of each node that belongs to the cohort. */
 function onNodes(
   expression: string,
   comparison: string,
@@ -133,7 +133,7 @@ function onNodes(
     group === null
       ? `kube_node_info{${clusterMatcher(cluster)},node=~${quoted(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
       : `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${quoted(group.name.slice(0, nameMax))}}`
-  // By mount point, not by name: the rule also covers future nodes.
+  // Selects nodes by mount point, not by name, so that the rule also covers future nodes.
   const alike =
     layout &&
     ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystem('size_bytes', cluster, layout.ownMounts)}`
@@ -150,7 +150,7 @@ function quoted(text: string): string {
   return `"${whole.replace(/[\\"]/g, '\\$&').replace(/\p{Cc}/gu, hex)}"`
 }
 
-/** Escaped for RE2. */
+/** Escapes a text for RE2. */
 const quotedMeta = (text: string) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')
 
 /** Labels and annotations are Go templates: template syntax in foreign text is escaped. */

@@ -131,7 +131,7 @@ function groupMetrics(nodes: AuditedNode[]): string[] {
   for (const node of nodes) {
     const { cluster, identity, prediction } = node
     const { kind, name } = identity.group
-    // Single nodes would each be a time series.
+    // Nodes without a group share the empty name, so that each is not its own time series.
     const labels = {
       cluster: nameText(cluster),
       kind,
@@ -148,7 +148,7 @@ function groupMetrics(nodes: AuditedNode[]): string[] {
   return [known, untilGc, margin, capacity].map(metric => metric.text())
 }
 
-/** A gauge. Labels that are equal after cutting are one series: their values are merged. */
+/** Opens a gauge. Labels that are equal after cutting share one series; their values are merged. */
 function openMetric(name: string, help: string) {
   const samples = new Map<string, number>()
   return {

@@ -1,7 +1,7 @@
 /**
  * SARIF 2.1.0 (OASIS, errata 01). A finding is a result, a waived one a result with an accepted
  * suppression. Undecided rules and unread nodes are notifications of the invocation, so that no
- * result reports them as fine.
+ * result counts them as passed.
  */
 import type { Finding, Severity } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -16,7 +16,7 @@ import {
   utcTime,
 } from '#report/statements.ts'
 
-/** Source: GitHub docs, SARIF support for code scanning: results per run. A larger fleet becomes several runs. */
+/** Source: GitHub docs, SARIF support for code scanning: results per run. More results become several runs. */
 const resultsPerRun = 25_000
 
 const levels: Record<Severity, 'error' | 'warning' | 'note'> = {
@@ -106,7 +106,7 @@ function resultOf(finding: Finding, ruleIndex: number): object {
     },
     locations: [
       {
-        // Viewers require a file. There is none: the address names the object and its cluster.
+        // Viewers require a file. A finding has none, so the URI names the object and its cluster.
         physicalLocation: {
           artifactLocation: {
             uri: `clusters/${path.split('/').map(encodeURIComponent).join('/')}`,
@@ -166,7 +166,7 @@ function invocationOf(
     descriptor: { id: 'input-error' },
   }))
   return {
-    // As SARIF defines it: the run was not aborted.
+    // SARIF defines success as a run that was not aborted: inputs and clusters could be read.
     executionSuccessful:
       run.inputErrors.length === 0 && notAudited.every(({ node }) => node !== null),
     endTimeUtc: utcTime(run.takenAt),

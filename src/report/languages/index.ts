@@ -1,4 +1,4 @@
-/** The shelf of languages. English is the source; the others are data. */
+/** All languages of a report. English is the source; the others are data. */
 import type { LanguageId } from '#model/language.ts'
 import { en } from './en.ts'
 import ja from './ja.messages.json' with { type: 'json' }

@@ -1,21 +1,21 @@
-/** A language as the views are handed it: its messages, and numbers and foreign texts as it shows them. */
+/** A language for the views: its messages, and how it shows numbers and foreign texts. */
 import type { RuleDocs } from '#model/finding.ts'
 import type { LanguageId } from '#model/language.ts'
 import { type Numbers, numbersIn } from '#report/numbers.ts'
 import { type Fold, foldedLine, shownBlock, shownLine } from '#report/text.ts'
 import { type Catalogue, en } from './en.ts'
 
-/** A rule's `docs` in the language, and its other titles by their key in the rule. */
+/** A rule's `docs` in the language. `titles`: the rule's other titles, by their key in the rule. */
 export interface RuleText extends Omit<RuleDocs, 'sources'> {
   /** Hash of the English text that was translated: test/report/languages warns if that text has changed since. */
   english: string
   titles?: Record<string, string>
 }
 
-/** By the rule's id. */
+/** The texts of each rule, by rule id. */
 export type RuleTexts = Partial<Record<string, RuleText>>
 
-/** Joins names, clauses, and names that belong together ("a, b, and c"). */
+/** `list` joins names, `clauses` joins clauses, and `all` joins names as in "a, b, and c". */
 interface Joiners {
   list(items: string[]): string
   clauses(items: string[]): string
@@ -24,12 +24,12 @@ interface Joiners {
 
 export interface Language extends Numbers {
   id: LanguageId
-  /** For the attribute lang (BCP 47). */
+  /** BCP 47 tag for the attribute lang. */
   tag: string
   words: Catalogue & Joiners
-  /** Empty in English: there findings and rules say it themselves. */
+  /** Empty in English: findings and rules have their own English texts. */
   rules: RuleTexts
-  /** Foreign texts, bounded: one line, lines, a folded line. */
+  /** These bound foreign texts, as `shownLine`, `shownBlock` and `foldedLine` do. */
   line: Fold
   block: Fold
   fold: Fold
@@ -62,6 +62,6 @@ function joinersOf(separators: Catalogue['separators'], tag: string): Joiners {
 
 export const english = languageOf('en', 'en', en, {})
 
-/** The language of what comes from the audit itself, for the attribute lang; null: the report is in no other. */
+/** Attribute lang of English texts from the audit. Null: the whole report is in English. */
 export const sourceTag = ({ id }: Language): string | null =>
   id === english.id ? null : english.tag

@@ -1,8 +1,8 @@
 /**
- * A catalogue in another language, from data. The English catalogue is the source: it names every message and its values.
+ * Builds a catalogue in another language from data. The English catalogue is the source: it names every message and its values.
  *
- * A text has its English key. A function has its key and the names of its values: `"scope(read, all)": "{read, number} / {all}"`,
- * in ICU MessageFormat. A message that the data does not have, or has with another number of values, stays English.
+ * A text has its English key. A function's key also names its values: `"scope(read, all)": "{read, number} / {all}"`. Messages are
+ * in ICU MessageFormat. A message stays English if the data lacks the message, or names another number of values.
  */
 import { IntlMessageFormat } from 'intl-messageformat'
 
@@ -11,7 +11,7 @@ export interface Messages {
   [key: string]: string | Messages
 }
 
-/** What a message is made of. Lists become `{names}`, `{namesClauses}` and, for a plural, `{namesCount}`. */
+/** A value in a message. A list `names` gives `{names}`, `{namesClauses}` and, for a plural, `{namesCount}`. */
 export type MessageValue = string | number | boolean | null | string[]
 
 interface Separators {
@@ -59,7 +59,7 @@ function inLanguage(english: object, messages: Messages, target: Target): object
   )
 }
 
-/** Parsed when it is first used: a report needs few of all messages. */
+/** Parses the message at its first use, because a report uses only a few of all messages. */
 function messageFunction(
   { text, values: names }: { text: string; values: string[] },
   { tag, separators }: Target,

@@ -1,13 +1,13 @@
 /** Anchors of findings and rules on the page. */
 import type { Finding } from '#model/finding.ts'
 
-/** Number of findings with details; further ones are in rows. */
+/** Maximum number of findings with details; further findings are only rows. */
 export const shownCards = 50
 
 /** Anchors are the same in every run, if ids are valid. */
 export interface PageAnchors {
   ofCard(finding: Finding): string
-  /** By id. Null: the finding has no card. */
+  /** Anchor by the finding's id. Null: the finding has no card. */
   ofFinding(id: string): string | null
   ofRule(rule: string): string
 }

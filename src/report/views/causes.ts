@@ -62,7 +62,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
   }
 }
 
-/** The rule's own title for findings that have several. */
+/** The worst finding's title, or its rule's title if that rule's findings have different titles. */
 function titled({ findings }: FoundCause): Pick<Finding, 'rule' | 'title'> {
   const [worst] = findings
   const { rule, title, docs } = worst!
@@ -111,7 +111,7 @@ function statementOf({ settings, isDefault }: FoundCause, { words, line }: Langu
   return isDefault ? words.causes.byDefault(statement) : statement
 }
 
-/** One node by its name, several by their number. */
+/** Where the cause is: one node by its name, several nodes by their number. */
 function whereText({ findings, nodes: { count, places } }: FoundCause, language: Language): string {
   const { words, line } = language
   const { cluster, subject, nodes } = findings[0]!
@@ -169,7 +169,7 @@ function settingText({ path, values }: CauseSetting, language: Language): string
   )
 }
 
-/** The causes, and what breaks next: each node has the index of its cause. */
+/** The causes, and the nodes that break next, each with the index of its cause. */
 export function causesAndOutlook(
   report: AuditReport,
   language: Language,
@@ -201,7 +201,7 @@ function nearestFirst(
   return [...new Set([...own.flatMap(({ fix }) => fix.commands), ...commands])]
 }
 
-/** The cause of the worst finding on each node. */
+/** Finds the index of the cause of a node's worst image GC or eviction finding; null: none. */
 function causeOfNodes(
   causes: FoundCause[],
 ): (cluster: string, node: string, group: Finding['subject']) => number | null {

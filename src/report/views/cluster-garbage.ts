@@ -7,7 +7,7 @@ import { type JudgedGarbage, type JudgedRow, judgedGarbage } from './judged-garb
 import { nameLimit } from './node.ts'
 
 const dayMs = 86_400_000
-/** Rows of all tables together, to keep the page light. The first cluster always has its table. */
+/** Limits for a light page. `rows` counts all tables; the first cluster always has its table. */
 const limits = { tables: 12, rows: 60, clusters: 300, gaps: 20 }
 
 export function clusterGcView(report: AuditReport, on: Shown) {
@@ -101,7 +101,7 @@ function rowView({ row, findings, title }: JudgedRow, nowMs: number, { page, lan
   }
 }
 
-/** In days from two days on. */
+/** An age, rounded down to seconds below two days, and to days from two days on. */
 const ageText = (ms: number, { duration }: Language): string =>
   duration(floorTo(ms, ms < 2 * dayMs ? 1000 : dayMs))
 const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs

@@ -1,4 +1,4 @@
-/** Clusters as one dense table, the worst grade first. */
+/** One dense table of the clusters, the worst grade first. */
 import type { ClusterResult } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
@@ -52,7 +52,7 @@ export function clustersView(
 export const isClusterRead = ({ coverage: { read, partlyRead } }: ClusterResult): boolean =>
   read + partlyRead > 0
 
-/** Clusters that were not read come first: nothing is known of them. */
+/** Clusters that were not read come first, because nothing is known about their nodes. */
 export const worstClusterFirst = (a: ClusterResult, b: ClusterResult): number =>
   Number(isClusterRead(a)) - Number(isClusterRead(b)) ||
   byText(b.grade ?? '', a.grade ?? '') ||

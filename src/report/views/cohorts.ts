@@ -1,4 +1,4 @@
-/** Nodes that should be alike: a cohort, and its variants of settings. */
+/** Cohorts of nodes that should be alike, and the variants of settings in each cohort. */
 
 import type { Signal } from '#model/prediction.ts'
 import { parseQuantity } from '#model/quantity.ts'
@@ -12,7 +12,7 @@ export interface Cohort {
   members: AuditedNode[]
 }
 
-/** Nodes with the same settings: equal in meaning, whatever their source and resulting bytes. */
+/** Nodes with the same settings. Values are compared by meaning, not by source or bytes. */
 export type Variant = AuditedNode[]
 
 export function cohortsOf(nodes: AuditedNode[]): Cohort[] {
@@ -44,7 +44,7 @@ export function cohortTitle({ members }: Cohort, language: Language): string {
   return owner === 'fargate' ? fargate : withoutGroup
 }
 
-/** Null: unknown, or not parsable. */
+/** Null: the thresholds are unknown, or could not be parsed. */
 export function evictionOf({ prediction: { eviction } }: AuditedNode) {
   return eviction === null || eviction.error !== null ? null : eviction
 }
@@ -52,7 +52,7 @@ export function evictionOf({ prediction: { eviction } }: AuditedNode) {
 export const isKnown = (node: AuditedNode): boolean =>
   evictionOf(node) !== null || node.prediction.settings.imageGC !== null
 
-/** The largest first. */
+/** The variants among the nodes, the largest first. */
 export function variantsOf(nodes: AuditedNode[]): Variant[] {
   const alike = [...Map.groupBy(nodes, signatureOf)]
   return alike
@@ -73,14 +73,14 @@ function signatureOf(node: AuditedNode): string {
   ])
 }
 
-/** Thresholds that the kubelet adds follow from the others, the disks and the enforced limits. */
+/** Whether the kubelet adds this threshold, by other thresholds, the disks and enforced limits. */
 export const isAdded = (signal: Signal) =>
   signal.startsWith('containerfs.') || signal === 'allocatableMemory.available'
 
-/** Longer texts are no configured numbers. */
+/** Maximum characters of a configured number. Longer texts are not parsed. */
 const longestNumber = 100
 
-/** Equal for values that mean the same: `1Gi` and `1024Mi`, `10%` and `10.0%`. */
+/** Returns equal texts for values that mean the same: `1Gi` and `1024Mi`, `10%` and `10.0%`. */
 export function canonical(value: string): string {
   if (value.length > longestNumber) return value
   const [, percentage] = /^(\d+(?:\.\d*)?)%$/.exec(value) ?? []
@@ -93,8 +93,8 @@ export function canonical(value: string): string {
 }
 
 /**
- * Reasons why they are unknown, with numbers of nodes; reasons that differ in a name or address are
- * one.
+ * Reasons why settings are unknown, each with its number of nodes. Reasons that differ only in the
+ * node's name or an IP address count as one.
  */
 export function unknownTexts(nodes: AuditedNode[], limit: number, language: Language): string[] {
   const { thresholds: words, noReason } = language.words

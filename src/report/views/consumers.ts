@@ -10,14 +10,14 @@ const nameLimit = 80
 
 interface Place {
   place: string
-  /** Null: a nodegroup. */
+  /** Null: the place is a nodegroup or nodepool. */
   namespace: string | null
   bytes: number
   owners: Map<string, GroupDiskUse>
   pods: PodDiskUse[]
 }
 
-/** A node's ledger keeps its largest owners and namespaces only, so sums are lower bounds. Largest first. */
+/** Largest places first. Sums are lower bounds: ledgers keep only the largest owners and namespaces. */
 export function consumerRows(nodes: readonly AuditedNode[], language: Language) {
   const places = [...placesOf(nodes).values()].toSorted(
     (a, b) => b.bytes - a.bytes || byText(a.place, b.place),
@@ -90,7 +90,7 @@ function rowsOf({ place, namespace, bytes, owners, pods }: Place, language: Lang
   ]
 }
 
-/** With its owner, what it uses the disk for, its request and its limit. */
+/** Text of a pod: its owner, its disk uses, its request and its limit. */
 export function podText(pod: PodDiskUse, language: Language): string {
   const { ledger: words } = language.words
   const { bytes, line } = language

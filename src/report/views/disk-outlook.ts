@@ -10,7 +10,7 @@ const hourMs = 3_600_000
 
 type DiskForecast = 'nodefs' | 'imagefs'
 
-/** Times at one rate. Null: never; 0: now. */
+/** Milliseconds until each event at one rate of growth. Null: never; 0: now. */
 export interface ActingTimes {
   /** Undefined: no images on this disk, or image GC is off or unknown. */
   imageGcMs: number | null | undefined
@@ -24,32 +24,32 @@ export interface DiskOutlook extends ActingTimes {
   title: string
   capacityBytes: number
   availableBytes: number
-  /** At assumed growth. */
+  /** The assumed growth. */
   bytesPerHour: number
-  /** At observed growth; null: unknown. */
+  /** Times at observed growth. Null: observed growth is unknown. */
   seen: SeenOutlook | null
-  /** Why growth is unknown; null: no growth was computed. */
+  /** Why observed growth is unknown. Null: it is known, or was not computed. */
   unseen: UnseenGrowth | null
   /** The threshold that evicts first at assumed growth; null: none watches this disk. */
   threshold: EvaluatedThreshold | null
-  /** What acts first if the disk fills within minutes: readings hours apart cannot show that. */
+  /** What acts first if the disk fills within minutes. Readings hours apart cannot show this. */
   first: 'image-gc' | 'eviction' | 'either' | 'nothing'
 }
 
 export interface SeenOutlook {
   growth: ObservedGrowth
-  /** At median, fastest and slowest observed growth. */
+  /** Times at median (`usual`), fastest and slowest observed growth. */
   usual: ActingTimes
   soonest: ActingTimes
   latest: ActingTimes
-  /** Times beyond this are not predicted from so short an observation. */
+  /** Later times are not predicted, because the observation is too short. */
   horizonMs: number
 }
 
 /** Observed growth is extrapolated to this multiple of the observed time. */
 const lookAhead = 4
 
-/** One for each disk with known capacity, content and thresholds. */
+/** One outlook for each disk with known capacity, content and thresholds. */
 export function diskOutlooks(
   { prediction, growth }: AuditedNode,
   assumptions: Assumptions,
@@ -150,7 +150,7 @@ const nearest = (thresholds: EvaluatedThreshold[]) =>
     (a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE),
   )[0] ?? null
 
-/** Image GC runs once per period, so at worst it acts one period later. */
+/** Image GC runs once per period, so image GC can act up to one period after its trigger. */
 function firstToAct(
   imageGcMs: number | null,
   evictionMs: number | null,

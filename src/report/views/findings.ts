@@ -1,6 +1,6 @@
 /**
- * Findings as cards, worst first. Findings beyond the limit become rows, and beyond that are only
- * counted.
+ * Findings as cards, worst first. Findings beyond the limit of cards become rows. Findings beyond
+ * the limit of rows are only counted.
  */
 
 import { stringify } from 'yaml'
@@ -25,7 +25,7 @@ const findingLimits = {
   rules: 120,
 }
 
-/** How findings are shown in one language on one page. */
+/** The page, titles and language with which findings are shown. */
 export interface Shown {
   page: PageAnchors
   titleOf: TitleOf
@@ -69,7 +69,7 @@ function sumView({ findings }: { findings: Finding[] }, { words, line }: Languag
   }
 }
 
-/** One finding of each rule, by rule. */
+/** One finding of each rule, ordered by rule. */
 export function oneOfEachRule(findings: Finding[]): Finding[] {
   const byRule = new Map(findings.map(finding => [finding.rule, finding]))
   return [...byRule.values()]
@@ -77,7 +77,7 @@ export function oneOfEachRule(findings: Finding[]): Finding[] {
     .slice(0, findingLimits.rules)
 }
 
-/** How many of each severity, worst first, without those that do not occur. */
+/** Number of findings per severity, worst first. Severities without findings are left out. */
 export function tally(
   findings: Pick<Finding, 'severity'>[],
   { words, count }: Language,
@@ -119,7 +119,7 @@ export function worstFirst(a: Finding, b: Finding): number {
   )
 }
 
-/** A title, bounded. */
+/** Bounds both titles of a finding. */
 export const shownTitle = ({ title, ownTitle }: ReturnType<TitleOf>, { line }: Language) => ({
   title: line(title, 240),
   ownTitle: ownTitle === null ? null : line(ownTitle, 240),

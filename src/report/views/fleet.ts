@@ -1,7 +1,7 @@
 /**
- * The nodes of a fleet, group by group, worst first. Small groups are drawn node by node; of large
- * ones the page draws the worst few nodes. Other nodes are in a table, or only
- * counted if the table is full: the numbers always add up.
+ * The nodes of a fleet, group by group, worst first. The page draws all nodes of a small group, and
+ * the worst few nodes of a large group. Other nodes are rows of a table, or only counted if the
+ * table is full. The numbers always add up.
  */
 
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
@@ -12,7 +12,7 @@ import type { Alerts } from './gauge.ts'
 import { GaugedNode, nameLimit, nodeView } from './node.ts'
 import { nodeRow, rowBytes } from './node-rows.ts'
 
-/** Bounds that keep the page usable at 5,000 nodes, in few groups and in hundreds. */
+/** Bounds that keep the page usable at 5,000 nodes, in a few groups or in hundreds. */
 const fleetLimits = {
   smallGroup: 4,
   worstOfGroup: 3,
@@ -25,7 +25,7 @@ const fleetLimits = {
 
 const groupAnchor = (index: number) => `group-${index + 1}`
 
-/** @param listedBytes limit for the rows on the page; nodes beyond it are counted */
+/** @param listedBytes limit in bytes for the rows on the page; further nodes are only counted */
 export function fleetView(
   groups: NodeGroup[],
   assumptions: Assumptions,
@@ -102,7 +102,7 @@ function restView(
   }
 }
 
-/** Lists rows up to the limits of number and size. */
+/** Lists rows until their number or bytes reach a limit, and counts the other nodes. */
 function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language) {
   let listed = 0
   let left = 0
@@ -135,7 +135,7 @@ function aboutText({ cluster, members }: NodeGroup, { words }: Language): string
   return words.fleet.about(cluster, words.nodeCount(members.length), words.list(states))
 }
 
-/** Null: the name is taken by another cluster's node, or is no valid node name. */
+/** A node's anchor. Null: another cluster's node has the name, or the name is not valid. */
 function anchorOnce(name: string, anchored: Set<string>): string | null {
   if (!/^[a-z0-9.-]{1,253}$/.test(name) || anchored.has(name)) return null
   anchored.add(name)
@@ -159,7 +159,7 @@ export interface NodeGroup {
   members: GaugedNode[]
 }
 
-/** Nodes by their group, nearest to eviction first, groups and members. */
+/** Nodes by group. Groups, and the nodes in each group, are ordered nearest to eviction first. */
 export function groupNodes(
   report: Pick<AuditReport, 'nodes'> & Alerts,
   language: Language,

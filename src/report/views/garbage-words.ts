@@ -1,4 +1,4 @@
-/** Parts of the garbage tables of page and mail. */
+/** Texts in the garbage tables of the page and the mail. */
 import type { GarbageGap, GarbageRow } from '#model/garbage-overview.ts'
 import type { Language } from '#report/languages/language.ts'
 

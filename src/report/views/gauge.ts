@@ -8,7 +8,7 @@ export type MarkKind = 'gc-stop' | 'gc-start' | 'alert' | 'soft' | 'hard'
 
 export interface Mark {
   kind: MarkKind
-  /** Place on the bar, as used percent; may be outside of 0 to 100. */
+  /** Place on the bar, as used percent; can be outside 0 to 100. */
   percent: number
   name: string
   /** The setting of the mark, as configured. */
@@ -28,21 +28,21 @@ export interface Gauge {
   /** Null: not observed. */
   usedPercent: number | null
   summary: string
-  /** What the kubelet does about it now. */
+  /** What the kubelet does about this use now. */
   state: 'calm' | 'image-gc' | 'pressure'
   /**
    * Free bytes or inodes above the nearest eviction threshold, in percent of the capacity;
-   * negative: met, null: unknown.
+   * negative: the threshold is met; null: unknown.
    */
   headroomPercent: number | null
   marks: Mark[]
-  /** Faults in how it is watched, in sentences. */
+  /** Faults in how the kubelet watches the filesystem or memory, in sentences. */
   warnings: string[]
   /** Distance to each mark, and unknowns, in sentences. */
   facts: string[]
 }
 
-/** The levels of the team's alert (policy). */
+/** The disk-usage percents at which the team's alerts fire (policy). */
 export type Alerts = Pick<AuditReport, 'alertPercent' | 'criticalAlertPercent'>
 
 interface GaugeAmounts {

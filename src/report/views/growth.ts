@@ -1,6 +1,6 @@
 /**
- * Texts for the growth of a disk and the times that follow from it: ranges, rounded to the
- * precision of readings every few hours.
+ * Texts for the growth of a disk and for the times that follow from this growth. The times are
+ * ranges, rounded to the precision of readings every few hours.
  */
 import type { ObservedGrowth } from '#model/history.ts'
 import type { AuditedNode } from '#model/report.ts'
@@ -11,7 +11,7 @@ import type { ActingTimes, DiskOutlook, SeenOutlook } from './disk-outlook.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** The basis of a disk's times: `grows 1.2 GiB a day (0.4–3.0 GiB), 6 readings in 5 d`. */
+/** The growth behind a disk's times: `grows 1.2 GiB a day (0.4–3.0 GiB), 6 readings in 5 d`. */
 export function growthText(
   { seen, unseen }: Pick<DiskOutlook, 'seen' | 'unseen'>,
   language: Language,
@@ -37,7 +37,7 @@ export const growthNotes = (
 const readingsText = ({ readings, overMs, falls }: ObservedGrowth, { words, duration }: Language) =>
   words.growth.readings(readings, duration(coarse(overMs)), falls)
 
-/** Growth observed for less than a day is given per hour. */
+/** Hours in the unit of a rate: growth observed for less than a day is given per hour. */
 const hoursOf = ({ overMs }: ObservedGrowth) => (overMs < dayMs ? 1 : 24)
 /** `1.2 GiB a day (0.4–3.0 GiB)`. */
 function rateText(growth: ObservedGrowth, { words, bytes: shown }: Language): string {
@@ -52,7 +52,7 @@ function rateText(growth: ObservedGrowth, { words, bytes: shown }: Language): st
   return words.growth.rate(shown(middle), hours === 1, range === shown(middle) ? null : range)
 }
 
-/** Rounded to one unit: days from two on, hours from two on, else minutes. */
+/** Rounds to one unit: to days from two days on, to hours from two hours on, else to minutes. */
 function coarse(ms: number): number {
   const unitMs = [dayMs, hourMs].find(unit => ms >= 2 * unit) ?? 60_000
   return Math.max(Math.round(ms / unitMs), 1) * unitMs
@@ -82,8 +82,8 @@ export function seenTime(
 }
 
 /**
- * Time to eviction at observed growth; infinite if beyond the horizon, null if no threshold watches
- * the disk.
+ * Milliseconds to eviction at observed growth. Infinite: eviction never comes, or comes beyond the
+ * horizon. Null: no threshold watches the disk.
  */
 export function seenEvictionMs(
   { usual, horizonMs }: SeenOutlook,

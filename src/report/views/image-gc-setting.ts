@@ -78,7 +78,7 @@ function usedText(
   return words.setting.used(shown(percent), range, unread)
 }
 
-/** Null: not readable for Go, so no kubelet prints it. */
+/** Null: Go cannot parse the text as a duration, so no kubelet prints it. */
 function durationMs(text: string): number | null {
   try {
     return toMilliseconds(parseDuration(text))

@@ -1,6 +1,6 @@
 /**
- * Leftover objects of each cluster beside their findings: clusters with most to clean up first, in
- * each the worst first.
+ * Leftover objects of each cluster beside their findings. Clusters with the highest cost come
+ * first; within a cluster, the worst rows come first.
  */
 
 import { type Finding, severities } from '#model/finding.ts'
@@ -20,9 +20,9 @@ export interface JudgedGarbage {
   overview: GarbageOverview
   /** Rows with a finding; worst first, then by cost. */
   found: JudgedRow[]
-  /** Rows whose findings are all waived. */
+  /** Rows without an open finding, for example because all their findings are waived. */
   quiet: JudgedRow[]
-  /** Known cost of the rows with a finding. */
+  /** Known cost in USD per month of the rows with a finding. */
   monthlyUsd: number
 }
 

@@ -3,17 +3,17 @@
  * label, at every width.
  *
  * Horizontal places are percentages of the bar, so that one picture serves every screen. Each label
- * has its own row. Labels below the bar end at their mark, and rows go down from left to right: a
- * leader that passes a row passes right of its label. Marks too far left for that have their label
- * above the bar, starting at the mark, with rows going up from right to left.
+ * has its own row. Labels below the bar end at their mark, and rows go down from left to right. So
+ * a leader passes each row right of that row's label. A mark too far left for such a label has a
+ * label above the bar. These labels start at their mark, and rows go up from right to left.
  */
 import { columnsOf } from '#model/text-width.ts'
 import type { Language } from '#report/languages/language.ts'
 import { inOrder, type Mark, type MarkKind } from './gauge.ts'
 
 /**
- * Widths of a bar in CSS pixels at which a label shows more; report.css has the same numbers in its
- * container queries.
+ * Widths of a bar in CSS pixels from which a label shows more. The container queries of report.css
+ * have the same numbers.
  */
 export const barWidths = { phone: 330, page: 640, desk: 900 }
 /** Mean character width of the 12 px system fonts, rounded up. */
@@ -22,12 +22,12 @@ export const rowHeight = 17
 const leaderGap = 6
 
 export type BarWidth = keyof typeof barWidths
-/** The width of the bar at which something is shown; null: never. */
+/** The width of the bar from which a part of a label is shown; null: never. */
 type Reveal = 'page' | 'desk' | null
 
 interface PlacedMark {
   kind: MarkKind
-  /** SVG x of mark and leader, `84.00%`. */
+  /** SVG x of the mark and its leader, such as `84.00%`. */
   x: string
   place: string
   name: string
@@ -69,7 +69,7 @@ export function layOutLadder(
   language: Language,
 ): Ladder {
   const labels = inOrder(marks).map(mark => label(mark, language))
-  // Sorted by place: marks with upper labels come first, and the leftmost gets the top row.
+  // Labels are sorted by place: those above the bar come first, and the leftmost has the top row.
   const above = labels.filter(({ isAbove }) => isAbove).length
   const below = labels.length - above
   const barTop = above * rowHeight + space

@@ -20,7 +20,7 @@ const diskDiffersFromNodeClass = 'disk-differs-from-node-class'
 const isAboutDisk = ({ family, rule }: Finding) =>
   diskFamilies.has(family) || rule === diskDiffersFromNodeClass
 
-/** Null: no such node. @param limit nodes beyond it are counted */
+/** Null: no node has a finding about its disk. @param limit of shown nodes; others are counted */
 export function ledgersView(
   { document, nodes, assumptions }: Pick<AuditReport, 'document' | 'nodes' | 'assumptions'>,
   limit: number,
@@ -88,7 +88,7 @@ export function fillText(ledger: NodeLedger, language: Language): string {
   )
 }
 
-/** A line for each disk. */
+/** One line for each disk, with its largest holders. */
 function briefOf(ledger: NodeLedger, language: Language): string[] {
   const { ledger: words } = language.words
   return ledgerView(ledger, language).disks.map(({ title, rows }) =>
@@ -156,7 +156,7 @@ export function ledgerText(ledger: NodeLedger, language: Language): string[] {
   ]
 }
 
-/** `31 GiB can be freed now, 120 GiB are unusable behind thresholds`; null: neither is known of any node, or both are 0. */
+/** `31 GiB can be freed now, 120 GiB are unusable behind thresholds`; null: no value is known on any node, or both are 0. */
 export function freeableText(
   nodes: readonly AuditedNode[],
   { usdPerGiBMonth }: Assumptions,
@@ -167,7 +167,7 @@ export function freeableText(
   const sum = (of: (one: Freeable) => number | null) =>
     all.reduce((total, one) => total + (of(one) ?? 0), 0)
   const [free, unusable] = [sum(one => one.totalBytes), sum(one => one.unusableBytes)]
-  // The users of images, dead containers and debris show only on the node itself.
+  // Unused images, dead containers and debris are known only for nodes that were read themselves.
   const isWhole = all.every(one => one.unusedImageBytes !== null && one.debrisBytes !== null)
   if (all.length === 0 || free + unusable === 0) return null
   const lost = `${bytes(unusable)} (${costText((unusable / gibibyte) * usdPerGiBMonth, language)})`
@@ -219,7 +219,7 @@ function freeTexts(freeable: Freeable, { words, bytes }: Language): string[] {
   })
 }
 
-/** Images without a container since long ago, as far as earlier runs show. */
+/** Images without a container for `idleImageDays` or longer, as far as earlier runs show. */
 function idleImages(
   { at, images = [] }: AuditedNode,
   { idleImageDays }: Assumptions,

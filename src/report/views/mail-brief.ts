@@ -9,7 +9,7 @@ const shownInputErrors = 3
 const shownRuns = 3
 const limit = 3000
 
-/** At most 3,000 characters, lines separated by \n, without markup. */
+/** Returns at most 3,000 characters: lines separated by \n, without markup. */
 export function mailBrief({
   words: all,
   subject,

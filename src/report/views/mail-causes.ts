@@ -1,4 +1,4 @@
-/** Causes in a mail: the worst three as cards, the next in two lines each, the rest counted. Each has its step. */
+/** Causes in a mail: the worst three as cards, the next in two lines each, the rest counted. Each shown cause has its step. */
 import type { FoundCause } from '#report/causes.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { TitleOf } from '#report/rule-words.ts'
@@ -9,9 +9,9 @@ import { severityMark } from './mail-palette.ts'
 import type { OutlookView } from './outlook.ts'
 
 const shown = { cards: 3, lines: 3, commands: 1 }
-/** The nodes of the verdict name their cause by its number, up to this one. */
+/** Number of causes in a mail. Nodes in the verdict name only these causes, by their number. */
 export const shownCauses = shown.cards + shown.lines
-/** Nodes that the verdict names. */
+/** Number of nodes that the verdict names. */
 export const nextShown = 3
 
 interface MailWords {
@@ -20,7 +20,7 @@ interface MailWords {
   language: Language
 }
 
-/** Null without findings. */
+/** Null: there are no findings. */
 export function mailCausesView(
   causes: FoundCause[],
   rows: OutlookView['rows'],
@@ -32,7 +32,7 @@ export function mailCausesView(
   const listed = causes.slice(0, shownCauses)
   const views = listed.map((cause, index) => causeView(cause, index, { titleOf, language }))
   const nearest = (index: number) => rows.find(({ cause }) => cause === index)?.name ?? null
-  // Two screens of a phone hold the commands of the cards and of the nodes in the verdict.
+  // Only cards, and causes of nodes in the verdict, show commands: these fit two phone screens.
   const isOfVerdict = (index: number) =>
     rows.slice(0, nextShown).some(({ cause }) => cause === index)
   const cards = listed.map((cause, index) => ({
@@ -56,10 +56,10 @@ export function mailCausesView(
   }
 }
 
-/** Without text in parentheses. */
+/** Removes text in parentheses. */
 const withoutRemarks = (text: string) => text.replace(/ ?(?:\([^()]*\)|（[^（）]*）)/g, '')
 
-/** Names the node that is nearest to eviction. */
+/** Where the cause is, with the node that is nearest to eviction. */
 function whereOf(
   { nodes: { count }, findings }: FoundCause,
   { where }: CauseView,
@@ -88,12 +88,12 @@ function mailCard(
     statement: view.statement === null ? null : fold(view.statement, 160),
     step: fold(view.step, 240),
     ends: view.ends,
-    // Half a command does something else.
+    // A command that would be cut is left out: half a command does something else.
     commands: commands.filter(command => fold(command, 400) === command),
   }
 }
 
-/** What is new about its worst finding that changed. */
+/** What is new about the cause's worst changed finding. Null: nothing, or no earlier run. */
 function labelOf(
   { findings }: FoundCause,
   { listed, since }: MailChanges,

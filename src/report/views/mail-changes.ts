@@ -14,19 +14,19 @@ import { returnedTexts } from './returned.ts'
 
 export interface ListedFinding {
   finding: Finding
-  /** What is new about it; null: no earlier run. */
+  /** What is new about the finding; null: no earlier run. */
   kind: ChangeKind | 'unchanged' | null
   /** `severity high → critical`; empty if the label says everything. */
   why: string[]
 }
 
 export interface MailChanges {
-  /** Changed, then urgent, then better; each worst first. */
+  /** Changed findings, then urgent unchanged ones, then better ones; each part worst first. */
   listed: ListedFinding[]
   ended: PastFinding[]
   /**
-   * Open in the last run, could not be checked in this one; those that could be checked in the last
-   * run first, each worst first.
+   * Findings open in earlier runs that could not be checked in this run. Those that the last run
+   * could check come first; each part is worst first.
    */
   hidden: HiddenFinding[]
   /** Clusters that are not in this run, with their open findings; null: none. */
@@ -38,8 +38,8 @@ export interface MailChanges {
 }
 
 /**
- * `seen`: seen for the first time, because its nodes were not read before; `unclear`: unread data
- * leaves the change open; `moved`: as bad, on other nodes; `waived`: waived since the last run.
+ * `seen`: first seen now, because its nodes were not read before; `unclear`: data that could not be
+ * read hides the change; `moved`: as bad, on other nodes; `waived`: waived since the last run.
  */
 const kinds = ['new', 'back', 'worse', 'seen', 'unclear', 'moved', 'better', 'waived'] as const
 type ChangeKind = (typeof kinds)[number]
@@ -145,7 +145,7 @@ function countsOf(
   const come = unread.filter(({ hasCome }) => hasCome).length
   const unclearCount: [number, string] = [unclear, words.unclear(unclear, critical)]
   const counts: [number, string][] = [
-    // The subject shows the first few counts: unread nodes may be the worst of all.
+    // The subject shows only the first counts, so unclear critical findings come first.
     ...(critical > 0 ? [unclearCount] : []),
     count('new'),
     count('back'),
@@ -187,7 +187,7 @@ export function absentText(
 
 /**
  * Whether a run has news for readers who only want changes: a change, something that is no longer
- * read, or a failure of the run. A first run always has.
+ * read, or a failure of the run. A first run always has news.
  */
 export function hasNews(report: AuditReport, deliveries: Delivery[]): boolean {
   const { before, document, plan, notices } = report

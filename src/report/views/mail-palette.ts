@@ -1,5 +1,5 @@
 /**
- * Severity in a mail: a shape and a colour beside the word. Mail programs may drop style sheets, so
+ * Severity in a mail: a shape and a colour beside the word. Mail programs can drop style sheets, so
  * each mark has its colour inline.
  */
 import type { Severity } from '#model/finding.ts'

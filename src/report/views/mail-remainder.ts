@@ -9,7 +9,7 @@ import type { Fold } from '#report/text.ts'
 const shown = { reasons: 5, names: 2, channels: 6 }
 const linkLimit = 1000
 
-/** Equal reasons together: whole clusters first, then the reason with most nodes. */
+/** Groups entries by reason: whole clusters come first, then the reasons with most nodes. */
 export function mailNotAuditedView(notAudited: NotAudited[], fold: Fold, { words }: Language) {
   const groups = [
     ...Map.groupBy(notAudited, ({ node, reason }) =>

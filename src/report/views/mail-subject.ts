@@ -41,13 +41,13 @@ export function mailSubject(
     const signed = words.signed(verdict, from)
     return (isCutShort ? words.cutShort(signed) : signed).replace(/\s+/g, ' ')
   }
-  // Fewer counts rather than half of a date.
+  // A subject that is too long shows fewer counts, so that its date is not cut.
   const subject = [5, 4, 3, 2, 1].map(signed).find(({ length }) => length <= limit) ?? signed(1)
   return subject.length > limit ? `${subject.slice(0, limit - 3)}...` : subject
 }
 
 interface VerdictOptions extends Pick<SubjectParts, 'evicting'> {
-  /** Number of counts that fit. */
+  /** Number of counts to show. */
   shown: number
   language: Language
 }
@@ -79,7 +79,7 @@ function verdictOf(
 const someOf = (counts: string[], shown: number, { words }: Language) =>
   counts.length > shown ? words.subject.andSo(counts.slice(0, shown)) : words.list(counts)
 
-/** The cluster's name if there is one and it is short, else their number. */
+/** The name of the affected cluster if there is only one with a short name; else their number. */
 function whereOf(findings: Finding[], clusterCount: number, { words, fold }: Language): string {
   const affected = [...new Set(findings.map(({ cluster }) => cluster))]
   const name = affected.length === 1 && affected[0]!.length <= 40 ? fold(affected[0]!, 40) : ''

@@ -1,4 +1,4 @@
-/** The trend of a week in one sentence: a mail shows no lines. */
+/** The trend of a week in one sentence, because a mail has no charts. */
 import { severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'

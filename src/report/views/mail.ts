@@ -1,4 +1,4 @@
-/** Everything that a mail says, computed. Both templates only place it. */
+/** Computes everything that a mail says. Both templates only place the values. */
 
 import { notReachedIn } from '#model/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
@@ -25,19 +25,19 @@ import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
 const shownLedgers = 30
-/** Further nodes have one line. */
+/** Number of nodes whose ledger is shown in full; further nodes have one line. */
 const wholeLedgers = 3
 const shownNotices = 5
 const shownPolicyNotices = 3
 
-/** The readers of a mail. */
+/** Options that depend on the readers of a mail. */
 export interface MailOptions {
   /** The owner whose part of the fleet this is; null: the whole fleet. */
   owner: string | null
   /** Addresses (`mailto:…`, `https://…`) to unsubscribe. */
   unsubscribe: string[]
   language: Language
-  /** Whether the mail carries the page; absent: it does unless it has a link. */
+  /** Whether the page is attached to the mail. Absent: attached unless the mail has a link. */
   isAttached?: boolean
 }
 
@@ -136,7 +136,7 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
   )
 }
 
-/** The nodes that evict now or next; what fills the disk of the first one, if it evicts. */
+/** Nodes that evict now or next. `fill`: what fills the first node's disk, if it evicts now. */
 const nextNodes = ({ rows }: OutlookView, fold: Fold, { words }: Language) =>
   rows
     .slice(0, nextShown)
@@ -186,7 +186,7 @@ function mailVerdict(
   }
 }
 
-/** The first nodes in one line. */
+/** One line with the nodes that evict first, or the scope if there are none. */
 function previewText(
   next: { name: string; state: string }[],
   scope: string,

@@ -1,4 +1,4 @@
-/** What happened on the nodes since the run before: one line. */
+/** One line about what happened on the nodes since the last run. */
 import type { Happening } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'

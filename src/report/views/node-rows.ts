@@ -4,7 +4,7 @@ import type { Gauge } from './gauge.ts'
 import { type GaugedNode, nameLimit } from './node.ts'
 
 const reasonLimit = 200
-/** Length of a reason in a row: thousands of nodes may be listed, and hundreds of them unread. */
+/** Maximum length of a reason if thousands of nodes are listed: hundreds might be unread. */
 const shortReasonLimit = 100
 
 export type NodeRow = ReturnType<typeof nodeRow>
@@ -32,9 +32,9 @@ export function nodeRow(
 }
 
 const encoder = new TextEncoder()
-/** Size of a row's tags. */
+/** Bytes of a row's tags. */
 const rowTags = '<tr><th><td><td><td><td><td><td>\n'.length
-/** Length of HTML escapes. */
+/** Lengths of the HTML escapes of characters. */
 const escapedLengths: Record<string, number> = {
   '&': 5,
   '<': 4,
@@ -45,7 +45,7 @@ const escapedLengths: Record<string, number> = {
   '=': 6,
 }
 
-/** Approximate size of its HTML in bytes. */
+/** Approximate size of the row's HTML in bytes. */
 export function rowBytes({ reason, ...cells }: NodeRow): number {
   const text =
     reason === null ? Object.values(cells).join('') : `${cells.name}${cells.coverage}${reason}`

@@ -1,4 +1,4 @@
-/** One node's card: its identity, its bars, or why it has none. */
+/** One node's card: its identity, and its bars or the reason why the node has none. */
 import type { Filesystems } from '#model/prediction.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
@@ -117,7 +117,7 @@ function barView(gauge: Gauge, id: string, language: Language) {
   }
 }
 
-/** A node with its rank, for ordering, drawing and tables. */
+/** A node with its worst state and least headroom, for ordering, drawing and tables. */
 export class GaugedNode {
   readonly node: AuditedNode
   /** The worst state of its gauges. */
@@ -139,8 +139,8 @@ export class GaugedNode {
   }
 
   /**
-   * Built on each call: gauges with their texts are many times larger than the node, and most are
-   * used once.
+   * Built on each access and not stored: gauges with their texts are many times larger than the
+   * node, and most are used once.
    */
   get gauges(): Gauge[] {
     return gaugesOf(this.node, this.#alerts, this.#language)

@@ -1,4 +1,4 @@
-/** What remediation has left for the report: its runs of the last week, and the objects that it refused. */
+/** Notices of remediation: its runs of the last week, and the objects that remediation refused. */
 import type { RemediationNotices, ReportedRun } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { Fold } from '#report/text.ts'

@@ -1,6 +1,6 @@
 /**
- * What breaks next: nodes that evict now, nodes observed to reach eviction within days, then nodes
- * by headroom. Without observed growth there is no time.
+ * What breaks next: nodes that evict now, then nodes whose observed growth reaches eviction within
+ * days, then other nodes by headroom. A node without observed growth has no time to eviction.
  */
 import type { Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
@@ -14,7 +14,7 @@ import { nameLimit } from './node.ts'
 
 const shownNodes = 8
 const soonMs = 168 * 3_600_000
-/** Nodes with more headroom are not listed, unless image GC is due. */
+/** Nodes with more headroom, in percent of capacity, are listed only if image GC is due. */
 const nearPercent = 15
 const closePercent = 5
 
@@ -26,9 +26,9 @@ interface NodeOutlook {
   band: Band
   /** The disk nearest to eviction; null: unknown or unwatched. */
   disk: DiskOutlook | null
-  /** A signal that is met now, if no disk's is. */
+  /** The signal of a hard threshold that is met now, if the disk above does not evict now. */
   met: Signal | null
-  /** At observed growth. Null: not observed, or beyond the horizon. */
+  /** Milliseconds to eviction at observed growth. Null: not observed, or beyond the horizon. */
   seenMs: number | null
   /** Headroom above the threshold, in percent of the capacity; null: unknown. */
   headroomPercent: number | null
@@ -94,7 +94,7 @@ function bandOf(headroomPercent: number | null, seenMs: number | null): Band {
   return headroomPercent < nearPercent ? 'near' : 'calm'
 }
 
-/** Null: not observed, or beyond what the observation can say. */
+/** Milliseconds to eviction. Null: growth was not observed, or the time is beyond the horizon. */
 function seenMsOf({ seen, threshold }: DiskOutlook): number | null {
   const ms = seen === null ? null : seenEvictionMs(seen, threshold !== null)
   return ms === null || !Number.isFinite(ms) ? null : ms
@@ -105,7 +105,7 @@ const headroomOf = ({ threshold, capacityBytes }: DiskOutlook): number | null =>
 
 function nearestFirst(a: NodeOutlook, b: NodeOutlook): number {
   const soon = ({ band, seenMs }: NodeOutlook) => (band === 'soon' ? (seenMs ?? 0) : 0)
-  // Nodes of one band are ordered by headroom, least first.
+  // After the bands `now` and `soon`, all nodes are ordered by headroom, least first.
   const place = ({ band }: NodeOutlook) => Math.min(bands.indexOf(band), 2)
   return (
     place(a) - place(b) ||

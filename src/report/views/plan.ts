@@ -1,4 +1,4 @@
-/** The plan made with an audit: how much it changes, and the command that approves it. */
+/** The plan made with an audit: how much it changes, and the command that approves the plan. */
 import type { ReportedPlan } from '#model/plan.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { Fold } from '#report/text.ts'

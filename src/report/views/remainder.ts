@@ -1,4 +1,4 @@
-/** The end of the page: undecided, not audited, and how everything was read. */
+/** The end of the page: undecided checks, what was not audited, and how everything was read. */
 
 import type { UnknownOutcome } from '#model/finding.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
@@ -65,7 +65,7 @@ export const unprovedMinors = (nodes: AuditReport['nodes']): string[] =>
     byText,
   )
 
-/** The reason of most checks first. */
+/** Undecided checks by reason; the reason of most checks comes first. */
 const unknownGroups = (unknowns: UnknownOutcome[]): UnknownOutcome[][] =>
   [...Map.groupBy(unknowns, ({ reason }) => reason).values()].toSorted(
     (a, b) => b.length - a.length || byText(a[0]!.reason, b[0]!.reason),

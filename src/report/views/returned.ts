@@ -2,7 +2,7 @@
 import type { RunBefore } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 
-/** `fixed on 2026-11-03, there before since 2026-10-20`, by the finding's id. */
+/** Texts by the finding's id, such as `fixed on 2026-11-03, there before since 2026-10-20`. */
 export const returnedTexts = (
   { returned }: Pick<RunBefore, 'returned'>,
   { words: { returned: words }, line }: Language,

@@ -1,4 +1,4 @@
-/** The volume size with which image GC starts before eviction for a week of growth, per nodegroup or nodepool. */
+/** Volume size per nodegroup or nodepool with which image GC starts before eviction for a week of growth. */
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -6,7 +6,7 @@ import { costText } from './garbage-words.ts'
 
 const days = 7
 const gibibyte = 1024 ** 3
-/** A size that differs by less is as good. */
+/** Least change that is advised, as a share of the present size. */
 const leastChange = 0.1
 const shownGroups = 10
 const nameLimit = 80
@@ -16,7 +16,7 @@ interface Advice {
   wantedBytes: number
 }
 
-/** One sentence for each group whose disks have another size than they need, the largest change first. */
+/** One sentence for each group whose disks should have another size, the largest change first. */
 export function sizeAdvice(
   nodes: readonly AuditedNode[],
   { usdPerGiBMonth }: Assumptions,
@@ -63,7 +63,7 @@ function adviceOf({ prediction, ledger, growth }: AuditedNode): Advice | null {
     return null
   if (!grown?.isSeen || !imageGC?.enabled || eviction === null || eviction.error !== null)
     return null
-  // After image GC: images that pods use, and everything that no image GC deletes.
+  // Bytes that stay after image GC: images that pods use, and data other than images.
   const stayingBytes = disk.capacityBytes - disk.availableBytes - unusedBytes
   const neededBytes = stayingBytes + grown.bytesPerHour.median * 24 * days
   const hard = eviction.thresholds.filter(
@@ -76,7 +76,7 @@ function adviceOf({ prediction, ledger, growth }: AuditedNode): Advice | null {
     else kept.bytes = Math.max(kept.bytes, amount)
   }
   const high = imageGC.highThresholdPercent / 100
-  // The high threshold has to be met before the eviction threshold: of percentages that is so at any size, or at none.
+  // Image GC must start before eviction. If both thresholds are percentages, this is true at every size or at none.
   if (high >= 1 - kept.share) return null
   const aheadBytes = kept.bytes / (1 - high)
   const wantedBytes = Math.max(neededBytes / high, aheadBytes)

@@ -1,12 +1,12 @@
 /** A small line over days. The text beside it has the same values. */
 
-/** Twice as many units as pixels on the page, in whole numbers: a page has many lines. */
+/** SVG units, two per pixel. Whole numbers keep the many lines of a page short. */
 const size = { width: 240, height: 52, margin: 6 }
-/** Minimum range of the scale: small changes look small. */
+/** Minimum range of the vertical scale, so that small changes look small. */
 const leastSpan = 4
 
 export interface Values {
-  /** One for each day; null: unknown. */
+  /** One value for each day; null: unknown. */
   values: (number | null)[]
   faint?: (number | null)[]
 }
@@ -44,7 +44,7 @@ export function sparkline(
   }
 }
 
-/** A value between two unknown ones is a dot. */
+/** The SVG path of the values. A value between two unknown values is a dot. */
 function pathOf(
   values: (number | null)[],
   x: (index: number) => number,

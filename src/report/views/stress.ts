@@ -24,5 +24,5 @@ export function stressText(
       )
 }
 
-/** Rounded to minutes: an estimate has no seconds. */
+/** Rounds to minutes, because an estimate is not exact to the second. */
 const roundMs = (ms: number): number => Math.round(ms / 60_000) * 60_000

@@ -1,6 +1,6 @@
 /**
- * The rows of a cohort's table: one for each setting, and one for each other value that some nodes
- * have.
+ * The rows of a cohort's table. Each setting has one row, and one more row for each other value
+ * that some nodes have.
  */
 
 import type { Signal } from '#model/prediction.ts'
@@ -11,7 +11,7 @@ import { canonical, evictionOf, isAdded, type Variant } from './cohorts.ts'
 import { imageGcSetting } from './image-gc-setting.ts'
 import { type SettingView, type ThresholdKey, thresholdSetting } from './threshold-setting.ts'
 
-/** What a variant is called. */
+/** The letter that names a variant. */
 export const letterOf = (index: number) => String.fromCharCode(65 + index)
 
 const hardSignals: Signal[] = [
@@ -56,7 +56,7 @@ export function partsOf(variants: Variant[], language: Language) {
 }
 
 /**
- * Every threshold of the variants, after the usual signals; those that the kubelet adds come last.
+ * The usual signals and every threshold of the variants. Thresholds that the kubelet adds are last.
  */
 function keysOf(variants: Variant[], hard: boolean, usual: Signal[]): ThresholdKey[] {
   const keys = new Map(usual.map(signal => [`${signal} 0`, { signal, hard, nth: 0 }]))
@@ -93,7 +93,7 @@ const imageGcRows = (variants: Variant[], field: ImageGcSetting['field'], langua
     language,
   )
 
-/** A row for the first variant and all with the same value, then one for each other value. */
+/** One row for all variants with the first variant's value, then one row for each other value. */
 function rowsOf(
   name: string,
   variants: Variant[],
@@ -115,7 +115,7 @@ function rowsOf(
   })
 }
 
-/** Upstream sets no soft threshold: unset ones share one row. */
+/** Upstream sets no soft threshold by default, so all unset soft thresholds share one row. */
 function noSoftRow(variants: Variant[], set: number, { words }: Language) {
   const known = variants.filter(([node]) => node !== undefined && evictionOf(node) !== null)
   const isKnownOfAll = known.length === variants.length

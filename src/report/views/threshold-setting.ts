@@ -8,18 +8,18 @@ import { canonical, evictionOf, isAdded, type Variant } from './cohorts.ts'
 
 export interface SettingView {
   value: string
-  /** A threshold that should exist is missing: marked, and `note` explains it. */
+  /** A threshold that should exist is missing. The page marks the row, and `note` explains it. */
   isLost: boolean
   comesTo: string
   grace: string
   reclaim: string
-  /** Instead of the three above. */
+  /** Shown instead of `comesTo`, `grace` and `reclaim`; null: they are shown. */
   note: string | null
   origin: string
   preset: string
 }
 
-/** One threshold of a signal. A soft one without a grace period is a second hard one. */
+/** One threshold of a signal. A soft threshold without a grace period is a second hard one. */
 export interface ThresholdKey {
   signal: Signal
   hard: boolean
@@ -29,7 +29,7 @@ export interface ThresholdKey {
 export const valueLimit = 40
 const shownOrigins = 2
 
-/** Neither value nor source is known. */
+/** A setting without any text; its users fill in what is known. */
 export const emptySetting: SettingView = {
   value: '',
   isLost: false,
@@ -108,7 +108,7 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
   )
   const hasDefault = settings.hardDefaults !== null && Object.hasOwn(settings.hardDefaults, signal)
   const preset = hasDefault ? line(settings.hardDefaults![signal]!, valueLimit) : all.none
-  // Thresholds that the kubelet adds follow from the others.
+  // A threshold that the kubelet adds has no default: it follows from other thresholds.
   if (isAdded(signal))
     return { ...emptySetting, value: all.none, note: words.doesNotRun, preset: '–' }
   const isUnwatched = nodes.some(
@@ -147,7 +147,7 @@ function withoutSoft(
   }
 }
 
-/** What watches the disk instead, with numbers of nodes if they differ. */
+/** What watches the disk instead. Numbers of nodes are added if the nodes differ. */
 function watchText(
   nodes: Variant,
   signal: Signal,
@@ -212,7 +212,7 @@ export const originsText = (origins: (ThresholdOrigin | undefined)[], language: 
     language,
   )
 
-/** Each text once, with its number of nodes if they differ. */
+/** Each text once. Numbers of nodes are added if the texts differ. */
 function distinct(texts: string[], { words: { setting: words, clauses } }: Language): string {
   const alike = [...Map.groupBy(texts, text => text)].toSorted(
     ([, a], [, b]) => b.length - a.length,

@@ -31,7 +31,7 @@ interface Assessed extends Cohort {
   about: string
   variants: Variant[]
   unread: AuditedNode[]
-  /** Unwatched signals that have a default, with their number of nodes. */
+  /** Signals that have a default but are unwatched, with their number of nodes. */
   unwatched: Map<string, number>
 }
 

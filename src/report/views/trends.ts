@@ -80,7 +80,7 @@ function dayOfCluster({ day, grade, findings, groups }: ReportedTrend['points'][
   }
 }
 
-/** All clusters together, for days on which every cluster known by then has a value. */
+/** All clusters together, by day. Values are null if a cluster known by that day has no point. */
 export function fleetDays(trends: ReportedTrend[]): TrendDay[] {
   const known = trends.map(
     ({ points }) => new Map(points.map(point => [point.day, dayOfCluster(point)])),
@@ -129,7 +129,7 @@ interface Went {
   days: TrendDay[]
 }
 
-/** The groups of this run. */
+/** The groups in the cluster's last point, each with its values by day. */
 function groupsOf(
   { cluster, points }: ReportedTrend,
   language: Language,

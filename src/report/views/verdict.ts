@@ -29,7 +29,7 @@ export function verdictView(
     clusters.reduce((total, cluster) => total + of(cluster), 0)
   const nodes = sum(({ coverage }) => coverage.nodes)
   const unaudited = new Set(document.notAudited.map(({ cluster, node }) => keyOf(cluster, node)))
-  // The pods of a Fargate node are read; it counts as partly read only, as in coverage.
+  // A Fargate node, whose pods are read, counts only as partly read, as in coverage.
   const both = audited.filter(
     ({ coverage, cluster, identity }) =>
       coverage === 'partlyRead' && unaudited.has(keyOf(cluster, identity.name)),
@@ -62,7 +62,7 @@ export function verdictView(
   }
 }
 
-/** Findings may be waived on nodes that evict. */
+/** The headline without open findings. Nodes can still evict now if their findings are waived. */
 function withoutFindings(seen: number, evicting: number, { words }: Language): string {
   if (seen === 0) return words.verdict.nothingRead
   const { nothingFound } = words.verdict
@@ -77,8 +77,8 @@ function gapsOf(
   { alsoPartly, notRead }: { alsoPartly: number; notRead: number },
   { words: { verdict: words } }: Language,
 ) {
-  // An unread node is in notAudited as well; if it is missing in one list, the other one counts
-  // it.
+  // Unread nodes are counted in `notAudited` and in coverage. If one of the two lacks a node, the
+  // larger count is used.
   const lostNodes = Math.max(
     notAudited.filter(({ node }) => node !== null).length - alsoPartly,
     notRead,
@@ -86,8 +86,8 @@ function gapsOf(
   const incomplete = new Set(
     notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster),
   )
-  // If nodes of the cluster are known, something else is missing: events, a launch template, the
-  // end of a list.
+  // If the cluster has known nodes, another part is missing: events, a launch template, the end of
+  // a list.
   const partlyClusters = [...incomplete].filter(cluster => hasNodes(clusters, cluster)).length
   const lostClusters = incomplete.size - partlyClusters
   const gaps = [
@@ -107,6 +107,6 @@ function gapsOf(
   return gaps.filter(({ is }) => is).map(({ text, section }) => ({ text, section }))
 }
 
-/** Whether any node of a cluster was read. */
+/** Whether any node of the cluster is known, read or not. */
 export const hasNodes = (clusters: ClusterResult[], name: string) =>
   clusters.some(cluster => cluster.name === name && cluster.coverage.nodes > 0)

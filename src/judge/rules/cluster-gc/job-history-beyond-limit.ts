@@ -5,7 +5,7 @@ import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { CronJobGarbage } from '#model/cluster-garbage.ts'
 
-/** From this multiple of upstream's default on, a history limit keeps too many pods. */
+/** A CronJob keeps too many Jobs from this multiple of upstream's default history limit on. */
 const manyTimes = 10
 
 export const jobHistoryBeyondLimit = clusterRule({
@@ -46,14 +46,14 @@ export const jobHistoryBeyondLimit = clusterRule({
   },
 })
 
-/** One more is the Job that has just ended. */
+/** An excess of 1 is normal: one Job has just ended. */
 const isBeyond = ({ successful, failed }: CronJobGarbage): boolean =>
   successful.excess > 1 || failed.excess > 1
 const isWide = ({ successful, failed }: CronJobGarbage): boolean =>
   successful.count >= manyTimes * jobHistoryLimits.successful ||
   failed.count >= manyTimes * jobHistoryLimits.failed
 
-/** Lowers limits that are above upstream's defaults. Otherwise the CronJob has to be inspected. */
+/** Lowers limits above upstream's defaults. If no limit is above, the command shows the CronJob. */
 function commandOf({ namespace, name, successful, failed }: CronJobGarbage): string {
   const limits = {
     successfulJobsHistoryLimit: Math.min(successful.limit, jobHistoryLimits.successful),

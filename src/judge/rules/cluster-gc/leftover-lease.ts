@@ -14,7 +14,7 @@ export const leftoverLease = clusterRule({
   sources: ['pkg/kubelet/util/nodelease.go SetNodeOwnerFunc'],
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
-    // The collector deletes a lease with an owner within seconds: if it is that old, it was missed.
+    // The garbage collector deletes `collectable` leases within seconds, so it missed an old lease.
     const left = nodes
       .filter(
         ({ state, renewedMs }) =>

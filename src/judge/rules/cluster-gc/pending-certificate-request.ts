@@ -10,7 +10,7 @@ const kubeletSigners: ReadonlySet<string> = new Set([
   kubeletServing,
   'kubernetes.io/kube-apiserver-client-kubelet',
 ])
-/** Bootstrap tokens request certificates of many nodes under one name. Source: pkg/auth/nodeidentifier/default.go. */
+/** Only node users count: bootstrap tokens request certificates of many nodes under one name. Source: pkg/auth/nodeidentifier/default.go. */
 const nodeUserPrefix = 'system:node:'
 
 /** Names of requests whose kubelet got its certificate by a later request. */

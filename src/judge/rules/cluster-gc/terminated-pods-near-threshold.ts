@@ -3,7 +3,7 @@ import { byFrequency } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted, percent } from '#judge/text.ts'
 
-/** From this part of the threshold on. */
+/** The rule fails from this share of the threshold on. */
 const nearShare = 0.8
 const goesFirst = 5
 

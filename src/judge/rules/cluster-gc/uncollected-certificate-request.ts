@@ -37,7 +37,7 @@ export const uncollectedCertificateRequest = clusterRule({
     yield* garbageIn(cluster, 'certificate request', left, found => {
       const reasonFor = ({ overdue }: CertificateRequest) =>
         overdue ?? 'approved, not issued, and never collected by this version'
-      // Whether approved, unissued requests are ever collected depends on the version.
+      // The control plane's version decides if approved, unissued requests are ever collected.
       const isDoubted = controlPlane.isAssumed && found.some(({ state }) => state === 'approved')
       const names = found.slice(0, namesInCommand).map(({ name }) => said(name))
       return {

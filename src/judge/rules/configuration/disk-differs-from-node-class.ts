@@ -10,7 +10,7 @@ import type { AmiFamily } from '#model/node-identity.ts'
 
 const gibibyte = 1024 ** 3
 const classes = 'ec2nodeclasses.karpenter.k8s.aws'
-/** Of the volume: partitions and metadata of the filesystem take the rest. */
+/** Share of the volume that nodefs has. Partitions and filesystem metadata take the rest. */
 const share = { least: 0.85, most: 1.02 }
 
 interface DeclaredVolume {
@@ -67,7 +67,7 @@ export const diskDiffersFromNodeClass = contextRule({
   },
 })
 
-/** Without ids: each node has its own, and equal facts are kept once. The node's ledger has them. */
+/** Volumes without ids, so that equal facts are kept once. The node's ledger has the ids. */
 interface VolumesOfNode {
   volumes: Omit<NodeVolume, 'volumeId'>[] | null
   volumesUnread: string | null
@@ -90,7 +90,7 @@ interface NodegroupNode {
   amiFamily: AmiFamily
 }
 
-/** By the version that the node was made from. */
+/** Reads the launch template version of the node. Null and text as in volumeOfNodegroup. */
 function volumeOfTemplate(
   { template: { id, version }, amiFamily }: NodegroupNode,
   { launchTemplates, why }: NodeContext,
@@ -109,7 +109,7 @@ function volumeOfTemplate(
 
 const deviceOf = (family: AmiFamily) => (family === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda')
 
-/** Null: no size is declared. A text: why it is not known. */
+/** Null: no size is declared. A text: why the size is unknown. */
 function volumeOfNodegroup(
   node: NodegroupNode,
   context: NodeContext,
@@ -141,7 +141,7 @@ function volumeOfClass(
     : { where: `EC2NodeClass ${bounded(name ?? '', 100)}`, sizeBytes }
 }
 
-/** Of the volume that holds the kubelet: on Bottlerocket the second one. */
+/** Size of the kubelet's volume, on Bottlerocket the second volume. Null: no size is declared. */
 function volumeSize({ spec }: NodeClass, family: AmiFamily): string | null {
   const mappings = spec?.blockDeviceMappings ?? []
   const mapping =

@@ -39,7 +39,7 @@ export const invalidKubeletConfiguration = nodeRule({
 const isPercent = (value: number | null): value is number =>
   value !== null && value >= 0 && value <= 100
 
-/** Only where the files say what was wanted: a high threshold in range, and a low one that is not below it. */
+/** Undefined unless the intent is clear: high is in range, and low is not below high. */
 function fix({
   imageGCHighThresholdPercent: high,
   imageGCLowThresholdPercent: low,

@@ -2,7 +2,7 @@ import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
 
-/** In no configuration file and not in configz. Upstream: cmd/kubelet/app/options/options.go NewKubeletFlags. */
+/** No configuration file and no configz contains these flags. Upstream: cmd/kubelet/app/options/options.go NewKubeletFlags. */
 const flags: Record<string, { isDefault(value: string): boolean; shown: string; effect: string }> =
   {
     '--minimum-container-ttl-duration': {
@@ -16,7 +16,7 @@ const flags: Record<string, { isDefault(value: string): boolean; shown: string; 
       effect: 'that many dead containers of each one are kept, below 0 all',
     },
     '--maximum-dead-containers': {
-      // Below 0 is no limit, however far.
+      // Any value below 0 means no limit.
       isDefault: value => Number(value) < 0,
       shown: '-1',
       effect: 'that many are kept on the whole node, and 0 takes the log of the last crash away',
@@ -50,7 +50,7 @@ export const containerGcFlagsOffDefault = nodeRule({
   },
 })
 
-/** Of a flag given twice the last counts; `--flag value` and `--flag=value` are the same. */
+/** The last `--flag value` or `--flag=value` counts. Null: the flag is absent. */
 function lastValue(args: string[], flag: string): string | null {
   const at = args.findLastIndex(arg => arg === flag || arg.startsWith(`${flag}=`))
   const arg = args[at]

@@ -50,7 +50,7 @@ export const unreadNode = nodeRule({
     const partly = (source: Source) =>
       gaps.filter(gap => gap.source === source).map(gap => gap.open)
     const said: Readonly<Record<Source, string>> = { ...unsaid, ...stoodIn }
-    // Without its files or settings, both the running configuration and the files are unknown.
+    // If no source gave a configuration, the running settings are unknown too.
     const isWithoutThresholds = configuration === null && unread.configz === undefined
     const unknown = sources.flatMap(([source]) =>
       partly(source).length > 0 ? partly(source) : [said[source]],
@@ -59,7 +59,7 @@ export const unreadNode = nodeRule({
     const isDown = subject.isKubeletDown
     // Data read on the node replaces most data of the kubelet's endpoints.
     const isStoodIn = !isDown && sources.every(([source]) => Object.hasOwn(stoodIn, source))
-    // If no mode can read the rest of such a node, the operator cannot fix it.
+    // If no mode can read the rest of this kind of node, the operator cannot fix the gap.
     const isLimited =
       !inspectTargetOf(identity).isReachable || identity.amiFamily === 'Bottlerocket'
     const hasRest = configuration !== null && !isConfigurationOnDisk && summary !== null

@@ -27,12 +27,12 @@ type BaselineFact = Pick<
   cluster: string
   group: string
   cores: number | null
-  /** The configuration is computed from files and flags; the running one was not read. */
+  /** The configuration is computed from files and flags: the running configuration was not read. */
   isOnDisk: boolean
   running: Record<string, FieldValue>
   node: DeclaredNode
   peers: string
-  /** In which its files come to something else than runs: changed-not-restarted. */
+  /** Paths whose value changes at the next start. The rule changed-not-restarted reports them. */
   pending: string[]
 }
 
@@ -104,7 +104,7 @@ function* fromBaseline(fact: BaselineFact, baseline: Baseline['configuration']) 
     yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
 }
 
-/** Fields in which the files that the kubelet would read come to something else than runs. */
+/** Paths whose value changes at the next start. Empty if the next configuration is unknown. */
 function pendingPaths(
   subject: Pick<NodeSubject, 'nextStart' | 'identity'>,
   running: Record<string, FieldValue>,
@@ -123,7 +123,7 @@ function pendingPaths(
   )
 }
 
-/** By path. A field that is null stands for its default, in a map a key that is null for none. */
+/** Wanted values by path. Null means the default for a field, and no value for a key in a map. */
 function wantedBy(
   baseline: Baseline['configuration'],
   fact: BaselineFact,
@@ -142,7 +142,7 @@ function wantedBy(
   }
 }
 
-/** What most of its peers have is no edit of one of them, which peer-drift says. */
+/** Reports deviations that most peers share. The rule peer-drift reports edits of single nodes. */
 function* fromImage(
   fact: BaselineFact,
   context: NodeContext,
@@ -181,8 +181,8 @@ function imageDeviations(fact: BaselineFact, context: NodeContext): Deviation[] 
 }
 
 /**
- * Origin of an undeclared field's value: the image. A declared map without that key leaves it
- * unset, if the map replaces the image's own. Null: the field is declared, or its origin is unknown.
+ * Origin of the value of an undeclared path. `image`: the image sets the value. `none`: a declared
+ * map without the key replaces the image's map. Null: the path is declared, or origin unknown.
  */
 function besideDeclared(
   path: string,
@@ -202,7 +202,7 @@ function besideDeclared(
   )
     return null
   if (amiFamily === 'Bottlerocket') return 'none'
-  // A drop-in of nodeadm's, merged by key.
+  // nodeadm writes declared maps into a drop-in, which the kubelet merges by key.
   return amiFamily === 'AL2023' && featuresOf(kubeletVersion).has('dropInMergePatch')
     ? 'image'
     : null

@@ -22,9 +22,9 @@ interface LossFact {
   running: Record<string, FieldValue>
   release: string
   peers: string
-  /** A text: why it is not known. */
+  /** A text: why the files and flags of the next start are unknown. */
   start: StartFact | string
-  /** Files that were not read, for people; null: all were read. */
+  /** A text for people that names the unread files. Null: all files were read. */
   doubt: string | null
 }
 
@@ -68,8 +68,8 @@ export const lostOnTheWay = contextRule({
     const isDeclared = ({ path, value }: Loss) =>
       declared.some(loss => loss.path === path && means(path, loss.value) === means(path, value))
     const losses = [...declared, ...onDisk.filter(loss => !isDeclared(loss))].filter(
-      // What only does not run yet is changed-not-restarted. What runs on most nodes of the group was changed on this one, which peer-drift says;
-      // where it was lost is said here if it is known.
+      // changed-not-restarted reports values that do not run yet. peer-drift reports values that most of the group runs:
+      // those were changed on this node. This rule reports the latter only if the loss is located.
       loss =>
         loss.layer !== 'configz' &&
         (isExplained(loss, declaration) ||
@@ -110,7 +110,7 @@ function lossesOfDeclared({ settings }: Declaration, { node, running, start }: L
   )
 }
 
-/** A setting that a flag of the same source replaces: no file is needed to know it. The flag of a map replaces the whole map. */
+/** Loss to a flag of the same source, known without any file. The flag of a map replaces the whole map. Null: no such loss. */
 function lossToOwnFlag(
   { path, value, before, where, by, lostBy }: DeclaredSetting,
   settings: readonly DeclaredSetting[],
@@ -145,7 +145,7 @@ function isLost(
 
 const isSure = ({ confidence }: Loss): boolean => confidence === 'certain'
 
-/** Whether it is known why this very node does not have it. */
+/** Whether the declaration shows why this node lacks the setting. */
 const isExplained = ({ path, where, by }: Loss, declaration: Declaration | string): boolean =>
   by === 'declared' &&
   typeof declaration !== 'string' &&
@@ -168,7 +168,7 @@ const runsOnMost = (
     }),
   )
 
-/** The content of an older template version or node class is unknown. Nodes made from the new one show the result. */
+/** The node's older template version or node class is unknown. Nodes created from the newer one show what is lost. */
 function lossesOfOlder(
   { settings, older }: Declaration,
   { running, release }: LossFact,

@@ -115,7 +115,7 @@ export const peerDrift = cohortRule({
 
 const gibibyte = 1024 ** 3
 
-/** Rounded, for instances of one type differ in a few kilobytes. Null: not known. */
+/** Amount in `unit`s, rounded: instances of one type differ by a few kilobytes. Null: unknown. */
 function amountOf(text: string | undefined, unit = 1): number | null {
   const amount = Math.round((amountOrNull(text) ?? 0) / unit)
   return amount > 0 ? amount : null
@@ -123,7 +123,7 @@ function amountOf(text: string | undefined, unit = 1): number | null {
 
 interface PathDrift extends Drift {
   path: string
-  /** From one of the compared nodes. */
+  /** The fact of one of the compared nodes. */
   fact: PeerFact
 }
 
@@ -154,7 +154,7 @@ const tieWords = (tied: readonly string[]): string =>
     ? ''
     : ` Of ${tied.toSorted(byText).join(', ')} no value has a majority: which of the nodes is the odd one is open.`
 
-/** What nodes are meant to run with: what was declared, else what the baseline of the policy says. */
+/** Intended settings of nodes: the declared value, else the value in the policy's baseline. */
 class Meaning {
   readonly #policy: Policy
   readonly #context: ClusterContext
@@ -180,8 +180,8 @@ class Meaning {
   }
 
   /**
-   * Whether a replaced node gets the reference value: it is declared, or it is undeclared and comes
-   * with the image.
+   * Whether a replacement node gets the reference value. The value is declared, or the field is
+   * undeclared and the value is the image's default.
    */
   isRestored({ fact, path, reference }: PathDrift): boolean {
     const { declaration } = this.#ofNode(fact)

@@ -11,7 +11,7 @@ import { byText } from '#model/text-order.ts'
 
 interface VersionFact {
   release: Release
-  /** Fields that do not depend on the instance size. Null: not read. */
+  /** Values of the compared fields, by path. Null: the configuration was not read. */
   fields: Record<string, FieldValue> | null
   amiFamily: AmiFamily
   rollsOver: boolean
@@ -29,7 +29,7 @@ export const versionSkewDrift = cohortRule({
     'EKS user guide, Update a managed node group',
     'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration',
   ],
-  // AWS rolls these over by itself.
+  // AWS replaces the nodes of EKS Auto Mode by itself.
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
   cohort: () => '',
 
@@ -86,9 +86,9 @@ interface OfRelease {
   members: CohortMember<VersionFact>[]
 }
 
-/** The one to keep first: the newest, or where that cannot be said what most nodes run. */
+/** The release to keep comes first: the newest, or if ages are unknown the one with most nodes. */
 function releasesOf(members: CohortMember<VersionFact>[]): OfRelease[] {
-  // The AMI's id is more exact than the name only if every node has it.
+  // The AMI's id is more exact than its name, but only comparable if every node has an id.
   const hasIds = members.every(({ fact }) => fact.release.image !== fact.release.osImage)
   const key = ({ image, osImage, minor }: Release) =>
     JSON.stringify([hasIds ? image : osImage, minor])
@@ -119,12 +119,12 @@ function namesOf(members: CohortMember<VersionFact>[]): string {
 
 interface Differing {
   path: string
-  /** Each release has it by itself. */
+  /** Whether the releases can cause the difference without a declaration or an edit. */
   isBrought: boolean
   evidence: Evidence
 }
 
-/** Whether the image's own default for this field is unknown. */
+/** True if the image's own default for the field is unknown: the image might set the field. */
 const mayBring =
   (path: string) =>
   ({ fact: { amiFamily } }: CohortMember<VersionFact>): boolean =>
@@ -138,7 +138,7 @@ const isOwn =
     value.isDefault ||
     (isNewInAmi(path) && value.canonical === meaningOf(path, ofKubelet[path], null))
 
-/** What all nodes of a release have alike, and another release has otherwise: what differs within one is peer-drift. */
+/** Settings whose most frequent value differs between releases. peer-drift reports differences within one release. */
 function differingSettings(releases: readonly OfRelease[]): Differing[] {
   const paths = new Set(
     releases.flatMap(({ members }) =>

@@ -3,7 +3,7 @@ import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
 import { amountOf } from '#judge/values.ts'
 import { byText } from '#model/text-order.ts'
 
-/** Disks of one size differ by what the filesystem takes; twice as large is another size. */
+/** Disks are mixed from this ratio on. Filesystem overhead alone makes a smaller difference. */
 const mixedRatio = 2
 const signals = ['nodefs.available', 'imagefs.available'] as const
 

@@ -36,7 +36,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
     const needed = new Set(
       pods.filter(isNeeded).map(({ metadata }) => nameOf(metadata?.namespace, metadata?.name)),
     )
-    // Where all of them are safe, the order of the others does not matter.
+    // If every needed pod is protected, the order of the other pods does not matter.
     if (needed.isSubsetOf(spared)) return
     if (eviction.victims === null)
       yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
@@ -58,7 +58,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
       const name = bounded(nameOf(pod.namespace, pod.name), nameLength)
       const signals = same.map(({ signal }) => signal).join(', ')
       yield {
-        // It can come out last of its equals.
+        // Upstream might evict the other pods of equal rank first.
         confidence: upTo > firstVictims ? 'possible' : 'certain',
         consequence: `Under pressure of ${signals} pod ${name} ${placed(before, upTo)}.`,
         evidence: [
@@ -74,7 +74,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
   },
 })
 
-/** Upstream has no order among equals. */
+/** Upstream defines no order among pods of equal rank. */
 function placed(before: number, upTo: number): string {
   if (upTo === before + 1) return `is evicted as number ${upTo}`
   const among =

@@ -14,7 +14,7 @@ import { withEntries } from '#judge/values.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { EvaluatedThreshold, EvictionPrediction, Signal } from '#model/prediction.ts'
 
-/** Several stand for upstream's own choice between equals. */
+/** Upstream's choice among pods of equal rank is undefined, so several victims are shown. */
 const shownVictims = 3
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 
@@ -76,8 +76,8 @@ export const evictionDue = nodeRule({
 })
 
 /**
- * Signals without an observation. The kubelet sets a condition as soon as one of its thresholds is
- * met. If statistics were not requested, a False condition is enough.
+ * Signals without an observation. If statistics were not requested, a False condition replaces the
+ * observation: the kubelet sets a condition as soon as one of its thresholds is met.
  */
 function unobservedSignals({
   eviction,
@@ -114,7 +114,7 @@ const victimLines = ({ victims }: EvictionPrediction): Evidence[] =>
       ),
     )
 
-/** A threshold that is met, and would not be with the kubelet's default; null: another one. */
+/** The default of a met hard threshold, if the default is not met. Null: any other case. */
 function aboveDefault(
   { signal, hard, value, resolved, margin }: EvaluatedThreshold,
   { identity, eviction }: Satisfied<'eviction'>,

@@ -13,9 +13,9 @@ import { counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import { byText } from '#model/text-order.ts'
 
-/** Within the hour that events are kept. */
+/** Evictions that make a loop, counted over one hour: the API server keeps events for that long. */
 const manyEvictions = 3
-/** Where the next pod comes straight back. */
+/** Evictions that make a loop if the replacement pod comes straight back to this node. */
 const manyWithReturn = 2
 const ownersShown = 5
 const containersShown = 3
@@ -24,7 +24,7 @@ interface LoopFact {
   evicted: Eviction[]
   owners: string[]
   tolerated: Record<string, string[]>
-  /** By resource: the owners of those that replay evicts first. */
+  /** By resource: owners of the pods that the replay evicts first. Null: no known owner. */
   nextVictims: Record<string, readonly (string | null)[]>
 }
 
@@ -51,7 +51,7 @@ export const evictionLoop = contextRule({
 
   *judge(fact, { events, at, why, failed }) {
     yield* loopsOf(fact, events, at)
-    // Most owners' evicted pods are deleted: only events show them.
+    // Evicted pods of most owners are deleted, so only events show these evictions.
     if (events === null) yield { unknown: why('events') }
     else yield* unreadEvents({ failed })
   },

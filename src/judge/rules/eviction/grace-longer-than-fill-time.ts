@@ -12,7 +12,7 @@ import { float32Rounding, withEntries } from '#judge/values.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet, sisterOf } from '#model/watched-signals.ts'
 
-/** Those of containerfs follow these, and cannot be set. */
+/** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */
 const diskSignals: readonly Signal[] = [
   'nodefs.available',
   'nodefs.inodesFree',
@@ -56,7 +56,7 @@ export const graceLongerThanFillTime = nodeRule({
         continue
       }
       const between = soft.resolved - (hard?.resolved ?? 0)
-      // At or below the hard one: that is unreachable-soft-threshold.
+      // unreachable-soft-threshold reports a soft threshold at or below the hard threshold.
       if (between <= 0) continue
       const filledMs = fillMs(between + rounding(soft) + rounding(hard), capacity, policy)
       if (soft.gracePeriodMs <= filledMs) continue
@@ -65,7 +65,7 @@ export const graceLongerThanFillTime = nodeRule({
         : 'nothing is left, and writes fail'
       const podSeconds = configuration?.evictionMaxPodGracePeriod ?? 0
       yield {
-        // The growth is assumed, not seen.
+        // The growth is assumed by the policy, not observed.
         confidence: 'likely',
         consequence: `The soft threshold waits ${span(soft.gracePeriodMs)} before it evicts anything, and only ${shownAmount(soft, between)} of ${signal} lie below it: then ${ends}. In the stress test of policy assumedGrowthPercent they are used up sooner${podSeconds > 0 ? `, and a pod then still has up to ${podSeconds} s to end` : ''}.`,
         evidence: lines(
@@ -100,7 +100,7 @@ const capacityOf = (
   )
 }
 
-/** The hard one that is met first on that filesystem; undefined: there is none; null: not known. */
+/** The hard threshold met first on the signal's filesystem. Undefined: none. Null: unknown. */
 function hardAfter(
   { signal }: EvaluatedThreshold,
   { eviction, filesystems }: FillSubject,
@@ -118,7 +118,7 @@ function hardAfter(
 const rounding = (threshold: EvaluatedThreshold | undefined) =>
   float32Rounding(threshold?.value ?? '', threshold?.resolved ?? 0)
 
-/** Half of the time to fill: what is left is for the pods to end in. */
+/** A grace period within half the fill time: pods terminate in the rest. Undefined: none fits. */
 function shorter({ signal }: EvaluatedThreshold, filledMs: number, { configuration }: FillSubject) {
   const seconds = tidySeconds.find(seconds => 2000 * seconds <= filledMs)
   return seconds === undefined

@@ -2,7 +2,7 @@ import { line, lines, nodeRule } from '#judge/rule.ts'
 import { percent } from '#judge/text.ts'
 
 const dayMs = 86_400_000
-/** Percent of a filesystem's inodes. */
+/** The rule fails from this used percentage of a filesystem's inodes on. */
 const leastUsedPercent = 50
 
 export const inodeGrowth = nodeRule({

@@ -64,7 +64,7 @@ export const lostDefaultThreshold = nodeRule({
 })
 
 function consequenceOf(signal: string, layout: Filesystems['layout']): string {
-  // Where images have a disk of their own that rule says what comes of it, and is critical.
+  // If images have their own disk, the critical rule unwatched-imagefs states the consequence.
   if (signal === 'imagefs.available' && layout !== 'shared' && layout !== null)
     return 'imagefs.available: see unwatched-imagefs'
   if (signal === 'memory.available')

@@ -24,7 +24,7 @@ export const memoryThresholdTooSmall = nodeRule({
 
   *judge(subject) {
     const { configuration, eviction, identity } = subject
-    // One that is off or lost is another rule's.
+    // Other rules report a threshold that is switched off or lost.
     const thresholds = eviction.thresholds.filter(
       threshold => threshold.signal === 'memory.available' && canBeMet(threshold),
     )

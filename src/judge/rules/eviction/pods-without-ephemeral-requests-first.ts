@@ -6,7 +6,7 @@ import type { RankedPod, Signal } from '#model/prediction.ts'
 import { byText } from '#model/text-order.ts'
 
 const gibibyte = 1024 ** 3
-/** What the pod that stays must hold more than the one that goes: below that the order hardly matters. */
+/** Minimum excess in bytes of the pod that stays over the pod evicted first. Less hardly matters. */
 const notableBytes = gibibyte
 const shownFirsts = 3
 const diskSignals: readonly Signal[] = ['nodefs.available', 'imagefs.available']
@@ -34,7 +34,7 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
       const [first] = firsts
       if (!first || firsts.some(({ usage, request }) => usage === null || request !== 0)) continue
       const used = Math.max(...firsts.map(({ usage }) => usage ?? 0))
-      // Equal priority only: an order by priority is intended.
+      // Only pods of equal priority are compared: the user intends an order by priority.
       const holding = order
         .filter(
           ({ request, priority, rank }) =>
@@ -60,7 +60,7 @@ const nameOf = ({ namespace, name }: RankedPod) => bounded(`${namespace}/${name}
 const byName = (a: RankedPod, b: RankedPod) =>
   byText(a.namespace, b.namespace) || byText(a.name, b.name)
 
-/** Upstream has no order among equals. */
+/** Upstream defines no order among pods of equal rank. */
 function firstOf(firsts: readonly RankedPod[]): string {
   const names = firsts.slice(0, shownFirsts).map(nameOf).join(' or ')
   if (firsts.length === 1) return `pod ${names}`

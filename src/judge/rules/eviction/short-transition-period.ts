@@ -46,7 +46,7 @@ export const shortTransitionPeriod = nodeRule({
   },
 })
 
-/** At most one eviction pass: the condition changes with each observation. */
+/** A period (ms) of at most one eviction pass lets the condition change with each observation. */
 function severityOf(periodMs: number): Severity {
   if (periodMs <= evictionMonitoringPeriodMs) return 'high'
   return periodMs < 60_000 ? 'medium' : 'low'

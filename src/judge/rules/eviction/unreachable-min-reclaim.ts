@@ -22,7 +22,7 @@ export const unreachableMinReclaim = nodeRule({
     for (const threshold of eviction.thresholds.filter(canBeMet)) {
       const { signal, minReclaim, resolved } = threshold
       const configured = configuration.evictionMinimumReclaim?.[signal]
-      // A derived threshold (of containerfs, of allocatable memory) repeats what is said of its source.
+      // Derived thresholds (containerfs, allocatable memory) repeat the finding of their source.
       if (configured === undefined) continue
       const capacity = eviction.signals[signal]?.capacityBytes
       const amount = amountOf(minReclaim, capacity ?? 0)
@@ -30,7 +30,7 @@ export const unreachableMinReclaim = nodeRule({
         yield { unknown: whyUnobserved(subject, `the capacity of ${signal}`) }
         continue
       }
-      // Equal too, as written: nothing is ever wholly empty.
+      // A sum equal to the capacity as written fails too: nothing is ever completely unused.
       if (
         resolved +
           amount +

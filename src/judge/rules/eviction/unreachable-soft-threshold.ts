@@ -25,7 +25,7 @@ export const unreachableSoftThreshold = nodeRule({
         threshold => threshold.hard && threshold.signal === soft.signal && canBeMet(threshold),
       )
       for (const hard of sameSignal) {
-        // Equal as written is equal as observed, whatever the capacity.
+        // Equal written values resolve to equal amounts, whatever the capacity.
         const isSame = hard.value === soft.value
         if (!isSame && (hard.resolved === null || soft.resolved === null)) {
           yield {
@@ -33,7 +33,7 @@ export const unreachableSoftThreshold = nodeRule({
           }
           continue
         }
-        // Equal counts too: both are met at the same moment, and the hard one does not wait.
+        // Equal amounts fail too: both are met at once, and the hard threshold does not wait.
         if (!isSame && (soft.resolved ?? 0) > (hard.resolved ?? 0)) continue
         yield {
           consequence: `Below ${bounded(hard.value)} of ${soft.signal} pods are ${hardEviction(subject.identity)}; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,

@@ -76,7 +76,7 @@ export const unwatchedImagefs = nodeRule({
   },
 })
 
-/** One disk that neither nodefs nor imagefs watches. A default that evictionHard took away is lost-default-threshold's. */
+/** True if no threshold watches the one disk. lost-default-threshold reports defaults that evictionHard removed. */
 function isUnwatchedDisk({ configuration, eviction, ...subject }: NodeSubject): boolean {
   if (configuration === null || eviction === null) return false
   const isLost =

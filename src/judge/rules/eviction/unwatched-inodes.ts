@@ -24,11 +24,11 @@ export const unwatchedInodes = nodeRule({
       lostDefaults(subject)?.lost.some(([lost]) => lost === signal) ?? false
     const unwatched: ('nodefs' | 'imagefs')[] = []
     for (const filesystem of ['nodefs', 'imagefs'] as const) {
-      // On one disk nodefs stands for both.
+      // On a shared disk nodefs stands for imagefs too.
       if (filesystem === 'imagefs' && layout === 'shared') continue
       const isSeen = isWatched(`${filesystem}.inodesFree`, eviction.thresholds, layout)
       const inodes = filesystems[filesystem]?.inodes ?? null
-      // A default that evictionHard took away is lost-default-threshold's; what is left here was switched off, or never had one.
+      // lost-default-threshold reports defaults that evictionHard removed. Others were switched off or have no default.
       if (isSeen === true || inodes === 0 || isLost(`${filesystem}.inodesFree`)) continue
       if (isSeen === null || inodes === null || (filesystem === 'imagefs' && layout === null))
         yield {

@@ -4,7 +4,7 @@ import { whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
-/** No kubelet and no AMI watches pids by default, and most nodes are right without: it counts where they become few. */
+/** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
 const scarcePercent = 20
 
 export const unwatchedPids = nodeRule({

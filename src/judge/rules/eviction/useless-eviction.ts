@@ -45,7 +45,7 @@ export const uselessEviction = nodeRule({
           }
         continue
       }
-      // Not met, and it would not have to free more than what brought it there.
+      // Enough is available: eviction would only have to free what is written from now on.
       if (room.missingBytes <= 0) continue
       const most =
         layout === null
@@ -58,7 +58,7 @@ export const uselessEviction = nodeRule({
       }
       const shortBytes = room.missingBytes - most.bytes
       if (shortBytes <= 0 || layout === null) continue
-      // One disk is said once, by what it is short of most.
+      // Each disk is reported once, by the threshold that is short of the most bytes.
       const disk = diskOf(threshold.signal, layout)
       if ((found.get(disk)?.shortBytes ?? 0) < shortBytes)
         found.set(disk, { threshold, ...room, most, shortBytes })
@@ -70,7 +70,7 @@ export const uselessEviction = nodeRule({
 interface Room {
   capacityBytes: number
   availableBytes: number
-  /** What must be available for the threshold not to be met any more. */
+  /** The threshold is no longer met when this many bytes are available. */
   neededBytes: number
   missingBytes: number
 }
@@ -81,7 +81,7 @@ interface Short extends Room {
   shortBytes: number
 }
 
-/** Null: not observed. */
+/** Null: the capacity or the available bytes were not observed. */
 function roomOf(
   { signal, resolved, margin, minReclaim }: EvaluatedThreshold,
   { eviction }: EvictionSubject,
@@ -90,7 +90,7 @@ function roomOf(
   if (!capacityBytes || resolved === null || margin === null) return null
   const reclaim = amountOf(minReclaim, capacityBytes) ?? 0
   const availableBytes = resolved + margin
-  // A minimum reclaim beyond the whole disk is unreachable-min-reclaim's.
+  // The rule unreachable-min-reclaim reports a minimum reclaim beyond the whole disk.
   const neededBytes = resolved + reclaim < capacityBytes ? resolved + reclaim : resolved
   return { capacityBytes, availableBytes, neededBytes, missingBytes: neededBytes - availableBytes }
 }

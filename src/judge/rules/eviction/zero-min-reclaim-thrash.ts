@@ -16,7 +16,7 @@ import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
-/** Those of containerfs follow these, and cannot be set. */
+/** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */
 const diskSignals: readonly Signal[] = [
   'nodefs.available',
   'nodefs.inodesFree',
@@ -49,7 +49,7 @@ export const zeroMinReclaimThrash = nodeRule({
       yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     const met = bare.filter(threshold => threshold.met === true)
     if (met.length > 0) yield failing(met, configuration, freesTooLittle(met))
-    // Only the rest of a pressure that has ended; the other threshold reports one that lasts.
+    // Only DiskPressure that outlasts its cause counts here. Lasting pressure is another finding.
     const isOver = conditions.DiskPressure === 'True' && !eviction.thresholds.some(isMetOnDisk)
     if (!isOver || bare.length === 0) return
     const periodMs = durationMs(
@@ -77,7 +77,7 @@ export const zeroMinReclaimThrash = nodeRule({
         configuration,
         `The node still reports DiskPressure, and only ${margins.join(' and ')} are left above the threshold: in the stress test of policy assumedGrowthPercent it is met again before the ${span(periodMs)} of its transition period are over, and pods are evicted for a few bytes again.`,
       ),
-      // The growth is assumed, and what was met is not seen any more.
+      // The growth is assumed, and the threshold that was met is no longer visible.
       confidence: 'likely',
       title: 'Eviction stopped right at the threshold, and is about to start again',
     }
@@ -122,7 +122,7 @@ function freesTooLittle(met: EvaluatedThreshold[]): string {
 const isMetOnDisk = ({ signal, met }: EvaluatedThreshold) =>
   met !== false && conditionOf(signal) === 'DiskPressure'
 
-/** Of any capacity: what is not 0 of this one is not 0. */
+/** The largest capacity keeps every percentage above 0 from becoming 0. */
 const isZero = (minReclaim: string) => amountOf(minReclaim, Number.MAX_SAFE_INTEGER) === 0
 
 const missing = (threshold: EvaluatedThreshold | undefined) =>

@@ -15,7 +15,7 @@ export const alertBeforeImageGc = nodeRule({
   fix: "Set imageGCHighThresholdPercent at or below the alert's percentage, or raise the alert (policy alertPercent says where it stands).",
   sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect'],
 
-  // With image GC off, image-gc-disabled says it.
+  // If image GC is off, image-gc-disabled reports it.
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
   *judge({ imageGC, eviction, filesystems }, policy) {
@@ -48,7 +48,7 @@ export const alertBeforeImageGc = nodeRule({
   },
 })
 
-/** Available bytes at which the alert fires and image GC starts, and what lies between. */
+/** Available bytes at which the alert fires and image GC starts, and the bytes between them. */
 function gapBetween(capacity: number, high: number, policy: Policy) {
   const alert = Math.ceil(((100 - policy.alertPercent) * capacity) / 100)
   const trigger = startsBelowAvailableBytes(capacity, high)

@@ -64,11 +64,11 @@ export const evictionBeforeImageGc = nodeRule({
   },
 })
 
-/** What of the two is missing: the bytes that the threshold comes to, or the disk that image GC looks at. */
+/** Names the missing observation: the threshold in bytes, or the capacity of the image filesystem. */
 const unobserved = ({ signal, resolved }: EvaluatedThreshold) =>
   resolved === null ? `the bytes of ${signal}` : 'the capacity of the image filesystem'
 
-/** Null: the bytes are not known. With the loop stopped any threshold comes first. */
+/** Null: the bytes are unknown. If image GC is off, every threshold comes first. */
 function isTooClose(
   { value, resolved, gracePeriodMs }: EvaluatedThreshold,
   { imageGC, filesystems }: ThresholdSubject,
@@ -77,11 +77,11 @@ function isTooClose(
   if (!imageGC.enabled) return true
   const capacity = filesystems.imagefs?.capacityBytes
   if (!capacity || resolved === null) return null
-  // The kubelet keeps percentages as float32, up to that much beside what was written: 14% is 64 bytes more of 100 GiB, and not closer for it.
+  // The kubelet keeps percentages as float32: 14% of 100 GiB becomes 64 bytes more. `rounding` bounds the error, which must not decide.
   const rounding = value.endsWith('%') ? resolved * 2 ** -23 + 1 : 0
   const margin =
     startsBelowAvailableBytes(capacity, imageGC.highThresholdPercent) - resolved + rounding
-  // Met before the trigger it acts first, however long it waits: the disk may stay there. Behind it, what grows while it waits is margin, too.
+  // A threshold before the trigger acts first: usage can stay there for its grace period. Behind the trigger, growth in that period is margin.
   const waited = margin > 0 ? assumedGrowth(gracePeriodMs, capacity, policy) : 0
   return margin + waited < assumedGrowth(imageGcPeriodMs, capacity, policy)
 }
@@ -145,7 +145,7 @@ function fix(
     .map(threshold => threshold.resolved)
   const known = resolved.filter(count => count !== null)
   if (!capacity || known.length < resolved.length) return undefined
-  // Four digits: finer than any written percentage, coarser than float32.
+  // Four digits are finer than any written percentage and coarser than float32 rounding.
   const sound = soundImageGc(Number(((Math.max(...known) / capacity) * 100).toFixed(4)), policy)
   return sound ? { config: { ...sound } } : undefined
 }

@@ -4,14 +4,14 @@ import { line, nodeRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 
-/** Repositories of programs that delete images, without their registry. */
+/** Repositories, without registry, of programs that delete images. */
 const cleanerImage =
   /\/(?:eraser(?:-dev)?\/(?:remover|collector|eraser-manager)|docker-gc(?:-cron)?|docker-cleanup|containerd-gc)(?:[:@]|$)/
-/** The socket of a runtime, or its folder. */
+/** Path of a runtime's socket, or of the folder that contains the socket. */
 const runtimePath = /\/(?:containerd|docker|dockershim|crio)(?:\.sock)?\/?$/
-/** With the root of the host a program can do anything: its name has to speak of images, too. */
+/** A program with the host's root mounted can do anything, so its name must mention images. */
 const ofImages = /image|docker|containerd|crictl|nerdctl/
-/** Of a CronJob: its name and the minutes since 1970. */
+/** End of the name of a CronJob's Job: the scheduled time in minutes since 1970. */
 const cronJobRun = /-\d{8,10}$/
 const cleanerName = /(?:^|[-_./])(?:clean(?:er|up)?|prune[rs]?|gc|purge[rs]?)(?:[-_.:@]|$)/
 
@@ -60,7 +60,7 @@ function cleanersIn({ metadata, spec, status }: KubernetesPod): { name: string; 
     : []
 }
 
-/** The next run comes. */
+/** A finished pod of a CronJob counts, because the next run will come. */
 const isOfCronJob = (metadata: KubernetesPod['metadata']): boolean =>
   metadata?.ownerReferences?.some(
     ({ kind, name }) => kind === 'Job' && cronJobRun.test(name ?? ''),

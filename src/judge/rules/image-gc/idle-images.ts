@@ -12,7 +12,7 @@ export const idleImages = nodeRule({
   why: 'Image GC starts only at its high threshold. Below it, images that no container uses stay as long as the node lives, unless imageMaximumGCAge is set.',
   fix: 'Set imageMaximumGCAge (since 1.30), for example 168h, or lower the thresholds of image GC.',
   sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
-  // Only a measurement on the node shows it.
+  // Only a measurement on the node shows how much disk unused images hold.
   appliesTo: ({ host }) => host?.diskUse?.snapshots !== undefined,
 
   *judge({ ledger }) {

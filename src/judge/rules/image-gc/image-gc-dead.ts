@@ -15,7 +15,7 @@ import { whyUnobserved } from '#judge/thresholds.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 
-/** Upstream's text where a round sees no size of the disk. */
+/** Upstream's error if a round sees a disk capacity of 0. */
 const noCapacity = 'invalid capacity 0 on image filesystem'
 
 export const imageGcDead = contextRule({
@@ -39,7 +39,7 @@ export const imageGcDead = contextRule({
   *judge(fact, context) {
     const { events, at } = context
     yield* withEvidence(fact, eventEvidence(recentEvents(events, at, ['InvalidDiskCapacity']), at))
-    // What the statistics say at this moment needs no second witness.
+    // If the statistics show the failure at this moment, events serve only as evidence.
     if (!fact.some(said => 'consequence' in said))
       yield* failingOf(
         'Image',
@@ -50,7 +50,7 @@ export const imageGcDead = contextRule({
     yield* unreadEvents(context)
   },
 
-  // Containers are collected where image GC is off, too.
+  // Container GC runs even if image GC is off.
   *judgeUnread({ events, at }, applies) {
     if (applies)
       yield* failingOf(
@@ -70,13 +70,13 @@ function* failingOf(
 ): Iterable<Failing> {
   const newest = byReason.flat().at(-1)
   if (newest === undefined) return
-  // One round can produce both events: the larger count is the number of rounds.
+  // One round can produce events of both reasons: the larger count is the number of rounds.
   const times = byReason
     .map(events => eventTimes(events, at))
     .reduce((a, b) => (b.count > a.count ? b : a))
   yield {
     title: `${what} garbage collection fails again and again`,
-    // A later round may have succeeded: that produces no event.
+    // A later round might have succeeded: a success produces no event.
     confidence: isJustReported(times.last, at) ? 'certain' : 'likely',
     consequence: `${what} garbage collection fails: the kubelet said so ${timesOf(times)} ("${bounded(newest.message, 200)}").`,
     evidence: byReason.flatMap(events => eventEvidence(events, at)),

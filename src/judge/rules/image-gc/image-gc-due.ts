@@ -27,7 +27,7 @@ export const imageGcDue = nodeRule({
     const { imageGC, filesystems } = subject
     const { triggered, usagePercent, bytesToFree, highThresholdPercent, lowThresholdPercent } =
       imageGC
-    // Upstream's round ends with that error, and frees nothing.
+    // Upstream's round ends with `error` and frees nothing.
     if (triggered === null || (!triggered && imageGC.error !== null))
       yield { unknown: imageGC.error ?? whyUnobserved(subject, 'the image filesystem') }
     const { deletions } = imageGC
@@ -60,7 +60,7 @@ export const imageGcDue = nodeRule({
 
 const nameOf = ({ image, names }: ImageDeletion) => bounded(names[0] ?? image, 200)
 
-/** What may go at any place comes last. */
+/** Images without a known rank come last. */
 function byRank(a: ImageDeletion, b: ImageDeletion): number {
   const [placeOfA, placeOfB] = [a, b].map(({ rank }) => rank ?? Number.MAX_SAFE_INTEGER)
   return (placeOfA ?? 0) - (placeOfB ?? 0) || byText(nameOf(a), nameOf(b))
@@ -95,7 +95,7 @@ function next(
   }
 }
 
-/** What follows of it is unreachable-gc-low-threshold's. */
+/** The rule unreachable-gc-low-threshold reports the consequences of a round that frees nothing. */
 const nothingGoes = ({
   bytesToFree,
 }: ImageGcPrediction): Pick<Failing, 'title' | 'consequence'> => ({

@@ -32,7 +32,7 @@ export const imageGcFreesLittle = contextRule({
     const sum = (of: 'countedBytes' | 'freedBytes') =>
       short.reduce((total, round) => total + round[of], 0)
     yield {
-      // What was written between two rounds is not known.
+      // The bytes written between two rounds are unknown.
       confidence: 'likely',
       consequence: `In ${short.length} of ${measured.length} rounds the kubelet counted ${bytes(sum('countedBytes'))} of deleted images, and the disk became emptier by ${bytes(sum('freedBytes'))}. It repeats that every ${minutes} min.`,
       evidence: short.map(({ at, countedBytes, freedBytes }) =>

@@ -37,7 +37,7 @@ export const imageGcNeverFirst = nodeRule({
   *judge(subject, policy) {
     for (const signal of ['nodefs.available', 'nodefs.inodesFree', 'imagefs.inodesFree'] as const) {
       const threshold = firstOf(signal, subject)
-      // Met already: eviction-due. Nothing watches: unwatched-inodes and its like.
+      // eviction-due reports a met threshold, and the unwatched-* rules report a missing one.
       if (threshold === undefined) continue
       const use = useOf(signal, subject)
       if (use === null || threshold === null) {
@@ -56,8 +56,8 @@ export const imageGcNeverFirst = nodeRule({
 })
 
 /**
- * The next threshold that `signal` meets on its filesystem, which on one disk is nodefs; undefined: none, or one is met already;
- * null: not observed.
+ * The next threshold to be met on the filesystem of `signal`. A shared disk counts as nodefs.
+ * Undefined: no threshold, or one is met already. Null: not observed.
  */
 function firstOf(
   signal: Signal,
@@ -90,7 +90,7 @@ function useOf(signal: Signal, { filesystems }: OrderSubject): Use | null {
   return { capacity, available, usedPercent: ((capacity - available) / capacity) * 100 }
 }
 
-/** By its bytes, or because a round is due there for other reasons; null: not known. */
+/** True if image GC measures the signal's bytes, or a round is due there anyway. Null: unknown. */
 function isSeenByImageGc(
   signal: Signal,
   { filesystems: { layout }, imageGC }: OrderSubject,

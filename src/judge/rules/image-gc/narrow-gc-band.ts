@@ -4,7 +4,7 @@ import { bytes, percent } from '#judge/text.ts'
 import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
-/** The kubelet's own defaults, 85 and 80, are this far apart. */
+/** The kubelet's defaults, 85 % and 80 %, are this many percentage points apart. */
 const soundBandPercent = 5
 const widerBandPercent = 10
 

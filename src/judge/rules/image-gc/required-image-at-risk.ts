@@ -82,7 +82,7 @@ export const requiredImageAtRisk = nodeRule({
   },
 })
 
-/** Names by which the images that this rule fails for are wanted on the node, all of them. */
+/** All images that this rule fails for, each by the name under which the node needs the image. */
 export function requiredImagesAtRisk(subject: ImageSubject, policy: Policy): string[] {
   const found = atRisk(risksOf(subject) ?? [], wantedBy(subject, policy))
   return found.flatMap(({ risk, need }) => (risk.when === 'open' ? [] : [need.name]))
@@ -96,12 +96,12 @@ const atRisk = (risks: readonly Risk[], wanted: Wanted): { risk: Risk; need: Req
 
 interface Risk {
   names: string[]
-  /** `next`: it is spared only while no space is needed. `open`: whether anything holds it is not known. */
+  /** `next`: kept only while no space is needed. `open`: use and pinning are unknown. */
   when: 'imageGC' | 'eviction' | 'next' | 'open'
   certainty: Certainty
 }
 
-/** What surely goes is worse than what may. */
+/** Sort key: a certain deletion is worse than a possible deletion. */
 const doubt = ({ certainty }: Pick<Risk, 'certainty'>): number => (certainty === 'certain' ? 0 : 1)
 
 function fateOf({ when, certainty }: Pick<Risk, 'when' | 'certainty'>): string {
@@ -113,7 +113,7 @@ function fateOf({ when, certainty }: Pick<Risk, 'when' | 'certainty'>): string {
     : `${goes} by eviction within ${evictionSeconds} s`
 }
 
-/** Every image that is not safe; null: which images there are is not known. */
+/** Every image that is not safe from deletion. Null: the images of the node are unknown. */
 function risksOf({
   imageGC: { deletions, kept },
   eviction,
@@ -135,7 +135,7 @@ function risksOf({
         certainty: 'possible',
       })
   for (const deletion of deletions) risks.set(deletion.image, { ...deletion, when: 'imageGC' })
-  // Eviction is sooner, but what surely goes is worse than what may.
+  // Eviction acts sooner, but a certain deletion by image GC is worse than a possible one.
   for (const deletion of eviction?.imageDeletions ?? [])
     if (deletion.certainty === 'certain' || risks.get(deletion.image)?.certainty !== 'certain')
       risks.set(deletion.image, { ...deletion, when: 'eviction' })
@@ -143,18 +143,18 @@ function risksOf({
 }
 
 interface RequiredImage {
-  /** By which it is wanted. */
+  /** The name under which a pod or the policy needs the image. */
   name: string
   why: string
 }
 
 interface Wanted {
   isAny: boolean
-  /** Null: it is not. */
+  /** Null: the image is not required. */
   of(risk: Risk): RequiredImage | null
 }
 
-/** Which images are wanted: those that the policy names, and those of kube-system's and of DaemonSets' pods. */
+/** Images that the policy names, and images of pods in kube-system or of DaemonSets. */
 function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
   const needing = pods.filter(
     ({ metadata }) =>
@@ -181,7 +181,7 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
     isAny: requiredImages.length > 0 || byName.size > 0,
     of({ names, certainty }: Risk): RequiredImage | null {
       const canonical = names.map(canonicalName)
-      // The API shows the container's tag, which may name another image by now. The container still counts as a user.
+      // The API shows the container's tag, which might name another image by now. The container still counts as a user.
       if (certainty !== 'certain' && canonical.some(name => held.has(name))) return null
       return (
         byPolicy(names) ??
@@ -192,7 +192,7 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
   }
 }
 
-/** By the names that containers were made with. */
+/** Canonical names of images in use, from the statuses and specs of created containers. */
 function heldImages(pods: readonly KubernetesPod[]): Set<string> {
   return new Set(
     pods.flatMap(({ spec, status }) =>

@@ -6,7 +6,7 @@ import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 const gibibyte = 1024 ** 3
-/** More than one image GC period fills, on the smallest disk that this rule judges. */
+/** Even the smallest disk that this rule judges grows by less than this in one image GC period. */
 const enough = '5%'
 
 export const strandedDisk = nodeRule({
@@ -58,7 +58,7 @@ export const strandedDisk = nodeRule({
   },
 })
 
-/** Only if hard thresholds alone strand it: the configuration does not show why a soft threshold is set. */
+/** Undefined if a threshold is soft: the configuration does not show why it was set. */
 function fix(
   { configuration }: Satisfied<'eviction'>,
   thresholds: EvaluatedThreshold[],

@@ -20,7 +20,7 @@ export const truncatedImageList = nodeRule({
     const present = runtime?.images?.length ?? null
     if (listed < most || (present !== null && present <= listed)) return
     yield {
-      // As many as may be named are perhaps all there are.
+      // A full list might still contain every image of the node.
       confidence: present === null ? 'possible' : 'certain',
       consequence: `The Node object names ${listed} images and no more fit${present === null ? '; how many there are it does not tell' : `, of ${present} on the node`}: the smaller ones are unseen by the scheduler, and by this audit.`,
       evidence: lines(

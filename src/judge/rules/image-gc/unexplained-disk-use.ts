@@ -12,7 +12,7 @@ export const unexplainedDiskUse = nodeRule({
   why: 'Images, pods, logs, the kubelet and the host were measured, and the disk holds more. No garbage collection of the kubelet frees it.',
   fix: 'Look on the node: `du -x` of the folders that are not in the ledger, files under a mount point, leftover layers of another runtime.',
   sources: ['docs/dev/formats.md highwater.ledger/1'],
-  // Only a measurement on the node shows it.
+  // Only a complete measurement on the node shows unexplained disk use.
   appliesTo: ({ host }) => host?.diskUse?.missed === 0 && host.diskUse.snapshots !== undefined,
 
   *judge({ ledger }) {

@@ -33,7 +33,7 @@ export const unreachableGcLowThreshold = contextRule({
 
   fact: subject => {
     const { triggered, reachesLow } = subject.imageGC
-    // Where replay finds enough, its word stands against the kubelet's.
+    // If the replay finds enough to free, the kubelet's events are doubted.
     return {
       replayed: [...replayed(subject)],
       triggered,
@@ -45,7 +45,7 @@ export const unreachableGcLowThreshold = contextRule({
     const { events, at } = context
     const failures = shortfalls(events, at)
     yield* withEvidence(fact.replayed, evidenceOf(failures, at))
-    // Usage below the trigger means that the failed round is over: space was freed otherwise.
+    // Usage below the trigger means that the shortage is over: space was freed in another way.
     if (fact.triggered === false || fact.replayed.some(each => 'consequence' in each)) return
     if (failures.length === 0) {
       yield* unreadEvents(context)
@@ -98,7 +98,7 @@ function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided>
     bytesToFree === null ? 'what it has to free' : `the ${bytes(bytesToFree)} that it has to free`
   const counts = freedText(freedBytes)
   yield {
-    // Deletions by age come first and may free enough, so that the round wants nothing more.
+    // Deletions by age come first and might free enough for the round.
     confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
     consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : counted(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
     evidence: lines(

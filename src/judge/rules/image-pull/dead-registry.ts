@@ -44,7 +44,7 @@ export const deadRegistry = contextRule({
   judgeUnread: context => failingsOf(ofEvents(context)),
 })
 
-/** What the specs name, and what statuses say is run. */
+/** Images of unfinished pods: those that specs name and those that container statuses report. */
 function ofPods({ pods }: Satisfied<'pods'>): NamedPod[] {
   const named = imagesOf(pods).map(({ image, registry, pod }) => ({ image, registry, user: pod }))
   const unfinished = pods.filter(({ status }) => !isTerminalPhase(status?.phase))
@@ -75,7 +75,7 @@ function ofSandbox({ host }: Pick<NodeSubject, 'host'>): NamedPod[] {
   return image ? [{ image, registry: registryOf(image), user: sandbox }] : []
 }
 
-/** Also of pods that are gone by now. */
+/** Images of failed pulls in events. Their pods might be deleted by now. */
 const ofEvents = ({ events, at }: Pick<NodeContext, 'events' | 'at'>): NamedPod[] =>
   pullFailures(events, at)
     .flatMap(({ image, registry, pod }) =>

@@ -41,7 +41,7 @@ export const pullFailingNow = contextRule({
     const { events, at } = context
     if (first !== undefined)
       yield waitingFailing([first, ...others], containers, waitingPods.length)
-    // The status of waiting pods shows it; pods that have started have no failure any more.
+    // Waiting pods are reported from their status. Pods that have started no longer fail.
     const settled = new Set([...waitingPods, ...startedPods])
     const failures = pullFailures(events, at).filter(
       ({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod),
@@ -54,7 +54,7 @@ export const pullFailingNow = contextRule({
   *judgeUnread({ events, at }) {
     const failures = pullFailures(events, at).filter(({ isPulledSince }) => !isPulledSince)
     const [first] = failures
-    // A pod whose status was not read may have its image by now.
+    // Without its status, a pod might have pulled its image by now.
     if (first !== undefined) yield { ...goneFailing(first, failures), confidence: 'likely' }
   },
 })

@@ -129,7 +129,7 @@ function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing |
   const deleted = (imageGC?.deletions ?? []).filter(
     ({ names }) => names.length > 0 && names.every(name => registryOf(name) === 'docker.io'),
   )
-  // A finished or waiting pod names an image that its owner's next pod pulls again.
+  // Finished and waiting pods count too: the next pod of their owner pulls the image again.
   const named = new Set(
     pods
       .flatMap(({ spec }) => [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])])

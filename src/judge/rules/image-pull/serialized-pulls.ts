@@ -1,6 +1,6 @@
 import { line, lines, nodeRule } from '#judge/rule.ts'
 
-/** Enough that one slow image holds up no other, few enough for any disk. */
+/** Enough pulls that a slow pull does not delay the others, and few enough for any disk. */
 const soundParallelPulls = 5
 
 export const serializedPulls = nodeRule({
@@ -21,7 +21,7 @@ export const serializedPulls = nodeRule({
   *judge({ configuration: { serializeImagePulls, maxParallelImagePulls } }) {
     if (serializeImagePulls === undefined)
       yield { unknown: 'configz: serializeImagePulls is absent, and the kubelet always shows it' }
-    // In parallel, but one at a time, is one at a time.
+    // Parallel pulls with a maximum of 1 are serial pulls.
     const isOneAtATime = serializeImagePulls === false && maxParallelImagePulls === 1
     if (!serializeImagePulls && !isOneAtATime) return
     yield {

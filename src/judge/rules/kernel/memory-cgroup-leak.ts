@@ -10,13 +10,13 @@ import { hasBootOption, kernelOf } from '#judge/kernel.ts'
 import { contextRule, type Failing, line, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
-/** The kernel has no more ids for memory cgroups. */
+/** Maximum number of memory cgroup ids in the kernel. */
 const mostIds = 65_535
 const many = 20_000
 const nearlyAll = 55_000
 
 const startReasons = ['Failed', 'FailedCreatePodContainer', 'FailedCreatePodSandBox']
-/** Kernels 3 and 4; null: the release is unknown. */
+/** True for kernels 3 and 4. Null: the release is unknown. */
 function isOldKernel(release: string | null): boolean | null {
   const major = /^(\d+)\./.exec(release ?? '')?.[1]
   return major === undefined ? null : major === '3' || major === '4'
@@ -53,7 +53,7 @@ export const memoryCgroupLeak = contextRule({
     if (times.count > 0)
       yield {
         severity: 'high',
-        // A new kernel refuses a cgroup for other causes, too.
+        // A newer kernel can refuse a memory cgroup for other causes.
         confidence: isOld === false ? 'likely' : 'certain',
         title: 'The kernel gives no more memory cgroups: containers do not start',
         consequence: `The kernel refused a memory cgroup ${timesOf(times)}: no container starts on this node until it is rebooted.`,
@@ -69,7 +69,7 @@ function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
   const isOld = isOldKernel(release)
   if (isOld === null) yield { unknown: 'node: its status names no kernel release' }
   const isWithoutKmem = cmdline === null ? null : hasBootOption(cmdline, 'cgroup.memory', 'nokmem')
-  // On v1 a deleted one keeps its id.
+  // On cgroup v1 a deleted memory cgroup keeps its id.
   const usedIds = memoryCgroups ?? (cgroupVersion === 1 ? dyingMemoryCgroups : null)
   const isLeaking = usedIds !== null && usedIds >= many
   const isExposed = isOld && cgroupVersion === 1 && isWithoutKmem === false

@@ -50,7 +50,7 @@ export const ineffectiveLogRotation = nodeRule({
     yield* unwritten(subject, all)
     const twice = all.filter(placed => patternsAt(placed, ['pods']).length > 0)
     yield* twiceRotated(subject, twice)
-    // What is said above of a block is enough.
+    // Container logs are reported above. The next checks take blocks with other patterns.
     const others = all.filter(placed => patternsAt(placed, ['elsewhere']).length > 0)
     yield* refused(others)
     yield* deleted(others)

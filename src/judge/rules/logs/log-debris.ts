@@ -2,7 +2,7 @@ import { heldBy, heldEvidence, heldText } from '#judge/held.ts'
 import { line, nodeRule } from '#judge/rule.ts'
 
 const least = { percent: 1, gib: 1 }
-/** A few links can break between two rounds of the kubelet. */
+/** A few links can break between two cleanups by the kubelet, so fewer broken links pass. */
 const leastLinks = 10
 
 export const logDebris = nodeRule({
@@ -17,7 +17,7 @@ export const logDebris = nodeRule({
     'pkg/kubelet/kuberuntime/kuberuntime_gc.go evictPodLogsDirectories',
     'pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs',
   ],
-  // Only a measurement on the node shows it.
+  // Only a measurement on the node shows broken links and leftover folders.
   appliesTo: ({ host }) => host?.diskUse !== undefined,
 
   *judge({ ledger, host }) {

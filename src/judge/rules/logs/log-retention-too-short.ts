@@ -33,7 +33,7 @@ export const logRetentionTooShort = nodeRule({
   *judge(subject, policy) {
     const { configuration, pods, summary, at } = subject
     const rotation = logRotationOf(configuration)
-    // What the kubelet refuses, and rotation that is off, are invalid-log-size's.
+    // The rule invalid-log-size reports refused values and rotation that is off.
     if (rotation === null) return
     const logs = runningLogs(pods, summary)
     if (
@@ -52,7 +52,7 @@ export const logRetentionTooShort = nodeRule({
     if (!worst) return
     const perMinute = ({ bytesPerMs }: LogRate) => bytesPerMs * 60_000
     yield {
-      // The rate is that since the start: it may not stay so.
+      // The rate is the mean since the start and might change.
       confidence: 'likely',
       consequence: `Container ${bounded(worst.name, nameLength)} writes ${bytes(perMinute(worst))} of log a minute or more. At that rate the ${bytes(rotation.perContainerBytes)} that are kept of it last ${span(lastsMs(worst))} at most, and older lines are gone.${others.length === 0 ? '' : ` So it is with ${counted(others.length, 'other')}.`}`,
       evidence: [
@@ -79,7 +79,7 @@ export const logRetentionTooShort = nodeRule({
   },
 })
 
-/** Nothing where the disk has no room for it. */
+/** Undefined: the disk has no room for larger logs, or no listed size is large enough. */
 function largerSize(
   neededBytes: number,
   files: number,

@@ -23,7 +23,7 @@ export const logRotationDrift = cohortRule({
   appliesTo: ({ identity }) =>
     identity.operatingSystem === 'linux' && identity.amiFamily !== 'Bottlerocket',
 
-  // Another image brings other files.
+  // Each image family has its own logrotate files.
   cohort: ({ identity }) => identity.amiFamily,
   judgesAlone: ({ logRotation }) => Object.keys(logRotation).length > 0,
   fact: (subject): NodeRotation => nodeRotation(subject),
@@ -85,7 +85,7 @@ export const logRotationDrift = cohortRule({
   },
 })
 
-/** A node with an unread file does not pass. */
+/** A node with an unread file is unknown, so the node does not pass. */
 function* unreadOf(members: readonly CohortMember<NodeRotation>[]) {
   for (const { node, fact } of members) {
     const [unread] = Object.entries(fact.unread)
@@ -111,7 +111,7 @@ const doubtOf = (tied: string[]): string[] =>
         `No value has a majority of ${bounded(tied.join(', '), longestDoubt)}: which of the nodes is the odd one is open.`,
       ]
 
-/** What more is kept than by the norm; infinite where no size holds it, below zero where less is kept. */
+/** Bytes that a log may keep at most. Infinity: no size limits the log. */
 const keptOf = (canonical: string): number =>
   /^\d/.test(canonical) ? Number(canonical) : Number.POSITIVE_INFINITY
 const worstOf = ({ outlying }: Drift) =>

@@ -14,7 +14,7 @@ import { bytes, exactBytes, span } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { Evidence } from '#model/finding.ts'
 
-/** Below this part of the disk it is not the logs that fill it. */
+/** Logs that rotation holds below this share of the disk do not fill the disk. */
 const leastShare = 0.1
 
 export const logRotationOvershoot = nodeRule({
@@ -36,20 +36,20 @@ export const logRotationOvershoot = nodeRule({
   *judge(subject) {
     const { configuration, pods, summary, filesystems, at } = subject
     const rotation = logRotationOf(configuration)
-    // What the kubelet refuses, and rotation that is off, are invalid-log-size's.
+    // The rule invalid-log-size reports refused values and rotation that is off.
     if (rotation === null) return
     const { perContainerBytes } = rotation
     const room = roomForLogs(subject)
     const capacity = filesystems.nodefs?.capacityBytes ?? null
     if (room === null || capacity === null)
       return yield { unknown: whyUnobserved(subject, 'what nodefs has left') }
-    // Evicting already is eviction-due's.
+    // Without room the kubelet evicts already, which eviction-due reports.
     if (room === 0) return
     const logs = runningLogs(pods, summary)
     const evidence = rotationLines(subject, rotation, logs, room)
     const monitorMs = logMonitorMs(subject)
     const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)
-    // The duration of a pass is unknown. This is the least: the log growth between two checks with idle workers.
+    // The duration of a rotation pass is unknown. The minimum is the log growth between two checks with idle workers.
     const overshootBytes = Math.trunc(bytesPerMs * monitorMs)
     if (overshootBytes > room)
       return yield {

@@ -1,6 +1,6 @@
 import { line, nodeRule } from '#judge/rule.ts'
 
-/** Upstream: pkg/kubelet/types/constants.go SystemReservedEnforcementKey, KubeReservedEnforcementKey and their compressible ones. */
+/** Upstream: pkg/kubelet/types/constants.go SystemReservedEnforcementKey, KubeReservedEnforcementKey and their compressible variants. */
 const needed = [
   { enforced: ['system-reserved', 'system-reserved-compressible'], field: 'systemReservedCgroup' },
   { enforced: ['kube-reserved', 'kube-reserved-compressible'], field: 'kubeReservedCgroup' },

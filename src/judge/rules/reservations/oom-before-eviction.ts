@@ -46,7 +46,7 @@ export const oomBeforeEviction = contextRule({
 
 /**
  * OOM kills of the node. Kills of containers at their own limit are left out: node-problem-detector
- * reports those too, SystemOOM does not.
+ * reports such kills, SystemOOM does not.
  */
 const kills = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
   recentEvents(events, at, ['SystemOOM', 'OOMKilling']).filter(
@@ -60,11 +60,11 @@ const byReason = (killEvents: readonly NodeEvent[]): NodeEvent[][] => [
 const evidenceOf = (killEvents: readonly NodeEvent[], at: string) =>
   byReason(killEvents).flatMap(events => eventEvidence(events, at))
 
-/** Memory can run out between two passes whatever the thresholds are, or because of the daemons. */
+/** Whatever the thresholds are, memory can run out between two passes or because of the daemons. */
 function* killing(events: readonly NodeEvent[] | null, at: string): Iterable<Failing> {
   const killEvents = kills(events, at)
   if (killEvents.length === 0) return
-  // Two sources may report one kill: the larger count is used.
+  // Two sources can report the same kill: the larger count is used.
   const times = byReason(killEvents)
     .map(events => eventTimes(events, at))
     .reduce((a, b) => (b.count > a.count ? b : a))
@@ -81,9 +81,9 @@ function* ofThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterab
   const watching = eviction.thresholds.filter(
     threshold => threshold.signal === 'memory.available' && canBeMet(threshold),
   )
-  // A soft threshold whose grace period is over by the next pass is as good as a hard one.
+  // A soft threshold whose grace period expires by the next pass is as good as a hard threshold.
   if (watching.some(({ gracePeriodMs }) => gracePeriodMs <= evictionMonitoringPeriodMs)) return
-  // A default that evictionHard took away is lost-default-threshold's.
+  // The rule lost-default-threshold reports a default that evictionHard removed.
   if (lostDefaults(subject)?.lost.some(([signal]) => signal === 'memory.available')) return
   const waits = watching.map(({ gracePeriodMs }) => gracePeriodMs / 1000)
   const byDefault =

@@ -26,7 +26,7 @@ export const reservationWithoutEviction = nodeRule({
   ],
   appliesTo: ({ identity, configuration, summary }) => {
     const total = configuration === null ? undefined : reservedOf(configuration, 'memory')?.total
-    // Of daemons that use more than is reserved reserved-below-real-usage and missing-system-reserved say the same.
+    // reserved-below-real-usage or missing-system-reserved reports daemons above the reservation.
     return (
       identity.operatingSystem === 'linux' &&
       total !== 0 &&

@@ -19,7 +19,7 @@ export const reservedBelowEksFormula = nodeRule({
     'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go getMemoryMebibytesToReserve, getCPUMillicoresToReserve',
     'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',
   ],
-  // With no memory reserved at all missing-system-reserved says it.
+  // If no memory is reserved at all, missing-system-reserved reports it.
   appliesTo: ({ identity, configuration }) =>
     identity.operatingSystem === 'linux' &&
     (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
@@ -38,7 +38,7 @@ export const reservedBelowEksFormula = nodeRule({
     } = configuration
     const pods = podsPerCore > 0 && hasCores ? Math.min(podsPerCore * cores, maxPods) : maxPods
     const lacksMemory = memory.total < eksReservedMemoryMiB(pods) * mebibyte
-    // Reserved CPUs take the place of both reservations of cpu.
+    // reservedSystemCPUs replaces the cpu of kubeReserved and systemReserved.
     const lacksCpu =
       hasCores && reservedSystemCPUs === '' && cpu.total < eksReservedCpuMillis(cores)
     const lacking = {

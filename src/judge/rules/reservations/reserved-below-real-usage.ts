@@ -24,7 +24,7 @@ export const reservedBelowRealUsage = nodeRule({
     'pkg/kubelet/server/stats/summary_sys_containers.go GetSystemContainersStats',
     'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
   ],
-  // With nothing reserved for the system missing-system-reserved says it.
+  // If nothing is reserved for the system, missing-system-reserved reports it.
   appliesTo: ({ identity, configuration }) =>
     identity.operatingSystem === 'linux' &&
     (configuration === null || reservedOf(configuration, 'memory')?.system !== 0),

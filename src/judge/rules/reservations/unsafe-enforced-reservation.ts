@@ -34,7 +34,7 @@ export const unsafeEnforcedReservation = nodeRule({
   *judge({ configuration, summary }) {
     const enforced = configuration.enforceNodeAllocatable ?? []
     for (const { name, map, cgroup, whose } of reservations) {
-      // Reserved cpu is a share, not a limit; ephemeral-storage is no matter of cgroups.
+      // Reserved cpu is a share, not a limit. Cgroups do not control ephemeral-storage.
       const limits = ['memory', 'pid'].flatMap(resource => {
         const amount = configuration[map]?.[resource]
         return amount === undefined ? [] : [{ resource, amount: bounded(amount) }]

@@ -1,4 +1,4 @@
-/** Certificate signing requests: how each stands, and whether the cleaner should have taken it. Of the certificate only its end is kept. */
+/** Certificate signing requests: their state, and whether the cleaner should have deleted them. Only the certificate's expiry is kept. */
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import type { CertificateGarbage, CertificateRequest } from '#model/cluster-garbage.ts'
 import { isOf } from '#model/cluster-objects.ts'

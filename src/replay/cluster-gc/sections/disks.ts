@@ -15,7 +15,7 @@ export const disks: Section<'disks'> = {
 
 class Disks implements OpenSection<DiskGarbage> {
   readonly #unattached: DiskGarbage['unattached'][number][] = []
-  /** By the id of the disk, the PersistentVolume that names it. */
+  /** PersistentVolumes by the id of the EBS volume that they name. */
   readonly #named = new Map<string, NamingVolume>()
 
   take(resource: string, object: ClusterObject): void {
@@ -68,9 +68,9 @@ class Disks implements OpenSection<DiskGarbage> {
 
 interface NamingVolume {
   name: string
-  /** No claim has it. */
+  /** Whether the volume is Available: no PVC is bound to it. */
   isAvailable: boolean
-  /** Since when it is in this state, or exists. */
+  /** When the volume entered this state, else when it was created. */
   sinceMs: number | null
 }
 

@@ -1,4 +1,4 @@
-/** Objects in deletion that finalizers hold, of all lists; pods, volumes and PVCs have sections of their own. */
+/** Objects of all lists that finalizers keep Terminating. Pods, volumes and PVCs have their own sections. */
 import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
 import { isOf } from '#model/cluster-objects.ts'
@@ -74,7 +74,7 @@ function heldObject(resource: string, object: ClusterObject): HeldByFinalizer | 
   const metadata = parseMetadata(object)
   if (!metadata || metadata.deletedMs === null || metadata.finalizers.length === 0) return null
   const { namespace, name, deletedMs: sinceMs, finalizers: names } = metadata
-  // What is left at the beginning of time is when it ends.
+  // The time left at time 0 is the expiry time.
   const expiresMs = isOf('jobs.batch', resource, object) ? timeToLive(object, 0).leftMs : null
   return { resource, namespace, name, sinceMs, expiresMs, names }
 }

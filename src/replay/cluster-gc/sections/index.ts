@@ -11,7 +11,7 @@ import { owners } from './owners.ts'
 import { pods } from './pods.ts'
 import { volumes } from './volumes.ts'
 
-/** Every section by its name, in the order in which they close: the one that needs most memory first. */
+/** Every section by name, in the order in which they close. The section that needs most memory closes first. */
 export const sections: { readonly [Need in ClusterNeed]: Section<Need> } = {
   owners,
   pods,

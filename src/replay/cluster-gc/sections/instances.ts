@@ -1,4 +1,4 @@
-/** Nodes whose instance is gone. */
+/** Nodes whose EC2 instance no longer exists. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { InstanceGarbage } from '#model/cluster-garbage.ts'
 import { isOf } from '#model/cluster-objects.ts'

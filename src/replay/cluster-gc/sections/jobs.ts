@@ -1,4 +1,4 @@
-/** Jobs and CronJobs. Of Jobs only those that have finished are kept, each as a few fields. */
+/** Jobs and CronJobs. Only finished Jobs are kept, with a few fields each. */
 import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/cluster-garbage.ts'
 import { isOf } from '#model/cluster-objects.ts'
 import type { ClusterObject, CronJob, Job } from '#model/kubernetes.ts'
@@ -42,7 +42,7 @@ class Jobs implements OpenSection<JobGarbage> {
       controller: keeperIn(metadata),
       outcome: condition.type === 'Complete' ? 'Complete' : 'Failed',
       finishedMs: timeOf(condition.lastTransitionTime),
-      // What is left at the beginning of time is when it ends.
+      // The time left at time 0 is the expiry time.
       expiresMs: timeToLive(job, 0).leftMs,
       ttlSeconds: job.spec?.ttlSecondsAfterFinished ?? null,
       isBeingDeleted: deletedMs !== null,

@@ -39,7 +39,7 @@ class Leases implements OpenSection<LeaseGarbage> {
   }
 }
 
-/** A lease that was never renewed is not older than its creation. */
+/** A lease that was never renewed counts from its creation. */
 const madeMs = (lease: Lease): number | null => timeOf(lease.metadata?.creationTimestamp)
 
 const slimLease = (lease: Lease): Lease => ({

@@ -1,7 +1,7 @@
 /**
- * Who owns what, of all that was listed. Objects that are alike (one kind, one namespace, the same owners) stand for each other, because the garbage
- * collector treats them alike. Pods come before their owners are listed, so an owner that went meanwhile would look as if it had been gone for long:
- * pods only show which owners they hold, and which objects they own.
+ * Owners of all listed objects. Objects of one kind and namespace with the same owners share a group, because the garbage collector
+ * treats them alike. Pods are listed before their owners, so an owner deleted in between would look long deleted. So pods
+ * only show which owners they hold, and which objects they own.
  */
 import {
   garbageResource,
@@ -29,7 +29,7 @@ import { SharedTexts } from '#replay/cluster-gc/shared.ts'
 
 /** Leases have their own section. */
 const withoutOwners: ReadonlySet<string> = new Set(['leases.coordination.k8s.io'])
-/** Few of these own anything but pods, and they are many: only those that an owner reference names are looked up. */
+/** Kinds with many objects, few of which own more than pods. Only owners that a reference names are looked up. */
 const crowds: ReadonlySet<string> = new Set([
   'pods',
   'jobs.batch',
@@ -51,7 +51,7 @@ const scanned = [podResource, ...garbageResources]
 export const owners: Section<'owners'> = { resources: [], also: scanned, open: () => new Owners() }
 
 class Owners implements OpenSection<OwnerGarbage> {
-  /** By resource, all that have owners, and do not go; but pods. */
+  /** By resource: objects with owners that are not Terminating, without pods. */
   readonly #dependents = new Map<string, Packed<ObjectMetadata>>()
   readonly #pods = new HoldingPods()
   /** By resource, objects of the other crowds without owner and without deletionTimestamp. */
@@ -126,7 +126,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     for (const group of groupsIn(this.#podsInTheWay(), podResource.resource, shared))
       byUid.set(group.uid, group)
     const dependents = Map.groupBy(byUid.values(), ({ resource }) => resource)
-    // Whole kinds come last: of a kind that stands twice it counts what all of them are.
+    // Whole kinds come last: if a kind is listed twice, the later entry decides.
     const listed = [
       ...[...dependents].flatMap(([resource, groups]) => listedKind(resource, groups, false)),
       ...scanned.flatMap(resource =>
@@ -178,7 +178,7 @@ function keep(
 /** Owner of static pods and leases; the kubelet maintains those references. */
 const isNode = ({ kind }: ObjectReference): boolean => kind === 'Node'
 
-/** @param objects absent: none was seen */
+/** @param objects undefined: no object was seen */
 function listedKind(
   resource: string,
   objects: readonly OwnedObject[] | undefined,
@@ -192,7 +192,7 @@ function listedKind(
 
 type DanglingFate = Omit<OwnerGarbage['dangling'][number], keyof OwnedGroup>
 
-/** Objects that the collector would delete for certain: none of their owners exists. */
+/** Objects that the collector would certainly delete, because none of their owners exists. */
 function dangling({ object, references, action, certainty }: CollectedObject): DanglingFate | null {
   const [first] = references
   if (!first || action !== 'delete' || certainty !== 'certain' || object.deletedMs !== null)
@@ -205,7 +205,7 @@ function dangling({ object, references, action, certainty }: CollectedObject): D
   return { owner: `${kind} ${name}`, isReplaced: first.is === 'other-uid', confidence }
 }
 
-/** Objects in foreground deletion. Without known dependents an unlisted one blocks it, or the collector does not remove the finalizer. */
+/** Objects in foreground deletion. If none is listed, an unlisted dependent blocks the object, or the collector fails to act. */
 function blocked(
   { object, action, dependents }: CollectedObject,
   groupOf: (object: OwnedObject) => OwnedGroup,

@@ -78,7 +78,7 @@ function slimPod(pod: KubernetesPod): KeptPod {
   }
 }
 
-/** When the last of its containers ended; null where none says so, as of a pod that the kubelet refused. */
+/** When the pod's last container ended; null: no container reports an end, as for a pod that the kubelet refused. */
 function finishedMs(status: KubernetesPod['status']): number | null {
   const ends = (status?.containerStatuses ?? [])
     .map(container => timeOf(container.state?.terminated?.finishedAt))
@@ -139,8 +139,8 @@ function terminatingPod(
 }
 
 /**
- * The kubelet deletes the terminated pod again with grace period 0. The API server deletes a pod that terminated earlier at once. Where the field is not
- * there, its phase says as much. Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete, pkg/kubelet/status/status_manager.go syncPod
+ * Whether the kubelet is done with the pod: it deletes a terminated pod again with grace period 0. The API server deletes an already terminated pod at once.
+ * If the field is missing, the phase decides. Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete, pkg/kubelet/status/status_manager.go syncPod
  */
 function isLetGo({ metadata, status }: KubernetesPod): boolean {
   const gracePeriodSeconds = metadata?.deletionGracePeriodSeconds ?? null

@@ -110,7 +110,7 @@ function slimPod(pod: KubernetesPod): KubernetesPod {
   }
 }
 
-/** Which state it is in is enough. */
+/** Keeps only the state's name, which is enough. */
 const stateOf = ({ state }: ContainerStatus): ContainerStatus => ({
   state: {
     ...(state?.running && { running: {} }),
@@ -129,7 +129,7 @@ const slimClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
   spec: claim.spec ?? {},
 })
 
-/** Only volumes that the controller itself calls Released or Failed. */
+/** Only volumes whose phase, set by the controller, is Released or Failed. */
 function releasedVolume(
   volume: PersistentVolume,
   outcome: SyncedVolume | undefined,

@@ -1,5 +1,5 @@
 /**
- * Fields that take one of a few words.
+ * Fields with a fixed set of words.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       1.24 to 1.37
@@ -10,7 +10,7 @@ import type { Kubelet } from '#replay/kubelet.ts'
 
 const topologyPolicies = ['none', 'best-effort', 'restricted', 'single-numa-node']
 
-/** The texts after `invalid configuration: `. */
+/** Yields the texts after `invalid configuration: `. */
 export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<string> {
   if (c.containerRuntimeEndpoint === '')
     yield 'the containerRuntimeEndpoint was not specified or empty'

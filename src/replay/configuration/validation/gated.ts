@@ -1,5 +1,5 @@
 /**
- * Fields that need a feature gate, or that one changes.
+ * Fields that need a feature gate, or whose validation a gate changes.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       1.24 to 1.37
@@ -12,7 +12,7 @@ import type { Kubelet } from '#replay/kubelet.ts'
 const microsecond = 1_000n
 const millisecond = 1_000_000n
 const second = 1_000_000_000n
-/** The default that files still carry from before. */
+/** The former default, which older files still contain. */
 const formerThrottlingFactor = 0.9
 
 /** The texts after `invalid configuration: `, in upstream's order. */
@@ -77,7 +77,7 @@ function* swapErrors(
 
 function* backOffErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): Iterable<string> {
   const backOff = c.crashLoopBackOff.maxContainerRestartPeriod
-  // Defaulting gives it a value where the gate is on; a gate that a flag switches comes too late for that.
+  // Defaulting sets a value if the gate is on. A gate that a flag sets is applied after defaulting.
   if (backOff === null && isOn('KubeletCrashLoopBackOffMax')) {
     yield 'FeatureGate KubeletCrashLoopBackOffMax is enabled, CrashLoopBackOff.MaxContainerRestartPeriod must be set'
   } else if (backOff !== null && !isOn('KubeletCrashLoopBackOffMax')) {

@@ -15,7 +15,7 @@ const reference = new RegExp(
   `^(${name})(:\\w[\\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`,
 )
 
-/** Why the kubelet refuses a pattern, in upstream's words; null: it takes it. */
+/** Why the kubelet refuses a pattern, in upstream's words; null: accepted. */
 export function imagePatternError(pattern: string, features: KubeletFeatures): string | null {
   if (pattern !== pattern.trim()) return `leading/trailing spaces are not allowed: ${pattern}`
   const isWildcard = pattern.endsWith('/*')
@@ -31,7 +31,7 @@ export function imagePatternError(pattern: string, features: KubeletFeatures): s
   return isAccepted ? null : `neither tag nor digest is accepted in an image reference: ${pattern}`
 }
 
-/** Docker Hub's short names are not what they are normalized to. */
+/** Whether the image names its registry. Docker Hub's short names do not. */
 function hasRegistry(image: string): boolean {
   const { registry, path } = parts(image)
   return (
@@ -41,7 +41,7 @@ function hasRegistry(image: string): boolean {
   )
 }
 
-/** The first part is a registry where it looks like a host. */
+/** The first part is a registry if it looks like a host. */
 function parts(image: string): { registry: string | null; path: string } {
   const at = image.indexOf('/')
   const first = image.slice(0, Math.max(0, at))

@@ -76,7 +76,7 @@ export function* pullCredentialErrors(
     yield `option ${goQuote(policy)} specified for imagePullCredentialsVerificationPolicy. Valid options are ${first}, ${second}, ${third} or ${last}`
   }
   if (allowlist.length > 0 && policy !== 'NeverVerifyAllowlistedImages') {
-    // "Vertification" is upstream's.
+    // The spelling "Vertification" is upstream's.
     yield `can't set \`preloadedImagesVerificationAllowlist\` if \`imagePullCredentialsVertificationPolicy\` is not "NeverVerifyAllowlistedImages"`
     return
   }

@@ -3,7 +3,7 @@
  *
  * Replays       component-base/logs  api/v1/options.go Validate, validateFormatOptions;  validate.go ValidateLoggingConfiguration (1.24);
  *               apimachinery/pkg/util/validation/field
- * Read at       1.24 to 1.37; gates for options since 1.25, for those of text since 1.30, a positive flush frequency since 1.35
+ * Read at       1.24 to 1.37; gates for options since 1.25, for text options since 1.30, a positive flush frequency since 1.35
  * Left out      klog flags, which the JSON format does not honor
  */
 import { formatDuration } from '#model/duration.ts'
@@ -14,7 +14,7 @@ import type { Kubelet } from '#replay/kubelet.ts'
 
 const greatestVerbosity = 2 ** 31 - 1
 
-/** The whole texts. */
+/** Yields whole texts. */
 export function* loggingErrors(
   { logging }: LoadedConfiguration,
   { features, isGateOn }: Kubelet,

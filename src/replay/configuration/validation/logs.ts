@@ -1,5 +1,5 @@
 /**
- * Container logs and where they lie.
+ * Container logs and their directory.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       1.24 to 1.37
@@ -25,7 +25,7 @@ export function* logErrors(c: LoadedConfiguration, features: KubeletFeatures): I
   if (c.podLogsDir === '') yield 'podLogsDir was not specified'
   if (!c.podLogsDir.startsWith('/')) yield `pod logs path ${shown} must be absolute path`
   if (cleanPath(c.podLogsDir) !== c.podLogsDir) yield `pod logs path ${shown} must be normalized`
-  // "mut" is upstream's.
+  // The spelling "mut" is upstream's.
   if (Array.from(c.podLogsDir).some(character => character > '\u007f'))
     yield `pod logs path ${shown} mut contains ASCII characters only`
 }

@@ -1,23 +1,23 @@
 /**
- * What depends on the operating system.
+ * Checks that depend on the operating system.
  *
  * Replays       pkg/kubelet/apis/config/validation  validation_linux.go, validation_others.go, validation_windows.go validateKubeletOSConfiguration
  * Read at       1.24 to 1.37; until 1.30 Windows refused what it now ignores
- * Kept exactly  the first error ends it
+ * Kept exactly  the first error ends the check
  */
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 
 export interface Machine {
   operatingSystem: 'linux' | 'windows'
-  /** Null: not known, and then not checked. */
+  /** Null: not known, so not checked. */
   cgroupVersion: 1 | 2 | null
 }
 
 const idsUnit = 65_536
 const mostIds = 2 ** 32 - 1
 
-/** The whole texts. */
+/** Returns whole texts. */
 export function operatingSystemErrors(
   c: LoadedConfiguration,
   kubelet: Kubelet,

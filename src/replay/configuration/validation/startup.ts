@@ -1,5 +1,5 @@
 /**
- * What validation lets through and the kubelet refuses later, when it makes its parts.
+ * Errors that validation misses and the kubelet reports later, when it constructs its parts.
  *
  * Replays       pkg/kubelet/eviction/helpers.go ParseThresholdConfig;  pkg/kubelet/images/image_gc_manager.go NewImageGCManager;
  *               pkg/kubelet/logs/container_log_manager.go NewContainerLogManager, parseMaxSize;  cmd/kubelet/app/server.go parseResourceList
@@ -16,7 +16,7 @@ import { imageGcPolicyError } from '#replay/image-gc/policy.ts'
 import { parseLogRotatePolicy } from '#replay/log-rotation.ts'
 import { parseResourceList } from '#replay/reserved-resources.ts'
 
-/** Null: nothing. */
+/** Upstream's text by part; null: no error. */
 export interface StartupErrors {
   eviction: string | null
   kubeReserved: string | null

@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration, isValidSysctlName;
  *               component-helpers/node/util/sysctl  GetNamespace, NormalizeName
- * Read at       1.37, the first to have the field
+ * Read at       1.37, the first minor with the field
  */
 import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'

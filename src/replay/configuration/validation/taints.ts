@@ -12,7 +12,7 @@ const prefixPart = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a
 const longestPrefix = 253
 const effects = ['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
-/** The whole texts: some of them begin otherwise than others. */
+/** Yields whole texts, because their beginnings differ. */
 export function* taintErrors({ registerWithTaints }: LoadedConfiguration): Iterable<string> {
   for (const taint of registerWithTaints ?? []) {
     if (!isValid(taint)) yield `invalid taint: ${shown(taint)}`
@@ -36,6 +36,6 @@ function isQualifiedName(key: string): boolean {
   )
 }
 
-/** Upstream: the verb %v of the struct. */
+/** The struct as Go's %v prints it upstream. */
 const shown = ({ key, value, effect, timeAdded }: Taint): string =>
   `{${key} ${value} ${effect} ${timeAdded === null ? '<nil>' : `${new Date(timeAdded).toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`}}`

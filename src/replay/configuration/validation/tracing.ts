@@ -1,5 +1,5 @@
 /**
- * Traces, and metrics that are hidden.
+ * Tracing, and hidden metrics.
  *
  * Replays       component-base  tracing/api/v1/config.go ValidateTracingConfiguration;  metrics/options.go ValidateShowHiddenMetricsVersion
  * Read at       1.24 to 1.37; traces since 1.25, behind a gate until 1.33
@@ -12,7 +12,7 @@ import type { Kubelet } from '#replay/kubelet.ts'
 const million = 1_000_000
 const schemes = ['dns', 'unix', 'unix-abstract']
 
-/** The whole texts. */
+/** Yields whole texts. */
 export function* tracingErrors(
   { tracing }: LoadedConfiguration,
   { features, isGateOn }: Kubelet,
@@ -37,19 +37,19 @@ export function* tracingErrors(
 
 const plainUrl = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?\/\/[\w.-]*(?::\d*)?(?:\/[\w./-]*)?$/
 
-/** The scheme in lower case, empty where there is none; null: it takes Go's URL parser to decide on it. */
+/** The scheme in lower case, empty if there is none. Null: only Go's URL parser can decide. */
 function schemeOf(url: string): string | null {
   const matched = plainUrl.exec(url)
   return matched && (matched[1] ?? '').toLowerCase()
 }
 
-/** Upstream puts a scheme before what has none. */
+/** Upstream adds a scheme to an endpoint without one. */
 const urlOf = (endpoint: string) => (endpoint.includes('//') ? endpoint : `dns://${endpoint}`)
 
-/** Whether the replay decides on it. */
+/** Whether the replay can check the endpoint. */
 export const isEndpointChecked = (endpoint: string): boolean => schemeOf(urlOf(endpoint)) !== null
 
-/** The whole texts. */
+/** Yields whole texts. */
 export function* hiddenMetricsErrors(
   { showHiddenMetricsForVersion: shown }: LoadedConfiguration,
   { features }: Kubelet,

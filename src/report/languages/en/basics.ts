@@ -11,7 +11,7 @@ const severities: Record<Severity, string> = {
   low: 'Low',
   info: 'Info',
 }
-/** Within a sentence. */
+/** Names of severities within a sentence. */
 const severityNames: Record<Severity, string> = {
   critical: 'critical',
   high: 'high',
@@ -29,7 +29,7 @@ const coverage: Record<CoverageState, string> = {
   partlyRead: 'partly read',
   notRead: 'not read',
 }
-/** Each way to read a node. */
+/** Names of the ways to read a node. */
 const ways: Record<ReadMode, string> = {
   proxy: 'through the API server',
   ssm: 'by SSM',
@@ -62,11 +62,11 @@ export const basics = {
   nodeCount: (count: number) => counted(count, 'node'),
   clusterCount: (count: number) => counted(count, 'cluster'),
   findingCount: (count: number) => counted(count, 'finding'),
-  /** After some names; `count`: the number of the others. */
+  /** Follows the names that are shown. `count`: number of names that are not shown. */
   andMore: (count: number) => `and ${formatCount(count)} more`,
-  /** What separates names in a list, and clauses in a sentence. */
+  /** Separators of names in a list, and of clauses in a sentence. */
   separators: { list: ', ', clauses: '; ' },
-  /** A subject of a cluster. */
+  /** A subject, with its cluster. */
   of: (subject: string, cluster: string) => `${subject} of ${cluster}`,
   /** A heading and its text. */
   said: (what: string, said: string) => `${what}: ${said}`,

@@ -1,4 +1,4 @@
-/** Causes, the nodes next to break, and the table of clusters. */
+/** Texts of the causes, of the nodes next to break, and of the table of clusters. */
 import { counted, formatCount } from '#report/numbers.ts'
 
 const nodes = (count: number) => counted(count, 'node')
@@ -26,7 +26,7 @@ const causes = {
   within: (nodeCount: number, clusterCount: number) =>
     `${nodes(nodeCount)} in ${clusters(clusterCount)}`,
   objects: (count: number) => counted(count, 'place'),
-  /** Its place in the list. */
+  /** `place`: number of the cause in the list, from 1. */
   number: (place: number) => `cause ${place}`,
   first: (where: string, node: string) => `${where}, first ${node}`,
   details: (findingCount: number, commandCount: number) =>

@@ -1,4 +1,4 @@
-/** Findings, and the sections after them: waived, undecided, not audited, and how everything was read. */
+/** Texts of the findings, and of the later sections: waived, undecided, not audited, how everything was read. */
 import type { Confidence, WaiverNotice } from '#model/finding.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 
@@ -42,7 +42,7 @@ const findings = {
     until: 'Until',
     reason: 'Reason',
   },
-  /** `tallied`: counts by severity; `others`: findings in no sum below. */
+  /** `tallied`: counts by severity; `others`: findings of rules that the list below leaves out. */
   leftOut: (count: number, tallied: string[], others: number) =>
     `${counted(count, 'more finding')} (${tallied.join(', ')}) only in findings.json, to keep the page light. By rule:${
       others === 0 ? '' : ` (and ${formatCount(others)} of other rules)`

@@ -1,4 +1,4 @@
-/** Leftover objects of a cluster, and what the control plane does about them. */
+/** Texts of the leftover objects of a cluster, and of what the control plane does about them. */
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { GarbageFate } from '#model/garbage-overview.ts'
 import { counted, formatCount } from '#report/numbers.ts'
@@ -75,7 +75,7 @@ const garbage = {
   waived: 'waived',
   times: (count: number) => ` (${formatCount(count)})`,
   notLooked: 'No cluster was searched for leftover objects (policy clusterGarbage).',
-  /** `all` null: all clusters were. */
+  /** `all` null: all clusters were searched. */
   coverage: (looked: number, all: number | null, read: number, lists: number) =>
     `${all === null ? counted(looked, 'cluster') : `${formatCount(looked)} of ${counted(all, 'cluster')}`} searched, ${formatCount(read)} of ${counted(lists, 'list')} read to the end.`,
   assumedPrices:

@@ -1,4 +1,4 @@
-/** What holds a node's disks. */
+/** Texts of the ledger: what holds a node's disks. */
 import type { DiskHolder, LedgerSource } from '#model/disk-ledger.ts'
 import { counted } from '#report/numbers.ts'
 
@@ -41,7 +41,7 @@ const ledger = {
   } satisfies Record<LedgerSource, string>,
   onNode: (node: string, cluster: string) => `${node}, cluster ${cluster}`,
   more: (count: number) => `${counted(count, 'more node')}: see highwater predict.`,
-  /** `rows`: the largest holders, `12 GiB unused images`. */
+  /** `rows`: the largest holders, such as `12 GiB unused images`. */
   brief: (disk: string, rows: string[]) => `${disk}: ${rows.join(', ')}`,
   briefRow: (bytes: string, holder: string) => `${bytes} ${holder}`,
   columns: { holder: 'Holder', bytes: 'Bytes', inodes: 'Inodes', source: 'Source' },
@@ -50,12 +50,12 @@ const ledger = {
   between: (low: string, high: string) => `${low} to ${high}`,
   fleet: 'Largest consumers of local disk: of each nodegroup and namespace',
   fleetColumns: { place: 'Where', consumer: 'Consumer', bytes: 'Bytes' },
-  /** A lower bound: nodes name their largest consumers only. */
+  /** A lower bound, because each node reports only its largest consumers. */
   atLeast: (bytes: string) => `≥ ${bytes}`,
   namespace: (name: string) => `namespace ${name}`,
   largestPods: 'Largest pods',
   largestOwners: 'Largest owners',
-  /** `owner` null: no controller. */
+  /** `owner` null: the pod has no controller. */
   pod: (name: string, owner: string | null, bytes: string, uses: string[], asks: string) =>
     `${name}${owner === null ? '' : ` (${owner})`}: ${bytes}, ${uses.join(', ')}; ${asks}`,
   uses: {
@@ -63,7 +63,7 @@ const ledger = {
     log: (bytes: string) => `${bytes} of logs`,
     volume: (bytes: string) => `${bytes} in volumes`,
   },
-  /** Null: not set. */
+  /** `request`, `limit` null: not set. */
   asks: (request: string | null, limit: string | null) =>
     `request ${request ?? 'none'}, limit ${limit ?? 'none'}`,
   group: (name: string, bytes: string, pods: number) =>
@@ -83,10 +83,10 @@ const ledger = {
   volumes: {
     title: 'EBS volumes',
     none: 'EC2 lists none',
-    /** Null: no reason is known. */
+    /** `reason` null: unknown. */
     unread: (reason: string | null) => `unknown: ${reason ?? 'EC2 did not report them'}`,
     brief: (volume: string) => `EBS ${volume}`,
-    /** Null: unknown. */
+    /** A null value is unknown. */
     volume: (
       device: string | null,
       type: string | null,
@@ -95,7 +95,7 @@ const ledger = {
     ) =>
       `${device ?? 'unknown device'}: ${type ?? 'unknown type'}, ${size ?? 'unknown size'}, ${iops ?? 'unknown'} IOPS`,
   },
-  /** Of the fullest disk. `owner`: of the most local storage of pods, with its size. */
+  /** `holder`: of the fullest disk. `owner`: whose pods use most local storage, with its size. */
   largest: (holder: string, bytes: string, owner: string) =>
     `Largest: ${holder} ${bytes}. Most pod data: ${owner}`,
   freeable: (free: string, unusable: string) =>

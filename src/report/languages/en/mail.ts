@@ -1,4 +1,4 @@
-/** The e-mail: its subject, its HTML and its text. */
+/** Texts of the e-mail: its subject, its HTML part and its text part. */
 import { counted, formatCount } from '#report/numbers.ts'
 
 const nodes = (count: number) => counted(count, 'node')
@@ -7,7 +7,7 @@ const findings = (count: number) => counted(count, 'finding')
 
 const subject = {
   cutShort: (subject: string) => `Cut short. ${subject}`,
-  /** `from`: highwater, the owner, the day. */
+  /** `from`: the name highwater, the owner and the day. */
   signed: (verdict: string, from: string) => `${verdict} - ${from}`,
   /** Replaces the severity if nodes evict now. */
   evicting: (severity: string, count: number) =>
@@ -20,10 +20,10 @@ const subject = {
     `${severity}: ${tallied.join(', ')} in ${where}`,
   empty: (headline: string, counts: string | null, scope: string) =>
     `${headline}: ${counts === null ? '' : `${counts}; `}${scope}`,
-  /** `all` null: all of them. */
+  /** `all` null: `count` is the number of all clusters. */
   someClusters: (count: number, all: number | null) =>
     all === null ? clusters(count) : `${formatCount(count)} of ${clusters(all)}`,
-  /** The first few counts, where there are more. */
+  /** The first few counts, if there are more. */
   andSo: (counts: string[]) => `${counts.join(', ')}, …`,
 }
 
@@ -82,7 +82,7 @@ const changes = {
   ended: 'Ended',
   title: 'Changes since the last run',
   none: 'no change',
-  /** The time of the run is between the two. */
+  /** The time of the run stands between the next two texts. */
   comparedBefore: 'Compared with the run of ',
   comparedAfter: ': ',
   moreInDiff: (count: number) => `${formatCount(count)} more: highwater diff lists all.`,

@@ -1,4 +1,4 @@
-/** Nodes: their pictures, groups and details. */
+/** Texts of the nodes: their pictures, groups and details. */
 import { counted, formatCount } from '#report/numbers.ts'
 
 const nodes = (count: number) => counted(count, 'node')

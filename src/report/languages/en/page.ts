@@ -1,16 +1,16 @@
 /** Texts around the sections of the page, and of its script. */
 const page = {
-  /** For an owner's page. */
+  /** Shown on the page of an owner. */
   audience: (owner: string) =>
     `For ${owner}: only their clusters and groups. Coverage, outcomes and grades cover only these.`,
   title: (headline: string, clusters: string) => `${headline} in ${clusters} · highwater`,
   skip: 'Skip to the verdict',
-  /** The time is between the two. */
+  /** The time of the snapshot stands between the next two texts. */
   snapshotBefore: 'Snapshot of ',
   snapshotAfter: '',
 }
 
-/** Texts, not functions: they are part of the page. `{shown}` and `{all}` are numbers. */
+/** Texts, not functions: the page contains them. Its script replaces `{shown}` and `{all}`. */
 const script = {
   copy: 'Copy',
   copied: 'Copied',

@@ -16,7 +16,7 @@ const growth = {
   note: (disk: string, rate: string, seen: string) => `${disk} grew by about ${rate}: ${seen}.`,
   readings: (count: number, duration: string, falls: number) =>
     `${readings(count)} in ${duration}${falls === 0 ? '' : `, with ${counted(falls, 'fall')}`}`,
-  /** `range` null: it was constant. */
+  /** `range` null: the growth was constant. */
   rate: (bytes: string, isHourly: boolean, range: string | null) =>
     `${bytes} ${isHourly ? 'an hour' : 'a day'}${range === null ? '' : ` (${range})`}`,
   notWithin: (duration: string) => `not within ${duration}`,
@@ -46,7 +46,7 @@ const trends = {
   allClusters: 'All clusters',
   moreClusters: (count: number) => `${counted(count, 'more cluster')}: see highwater history.`,
   moreGroups: (count: number) => `${counted(count, 'more group')}: see highwater history.`,
-  /** `known` null: all of them. */
+  /** `known` null: all nodes are known. */
   about: (cluster: string, known: number | null, nodes: number) =>
     `${cluster}, ${known === null ? counted(nodes, 'node') : `${formatCount(known)} of ${counted(nodes, 'node')} known`}`,
   nearImageGc: 'Near image GC',
@@ -58,7 +58,7 @@ const trends = {
     `${what} by day: first ${first}, least ${least}, most ${most}, now ${now}`,
 }
 
-/** A week in one sentence. */
+/** Parts of the sentence about the changes of a week. */
 const week = {
   in: (days: number, parts: string[]) => `In ${formatCount(days)} days: ${parts.join('; ')}.`,
   findings: (change: string, urgent: string[]) =>

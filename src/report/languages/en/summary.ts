@@ -1,4 +1,4 @@
-/** The verdict, the plan, and what remediation did. */
+/** Texts of the verdict, of the plan, and of what remediation did. */
 import { counted, formatCount } from '#report/numbers.ts'
 
 const nodes = (count: number) => counted(count, 'node')

@@ -1,4 +1,4 @@
-/** The summary that `highwater audit` prints. */
+/** Texts of the summary that `highwater audit` prints. */
 import { counted } from '#report/numbers.ts'
 
 const terminal = {

@@ -1,4 +1,4 @@
-/** The thresholds that run: cohorts, their settings, and where each comes from. */
+/** Texts of the running thresholds: cohorts, their settings, and the origin of each setting. */
 import type { ThresholdSource } from '#model/prediction.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 
@@ -6,7 +6,7 @@ const nodes = (count: number) => counted(count, 'node')
 
 const thresholds = {
   title: 'Thresholds as they run',
-  /** The word between the two is highlighted. */
+  /** `leadNone` stands between the other two texts and is highlighted. */
   leadBefore:
     'One table for the nodes of a group with the same image and kubelet minor, worst first. Values are those of the running kubelets, or follow from their files if only those were read. ',
   leadNone: 'None',
@@ -50,7 +50,7 @@ const thresholds = {
   nodesNotKnown: (count: number) => `${nodes(count)} unknown`,
   named: (count: number, names: string[], more: number) =>
     `${nodes(count)} (${names.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''})`,
-  /** `eviction`, `imageGc`: why they are unknown. */
+  /** `eviction`, `imageGc`: why these settings are unknown; null: known. */
   variant: (letter: string, named: string, eviction: string | null, imageGc: string | null) =>
     `${letter}: ${named}${eviction === null ? '' : `. ${eviction}`}${imageGc === null ? '' : `. ${imageGc}`}`,
   evictionNotKnown: (why: string) => `Eviction thresholds unknown: ${why}`,
@@ -74,7 +74,7 @@ const sources: Record<ThresholdSource, string> = {
   'earlier files': 'unknown: its files changed since the start',
   kubelet: 'the kubelet itself',
 }
-/** What removed a default, to stand after "lost". */
+/** Texts that follow "lost": what removed a default. */
 const removers: Record<ThresholdSource, string> = {
   'upstream default': 'by the upstream default',
   'AMI default': 'by evictionHard of the AMI',

@@ -1,4 +1,4 @@
-/** The place of a run in a bucket. */
+/** The channel that writes the reports of a run into a bucket, below `runs/<runId>/`. */
 import type { Store } from '#clients/store.ts'
 import type { Channel } from '#publish/channel.ts'
 import { runKey } from '#publish/run.ts'

@@ -342,7 +342,7 @@ export interface ScriptRun {
   stdout: string
   stderr: string
   exitCode: number
-  /** The node's fault struck while it ran: nobody hears of it. */
+  /** The fault of the node ended the command: it reports nothing. */
   isStruck?: boolean
 }
 

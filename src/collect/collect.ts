@@ -277,17 +277,17 @@ async function* selectedNodes(
     errors.push({
       what: 'nodes',
       ...(error instanceof RequestFailure && error.status !== null && { status: error.status }),
-      message: `the list of nodes${askedFor(selection)} could not be read${nodes > 0 ? ' to its end' : ''}: ${messageOf(error)}${access}`,
+      message: `the list of nodes${selectedNames(selection)} could not be read${nodes > 0 ? ' to its end' : ''}: ${messageOf(error)}${access}`,
     })
   }
 }
 
 /** Lists the selection for the error message: these nodes are unread. */
-function askedFor({ nodegroups, nodes }: Selection): string {
+function selectedNames({ nodegroups, nodes }: Selection): string {
   const names = [...nodegroups.map(name => `nodegroup ${name}`), ...nodes]
   if (names.length === 0) return ''
   const more = names.length > namesShown ? ` and ${names.length - namesShown} more` : ''
-  return ` (asked for: ${names.slice(0, namesShown).join(', ')}${more})`
+  return ` (selected: ${names.slice(0, namesShown).join(', ')}${more})`
 }
 
 const namesShown = 5

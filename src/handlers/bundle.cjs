@@ -1,7 +1,7 @@
 /**
  * A plugin of the Serverless Framework. Before the service is packaged or invoked locally, it bundles each function into one file in `.build/`. Before
  * packaging, it also puts the scripts into the SSM documents: the framework would take the shell variables of a script for its own variables.
- * The plugin is CommonJS on purpose: `invoke local` cannot load an ES module out of a package of ES modules, and hangs.
+ * The plugin is CommonJS on purpose: `invoke local` never ends if it loads an ES module from a package of ES modules.
  */
 const { execFileSync } = require('node:child_process')
 const { readFileSync } = require('node:fs')

@@ -114,7 +114,7 @@ describe('what is written', () => {
 })
 
 describe('what is read', () => {
-  it('is not more than was asked for: what others wrote may have any length', async () => {
+  it('is not more than was requested: what others wrote may have any length', async () => {
     await lab()
     await store().write('a', 'x'.repeat(1001), json)
     expect((await store({ readMaxBytes: 1001 }).read('a'))?.body.length).toBe(1001)

@@ -242,7 +242,7 @@ describe('highwater verify on live nodes', () => {
       report?.nodes.every(
         one =>
           one.state === 'not-yet' &&
-          /the list of nodes \(asked for: .*\) could not be read.*403/.test(one.why),
+          /the list of nodes \(selected: .*\) could not be read.*403/.test(one.why),
       ),
     ).toBe(true)
   })

@@ -119,7 +119,7 @@ describe('outcomes', () => {
       'timed out; no main file',
     ],
     [{ errors: [{ what: 'host' as const, message: 'timed out' }] }, 'timed out'],
-  ])('says what the replay says of files that were asked for: %j', (record, reason) => {
+  ])('says what the replay says of files that were requested: %j', (record, reason) => {
     const prediction = {
       unknowns: [{ what: 'nextStart.files', part: 'nextStart' as const, effect: 'no main file' }],
     }

@@ -104,7 +104,7 @@ describe('a run of deletions', () => {
         for (const { state, why } of run.deletions ?? [])
           expect([
             ['deleted', null],
-            ['gone', 'it was gone when it was asked for again: this run had begun to delete it'],
+            ['gone', 'it was already deleted on the second try: this run had begun to delete it'],
           ]).toContainEqual([state, why])
         expect(world.asked.length).toBeLessThanOrEqual(4)
       }

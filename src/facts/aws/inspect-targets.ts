@@ -37,5 +37,5 @@ export function inspectTargetOf({
     return never(
       'a hybrid node that SSM did not activate (IAM Roles Anywhere): it has no mi-… id by which SSM would know it',
     )
-  return never('its spec.providerID names no EC2 instance, so SSM cannot be asked for it')
+  return never('its spec.providerID names no EC2 instance, so SSM cannot reach it')
 }

@@ -85,7 +85,7 @@ async function carryOut(
     ...entry,
     state,
     why: wasBegun
-      ? 'it was gone when it was asked for again: this run had begun to delete it'
+      ? 'it was already deleted on the second try: this run had begun to delete it'
       : why,
     at: now(),
   })

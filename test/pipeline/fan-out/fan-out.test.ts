@@ -505,7 +505,7 @@ describe('a slip of the pen', () => {
       expect(told).toBe(alone)
       const { notAudited }: FindingsDocument = JSON.parse(told!)
       const reason = expect.stringContaining(
-        `nodes: the list of nodes (asked for: nodegroup ${asked}) could not be read`,
+        `nodes: the list of nodes (selected: nodegroup ${asked}) could not be read`,
       )
       expect(notAudited).toEqual([{ cluster: 'fleet-a', node: null, cause: 'nodes', reason }])
     },

@@ -11,7 +11,7 @@ export const nodeWithoutInstance = clusterRule({
   fate: 'late',
   title: 'Nodes stay whose instances are gone',
   why: "When a node is not Ready and its instance does not exist any more, the cloud's node lifecycle controller deletes the Node within seconds. One that stays keeps its pods, its lease and its volumes from going, and StatefulSets wait for it. A finalizer holds it, or its provider ID names another instance than it had.",
-  fix: 'Delete the Node; where it then hangs in deletion, look for its finalizers (of Karpenter: is Karpenter there?).',
+  fix: 'Delete the Node. If it stays, look for the controller of its finalizers, for example Karpenter.',
   sources: [
     'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
     'EC2 API reference, DescribeInstances',

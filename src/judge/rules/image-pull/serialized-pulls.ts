@@ -26,7 +26,7 @@ export const serializedPulls = nodeRule({
     if (!serializeImagePulls && !isOneAtATime) return
     yield {
       consequence:
-        'When several pods of this node need images, each pull waits for all that were asked for before it.',
+        'When several pods of this node need images, each pull waits for all pulls that were requested before it.',
       evidence: lines(
         line('configz', 'serializeImagePulls', serializeImagePulls),
         isOneAtATime && line('configz', 'maxParallelImagePulls', '1'),

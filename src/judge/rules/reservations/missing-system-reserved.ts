@@ -21,7 +21,7 @@ export const missingSystemReserved = nodeRule({
   severity: 'high',
   needs: ['configuration'],
   title: 'No memory is reserved for the system',
-  why: 'The scheduler fills a node up to its allocatable memory. What kubelet, runtime and system use beside it comes out of what pods were promised: the node runs into memory pressure, or the kernel kills, with pods that stay within their requests.',
+  why: 'The scheduler fills a node up to its allocatable memory. The kubelet, the runtime and the system then use memory that pods have requested. The node gets memory pressure, or the kernel kills processes, although all pods stay within their requests.',
   fix: 'Reserve memory in kubeReserved and systemReserved: what the daemons use at most, and the eviction threshold. EKS images reserve 255 Mi + 11 Mi for each pod in kubeReserved.',
   sources: [
     'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',

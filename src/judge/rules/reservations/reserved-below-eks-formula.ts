@@ -53,7 +53,7 @@ export const reservedBelowEksFormula = nodeRule({
         .join(' + ')
     yield {
       confidence: 'likely',
-      consequence: `For ${pods} pods EKS keeps more for the kubelet and the runtime: ${names.map(([name, wanted]) => `${name} ${wanted}, here ${reserved(name) || 'none'}`).join('; ')}. On a node full of pods what they need beyond that comes out of what pods were promised.`,
+      consequence: `For ${pods} pods EKS keeps more for the kubelet and the runtime: ${names.map(([name, wanted]) => `${name} ${wanted}, here ${reserved(name) || 'none'}`).join('; ')}. On a node full of pods, what they need beyond that is taken from the requests of pods.`,
       evidence: [
         line('configz', 'maxPods', maxPods),
         ...names.flatMap(([name, wanted]) => [

@@ -1,7 +1,7 @@
 import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { absentValue, type FieldValue, fieldValues, writtenSettings } from '#judge/drift/drift.ts'
 import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
@@ -14,6 +14,7 @@ interface VersionFact {
   /** Values of the compared fields, by path. Null: the configuration was not read. */
   fields: Record<string, FieldValue> | null
   amiFamily: AmiFamily
+  instanceType: string | null
   rollsOver: boolean
 }
 
@@ -37,6 +38,7 @@ export const versionSkewDrift = cohortRule({
     release: releaseOf(subject.node, subject.identity.kubeletVersion),
     fields: subject.configuration && fieldValues(subject.configuration, subject.identity),
     amiFamily: subject.identity.amiFamily,
+    instanceType: subject.identity.instanceType,
     rollsOver: subject.identity.owner === 'karpenter',
   }),
 
@@ -45,7 +47,13 @@ export const versionSkewDrift = cohortRule({
     const [kept, ...others] = releases
     if (kept === undefined || others.length === 0) return
     const skewed = others.flatMap(release => release.members)
-    const differing = differingSettings(releases)
+    const differing = [
+      ...differingSettings(releases, path => !dependsOnSize(path)),
+      ...[...Map.groupBy(members, ({ fact }) => fact.instanceType)].flatMap(([type, equals]) =>
+        differingSettings(releasesOf(equals), dependsOnSize, type ?? 'instance type not known'),
+      ),
+    ]
+    const isRead = releases.every(of => of.members.some(({ fact }) => fact.fields !== null))
     const isMinor = !isOneMinor(releases.map(({ release }) => release))
     const isAgeKnown = others.every(({ release }) => byAge(release, kept.release) < 0)
     yield {
@@ -55,7 +63,7 @@ export const versionSkewDrift = cohortRule({
           members.some(({ fact }) => fact.rollsOver) || (differing.length === 0 && !isMinor)
             ? 'info'
             : 'low',
-        consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${shown(kept.release)}, as after an update that stopped half-way. ${settingsWords(differing)}`,
+        consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${shown(kept.release)}, as after an update that stopped half-way. ${settingsWords(differing, isRead)}`,
         evidence: [
           line('layer', 'layer', 'peers'),
           ...releases.map(({ release, members: on }) => line('node', shown(release), namesOf(on))),
@@ -66,11 +74,14 @@ export const versionSkewDrift = cohortRule({
   },
 })
 
-function settingsWords(differing: readonly Differing[]): string {
-  if (differing.length === 0) return 'Their GC, eviction, log and reservation settings are alike.'
-  const [brought, others] = [true, false].map(isBrought =>
-    differing.filter(one => one.isBrought === isBrought).map(({ path }) => path),
-  )
+function settingsWords(differing: readonly Differing[], isRead: boolean): string {
+  if (differing.length === 0)
+    return isRead
+      ? 'Their GC, eviction and log settings are alike, and so are reservations of nodes of one instance type.'
+      : 'Their settings could not be compared: not all were read.'
+  const [brought, others] = [true, false].map(isBrought => [
+    ...new Set(differing.filter(one => one.isBrought === isBrought).map(({ path }) => path)),
+  ])
   return [
     ...(brought?.length ? [`So these settings differ: ${brought.join(', ')}.`] : []),
     ...(others?.length
@@ -138,11 +149,18 @@ const isOwn =
     value.isDefault ||
     (isNewInAmi(path) && value.canonical === meaningOf(path, ofKubelet[path], null))
 
-/** Settings whose most frequent value differs between releases. peer-drift reports differences within one release. */
-function differingSettings(releases: readonly OfRelease[]): Differing[] {
+/**
+ * Settings whose most frequent value differs between releases. peer-drift reports differences within one release.
+ * @param size of all these nodes, for the evidence
+ */
+function differingSettings(
+  releases: readonly OfRelease[],
+  isWanted: (path: string) => boolean,
+  size?: string,
+): Differing[] {
   const paths = new Set(
     releases.flatMap(({ members }) =>
-      members.flatMap(({ fact }) => Object.keys(fact.fields ?? {})),
+      members.flatMap(({ fact }) => Object.keys(fact.fields ?? {}).filter(isWanted)),
     ),
   )
   return [...paths].toSorted(byText).flatMap(path => {
@@ -158,7 +176,7 @@ function differingSettings(releases: readonly OfRelease[]): Differing[] {
           releases.some(({ members }) => members.some(mayBring(path))) || values.every(isOwn(path)),
         evidence: line(
           'configz',
-          `${path}`,
+          size === undefined ? path : `${path} (${bounded(size, 40)})`,
           values.map(({ release, value }) => `${value.shown} (${shown(release)})`).join('; '),
         ),
       },

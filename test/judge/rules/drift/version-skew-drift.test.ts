@@ -67,6 +67,27 @@ describe('version-skew-drift', () => {
     expect(text({ ...shutdown, ...high(95) })).toMatchSnapshot()
   })
 
+  it('compares settings that depend on the size only among nodes of one instance type', () => {
+    const { configuration } = baselineExamples.good
+    const at = (release: string, type: string, maxPods: number): NodeOptions => ({
+      ...withImage(`Amazon Linux 2023.9.${release}`, { 'node.kubernetes.io/instance-type': type }),
+      configuration: { ...configuration, maxPods },
+    })
+    const mixed = [at('20251105', 'm6i.large', 29), at('20251208', 'm6i.4xlarge', 234)]
+    expect(skew(...mixed)).toMatchObject([
+      { severity: 'info', consequence: expect.stringContaining('alike') },
+    ])
+    const [finding] = skew(...mixed, at('20251105', 'm6i.4xlarge', 58))
+    expect(finding?.severity).toBe('low')
+    expect(finding?.consequence).toContain('maxPods differs, too')
+    expect(finding?.evidence.map(({ what }) => what)).toContain('configz maxPods (m6i.4xlarge)')
+  })
+
+  it('does not call settings alike that were not read', () => {
+    const unread = { ...older, record: { ...older.record, configz: undefined } }
+    expect(skew(unread, newer)[0]?.consequence).toContain('could not be compared')
+  })
+
   it('of minors is low, and of Karpenter info', () => {
     const old = { identity: { kubeletVersion: 'v1.33.1' } }
     expect(skew({}, {}, old)).toMatchObject([{ severity: 'low', nodes: { sample: ['node-2'] } }])

@@ -56,7 +56,7 @@ export class Cohorts {
     try {
       const facts = members.map(member => ({
         node: member.subject.identity.name,
-        fact: this.#facts.get(member),
+        fact: member.fact?.value,
       }))
       for (const { nodes, ...yielded } of this.#rule.judge(facts, policy, context))
         for (const node of nodes) {

@@ -30,7 +30,7 @@ export class Contexts {
       const group = groups.get(groupOf(member)) ?? []
       const outcome = unlessThrown(() => {
         if (member.settled) return this.#unread(member.settled, context)
-        const yields = this.#rule.judge(this.#facts.get(member), context, policy, group)
+        const yields = this.#rule.judge(member.fact?.value, context, policy, group)
         return fromYields(yields, this.#rule.severity)
       })
       yield { subject: member.subject, outcome }
@@ -43,7 +43,7 @@ export class Contexts {
       [...Map.groupBy(known, groupOf)].map(([key, members]) => [
         key,
         [...Map.groupBy(members, ({ fact }) => fact)].map(([, alike]) => ({
-          fact: this.#facts.get(alike[0]!),
+          fact: alike[0]?.fact?.value,
           nodes: alike.length,
         })),
       ]),

@@ -18,43 +18,47 @@ export const keptNode = ({
   at,
   isConfigurationOnDisk,
   mode,
-}: NodeSubject): KeptNode => ({ ...{ cluster, identity, at, isConfigurationOnDisk, mode } })
+}: NodeSubject): KeptNode => ({ cluster, identity, at, isConfigurationOnDisk, mode })
+
+/** Equal facts of nodes are one object. */
+export interface KeptFact {
+  value: unknown
+}
 
 export interface Member {
   subject: KeptNode
-  /** Key into the facts; null: the outcome is already settled. */
-  fact: string | null
+  /** Null: the outcome is already settled. */
+  fact: KeptFact | null
   settled: Outcome | null
 }
 
+const notApplicable: Outcome = { state: 'notApplicable' }
+
 export class FactsOfNodes {
   readonly #rule: CohortRule | ContextRule
-  /** Facts by hash. The hash is short, because many nodes hold it. */
-  readonly #facts = new Map<string, { key: string; fact: unknown }>()
+  /** Facts by hash. */
+  readonly #facts = new Map<string, KeptFact>()
 
   constructor(rule: CohortRule | ContextRule) {
     this.#rule = rule
   }
 
   take(subject: NodeSubject, kept: KeptNode): Member {
-    return { subject: kept, ...this.#fact(subject) }
-  }
-
-  get(member: Member): unknown {
-    return this.#facts.get(member.fact ?? '')?.fact
+    // No spread: it makes a larger object, and each rule keeps one per node.
+    const { fact, settled } = this.#fact(subject)
+    return { subject: kept, fact, settled }
   }
 
   #fact(subject: NodeSubject): Pick<Member, 'fact' | 'settled'> {
     try {
-      if (!this.#rule.appliesTo(subject)) return { fact: null, settled: { state: 'notApplicable' } }
+      if (!this.#rule.appliesTo(subject)) return { fact: null, settled: notApplicable }
       const reason = missingNeeds(this.#rule, subject)
       if (reason !== null) return { fact: null, settled: { state: 'unknown', reason } }
-      const fact = this.#rule.fact(subject)
-      const key = hash('sha256', JSON.stringify(fact), 'base64')
-      const known = this.#facts.get(key) ?? { key, fact }
-      this.#facts.set(key, known)
-      // The stored key, not an equal copy, saves memory.
-      return { fact: known.key, settled: null }
+      const value = this.#rule.fact(subject)
+      const key = hash('sha256', JSON.stringify(value), 'base64')
+      const fact = this.#facts.get(key) ?? { value }
+      this.#facts.set(key, fact)
+      return { fact, settled: null }
     } catch (error) {
       return { fact: null, settled: ruleError(error) }
     }

@@ -1,6 +1,7 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { KubernetesPod, PodSpec } from '#model/kubernetes.ts'
+import { sharedText, sharedValue } from '#model/once.ts'
 import { byText } from '#model/text-order.ts'
 
 /** `namespace/DaemonSet/name`. Null: no controller replaces the pod. A static pod's owner is its node, and the kubelet never evicts static pods. */
@@ -8,7 +9,7 @@ export function ownerOf({ metadata }: KubernetesPod): string | null {
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
   return typeof owner?.name !== 'string' || owner.kind === 'Node'
     ? null
-    : `${metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`
+    : sharedText(`${metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`)
 }
 
 /** These two controllers delete an evicted pod at once. Other evicted pods stay, with their owner, until GC. Upstream: pkg/controller/daemon, statefulset. */
@@ -104,8 +105,8 @@ const tolerates = (taint: string, { key, operator, value, effect }: NoExecuteTol
 
 function toleratedTaints({ spec }: KubernetesPod): string[] {
   const tolerations = spec?.tolerations ?? []
-  return pressureTaints.filter(taint =>
-    tolerations.some(toleration => tolerates(taint, toleration)),
+  return sharedValue(
+    pressureTaints.filter(taint => tolerations.some(toleration => tolerates(taint, toleration))),
   )
 }
 

@@ -10,6 +10,7 @@ import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { Happening, NodeFacts, ReclaimRound, RememberedImage } from '#model/history.ts'
 import type { NodeInput } from '#model/node-input.ts'
+import { sharedValue } from '#model/once.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
@@ -94,8 +95,8 @@ export function imagesOf(
     .slice(0, mostImages)
     .map(({ id, names, bytes }) => {
       // The Kubernetes API alone does not show which images are in use.
-      if (runtime === null) return [nameOf(names), bytes]
-      return [nameOf(names), bytes, unused.has(id) ? day : null]
+      if (runtime === null) return sharedValue<RememberedImage>([nameOf(names), bytes])
+      return sharedValue<RememberedImage>([nameOf(names), bytes, unused.has(id) ? day : null])
     })
 }
 

@@ -14,7 +14,8 @@ export class Packed<Row> {
   push(row: Row): void {
     this.#open.push(row)
     if (this.#open.length < rowsInBlock) return
-    this.#blocks.push(deflateRawSync(JSON.stringify(this.#open), { level }))
+    // A copy of its own size: zlib's buffer of 64 KiB is mostly empty.
+    this.#blocks.push(Buffer.from(deflateRawSync(JSON.stringify(this.#open), { level })))
     this.#open = []
   }
 

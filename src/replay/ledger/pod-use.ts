@@ -2,6 +2,7 @@
 import type { GroupDiskUse, PodDiskUse } from '#model/disk-ledger.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { FilesystemStats, PodSummary } from '#model/node-input.ts'
+import { sharedText } from '#model/once.ts'
 import { type Quantity, quantityNumber } from '#model/quantity.ts'
 import { byText } from '#model/text-order.ts'
 import { countOf } from '#replay/counters.ts'
@@ -46,7 +47,7 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     add(use.volumes, amounts.volumes)
     for (const { logs } of raw.containers ?? []) use.logBytes.push(amountOf(logs).bytes)
     use.pods.push({
-      namespace,
+      namespace: sharedText(namespace),
       name,
       owner: owners.get(key) ?? null,
       bytes: amounts.layers.bytes + amounts.logs.bytes + amounts.volumes.bytes,
@@ -66,9 +67,10 @@ function ownerOf({ metadata }: KubernetesPod): string | null {
   if (owner?.name === undefined || owner.kind === 'Node') return null
   const hash = metadata?.labels?.['pod-template-hash']
   const isOfDeployment = owner.kind === 'ReplicaSet' && owner.name.endsWith(`-${hash}`)
-  return isOfDeployment
-    ? `Deployment ${owner.name.slice(0, -(hash?.length ?? 0) - 1)}`
-    : `${owner.kind ?? ''} ${owner.name}`
+  const [kind, name] = isOfDeployment
+    ? ['Deployment', owner.name.slice(0, -(hash?.length ?? 0) - 1)]
+    : [owner.kind ?? '', owner.name]
+  return sharedText(`${kind} ${name}`)
 }
 
 function amountsOf(raw: PodSummary, nodefsBytes: number | null) {

@@ -47,7 +47,7 @@ const mayImport: Record<string, string[]> = {
 const mayImportInPipeline: Record<string, string[]> = {
   access: [],
   doctor: ['.', 'access'],
-  'fan-out': ['.', 'saved', 'service'],
+  'fan-out': ['.', 'history', 'saved', 'service'],
   history: ['.'],
   plan: ['.', 'saved'],
   remediation: ['.', 'plan', 'saved', 'service'],

@@ -224,10 +224,16 @@ function namedImagesOf(profile: NodeProfile) {
   return imagesOf(profile).slice(0, most < 0 ? undefined : most)
 }
 
-/** The images of its pods, compressed sizes, the largest first. */
+/** The images on its disk, compressed sizes, the largest first. */
 export function imagesOf(profile: NodeProfile) {
   const sandboxImage = sandboxImageOf(profile).replace(/(\/[^:]*)$/, '$1:latest')
+  const sizeOf = (name: string, digest: string) =>
+    name === sandboxImage
+      ? sandboxImageBytes
+      : (20 + (parseInt(digest.slice(0, 4), 16) % 400)) * MiB + 4321
+  const { unusedImages = {} } = profile.disk ?? {}
   const names = new Set([
+    ...Object.keys(unusedImages),
     ...profile.pods.flatMap(pod => pod.containers.map(container => container.image)),
     sandboxImage,
   ])
@@ -236,10 +242,7 @@ export function imagesOf(profile: NodeProfile) {
       const digest = digits(name)
       return {
         names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digest}`, name],
-        sizeBytes:
-          name === sandboxImage
-            ? sandboxImageBytes
-            : (20 + (parseInt(digest.slice(0, 4), 16) % 400)) * MiB + 4321,
+        sizeBytes: unusedImages[name] ?? sizeOf(name, digest),
       }
     })
     .sort((a, b) => b.sizeBytes - a.sizeBytes)

@@ -76,6 +76,8 @@ export interface OnDisk {
   files?: Readonly<Record<string, string | null>>
   /** The runtime does not hold the sandbox image fast. */
   isSandboxImageUnpinned?: boolean
+  /** Images that no container uses: compressed bytes by name. */
+  unusedImages?: Readonly<Record<string, number>>
   /** Memory cgroups that are deleted and not gone. */
   dyingCgroups?: number
 }

@@ -167,7 +167,7 @@ const others: Told[] = [
     // Whoever set one threshold by apiclient took all others away. Its disks and images stay unknown.
     ['baseline-drift', 'lost-default-threshold', 'unread-node'],
   ),
-  // Its kubelet lets everybody in, so that root there can read what it runs with; its file was edited, and it was not restarted.
+  // Its kubelet lets everybody in, so that root there can read what it runs with; its file was edited, and it was not restarted. Six releases of a model are unused.
   told(
     {
       ...selfManaged(
@@ -184,7 +184,15 @@ const others: Told[] = [
         serializeImagePulls: false,
         systemReserved: { cpu: '500m', memory: '1Gi', 'ephemeral-storage': '2Gi' },
       },
-      disk: { editedConfiguration: { containerLogMaxFiles: 3 } },
+      disk: {
+        editedConfiguration: { containerLogMaxFiles: 3 },
+        unusedImages: Object.fromEntries(
+          [1, 2, 3, 4, 5, 6].map(release => [
+            `registry.example.com/models/rank:${release}`,
+            4 * GiB,
+          ]),
+        ),
+      },
     },
     ['changed-not-restarted'],
   ),

@@ -21,7 +21,8 @@ import { exiting } from './options.ts'
 const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']
 /** Cluster `probe` grants no access to its kubelets. */
-const demoPolicy = 'modes:\n  - match: { cluster: probe }\n    mode: ssm\n'
+/** On the third morning an image can be idle. */
+const demoPolicy = 'modes:\n  - match: { cluster: probe }\n    mode: ssm\nidleImageDays: 2\n'
 
 interface LabOptions {
   scenario: string[]

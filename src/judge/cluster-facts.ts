@@ -8,6 +8,7 @@ import type {
   Nodegroup,
 } from '#model/cluster-input.ts'
 import type { ObjectsInput, ReadObjects } from '#model/cluster-objects.ts'
+import type { ReclaimRound, RememberedImage } from '#model/history.ts'
 import type { ReadError } from '#model/record.ts'
 import { byText } from '#model/text-order.ts'
 import { bounded } from './text.ts'
@@ -46,6 +47,12 @@ export interface NodeContext extends ClusterContext {
   at: string
   /** Sorted by time. Null: unknown. */
   events: readonly NodeEvent[] | null
+  /** The largest images of the node, with the days since which earlier readings show them unused. */
+  images: readonly RememberedImage[]
+  /** Day since which readings show which images are in use. Null: no reading did. */
+  imagesSince: string | null
+  /** Rounds of image GC in this and the earlier readings. */
+  rounds: readonly ReclaimRound[]
 }
 
 /** Longest message of an event. Upstream: pkg/apis/core/validation/events.go NoteLengthLimit. */
@@ -98,7 +105,7 @@ export class ClusterFacts implements ClusterContext {
       : bounded(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
   }
 
-  of(node: string): Omit<NodeContext, 'at'> {
+  of(node: string): ClusterContext & Pick<NodeContext, 'events'> {
     const { eks, nodegroups, launchTemplates } = this
     return {
       eks,

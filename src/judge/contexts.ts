@@ -6,7 +6,7 @@ import type { NodeSubject } from './node-subject.ts'
 import { fromYields, type Outcome, unlessThrown } from './outcome.ts'
 import type { ContextRule, FactOfGroup } from './rule.ts'
 
-type ContextOf = (cluster: string, node: string) => Omit<NodeContext, 'at'>
+type ContextOf = (node: KeptNode) => NodeContext
 
 export class Contexts {
   readonly #rule: ContextRule
@@ -25,8 +25,7 @@ export class Contexts {
   *outcomes(contextOf: ContextOf, policy: Policy): Iterable<MemberOutcome> {
     const groups = this.#groups()
     for (const member of this.#members) {
-      const { cluster, identity, at } = member.subject
-      const context = { ...contextOf(cluster, identity.name), at }
+      const context = contextOf(member.subject)
       const group = groups.get(groupOf(member)) ?? []
       const outcome = unlessThrown(() => {
         if (member.settled) return this.#unread(member.settled, context)

@@ -5,6 +5,11 @@ import { line } from './rule.ts'
 
 const gibibyte = 1024 ** 3
 
+interface LeastHeld {
+  percent: number
+  gib: number
+}
+
 export interface Held {
   disk: FilesystemLedger
   lines: LedgerLine[]
@@ -14,15 +19,20 @@ export interface Held {
 export function heldBy(
   { filesystems }: NodeLedger,
   holders: readonly DiskHolder[],
-  least: { percent: number; gib: number },
+  least: LeastHeld,
 ): Held[] {
   return filesystems.flatMap(disk => {
     const lines = disk.lines.filter(({ holder }) => holders.includes(holder))
     const sum = lines.reduce((total, one) => total + one.bytes, 0)
-    const isMuch = sum >= (least.percent / 100) * disk.capacityBytes && sum >= least.gib * gibibyte
-    return isMuch ? [{ disk, lines, bytes: sum }] : []
+    return isMuch(sum, disk, least) ? [{ disk, lines, bytes: sum }] : []
   })
 }
+
+export const isMuch = (
+  held: number,
+  { capacityBytes }: FilesystemLedger,
+  least: LeastHeld,
+): boolean => held >= (least.percent / 100) * capacityBytes && held >= least.gib * gibibyte
 
 /** `12.0 GiB of nodefs (12 %)`. */
 export const heldText = ({ disk, bytes: held }: Held): string =>

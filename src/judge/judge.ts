@@ -12,6 +12,7 @@ import type {
 } from '#model/finding.ts'
 import type { GarbageOverview } from '#model/garbage-overview.ts'
 import { gradeOf } from '#model/grade.ts'
+import type { EarlierNodes } from '#model/history.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { Policy } from '#model/policy.ts'
@@ -23,22 +24,22 @@ import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
 import { openAuditedPredictions } from './audited-prediction.ts'
 import { asCertainAsFacts } from './certainty.ts'
-import { ClusterFacts } from './cluster-facts.ts'
+import { ClusterFacts, type NodeContext } from './cluster-facts.ts'
 import { gatherSubjects, judgeCluster, type OwnFinding } from './cluster-rules.ts'
 import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
 import { declarationOf } from './drift/declared.ts'
 import type { Declaration, DeclaredNode } from './drift/declared-source.ts'
 import { isEndedByBoth } from './ended-by.ts'
-import { type JudgedNode, keptNode } from './facts-of-nodes.ts'
+import { type JudgedNode, type KeptNode, keptNode } from './facts-of-nodes.ts'
 import type { Wishes } from './fixes/agreement.ts'
 import { placeOfCluster } from './fixes/command-place.ts'
 import { settleFixes } from './fixes/fix.ts'
 import { FixFacts } from './fixes/fix-facts.ts'
 import { commandsOf } from './fixes/steps.ts'
 import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
-import { happeningsOf, withEvents } from './history/happenings.ts'
-import { imagesOf, reportedRounds } from './history/reclaim.ts'
+import { happeningsOf, noteRestart, withEvents } from './history/happenings.ts'
+import { imagesOf, mergedRounds, noteImages, reportedRounds } from './history/reclaim.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { inOrder, withoutRepeats } from './merged-judgements.ts'
 import type { NodeSubject } from './node-subject.ts'
@@ -61,8 +62,13 @@ export interface Judgement {
    * Runs the rules that compare nodes or need their cluster's objects, and makes the totals. Call it once, at the end.
    * @param takenAt RFC 3339: the snapshot's time, whose UTC day decides which waivers hold. @throws RangeError for an invalid time.
    * @param predictions of the clusters that were searched for garbage
+   * @param before the last reading of each node
    */
-  close(takenAt: string, predictions?: readonly ClusterPrediction[]): JudgementResult
+  close(
+    takenAt: string,
+    predictions?: readonly ClusterPrediction[],
+    before?: EarlierNodes,
+  ): JudgementResult
 }
 
 export interface JudgementOptions {
@@ -99,7 +105,7 @@ class RunningJudgement implements Judgement {
   readonly #clusters = new Map<string, ClusterState>()
   readonly #tallies = new Map<string, Tally>()
   readonly #notAudited: NotAudited[] = []
-  readonly #audited: AuditedNode[] = []
+  readonly #audited = new Map<KeptNode, AuditedNode>()
   readonly #ruleErrors: RuleError[] = []
   readonly #emptyReasons = new Map<string, string>()
   readonly #auditedPrediction = openAuditedPredictions()
@@ -246,15 +252,30 @@ class RunningJudgement implements Judgement {
       rounds: reportedRounds(null, input.host?.logLines ?? []),
       images: imagesOf(input, prediction),
     }
-    this.#audited.push(audited)
+    this.#audited.set(kept, audited)
     return audited
   }
 
-  #addEvents(): void {
-    for (const audited of this.#audited) {
+  /** Adds to each node what happened since its last reading. */
+  #addHappenings(before: EarlierNodes): void {
+    for (const audited of this.#audited.values()) {
       const { events } = this.#clusterState(audited.cluster).facts.of(audited.identity.name)
       audited.happened = withEvents(audited, events)
       if (audited.rounds?.length === 0) audited.rounds = reportedRounds(events, [])
+      const last = before(audited)
+      noteRestart(audited, last?.fill ?? null)
+      noteImages(audited, last)
+    }
+  }
+
+  #contextOf(node: KeptNode, before: EarlierNodes): NodeContext {
+    const { images = [], imagesSince = null, rounds = [] } = this.#audited.get(node) ?? {}
+    return {
+      ...this.#clusterState(node.cluster).facts.of(node.identity.name),
+      at: node.at,
+      images,
+      imagesSince,
+      rounds: mergedRounds(before(node)?.rounds ?? [], rounds),
     }
   }
 
@@ -301,14 +322,18 @@ class RunningJudgement implements Judgement {
     return { own, unknowns, overview: garbageOverview(prediction, this.#policy, judged) }
   }
 
-  close(takenAt: string, predictions: readonly ClusterPrediction[] = []): JudgementResult {
+  close(
+    takenAt: string,
+    predictions: readonly ClusterPrediction[] = [],
+    before: EarlierNodes = () => null,
+  ): JudgementResult {
     const day = utcDay(takenAt)
     const factsOf = (cluster: string) => this.#clusterState(cluster).facts
     for (const [rule, members] of this.#cohorts)
       for (const { subject, outcome } of members.outcomes(this.#policy, factsOf))
         this.#count(rule, subject, outcome)
-    const contextOf = (cluster: string, node: string) => factsOf(cluster).of(node)
-    this.#addEvents()
+    this.#addHappenings(before)
+    const contextOf = (node: KeptNode) => this.#contextOf(node, before)
     for (const [rule, members] of this.#contexts)
       for (const { subject, outcome } of members.outcomes(contextOf, this.#policy))
         this.#count(rule, subject, outcome)

@@ -2,7 +2,7 @@
 
 import type { ComparedFinding, ComparedRun, MetNode } from './delta.ts'
 import type { Coverage, CoverageState, FindingsDocument, Grade, Severity } from './finding.ts'
-import type { AmiFamily } from './node-identity.ts'
+import type { AmiFamily, NodeIdentity } from './node-identity.ts'
 import type { FilesystemLayout } from './prediction.ts'
 import type { ReadMode } from './read-mode.ts'
 import type { Subject } from './subject.ts'
@@ -149,6 +149,8 @@ export interface NodeFacts {
   rounds: ReclaimRound[]
   /** The largest images, largest first. */
   images: RememberedImage[]
+  /** Day since which readings show which images are in use. Null: no reading did. */
+  imagesSince: string | null
   /** What holds most bytes on the node's disks, largest first. */
   held: { filesystem: string; holder: string; bytes: number }[]
   /** Pods that the kubelet would evict first for memory and disk, in its order. Absent signal: unknown. */
@@ -162,6 +164,18 @@ export interface NodeFacts {
   /** Number of rules and thresholds that are left out for lack of room. */
   leftOut: number
 }
+
+/** The last reading of a node by an earlier run. */
+export type NodeBefore = Pick<
+  NodeFacts,
+  'at' | 'images' | 'imagesSince' | 'rounds' | 'imageGC' | 'fill'
+>
+
+/** Null: no earlier run read the node, or its history could not be read. */
+export type EarlierNodes = (node: {
+  cluster: string
+  identity: Pick<NodeIdentity, 'name'>
+}) => NodeBefore | null
 
 export interface Spread {
   min: number

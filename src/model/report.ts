@@ -56,6 +56,7 @@ export interface AuditedNode {
   /** Observed rounds of image GC, by time. */
   rounds?: ReclaimRound[]
   images?: RememberedImage[]
+  imagesSince?: string | null
 }
 
 /** The part of a prediction that the report shows. It keeps few names of pods and images, so that memory does not grow with their number. */

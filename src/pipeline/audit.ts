@@ -108,7 +108,7 @@ export async function audit(
       onNode,
       onStage,
       secondReading,
-      knownGrowth: history?.knownGrowth,
+      earlier: history?.earlier,
     })
   } catch (error) {
     await snapshot.discard()

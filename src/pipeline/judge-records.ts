@@ -1,10 +1,12 @@
 /** The first half of an audit: writes and judges records as they arrive. The result is much smaller than the records. */
 
 import { setFlagsFromString } from 'node:v8'
+import { growthOf, withReading } from '#judge/history/fill.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { mergedJudgements } from '#judge/merged-judgements.ts'
 import type { JudgementResult } from '#judge/result.ts'
 import type { Rule } from '#judge/rule.ts'
+import type { EarlierNodes } from '#model/history.ts'
 import { InputErrors } from '#model/input-errors.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, NodeRecord, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
@@ -35,8 +37,8 @@ export interface JudgingContext {
   onStage?: (stage: 'read' | 'judge') => void
   /** Absent: no node is read a second time. */
   secondReading?: Pick<SecondReading, 'take' | 'read'>
-  /** Nodes whose growth is known from earlier runs. */
-  knownGrowth?: (nodes: AuditedNode[], takenAt: string) => Promise<ReadonlySet<AuditedNode>>
+  /** What earlier runs read. Absent: no history. */
+  earlier?: (takenAt: string) => Promise<EarlierNodes>
 }
 
 /** The result of judging a fleet, or a part of it. */
@@ -110,9 +112,10 @@ export async function judgeRecords(
   }
   context.verify?.(nodes, areListsWhole)
   const takenAt = header?.takenAt ?? unknownTime
-  await readAgain(nodes, takenAt, context)
+  const before = (await context.earlier?.(takenAt)) ?? (() => null)
+  await readAgain(before, context)
   context.onStage?.('judge')
-  const result = judgement.close(takenAt, clusters.close(takenAt))
+  const result = judgement.close(takenAt, clusters.close(takenAt), before)
   return {
     header,
     result,
@@ -133,14 +136,12 @@ function keepHeapSmall(): void {
 }
 
 /** Reads some nodes a second time to give them a first rate of growth. */
-async function readAgain(
-  nodes: AuditedNode[],
-  takenAt: string,
-  { secondReading, knownGrowth }: JudgingContext,
-): Promise<void> {
+async function readAgain(before: EarlierNodes, { secondReading }: JudgingContext): Promise<void> {
   if (secondReading === undefined) return
-  const known = await knownGrowth?.(nodes, takenAt)
-  const growth = await secondReading.read(node => known?.has(node) === true)
+  const growth = await secondReading.read(node => {
+    const series = withReading(before(node)?.fill ?? null, node)
+    return Object.values(growthOf(series, node)).some(({ isSeen }) => isSeen)
+  })
   for (const [node, rate] of growth) node.growth = rate
 }
 

@@ -89,6 +89,15 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   const third = await morning(out, 3)
   expect(named(third.document, third.document.delta.new)).toEqual(named(first.document, ids))
   expect(third.document.delta).toEqual({ new: ids, resolved: [], worse: [], regressed: ids })
+  const idle = third.document.findings.find(({ rule }) => rule === 'idle-images')!
+  // Two earlier mornings show that no container used these images.
+  expect(idle.evidence.map(({ what }) => what)).toContain(
+    'image registry.example.com/models/rank:1, unused since 2026-11-22',
+  )
+  for (const { document } of [first, second])
+    expect(document.unknowns.filter(({ rule }) => rule === 'idle-images')).toMatchObject([
+      { subject: { name: 'probe-worker-1' } },
+    ])
   expect(flat(third.news).match(/Back again/g)).toHaveLength(2)
   expect(flat(third.news)).toMatch(
     new RegExp(`Node ${repaired} of incidents: fixed on \\S+, open before since \\S+`),

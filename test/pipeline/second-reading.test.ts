@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { handler } from '#handlers/audit.ts'
+import { withReading } from '#judge/history/fill.ts'
 import { rules } from '#judge/rules/index.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { LabNode, NodeSource, Scenario } from '#lab/scenarios/scenario.ts'
-import type { ObservedGrowth } from '#model/history.ts'
+import type { FillReading, NodeBefore, ObservedGrowth } from '#model/history.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
 import type { AuditedNode } from '#model/report.ts'
@@ -102,6 +103,7 @@ async function auditTwice(
 ): Promise<{ nodes: AuditedNode[]; waits: Wait[] }> {
   await labOf([world.scenario])
   const waits: Wait[] = []
+  const read = new Map<string, AuditedNode>()
   const live = {
     policy: { ...defaultPolicy, ...policy },
     selection: everything,
@@ -124,9 +126,24 @@ async function auditTwice(
     snapshot: { write: async () => undefined },
     isEveryNodeNamed: true,
     secondReading,
-    knownGrowth: async all => new Set(isKnown ? all : []),
+    onNode: node => read.set(node.identity.name, node),
+    earlier: async () => node => (isKnown ? grownBefore(read.get(node.identity.name)!) : null),
   })
   return { nodes, waits }
+}
+
+/** Readings of the days before, in each of which the node's disks grew. */
+function grownBefore(node: AuditedNode): NodeBefore | null {
+  const series = withReading(null, node)
+  if (series === null) return null
+  const [{ nodefsUsedBytes, imagefsUsedBytes }] = series.readings as [FillReading]
+  const readings = [3, 2, 1].map(days => ({
+    at: new Date(Date.parse(node.at) - days * 86_400_000).toISOString(),
+    nodefsUsedBytes: nodefsUsedBytes && nodefsUsedBytes - days * MiB,
+    imagefsUsedBytes: imagefsUsedBytes && imagefsUsedBytes - days * MiB,
+  }))
+  const nothing = { images: [], imagesSince: null, rounds: [], imageGC: null }
+  return { ...nothing, at: readings.at(-1)!.at, fill: { ...series, readings } }
 }
 
 const nodeOf = ({ nodes }: { nodes: AuditedNode[] }, name: string) =>

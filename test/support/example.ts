@@ -1,6 +1,7 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 
 import type { NodeContext, NodeEvent } from '#judge/cluster-facts.ts'
+import { reportedRounds } from '#judge/history/reclaim.ts'
 import type { Need, NodeSubject } from '#judge/node-subject.ts'
 import type { EksCluster, LaunchTemplateVersion, Nodegroup } from '#model/cluster-input.ts'
 import type { ReadObjects } from '#model/cluster-objects.ts'
@@ -59,6 +60,10 @@ export interface ContextExample extends NodeExample {
   launchTemplates?: readonly LaunchTemplateVersion[]
   /** What could not be read, and why. */
   errors?: Readonly<Record<string, string>>
+  images?: NodeContext['images']
+  imagesSince?: string
+  /** Absent: those of the events and of the log. */
+  rounds?: NodeContext['rounds']
   /** By resource, `plural.group`. */
   objects?: { [Resource in keyof ReadObjects]?: readonly ReadObjects[Resource][] }
 }
@@ -127,8 +132,15 @@ export function exampleContext({
   launchTemplates,
   objects,
   errors = {},
-}: ContextExample): Omit<NodeContext, 'at'> {
+  ...example
+}: ContextExample): NodeContext {
+  const at = example.at ?? exampleTime
+  const logLines = example.host?.logLines ?? []
   return {
+    at,
+    images: example.images ?? [],
+    imagesSince: example.imagesSince ?? null,
+    rounds: example.rounds ?? reportedRounds(events ?? [], logLines),
     events: events ?? null,
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,

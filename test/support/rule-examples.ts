@@ -43,7 +43,10 @@ function statesOf(
     const node = example as NodeExample
     return [outcomeOf(rule, exampleSubject(node), declaredPolicy(rule, node.policy)).state]
   }
-  if (rule.kind === 'context') return [outcomeIn(rule, example as ContextExample, policy).state]
+  if (rule.kind === 'context') {
+    const context = example as ContextExample
+    return [outcomeIn(rule, context, declaredPolicy(rule, context.policy)).state]
+  }
   const cohorts = new Cohorts(rule)
   for (const [index, peer] of (example as NodeExample[]).entries())
     cohorts.take(exampleSubject(peer, `ip-10-0-1-${index}.ec2.internal`))

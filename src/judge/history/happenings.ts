@@ -4,7 +4,7 @@ import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { isWithin } from '#judge/events/events.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import type { Happening } from '#model/history.ts'
+import type { FillSeries, Happening } from '#model/history.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
@@ -87,6 +87,14 @@ const happening = (
 function resourceOf(message: string): Pick<Happening, 'resource'> {
   const { resource, isRefused } = evictionCause(message)
   return resource === null || isRefused ? {} : { resource }
+}
+
+/** Notes a restart of the machine: its boot id has changed since the last run. @param node is changed */
+export function noteRestart(node: AuditedNode, before: FillSeries | null): void {
+  const { bootId, name } = node.identity
+  if (before === null || bootId === null || bounded(bootId, 40) === before.bootId) return
+  const message = `boot id ${before.bootId} until ${before.readings.at(-1)?.at ?? 'an earlier run'}`
+  node.happened = merged(node.happened ?? [], [happening(node.at, 'reboot', name, message)])
 }
 
 /** Each happening once: the same act in the same minute is one. Evictions are kept first. */

@@ -82,6 +82,7 @@ export function nodeFacts(
     happened: node.happened ?? [],
     rounds: node.rounds ?? [],
     images: node.images ?? [],
+    imagesSince: node.imagesSince ?? null,
     held: heldOf(ledger),
     firstVictims: victimsOf(eviction?.firstVictims ?? null),
     beforeEvictions: [],
@@ -168,8 +169,8 @@ function basesOf(earlier: NodeFacts, now: NodeFacts): EvictionBasis[] {
 /** Adds a later, lighter reading to the lines of the last run's day. New nodes get a line. */
 export const withObservation = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
   joined(before, now, (earlier, facts) => {
-    const { fill, images } = facts
-    return fitted({ ...earlier, ...eventsOf(earlier, facts), fill, images })
+    const { fill, images, imagesSince } = facts
+    return fitted({ ...earlier, ...eventsOf(earlier, facts), fill, images, imagesSince })
   })
 
 /** Merges the lines of one day. A later reading replaces an earlier one, but an unread node keeps the day's earlier facts. */

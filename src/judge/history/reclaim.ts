@@ -8,10 +8,10 @@ import { imageGcLine, shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import type { Happening, NodeFacts, ReclaimRound, RememberedImage } from '#model/history.ts'
+import type { Happening, NodeBefore, ReclaimRound, RememberedImage } from '#model/history.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import { sharedValue } from '#model/once.ts'
-import type { NodePrediction } from '#model/prediction.ts'
+import type { KeptImage, NodePrediction } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import { usedOf } from './fill.ts'
@@ -70,12 +70,12 @@ function fromEvents(events: readonly NodeEvent[]): Reported[] {
 export const mostImages = 32
 const shownName = 40
 
-/** The largest images, largest first. Empty: no list was read. If the runtime was not read, the use of images is unknown. */
+/** The largest images, largest first. Empty: no list was read. */
 export function imagesOf(
   { node, runtime, at }: Pick<NodeInput, 'node' | 'runtime' | 'at'>,
   { imageGC, at: readAt }: Pick<NodePrediction, 'imageGC' | 'at'>,
 ): RememberedImage[] {
-  const unused = new Set(idleIds(imageGC))
+  const unused = unusedById(imageGC)
   const day = (at ?? readAt).slice(0, 10)
   const listed =
     runtime?.images?.map(({ id = '', repoTags = [], repoDigests = [], size }) => ({
@@ -94,20 +94,28 @@ export function imagesOf(
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, mostImages)
     .map(({ id, names, bytes }) => {
-      // The Kubernetes API alone does not show which images are in use.
-      if (runtime === null) return sharedValue<RememberedImage>([nameOf(names), bytes])
-      return sharedValue<RememberedImage>([nameOf(names), bytes, unused.has(id) ? day : null])
+      const isUnused = runtime === null ? undefined : unused.get(id)
+      return sharedValue<RememberedImage>(
+        isUnused === undefined
+          ? [nameOf(names), bytes]
+          : [nameOf(names), bytes, isUnused ? day : null],
+      )
     })
 }
 
-const idleIds = (imageGC: NodePrediction['imageGC']): string[] => [
-  ...(imageGC?.deletions ?? [])
-    .filter(({ certainty }) => certainty === 'certain')
-    .map(({ image }) => image),
-  ...(imageGC?.kept ?? [])
-    .filter(({ reason }) => reason === 'not-needed' || reason === 'too-young')
-    .map(({ image }) => image),
-]
+const isUnusedBy: Readonly<Partial<Record<KeptImage['reason'], boolean>>> = {
+  ...{ 'in-use': false, pinned: false, sandbox: false },
+  ...{ 'not-needed': true, 'too-young': true },
+}
+
+/** Images whose use is unknown are absent. */
+function unusedById(imageGC: NodePrediction['imageGC']): Map<string, boolean | undefined> {
+  const deleted = (imageGC?.deletions ?? []).filter(({ certainty }) => certainty === 'certain')
+  return new Map([
+    ...deleted.map(({ image }) => [image, true] as const),
+    ...(imageGC?.kept ?? []).map(({ image, reason }) => [image, isUnusedBy[reason]] as const),
+  ])
+}
 
 /** The end of the image name, because the registry in front distinguishes images least. */
 function nameOf(names: readonly string[]): string {
@@ -115,21 +123,19 @@ function nameOf(names: readonly string[]): string {
   return name.startsWith('sha256:') ? name.slice(7, 19) : name.slice(-shownName)
 }
 
-type ImagesBefore = Pick<NodeFacts, 'at' | 'images' | 'imageGC' | 'fill'>
+type ImagesBefore = Omit<NodeBefore, 'rounds'>
 
 /** Compares two readings of a node: notes deleted images, and since when others are unused. @param now is changed */
-export function noteImages(now: AuditedNode, before: ImagesBefore | null): void {
-  if (before === null || Date.parse(before.at) >= Date.parse(now.at)) return
+export function noteImages(now: AuditedNode, last: ImagesBefore | null): void {
+  const before = last !== null && Date.parse(last.at) <= Date.parse(now.at) ? last : null
   const images = now.images ?? []
+  const isUseKnown = images.some(([, , since]) => since !== undefined)
+  now.imagesSince = before?.imagesSince ?? (isUseKnown ? now.at.slice(0, 10) : null)
+  if (before === null) return
   // A node that was not read keeps its images with the days since which they are unused.
   if (images.length === 0) now.images = [...before.images]
   if (images.length === 0) return
-  const known = new Map(before.images.map(([name, , since]) => [name, since]))
-  now.images = images.map(([name, bytes, since]) => [
-    name,
-    bytes,
-    since === null ? null : (known.get(name) ?? since ?? null),
-  ])
+  now.images = withDays(images, before.images)
   const gone = goneOf(before.images, images)
   if (gone.length === 0) return
   const countedBytes = gone.reduce((sum, [, bytes]) => sum + bytes, 0)
@@ -139,6 +145,18 @@ export function noteImages(now: AuditedNode, before: ImagesBefore | null): void 
   now.rounds = [...(now.rounds ?? []), round].slice(-mostRounds)
   const isLogged = (now.happened ?? []).some(({ what }) => what === 'image-deleted')
   if (!isLogged) now.happened = [...(now.happened ?? []), ...gone.map(deletion(now, before))]
+}
+
+/** An image of another size under the same name is another image. */
+function withDays(
+  images: readonly RememberedImage[],
+  before: readonly RememberedImage[],
+): RememberedImage[] {
+  const days = new Map(before.map(([name, bytes, since]) => [`${name} ${bytes}`, since]))
+  return images.map(([name, bytes, since]) => {
+    const first = since === null ? null : (days.get(`${name} ${bytes}`) ?? since)
+    return sharedValue<RememberedImage>(first === undefined ? [name, bytes] : [name, bytes, first])
+  })
 }
 
 /** Lists contain only the largest images. An image smaller than all of today's may still exist. */

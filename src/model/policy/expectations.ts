@@ -43,7 +43,7 @@ const limits = {
     .int()
     .min(1)
     .max(365)
-    .describe('days without a container after which the report counts an image as idle'),
+    .describe('days without a container after which an image counts as idle'),
   deadContainers: z
     .int()
     .min(1)

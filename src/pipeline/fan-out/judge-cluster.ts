@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { asksForObjects, collectObjects, noNodes } from '#collect/collect.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { rules } from '#judge/rules/index.ts'
+import type { EarlierNodes } from '#model/history.ts'
 import type { ClusterRecord, ReadError, SnapshotRecord } from '#model/record.ts'
+import { earlierInCluster } from '#pipeline/history/earlier.ts'
 import { type Judged, judgeRecords } from '#pipeline/judge-records.ts'
 import { prune } from '#snapshot/prune.ts'
 import {
@@ -40,6 +42,7 @@ export async function judgeCluster(cluster: number, context: FanOutContext): Pro
       snapshot: { write: async () => undefined },
       isEveryNodeNamed: true,
       onStage: runtime.watch.enters,
+      earlier: () => earlierOf(run, cluster, context),
     })
     await rest.keep()
     await writeJudged(store, keys.judged(runId, cluster), judged, runtime.folder)
@@ -86,8 +89,20 @@ export async function judgeLostCluster(
       write: async record => (record.kind === 'Snapshot' ? undefined : await keep(record)),
     },
     isEveryNodeNamed: true,
+    earlier: () => earlierOf(run, cluster, context),
   })
 }
+
+/** Without a readable history no node has earlier readings. `publish` reports the error. */
+const earlierOf = (
+  run: FanOutRun,
+  cluster: number,
+  { store, runId }: FanOutContext,
+): Promise<EarlierNodes> =>
+  earlierInCluster(store, workOf(run, cluster).cluster, {
+    takenAt: run.header.takenAt,
+    ownRunId: runId,
+  }).catch(() => () => null)
 
 /** The cluster's record from discovery. If that record is lost: the cluster's name and the reason. */
 async function describedBefore(

@@ -2,13 +2,17 @@
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { nodeKey } from '#judge/history/node-facts.ts'
+import { bounded, nameLength } from '#judge/text.ts'
 import { utcDay } from '#judge/waivers.ts'
-import type { NodeFacts, RememberedRun, TrendPoint } from '#model/history.ts'
+import type {
+  EarlierNodes,
+  FillSeries,
+  NodeBefore,
+  RememberedRun,
+  TrendPoint,
+} from '#model/history.ts'
 import { historyRoom, nodesKey, readText, trendsKey } from './keys.ts'
 import { factsIn, parsedTrend } from './saved-facts.ts'
-
-/** The last reading of a node. */
-export type NodeBefore = Pick<NodeFacts, 'at' | 'images' | 'imageGC' | 'fill'>
 
 export interface Earlier {
   /** By `nodeKey`. If a run is delivered twice, the readings of its first delivery are left out. */
@@ -40,44 +44,78 @@ export async function earlierOf(
   room: number = historyRoom(),
 ): Promise<Earlier> {
   const earlier = nothingEarlier()
-  const last = Date.parse(utcDay(previous.document.run.takenAt))
-  let left = room
-  const textAt = async (key: string): Promise<string | null> => {
-    const { text, version, flaw } = await readText(store, key, left)
-    left -= text.length
-    if (flaw !== null)
-      earlier.unread.push(
-        `${store.location}/${key} was not read, so how fast its nodes' disks fill is unknown: ${flaw}`,
-      )
-    return version === null && flaw === null ? null : text
-  }
+  const textAt = openTexts(store, room, earlier)
   await pMap(
     previous.document.clusters.slice(0, mostClusters),
     async ({ name }) => {
       earlier.points.set(name, parsedTrend((await textAt(trendsKey(name))) ?? '')?.points ?? [])
-      for (let back = 0; back <= daysBack && !Number.isNaN(last); back++) {
-        const text = await textAt(
-          nodesKey(name, utcDay(new Date(last - back * dayMs).toISOString())),
-        )
-        if (text === null) continue
-        for (const { node, runId, ...facts } of factsIn(text))
-          earlier.nodes.set(
-            nodeKey(name, node),
-            runId === ownRunId ? withoutReading(facts) : readingOf(facts),
-          )
-        break
-      }
+      await takeNodes(name, previous.document.run.takenAt, { textAt, ownRunId, earlier })
     },
     { concurrency: clustersAtOnce },
   )
   return earlier
 }
 
-const readingOf = ({ at, images, imageGC, fill }: NodeBefore): NodeBefore => ({
-  ...{ at, images, imageGC, fill },
+/** The last readings of one cluster's nodes. @throws as `earlierOf` */
+export async function earlierInCluster(
+  store: Store,
+  cluster: string,
+  { takenAt, ownRunId }: { takenAt: string; ownRunId: string },
+): Promise<EarlierNodes> {
+  const earlier = nothingEarlier()
+  const textAt = openTexts(store, historyRoom(), earlier)
+  await takeNodes(bounded(cluster), takenAt, { textAt, ownRunId, earlier })
+  return nodesIn(earlier)
+}
+
+export const nodesIn =
+  ({ nodes }: Earlier): EarlierNodes =>
+  ({ cluster, identity: { name } }) =>
+    nodes.get(nodeKey(bounded(cluster), bounded(name, nameLength))) ?? null
+
+/** Null: there is no such file. */
+type TextAt = (key: string) => Promise<string | null>
+
+function openTexts(store: Store, room: number, { unread }: Earlier): TextAt {
+  let left = room
+  return async key => {
+    const { text, version, flaw } = await readText(store, key, left)
+    left -= text.length
+    if (flaw !== null)
+      unread.push(
+        `${store.location}/${key} was not read, so how fast its nodes' disks fill is unknown: ${flaw}`,
+      )
+    return version === null && flaw === null ? null : text
+  }
+}
+
+/** Reads the last day of a cluster that has a file. @param last RFC 3339 */
+async function takeNodes(
+  cluster: string,
+  last: string,
+  { textAt, ownRunId, earlier }: { textAt: TextAt; ownRunId: string; earlier: Earlier },
+): Promise<void> {
+  const lastMs = Date.parse(utcDay(last))
+  for (let back = 0; back <= daysBack && !Number.isNaN(lastMs); back++) {
+    const text = await textAt(
+      nodesKey(cluster, utcDay(new Date(lastMs - back * dayMs).toISOString())),
+    )
+    if (text === null) continue
+    for (const { node, runId, ...facts } of factsIn(text))
+      earlier.nodes.set(nodeKey(cluster, node), readingOf(facts, runId === ownRunId))
+    return
+  }
+}
+
+const readingOf = (
+  { at, images, imagesSince, rounds, imageGC, fill }: NodeBefore,
+  isOwn: boolean,
+): NodeBefore => ({
+  ...{ at, images, imagesSince, rounds, imageGC },
+  fill: !isOwn || fill === null ? fill : withoutReading(fill, at),
 })
 
-const withoutReading = ({ at, imageGC, fill }: NodeBefore): NodeBefore => ({
-  ...{ at, imageGC, images: [] },
-  fill: fill && { ...fill, readings: fill.readings.filter(reading => reading.at !== at) },
+const withoutReading = (fill: FillSeries, at: string): FillSeries => ({
+  ...fill,
+  readings: fill.readings.filter(reading => reading.at !== at),
 })

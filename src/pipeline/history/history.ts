@@ -3,7 +3,6 @@
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { growthOf, withReading } from '#judge/history/fill.ts'
-import { merged } from '#judge/history/happenings.ts'
 import { type Ledger, nextLedger, type RunToCompare } from '#judge/history/ledger.ts'
 import {
   mergedDay,
@@ -12,15 +11,13 @@ import {
   rulesByNode,
   withObservation,
 } from '#judge/history/node-facts.ts'
-import { noteImages } from '#judge/history/reclaim.ts'
 import { trendPoint, withPoint } from '#judge/history/trends.ts'
 import { openSharedParts } from '#judge/shared-parts.ts'
-import { bounded } from '#judge/text.ts'
 import { utcDay } from '#judge/waivers.ts'
-import type { MetNode } from '#model/delta.ts'
 import { messageOf } from '#model/error-message.ts'
 import type {
   ClusterTrend,
+  EarlierNodes,
   FillSeries,
   NodeFacts,
   NodeGrowth,
@@ -31,7 +28,7 @@ import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, Delivery } from '#model/report.ts'
 import { runIdOf } from '#model/run.ts'
 import { metNode } from '#pipeline/met-node.ts'
-import { clustersAtOnce, type Earlier, earlierOf, nothingEarlier } from './earlier.ts'
+import { clustersAtOnce, type Earlier, earlierOf, nodesIn, nothingEarlier } from './earlier.ts'
 import {
   dayOf,
   nodesKey,
@@ -77,8 +74,8 @@ export interface Compared extends Pick<Ledger, 'since' | 'delta' | 'before'> {
 export interface History {
   /** Adds a lighter reading to the last run's day, instead of `compare` and `record`. */
   observe(run: AuditedRun): Promise<Delivery[]>
-  /** The nodes with growth known from earlier runs. @param takenAt time of this run */
-  knownGrowth(nodes: AuditedNode[], takenAt: string): Promise<ReadonlySet<AuditedNode>>
+  /** @param takenAt time of this run */
+  earlier(takenAt: string): Promise<EarlierNodes>
   /** Null: the last run could not be read. */
   compare(run: AuditedRun): Promise<Compared | null>
   /** Called last, after `compare`. Returns the failures. */
@@ -122,9 +119,9 @@ export function openHistory(options: HistoryOptions): History {
       return failures()
     },
 
-    async knownGrowth(nodes, takenAt) {
+    async earlier(takenAt) {
       early ??= look(options.runId ?? runIdOf(takenAt))
-      return grownBefore(nodes, (await early)?.earlier ?? nothingEarlier())
+      return nodesIn((await early)?.earlier ?? nothingEarlier())
     },
 
     async compare(run) {
@@ -166,18 +163,10 @@ async function recordObservation(
   run: AuditedRun,
   { earlier, day, runId }: { earlier: Earlier; day: string; runId: string },
 ): Promise<void> {
-  const fills = fillsOf(run.nodes, run.nodes.map(metNode), earlier)
+  const fills = fillsOf(run.nodes, earlier)
   const write = ({ cluster, facts }: RunComparison['clusters'][number]) =>
     update(store, nodesKey(cluster, day), text => dayText(text, facts(), withObservation))
   await pMap(clustersOf(run, fills, day, runId), write, { concurrency: clustersAtOnce })
-}
-
-function grownBefore(nodes: AuditedNode[], { nodes: before }: Earlier): Set<AuditedNode> {
-  const isKnown = (node: AuditedNode) => {
-    const series = withReading(before.get(keyOf(metNode(node)))?.fill ?? null, node)
-    return Object.values(growthOf(series, node)).some(({ isSeen }) => isSeen)
-  }
-  return new Set(nodes.filter(isKnown))
 }
 
 interface Looked {
@@ -208,7 +197,7 @@ function comparedWith(
     .slice(0, namedUnread)
     .concat(more > 0 ? `${more} more files of the history are too long, and were not read` : [])
   const nodes = run.nodes.map(metNode)
-  const fills = fillsOf(run.nodes, nodes, earlier)
+  const fills = fillsOf(run.nodes, earlier)
   const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
   const today = clock === undefined ? day : utcDay(clock.toISOString())
   const forgetBefore = dayBefore(day < today ? day : today, retentionDays)
@@ -241,27 +230,11 @@ export const scopeOf = ({ accounts, clusters }: Pick<Policy, 'accounts' | 'clust
     Object.entries(clusters.tags),
   ])
 
-/** The readings of each node, this one included. Changes since the last reading are noted on the node. */
-function fillsOf(nodes: AuditedNode[], met: MetNode[], earlier: Earlier): (FillSeries | null)[] {
-  return nodes.map((node, index) => {
-    const before = earlier.nodes.get(keyOf(met[index]!)) ?? null
-    noteRestart(node, before?.fill ?? null)
-    noteImages(node, before)
-    return withReading(before?.fill ?? null, node)
-  })
+/** The disk readings of each node, this one included. */
+function fillsOf(nodes: AuditedNode[], earlier: Earlier): (FillSeries | null)[] {
+  const before = nodesIn(earlier)
+  return nodes.map(node => withReading(before(node)?.fill ?? null, node))
 }
-
-/** Notes a restart of the machine: its boot id has changed since the last run. */
-function noteRestart(node: AuditedNode, before: FillSeries | null): void {
-  const { bootId, name } = node.identity
-  if (before === null || bootId === null || bounded(bootId, 40) === before.bootId) return
-  const message = `boot id ${before.bootId} until ${before.readings.at(-1)?.at ?? 'an earlier run'}`
-  node.happened = merged(node.happened ?? [], [
-    { at: node.at, what: 'reboot', subject: name, message },
-  ])
-}
-
-const keyOf = ({ cluster, name }: MetNode) => nodeKey(cluster, name)
 
 const dayBefore = (day: string, days: number) =>
   utcDay(new Date(Date.parse(day) - days * dayMs).toISOString())

@@ -96,6 +96,7 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
     .array(z.tuple([z.string(), count, z.iso.date().nullable().optional()]))
     .max(mostImages)
     .default([]),
+  imagesSince: z.iso.date().nullable().default(null),
   beforeEvictions: z.array(z.object(basis)).default([]),
   rules: z.array(z.string()),
   missed: z.string(),

@@ -30,6 +30,7 @@ export async function observed(
   const judged = await judgeRecords(fleet({ ...live, depth: 'summary', objects: 'events' }), {
     ...{ policy, rules: [], isEveryNodeNamed: true, onStage: watch.enters },
     snapshot: { write: async () => undefined },
+    earlier: history.earlier,
   })
   const { header, result, nodes, inputErrors } = judged
   const run = {

@@ -84,6 +84,7 @@ describe('images between two readings', () => {
   const earlier = (images: RememberedImage[], usedBytes: number) =>
     ({
       at: '2026-11-20T00:00:00Z',
+      imagesSince: '2026-11-10',
       images,
       imageGC: { predictedBytes: 5 * GiB },
       fill: { readings: [{ at: '', nodefsUsedBytes: usedBytes, imagefsUsedBytes: null }] },
@@ -128,6 +129,19 @@ describe('images between two readings', () => {
     ]
     noteImages(node, earlier(images, 0))
     expect(node.images?.map(([, , since]) => since)).toEqual(['2026-11-15', '2026-11-21', null])
+    expect(node.imagesSince).toBe('2026-11-10')
+  })
+
+  it('begin anew with another size, and stay unknown until a reading shows their use', () => {
+    const node = read([
+      ['latest', 3 * GiB, '2026-11-21'],
+      ['unread', 2 * GiB],
+    ])
+    noteImages(node, earlier([['latest', 4 * GiB, '2026-11-15']], 0))
+    expect(node.images).toEqual([
+      ['latest', 3 * GiB, '2026-11-21'],
+      ['unread', 2 * GiB],
+    ])
   })
 
   it('keep their days while the node is not read', () => {
@@ -138,18 +152,25 @@ describe('images between two readings', () => {
   })
 
   it('have the end of their tag, and no user by the runtime alone', () => {
-    const imageGC = { deletions: [], kept: [{ image: 'sha256:b', reason: 'not-needed' }] } as never
+    const kept = [
+      { image: 'sha256:a', reason: 'in-use' },
+      { image: 'sha256:b', reason: 'not-needed' },
+    ]
+    const imageGC = { deletions: [{ image: 'sha256:d', certainty: 'possible' }], kept } as never
     const runtime = {
       images: [
         { id: 'sha256:a', repoTags: ['registry.example.com/shop/web:v1'], size: '7' },
         { id: 'sha256:b', size: 9 },
         { id: 'sha256:c', size: 'x' },
+        { id: 'sha256:d', size: 3 },
       ],
     }
     const at = '2026-11-21T00:00:00Z'
     expect(imagesOf({ node: {}, runtime, at }, { imageGC, at })).toEqual([
       ['b', 9, '2026-11-21'],
       ['registry.example.com/shop/web:v1', 7, null],
+      // Whether a container uses this image is unknown.
+      ['d', 3],
     ])
   })
 })

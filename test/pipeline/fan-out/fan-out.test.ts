@@ -1,11 +1,12 @@
 /** A fan-out in the lab: the deployed state machine, run by an interpreter that others wrote, with the real handlers behind it. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import validate from 'asl-validator'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
+import { probe } from '#lab/scenarios/probe.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { mostExecutions } from '#pipeline/fan-out/execution.ts'
@@ -108,6 +109,22 @@ describe('a large fleet', () => {
     expect({ code, ...outlines(again) }).toEqual({ code: 0, ...outlines(here.findings()) })
     expect(existsSync(here.inRun('done.json'))).toBe(true)
     expect(here.lab.mails()).toHaveLength(2)
+  })
+
+  it('is judged with what the run before read of its images', async () => {
+    const here = await world(
+      [probe],
+      `${policy}modes: [{ match: { cluster: probe }, mode: ssm }]\n`,
+    )
+    await invoke({ ...tick, scheduledTime: '2026-11-20T05:00:00Z' })
+    const day = new Date().toISOString().slice(0, 10)
+    const file = join(here.bucket, 'history/nodes/probe', `${day}.ndjson.gz`)
+    const read = gunzipSync(readFileSync(file)).toString()
+    writeFileSync(file, gzipSync(read.replaceAll(`"${day}"`, '"2026-01-01"')))
+    await here.handOver()
+    await execute({ run }, here.functions)
+    const { findings } = here.findings()
+    expect(findings.find(({ rule }) => rule === 'idle-images')?.subject.name).toBe('probe-worker-1')
   })
 
   it('is asked for nothing twice, and each API server by one function at a time', async () => {

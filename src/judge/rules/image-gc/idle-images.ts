@@ -1,25 +1,61 @@
-import { heldBy, heldEvidence, heldText } from '#judge/held.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/held.ts'
+import { contextRule, type Failing, line } from '#judge/rule.ts'
+import { counted, exactBytes } from '#judge/text.ts'
+import { utcDay } from '#judge/waivers.ts'
+import type { RememberedImage } from '#model/history.ts'
 
 const least = { percent: 20, gib: 10 }
+const shownImages = 5
+const dayMs = 86_400_000
 
-export const idleImages = nodeRule({
+export const idleImages = contextRule({
   id: 'idle-images',
   family: 'image-gc',
   severity: 'low',
   needs: ['ledger'],
-  title: 'Unused images hold much of the disk',
+  policy: ['idleImageDays'],
+  title: 'Images unused for days hold much of the disk',
   why: 'Image GC starts only at its high threshold. Below it, images that no container uses stay as long as the node lives, unless imageMaximumGCAge is set.',
   fix: 'Set imageMaximumGCAge (since 1.30), for example 168h, or lower the thresholds of image GC.',
   sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
-  // Only a measurement on the node shows how much disk unused images hold.
-  appliesTo: ({ host }) => host?.diskUse?.snapshots !== undefined,
+  // The Kubernetes API alone does not show which images are in use.
+  appliesTo: ({ runtime }) => runtime !== null,
 
-  *judge({ ledger }) {
-    for (const held of heldBy(ledger, ['images-unused'], least))
-      yield {
-        consequence: `${heldText(held)} is images that no container uses. They stay until image GC starts.`,
-        evidence: heldEvidence(held),
-      }
+  fact: ({ ledger, node }) =>
+    heldBy(ledger, ['images-unused'], least).map(held => ({
+      held,
+      joined: node.metadata?.creationTimestamp ?? '',
+    })),
+
+  *judge(much, { at, images, imagesSince }, { idleImageDays }) {
+    const limit = utcDay(new Date(Date.parse(at) - idleImageDays * dayMs).toISOString())
+    const idle = images.filter(([, , since]) => since != null && since <= limit)
+    for (const { held, joined } of much) {
+      // Images share layers: together they hold at most what all unused images hold.
+      const idleBytes = Math.min(
+        held.bytes,
+        idle.reduce((sum, [, size]) => sum + size, 0),
+      )
+      if (isMuch(idleBytes, held.disk, least))
+        yield failing({ ...held, bytes: idleBytes }, idle, idleImageDays)
+      else if (joined.slice(0, 10) <= limit && (imagesSince ?? at) > limit)
+        yield {
+          unknown: `unused images hold much of ${held.disk.filesystem}, and ${imagesSince === null ? 'no reading shows since when' : `the readings begin on ${imagesSince}`}: ${idleImageDays} days are needed`,
+        }
+    }
   },
+})
+
+const failing = (held: Held, idle: readonly RememberedImage[], days: number): Failing => ({
+  // Between two readings a container may use an image. Without a measurement the bytes are an estimate.
+  confidence: held.lines.every(({ lowBytes }) => lowBytes > 0) ? 'likely' : 'possible',
+  consequence: `${heldText(held)} is images that no reading in ${counted(days, 'day')} or more shows in use. They stay until image GC starts.`,
+  evidence: [
+    ...heldEvidence(held),
+    ...idle
+      .slice(0, shownImages)
+      .map(([name, size, since]) =>
+        line('runtime', `image ${name}, unused since ${since}`, exactBytes(size)),
+      ),
+  ],
 })

@@ -1,11 +1,12 @@
+import { imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { unreadEvents } from '#judge/events/events.ts'
-import { reportedRounds } from '#judge/history/reclaim.ts'
+import { isWithin, unreadEvents } from '#judge/events/events.ts'
 import { contextRule, line } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 import type { ReclaimRound } from '#model/history.ts'
 
 const leastRounds = 3
+const windowMs = 7 * 86_400_000
 const minutes = imageGcPeriodMs / 60_000
 
 export const imageGcFreesLittle = contextRule({
@@ -19,14 +20,15 @@ export const imageGcFreesLittle = contextRule({
   sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace'],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
-  fact: ({ host }) => reportedRounds(null, host?.logLines ?? []),
+  fact: ({ host }) => host?.logLines?.some(text => imageGcLine(text) !== null) === true,
 
-  *judge(logged, context) {
-    const rounds = logged.length > 0 ? logged : reportedRounds(context.events, [])
-    const measured = rounds.filter(isMeasured)
+  *judge(isLogged, context) {
+    const measured = context.rounds
+      .filter(isMeasured)
+      .filter(({ at }) => isWithin(at, context.at, windowMs))
     const short = measured.filter(({ countedBytes, freedBytes }) => freedBytes < countedBytes / 2)
     if (short.length < leastRounds || short.length <= measured.length / 2) {
-      if (logged.length === 0) yield* unreadEvents(context)
+      if (!isLogged) yield* unreadEvents(context)
       return
     }
     const sum = (of: 'countedBytes' | 'freedBytes') =>
@@ -48,5 +50,6 @@ export const imageGcFreesLittle = contextRule({
 
 type MeasuredRounds = ReclaimRound & { countedBytes: number; freedBytes: number }
 
+/** Between two readings a day apart other writes hide what was freed, so only rounds that the kubelet reported count. */
 const isMeasured = (round: ReclaimRound): round is MeasuredRounds =>
-  round.freedBytes !== null && (round.countedBytes ?? 0) > 0
+  round.wantedBytes !== null && round.freedBytes !== null && (round.countedBytes ?? 0) > 0

@@ -88,7 +88,10 @@ const withSteps = (outlook: OutlookView, causes: CausesView['shown']) => ({
   ...outlook,
   rows: outlook.rows.map(row => {
     const cause = row.cause === null ? undefined : causes[row.cause]
-    return { ...row, step: cause ? { anchor: cause.anchor, text: cause.step } : null }
+    return {
+      ...row,
+      step: cause ? { anchor: cause.anchor, text: `${cause.number} ${cause.step}` } : null,
+    }
   }),
 })
 

@@ -195,6 +195,27 @@ describe('a cause in the mail', () => {
     expect(card!.commands).toEqual(['highwater plan --cluster b'])
   })
 
+  it('on a line names the node of the verdict that it is for, and has its number there and on the page', () => {
+    const worse = Array.from({ length: 4 }, (_, index) =>
+      on(`rule-${index}`, 'a', 'x', { severity: 'high' }),
+    )
+    const findings = [
+      ...worse,
+      ...['a', 'b'].map(cluster =>
+        on('alert-before-image-gc', cluster, 'x', { family: 'image-gc', fix: high(80) }),
+      ),
+    ]
+    const report = quietReport([calm, near], { findings })
+    const { lines } = mailed(findings)
+    expect(lines.map(({ number, where }) => [number, where.includes('first b-x')])).toEqual([
+      ['4.', false],
+      ['5.', true],
+    ])
+    const { causes, outlook } = pageView(report, english)
+    expect(causes.shown.map(({ number }) => number)).toEqual(['1.', '2.', '3.', '4.', '5.'])
+    expect(outlook.rows.find(({ name }) => name === 'b-x')?.step?.text).toMatch(/^5\. /)
+  })
+
   it('has a step on a card and on a line', () => {
     const findings = Array.from({ length: 8 }, (_, index) =>
       on(`rule-${index}`, 'a', 'x', {

@@ -48,6 +48,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
   const { words } = language
   return {
     anchor: causeAnchor(index),
+    number: `${index + 1}.`,
     severity: cause.severity,
     severityWord: words.severities[cause.severity],
     ...shownTitle(titleOf(titled(cause)), language),

@@ -38,20 +38,22 @@ export function mailCausesView(
   const cards = listed.map((cause, index) => ({
     ...mailCard(cause, views[index]!, changes, words),
     where: fold(whereOf(cause, views[index]!, nearest(index), language), 200),
-    number: `${index + 1}.`,
+    number: views[index]!.number,
   }))
-  const short = views.slice(shown.cards).map(({ shortWhere }) => shortWhere)
   const rest = causes.slice(shownCauses)
   return {
     cards: cards.slice(0, shown.cards),
     lines: cards
       .slice(shown.cards, shownCauses)
-      .map(({ statement, ends, commands, ...card }, index) => ({
-        ...card,
-        where: fold(short[index]!, 160),
-        step: fold(withoutRemarks(card.step), 120),
-        commands: isOfVerdict(shown.cards + index) ? commands : [],
-      })),
+      .map(({ statement, ends, commands, ...card }, line) => {
+        const index = shown.cards + line
+        return {
+          ...card,
+          where: isOfVerdict(index) ? card.where : fold(views[index]!.shortWhere, 160),
+          step: fold(withoutRemarks(card.step), 120),
+          commands: isOfVerdict(index) ? commands : [],
+        }
+      }),
     leftOut: rest.length === 0 ? null : language.words.causes.inReport(moreCauses(rest, language)),
   }
 }

@@ -27,7 +27,7 @@ const causes = {
     `${nodes(nodeCount)} in ${clusters(clusterCount)}`,
   objects: (count: number) => counted(count, 'place'),
   /** `place`: number of the cause in the list, from 1. */
-  number: (place: number) => `cause ${place}`,
+  number: (place: number) => `see cause ${place}`,
   first: (where: string, node: string) => `${where}, first ${node}`,
   details: (findingCount: number, commandCount: number) =>
     [findings(findingCount), ...(commandCount > 0 ? [counted(commandCount, 'command')] : [])].join(

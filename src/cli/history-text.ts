@@ -177,6 +177,7 @@ const minuteOf = (at: string) => `${clean(at.slice(0, 16)).replace('T', ' ')} UT
 
 const whatHappened: Record<Happening['what'], string> = {
   evicted: 'evicted',
+  refused: 'refused',
   'image-gc-failed': 'image GC failed on',
   'image-deleted': 'deleted image',
   condition: 'condition',

@@ -33,8 +33,7 @@ const shown = {
   notAudited: 5,
   next: 3,
   changes: 8,
-  ledgers: 6,
-  shortLedgers: 30,
+  ledgers: 30,
 }
 const everything = 1000
 
@@ -231,15 +230,15 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose, limi
   return [...firstLines(findings, limit('findings'), linesOf, words.moreFindings), '']
 }
 
-/** What holds the disk of each node with a disk finding: the worst nodes with each disk, other nodes in one line. */
+/** What holds each disk of each node with a disk finding. */
 function ledgerLines({ report, language, paint, limit }: CliSummary): string[] {
-  const view = ledgersView(report, limit('shortLedgers'), language)
+  const view = ledgersView(report, limit('ledgers'), language)
   if (view === null) return []
   const wrapped = (text: string) =>
     wrap(clean(text, 300).replaceAll('\u00a0', ' '), '    ', '      ')
-  const rows = view.nodes.flatMap(({ name, brief, short }, index) => [
+  const rows = view.nodes.flatMap(({ name, brief, short }) => [
     `  ${cutToColumns(clean(name), width - 2)}`,
-    ...[short, ...(index < limit('ledgers') ? brief : [])].flatMap(wrapped),
+    ...[short, ...brief].flatMap(wrapped),
   ])
   const more = view.leftOut === null ? [] : wrap(view.leftOut, '  ', '    ')
   return [paint('bold', language.words.ledger.title), ...rows, ...more, '']

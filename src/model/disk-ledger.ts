@@ -58,29 +58,46 @@ export interface FilesystemLedger {
   lines: LedgerLine[]
 }
 
-/** Local storage of one pod. */
-export interface PodDiskUse {
-  namespace: string
-  name: string
-  /** `Kind name` of the controller; for a ReplicaSet, of its Deployment. Null: no controller. */
-  owner: string | null
+/** Local storage of pods. */
+export interface DiskUse {
   bytes: number
   layerBytes: number
   logBytes: number
   volumeBytes: number
-  /** Request and limit of `ephemeral-storage`; null: not set. */
+  /** Request and limit of `ephemeral-storage`; null: no container sets one. */
   requestBytes: number | null
   limitBytes: number | null
 }
 
+export interface PodDiskUse extends DiskUse {
+  namespace: string
+  name: string
+  /** `Kind name` of the controller; for a ReplicaSet, of its Deployment. Null: no controller. */
+  owner: string | null
+}
+
 /** The pods of one owner, or of one namespace, on this node. */
-export interface GroupDiskUse {
+export interface GroupDiskUse extends DiskUse {
   namespace: string
   /** `Kind name` of the owner; `Pod name` for a pod without a controller. Null: the whole namespace. */
   owner: string | null
   pods: number
-  bytes: number
 }
+
+/** Both groups together, with the names of the first. */
+export const joinedUse = (a: GroupDiskUse, b: GroupDiskUse): GroupDiskUse => ({
+  ...a,
+  pods: a.pods + b.pods,
+  bytes: a.bytes + b.bytes,
+  layerBytes: a.layerBytes + b.layerBytes,
+  logBytes: a.logBytes + b.logBytes,
+  volumeBytes: a.volumeBytes + b.volumeBytes,
+  requestBytes: sumOfSet(a.requestBytes, b.requestBytes),
+  limitBytes: sumOfSet(a.limitBytes, b.limitBytes),
+})
+
+const sumOfSet = (a: number | null, b: number | null) =>
+  a === null || b === null ? (a ?? b) : a + b
 
 /** Bytes that can be freed without harm to running pods, and bytes that cannot be used. Null: unknown. */
 export interface Freeable {
@@ -93,7 +110,7 @@ export interface Freeable {
   unrotatedLogBytes: number | null
   /** Bytes of logs and folders of deleted pods, and of leftover snapshots. */
   debrisBytes: number | null
-  /** Sum of the known values except the next image GC, which is part of the unused images. */
+  /** What is known to be freeable, without the next image GC, which is part of the unused images. If a value is null: a lower bound. */
   totalBytes: number
   /** Available bytes below the highest hard threshold: the kubelet evicts before pods can use them. */
   unusableBytes: number | null

@@ -78,11 +78,14 @@ export interface FillReading {
   imagefsUsedBytes: number | null
 }
 
-/** Something that happened on a node between two runs. */
+/** Maximum number of happenings that a node keeps. */
+export const mostHappenings = 8
+
+/** Something that happened on a node between two runs. `refused`: the kubelet did not admit the pod. */
 export interface Happening {
   /** RFC 3339. */
   at: string
-  what: 'evicted' | 'image-gc-failed' | 'image-deleted' | 'condition' | 'reboot'
+  what: 'evicted' | 'refused' | 'image-gc-failed' | 'image-deleted' | 'condition' | 'reboot'
   /** `namespace/name` of a pod; a condition; an image; the node. */
   subject: string
   /** Text of the kubelet. */

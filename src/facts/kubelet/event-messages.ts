@@ -2,7 +2,8 @@
  * Parses the texts of the kubelet's events and log lines. Rules compare the parsed values, never the text.
  *
  * Sources  pkg/kubelet/eviction/helpers.go evictionMessage, signalToResource; eviction_manager.go Admit; pkg/kubelet/oom (SystemOOM);
- *          pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace; image_manager.go EnsureImageExists;
+ *          eviction_manager.go synchronize, evictPod (log); pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace;
+ *          image_manager.go EnsureImageExists;
  *          kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling); kubernetes#61937, kubernetes#112940
  */
 import { oncePerText } from '#model/once.ts'
@@ -134,10 +135,32 @@ const removed =
 export const imageGcLine = oncePerText((line): ImageGcLine | null => {
   const [, began, wanted] = begun.exec(line) ?? []
   const [, removal, image = '', size] = removed.exec(line) ?? []
-  const ms = Date.parse((began ?? removal ?? '').replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
-  if (Number.isNaN(ms)) return null
-  const at = new Date(ms).toISOString()
+  const at = logTime(began ?? removal)
+  if (at === null) return null
   return wanted === undefined
     ? { at, image, bytes: Number(size) }
     : { at, wantedBytes: Number(wanted) }
 })
+
+/** A line of an eviction pass: the scarce resource, then the evicted pod as `namespace/name`. */
+export type EvictionLine = { at: string } & ({ resource: string } | { pod: string })
+
+const starved =
+  /^(\S{19,30}) [^"]*"Eviction manager: must evict pod\(s\) to reclaim" resourceName="([a-z-]{1,40})"/
+const evicted =
+  /^(\S{19,30}) [^"]*"Eviction manager: pod is evicted successfully" pod="([^"\s]{3,330})"/
+
+/** Null: the line is another one, or has no time. */
+export const evictionLine = oncePerText((line): EvictionLine | null => {
+  const [, began, resource] = starved.exec(line) ?? []
+  const [, ended, pod = ''] = evicted.exec(line) ?? []
+  const at = logTime(began ?? ended)
+  if (at === null) return null
+  return resource === undefined ? { at, pod } : { at, resource }
+})
+
+/** RFC 3339 from the time that journalctl prints; null: there is none. */
+function logTime(text = ''): string | null {
+  const ms = Date.parse(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString()
+}

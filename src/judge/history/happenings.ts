@@ -1,19 +1,20 @@
 /** What happened on a node since its last reading, from pods, events, conditions and the kubelet's log. */
-import { evictionCause, imageGcLine } from '#facts/kubelet/event-messages.ts'
+import { evictionCause, evictionLine, imageGcLine } from '#facts/kubelet/event-messages.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { isWithin } from '#judge/events/events.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import type { FillSeries, Happening } from '#model/history.ts'
+import { type FillSeries, type Happening, mostHappenings } from '#model/history.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 
 /** The interval of daily runs, plus a delay. */
 const windowMs = 26 * 3_600_000
-const mostKept = 8
 const joiningMs = 120_000
 const messageLength = 220
+/** Longest time between the lines of one eviction pass. */
+const passMs = 120_000
 
 const ofEvents: Readonly<Record<string, Happening['what']>> = {
   Evicted: 'evicted',
@@ -38,10 +39,11 @@ export function happeningsOf(input: NodeInput, at: string): Happening[] {
   )
 }
 
+/** Events come first: their message says more of an eviction than a line of the log. */
 export const withEvents = (
   { happened = [], identity, at }: AuditedNode,
   events: readonly NodeEvent[] | null,
-): Happening[] => merged(happened, fromEvents(events ?? [], identity.name, at))
+): Happening[] => merged(fromEvents(events ?? [], identity.name, at), happened)
 
 function fromEvents(events: readonly NodeEvent[], node: string, at: string): Happening[] {
   return events.flatMap(({ reason, pod, message, lastTime }) => {
@@ -63,30 +65,43 @@ function fromConditions({ node }: NodeInput, at: string): Happening[] {
   })
 }
 
-const fromLog = (lines: readonly string[], at: string): Happening[] =>
-  lines.flatMap(text => {
-    const line = imageGcLine(text)
-    if (line === null || !('image' in line) || !isWithin(line.at, at, windowMs)) return []
-    return [happening(line.at, 'image-deleted', line.image, `${line.bytes} bytes by the CRI`)]
+/** The kubelet evicts at most one pod in a pass, after the line with the scarce resource. */
+function fromLog(lines: readonly string[], at: string): Happening[] {
+  let scarce: { at: string; resource: string } | null = null
+  return lines.flatMap(text => {
+    const line = imageGcLine(text) ?? evictionLine(text)
+    if (line === null || !isWithin(line.at, at, windowMs)) return []
+    if ('image' in line)
+      return [happening(line.at, 'image-deleted', line.image, `${line.bytes} bytes by the CRI`)]
+    if ('resource' in line) scarce = line
+    if (!('pod' in line)) return []
+    const low = scarce !== null && isWithin(scarce.at, line.at, passMs) ? scarce.resource : null
+    scarce = null
+    return [happening(line.at, 'evicted', line.pod, logged(low))]
   })
+}
 
-const happening = (
+/** In the words of the event of this eviction, so that its resource is read from both alike. */
+const logged = (resource: string | null) =>
+  resource === null
+    ? 'evicted, by the log of the kubelet'
+    : `The node was low on resource: ${resource}. (by the log of the kubelet)`
+
+function happening(
   at: string,
   what: Happening['what'],
   subject: string,
   message: string,
-): Happening => ({
-  at,
-  what,
-  subject: bounded(subject, nameLength),
-  message: bounded(message, messageLength),
-  ...(what === 'evicted' && resourceOf(message)),
-})
-
-/** Evicted pods have a resource by which they were ranked. Refused pods have none. */
-function resourceOf(message: string): Pick<Happening, 'resource'> {
-  const { resource, isRefused } = evictionCause(message)
-  return resource === null || isRefused ? {} : { resource }
+): Happening {
+  const { resource, isRefused } = evictionCause(what === 'evicted' ? message : '')
+  return {
+    at,
+    what: isRefused ? 'refused' : what,
+    subject: bounded(subject, nameLength),
+    message: bounded(message, messageLength),
+    // Evicted pods have a resource by which they were ranked. Refused pods have none.
+    ...(resource !== null && !isRefused && { resource }),
+  }
 }
 
 /** Notes a restart of the machine: its boot id has changed since the last run. @param node is changed */
@@ -97,17 +112,19 @@ export function noteRestart(node: AuditedNode, before: FillSeries | null): void 
   node.happened = merged(node.happened ?? [], [happening(node.at, 'reboot', name, message)])
 }
 
-/** Each happening once: the same act in the same minute is one. Evictions are kept first. */
+/** Each happening once: the same act in the same minute is one. If there are too many, evictions are kept first, refused pods last. */
 export function merged(before: readonly Happening[], now: readonly Happening[]): Happening[] {
   const all = new Map<string, Happening>()
   for (const one of [...before, ...now]) {
-    const minute = one.what === 'evicted' ? '' : one.at.slice(0, 16)
+    const minute = isOfPod(one) ? '' : one.at.slice(0, 16)
     const key = `${one.what} ${one.subject} ${minute}`
     if (!all.has(key)) all.set(key, one)
   }
-  const weight = ({ what }: Happening) => Number(what !== 'evicted')
+  const weight = (one: Happening) => (isOfPod(one) ? Number(one.what === 'refused') * 2 : 1)
   return [...all.values()]
     .toSorted((a, b) => weight(a) - weight(b) || byText(b.at, a.at))
-    .slice(0, mostKept)
+    .slice(0, mostHappenings)
     .toSorted((a, b) => byText(a.at, b.at))
 }
+
+const isOfPod = ({ what }: Happening) => what === 'evicted' || what === 'refused'

@@ -74,7 +74,14 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
     .array(
       z.object({
         at: z.string(),
-        what: z.enum(['evicted', 'image-gc-failed', 'image-deleted', 'condition', 'reboot']),
+        what: z.enum([
+          'evicted',
+          'refused',
+          'image-gc-failed',
+          'image-deleted',
+          'condition',
+          'reboot',
+        ]),
         subject: z.string(),
         message: z.string(),
         resource: z.string().optional(),

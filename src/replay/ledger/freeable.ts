@@ -18,25 +18,24 @@ export function freeableOf(
       .flatMap(({ lines }) => lines)
       .filter(({ holder }) => holders.includes(holder))
       .reduce((sum, { bytes }) => sum + bytes, 0)
-  const isMeasured = node.host?.diskUse !== undefined
-  const areImagesKnown =
-    node.host?.diskUse?.snapshots !== undefined || sizesByGroup(node, () => true) !== null
+  const { missed, snapshots } = node.host?.diskUse ?? {}
+  const isMeasured = missed === 0 && snapshots !== undefined
+  const areImagesKnown = snapshots !== undefined || sizesByGroup(node, () => true) !== null
   const hasNoDead = node.input.runtime !== null && deadContainers(node.input).length === 0
   const unusedImageBytes = areImagesKnown ? sumOf('images-unused') : null
-  const deadContainerBytes = isMeasured || hasNoDead ? sumOf('dead-containers') : null
-  const debrisBytes = isMeasured ? sumOf('log-debris', 'orphaned-pods', 'leftover-snapshots') : null
+  const debris = sumOf('log-debris', 'orphaned-pods', 'leftover-snapshots')
+  const dead = sumOf('dead-containers')
   const aboveRotation = unrotatedBytes(node, pods)
   // Rotation frees at most the bytes of that ledger line, so the sum never exceeds the used bytes.
   const unrotatedLogBytes =
     aboveRotation === null ? null : Math.min(aboveRotation, sumOf('container-logs'))
-  const parts = [unusedImageBytes, deadContainerBytes, debrisBytes, unrotatedLogBytes]
   return {
     nextImageGcBytes: nextRoundBytes(node, imageGC, unusedImageBytes),
     unusedImageBytes,
-    deadContainerBytes,
+    deadContainerBytes: isMeasured || hasNoDead ? dead : null,
     unrotatedLogBytes,
-    debrisBytes,
-    totalBytes: parts.reduce<number>((sum, part) => sum + (part ?? 0), 0),
+    debrisBytes: isMeasured ? debris : null,
+    totalBytes: (unusedImageBytes ?? 0) + dead + debris + (unrotatedLogBytes ?? 0),
     unusableBytes: unusableBytes(filesystems, eviction, node.filesystems.layout === 'shared'),
   }
 }

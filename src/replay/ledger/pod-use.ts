@@ -1,5 +1,5 @@
 /** Local storage of each pod with kubelet statistics. */
-import type { GroupDiskUse, PodDiskUse } from '#model/disk-ledger.ts'
+import { type GroupDiskUse, joinedUse, type PodDiskUse } from '#model/disk-ledger.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { FilesystemStats, PodSummary } from '#model/node-input.ts'
 import { sharedText } from '#model/once.ts'
@@ -128,8 +128,9 @@ function grouped(
   for (const pod of pods) {
     const owner = ownerOf(pod)
     const key = `${pod.namespace}/${owner ?? ''}`
-    const known = groups.get(key) ?? { namespace: pod.namespace, owner, pods: 0, bytes: 0 }
-    groups.set(key, { ...known, pods: known.pods + 1, bytes: known.bytes + pod.bytes })
+    const { name: _, ...use } = { ...pod, owner, pods: 1 }
+    const known = groups.get(key)
+    groups.set(key, known === undefined ? use : joinedUse(known, use))
   }
   const sorted = [...groups].toSorted(([a, x], [b, y]) => y.bytes - x.bytes || byText(a, b))
   return sorted.map(([, group]) => group)

@@ -1,5 +1,5 @@
 /** The largest consumers of local disk: five owners and five pods of each nodegroup and of each namespace. */
-import type { GroupDiskUse, PodDiskUse } from '#model/disk-ledger.ts'
+import { type DiskUse, type GroupDiskUse, joinedUse, type PodDiskUse } from '#model/disk-ledger.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -12,15 +12,16 @@ interface Place {
   place: string
   /** Null: the place is a nodegroup or nodepool. */
   namespace: string | null
-  bytes: number
+  whole: GroupDiskUse | null
   owners: Map<string, GroupDiskUse>
   pods: PodDiskUse[]
 }
 
 /** Largest places first. Sums are lower bounds: ledgers keep only the largest owners and namespaces. */
 export function consumerRows(nodes: readonly AuditedNode[], language: Language) {
+  const sizeOf = ({ whole }: Place) => whole?.bytes ?? 0
   const places = [...placesOf(nodes).values()].toSorted(
-    (a, b) => b.bytes - a.bytes || byText(a.place, b.place),
+    (a, b) => sizeOf(b) - sizeOf(a) || byText(a.place, b.place),
   )
   return [true, false].flatMap(areGroups =>
     places
@@ -34,55 +35,57 @@ function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
   const places = new Map<string, Place>()
   const placeOf = (place: string, namespace: string | null): Place => {
     const key = JSON.stringify([place, namespace])
-    const known = places.get(key) ?? { place, namespace, bytes: 0, owners: new Map(), pods: [] }
+    const known = places.get(key) ?? { place, namespace, whole: null, owners: new Map(), pods: [] }
     places.set(key, known)
     return known
   }
   for (const { cluster, identity, ledger } of nodes) {
     if (ledger === undefined) continue
-    const group = `${cluster} / ${identity.group.name}`
+    const group = placeOf(`${cluster} / ${identity.group.name}`, null)
     for (const use of ledger.owners) {
-      const ofGroup = placeOf(group, null)
-      ofGroup.bytes += use.bytes
-      addOwner(ofGroup, use)
+      group.whole = joined(group.whole, use)
+      addOwner(group, use)
       addOwner(placeOf(cluster, use.namespace), use)
     }
     for (const pod of ledger.pods) {
-      placeOf(group, null).pods.push(pod)
+      group.pods.push(pod)
       placeOf(cluster, pod.namespace).pods.push(pod)
     }
-    for (const { namespace, bytes } of ledger.namespaces) placeOf(cluster, namespace).bytes += bytes
+    for (const use of ledger.namespaces) {
+      const ofSpace = placeOf(cluster, use.namespace)
+      ofSpace.whole = joined(ofSpace.whole, use)
+    }
   }
   return places
 }
 
 function addOwner({ owners }: Place, use: GroupDiskUse): void {
   const key = JSON.stringify([use.namespace, use.owner])
-  const known = owners.get(key)
-  owners.set(key, {
-    ...use,
-    bytes: (known?.bytes ?? 0) + use.bytes,
-    pods: (known?.pods ?? 0) + use.pods,
-  })
+  owners.set(key, joined(owners.get(key) ?? null, use))
 }
 
-function rowsOf({ place, namespace, bytes, owners, pods }: Place, language: Language) {
+const joined = (known: GroupDiskUse | null, use: GroupDiskUse) =>
+  known === null ? use : joinedUse(known, use)
+
+function rowsOf({ place, namespace, whole, owners, pods }: Place, language: Language) {
   const { words, line } = language
-  const row = (consumer: string, amount: string) => ({
+  const row = (consumer: string, bytes: string) => ({
     place: line(place, nameLimit),
     consumer,
-    bytes: amount,
+    bytes,
   })
-  const atLeast = (amount: number) => words.ledger.atLeast(language.bytes(amount))
-  const name = namespace === null ? null : line(words.ledger.namespace(namespace), nameLimit)
+  const ofGroup = (name: string, use: GroupDiskUse) =>
+    row(groupText(name, use, language), words.ledger.atLeast(language.bytes(use.bytes)))
   const most = <Use extends { bytes: number }>(uses: Iterable<Use>, nameOf: (use: Use) => string) =>
     [...uses]
       .toSorted((a, b) => b.bytes - a.bytes || byText(nameOf(a), nameOf(b)))
       .slice(0, shownOfPlace)
   return [
-    ...(name === null ? [] : [row(name, atLeast(bytes))]),
+    ...(namespace === null || whole === null
+      ? []
+      : [ofGroup(line(words.ledger.namespace(namespace), nameLimit), whole)]),
     ...most(owners.values(), use => groupName(use, language)).map(use =>
-      row(groupName(use, language), atLeast(use.bytes)),
+      ofGroup(groupName(use, language), use),
     ),
     ...most(pods, pod => pod.name).map(pod =>
       row(podText(pod, language), language.bytes(pod.bytes)),
@@ -92,21 +95,36 @@ function rowsOf({ place, namespace, bytes, owners, pods }: Place, language: Lang
 
 /** Text of a pod: its owner, its disk uses, its request and its limit. */
 export function podText(pod: PodDiskUse, language: Language): string {
-  const { ledger: words } = language.words
-  const { bytes, line } = language
-  const uses = [
-    [pod.layerBytes, words.uses.layer] as const,
-    [pod.logBytes, words.uses.log] as const,
-    [pod.volumeBytes, words.uses.volume] as const,
-  ]
-  const known = (amount: number | null) => (amount === null ? null : bytes(amount))
-  return words.pod(
+  const { words, bytes, line } = language
+  return words.ledger.pod(
     line(`${pod.namespace}/${pod.name}`, nameLimit),
     pod.owner === null ? null : line(pod.owner, nameLimit),
     bytes(pod.bytes),
-    uses.filter(([amount]) => amount > 0).map(([amount, text]) => text(bytes(amount))),
-    words.asks(known(pod.requestBytes), known(pod.limitBytes)),
+    ...usesAndAsks(pod, language),
   )
+}
+
+/** Text of a group of pods: their number, disk uses, requests and limits. */
+export const groupText = (name: string, use: GroupDiskUse, language: Language): string =>
+  language.words.ledger.group(
+    name,
+    language.bytes(use.bytes),
+    use.pods,
+    ...usesAndAsks(use, language),
+  )
+
+function usesAndAsks(use: DiskUse, { words, bytes }: Language): [string[], string] {
+  const { uses, asks } = words.ledger
+  const known = (amount: number | null) => (amount === null ? null : bytes(amount))
+  const parts = [
+    [use.layerBytes, uses.layer] as const,
+    [use.logBytes, uses.log] as const,
+    [use.volumeBytes, uses.volume] as const,
+  ]
+  return [
+    parts.filter(([amount]) => amount > 0).map(([amount, text]) => text(bytes(amount))),
+    asks(known(use.requestBytes), known(use.limitBytes)),
+  ]
 }
 
 /** `Deployment shop/web`. */

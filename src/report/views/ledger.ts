@@ -3,7 +3,7 @@ import type { FilesystemLedger, Freeable, LedgerLine, NodeLedger } from '#model/
 import type { Family, Finding } from '#model/finding.ts'
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { consumerRows, groupName, podText } from './consumers.ts'
+import { consumerRows, groupName, groupText, podText } from './consumers.ts'
 import { worstFirst } from './findings.ts'
 import { costText } from './garbage-words.ts'
 import { sizeAdvice } from './size-advice.ts'
@@ -35,29 +35,38 @@ export function ledgersView(
   const sizes = new Map<string, number>()
   for (const node of nodes) sizes.set(groupKey(node), (sizes.get(groupKey(node)) ?? 0) + 1)
   const ranked = nodes.flatMap(node => {
-    const { cluster, ledger } = node
-    if (ledger === undefined) return []
-    const worst = byCluster.get(cluster)?.find(({ finding }) => isOn(finding, node, sizes))
-    return worst === undefined ? [] : [{ node, ledger, rank: worst.rank }]
+    const worst = byCluster.get(node.cluster)?.find(({ finding }) => isOn(finding, node, sizes))
+    return worst === undefined ? [] : [{ node, rank: worst.rank }]
   })
   if (ranked.length === 0) return null
   const shown = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, limit)
   return {
-    nodes: shown.map(({ node, ledger }) => ({
+    nodes: shown.map(({ node }) => ({
       name: words.ledger.onNode(line(node.identity.name, nameLimit), line(node.cluster, nameLimit)),
-      brief: briefOf(ledger, language),
-      short: fillText(ledger, language),
-      volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],
-      ledger: {
-        ...ledgerView(ledger, language),
-        free: [...freeTexts(ledger.freeable, language), ...idleImages(node, assumptions, language)],
-      },
+      ...(node.ledger === undefined
+        ? { brief: [], short: words.ledger.noDisk, volumes: [], ledger: null }
+        : nodeView(node, node.ledger, assumptions, language)),
     })),
     consumers: consumerRows(nodes, language),
     sizes: sizeAdvice(nodes, assumptions, language),
     leftOut: ranked.length > limit ? words.ledger.more(ranked.length - limit) : null,
   }
 }
+
+const nodeView = (
+  node: AuditedNode,
+  ledger: NodeLedger,
+  assumptions: Assumptions,
+  language: Language,
+) => ({
+  brief: briefOf(ledger, language),
+  short: fillText(ledger, language),
+  volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],
+  ledger: {
+    ...ledgerView(ledger, language),
+    free: [...freeTexts(ledger.freeable, language), ...idleImages(node, assumptions, language)],
+  },
+})
 
 const groupKey = ({ cluster, identity: { group } }: AuditedNode) =>
   JSON.stringify([cluster, group.kind, group.name])
@@ -100,7 +109,6 @@ function briefOf(ledger: NodeLedger, language: Language): string[] {
 }
 
 function ledgerView(ledger: NodeLedger, language: Language) {
-  const { words } = language
   return {
     disks: ledger.filesystems.map(disk => ({
       title: titleOf(disk, ledger, language),
@@ -110,9 +118,7 @@ function ledgerView(ledger: NodeLedger, language: Language) {
         .map(line => rowOf(line, disk, language)),
     })),
     pods: ledger.pods.map(pod => podText(pod, language)),
-    owners: ledger.owners.map(group =>
-      words.ledger.group(groupName(group, language), language.bytes(group.bytes), group.pods),
-    ),
+    owners: ledger.owners.map(group => groupText(groupName(group, language), group, language)),
     free: freeTexts(ledger.freeable, language),
     volumes: volumeTexts(ledger, language),
   }
@@ -168,7 +174,7 @@ export function freeableText(
     all.reduce((total, one) => total + (of(one) ?? 0), 0)
   const [free, unusable] = [sum(one => one.totalBytes), sum(one => one.unusableBytes)]
   // Unused images, dead containers and debris are known only for nodes that were read themselves.
-  const isWhole = all.every(one => one.unusedImageBytes !== null && one.debrisBytes !== null)
+  const isWhole = all.every(one => wholeFields.every(field => one[field] !== null))
   if (all.length === 0 || free + unusable === 0) return null
   const lost = `${bytes(unusable)} (${costText((unusable / gibibyte) * usdPerGiBMonth, language)})`
   if (isWhole) return words.ledger.freeable(bytes(free), lost)
@@ -203,14 +209,13 @@ function rowOf(
   }
 }
 
-const freeFields = [
-  'nextImageGcBytes',
+const wholeFields = [
   'unusedImageBytes',
   'deadContainerBytes',
   'unrotatedLogBytes',
   'debrisBytes',
-  'unusableBytes',
 ] as const
+const freeFields = ['nextImageGcBytes', ...wholeFields, 'unusableBytes'] as const
 
 function freeTexts(freeable: Freeable, { words, bytes }: Language): string[] {
   return freeFields.flatMap(field => {

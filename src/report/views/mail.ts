@@ -25,7 +25,7 @@ import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
 const shownLedgers = 30
-/** Number of nodes whose ledger is shown in full; further nodes have one line. */
+/** Number of nodes whose EBS volumes are shown beside their ledger. */
 const wholeLedgers = 3
 const shownNotices = 5
 const shownPolicyNotices = 3
@@ -126,10 +126,10 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
       list: view.nodes.map(({ name, short, brief, volumes }, index) => ({
         name: fold(name, 100),
         short: fold(short, 200),
-        text:
-          index < wholeLedgers
-            ? fold(clauses([...brief, ...volumes.map(ledger.volumes.brief)]), 600)
-            : null,
+        text: fold(
+          clauses(index < wholeLedgers ? [...brief, ...volumes.map(ledger.volumes.brief)] : brief),
+          600,
+        ),
       })),
       leftOut: view.leftOut,
     }

@@ -1,5 +1,5 @@
 /** One line about what happened on the nodes since the last run. */
-import type { Happening } from '#model/history.ts'
+import { type Happening, mostHappenings } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 
@@ -23,6 +23,7 @@ export function nightText(report: AuditReport, { words, utc }: Language): string
   const { night } = words
   const kinds = [
     { ...of(({ what }) => what === 'evicted'), text: night.evicted },
+    { ...of(({ what }) => what === 'refused'), text: night.refused },
     {
       ...of(one => one.what === 'condition' && one.subject.endsWith('Pressure')),
       text: night.pressure,
@@ -32,5 +33,7 @@ export function nightText(report: AuditReport, { words, utc }: Language): string
     { ...of(({ what }) => what === 'reboot'), text: night.reboots },
   ]
   const parts = kinds.flatMap(({ count, nodes, text }) => (count === 0 ? [] : [text(count, nodes)]))
-  return parts.length === 0 ? null : night.line(utc(new Date(sinceMs).toISOString()), parts)
+  if (parts.length === 0) return null
+  const isCut = report.nodes.some(({ happened }) => happened?.length === mostHappenings)
+  return night[isCut ? 'atLeast' : 'line'](utc(new Date(sinceMs).toISOString()), parts)
 }

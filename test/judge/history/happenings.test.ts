@@ -40,6 +40,43 @@ describe('what happened', () => {
     ])
   })
 
+  it('includes evictions by the log of the kubelet, and the resource of their pass', () => {
+    const line = (time: string, text: string) =>
+      `2026-11-20T${time}+0000 n kubelet[9]: I1120 ${time} 9 eviction_manager.go:387] ${text}`
+    const starved = '"Eviction manager: must evict pod(s) to reclaim" resourceName="memory"'
+    const ended = (pod: string) => `"Eviction manager: pod is evicted successfully" pod="${pod}"`
+    const { record } = buildNode({
+      record: {
+        pods: [evicted('web', '2026-11-20T03:12:00Z')],
+        host: {
+          logLines: [
+            line('03:12:00', ended('shop/web')),
+            line('03:13:00', starved),
+            line('03:13:01', ended('shop/cart')),
+            line('03:14:00', ended('shop/own-limit')),
+            line('03:15:00', `"other" output=${ended('shop/forged')}`),
+          ],
+        },
+      },
+    })
+    const found = happeningsOf(inputOf(record), takenAt)
+    expect(found.map(({ subject, resource }) => [subject, resource])).toEqual([
+      ['shop/web', 'ephemeral-storage'],
+      ['shop/cart', 'memory'],
+      ['shop/own-limit', undefined],
+    ])
+  })
+
+  it('keeps apart pods that the kubelet refused', () => {
+    const pod = evicted('web', '2026-11-20T03:12:00Z')
+    const message = 'The node had condition: [DiskPressure].'
+    const { record } = buildNode({
+      record: { pods: [{ ...pod, status: { ...pod.status, message } }] },
+    })
+    const [found] = happeningsOf(inputOf(record), takenAt)
+    expect(found).toMatchObject({ what: 'refused', subject: 'shop/web', message })
+  })
+
   it('is told by events of pods whose records show nothing, each once', () => {
     const event = {
       reason: 'Evicted',

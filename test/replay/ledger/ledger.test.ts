@@ -217,10 +217,17 @@ describe('the lines', () => {
     expect(ledger.freeable).toMatchObject({ debrisBytes: 3200, unusedImageBytes: 20_000 })
   })
 
-  it('name the rest unread while a measurement is missing', () => {
-    const lines = linesOf(withHost({ ...measured, missed: 1 }), 'nodefs')
+  it('name the rest unread while a measurement is missing, and debris a lower bound', () => {
+    const ledger = withHost({ ...measured, missed: 1 })
+    const lines = linesOf(ledger, 'nodefs')
     expect(lines.unread).toBeGreaterThan(0)
     expect(lines['not-explained']).toBeUndefined()
+    const { deadContainerBytes, debrisBytes, totalBytes } = ledger.freeable
+    expect({ deadContainerBytes, debrisBytes }).toEqual({
+      deadContainerBytes: null,
+      debrisBytes: null,
+    })
+    expect(totalBytes).toBeGreaterThanOrEqual(3200 + 20_000)
   })
 })
 

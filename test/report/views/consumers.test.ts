@@ -6,7 +6,8 @@ import { auditedNode, GiB, nodegroup, nothingPredicted } from '#test/report-buil
 
 const use = (namespace: string, owner: string | null, gib: number) => ({
   ...{ namespace, owner, pods: 1 },
-  bytes: gib * GiB,
+  ...{ bytes: gib * GiB, layerBytes: 0, logBytes: gib * GiB, volumeBytes: 0 },
+  ...{ requestBytes: null, limitBytes: 2 * GiB },
 })
 const pod = (namespace: string, name: string, gib: number, logGib = 0) => ({
   ...{ namespace, name, owner: null, bytes: gib * GiB },
@@ -28,12 +29,7 @@ const on = (
       volumesUnread: null,
       pods,
       owners,
-      namespaces: owners.map(({ namespace, bytes }) => ({
-        namespace,
-        owner: null,
-        pods: 1,
-        bytes,
-      })),
+      namespaces: owners.map(one => ({ ...one, owner: null })),
       freeable: {
         ...{ nextImageGcBytes: null, unusedImageBytes: null, deadContainerBytes: null },
         ...{ unrotatedLogBytes: null, debrisBytes: null, totalBytes: 0, unusableBytes: null },
@@ -50,17 +46,24 @@ describe('the largest consumers of a fleet', () => {
         on('c', 'batch', [use('jobs', 'Job import', 9)]),
       ],
       english,
-    ).map(({ place, consumer, bytes }) => [place, consumer, bytes.replaceAll('\u00a0', ' ')])
+    ).map(({ place, consumer, bytes }) =>
+      [place, consumer, bytes].map(text => text.replaceAll('\u00a0', ' ')),
+    )
+    const row = (place: string, name: string, gib: number, pods: string, limit: number) => [
+      place,
+      `${name}: ${gib}.0 GiB in ${pods}, ${gib}.0 GiB of logs; request none, limit ${limit}.0 GiB`,
+      `≥ ${gib}.0 GiB`,
+    ]
     expect(rows).toEqual([
-      ['prod-eu / batch', 'Job jobs/import', '≥ 9.0 GiB'],
-      ['prod-eu / web', 'DaemonSet log/agent', '≥ 6.0 GiB'],
-      ['prod-eu / web', 'Deployment shop/cart', '≥ 3.0 GiB'],
-      ['prod-eu', 'namespace jobs', '≥ 9.0 GiB'],
-      ['prod-eu', 'Job jobs/import', '≥ 9.0 GiB'],
-      ['prod-eu', 'namespace log', '≥ 6.0 GiB'],
-      ['prod-eu', 'DaemonSet log/agent', '≥ 6.0 GiB'],
-      ['prod-eu', 'namespace shop', '≥ 3.0 GiB'],
-      ['prod-eu', 'Deployment shop/cart', '≥ 3.0 GiB'],
+      row('prod-eu / batch', 'Job jobs/import', 9, '1 pod', 2),
+      row('prod-eu / web', 'DaemonSet log/agent', 6, '2 pods', 4),
+      row('prod-eu / web', 'Deployment shop/cart', 3, '1 pod', 2),
+      row('prod-eu', 'namespace jobs', 9, '1 pod', 2),
+      row('prod-eu', 'Job jobs/import', 9, '1 pod', 2),
+      row('prod-eu', 'namespace log', 6, '2 pods', 4),
+      row('prod-eu', 'DaemonSet log/agent', 6, '2 pods', 4),
+      row('prod-eu', 'namespace shop', 3, '1 pod', 2),
+      row('prod-eu', 'Deployment shop/cart', 3, '1 pod', 2),
     ])
   })
 

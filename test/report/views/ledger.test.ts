@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { RememberedImage } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
-import { ledgersView } from '#report/views/ledger.ts'
+import { freeableText, ledgersView } from '#report/views/ledger.ts'
 import {
   assumptions,
   auditedNode,
@@ -42,7 +42,7 @@ function freeWith(images: RememberedImage[], idleImageDays: number): string[] {
     assumptions: { ...assumptions, idleImageDays },
   }
   const [shown] = ledgersView(report, 1, english)?.nodes ?? []
-  return (shown?.ledger.free ?? []).map(text => text.replaceAll('\u00a0', ' '))
+  return (shown?.ledger?.free ?? []).map(text => text.replaceAll('\u00a0', ' '))
 }
 
 it('names the bytes of images that no container used for the days of the policy', () => {
@@ -75,14 +75,14 @@ describe('the EBS volumes of a node', () => {
 
   it('have their ids on the page and in the mail', () => {
     const text = '/dev/xvda: gp3, 1.0\u00a0GiB, 3,000 IOPS (vol-1)'
-    expect(shown({ volumes: [gp3] })?.ledger.volumes).toEqual([text])
+    expect(shown({ volumes: [gp3] })?.ledger?.volumes).toEqual([text])
     expect(shown({ volumes: [gp3] })?.volumes).toEqual([text])
     expect(shown({ volumes: [] })?.volumes).toEqual([])
   })
 
   it('are unknown for the reason that EC2 gave', () => {
     const volumesUnread = 'ec2:DescribeVolumes is denied'
-    expect(shown({ volumesUnread })?.ledger.volumes).toEqual([`unknown: ${volumesUnread}`])
+    expect(shown({ volumesUnread })?.ledger?.volumes).toEqual([`unknown: ${volumesUnread}`])
     expect(shown({ volumesUnread })?.volumes).toEqual([])
   })
 
@@ -92,4 +92,30 @@ describe('the EBS volumes of a node', () => {
     expect(about('disk-differs-from-node-class')).toHaveLength(1)
     expect(about('invalid-kubelet-configuration')).toBeUndefined()
   })
+})
+
+it('names a node with a finding about its disk whose size was not read', () => {
+  const node = auditedNode('a', sharedDisk(60))
+  const on = finding('high', {
+    ...{ family: 'eviction', cluster: node.cluster, nodes: { count: 1, sample: ['a'] } },
+  })
+  const document = findingsDocument({ findings: [on] })
+  const view = ledgersView({ document, nodes: [node], assumptions }, 1, english)
+  expect(view?.nodes[0]).toMatchObject({
+    name: `a, cluster ${node.cluster}`,
+    short: 'unknown: no size of its disk was read',
+    ledger: null,
+  })
+})
+
+it('can be freed at least, while a part of it is unknown on a node', () => {
+  const text = (more: object) => {
+    const free = { ...freeable, totalBytes: 5 * GiB, unusableBytes: GiB, ...more }
+    const node = auditedNode('a', sharedDisk(60), { ledger: { ...ledger, freeable: free } })
+    return freeableText([node], assumptions, english)?.replaceAll('\u00a0', ' ')
+  }
+  const known = { deadContainerBytes: 0, unrotatedLogBytes: 0, debrisBytes: 0 }
+  expect(text(known)).toMatch(/^5\.0 GiB can be freed now, 1\.0 GiB \(/)
+  for (const field of Object.keys(known))
+    expect(text({ ...known, [field]: null })).toMatch(/^At least 5\.0 GiB/)
 })

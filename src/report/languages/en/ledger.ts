@@ -47,6 +47,7 @@ const ledger = {
   columns: { holder: 'Holder', bytes: 'Bytes', inodes: 'Inodes', source: 'Source' },
   disk: (name: string, used: string, capacity: string) => `${name}: ${used} of ${capacity} used`,
   oneDisk: 'nodefs = imagefs',
+  noDisk: 'unknown: no size of its disk was read',
   between: (low: string, high: string) => `${low} to ${high}`,
   fleet: 'Largest consumers of local disk: of each nodegroup and namespace',
   fleetColumns: { place: 'Where', consumer: 'Consumer', bytes: 'Bytes' },
@@ -66,8 +67,8 @@ const ledger = {
   /** `request`, `limit` null: not set. */
   asks: (request: string | null, limit: string | null) =>
     `request ${request ?? 'none'}, limit ${limit ?? 'none'}`,
-  group: (name: string, bytes: string, pods: number) =>
-    `${name}: ${bytes} in ${counted(pods, 'pod')}`,
+  group: (name: string, bytes: string, pods: number, uses: string[], asks: string) =>
+    `${name}: ${[`${bytes} in ${counted(pods, 'pod')}`, ...uses].join(', ')}; ${asks}`,
   size: {
     title: 'Disk size per group of nodes',
     advice: (

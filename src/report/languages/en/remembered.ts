@@ -86,8 +86,12 @@ const returned = {
 
 const night = {
   line: (since: string, parts: string[]) => `Since ${since}: ${parts.join(', ')}`,
+  /** A node had more than are kept. */
+  atLeast: (since: string, parts: string[]) => `Since ${since}, at least: ${parts.join(', ')}`,
   evicted: (pods: number, nodes: number) =>
     `${counted(pods, 'pod')} evicted on ${counted(nodes, 'node')}`,
+  refused: (pods: number, nodes: number) =>
+    `${counted(pods, 'pod')} refused by ${counted(nodes, 'node')}`,
   pressure: (changes: number, nodes: number) =>
     `${counted(changes, 'change')} of a pressure condition on ${counted(nodes, 'node')}`,
   imageGcFailed: (times: number, nodes: number) =>

@@ -145,16 +145,21 @@ function evictionText(thresholds: NodeFacts['thresholds']): string {
     : `${formatBytes(nearest.margin)} until eviction`
 }
 
-/** Evictions also show why: thresholds, what held the disk, and the order of eviction. */
+/** Evictions also show why: thresholds, what held the disk, and the order of eviction. A reading is shown once. */
 function happenedLines(days: Day[], width: number): string[] {
+  let shown: EvictionBasis | undefined
   return days
     .toSorted((a, b) => (a.day < b.day ? -1 : 1))
     .flatMap(({ happened }) => happened)
     .slice(-shownHappenings)
-    .flatMap(one => [
-      ...wrap(happenedText(one), width, '  ', '    '),
-      ...(one.what === 'evicted' ? whyEvicted(one, days, width) : []),
-    ])
+    .flatMap(one => {
+      const text = wrap(happenedText(one), width, '  ', '    ')
+      const read = one.what === 'evicted' ? readingFor(one, days) : undefined
+      if (read === undefined) return text
+      const why = [...(read === shown ? [] : readingText(one, read)), rankText(one, read)]
+      shown = read
+      return [...text, ...why.flatMap(row => indented(row.replaceAll('\u00a0', ' '), width, 6))]
+    })
 }
 
 /** What each round wanted, counted and freed, and what was predicted. */
@@ -187,25 +192,25 @@ const whatHappened: Record<Happening['what'], string> = {
 const happenedText = ({ at, what, subject, message }: Happening): string =>
   `${minuteOf(at)}  ${whatHappened[what]} ${clean(subject)}: ${clean(message)}`
 
-/** Uses the last reading before the eviction; if there is none, the first reading after it. */
-function whyEvicted(eviction: Happening, days: Day[], width: number): string[] {
-  const { at } = eviction
+/** The last reading before the eviction; if there is none, the first reading after it. */
+function readingFor({ at }: Happening, days: Day[]): EvictionBasis | undefined {
   const readings = days
     .flatMap((day): EvictionBasis[] => [day, ...day.beforeEvictions])
     .filter(({ thresholds, held }) => thresholds !== null || held.length > 0)
     .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
-  const before = readings.find(reading => Date.parse(reading.at) <= Date.parse(at))
-  const read = before ?? readings.at(-1)
-  if (read === undefined) return []
+  return readings.find(reading => Date.parse(reading.at) <= Date.parse(at)) ?? readings.at(-1)
+}
+
+function readingText({ at }: Happening, read: EvictionBasis): string[] {
+  const isBefore = Date.parse(read.at) <= Date.parse(at)
   const limits = read.thresholds
     ?.slice(0, shownThresholds)
     .map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
   const held = read.held.map(({ holder, bytes }) => `${holderText(holder)} ${formatBytes(bytes)}`)
   return [
-    `read ${before ? '' : 'after it, '}${minuteOf(read.at)}: eviction ${limits?.join(', ') || 'not known'}`,
+    `read ${isBefore ? '' : 'after it, '}${minuteOf(read.at)}: eviction ${limits?.join(', ') || 'not known'}`,
     ...(held.length === 0 ? [] : [`disk held by ${held.join(', ')}`]),
-    rankText(eviction, read),
-  ].flatMap(text => indented(text.replaceAll('\u00a0', ' '), width, 6))
+  ]
 }
 
 function rankText({ subject, resource }: Happening, { firstVictims }: EvictionBasis): string {

@@ -240,7 +240,7 @@ function ledgerLines({ report, language, paint, limit }: CliSummary): string[] {
     `  ${cutToColumns(clean(name), width - 2)}`,
     ...[short, ...brief].flatMap(wrapped),
   ])
-  const more = view.leftOut === null ? [] : wrap(view.leftOut, '  ', '    ')
+  const more = view.leftOut.flatMap(text => wrap(clean(text, 400), '  ', '    '))
   return [paint('bold', language.words.ledger.title), ...rows, ...more, '']
 }
 

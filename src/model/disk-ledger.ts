@@ -129,6 +129,8 @@ export interface NodeVolume {
 
 export interface NodeLedger {
   schema: 'highwater.ledger/1'
+  /** Whether nodefs is imagefs too. False: it is not, or is not known to be. */
+  isShared: boolean
   filesystems: FilesystemLedger[]
   /** Up to five pods, largest first. Empty: there are no statistics of pods. */
   pods: PodDiskUse[]

@@ -215,6 +215,7 @@ function ledgerOf(held: NonNullable<NodeExample['held']>): NodeLedger {
   })
   return {
     schema: 'highwater.ledger/1',
+    isShared: true,
     filesystems: [
       {
         filesystem: 'nodefs',

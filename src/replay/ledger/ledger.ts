@@ -28,6 +28,7 @@ export function nodeLedger(
   if (filesystems.length === 0) return null
   return {
     schema: 'highwater.ledger/1',
+    isShared: layout === 'shared',
     filesystems,
     ...largest(pods?.pods ?? []),
     freeable: freeableOf(node, filesystems, prediction, pods),

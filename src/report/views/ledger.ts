@@ -2,6 +2,7 @@
 import type { FilesystemLedger, Freeable, LedgerLine, NodeLedger } from '#model/disk-ledger.ts'
 import type { Family, Finding } from '#model/finding.ts'
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
 import { consumerRows, groupName, groupText, podText } from './consumers.ts'
 import { worstFirst } from './findings.ts'
@@ -12,8 +13,7 @@ const nameLimit = 80
 const reasonLimit = 300
 const gibibyte = 1024 ** 3
 const briefRows = 4
-/** A line below this share of the used bytes is added to "other". */
-const shownShare = 0.002
+const unreadNames = 3
 
 const diskFamilies: ReadonlySet<Family> = new Set(['image-gc', 'eviction', 'logs', 'container-gc'])
 const diskDiffersFromNodeClass = 'disk-differs-from-node-class'
@@ -39,34 +39,40 @@ export function ledgersView(
     return worst === undefined ? [] : [{ node, rank: worst.rank }]
   })
   if (ranked.length === 0) return null
-  const shown = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, limit)
+  const nameOf = ({ identity, cluster }: AuditedNode) =>
+    words.ledger.onNode(line(identity.name, nameLimit), line(cluster, nameLimit))
+  const sorted = ranked
+    .toSorted((a, b) => a.rank - b.rank || byText(nameOf(a.node), nameOf(b.node)))
+    .map(({ node }) => node)
+  const known = sorted.flatMap(node => (node.ledger ? [{ node, ledger: node.ledger }] : []))
+  const unread = sorted.filter(node => node.ledger === undefined).map(nameOf)
   return {
-    nodes: shown.map(({ node }) => ({
-      name: words.ledger.onNode(line(node.identity.name, nameLimit), line(node.cluster, nameLimit)),
-      ...(node.ledger === undefined
-        ? { brief: [], short: words.ledger.noDisk, volumes: [], ledger: null }
-        : nodeView(node, node.ledger, assumptions, language)),
-    })),
+    nodes: known
+      .slice(0, limit)
+      .map(({ node, ledger }) => ({
+        name: nameOf(node),
+        brief: briefOf(ledger, language),
+        short: fillText(ledger, language),
+        volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],
+        ledger: {
+          ...ledgerView(ledger, language),
+          free: [
+            ...freeTexts([ledger.freeable], language),
+            ...idleImages(node, assumptions, language),
+          ],
+        },
+      })),
+    free: freeTexts(freeableOf(nodes), language),
     consumers: consumerRows(nodes, language),
     sizes: sizeAdvice(nodes, assumptions, language),
-    leftOut: ranked.length > limit ? words.ledger.more(ranked.length - limit) : null,
+    leftOut: [
+      ...(known.length > limit ? [words.ledger.more(known.length - limit)] : []),
+      ...(unread.length > 0
+        ? [words.ledger.noDisk(unread.length, unread.slice(0, unreadNames))]
+        : []),
+    ],
   }
 }
-
-const nodeView = (
-  node: AuditedNode,
-  ledger: NodeLedger,
-  assumptions: Assumptions,
-  language: Language,
-) => ({
-  brief: briefOf(ledger, language),
-  short: fillText(ledger, language),
-  volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],
-  ledger: {
-    ...ledgerView(ledger, language),
-    free: [...freeTexts(ledger.freeable, language), ...idleImages(node, assumptions, language)],
-  },
-})
 
 const groupKey = ({ cluster, identity: { group } }: AuditedNode) =>
   JSON.stringify([cluster, group.kind, group.name])
@@ -113,13 +119,12 @@ function ledgerView(ledger: NodeLedger, language: Language) {
     disks: ledger.filesystems.map(disk => ({
       title: titleOf(disk, ledger, language),
       rows: disk.lines
-        .filter(({ bytes }) => bytes >= disk.usedBytes * shownShare)
         .toSorted((a, b) => b.bytes - a.bytes)
         .map(line => rowOf(line, disk, language)),
     })),
     pods: ledger.pods.map(pod => podText(pod, language)),
     owners: ledger.owners.map(group => groupText(groupName(group, language), group, language)),
-    free: freeTexts(ledger.freeable, language),
+    free: freeTexts([ledger.freeable], language),
     volumes: volumeTexts(ledger, language),
   }
 }
@@ -144,7 +149,7 @@ function volumeTexts(
 /** Lines of plain text, each a sentence or a row. */
 export function ledgerText(ledger: NodeLedger, language: Language): string[] {
   const { ledger: words } = language.words
-  const { disks, pods, free, volumes } = ledgerView(ledger, language)
+  const { disks, pods, owners, free, volumes } = ledgerView(ledger, language)
   const list = (title: string, lines: string[]) =>
     lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`)]
   return [
@@ -157,6 +162,7 @@ export function ledgerText(ledger: NodeLedger, language: Language): string[] {
       ),
     ),
     ...list(words.largestPods, pods),
+    ...list(words.largestOwners, owners),
     ...list(words.free.title, free),
     ...list(words.volumes.title, volumes),
   ]
@@ -169,10 +175,8 @@ export function freeableText(
   language: Language,
 ): string | null {
   const { words, bytes } = language
-  const all = nodes.flatMap(({ ledger }) => ledger?.freeable ?? [])
-  const sum = (of: (one: Freeable) => number | null) =>
-    all.reduce((total, one) => total + (of(one) ?? 0), 0)
-  const [free, unusable] = [sum(one => one.totalBytes), sum(one => one.unusableBytes)]
+  const all = freeableOf(nodes)
+  const [free, unusable] = [sumOf(all, 'totalBytes'), sumOf(all, 'unusableBytes')]
   // Unused images, dead containers and debris are known only for nodes that were read themselves.
   const isWhole = all.every(one => wholeFields.every(field => one[field] !== null))
   if (all.length === 0 || free + unusable === 0) return null
@@ -183,12 +187,18 @@ export function freeableText(
     : words.ledger.atLeastFreeable(bytes(free), lost)
 }
 
+const freeableOf = (nodes: readonly AuditedNode[]) =>
+  nodes.flatMap(({ ledger }) => ledger?.freeable ?? [])
+
+const sumOf = (all: readonly Freeable[], field: keyof Freeable) =>
+  all.reduce((total, one) => total + (one[field] ?? 0), 0)
+
 function titleOf(
   { filesystem, usedBytes, capacityBytes }: FilesystemLedger,
-  { filesystems }: NodeLedger,
+  { isShared }: NodeLedger,
   { words, bytes }: Language,
 ): string {
-  const name = filesystems.length === 1 ? words.ledger.oneDisk : filesystem
+  const name = isShared ? words.ledger.oneDisk : filesystem
   return words.ledger.disk(name, bytes(usedBytes), bytes(capacityBytes))
 }
 
@@ -217,10 +227,11 @@ const wholeFields = [
 ] as const
 const freeFields = ['nextImageGcBytes', ...wholeFields, 'unusableBytes'] as const
 
-function freeTexts(freeable: Freeable, { words, bytes }: Language): string[] {
+/** @param all of one node, or of the fleet: sums of the known values */
+function freeTexts(all: readonly Freeable[], { words, bytes }: Language): string[] {
   return freeFields.flatMap(field => {
-    const amount = freeable[field]
-    return amount === null || amount === 0 ? [] : [words.ledger.free[field](bytes(amount))]
+    const amount = sumOf(all, field)
+    return amount === 0 ? [] : [words.ledger.free[field](bytes(amount))]
   })
 }
 

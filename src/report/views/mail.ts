@@ -122,7 +122,6 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
   const view = ledgersView(report, limit, language)
   return (
     view && {
-      title: ledger.title,
       list: view.nodes.map(({ name, short, brief, volumes }, index) => ({
         name: fold(name, 100),
         short: fold(short, 200),
@@ -131,7 +130,7 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
           600,
         ),
       })),
-      leftOut: view.leftOut,
+      leftOut: view.leftOut.map(one => fold(one, 400)),
     }
   )
 }

@@ -24,6 +24,7 @@ const on = (
     identity: { group: nodegroup(group) },
     ledger: {
       schema: 'highwater.ledger/1',
+      isShared: true,
       filesystems: [],
       volumes: null,
       volumesUnread: null,

@@ -19,6 +19,7 @@ const freeable = {
 const ledger = {
   schema: 'highwater.ledger/1' as const,
   ...{
+    isShared: true,
     filesystems: [],
     pods: [],
     owners: [],
@@ -42,7 +43,7 @@ function freeWith(images: RememberedImage[], idleImageDays: number): string[] {
     assumptions: { ...assumptions, idleImageDays },
   }
   const [shown] = ledgersView(report, 1, english)?.nodes ?? []
-  return (shown?.ledger?.free ?? []).map(text => text.replaceAll('\u00a0', ' '))
+  return (shown?.ledger.free ?? []).map(text => text.replaceAll('\u00a0', ' '))
 }
 
 it('names the bytes of images that no container used for the days of the policy', () => {
@@ -75,14 +76,14 @@ describe('the EBS volumes of a node', () => {
 
   it('have their ids on the page and in the mail', () => {
     const text = '/dev/xvda: gp3, 1.0\u00a0GiB, 3,000 IOPS (vol-1)'
-    expect(shown({ volumes: [gp3] })?.ledger?.volumes).toEqual([text])
+    expect(shown({ volumes: [gp3] })?.ledger.volumes).toEqual([text])
     expect(shown({ volumes: [gp3] })?.volumes).toEqual([text])
     expect(shown({ volumes: [] })?.volumes).toEqual([])
   })
 
   it('are unknown for the reason that EC2 gave', () => {
     const volumesUnread = 'ec2:DescribeVolumes is denied'
-    expect(shown({ volumesUnread })?.ledger?.volumes).toEqual([`unknown: ${volumesUnread}`])
+    expect(shown({ volumesUnread })?.ledger.volumes).toEqual([`unknown: ${volumesUnread}`])
     expect(shown({ volumesUnread })?.volumes).toEqual([])
   })
 
@@ -94,17 +95,17 @@ describe('the EBS volumes of a node', () => {
   })
 })
 
-it('names a node with a finding about its disk whose size was not read', () => {
-  const node = auditedNode('a', sharedDisk(60))
-  const on = finding('high', {
-    ...{ family: 'eviction', cluster: node.cluster, nodes: { count: 1, sample: ['a'] } },
-  })
+it('names nodes with a finding about a disk whose size was not read', () => {
+  const nodes = ['a', 'b', 'c', 'd'].map(name => auditedNode(name, sharedDisk(60)))
+  const sample = nodes.map(({ identity }) => identity.name)
+  const { cluster } = nodes[0]!
+  const on = finding('high', { family: 'eviction', cluster, nodes: { count: 4, sample } })
   const document = findingsDocument({ findings: [on] })
-  const view = ledgersView({ document, nodes: [node], assumptions }, 1, english)
-  expect(view?.nodes[0]).toMatchObject({
-    name: `a, cluster ${node.cluster}`,
-    short: 'unknown: no size of its disk was read',
-    ledger: null,
+  const view = ledgersView({ document, nodes, assumptions }, 1, english)
+  const [a, b, c] = sample.map(name => `${name}, cluster ${cluster}`)
+  expect(view).toMatchObject({
+    nodes: [],
+    leftOut: [`Unknown on 4 nodes, because no size of a disk was read: ${a}; ${b}; ${c}; …`],
   })
 })
 

@@ -47,7 +47,8 @@ const ledger = {
   columns: { holder: 'Holder', bytes: 'Bytes', inodes: 'Inodes', source: 'Source' },
   disk: (name: string, used: string, capacity: string) => `${name}: ${used} of ${capacity} used`,
   oneDisk: 'nodefs = imagefs',
-  noDisk: 'unknown: no size of its disk was read',
+  noDisk: (count: number, names: string[]) =>
+    `Unknown on ${counted(count, 'node')}, because no size of a disk was read: ${names.join('; ')}${count > names.length ? '; …' : ''}`,
   between: (low: string, high: string) => `${low} to ${high}`,
   fleet: 'Largest consumers of local disk: of each nodegroup and namespace',
   fleetColumns: { place: 'Where', consumer: 'Consumer', bytes: 'Bytes' },
@@ -107,6 +108,7 @@ const ledger = {
     `${unusable} are unusable behind thresholds; what can be freed is not known`,
   free: {
     title: 'What can be freed',
+    fleet: 'What can be freed on all nodes, as far as known',
     nextImageGcBytes: (bytes: string) => `${bytes} by the next image GC`,
     unusedImageBytes: (bytes: string) =>
       `${bytes} of unused images, with lower image GC thresholds`,

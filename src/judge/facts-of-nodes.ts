@@ -34,9 +34,12 @@ export interface Member {
 
 const notApplicable: Outcome = { state: 'notApplicable' }
 
+/** Length of a SHA-256 hash in base64. */
+const longestKey = 44
+
 export class FactsOfNodes {
   readonly #rule: CohortRule | ContextRule
-  /** Facts by hash. */
+  /** Facts by their JSON, or by its hash if that is shorter. */
   readonly #facts = new Map<string, KeptFact>()
 
   constructor(rule: CohortRule | ContextRule) {
@@ -55,7 +58,8 @@ export class FactsOfNodes {
       const reason = missingNeeds(this.#rule, subject)
       if (reason !== null) return { fact: null, settled: { state: 'unknown', reason } }
       const value = this.#rule.fact(subject)
-      const key = hash('sha256', JSON.stringify(value), 'base64')
+      const text = JSON.stringify(value)
+      const key = text.length > longestKey ? hash('sha256', text, 'base64') : text
       const fact = this.#facts.get(key) ?? { value }
       this.#facts.set(key, fact)
       return { fact, settled: null }

@@ -98,6 +98,12 @@ export const openJudgement = (
   { allNodes = false }: JudgementOptions = {},
 ): Judgement => new RunningJudgement(rules, policy, allNodes)
 
+function outcomesOf({ nodeOutcomes }: ClusterState, node: string): OutcomeCounts {
+  const known = nodeOutcomes.get(node) ?? noOutcomes()
+  nodeOutcomes.set(node, known)
+  return known
+}
+
 class RunningJudgement implements Judgement {
   readonly #rules: readonly Rule[]
   readonly #policy: Policy
@@ -141,13 +147,6 @@ class RunningJudgement implements Judgement {
     return state
   }
 
-  #outcomesOf(cluster: string, node: string): OutcomeCounts {
-    const { nodeOutcomes } = this.#clusterState(cluster)
-    const known = nodeOutcomes.get(node) ?? noOutcomes()
-    nodeOutcomes.set(node, known)
-    return known
-  }
-
   #tally(rule: RuleOfNodes, cluster: string, subject: Subject): Tally {
     const key = JSON.stringify([rule.id, cluster, subject.kind, subject.namespace, subject.name])
     const known = this.#tallies.get(key)
@@ -160,8 +159,9 @@ class RunningJudgement implements Judgement {
   #count(rule: RuleOfNodes, subject: JudgedNode, outcome: Outcome): void {
     const { cluster, identity } = subject
     const { name, group }: NodeIdentity = identity
-    this.#clusterState(cluster).outcomes[outcome.state]++
-    this.#outcomesOf(cluster, name)[outcome.state]++
+    const state = this.#clusterState(cluster)
+    state.outcomes[outcome.state]++
+    outcomesOf(state, name)[outcome.state]++
     if (outcome.state === 'fail')
       this.#tally(rule, cluster, group).fail(
         asCertainAsFacts(rule, subject, outcome.failing),
@@ -247,7 +247,7 @@ class RunningJudgement implements Judgement {
       errors: [...input.errors],
       prediction: this.#auditedPrediction(subject, prediction),
       ...(prediction.ledger && { ledger: prediction.ledger }),
-      outcomes: this.#outcomesOf(cluster, identity.name),
+      outcomes: outcomesOf(state, identity.name),
       happened: happeningsOf(input, input.at ?? prediction.at),
       rounds: reportedRounds(null, input.host?.logLines ?? []),
       images: imagesOf(input, prediction),

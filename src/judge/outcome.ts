@@ -32,10 +32,10 @@ export function unlessThrown(judge: () => Outcome): Outcome {
 }
 
 export function missingNeeds({ needs }: RuleOfNodes, subject: NodeSubject): string | null {
-  const reasons = needs
-    .filter(need => subject[need] === null)
-    .map(need => subject.missing[need] ?? `${need} is not known`)
-  return reasons.length === 0 ? null : [...new Set(reasons)].join('; ')
+  const missing = needs.filter(need => subject[need] === null)
+  if (missing.length === 0) return null
+  const reasons = missing.map(need => subject.missing[need] ?? `${need} is not known`)
+  return [...new Set(reasons)].join('; ')
 }
 
 export const ruleError = (error: unknown): Outcome => ({
@@ -44,12 +44,15 @@ export const ruleError = (error: unknown): Outcome => ({
 })
 
 export function fromYields(yielded: Iterable<Failing | Undecided>, severity: Severity): Outcome {
-  const yields = [...yielded]
-  const failings = yields.filter(yielded => 'consequence' in yielded)
+  const failings: Failing[] = []
+  const reasons = new Set<string>()
+  for (const each of yielded) {
+    if ('consequence' in each) failings.push(each)
+    else reasons.add(each.unknown)
+  }
   if (failings.length > 0) return { state: 'fail', failing: joined(failings, severity) }
-  const reasons = yields.filter(yielded => 'unknown' in yielded).map(({ unknown }) => unknown)
-  return reasons.length > 0
-    ? { state: 'unknown', reason: bounded([...new Set(reasons)].join('; ')) }
+  return reasons.size > 0
+    ? { state: 'unknown', reason: bounded([...reasons].join('; ')) }
     : { state: 'pass' }
 }
 

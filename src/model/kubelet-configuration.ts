@@ -1,5 +1,5 @@
 import { configurationFields, type configurationStructs } from './kubelet-fields.ts'
-import { oncePer } from './once.ts'
+import { oncePer, oncePerText } from './once.ts'
 import { isRawObject } from './record.ts'
 
 export type StringMap = Record<string, string>
@@ -97,8 +97,11 @@ export function readConfiguration(printed: Record<string, unknown>): RunningConf
       if (kind === 'gates' && isRawObject(value)) fields[field] = switchesIn(value)
     }
   }
-  return { fields, mistakes, printed }
+  return { fields: shared(JSON.stringify(fields)), mistakes, printed }
 }
+
+/** Nodes with equal fields share one object, so what follows from the fields alone is computed once. */
+const shared = oncePerText((text): KubeletConfiguration => JSON.parse(text), 16_384, 256)
 
 const switchesIn = (gates: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(gates).filter(([, isOn]) => typeof isOn === 'boolean'))

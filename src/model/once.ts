@@ -1,14 +1,17 @@
 /** Caches of computed values: a fleet repeats its texts, and several rules need the same facts of a node. */
 
 const mostTexts = 8192
+const mostOfKey = 256
 
 /**
  * Caches values by text. @param longest longer texts are computed each time: caching them would cost more than it saves
  * @param compute pure. An error is not cached. Callers share the values and must not change them.
+ * @param most number of cached texts
  */
 export function oncePerText<Value>(
   compute: (text: string) => Value,
   longest = 256,
+  most = mostTexts,
 ): (text: string) => Value {
   const known = new Map<string, Value>()
   return text => {
@@ -16,9 +19,21 @@ export function oncePerText<Value>(
     if (found !== undefined) return found
     const value = compute(text)
     if (text.length > longest) return value
-    if (known.size === mostTexts) known.clear()
+    if (known.size === most) known.clear()
     known.set(text, value)
     return value
+  }
+}
+
+/**
+ * Keeps the value of the latest key. For what several rules need of one node: nodes are judged one after another, and a WeakMap
+ * would keep the records of earlier nodes alive until the next full garbage collection. @param compute as in `oncePer`
+ */
+export function ofLatest<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  let latest: { key: Key; value: Value } | null = null
+  return key => {
+    if (latest === null || latest.key !== key) latest = { key, value: compute(key) }
+    return latest.value
   }
 }
 
@@ -31,6 +46,23 @@ export function oncePer<Key extends object, Value>(
     const found = known.get(key) ?? { value: compute(key) }
     known.set(key, found)
     return found.value
+  }
+}
+
+/**
+ * Caches values by object and text. @param longest as in `oncePerText`
+ * @returns a function whose `compute` must depend on object and text alone
+ */
+export function oncePerBoth<Key extends object, Value>(
+  longest = 256,
+): (key: Key, text: string, compute: () => Value) => Value {
+  const values = oncePer((_: Key) => new Map<string, Value>())
+  return (key, text, compute) => {
+    const known = values(key)
+    const found = known.get(text) ?? compute()
+    if (known.size === mostOfKey) known.clear()
+    if (text.length <= longest) known.set(text, found)
+    return found
   }
 }
 

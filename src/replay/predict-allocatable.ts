@@ -9,6 +9,7 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
+import { oncePerBoth } from '#model/once.ts'
 import type { AllocatablePrediction, Unknown } from '#model/prediction.ts'
 import { canonical, compareQuantities, parseQuantity, type Quantity } from '#model/quantity.ts'
 import {
@@ -32,6 +33,18 @@ export interface PredictedAllocatable {
 /** @param node the Node object; @param configuration the running or a proposed configuration */
 export function predictAllocatable(
   { status }: KubernetesNode,
+  configuration: KubeletConfiguration,
+  features: KubeletFeatures,
+): PredictedAllocatable {
+  const machine = JSON.stringify([features.rulesOfMinor, status?.capacity, status?.allocatable])
+  return ofMachine(configuration, machine, () => predict(status, configuration, features))
+}
+
+/** Nodes of one instance type mostly have equal capacities. */
+const ofMachine = oncePerBoth<KubeletConfiguration, PredictedAllocatable>(1024)
+
+function predict(
+  status: KubernetesNode['status'],
   configuration: KubeletConfiguration,
   features: KubeletFeatures,
 ): PredictedAllocatable {

@@ -7,6 +7,7 @@ import {
   type RunningConfiguration,
 } from '#model/kubelet-configuration.ts'
 import type { NodeInput } from '#model/node-input.ts'
+import { oncePerBoth } from '#model/once.ts'
 import type {
   AllocatablePrediction,
   ContainerRemoval,
@@ -31,6 +32,7 @@ import type { EvictionConfig } from './eviction/config.ts'
 import {
   type Collectable,
   evictionConfigOf,
+  ignoresAllocatable,
   type PredictedPass,
   predictEviction,
   rankingsOf,
@@ -148,10 +150,21 @@ export interface Settings {
   eviction: EvictionConfig | string
 }
 
-export const settingsOf = (configuration: KubeletConfiguration, node: PreparedNode): Settings => ({
-  imageGc: imageGcPolicyOf(configuration, node.kubelet),
-  eviction: evictionConfigOf(configuration, node),
-})
+export function settingsOf(configuration: KubeletConfiguration, node: PreparedNode): Settings {
+  const { kubeletVersion, input, layout } = node
+  const gates = input.configuration?.fields.featureGates
+  const flags = { ignoresAllocatable: ignoresAllocatable(node) }
+  return settingsOnce(
+    configuration,
+    JSON.stringify([kubeletVersion, gates, layout, flags]),
+    () => ({
+      imageGc: imageGcPolicyOf(configuration, node.kubelet),
+      eviction: evictionConfigOf(configuration, node),
+    }),
+  )
+}
+
+const settingsOnce = oncePerBoth<KubeletConfiguration, Settings>()
 
 /** Image GC and one eviction pass, each from the node as read. Comparisons of settings use this. */
 export function predictPass(

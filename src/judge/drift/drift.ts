@@ -9,12 +9,13 @@ import {
   fieldOf,
   isMap,
 } from '#facts/kubelet/setting-meaning.ts'
+import { sharedFact } from '#judge/shared-fact.ts'
 import { bounded } from '#judge/text.ts'
 import { mapOf } from '#model/config-value.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Comparison } from '#model/kubelet-fields.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import { oncePer } from '#model/once.ts'
+import { oncePerBoth } from '#model/once.ts'
 
 export interface FieldValue {
   /** Values with the same meaning have the same text here. */
@@ -68,22 +69,17 @@ export const shownSetting = (value: unknown): string =>
 
 type AmiImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
 
-/** Results by configuration and image. Several rules need them, and nodes of a cohort share both. */
-const known = oncePer((_: KubeletConfiguration) => new Map<string, Record<string, FieldValue>>())
+/** Several rules need the values, and the nodes of a cohort share configuration and image. */
+const valuesOf = oncePerBoth<KubeletConfiguration, Record<string, FieldValue>>()
 
 /** Every compared field by its path. Each key of a map has its own path: `evictionHard.nodefs.available`. */
-export function fieldValues(
+export const fieldValues = (
   configuration: KubeletConfiguration,
   { amiFamily, kubeletVersion, operatingSystem }: AmiImage,
-): Readonly<Record<string, FieldValue>> {
-  const ofConfiguration = known(configuration)
-  const image = JSON.stringify([amiFamily, kubeletVersion, operatingSystem])
-  const values =
-    ofConfiguration.get(image) ??
-    comparedValues(configuration, { amiFamily, kubeletVersion, operatingSystem })
-  ofConfiguration.set(image, values)
-  return values
-}
+): Readonly<Record<string, FieldValue>> =>
+  valuesOf(configuration, JSON.stringify([amiFamily, kubeletVersion, operatingSystem]), () =>
+    sharedFact(comparedValues(configuration, { amiFamily, kubeletVersion, operatingSystem })),
+  )
 
 function comparedValues(
   configuration: KubeletConfiguration,

@@ -4,13 +4,17 @@ import type { Failing, Undecided } from '#judge/rule.ts'
 import { line } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
+import { ofLatest } from '#model/once.ts'
 import { byText } from '#model/text-order.ts'
 
 const mostTimes = 1_000_000
 
+/** Many times are compared with one `at`. */
+const millisecondsOf = ofLatest((at: string) => Date.parse(at))
+
 /** Age at `at` in ms. Null: no time, or a time further in the future than clock skew explains. */
 export function agoMs(time: string | null, at: string): number | null {
-  const ago = Date.parse(at) - Date.parse(time ?? '')
+  const ago = millisecondsOf(at) - Date.parse(time ?? '')
   return Number.isNaN(ago) || ago < -eventTtlMs ? null : Math.max(0, ago)
 }
 

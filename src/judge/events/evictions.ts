@@ -6,7 +6,7 @@ import type { NodeEvent } from '#judge/cluster-facts.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
-import type { Signal } from '#model/prediction.ts'
+import type { RankedPod, Signal } from '#model/prediction.ts'
 import { byText } from '#model/text-order.ts'
 import { isWithin, recentEvents } from './events.ts'
 import { ownerOf } from './owners.ts'
@@ -97,17 +97,22 @@ export function nextVictims(
   eviction: NodeSubject['eviction'],
   pods: readonly KubernetesPod[],
 ): Record<string, readonly (string | null)[]> {
-  const nameOf = (namespace = '', name = '') => `${namespace}/${name}`
-  const owners = new Map(
-    pods.map(pod => [nameOf(pod.metadata?.namespace, pod.metadata?.name), ownerOf(pod)]),
-  )
   if (eviction === null) return {}
+  const podOf = ({ namespace, name }: RankedPod) =>
+    pods.findLast(
+      ({ metadata }) =>
+        (metadata?.name ?? '') === name && (metadata?.namespace ?? '') === namespace,
+    )
   const firstOf = (signals: readonly Signal[]) =>
     (eviction.rankings ?? [])
       .filter(({ signal }) => signals.includes(signal))
       .flatMap(({ pods: order }) => {
-        const [first] = evictable(order, eviction).toSorted((a, b) => a.rank - b.rank)
-        return first ? [owners.get(nameOf(first.namespace, first.name)) ?? null] : []
+        const [first, ...others] = evictable(order, eviction)
+        if (first === undefined) return []
+        const pod = podOf(
+          others.reduce((least, other) => (other.rank < least.rank ? other : least), first),
+        )
+        return pod ? [ownerOf(pod)] : [null]
       })
   const byResource = Object.entries(signalsOfResource).map(
     ([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const,

@@ -1,7 +1,7 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
-import { oncePer, oncePerText } from '#model/once.ts'
+import { ofLatest, oncePerText } from '#model/once.ts'
 
 /** Splits a reference into host and path. The default host is Docker Hub's. Upstream: distribution/reference normalize.go splitDockerDomain. */
 function splitReference(image: string): { registry: string; path: string } {
@@ -43,7 +43,7 @@ export interface UsedImage {
 }
 
 /** Every image that an unfinished pod names. */
-export const imagesOf = oncePer((pods: readonly KubernetesPod[]): readonly UsedImage[] =>
+export const imagesOf = ofLatest((pods: readonly KubernetesPod[]): readonly UsedImage[] =>
   pods.flatMap(({ metadata, spec, status }) => {
     if (isTerminalPhase(status?.phase)) return []
     const hasPullSecret = (spec?.imagePullSecrets ?? []).length > 0

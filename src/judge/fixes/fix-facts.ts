@@ -5,6 +5,8 @@ import { declaredNode } from '#judge/drift/declared.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
 import { startFact, unreadWords } from '#judge/drift/layers.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import { oncePer, oncePerBoth } from '#model/once.ts'
 import type { RawObject } from '#model/record.ts'
 import type { StepNode } from './steps.ts'
 
@@ -33,10 +35,19 @@ const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 const decidesStart = (field: string): boolean =>
   field === 'shutdownGracePeriodByPodPriority' || field === 'reservedMemory'
 
+const runningOf = oncePer(
+  (configuration: KubeletConfiguration): RawObject =>
+    Object.fromEntries(
+      Object.entries(configuration).filter(([field]) => isCompared(field) || decidesStart(field)),
+    ),
+)
+/** Stands for a running configuration that was not read. */
+const unread = {}
+
 function fixFact(subject: NodeSubject): FixFact {
   const { identity, configuration } = subject
   const start = startFact(subject)
-  const unread = start?.unread.find(({ path }) => baseName(path) === nodeadmDropIn)
+  const unreadFile = start?.unread.find(({ path }) => baseName(path) === nodeadmDropIn)
   const later = Object.entries(start?.said ?? {}).flatMap(([path, said]): Later[] => {
     const last = said.at(-1)
     if (
@@ -50,35 +61,39 @@ function fixFact(subject: NodeSubject): FixFact {
   return {
     node: declaredNode(subject),
     instanceType: identity.instanceType,
-    running:
-      configuration &&
-      Object.fromEntries(
-        Object.entries(configuration).filter(([field]) => isCompared(field) || decidesStart(field)),
-      ),
+    running: configuration && runningOf(configuration),
     later,
-    unread: unread === undefined ? null : unreadWords(unread),
+    unread: unreadFile === undefined ? null : unreadWords(unreadFile),
   }
 }
 
 export class FixFacts {
   readonly #facts = new Map<string, { key: string; fact: FixFact }>()
+  readonly #keys = oncePerBoth<object, string>(1024)
   readonly #ofNode = new Map<string, string>()
   readonly #sizes = new Map<string, Set<string>>()
   readonly #stepNodes = new Map<string, StepNode>()
 
   take(subject: NodeSubject): void {
     const { cluster, identity } = subject
-    const fact = fixFact(subject)
-    const key = JSON.stringify(fact)
-    const known = this.#facts.get(key) ?? { key, fact }
-    this.#facts.set(key, known)
-    // The stored key, not an equal copy: keys are long.
-    this.#ofNode.set(nodeKey(cluster, identity.name), known.key)
+    this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
     this.#stepNodes.set(nodeKey(cluster, name), { name, instanceId, owner })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()
     this.#sizes.set(group, sizes.add(identity.instanceType ?? ''))
+  }
+
+  /** The stored key, not an equal copy: keys are long. */
+  #keyOf(subject: NodeSubject): string {
+    const fact = fixFact(subject)
+    const { running, ...others } = fact
+    return this.#keys(running ?? unread, JSON.stringify(others), () => {
+      const key = JSON.stringify(fact)
+      const known = this.#facts.get(key) ?? { key, fact }
+      this.#facts.set(key, known)
+      return known.key
+    })
   }
 
   ofMost(cluster: string, nodes: readonly string[]): FixFact | null {

@@ -9,7 +9,7 @@ import { durationMs } from '#judge/values.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { ContainerSummary, Summary } from '#model/node-input.ts'
-import { oncePer } from '#model/once.ts'
+import { ofLatest } from '#model/once.ts'
 import { asInt64 } from '#model/quantity.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
@@ -24,10 +24,11 @@ export interface ContainerLog {
   sinceMs: number | null
 }
 
-const keyOf = (...names: (string | undefined)[]) => JSON.stringify(names)
+const keyOf = (namespace?: string, pod?: string, container?: string) =>
+  `${namespace}\0${pod}\0${container}`
 
 /** The containers of a summary by namespace, pod and container name. */
-const containersIn = oncePer(
+const containersIn = ofLatest(
   (summary: Summary): ReadonlyMap<string, ContainerSummary> =>
     new Map(
       (summary.pods ?? []).flatMap(({ podRef, containers = [] }) =>

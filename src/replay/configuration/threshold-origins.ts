@@ -13,6 +13,7 @@ import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import type { Host } from '#model/node-input.ts'
+import { oncePerBoth } from '#model/once.ts'
 import type {
   EvaluatedThreshold,
   LostThreshold,
@@ -45,7 +46,17 @@ const thresholdMaps = ['evictionHard', 'evictionSoft'] as const
 type OriginMap = (typeof thresholdMaps)[number]
 type Origins = Record<string, ThresholdOrigin>
 
+/** Without the files, the origins of a cohort are computed once. */
 export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins {
+  const { configuration, host, ...image } = input
+  return host === null
+    ? ofImage(configuration, JSON.stringify(image), () => originsOf(input))
+    : originsOf(input)
+}
+
+const ofImage = oncePerBoth<ThresholdOriginsInput['configuration'], ThresholdOrigins>()
+
+function originsOf(input: ThresholdOriginsInput): ThresholdOrigins {
   const { configuration, kubeletVersion, operatingSystem } = input
   const explained = explainedByFiles(input)
   const byValue = originsByValue(input)

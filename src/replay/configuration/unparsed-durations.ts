@@ -2,17 +2,18 @@
 import { DurationError, parseDuration } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import { configurationFields } from '#model/kubelet-fields.ts'
+import { oncePer } from '#model/once.ts'
 import type { Unknown } from '#model/prediction.ts'
 
 /** Named by field, plus the key in a map: `configz.evictionSoftGracePeriod.nodefs.available`. */
-export function unparsedDurations(configuration: KubeletConfiguration): Unknown[] {
-  return Object.entries(configuration).flatMap(([field, value]) => {
+export const unparsedDurations = oncePer((configuration: KubeletConfiguration) =>
+  Object.entries(configuration).flatMap(([field, value]): readonly Unknown[] => {
     const { type, compare } = configurationFields[field] ?? {}
     if (compare === 'durations')
       return Object.entries(value).flatMap(([key, text]) => unparsed(`${field}.${key}`, text))
     return type?.endsWith('Duration') ? unparsed(field, value) : []
-  })
-}
+  }),
+)
 
 function unparsed(field: string, text: unknown): Unknown[] {
   if (typeof text !== 'string') return []

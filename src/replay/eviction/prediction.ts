@@ -31,16 +31,20 @@ export interface Collectable {
   mayRemove(kinds: readonly ReclaimKind[]): boolean
 }
 
+export const ignoresAllocatable = ({ host }: PreparedNode): boolean =>
+  (host?.kubelet?.commandLine ?? []).some(argument =>
+    /^--experimental-allocatable-ignore-eviction(=true)?$/.test(argument),
+  )
+
 /** The parsed configuration, or upstream's text if it does not parse. */
 export function evictionConfigOf(
   configuration: KubeletConfiguration,
-  { features, kubelet, host, layout }: PreparedNode,
+  node: PreparedNode,
 ): EvictionConfig | string {
-  const ignoresAllocatable = (host?.kubelet?.commandLine ?? []).some(argument =>
-    /^--experimental-allocatable-ignore-eviction(=true)?$/.test(argument),
-  )
+  const { features, kubelet, layout } = node
   try {
-    const parsed = parseEvictionConfig(configuration, features, { ignoresAllocatable })
+    const flags = { ignoresAllocatable: ignoresAllocatable(node) }
+    const parsed = parseEvictionConfig(configuration, features, flags)
     const isField = features.has('localStorageCapacityIsolationField')
     const config = isField
       ? parsed

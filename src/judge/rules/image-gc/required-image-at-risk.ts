@@ -6,6 +6,7 @@ import { bounded, counted, nameLength } from '#judge/text.ts'
 import type { Severity } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
+import { ofLatest } from '#model/once.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Certainty } from '#model/prediction.ts'
 import { byText } from '#model/text-order.ts'
@@ -167,7 +168,6 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
       { name: image, why: `pod ${bounded(pod, nameLength)}` },
     ]),
   )
-  const held = heldImages(pods)
   const byPolicy = (names: string[]): RequiredImage | null => {
     for (const pattern of requiredImages) {
       const name = names.find(
@@ -181,39 +181,42 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
     isAny: requiredImages.length > 0 || byName.size > 0,
     of({ names, certainty }: Risk): RequiredImage | null {
       const canonical = names.map(canonicalName)
-      // The API shows the container's tag, which might name another image by now. The container still counts as a user.
-      if (certainty !== 'certain' && canonical.some(name => held.has(name))) return null
-      return (
+      const need =
         byPolicy(names) ??
         canonical.map(name => byName.get(name)).find(need => need !== undefined) ??
         null
-      )
+      // The API shows the container's tag, which might name another image by now. The container still counts as a user.
+      const isHeld = need !== null && certainty !== 'certain' && canonical.some(isHeldBy(pods))
+      return isHeld ? null : need
     },
   }
 }
 
+const isHeldBy = (pods: readonly KubernetesPod[]) => (name: string) => heldImages(pods).has(name)
+
 /** Canonical names of images in use, from the statuses and specs of created containers. */
-function heldImages(pods: readonly KubernetesPod[]): Set<string> {
-  return new Set(
-    pods.flatMap(({ spec, status }) =>
-      [
-        status?.containerStatuses,
-        status?.initContainerStatuses,
-        status?.ephemeralContainerStatuses,
-      ].flatMap(statuses =>
-        (statuses ?? [])
-          .filter(({ containerID }) => containerID)
-          .flatMap(({ name, image }) => [
-            image,
-            [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(
-              container => container.name === name,
-            )?.image,
-          ])
-          .flatMap(image => (image ? [canonicalName(image)] : [])),
+const heldImages = ofLatest(
+  (pods: readonly KubernetesPod[]): ReadonlySet<string> =>
+    new Set(
+      pods.flatMap(({ spec, status }) =>
+        [
+          status?.containerStatuses,
+          status?.initContainerStatuses,
+          status?.ephemeralContainerStatuses,
+        ].flatMap(statuses =>
+          (statuses ?? [])
+            .filter(({ containerID }) => containerID)
+            .flatMap(({ name, image }) => [
+              image,
+              [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(
+                container => container.name === name,
+              )?.image,
+            ])
+            .flatMap(image => (image ? [canonicalName(image)] : [])),
+        ),
       ),
     ),
-  )
-}
+)
 
 function severityOf(name: string, { when }: Risk, { reachableRegistries }: Policy): Severity {
   if (

@@ -34,7 +34,7 @@ export const deadRegistry = contextRule({
     'kubernetes.io/blog/2023/02/06/k8s-gcr-io-freeze-announcement',
   ],
 
-  fact: subject => [...ofPods(subject), ...ofSandbox(subject)].filter(isEnded),
+  fact: subject => [...ofPods(subject), ...ofSandbox(subject).filter(isEnded)],
 
   *judge(fact, context) {
     yield* failingsOf([...fact, ...ofEvents(context)])
@@ -44,30 +44,29 @@ export const deadRegistry = contextRule({
   judgeUnread: context => failingsOf(ofEvents(context)),
 })
 
-/** Images of unfinished pods: those that specs name and those that container statuses report. */
+/** Images of unfinished pods in ended registries: those that specs name and those that container statuses report. */
 function ofPods({ pods }: Satisfied<'pods'>): NamedPod[] {
-  const named = imagesOf(pods).map(({ image, registry, pod }) => ({ image, registry, user: pod }))
-  const unfinished = pods.filter(({ status }) => !isTerminalPhase(status?.phase))
-  const run = unfinished.flatMap(({ metadata, status }) =>
-    [
+  const found = imagesOf(pods)
+    .filter(isEnded)
+    .map(({ image, registry, pod }) => ({ image, registry, user: pod }))
+  for (const { metadata, status } of pods) {
+    if (isTerminalPhase(status?.phase)) continue
+    for (const statuses of [
       status?.containerStatuses,
       status?.initContainerStatuses,
       status?.ephemeralContainerStatuses,
-    ].flatMap(statuses =>
-      (statuses ?? []).flatMap(({ image }) =>
-        image
-          ? [
-              {
-                image,
-                registry: registryOf(image),
-                user: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
-              },
-            ]
-          : [],
-      ),
-    ),
-  )
-  return [...named, ...run]
+    ])
+      for (const { image } of statuses ?? []) {
+        const registry = image ? registryOf(image) : ''
+        if (image && isEnded({ registry }))
+          found.push({
+            image,
+            registry,
+            user: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
+          })
+      }
+  }
+  return found
 }
 
 function ofSandbox({ host }: Pick<NodeSubject, 'host'>): NamedPod[] {

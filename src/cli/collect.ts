@@ -1,11 +1,13 @@
 /** `highwater collect`: read a fleet into a snapshot, to audit it later or elsewhere. */
 import { dirname } from 'node:path'
 import { Command } from 'commander'
+import type { ReadError } from '#model/record.ts'
 import { prune } from '#snapshot/prune.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { exitCode } from './exit-code.ts'
 import { makeFolder } from './folder.ts'
 import { addFleetOptions, exiting, type FleetOptions } from './options.ts'
+import { nodesOf } from './reason-lines.ts'
 import { liveRecords, openReading } from './source.ts'
 
 interface CollectArguments extends FleetOptions {
@@ -25,13 +27,15 @@ async function collectInto(options: CollectArguments): Promise<number> {
   const reading = openReading(options)
   makeFolder(dirname(options.out))
   const snapshot = openSnapshot(options.out)
-  const read = { nodes: 0, errors: 0 }
+  let nodes = 0
+  // Nodes whose volumes one request to EC2 lists share its error.
+  const failures = new Set<ReadError>()
   try {
     for await (const record of liveRecords(options, reading.live)) {
       await snapshot.write(prune(record))
-      if ('errors' in record) read.errors += record.errors?.length ?? 0
+      if ('errors' in record) for (const error of record.errors ?? []) failures.add(error)
       if (record.kind !== 'Node') continue
-      read.nodes += 1
+      nodes += 1
       reading.nodeRead()
     }
     await snapshot.close()
@@ -41,8 +45,9 @@ async function collectInto(options: CollectArguments): Promise<number> {
   } finally {
     reading.end()
   }
+  const failed = failures.size
   process.stdout.write(
-    `${read.nodes} nodes in ${options.out}${read.errors === 0 ? '' : `; ${read.errors} requests failed; the snapshot has the reasons`}\n`,
+    `${nodesOf(nodes)} in ${options.out}${failed === 0 ? '' : `; ${failed} request${failed === 1 ? '' : 's'} failed; the snapshot has the reasons`}\n`,
   )
-  return read.errors === 0 ? exitCode.ok : exitCode.unread
+  return failed === 0 ? exitCode.ok : exitCode.unread
 }

@@ -7,6 +7,7 @@ import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { faults } from '#lab/scenarios/faults.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
+import { nodes, scenario } from '#lab/test/support.ts'
 import type { Finding } from '#model/finding.ts'
 import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
 import { editedNode } from '#test/edited-node.ts'
@@ -325,6 +326,16 @@ describe('a live audit', () => {
       cwd,
     })
     expect(JSON.parse(saved.stdout).findings.length).toBeGreaterThan(3)
+  })
+
+  it('counts a request of collect once that was refused for many nodes', async () => {
+    const { environment } = await labOf([
+      scenario([{ name: 'c', nodes: nodes(3) }], { ec2Denied: ['ec2:DescribeVolumes'] }),
+    ])
+    const cwd = temporaryFolder()
+    const { stdout } = await runCommand(['collect', '--out', 'c.ndjson'], { cwd, env: environment })
+    // One for the volumes of the nodes, one for unattached volumes.
+    expect(stdout).toBe('3 nodes in c.ndjson; 2 requests failed; the snapshot has the reasons\n')
   })
 
   it('leaves no secret of the world in anything it writes', async () => {

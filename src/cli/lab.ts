@@ -114,7 +114,7 @@ async function runDemo({ out, morning }: { out: string; morning: string }): Prom
     enterLab(lab)
     const { handler } = await import('#handlers/audit.ts')
     process.stdout.write(
-      `The lab is up on loopback.\nThe schedule invokes the function at ${scheduledTime}.\n\n`,
+      `The lab is up on loopback.\nThe schedule invokes the function at ${scheduledTime}.\n`,
     )
     const answer = await handler(
       { ...event, scheduledTime },
@@ -125,7 +125,7 @@ async function runDemo({ out, morning }: { out: string; morning: string }): Prom
       process.stdout.write(
         `This tick was published and mailed before: nothing was read, written or sent again.\nNext morning: --morning ${Math.min(Number(morning) + 1, 3)}. To start again: rm -r ${out}\n`,
       )
-    else process.stdout.write(`${readFileSync(join(out, 'email.txt'), 'utf8')}\n`)
+    else process.stdout.write(`Its mail:\n\n${readFileSync(join(out, 'email.txt'), 'utf8')}\n`)
     process.stdout.write(demoPlaces(out))
     return exitCode.ok
   } catch (error) {
@@ -153,8 +153,8 @@ function demoPlaces(out: string): string {
 Report:    ${pathToFileURL(join(out, 'report.html'))}
 E-mail:    ${pathToFileURL(join(out, 'email.html'))}
 As text:   ${shown('email.txt')}
-Mailbox:   ${shown('lab-mailbox')}   (what SES was given)
-Bucket:    ${shown('lab-s3')}   (what S3 was given)
+Mailbox:   ${shown('lab-mailbox')}   (mails that SES received)
+Bucket:    ${shown('lab-s3')}   (files that S3 stores)
 Findings:  ${shown('findings.json')}
 Snapshot:  ${shown('snapshot.ndjson.gz')}   (for audit --snapshot)
 `

@@ -168,7 +168,7 @@ export function ledgerText(ledger: NodeLedger, language: Language): string[] {
   ]
 }
 
-/** `31 GiB can be freed now, 120 GiB are unusable behind thresholds`; null: no value is known on any node, or both are 0. */
+/** `31 GiB can be freed now; thresholds keep 120 GiB unusable`; null: no value is known on any node, or both are 0. */
 export function freeableText(
   nodes: readonly AuditedNode[],
   { usdPerGiBMonth }: Assumptions,

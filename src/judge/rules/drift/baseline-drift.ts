@@ -50,7 +50,7 @@ export const baselineDrift = contextRule({
   policy: ['baseline'],
   title: 'Nodes run with other kubelet settings than they are meant to',
   why: "The policy's baseline says what nodes are meant to run with. Where none is written, nodes on images of EKS run with what their launch template or node class declares, and in all else with what their AMI writes: anything else was changed on the nodes, and is lost when they are replaced.",
-  fix: 'Set what the baseline says where the nodes come from (launch template, NodeConfig, EC2NodeClass), or write down in policy.baseline what is meant.',
+  fix: 'Set the values of the baseline where the nodes come from (launch template, NodeConfig, EC2NodeClass), or correct policy.baseline.',
   sources: [
     'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
     'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',

@@ -12,7 +12,7 @@ export const changedNotRestarted = nodeRule({
   needs: ['configuration', 'nextStart'],
   title: "The kubelet's files were changed, and it was not restarted",
   why: 'The kubelet reads its files once, when it starts. What was written since does not act until the next restart or reboot, and then all of it acts at once.',
-  fix: 'Restart the kubelet in a quiet hour (systemctl restart kubelet), or put the file back; replace the node where the change belongs to its launch template.',
+  fix: 'Restart the kubelet in a quiet hour (systemctl restart kubelet), or restore the file. If the change belongs to the launch template, replace the node.',
   sources: ['cmd/kubelet/app/server.go NewKubeletCommand, initConfigz'],
 
   *judge(subject) {

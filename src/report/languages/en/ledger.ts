@@ -101,11 +101,11 @@ const ledger = {
   largest: (holder: string, bytes: string, owner: string) =>
     `Largest: ${holder} ${bytes}. Most pod data: ${owner}`,
   freeable: (free: string, unusable: string) =>
-    `${free} can be freed now, ${unusable} are unusable behind thresholds`,
+    `${free} can be freed now; thresholds keep ${unusable} unusable`,
   atLeastFreeable: (free: string, unusable: string) =>
-    `At least ${free} can be freed now, ${unusable} are unusable behind thresholds`,
+    `At least ${free} can be freed now; thresholds keep ${unusable} unusable`,
   unusableOnly: (unusable: string) =>
-    `${unusable} are unusable behind thresholds; what can be freed is not known`,
+    `Thresholds keep ${unusable} unusable; what can be freed is not known`,
   free: {
     title: 'What can be freed',
     fleet: 'What can be freed on all nodes, as far as known',

@@ -8,6 +8,7 @@ const gibibyte = 1024 ** 3
 /** The example is read on 2026-11-21, and an image is idle after 7 days. */
 const unusedSince = (since: string | null, gib = 30) => ({
   held: { 'images-unused': 30 },
+  runtime: {},
   images: [['web:v1', gib * gibibyte, since]] satisfies RememberedImage[],
   imagesSince: '2026-11-01',
   node: { metadata: { creationTimestamp: '2026-10-01T00:00:00Z' } },
@@ -21,6 +22,11 @@ const { imagesSince: _, ...first } = unusedSince('2026-11-21')
 it.each([
   { name: 'idle images too small', example: unusedSince('2026-11-01', 19), is: 'pass' },
   { name: 'images in use', example: unusedSince(null), is: 'pass' },
+  {
+    name: 'the Kubernetes API alone',
+    example: { ...unusedSince('2026-11-01'), runtime: null },
+    is: 'notApplicable',
+  },
   { name: 'readings that begin too late', example: short, is: 'unknown' },
   { name: 'no earlier reading', example: first, is: 'unknown' },
   {

@@ -3,6 +3,15 @@
 const mostTexts = 8192
 const mostOfKey = 256
 
+/** Computes the value when it is first used. */
+export function once<Value>(compute: () => Value): () => Value {
+  let known: { value: Value } | null = null
+  return () => {
+    known ??= { value: compute() }
+    return known.value
+  }
+}
+
 /**
  * Caches values by text. @param longest longer texts are computed each time: caching them would cost more than it saves
  * @param compute pure. An error is not cached. Callers share the values and must not change them.

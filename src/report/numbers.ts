@@ -2,6 +2,7 @@
  * Numbers and times for people, always with their unit. An unknown value reads `unknown`, never 0.
  * Digit groups are the same in every language.
  */
+import { once } from '#model/once.ts'
 
 /** The words and separators of a language in its numbers. */
 export interface NumberWords {
@@ -16,13 +17,16 @@ type DurationUnit = 'd' | 'h' | 'min' | 's' | 'ms'
 
 /** A number and its unit stay on one line. */
 const noBreak = '\u00a0'
-const counts = new Intl.NumberFormat('en-US')
-const oneDecimal = new Intl.NumberFormat('en-US', {
+/** Made at first use: the first formatters of a process take milliseconds of its start. */
+const formatter = (options: Intl.NumberFormatOptions) =>
+  once(() => new Intl.NumberFormat('en-US', options))
+const counts = formatter({})
+const oneDecimal = formatter({
   minimumFractionDigits: 1,
   maximumFractionDigits: 1,
   useGrouping: false,
 })
-const upToOneDecimal = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
+const upToOneDecimal = formatter({ maximumFractionDigits: 1 })
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 const isNumber = (value: number | null | undefined): value is number => Number.isFinite(value)
@@ -45,7 +49,7 @@ export interface Numbers {
 export function numbersIn({ unknown, durations, between }: NumberWords): Numbers {
   return {
     bytes: bytes => (isNumber(bytes) ? bytesText(bytes) : unknown),
-    count: count => (isNumber(count) ? counts.format(count) : unknown),
+    count: count => (isNumber(count) ? counts().format(count) : unknown),
     percent: percent => (isNumber(percent) ? percentText(percent) : unknown),
     duration: durationMs =>
       !isNumber(durationMs) || durationMs < 0
@@ -88,7 +92,7 @@ function bytesText(bytes: number): string {
     size /= 1024
     unit += 1
   }
-  return `${bytes < 0 ? '-' : ''}${unit === 0 ? counts.format(size) : oneDecimal.format(size)}${noBreak}${byteUnits[unit]}`
+  return `${bytes < 0 ? '-' : ''}${unit === 0 ? counts().format(size) : oneDecimal().format(size)}${noBreak}${byteUnits[unit]}`
 }
 
 /**
@@ -110,7 +114,7 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 function percentText(percent: number): string {
   if (percent > 99.9 && percent < 100) return `99.9${noBreak}%`
   if (percent > 0 && percent < 0.05) return `<0.1${noBreak}%`
-  return `${upToOneDecimal.format(percent)}${noBreak}%`
+  return `${upToOneDecimal().format(percent)}${noBreak}%`
 }
 
 const durationUnits: [DurationUnit, number][] = [

@@ -1,5 +1,6 @@
 /** All languages of a report. English is the source; the others are data. */
 import type { LanguageId } from '#model/language.ts'
+import { once } from '#model/once.ts'
 import { en } from './en.ts'
 import ja from './ja.messages.json' with { type: 'json' }
 import jaRules from './ja.rules.json' with { type: 'json' }
@@ -12,7 +13,17 @@ import zhRules from './zh.rules.json' with { type: 'json' }
 
 export const languages: Record<LanguageId, Language> = {
   en: english,
-  ko: languageOf('ko', 'ko', translated(en, ko, 'ko'), koRules),
-  ja: languageOf('ja', 'ja', translated(en, ja, 'ja'), jaRules),
-  zh: languageOf('zh', 'zh-Hans', translated(en, zh, 'zh-Hans'), zhRules),
+  get ko() {
+    return korean()
+  },
+  get ja() {
+    return japanese()
+  },
+  get zh() {
+    return chinese()
+  },
 }
+
+const korean = once(() => languageOf('ko', 'ko', translated(en, ko, 'ko'), koRules))
+const japanese = once(() => languageOf('ja', 'ja', translated(en, ja, 'ja'), jaRules))
+const chinese = once(() => languageOf('zh', 'zh-Hans', translated(en, zh, 'zh-Hans'), zhRules))

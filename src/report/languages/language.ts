@@ -1,6 +1,7 @@
 /** A language for the views: its messages, and how it shows numbers and foreign texts. */
 import type { RuleDocs } from '#model/finding.ts'
 import type { LanguageId } from '#model/language.ts'
+import { once } from '#model/once.ts'
 import { type Numbers, numbersIn } from '#report/numbers.ts'
 import { type Fold, foldedLine, shownBlock, shownLine } from '#report/text.ts'
 import { type Catalogue, en } from './en.ts'
@@ -52,11 +53,11 @@ export const languageOf = (
 })
 
 function joinersOf(separators: Catalogue['separators'], tag: string): Joiners {
-  const conjunction = new Intl.ListFormat(tag, { type: 'conjunction' })
+  const conjunction = once(() => new Intl.ListFormat(tag, { type: 'conjunction' }))
   return {
     list: items => items.join(separators.list),
     clauses: items => items.join(separators.clauses),
-    all: items => conjunction.format(items),
+    all: items => conjunction().format(items),
   }
 }
 

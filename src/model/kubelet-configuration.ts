@@ -81,7 +81,7 @@ export function parseConfigz(body: unknown): RunningConfiguration {
     : { fields: {}, mistakes: ['no "kubeletconfig" object in the answer'], printed: null }
 }
 
-/** Nodes with equal configurations share one object (`prune`), so each object is read once. */
+/** The collector and the later stages read the same object: nothing is copied unless a secret is removed. */
 const readOnce = oncePer(readConfiguration)
 
 /** Reads a KubeletConfiguration in its versioned JSON. A null value counts as absent, as in upstream's decoder. */

@@ -121,26 +121,12 @@ export function pruneParts<P extends KeptParts>(parts: P): P {
   for (const [name, cutter] of Object.entries(cutters)) {
     const value = kept[name] ?? undefined
     if (value === undefined || (typeof value === 'object' && cut.has(value))) continue
-    const part = name === 'configz' ? alike(value, cutter) : cutter(value)
+    const part = cutter(value)
     if (typeof part === 'object' && part !== null) cut.add(part)
     kept[name] = part
   }
   return kept as P
 }
-
-/** Cuts equal configurations once: the nodes of a cohort return the same one, and their records share one object. */
-function alike(value: unknown, cutter: (value: unknown) => unknown): unknown {
-  const text = JSON.stringify(value)
-  const known = configurations.get(text)
-  if (known !== undefined) return known
-  const part = cutter(value)
-  if (configurations.size === mostConfigurations) configurations.clear()
-  configurations.set(text, part)
-  return part
-}
-
-const configurations = new Map<string, unknown>()
-const mostConfigurations = 256
 
 function pruneNode({ kind, cluster, at, mode, errors, ...parts }: NodeRecord): NodeRecord {
   const kept: KeptParts = pruneParts(parts)

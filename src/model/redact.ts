@@ -4,12 +4,13 @@
  */
 import { removed, withoutNamedSecrets } from './named-secrets.ts'
 import { oncePerText } from './once.ts'
+import { replaceFields, replaceItems } from './replaced.ts'
 import { isSecretKey } from './secret-names.ts'
 import { withoutStatedSecrets } from './stated-secrets.ts'
 
 /** Removes possible secrets from a text. A second call changes nothing. */
 export function redact(text: string): string {
-  if (text.length < shortestSecret || isPlain(text)) return text
+  if (text.length < shortestSecret || harmless.test(text) || isPlain(text)) return text
   let clean = text.replace(pem, removed).replace(execCommand, '$1"(removed)"')
   clean = clean.replace(/[^\s"'<>]+/g, withoutUrlSecrets)
   for (const [form, instead] of replacements) clean = clean.replace(form, instead)
@@ -21,11 +22,12 @@ export function redact(text: string): string {
 
 const shortestSecret = 6
 
-/** Forms of most texts of a record: a word, a quantity, a time, a container id, a name or a path, an image. */
+/** Forms that hold no secret: a quantity, a time, a container id. */
+const harmless =
+  /^(?:\d{1,16}[A-Za-z%]{0,2}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]{0,10}Z|containerd:\/\/[0-9a-f]{64})$/
+/** Forms of most other texts of a record: a word, a digest, a name or a path, an image. */
 const plainForms = [
   /^[A-Za-z]{1,23}$/,
-  /^\d{1,16}[A-Za-z%]{0,2}$/,
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]{0,10}Z$/,
   /^(?:[a-z]{1,16}:\/\/)?[0-9a-f]{64}$/,
   /^[a-z0-9./-]{1,253}$/,
   /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[a-z0-9._-]{1,64})?(?:@sha256:[0-9a-f]{64})?$/,
@@ -184,26 +186,19 @@ const redactKnown = oncePerText(redact)
 
 /** Like `redact`, with a cache for repeated texts. @param text not a slice of a longer text, which the cache would keep in memory */
 export const redactOnce = (text: string): string =>
-  text.length < shortestSecret ? text : redactKnown(text)
+  text.length < shortestSecret || harmless.test(text) ? text : redactKnown(text)
 
 /** Redacts all texts in a value, at any depth, except identifiers. A value without secrets is returned unchanged. */
 export function redactTexts(value: unknown, field = ''): unknown {
   if (identifiers.has(field)) return value
   if (typeof value === 'string') return redact(value)
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) {
-    const items = value.map(item => redactTexts(item, field))
-    return items.some((item, index) => item !== value[index]) ? items : value
-  }
-  let isClean = true
-  const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
-    const isSecret = namedTexts.has(field) && isSecretKey(name) && !wordLabels.has(name)
-    const clean =
-      isSecret && typeof inner === 'string'
-        ? removed
-        : redactTexts(inner, namedTexts.has(field) ? 'value' : name)
-    if (clean !== inner) isClean = false
-    return [name, clean]
+  if (Array.isArray(value)) return replaceItems(value, item => redactTexts(item, field))
+  const isNamed = namedTexts.has(field)
+  return replaceFields(value, (inner, name) => {
+    const isSecret = isNamed && isSecretKey(name) && !wordLabels.has(name)
+    return isSecret && typeof inner === 'string'
+      ? removed
+      : redactTexts(inner, isNamed ? 'value' : name)
   })
-  return isClean ? value : Object.fromEntries(entries)
 }

@@ -2,6 +2,7 @@
 import { cutConfig, cutSettings } from '#model/kubelet-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
+import { replaceFields, replaceItems } from '#model/replaced.ts'
 import { isSecretKey } from '#model/secret-names.ts'
 import { withoutLogrotateSecrets } from './logrotate-secrets.ts'
 
@@ -111,12 +112,10 @@ const secretFields = new Set([
 
 /** A raw object without the fields that may hold a secret, at any depth. */
 export function withoutSecretFields(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutSecretFields)
+  if (Array.isArray(value)) return replaceItems(value, withoutSecretFields)
   if (!isRawObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([field]) => !secretFields.has(field))
-      .map(([field, inner]) => [field, withoutSecretFields(inner)]),
+  return replaceFields(value, (inner, field) =>
+    secretFields.has(field) ? undefined : withoutSecretFields(inner),
   )
 }
 

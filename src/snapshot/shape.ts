@@ -4,6 +4,7 @@
  */
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { isIdentifier, isNamedTexts, redact, redactOnce, redactTexts } from '#model/redact.ts'
+import { replaceFields } from '#model/replaced.ts'
 
 /**
  * An object keeps its named fields, `List` the items of a list, `Text` a string up to a length, `true` a whole value.
@@ -92,13 +93,12 @@ function quantityText(value: unknown): string | undefined {
   return isText(value) ? value : undefined
 }
 
-function mapOf(value: unknown, textOf: (value: unknown) => unknown): RawObject | undefined {
+function mapOf(
+  value: unknown,
+  textOf: (value: unknown) => string | undefined,
+): RawObject | undefined {
   if (!isRawObject(value)) return undefined
-  return Object.fromEntries(
-    Object.entries(value)
-      .map(([key, entry]) => [key, textOf(entry)] as const)
-      .filter(([, entry]) => entry !== undefined),
-  )
+  return replaceFields(value, textOf) as RawObject
 }
 
 type Keeper = (value: unknown) => unknown

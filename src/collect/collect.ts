@@ -315,8 +315,9 @@ async function readNode(
   return () => {
     const errors: ReadError[] = []
     const record: NodeRecord = { kind: 'Node', cluster, at, mode, ...prune({ node }), errors }
-    for (const parts of [...received.map(parse => parse()), attached]) {
-      const { errors: failures = [], ...answers } = prune(parts)
+    // Each answer is cut before the next one is parsed.
+    for (const parse of [...received, () => attached]) {
+      const { errors: failures = [], ...answers } = prune(parse())
       Object.assign(record, answers)
       errors.push(...failures)
     }

@@ -3,9 +3,9 @@ import type { JsonLimit } from './input-limits.ts'
 const quote = 0x22
 const backslash = 0x5c
 const comma = 0x2c
-const openBracket = 0x5b
+/** Set in `{` and `}`, not in `[` and `]`, and the only difference between them. */
+const braceBit = 0x20
 const openBrace = 0x7b
-const closeBracket = 0x5d
 const closeBrace = 0x7d
 
 /**
@@ -16,25 +16,15 @@ export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit):
   let depth = 0
   let values = 1
   for (let at = 0; at < bytes.length; at++) {
-    switch (bytes[at]) {
-      case quote:
-        for (at++; at < bytes.length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++
-        break
-      case openBracket:
-      case openBrace:
-        depth++
-        values++
-        if (depth > maxDepth) return `it is nested deeper than ${maxDepth}`
-        if (values > maxValues) return `it has more than ${maxValues} values`
-        break
-      case closeBracket:
-      case closeBrace:
-        depth--
-        break
-      case comma:
-        values++
-        if (values > maxValues) return `it has more than ${maxValues} values`
-    }
+    const byte = bytes[at] as number
+    if (byte === quote) {
+      for (at++; at < bytes.length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++
+    } else if (byte === comma || (byte | braceBit) === openBrace) {
+      values++
+      if (byte !== comma) depth++
+      if (depth > maxDepth) return `it is nested deeper than ${maxDepth}`
+      if (values > maxValues) return `it has more than ${maxValues} values`
+    } else if ((byte | braceBit) === closeBrace) depth--
   }
   return null
 }

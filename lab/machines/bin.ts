@@ -38,8 +38,10 @@ const everyday = [
 const standIns: Record<Machine['programs'], readonly string[]> = {
   host: [
     'crictl',
+    'ctr',
     'curl',
     'df',
+    'du',
     'findmnt',
     'journalctl',
     'logrotate',

@@ -122,9 +122,9 @@ const isSandboxImage = (profile: NodeProfile, name: string) =>
   [name, name.replace(/:latest$/, '')].includes(sandboxImageOf(profile))
 
 /** Of an evicted pod the kubelet has removed both. */
-const isThere = ({ phase }: PodProfile) => phase !== 'Failed'
+export const isThere = ({ phase }: PodProfile) => phase !== 'Failed'
 
-const sandboxId = (pod: PodProfile) => digits(`sandbox/${podUid(pod)}`)
+export const sandboxId = (pod: PodProfile) => digits(`sandbox/${podUid(pod)}`)
 const nanoseconds = (time: string) => `${Date.parse(time)}000000`
 
 const podLabels = (pod: PodProfile) => ({

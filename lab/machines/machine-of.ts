@@ -2,6 +2,7 @@
 import type { NodeProfile } from '#lab/nodes/profile.ts'
 import { bottlerocketPart } from './bottlerocket.ts'
 import { containerdPart } from './containerd.ts'
+import { diskUsePart } from './disk-use.ts'
 import { filesystemsPart } from './filesystems.ts'
 import { kernelPart } from './kernel.ts'
 import { kubeletPart } from './kubelet.ts'
@@ -19,9 +20,9 @@ export function machineOf(profile: NodeProfile, at: string): Machine {
       ]),
       ...fault,
     }
-  const parts = [kernelPart, kubeletPart, containerdPart, filesystemsPart, logsPart].map(part =>
-    part(profile, at),
-  )
+  const parts = [
+    ...[kernelPart, kubeletPart, containerdPart, filesystemsPart, logsPart, diskUsePart],
+  ].map(part => part(profile, at))
   const machine = machineFrom('host', parts)
   const files = Object.entries({ ...machine.files, ...profile.disk?.files })
   return {

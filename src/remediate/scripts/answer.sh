@@ -165,7 +165,7 @@ finish() {
   # What is left out first is what decides least; what is small goes back in once there is room.
   cat unread >all_unread
   out=
-  for spare in host.logLines host.diskUse host.logs host.podLogDirectories runtime.sandboxes runtime.containers runtime.images configz host.logrotate host.filesystems host.kubelet; do
+  for spare in host.logLines host.podLogDirectories host.logs host.diskUse runtime.sandboxes runtime.containers runtime.images configz host.logrotate host.filesystems host.kubelet; do
     if small; then break; fi
     [ -s "part.$spare" ] || continue
     cat "part.$spare" >"spare.$spare"

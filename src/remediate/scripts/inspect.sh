@@ -1091,7 +1091,7 @@ if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubele
         for (i = 2; i <= n; i++) {
           id = chunk[i]
           sub(/".*/, "", id)
-          of[id] = sandbox ? "sandbox" : (chunk[i] ~ /CONTAINER_RUNNING/ ? "running" : "dead")
+          of[id] = chunk[i] ~ /(CONTAINER_RUNNING|SANDBOX_READY)/ ? (sandbox ? "sandbox" : "running") : (sandbox ? "dead sandbox" : "dead")
         }
       }
       END {
@@ -1100,10 +1100,10 @@ if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubele
         for (key in kind) {
           if (kind[key] == "Committed") continue
           who = key ~ /^extract-/ ? "unpacking" : (key in of ? of[key] : "leftover")
-          use[key] = who == "sandbox" ? "running" : who
+          use[key] = who == "sandbox" ? "running" : (who ~ /^dead/ ? "dead" : who)
           deep = 0
           for (layer = parent[key]; layer != "" && deep++ < 500; layer = parent[layer])
-            if (who != "sandbox") use[layer] = "inUse"
+            if (who !~ /sandbox/) use[layer] = "inUse"
             else if (use[layer] == "") use[layer] = "pinned"
         }
         for (key in bytes) {

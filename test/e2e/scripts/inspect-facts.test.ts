@@ -501,7 +501,7 @@ it(
 )
 
 describe('what holds the disks', () => {
-  const [running, dead, sandbox] = ['1', '3', '2'].map(digit => digit.repeat(64))
+  const [running, dead, sandbox, deadSandbox] = ['1', '3', '2', '4'].map(digit => digit.repeat(64))
   const containers = [
     { id: running, state: 'CONTAINER_RUNNING' },
     { id: dead, state: 'CONTAINER_EXITED' },
@@ -513,6 +513,7 @@ describe('what holds the disks', () => {
         `${running} sha256:b Active`,
         `${dead} sha256:a Active`,
         `${sandbox} sha256:p Active`,
+        `${deadSandbox} sha256:p Active`,
         'feedface sha256:a Active',
         'extract-1-x sha256:d sha256:b Active',
         'sha256:a Committed',
@@ -528,6 +529,7 @@ describe('what holds the disks', () => {
         `${running} 10 1`,
         `${dead} 20 1`,
         `${sandbox} 1 1`,
+        `${deadSandbox} 2 1`,
         'feedface 40 2',
         'extract-1-x sha256:d 80 2',
         'sha256:a 100 3',
@@ -538,7 +540,10 @@ describe('what holds the disks', () => {
     )}
     ;;
     esac`
-  const pods = [{ id: sandbox, state: 'SANDBOX_READY', metadata: { uid: 'living' } }]
+  const pods = [
+    { id: sandbox, state: 'SANDBOX_READY', metadata: { uid: 'living' } },
+    { id: deadSandbox, state: 'SANDBOX_NOTREADY', metadata: { uid: 'dead' } },
+  ]
   const node = (tools: Record<string, string>) =>
     withFiles(
       { '/var/lib/kubelet/pods/living/x': 'x', '/var/lib/kubelet/pods/gone/x': 'x' },
@@ -567,7 +572,7 @@ describe('what holds the disks', () => {
       const answer = told(node({ ctr }))
       expect(uses(answer)).toEqual({
         running: 11,
-        dead: 20,
+        dead: 22,
         leftover: 40,
         unpacking: 80,
         inUse: 300,

@@ -25,11 +25,11 @@ export class Contexts {
   *outcomes(contextOf: ContextOf, policy: Policy): Iterable<MemberOutcome> {
     const groups = this.#groups()
     for (const member of this.#members) {
-      const context = contextOf(member.subject)
-      const group = groups.get(groupOf(member)) ?? []
+      const context = () => contextOf(member.subject)
       const outcome = unlessThrown(() => {
         if (member.settled) return this.#unread(member.settled, context)
-        const yields = this.#rule.judge(member.fact?.value, context, policy, group)
+        const group = groups.get(groupOf(member)) ?? []
+        const yields = this.#rule.judge(member.fact?.value, context(), policy, group)
         return fromYields(yields, this.#rule.severity)
       })
       yield { subject: member.subject, outcome }
@@ -49,12 +49,12 @@ export class Contexts {
     )
   }
 
-  #unread(settled: Outcome, context: NodeContext): Outcome {
+  #unread(settled: Outcome, context: () => NodeContext): Outcome {
     if (this.#rule.judgeUnread === undefined || settled.state === 'error') return settled
-    const failings = [...this.#rule.judgeUnread(context, settled.state !== 'notApplicable')]
+    const failings = [...this.#rule.judgeUnread(context(), settled.state !== 'notApplicable')]
     return failings.length === 0 ? settled : fromYields(failings, this.#rule.severity)
   }
 }
 
 const groupOf = ({ subject: { cluster, identity } }: Member): string =>
-  JSON.stringify([cluster, identity.group.kind, identity.group.name])
+  `${cluster}\0${identity.group.kind}\0${identity.group.name}`

@@ -72,7 +72,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
 
   const { prediction: containers } = node.containerGc
   unknowns.push(...node.containerGc.unknowns)
-  const settings = configuration && settingsOf(configuration, node)
+  const settings = configuration && sharedSettings(configuration, node)
   if (configuration && !settings?.imageGc) {
     unknowns.push({
       what: 'imageGC.thresholds',
@@ -150,18 +150,17 @@ export interface Settings {
   eviction: EvictionConfig | string
 }
 
-export function settingsOf(configuration: KubeletConfiguration, node: PreparedNode): Settings {
+export const settingsOf = (configuration: KubeletConfiguration, node: PreparedNode): Settings => ({
+  imageGc: imageGcPolicyOf(configuration, node.kubelet),
+  eviction: evictionConfigOf(configuration, node),
+})
+
+/** For a configuration that many nodes share. */
+function sharedSettings(configuration: KubeletConfiguration, node: PreparedNode): Settings {
   const { kubeletVersion, input, layout } = node
   const gates = input.configuration?.fields.featureGates
-  const flags = { ignoresAllocatable: ignoresAllocatable(node) }
-  return settingsOnce(
-    configuration,
-    JSON.stringify([kubeletVersion, gates, layout, flags]),
-    () => ({
-      imageGc: imageGcPolicyOf(configuration, node.kubelet),
-      eviction: evictionConfigOf(configuration, node),
-    }),
-  )
+  const key = JSON.stringify([kubeletVersion, gates, layout, ignoresAllocatable(node)])
+  return settingsOnce(configuration, key, () => settingsOf(configuration, node))
 }
 
 const settingsOnce = oncePerBoth<KubeletConfiguration, Settings>()

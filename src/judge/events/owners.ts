@@ -111,11 +111,12 @@ function toleratedTaints({ spec }: KubernetesPod): string[] {
 }
 
 export function toleratedByOwner(pods: readonly KubernetesPod[]): Record<string, string[]> {
-  const living = pods.filter(({ status }) => !isTerminalPhase(status?.phase))
-  return Object.fromEntries(
-    living.flatMap((pod): [string, string[]][] => {
-      const [owner, taints] = [ownerOf(pod), toleratedTaints(pod)]
-      return owner === null || taints.length === 0 ? [] : [[owner, taints]]
-    }),
-  )
+  const tolerated: Record<string, string[]> = {}
+  for (const pod of pods) {
+    if (isTerminalPhase(pod.status?.phase)) continue
+    const taints = toleratedTaints(pod)
+    const owner = taints.length === 0 ? null : ownerOf(pod)
+    if (owner !== null) tolerated[owner] = taints
+  }
+  return tolerated
 }

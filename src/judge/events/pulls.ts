@@ -70,23 +70,22 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
  * their containers waits for its image.
  */
 export function recentStarts(pods: readonly KubernetesPod[], at: string): Record<string, string> {
-  return Object.fromEntries(
-    pods.flatMap(pod => {
-      const { metadata, status } = pod
-      const statuses = [
-        ...(status?.containerStatuses ?? []),
-        ...(status?.initContainerStatuses ?? []),
-      ]
-      const started = statuses
-        .flatMap(({ state }) => [state?.running?.startedAt, state?.terminated?.startedAt])
-        .filter(time => typeof time === 'string' && isWithin(time, at))
-      const last = started.map(String).toSorted(byText).at(-1)
-      return last === undefined || waitingOf(pod).length > 0
-        ? []
-        : [[`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, last]]
-    }),
-  )
+  const starts: Record<string, string> = {}
+  for (const pod of pods) {
+    const { metadata, status } = pod
+    let last: string | null = null
+    for (const statuses of [status?.containerStatuses, status?.initContainerStatuses])
+      for (const { state } of statuses ?? [])
+        for (const time of [state?.running?.startedAt, state?.terminated?.startedAt])
+          if (isLater(time, last) && isWithin(time, at)) last = time
+    if (last !== null && waitingOf(pod).length === 0)
+      starts[`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`] = last
+  }
+  return starts
 }
+
+const isLater = (time: unknown, last: string | null): time is string =>
+  typeof time === 'string' && (last === null || byText(time, last) > 0)
 
 export interface WaitingContainer {
   pod: string
@@ -96,24 +95,18 @@ export interface WaitingContainer {
 }
 
 export function waitingOf({ metadata, status }: KubernetesPod): WaitingContainer[] {
-  const statuses = [
+  const waiting: WaitingContainer[] = []
+  for (const statuses of [
     status?.initContainerStatuses,
     status?.containerStatuses,
     status?.ephemeralContainerStatuses,
-  ]
-  return statuses.flatMap(list =>
-    (list ?? []).flatMap(({ image = '', state }) => {
+  ])
+    for (const { image = '', state } of statuses ?? []) {
       const { reason, message } = state?.waiting ?? {}
-      if (reason === undefined || !pullErrors.has(reason)) return []
+      if (reason === undefined || !pullErrors.has(reason)) continue
+      const pod = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
       const text = bounded(typeof message === 'string' ? message : '', 1024)
-      return [
-        {
-          pod: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
-          image,
-          reason,
-          message: text,
-        },
-      ]
-    }),
-  )
+      waiting.push({ pod, image, reason, message: text })
+    }
+  return waiting
 }

@@ -122,7 +122,7 @@ function kubeletsOwn(subject: Satisfied<'host'>, settings: Settings, kubelet: Lo
     pods !== null &&
     summary !== null &&
     room !== null &&
-    logGrowth(runningLogs(pods, summary), sizeBytes * files) <= room
+    logGrowth(runningLogs(subject), sizeBytes * files) <= room
   if (sizeBytes * files > kubelet.perContainerBytes && !hasRoom) return undefined
   return { config: { containerLogMaxSize: formatBytes(sizeBytes), containerLogMaxFiles: files } }
 }

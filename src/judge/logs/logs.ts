@@ -7,7 +7,6 @@ import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { durationMs } from '#judge/values.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { ContainerSummary, Summary } from '#model/node-input.ts'
 import { ofLatest } from '#model/once.ts'
 import { asInt64 } from '#model/quantity.ts'
@@ -28,39 +27,38 @@ const keyOf = (namespace?: string, pod?: string, container?: string) =>
   `${namespace}\0${pod}\0${container}`
 
 /** The containers of a summary by namespace, pod and container name. */
-const containersIn = ofLatest(
-  (summary: Summary): ReadonlyMap<string, ContainerSummary> =>
-    new Map(
-      (summary.pods ?? []).flatMap(({ podRef, containers = [] }) =>
-        containers.map(each => [keyOf(podRef?.namespace, podRef?.name, each.name), each] as const),
-      ),
-    ),
-)
+function containersIn(summary: Summary | null): ReadonlyMap<string, ContainerSummary> {
+  const containers = new Map<string, ContainerSummary>()
+  for (const { podRef, containers: ofPod } of summary?.pods ?? [])
+    for (const each of ofPod ?? [])
+      containers.set(keyOf(podRef?.namespace, podRef?.name, each.name), each)
+  return containers
+}
 
-/** The logs of running containers. The kubelet rotates no other logs. */
-export function runningLogs(pods: readonly KubernetesPod[], summary: Summary): ContainerLog[] {
-  const measured = containersIn(summary)
-  return pods.flatMap(({ metadata, status }) =>
-    [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].flatMap(
-      ({ name, state, restartCount = 0 }) => {
-        if (state?.running === undefined || state.running === null) return []
-        const stats = measured.get(keyOf(metadata?.namespace, metadata?.name, name))
-        // A container keeps its folder through all restarts, so after a restart the folder also holds older logs.
-        const since =
-          restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
-        const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
-        return [
-          {
+/** The logs of running containers, as far as pods and summary were read. The kubelet rotates no other logs. */
+export const runningLogs = ofLatest(
+  ({ pods, summary }: Pick<NodeSubject, 'pods' | 'summary'>): readonly ContainerLog[] => {
+    const measured = containersIn(summary)
+    const logs: ContainerLog[] = []
+    for (const { metadata, status } of pods ?? [])
+      for (const statuses of [status?.containerStatuses, status?.initContainerStatuses])
+        for (const { name, state, restartCount = 0 } of statuses ?? []) {
+          if (state?.running === undefined || state.running === null) continue
+          const stats = measured.get(keyOf(metadata?.namespace, metadata?.name, name))
+          // A container keeps its folder through all restarts, so after a restart the folder also holds older logs.
+          const since =
+            restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
+          const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
+          logs.push({
             name: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}/${name ?? ''}`,
             usedBytes: stats?.logs?.usedBytes ?? null,
             wasRestarted: restartCount > 0,
             sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,
-          },
-        ]
-      },
-    ),
-  )
-}
+          })
+        }
+    return logs
+  },
+)
 
 /** Maximum bytes of the logs. A restarted container counts for two instances. */
 export const logBound = (logs: readonly ContainerLog[], perContainerBytes: number): number =>

@@ -49,10 +49,11 @@ export function indexImages(images: readonly ReferencedImage[]): ImageIndex {
 function placesByName(images: readonly ReferencedImage[]): ReadonlyMap<string, readonly number[]> {
   const byName = new Map<string, number[]>()
   for (const [place, { names }] of images.entries()) {
-    for (const name of new Set(names.map(key => meaningOf(key).name))) {
+    for (const key of names) {
+      const { name } = meaningOf(key)
       const places = byName.get(name)
       if (places === undefined) byName.set(name, [place])
-      else places.push(place)
+      else if (places.at(-1) !== place) places.push(place)
     }
   }
   return byName

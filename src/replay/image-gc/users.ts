@@ -194,7 +194,10 @@ function mounts(
 }
 
 /** The images of the first reference that names an image on the node. */
-const firstReferenced = (index: ImageIndex, references: (string | undefined)[]) =>
-  references
-    .map(reference => referenced(index, reference ?? ''))
-    .find(({ places }) => places.length > 0) ?? { places: [], isSure: false }
+function firstReferenced(index: ImageIndex, references: (string | undefined)[]): Referenced {
+  for (const reference of references) {
+    const found = referenced(index, reference ?? '')
+    if (found.places.length > 0) return found
+  }
+  return { places: [], isSure: false }
+}

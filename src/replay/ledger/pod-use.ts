@@ -47,7 +47,7 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     add(use.volumes, amounts.volumes)
     for (const { logs } of raw.containers ?? []) use.logBytes.push(amountOf(logs).bytes)
     use.pods.push({
-      namespace: sharedText(namespace),
+      namespace,
       name,
       owner: owners.get(key) ?? null,
       bytes: amounts.layers.bytes + amounts.logs.bytes + amounts.volumes.bytes,
@@ -67,10 +67,9 @@ function ownerOf({ metadata }: KubernetesPod): string | null {
   if (owner?.name === undefined || owner.kind === 'Node') return null
   const hash = metadata?.labels?.['pod-template-hash']
   const isOfDeployment = owner.kind === 'ReplicaSet' && owner.name.endsWith(`-${hash}`)
-  const [kind, name] = isOfDeployment
-    ? ['Deployment', owner.name.slice(0, -(hash?.length ?? 0) - 1)]
-    : [owner.kind ?? '', owner.name]
-  return sharedText(`${kind} ${name}`)
+  return isOfDeployment
+    ? `Deployment ${owner.name.slice(0, -(hash?.length ?? 0) - 1)}`
+    : `${owner.kind ?? ''} ${owner.name}`
 }
 
 function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
@@ -112,11 +111,22 @@ export function largest(pods: readonly PodDiskUse[]) {
   return {
     pods: used
       .toSorted((a, b) => b.bytes - a.bytes || byText(keyOf(a), keyOf(b)))
-      .slice(0, named.pods),
-    owners: grouped(used, ({ owner, name }) => owner ?? `Pod ${name}`).slice(0, named.owners),
-    namespaces: grouped(used, () => null).slice(0, named.namespaces),
+      .slice(0, named.pods)
+      .map(withSharedNames),
+    owners: grouped(used, ({ owner, name }) => owner ?? `Pod ${name}`)
+      .slice(0, named.owners)
+      .map(withSharedNames),
+    namespaces: grouped(used, () => null)
+      .slice(0, named.namespaces)
+      .map(withSharedNames),
   }
 }
+
+const withSharedNames = <Use extends PodDiskUse | GroupDiskUse>(use: Use): Use => ({
+  ...use,
+  namespace: sharedText(use.namespace),
+  owner: use.owner === null ? null : sharedText(use.owner),
+})
 
 const keyOf = ({ namespace, name }: PodDiskUse) => `${namespace}/${name}`
 
@@ -128,9 +138,11 @@ function grouped(
   for (const pod of pods) {
     const owner = ownerOf(pod)
     const key = `${pod.namespace}/${owner ?? ''}`
-    const { name: _, ...use } = { ...pod, owner, pods: 1 }
+    const { namespace, bytes, layerBytes, logBytes, volumeBytes, requestBytes, limitBytes } = pod
+    const use = { namespace, owner, bytes, layerBytes, logBytes, volumeBytes }
+    const group = { ...use, requestBytes, limitBytes, pods: 1 }
     const known = groups.get(key)
-    groups.set(key, known === undefined ? use : joinedUse(known, use))
+    groups.set(key, known === undefined ? group : joinedUse(known, group))
   }
   const sorted = [...groups].toSorted(([a, x], [b, y]) => y.bytes - x.bytes || byText(a, b))
   return sorted.map(([, group]) => group)

@@ -17,21 +17,21 @@ export function withAllocatedResources(pod: KubernetesPod): KubernetesPod {
   const { spec, status } = pod
   if (!spec) return pod
   if (!status) return pod
-  return {
-    ...pod,
-    spec: {
-      ...spec,
-      containers: allocated(spec.containers, status.containerStatuses),
-      initContainers: allocated(spec.initContainers, status.initContainerStatuses),
-    },
-  }
+  const containers = allocated(spec.containers, status.containerStatuses)
+  const initContainers = allocated(spec.initContainers, status.initContainerStatuses)
+  return containers === spec.containers && initContainers === spec.initContainers
+    ? pod
+    : { ...pod, spec: { ...spec, containers, initContainers } }
 }
 
+/** Mostly the list itself: no status reports an amount. */
 function allocated(
-  containers: readonly ContainerSpec[] = [],
+  containers: ContainerSpec[] | undefined,
   statuses: readonly ContainerStatus[] = [],
-): ContainerSpec[] {
-  return containers.map(container => {
+): ContainerSpec[] | undefined {
+  if (!statuses.some(({ resources, allocatedResources }) => resources ?? allocatedResources))
+    return containers
+  return containers?.map(container => {
     const status = statuses.find(({ name }) => name === container.name)
     const requests = { ...status?.resources?.requests, ...status?.allocatedResources }
     const written = container.resources?.requests ?? {}

@@ -98,17 +98,23 @@ function podStats(raw: PodSummary): PodStats {
 const noneMalformed: readonly MeasuredResource[] = []
 
 function malformedIn(raw: PodSummary): readonly MeasuredResource[] {
-  const files = [
-    raw['ephemeral-storage'],
-    ...(raw.containers ?? []).flatMap(({ rootfs, logs }) => [rootfs, logs]),
-    ...(raw.volume ?? []),
-  ]
+  const isAny = (field: 'usedBytes' | 'inodesUsed') =>
+    isMalformed(raw['ephemeral-storage']?.[field]) ||
+    raw.containers?.some(
+      ({ rootfs, logs }) => isMalformed(rootfs?.[field]) || isMalformed(logs?.[field]),
+    ) === true ||
+    raw.volume?.some(volume => isMalformed(volume[field])) === true
+  const isMemory = isMalformed(raw.memory?.workingSetBytes)
+  const isStorage = isAny('usedBytes')
+  const areInodes = isAny('inodesUsed')
+  const isPids = isMalformed(raw.process_stats?.process_count)
+  if (!isMemory && !isStorage && !areInodes && !isPids) return noneMalformed
   const malformed: MeasuredResource[] = []
-  if (isMalformed(raw.memory?.workingSetBytes)) malformed.push('memory')
-  if (files.some(file => isMalformed(file?.usedBytes))) malformed.push('ephemeral-storage')
-  if (files.some(file => isMalformed(file?.inodesUsed))) malformed.push('inodes')
-  if (isMalformed(raw.process_stats?.process_count)) malformed.push('pids')
-  return malformed.length === 0 ? noneMalformed : malformed
+  if (isMemory) malformed.push('memory')
+  if (isStorage) malformed.push('ephemeral-storage')
+  if (areInodes) malformed.push('inodes')
+  if (isPids) malformed.push('pids')
+  return malformed
 }
 
 const isMalformed = (given: number | undefined): boolean =>

@@ -31,11 +31,11 @@ export const logRetentionTooShort = nodeRule({
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject, policy) {
-    const { configuration, pods, summary, at } = subject
+    const { configuration, at } = subject
     const rotation = logRotationOf(configuration)
     // The rule invalid-log-size reports refused values and rotation that is off.
     if (rotation === null) return
-    const logs = runningLogs(pods, summary)
+    const logs = runningLogs(subject)
     if (
       logs.length > 0 &&
       logs.every(({ usedBytes, sinceMs }) => usedBytes === null || sinceMs === null)

@@ -34,7 +34,7 @@ export const logRotationOvershoot = nodeRule({
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
-    const { configuration, pods, summary, filesystems, at } = subject
+    const { configuration, filesystems, at } = subject
     const rotation = logRotationOf(configuration)
     // The rule invalid-log-size reports refused values and rotation that is off.
     if (rotation === null) return
@@ -45,7 +45,7 @@ export const logRotationOvershoot = nodeRule({
       return yield { unknown: whyUnobserved(subject, 'what nodefs has left') }
     // Without room the kubelet evicts already, which eviction-due reports.
     if (room === 0) return
-    const logs = runningLogs(pods, summary)
+    const logs = runningLogs(subject)
     const evidence = rotationLines(subject, rotation, logs, room)
     const monitorMs = logMonitorMs(subject)
     const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)

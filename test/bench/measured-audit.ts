@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Measured, measuredProcess } from './measured-process.ts'
+import { packedEnvironment } from './packed-program.ts'
 
 const readButFindings = [0, 3]
 
@@ -18,7 +19,7 @@ export const measuredAudit = (
   options: readonly string[] = [],
 ): Promise<Measured> =>
   measuredProcess([...program, 'audit', ...options], {
-    env,
+    env: { ...packedEnvironment(), ...env },
     exitCodes: readButFindings,
     inFolder(folder) {
       writeFileSync(join(folder, 'highwater.yaml'), JSON.stringify(policy))

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import packageJson from '#package.json' with { type: 'json' }
 
 const bin = packageJson.bin.highwater
-const flags = /^#!.* node (.+)$/m
+/** `#!/usr/bin/env -S NAME=VALUE node --flag` */
+const firstLine = /^#!\S+ -S ((?:\w+=\S+ )*)node (.+)$/m
 
 /** @returns arguments of Node: flags, then the program. It is removed at exit. */
 export function packedProgram(): string[] {
@@ -15,6 +16,14 @@ export function packedProgram(): string[] {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   for (const path of ['package.json', ...packageJson.files])
     cpSync(path, join(folder, path), { recursive: true })
-  const [, given = ''] = flags.exec(readFileSync(bin, 'utf8')) ?? []
-  return [...given.split(' ').filter(flag => flag !== ''), join(folder, bin)]
+  return [...wordsOf(2), join(folder, bin)]
+}
+
+/** The variables that the program sets. */
+export const packedEnvironment = (): Record<string, string> =>
+  Object.fromEntries(wordsOf(1).map(word => word.split('=')))
+
+function wordsOf(part: 1 | 2): string[] {
+  const words = firstLine.exec(readFileSync(bin, 'utf8'))?.[part] ?? ''
+  return words.split(' ').filter(word => word !== '')
 }

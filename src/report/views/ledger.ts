@@ -118,9 +118,7 @@ function ledgerView(ledger: NodeLedger, language: Language) {
   return {
     disks: ledger.filesystems.map(disk => ({
       title: titleOf(disk, ledger, language),
-      rows: disk.lines
-        .toSorted((a, b) => b.bytes - a.bytes)
-        .map(line => rowOf(line, disk, language)),
+      rows: disk.lines.toSorted((a, b) => b.bytes - a.bytes).map(line => rowOf(line, language)),
     })),
     pods: ledger.pods.map(pod => podText(pod, language)),
     owners: ledger.owners.map(group => groupText(groupName(group, language), group, language)),
@@ -204,7 +202,6 @@ function titleOf(
 
 function rowOf(
   { holder, bytes, lowBytes, highBytes, inodes, source }: LedgerLine,
-  { usedBytes }: FilesystemLedger,
   language: Language,
 ) {
   const { ledger: words } = language.words
@@ -215,7 +212,6 @@ function rowOf(
     range: isExact ? null : words.between(language.bytes(lowBytes), language.bytes(highBytes)),
     inodes: inodes === null ? '' : language.count(inodes),
     source: words.sources[source],
-    sharePercent: ((100 * bytes) / Math.max(1, usedBytes)).toFixed(1),
   }
 }
 
@@ -227,11 +223,14 @@ const wholeFields = [
 ] as const
 const freeFields = ['nextImageGcBytes', ...wholeFields, 'unusableBytes'] as const
 
-/** @param all of one node, or of the fleet: sums of the known values */
+/** @param all of one node, or of the fleet: sums of the known values. A value that is known of none is unknown */
 function freeTexts(all: readonly Freeable[], { words, bytes }: Language): string[] {
+  const { free } = words.ledger
   return freeFields.flatMap(field => {
     const amount = sumOf(all, field)
-    return amount === 0 ? [] : [words.ledger.free[field](bytes(amount))]
+    if (amount > 0) return [free[field](bytes(amount))]
+    const isUnknown = all.length > 0 && all.every(one => one[field] === null)
+    return isUnknown ? [free[field](free.unknown)] : []
   })
 }
 

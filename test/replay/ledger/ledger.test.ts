@@ -101,6 +101,39 @@ describe('the sum of the lines', () => {
     if (ledger !== null) expectBalanced(ledger)
   })
 
+  const odd: [string, (disk: RawObject, images: RawObject, record: NodeRecord) => void][] = [
+    ['a full disk', disk => Object.assign(disk, { availableBytes: -5 })],
+    ['more available than there is', disk => Object.assign(disk, { availableBytes: 9e15 })],
+    ['more used than there is', disk => Object.assign(disk, { usedBytes: 9e15 })],
+    ['images larger than the disk', (_, images) => Object.assign(images, { usedBytes: 9e15 })],
+    ['images without a size', (_, images) => Reflect.deleteProperty(images, 'usedBytes')],
+    ['images on a disk without numbers', (_, images) => clear(images)],
+    ['no inodes', disk => Object.assign(disk, { inodes: undefined, inodesFree: undefined })],
+    ['no images', (_, _images, record) => Object.assign(record, { runtime: { images: [] } })],
+    [
+      'pods without statistics',
+      (_, _images, { summary }) => Reflect.deleteProperty(summary!, 'pods'),
+    ],
+    ['no runtime', (_, _images, record) => Object.assign(record, { runtime: null })],
+  ]
+  const clear = (object: RawObject) => {
+    for (const key of Object.keys(object)) Reflect.deleteProperty(object, key)
+  }
+  it.each(odd)('is the used bytes with %s', (_, change) => {
+    for (const disk of ['single-disk', 'split-disk']) {
+      const record = structuredClone(real(disk))
+      const { fs, runtime } = (
+        record.summary as { node: { fs: RawObject; runtime: { imageFs: RawObject } } }
+      ).node
+      change(fs, runtime.imageFs, record)
+      const ledger = ledgerOf(record)
+      expectBalanced(ledger)
+      // Nothing was measured on these nodes.
+      const { debrisBytes, deadContainerBytes, unusedImageBytes } = ledger.freeable
+      expect([debrisBytes, deadContainerBytes, unusedImageBytes]).toEqual([null, null, null])
+    }
+  })
+
   it('is the used bytes of whatever a node answers', () => {
     const bytes = fc.oneof(fc.integer({ min: 0, max: 2 ** 41 }), fc.constant(0))
     const on = fc.constantFrom('nodefs', 'imagefs', undefined)

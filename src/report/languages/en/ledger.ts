@@ -109,6 +109,8 @@ const ledger = {
   free: {
     title: 'What can be freed',
     fleet: 'What can be freed on all nodes, as far as known',
+    /** In place of an amount. */
+    unknown: 'an unknown amount',
     nextImageGcBytes: (bytes: string) => `${bytes} by the next image GC`,
     unusedImageBytes: (bytes: string) =>
       `${bytes} of unused images, with lower image GC thresholds`,
@@ -117,7 +119,7 @@ const ledger = {
     deadContainerBytes: (bytes: string) => `${bytes} in dead containers`,
     unrotatedLogBytes: (bytes: string) => `${bytes} of logs above the size that rotation keeps`,
     debrisBytes: (bytes: string) => `${bytes} of logs, folders and snapshots of deleted pods`,
-    unusableBytes: (bytes: string) => `${bytes} are unusable: the kubelet evicts before`,
+    unusableBytes: (bytes: string) => `${bytes} unusable: the kubelet evicts before`,
   },
 }
 

@@ -143,6 +143,8 @@ export interface Host {
     also?: { by?: string | null; schedule?: string }[]
     unsure?: string | null
   }
+  /** Commands of root's crontabs, of scripts that cron starts and of local units that may delete images. Empty: none. */
+  cleaners?: { path?: string; command?: string }[]
   journald?: { limits?: Record<string, string>; diskUsage?: string }
   /** Files of container logs. `rotatedByOthers`: rotated files with names that the kubelet does not use. */
   logs?: {

@@ -361,6 +361,7 @@ export const hostShape: ShapeOf<Host> = {
     also: list({ by: 'text?', schedule: 'text' }),
     unsure: 'text?',
   },
+  cleaners: list({ path: 'text', command: 'text' }),
   journald: { limits: 'texts', diskUsage: 'text' },
   /** Files of container logs. `rotatedByOthers`: names that the kubelet does not give. */
   logs: {

@@ -113,6 +113,7 @@ export const hostParts: Readonly<Record<string, Part>> = {
       .optional(),
     unsure: text.nullable().optional(),
   }),
+  cleaners: z.array(z.object({ path: text, command: text })).max(10),
   journald: z.object({ limits: z.record(text, text), diskUsage: text.optional() }),
   logs: z.object({
     files: count,

@@ -105,7 +105,7 @@ members() {
 whole() {
   joined unread >part.host.unread
   printf '"highwater.host/1"' >part.host.schema
-  members host. schema kubelet filesystems containerd bottlerocket logrotate logrotateRuns journald logs kernel podLogDirectories logLines diskUse unread >part.host
+  members host. schema kubelet filesystems containerd bottlerocket logrotate logrotateRuns cleaners journald logs kernel podLogDirectories logLines diskUse unread >part.host
   rm -f part.runtime
   members runtime. images containers sandboxes imageFs >runtime
   if [ "$(wc -c <runtime)" -gt 2 ]; then cat runtime >part.runtime; fi

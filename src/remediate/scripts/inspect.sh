@@ -772,71 +772,75 @@ joined lines >part.host.logrotate
 
 # A run each: who starts it, when, and when it last was. What a timer does not tell, no cron line makes up for.
 : >lines
-if ! ask timer 5 systemctl show logrotate.timer -p LoadState -p ActiveState -p TimersCalendar -p LastTriggerUSec; then
-  unread 'runs of logrotate' "$why"
-elif ! holds timer '^ActiveState='; then
-  unread 'runs of logrotate' 'what it printed is not of the form that is known'
-else
-  if holds timer '^ActiveState=active'; then
-    awk '
-      /^TimersCalendar=/ { while (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); $0 = substr($0, RSTART + RLENGTH); sub(/ +$/, "", when); print "timer\t" when; n++ } }
-      END { if (!n) print "timer\t" }' timer >>lines
-  fi
-  # Of a job only when, and whether it is for the files of /etc: the command may hold anything.
-  : >unsure
-  # jobs FILE FORM: a table of cron; a script that cron starts; a unit; something else.
-  jobs() {
-    : >when
-    path=${1#"$R"}
-    [ -e "$1" ] || return
-    if ! readable "$path"; then echo "$path was not read: $why" >>unsure; return; fi
-    tr '\000\t' '\002 ' <"$1" | FORM=$2 FILE=$path UNSURE=unsure awk '
-      BEGIN { form = ENVIRON["FORM"] }
-      /^ *#/ || !/(^|[ \/;&|(=])logrotate([ ;&|)"\047]|$)/ { next }
-      (form == "table" && !/^ *[0-9*@]/) || (form == "unit" && !/^ *Exec/) { next }
-      {
-        when = ""
-        if (form == "table") { when = $1; if (when !~ /^@/) when = $1 " " $2 " " $3 " " $4 " " $5 }
-        match($0, /(^|[ \/;&|(=])logrotate([ ;&|)"\047]|$)/)
-        command = substr($0, RSTART + RLENGTH - 1)
-        sub(/^e$/, "", command)
-        sub(/[;&|)>].*$/, "", command)
-        gsub(/["\047]/, "", command)
-        n = split(command, words, " ")
-        ours = 0
-        for (i = 1; i <= n; i++) {
-          if (words[i] ~ /^(-s|--state|-m|--mail|-l|--log)$/) { i++; continue }
-          if (words[i] ~ /^\/etc\/logrotate\.(conf$|d(\/|$))/) ours = 1
-        }
-        # Without a file, as with one that is named elsewhere, what it does is not to be seen.
-        if (ours && form ~ /table|script/) print when
-        else print ENVIRON["FILE"] " calls logrotate, for what is not known" >ENVIRON["UNSURE"]
-      }' >when
-  }
-  for every in hourly daily weekly monthly; do
-    [ ! -x "$R/etc/cron.$every/logrotate" ] || printf 'cron\t%s\n' "$every" >>lines
-    for file in "$R/etc/cron.$every"/*; do
-      if [ ! -x "$file" ] || [ -d "$file" ] || [ "${file##*/}" = logrotate ]; then continue; fi
-      jobs "$file" script
-      if [ -s when ]; then printf 'cron\t%s\n' "$every" >>lines; fi
-    done
+ask timer 5 systemctl show logrotate.timer -p LoadState -p ActiveState -p TimersCalendar -p LastTriggerUSec
+lost=$why
+if holds timer '^ActiveState=active'; then
+  awk '
+    /^TimersCalendar=/ { while (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); $0 = substr($0, RSTART + RLENGTH); sub(/ +$/, "", when); print "timer\t" when; n++ } }
+    END { if (!n) print "timer\t" }' timer >>lines
+fi
+# Of a job of logrotate only when, and whether it is for the files of /etc: the command may hold anything. Of a job that deletes images that command.
+: >unsure
+: >cleaners
+# jobs FILE FORM: a table of cron; a script that cron starts; a unit; something else.
+jobs() {
+  : >when
+  path=${1#"$R"}
+  [ -e "$1" ] || return
+  if ! readable "$path"; then echo "$path was not read: $why" >>unsure; return; fi
+  tr '\000\t' '\002 ' <"$1" | FORM=$2 FILE=$path awk "$lib"'
+    function job(words,  c) {
+      if (!match($0, "(^|[ /;&|(=\"\047])(" words ")([ ;&|)\"\047]|$)")) return ""
+      c = substr($0, RSTART)
+      sub(/^[^a-z]/, "", c)
+      sub(/[;&|)>].*$/, "", c)
+      return c
+    }
+    BEGIN { form = ENVIRON["FORM"]; file = ENVIRON["FILE"] }
+    /^ *#/ || (form == "table" && !/^ *[0-9*@]/) || (form == "unit" && !/^ *Exec/) { next }
+    (c = job("(crictl|docker|nerdctl|ctr)( [^;&|]*)? (rmi?|prune|del(ete)?|remove)")) != "" {
+      print "{" kv("path", jstr(cut(file, 200))) "," kv("command", jstr(cut(without_secrets(c), 200))) "}" >>"cleaners"
+    }
+    (c = job("logrotate")) != "" {
+      when = ""
+      if (form == "table") { when = $1; if (when !~ /^@/) when = $1 " " $2 " " $3 " " $4 " " $5 }
+      gsub(/["\047]/, "", c)
+      n = split(c, words, " ")
+      ours = 0
+      for (i = 1; i <= n; i++) {
+        if (words[i] ~ /^(-s|--state|-m|--mail|-l|--log)$/) { i++; continue }
+        if (words[i] ~ /^\/etc\/logrotate\.(conf$|d(\/|$))/) ours = 1
+      }
+      # Without a file, as with one that is named elsewhere, what it does is not to be seen.
+      if (ours && form ~ /table|script/) print when
+      else print file " calls logrotate, for what is not known" >"unsure"
+    }' >when
+}
+for every in hourly daily weekly monthly; do
+  [ ! -x "$R/etc/cron.$every/logrotate" ] || printf 'cron\t%s\n' "$every" >>lines
+  for file in "$R/etc/cron.$every"/*; do
+    if [ ! -x "$file" ] || [ -d "$file" ] || [ "${file##*/}" = logrotate ]; then continue; fi
+    jobs "$file" script
+    if [ -s when ]; then printf 'cron\t%s\n' "$every" >>lines; fi
   done
-  for file in "$R/etc/crontab" "$R"/etc/cron.d/* "$R/var/spool/cron/root" "$R/var/spool/cron/crontabs/root"; do
-    # What cron passes over, by the name.
-    case $file in
-      "$R"/etc/cron.d/*[!A-Za-z0-9_-]*) if [ -e "$R/etc/debian_version" ]; then continue; fi ;;
-    esac
-    case $file in *'~' | *.rpmsave | *.rpmorig | *.rpmnew) continue ;; esac
-    jobs "$file" table
-    awk '{ print "cron\t" $0 }' when >>lines
-  done
-  jobs "$R/etc/anacrontab" other
-  jobs "$R/etc/rc.local" other
-  for file in "$R"/etc/systemd/system/*.service; do
-    case ${file##*/} in logrotate.service) continue ;; esac
-    jobs "$file" unit
-  done
-  UNSURE=unsure awk -F '\t' "$lib"'
+done
+for file in "$R/etc/crontab" "$R"/etc/cron.d/* "$R/var/spool/cron/root" "$R/var/spool/cron/crontabs/root"; do
+  # What cron passes over, by the name.
+  case $file in
+    "$R"/etc/cron.d/*[!A-Za-z0-9_-]*) if [ -e "$R/etc/debian_version" ]; then continue; fi ;;
+  esac
+  case $file in *'~' | *.rpmsave | *.rpmorig | *.rpmnew) continue ;; esac
+  jobs "$file" table
+  awk '{ print "cron\t" $0 }' when >>lines
+done
+jobs "$R/etc/anacrontab" other
+jobs "$R/etc/rc.local" other
+for file in "$R"/etc/systemd/system/*.service; do
+  case ${file##*/} in logrotate.service) continue ;; esac
+  jobs "$file" unit
+done
+if ! holds timer '^ActiveState='; then unread 'runs of logrotate' "${lost:-what it printed is not of the form that is known}"; else
+  awk -F '\t' "$lib"'
     function one(by, when) { return "\"by\":\"" by "\"" (when == "" ? "" : ",\"schedule\":" jstr(substr(when, 1, 80))) }
     FNR == NR { if (/^LastTriggerUSec=/) { sub(/^[^=]*=/, ""); last = $0 } next }
     seen[$0]++ || n == 20 { next }
@@ -844,10 +848,12 @@ else
     n == 1 { first = one($1, $2) ($1 != "timer" || last == "" || last == "n/a" ? "" : ",\"last\":" jstr(last)); next }
     { also = also (also == "" ? "" : ",") "{" one($1, $2) "}" }
     END {
-      if ((getline why <ENVIRON["UNSURE"]) < 1) why = ""
+      if ((getline why <"unsure") < 1) why = ""
       printf "{%s%s,\"unsure\":%s}", (n ? first : "\"by\":null"), (also == "" ? "" : ",\"also\":[" also "]"), (why == "" ? "null" : jstr(cut(why, 200)))
     }' timer lines >part.host.logrotateRuns
 fi
+awk 'NR <= 10' cleaners >lines
+joined lines >part.host.cleaners
 
 : >found
 counted=yes
@@ -997,17 +1003,16 @@ fi
 # ── the running configuration, where root may read it ──
 pem="$R/var/lib/kubelet/pki/kubelet-client-current.pem"
 if [ -n "$kubelets" ]; then
-  unread 'the running configuration' 'several kubelets run: which of them has port 10250 is not known'
+  why='several kubelets run'
 elif [ ! -r "$pem" ]; then
-  unread 'the running configuration' 'without a client certificate of the kubelet port 10250 was not asked'
+  why='without a client certificate of the kubelet port 10250 was not asked'
 elif ask configz 6 curl -sS -f -k --max-time 5 --noproxy '*' --cert "$pem" --key "$pem" https://127.0.0.1:10250/configz; then
   if run 5 awk -v root= -v keep= -v hide=1 "$json" configz >part.configz 2>/dev/null && holds part.configz '"kubeletconfig"'; then :; else
     rm -f part.configz
-    unread 'the running configuration' 'what port 10250 answered is no configz'
+    why='what port 10250 answered is no configz'
   fi
-else
-  unread 'the running configuration' "$why"
 fi
+[ -z "$why" ] || unread 'the running configuration' "$why"
 
 # ── what holds the disks: a fixed list of folders, the snapshots of containerd, deleted files that are open ──
 device_of() { [ -z "$1" ] || stat -L -c %d "$R$1" 2>/dev/null; }
@@ -1091,7 +1096,7 @@ if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubele
         for (i = 2; i <= n; i++) {
           id = chunk[i]
           sub(/".*/, "", id)
-          of[id] = chunk[i] ~ /(CONTAINER_RUNNING|SANDBOX_READY)/ ? (sandbox ? "sandbox" : "running") : (sandbox ? "dead sandbox" : "dead")
+          of[id] = (chunk[i] ~ /CONTAINER_RUNNING|SANDBOX_READY/ ? "running" : "dead") (sandbox ? " sandbox" : "")
         }
       }
       END {
@@ -1100,7 +1105,8 @@ if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubele
         for (key in kind) {
           if (kind[key] == "Committed") continue
           who = key ~ /^extract-/ ? "unpacking" : (key in of ? of[key] : "leftover")
-          use[key] = who == "sandbox" ? "running" : (who ~ /^dead/ ? "dead" : who)
+          use[key] = who
+          sub(/ .*/, "", use[key])
           deep = 0
           for (layer = parent[key]; layer != "" && deep++ < 500; layer = parent[layer])
             if (who !~ /sandbox/) use[layer] = "inUse"

@@ -605,6 +605,33 @@ describe('a damaged or hostile node', () => {
       })
   })
 
+  it('lists only the commands of jobs that may delete images, without secrets', generous, () => {
+    const secret = 'hunter2secret'
+    const many = Array.from({ length: 20 }, (_, line) => `${line} * * * * root crictl rmi a${line}`)
+    const node = withFiles(al2023(), {
+      '/etc/crontab': `TOKEN=${secret}\n# 0 1 * * * root crictl rmi --old\n0 1 * * * root TOKEN=${secret} /usr/bin/crictl rmi --prune; echo ${secret}\n`,
+      '/etc/cron.d/docker': `0 2\t* * * root docker --password ${secret} system prune -af >/dev/null\n0 3 * * * root docker run --rm app ${secret}\n`,
+      '/var/spool/cron/root': `5 5 * * * backup ${secret}\n6 5 * * * ctr -n k8s.io images rm web:1\n`,
+      '/etc/systemd/system/clean.service': `[Service]\nEnvironment=A=${secret}\nExecStart=/bin/sh -c "nerdctl image prune --all"\n`,
+    })
+    for (const platform of here) {
+      const { stdout } = inspect(linux, node, platform)
+      expect(stdout).not.toContain(secret)
+      expect(answerOf({ stdout }).host.cleaners).toEqual([
+        { path: '/etc/crontab', command: 'crictl rmi --prune' },
+        { path: '/etc/cron.d/docker', command: 'docker --password (removed) system prune -af ' },
+        { path: '/var/spool/cron/root', command: 'ctr -n k8s.io images rm web:1' },
+        { path: '/etc/systemd/system/clean.service', command: 'nerdctl image prune --all"' },
+      ])
+    }
+    const full = withFiles(al2023(), { '/etc/cron.d/a': many.join('\n') })
+    expect(answerOf(onFirst(full)).host.cleaners).toHaveLength(10)
+    // Also if systemctl does not answer for the timer of logrotate.
+    const silent = { ...node, tools: { ...node.tools, systemctl: 'exit 1' } }
+    expect(answerOf(onFirst(silent)).host.cleaners).toHaveLength(4)
+    expect(answerOf(onFirst(al2023())).host.cleaners).toEqual([])
+  })
+
   it('tells two blocks of logrotate apart where a comment follows the brace', generous, () => {
     const text = '/var/log/a.log { # first\n daily\n rotate 2\n}\n/var/log/b.log {\n rotate 3\n}\n'
     for (const platform of here) {

@@ -2,6 +2,7 @@ import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName } from '#judge/events/images.ts'
 import { line, nodeRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
+import type { Evidence } from '#model/finding.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 
 /** Repositories, without registry, of programs that delete images. */
@@ -19,10 +20,10 @@ export const foreignCleaner = nodeRule({
   id: 'foreign-cleaner',
   family: 'image-gc',
   severity: 'medium',
-  needs: ['pods'],
-  title: 'A pod deletes images behind the kubelet',
-  why: 'Eraser, docker-gc and pods that prune through the socket of the runtime ignore the thresholds and image ages of the kubelet. They delete images that the next pod pulls again, and the records of the kubelet are wrong until its next detection.',
-  fix: 'Remove the pod and let image GC of the kubelet do it: set its thresholds and imageMaximumGCAge. A pod is known by its image, or by its name together with a mount of the runtime or the host: its command is not read. Crontabs of the host are not read.',
+  needs: [],
+  title: 'Another program deletes images behind the kubelet',
+  why: 'Eraser, docker-gc, and pods or jobs of the host that prune through the socket of the runtime ignore the thresholds and image ages of the kubelet. They delete images that the next pod pulls again, and the records of the kubelet are wrong until its next detection.',
+  fix: 'Remove the pod or job and let image GC of the kubelet do it: set its thresholds and imageMaximumGCAge. A pod is known by its image, or by its name together with a mount of the runtime or the host: its command is not read. Jobs of the host are crontabs of root, cron scripts and units in /etc/systemd/system, read in modes ssm and both.',
   sources: [
     'pkg/kubelet/images/image_gc_manager.go detectImages',
     'github.com/eraser-dev/eraser',
@@ -30,34 +31,55 @@ export const foreignCleaner = nodeRule({
     'pkg/controller/cronjob/utils.go getJobName',
   ],
 
-  *judge({ pods }) {
-    const found = pods.flatMap(cleanersIn)
-    if (found.length === 0) return
-    yield {
-      confidence: 'likely',
-      consequence: `${counted(found.length, 'pod')} can delete images at any time, whatever thresholds the kubelet has: ${found
-        .slice(0, 3)
-        .map(({ name }) => name)
-        .join(', ')}.`,
-      evidence: found.slice(0, 10).map(({ name, why }) => line('object', `pod ${name}`, why)),
-    }
+  *judge({ pods, host, missing }) {
+    const jobs = (host?.cleaners ?? []).filter(({ command = '' }) => deletesImages(command))
+    const found = [
+      ...(pods ?? []).flatMap(cleanersIn),
+      ...jobs.map(({ path = '', command = '' }) => ({
+        name: bounded(path, 120),
+        evidence: line('host', `job ${bounded(path, 120)}`, bounded(command, 160)),
+      })),
+    ]
+    if (found.length > 0)
+      yield {
+        confidence: 'likely',
+        consequence: `${counted(found.length, 'program')} can delete images at any time, whatever thresholds the kubelet has: ${found
+          .slice(0, 3)
+          .map(({ name }) => name)
+          .join(', ')}.`,
+        evidence: found.slice(0, 10).map(({ evidence }) => evidence),
+      }
+    else if (pods === null) yield { unknown: missing.pods ?? 'the pods are not known' }
   },
 })
 
-function cleanersIn({ metadata, spec, status }: KubernetesPod): { name: string; why: string }[] {
+/** `crictl rmi --prune`, `docker system prune -af`, `ctr -n k8s.io images rm …`; not `docker rm`. */
+function deletesImages(command: string): boolean {
+  const words = new Set(command.split(/[ "']/))
+  const has = (...any: string[]) => any.some(word => words.has(word))
+  return (
+    has('rmi') ||
+    (has('system', 'image', 'images', 'i') && has('prune', 'rm', 'remove', 'del', 'delete'))
+  )
+}
+
+function cleanersIn({
+  metadata,
+  spec,
+  status,
+}: KubernetesPod): { name: string; evidence: Evidence }[] {
   if (isTerminalPhase(status?.phase) && !isOfCronJob(metadata)) return []
   const name = bounded(`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, 120)
   const images = (spec?.containers ?? []).flatMap(({ image }) => (image ? [image] : []))
   const known = images.find(image => cleanerImage.test(canonicalName(image)))
-  if (known !== undefined) return [{ name, why: bounded(known, 160) }]
+  const because = (why: string) => [{ name, evidence: line('object', `pod ${name}`, why) }]
+  if (known !== undefined) return because(bounded(known, 160))
   const names = [metadata?.name ?? '', ...images].filter(text => cleanerName.test(text))
   const areOfImages = names.some(text => ofImages.test(text))
   const mount = (spec?.volumes ?? [])
     .map(({ hostPath }) => hostPath?.path ?? '')
     .find(path => runtimePath.test(path) || (path === '/' && areOfImages))
-  return names.length > 0 && mount !== undefined
-    ? [{ name, why: `mounts ${bounded(mount, 100)}` }]
-    : []
+  return names.length > 0 && mount !== undefined ? because(`mounts ${bounded(mount, 100)}`) : []
 }
 
 /** A finished pod of a CronJob counts, because the next run will come. */

@@ -65,4 +65,25 @@ describe('foreign-cleaner', () => {
   ])('of $pods.0.metadata.name with $pods.0.spec.containers.0.image: $is', ({ pods, is }) => {
     expect(outcomeOf(foreignCleaner, exampleSubject({ pods }), defaultPolicy).state).toBe(is)
   })
+
+  it.each([
+    { command: 'crictl rmi --prune', is: 'fail' },
+    { command: 'docker system prune -af', is: 'fail' },
+    { command: 'nerdctl --namespace k8s.io image prune --all', is: 'fail' },
+    { command: 'ctr -n k8s.io images rm web:1', is: 'fail' },
+    { command: 'crictl rmi --prune"', is: 'fail' },
+    { command: 'docker rm old', is: 'pass' },
+    { command: 'docker volume prune -f', is: 'pass' },
+    { command: 'ctr containers rm 1', is: 'pass' },
+  ])('of a job with $command: $is', ({ command, is }) => {
+    const host = { cleaners: [{ path: '/etc/cron.d/clean', command }] }
+    expect(outcomeOf(foreignCleaner, exampleSubject({ host }), defaultPolicy).state).toBe(is)
+  })
+
+  it('of unread pods is unknown, unless a job of the host deletes images', () => {
+    const host = { cleaners: [{ path: '/etc/cron.d/clean', command: 'crictl rmi --prune' }] }
+    const stateOf = (example: NodeExample) =>
+      outcomeOf(foreignCleaner, exampleSubject({ ...example, pods: null }), defaultPolicy).state
+    expect([stateOf({}), stateOf({ host })]).toEqual(['unknown', 'fail'])
+  })
 })

@@ -181,7 +181,7 @@ export interface ResourceTags {
  * covers only a part of the cluster.
  */
 export interface ReportedTrend extends Pick<ClusterTrend, 'cluster'> {
-  points: (Pick<TrendPoint, 'day' | 'grade' | 'groups'> & {
+  points: (Pick<TrendPoint, 'day' | 'grade' | 'groups' | 'imageGc'> & {
     findings: TrendPoint['findings'] | null
     groupsLeftOut: number | null
   })[]

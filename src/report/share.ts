@@ -202,6 +202,7 @@ function trendPart({ cluster, points }: ReportedTrend, owns: Ownership): Reporte
     findings: null,
     groups: point.groups.filter(isTheirs),
     groupsLeftOut: null,
+    imageGc: null,
   }))
   return theirs.some(({ groups }) => groups.length > 0) ? { cluster, points: theirs } : null
 }

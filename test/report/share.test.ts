@@ -67,6 +67,7 @@ const points = (...names: string[]): ReportedTrend['points'] => [
     grade: 'B',
     findings: severitiesOf(names.length),
     groupsLeftOut: 0,
+    imageGc: null,
     groups: names.map(name => ({
       ...{ kind: name === 'spot' ? 'NodePool' : 'Nodegroup', name, nodes: 2, known: 2 },
       ...{ usedPercent: { min: 40, median: 50, max: 60 }, nearImageGc: 0, imageGcHeadroomBytes: 1 },

@@ -40,6 +40,7 @@ const point = (day: number, groups: Point['groups'], more: Partial<Point> = {}):
   findings: severitiesOf(0, 4),
   groups,
   groupsLeftOut: 0,
+  imageGc: null,
   ...more,
 })
 const trend = (cluster: string, ...points: Point[]): ReportedTrend => ({ cluster, points })
@@ -76,6 +77,29 @@ describe('how the fleet went', () => {
     ])
     expect(groups[0]).toMatchObject({ near: '1, 0 at first', used: { note: 'median 40\u00a0%' } })
   })
+  it('shows the rounds of image GC, and the error of the prediction, where they are known', () => {
+    const GiB = 1024 ** 3
+    const sum = (freed: number, counted: number, errorPercent: number | null) => ({
+      imageGc: { rounds: 2, freedBytes: freed * GiB, countedBytes: counted * GiB, errorPercent },
+    })
+    const days = (...sums: Partial<Point>[]) =>
+      shown(trend('prod', ...sums.map((each, index) => point(19 + index, [], each)))).reclaims
+    const [row] = days(sum(1, 4, 50), sum(3, 4, 10), {})
+    expect(row).toMatchObject({
+      about: words.trends.rounds(2, '2026-11-20'),
+      freed: { value: '75\u00a0%', note: '3.0\u00a0GiB of 4.0\u00a0GiB' },
+      error: { value: '10\u00a0%' },
+    })
+    expect(labelOf(row!.error)).toBe(
+      `${words.trends.columns.error} by day: first 50 %, least 10 %, most 50 %, now 10 %`,
+    )
+    expect(days(sum(1, 4, 50), sum(0, 0, null))[0]).toMatchObject({
+      freed: { value: words.unknown, note: '' },
+      error: { value: words.unknown },
+    })
+    expect(days({}, {})).toEqual([])
+  })
+
   it('of all clusters is told for days of which all that were known by then tell', () => {
     const gap = shown(
       trend('one', point(19, []), point(20, []), point(21, [])),

@@ -51,6 +51,7 @@ export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>, languag
       rowOf(each, from, language),
     ),
     groups: groups.slice(0, limits.groups).map(each => groupRow(each, from, language)),
+    reclaims: recent.slice(0, limits.clusters).flatMap(each => reclaimRow(each, from, language)),
     leftOut: [
       ...(clusters.length > limits.clusters
         ? [words.moreClusters(clusters.length - limits.clusters)]
@@ -238,6 +239,36 @@ function groupRow(went: Went, from: number, language: Language) {
   }
 }
 
+/** Observed rounds of image GC by day, and how far the prediction was off. Empty: no round was observed. */
+function reclaimRow({ cluster, points }: ReportedTrend, from: number, language: Language) {
+  const { trends: words } = language.words
+  const days = points.flatMap(({ day, imageGc }) => (imageGc ? [{ day, ...imageGc }] : []))
+  const last = days.at(-1)
+  if (last === undefined) return []
+  const cell = (what: string, values: (number | null)[]) =>
+    cellOf({ what, days, from, values, faint: undefined, shown: language.percent, language })
+  const freed = days.map(({ countedBytes, freedBytes }) =>
+    countedBytes === 0 ? null : (100 * freedBytes) / countedBytes,
+  )
+  return [
+    {
+      title: language.line(cluster, nameLimit),
+      about: words.rounds(last.rounds, last.day),
+      freed: {
+        ...cell(words.columns.freed, freed),
+        note:
+          last.countedBytes === 0
+            ? ''
+            : words.freedOf(language.bytes(last.freedBytes), language.bytes(last.countedBytes)),
+      },
+      error: cell(
+        words.columns.error,
+        days.map(({ errorPercent }) => errorPercent),
+      ),
+    },
+  ]
+}
+
 const severitiesText = (findings: Record<Severity, number> | null, { words, count }: Language) =>
   words.list(
     severities.flatMap(severity =>
@@ -249,7 +280,7 @@ const severitiesText = (findings: Record<Severity, number> | null, { words, coun
 
 interface CellOptions {
   what: string
-  days: TrendDay[]
+  days: readonly { day: string }[]
   from: number
   values: (number | null)[]
   faint: (number | null)[] | undefined

@@ -40,6 +40,8 @@ const trends = {
     findings: 'Findings',
     near: 'Nodes near image GC',
     used: 'Fullest image disk',
+    freed: 'Freed, of the counted bytes',
+    error: 'Error of the prediction',
   },
   lead: (days: number, first: string, last: string) =>
     `${counted(days, 'day')} from ${first} to ${last}, the last run of each. Gaps are days with unknown values.`,
@@ -49,6 +51,9 @@ const trends = {
   /** `known` null: all nodes are known. */
   about: (cluster: string, known: number | null, nodes: number) =>
     `${cluster}, ${known === null ? counted(nodes, 'node') : `${formatCount(known)} of ${counted(nodes, 'node')} known`}`,
+  reclaims: 'Rounds of image GC: what they freed, and how far the prediction was off',
+  rounds: (count: number, day: string) => `${counted(count, 'round')}, last on ${day}`,
+  freedOf: (freed: string, counted: string) => `${freed} of ${counted}`,
   nearImageGc: 'Near image GC',
   atFirst: (now: string, first: string) => `${now}, ${first} at first`,
   noGrade: 'none',

@@ -54,7 +54,7 @@ export function mailCausesView(
           commands: isOfVerdict(index) ? commands : [],
         }
       }),
-    leftOut: rest.length === 0 ? null : language.words.causes.inReport(moreCauses(rest, language)),
+    leftOut: rest.length === 0 ? null : moreCauses(rest, language),
   }
 }
 

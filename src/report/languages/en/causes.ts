@@ -35,7 +35,6 @@ const causes = {
     ),
   more: (count: number, tallied: string[]) =>
     `${counted(count, 'more cause')}: ${tallied.join(', ')}`,
-  inReport: (text: string) => `${text}. See the report.`,
   moreFindings: (count: number) => `and ${counted(count, 'more finding')}`,
   moreCommands: (count: number) => `and ${counted(count, 'more command')} with the findings`,
 }

@@ -118,7 +118,9 @@ export function merged(before: readonly Happening[], now: readonly Happening[]):
   for (const one of [...before, ...now]) {
     const minute = isOfPod(one) ? '' : one.at.slice(0, 16)
     const key = `${one.what} ${one.subject} ${minute}`
-    if (!all.has(key)) all.set(key, one)
+    const known = all.get(key) ?? one
+    // An event that was sent again has a later time.
+    all.set(key, one.at < known.at ? { ...known, at: one.at } : known)
   }
   const weight = (one: Happening) => (isOfPod(one) ? Number(one.what === 'refused') * 2 : 1)
   return [...all.values()]

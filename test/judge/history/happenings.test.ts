@@ -91,6 +91,10 @@ describe('what happened', () => {
     expect(found).toEqual([
       { at: '2026-11-21T00:00:00Z', what: 'evicted', subject: 'shop/web', message: 'low' },
     ])
+    const earlier = { ...found[0]!, at: '2026-11-20T23:00:00Z', message: 'logged' }
+    expect(withEvents({ ...node, happened: [earlier] }, [event])).toEqual([
+      { ...found[0], at: earlier.at },
+    ])
   })
 
   it('keeps evictions when there is no room for all', () => {

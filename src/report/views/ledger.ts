@@ -32,25 +32,25 @@ export function ledgersView(
     .toSorted(worstFirst)
     .map((finding, rank) => ({ finding, rank }))
   const byCluster = Map.groupBy(findings, ({ finding }) => finding.cluster)
+  const nameOf = ({ identity, cluster }: AuditedNode) =>
+    words.ledger.onNode(line(identity.name, nameLimit), line(cluster, nameLimit))
   const sizes = new Map<string, number>()
   for (const node of nodes) sizes.set(groupKey(node), (sizes.get(groupKey(node)) ?? 0) + 1)
   const ranked = nodes.flatMap(node => {
     const worst = byCluster.get(node.cluster)?.find(({ finding }) => isOn(finding, node, sizes))
-    return worst === undefined ? [] : [{ node, rank: worst.rank }]
+    return worst === undefined ? [] : [{ node, rank: worst.rank, name: nameOf(node) }]
   })
   if (ranked.length === 0) return null
-  const nameOf = ({ identity, cluster }: AuditedNode) =>
-    words.ledger.onNode(line(identity.name, nameLimit), line(cluster, nameLimit))
-  const sorted = ranked
-    .toSorted((a, b) => a.rank - b.rank || byText(nameOf(a.node), nameOf(b.node)))
-    .map(({ node }) => node)
-  const known = sorted.flatMap(node => (node.ledger ? [{ node, ledger: node.ledger }] : []))
-  const unread = sorted.filter(node => node.ledger === undefined).map(nameOf)
+  const sorted = ranked.toSorted((a, b) => a.rank - b.rank || byText(a.name, b.name))
+  const known = sorted.flatMap(({ node, name }) =>
+    node.ledger ? [{ node, name, ledger: node.ledger }] : [],
+  )
+  const unread = sorted.flatMap(({ node, name }) => (node.ledger === undefined ? [name] : []))
   return {
     nodes: known
       .slice(0, limit)
-      .map(({ node, ledger }) => ({
-        name: nameOf(node),
+      .map(({ node, name, ledger }) => ({
+        name,
         brief: briefOf(ledger, language),
         short: fillText(ledger, language),
         volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],

@@ -188,17 +188,22 @@ const redactKnown = oncePerText(redact)
 export const redactOnce = (text: string): string =>
   text.length < shortestSecret || harmless.test(text) ? text : redactKnown(text)
 
-/** Redacts all texts in a value, at any depth, except identifiers. A value without secrets is returned unchanged. */
-export function redactTexts(value: unknown, field = ''): unknown {
+const isSecretName = oncePerText(isSecretKey)
+
+/**
+ * Redacts all texts in a value, at any depth, except identifiers. A value without secrets is returned unchanged.
+ * @param clean `redactOnce` for parsed JSON, whose texts are no slices
+ */
+export function redactTexts(value: unknown, field = '', clean = redact): unknown {
   if (identifiers.has(field)) return value
-  if (typeof value === 'string') return redact(value)
+  if (typeof value === 'string') return clean(value)
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return replaceItems(value, item => redactTexts(item, field))
+  if (Array.isArray(value)) return replaceItems(value, item => redactTexts(item, field, clean))
   const isNamed = namedTexts.has(field)
   return replaceFields(value, (inner, name) => {
-    const isSecret = isNamed && isSecretKey(name) && !wordLabels.has(name)
+    const isSecret = isNamed && isSecretName(name) && !wordLabels.has(name)
     return isSecret && typeof inner === 'string'
       ? removed
-      : redactTexts(inner, isNamed ? 'value' : name)
+      : redactTexts(inner, isNamed ? 'value' : name, clean)
   })
 }

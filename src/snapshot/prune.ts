@@ -11,7 +11,7 @@ import type {
   ReadError,
   SnapshotRecord,
 } from '#model/record.ts'
-import { redact, redactTexts } from '#model/redact.ts'
+import { redact, redactOnce, redactTexts } from '#model/redact.ts'
 import {
   withoutHostSecrets,
   withoutNodeClassSecrets,
@@ -96,7 +96,8 @@ function given<Key extends string>(
 /** The parts of a node's record, in the order in which they are written. */
 const cutters = {
   node: value => keepRedacted(value, nodeShape, 'node') ?? {},
-  configz: value => redactTexts(withoutSecretFields(keep(value, { kubeletconfig: true }))),
+  configz: value =>
+    redactTexts(withoutSecretFields(keep(value, { kubeletconfig: true })), 'configz', redactOnce),
   summary: value => keepRedacted(value, summaryShape, 'summary'),
   pods: value => keepRedacted(value, podsShape, 'pods'),
   runtime: value => keepRedacted(value, runtimeShape, 'runtime'),

@@ -139,7 +139,8 @@ function keeperFor(shape: Shape, field: string | null): Keeper {
   const kept = leafKeeper(shape)
   if (field === null || textless.has(shape)) return kept
   if (shape === 'text') return value => (isText(value) ? redactOnce(value) : undefined)
-  return value => redactTexts(kept(value), field)
+  const clean = shape instanceof TextShape ? redact : redactOnce
+  return value => redactTexts(kept(value), field, clean)
 }
 
 /** Leaves that keep no text. */

@@ -52,7 +52,7 @@ export interface NodeContext extends ClusterContext {
   /** Day since which readings show which images are in use. Null: no reading did. */
   imagesSince: string | null
   /** Rounds of image GC in this and the earlier readings. */
-  rounds: readonly ReclaimRound[]
+  rounds(): readonly ReclaimRound[]
 }
 
 /** Longest message of an event. Upstream: pkg/apis/core/validation/events.go NoteLengthLimit. */

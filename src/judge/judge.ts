@@ -275,7 +275,7 @@ class RunningJudgement implements Judgement {
       at: node.at,
       images,
       imagesSince,
-      rounds: mergedRounds(before(node)?.rounds ?? [], rounds),
+      rounds: () => mergedRounds(before(node)?.rounds ?? [], rounds),
     }
   }
 

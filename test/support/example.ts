@@ -63,7 +63,7 @@ export interface ContextExample extends NodeExample {
   images?: NodeContext['images']
   imagesSince?: string
   /** Absent: those of the events and of the log. */
-  rounds?: NodeContext['rounds']
+  rounds?: ReturnType<NodeContext['rounds']>
   /** By resource, `plural.group`. */
   objects?: { [Resource in keyof ReadObjects]?: readonly ReadObjects[Resource][] }
 }
@@ -140,7 +140,7 @@ export function exampleContext({
     at,
     images: example.images ?? [],
     imagesSince: example.imagesSince ?? null,
-    rounds: example.rounds ?? reportedRounds(events ?? [], logLines),
+    rounds: () => example.rounds ?? reportedRounds(events ?? [], logLines),
     events: events ?? null,
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,

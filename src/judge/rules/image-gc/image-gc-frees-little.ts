@@ -23,7 +23,8 @@ export const imageGcFreesLittle = contextRule({
   fact: ({ host }) => host?.logLines?.some(text => imageGcLine(text) !== null) === true,
 
   *judge(isLogged, context) {
-    const measured = context.rounds
+    const measured = context
+      .rounds()
       .filter(isMeasured)
       .filter(({ at }) => isWithin(at, context.at, windowMs))
     const short = measured.filter(({ countedBytes, freedBytes }) => freedBytes < countedBytes / 2)

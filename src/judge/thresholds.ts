@@ -104,14 +104,12 @@ export const growthLine = ({ assumedGrowthPercent }: Policy): Evidence =>
 export const fillMs = (amount: number, capacity: number, policy: Policy): number =>
   amount / assumedGrowth(1, capacity, policy)
 
+export const isEvictable = (pod: RankedPod, { protected: spared }: EvictionPrediction): boolean =>
+  !spared?.some(({ namespace, name }) => pod.namespace === namespace && pod.name === name)
+
 /** Pods of a ranking that can be evicted, in the ranking's order. */
-export const evictable = (
-  pods: readonly RankedPod[],
-  { protected: spared }: EvictionPrediction,
-): RankedPod[] =>
-  pods.filter(
-    pod => !spared?.some(({ namespace, name }) => pod.namespace === namespace && pod.name === name),
-  )
+export const evictable = (pods: readonly RankedPod[], eviction: EvictionPrediction): RankedPod[] =>
+  pods.filter(pod => isEvictable(pod, eviction))
 
 /** Signals that count inodes or pids, not bytes. */
 const isCount = ({ signal }: { signal: Signal }): boolean =>

@@ -48,6 +48,8 @@ const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
     .map(([name, { type }]) => [name, kindsByType[type.replace('*', '')] ?? 'string']),
 )
 
+const kindOfFields = Object.entries(kinds)
+
 const has: Record<Kind, (value: unknown) => boolean> = {
   string: value => typeof value === 'string',
   number: value => typeof value === 'number' && Number.isFinite(value),
@@ -88,7 +90,7 @@ const readOnce = oncePer(readConfiguration)
 export function readConfiguration(printed: Record<string, unknown>): RunningConfiguration {
   const fields: Record<string, unknown> = {}
   const mistakes: string[] = []
-  for (const [field, kind] of Object.entries(kinds)) {
+  for (const [field, kind] of kindOfFields) {
     const value = printed[field]
     if (value === undefined || value === null) continue
     if (has[kind](value)) fields[field] = value

@@ -1,4 +1,4 @@
-import { evictable } from '#judge/thresholds.ts'
+import { isEvictable } from '#judge/thresholds.ts'
 /** Evictions on one node in the last hour, from pods and from events, each with the pod's owner. */
 
 import { signalsOfResource } from '#facts/kubelet/event-messages.ts'
@@ -107,12 +107,10 @@ export function nextVictims(
     (eviction.rankings ?? [])
       .filter(({ signal }) => signals.includes(signal))
       .flatMap(({ pods: order }) => {
-        const [first, ...others] = evictable(order, eviction)
+        const first = order.find(pod => isEvictable(pod, eviction))
         if (first === undefined) return []
-        const pod = podOf(
-          others.reduce((least, other) => (other.rank < least.rank ? other : least), first),
-        )
-        return pod ? [ownerOf(pod)] : [null]
+        const pod = podOf(first)
+        return [pod ? ownerOf(pod) : null]
       })
   const byResource = Object.entries(signalsOfResource).map(
     ([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const,

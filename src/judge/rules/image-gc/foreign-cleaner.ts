@@ -4,6 +4,7 @@ import { line, nodeRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
+import { oncePerText } from '#model/once.ts'
 
 /** Repositories, without registry, of programs that delete images. */
 const cleanerImage =
@@ -15,6 +16,9 @@ const ofImages = /image|docker|containerd|crictl|nerdctl/
 /** End of the name of a CronJob's Job: the scheduled time in minutes since 1970. */
 const cronJobRun = /-\d{8,10}$/
 const cleanerName = /(?:^|[-_./])(?:clean(?:er|up)?|prune[rs]?|gc|purge[rs]?)(?:[-_.:@]|$)/
+
+const isOfCleaner = oncePerText(image => cleanerImage.test(canonicalName(image)))
+const isNamedCleaner = oncePerText(text => cleanerName.test(text))
 
 export const foreignCleaner = nodeRule({
   id: 'foreign-cleaner',
@@ -69,12 +73,15 @@ function cleanersIn({
   status,
 }: KubernetesPod): { name: string; evidence: Evidence }[] {
   if (isTerminalPhase(status?.phase) && !isOfCronJob(metadata)) return []
-  const name = bounded(`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, 120)
   const images = (spec?.containers ?? []).flatMap(({ image }) => (image ? [image] : []))
-  const known = images.find(image => cleanerImage.test(canonicalName(image)))
-  const because = (why: string) => [{ name, evidence: line('object', `pod ${name}`, why) }]
+  const known = images.find(isOfCleaner)
+  const because = (why: string) => {
+    const name = bounded(`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, 120)
+    return [{ name, evidence: line('object', `pod ${name}`, why) }]
+  }
   if (known !== undefined) return because(bounded(known, 160))
-  const names = [metadata?.name ?? '', ...images].filter(text => cleanerName.test(text))
+  const named = metadata?.name ?? ''
+  const names = [...(cleanerName.test(named) ? [named] : []), ...images.filter(isNamedCleaner)]
   const areOfImages = names.some(text => ofImages.test(text))
   const mount = (spec?.volumes ?? [])
     .map(({ hostPath }) => hostPath?.path ?? '')

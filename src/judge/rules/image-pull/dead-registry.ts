@@ -58,7 +58,7 @@ function ofPods({ pods }: Satisfied<'pods'>): NamedPod[] {
     ])
       for (const { image } of statuses ?? []) {
         const registry = image ? registryOf(image) : ''
-        if (image && isEnded({ registry }))
+        if (image && Object.hasOwn(endedRegistries, registry))
           found.push({
             image,
             registry,

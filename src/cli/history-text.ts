@@ -77,10 +77,13 @@ function aboutText(days: Day[], facts: NodeFacts): string {
 }
 
 function settingsText(days: Day[], { imageGC, thresholds }: NodeFacts): string {
-  const shown = thresholds
-    ?.slice(0, shownThresholds)
-    .map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
-  return `image GC ${imageGcText({ imageGC }) ?? 'not known'}${earlierText(days, imageGcText)}; eviction ${shown?.join(', ') ?? 'not known'}`
+  return `image GC ${imageGcText({ imageGC }) ?? 'not known'}${earlierText(days, imageGcText)}; ${limitsText(thresholds)}`
+}
+
+const limitsText = (thresholds: NodeFacts['thresholds']): string => {
+  const shown = thresholds?.slice(0, shownThresholds)
+  const limits = shown?.map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
+  return `eviction ${limits?.join(', ') || 'not known'}`
 }
 
 const imageGcText = ({ imageGC }: Pick<NodeFacts, 'imageGC'>): string | null =>
@@ -203,12 +206,9 @@ function readingFor({ at }: Happening, days: Day[]): EvictionBasis | undefined {
 
 function readingText({ at }: Happening, read: EvictionBasis): string[] {
   const isBefore = Date.parse(read.at) <= Date.parse(at)
-  const limits = read.thresholds
-    ?.slice(0, shownThresholds)
-    .map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
   const held = read.held.map(({ holder, bytes }) => `${holderText(holder)} ${formatBytes(bytes)}`)
   return [
-    `read ${isBefore ? '' : 'after it, '}${minuteOf(read.at)}: eviction ${limits?.join(', ') || 'not known'}`,
+    `read ${isBefore ? '' : 'after it, '}${minuteOf(read.at)}: ${limitsText(read.thresholds)}`,
     ...(held.length === 0 ? [] : [`disk held by ${held.join(', ')}`]),
   ]
 }

@@ -236,9 +236,9 @@ function ledgerLines({ report, language, paint, limit }: CliSummary): string[] {
   if (view === null) return []
   const wrapped = (text: string) =>
     wrap(clean(text, 300).replaceAll('\u00a0', ' '), '    ', '      ')
-  const rows = view.nodes.flatMap(({ name, brief, short }) => [
+  const rows = view.nodes.flatMap(({ name, brief }) => [
     `  ${cutToColumns(clean(name), width - 2)}`,
-    ...[short, ...brief].flatMap(wrapped),
+    ...brief.flatMap(wrapped),
   ])
   const more = view.leftOut.flatMap(text => wrap(clean(text, 400), '  ', '    '))
   return [paint('bold', language.words.ledger.title), ...rows, ...more, '']

@@ -13,6 +13,8 @@ const nameLimit = 80
 const reasonLimit = 300
 const gibibyte = 1024 ** 3
 const briefRows = 4
+/** A brief stops at the holders that together hold this part of the used bytes. */
+const briefPart = 0.95
 const unreadNames = 3
 
 const diskFamilies: ReadonlySet<Family> = new Set(['image-gc', 'eviction', 'logs', 'container-gc'])
@@ -52,7 +54,6 @@ export function ledgersView(
       .map(({ node, name, ledger }) => ({
         name,
         brief: briefOf(ledger, language),
-        short: fillText(ledger, language),
         volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],
         ledger: {
           ...ledgerView(ledger, language),
@@ -94,31 +95,46 @@ export function fillText(ledger: NodeLedger, language: Language): string {
   const [disk] = ledger.filesystems.toSorted(
     (a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes,
   )
-  const [largest] = (disk?.lines ?? []).toSorted((a, b) => b.bytes - a.bytes)
-  const [owner] = ledger.owners
+  const [largest] = disk === undefined ? [] : largestFirst(disk)
   return words.ledger.largest(
     largest === undefined ? words.unknown : words.ledger.holders[largest.holder],
     largest === undefined ? '' : bytes(largest.bytes),
+    mostPodData(ledger, language),
+  )
+}
+
+function mostPodData({ owners: [owner] }: NodeLedger, language: Language): string {
+  const { words, bytes } = language
+  return words.ledger.mostPodData(
     owner === undefined ? words.unknown : `${groupName(owner, language)} ${bytes(owner.bytes)}`,
   )
 }
 
-/** One line for each disk, with its largest holders. */
+/** One line for each disk, with its largest holders, and one for the owner with most pod data. */
 function briefOf(ledger: NodeLedger, language: Language): string[] {
-  const { ledger: words } = language.words
-  return ledgerView(ledger, language).disks.map(({ title, rows }) =>
-    words.brief(
-      title,
-      rows.slice(0, briefRows).map(({ bytes, label }) => words.briefRow(bytes, label)),
-    ),
-  )
+  const { words, bytes } = language
+  const disks = ledger.filesystems.map(disk => {
+    let leftBytes = disk.usedBytes
+    const rows = largestFirst(disk).filter((line, index) => {
+      const isShown = index === 0 || leftBytes > disk.usedBytes * (1 - briefPart)
+      leftBytes -= line.bytes
+      return isShown && index < briefRows
+    })
+    return words.ledger.brief(
+      titleOf(disk, ledger, language),
+      rows.map(line => words.ledger.briefRow(bytes(line.bytes), words.ledger.holders[line.holder])),
+    )
+  })
+  return [...disks, mostPodData(ledger, language)]
 }
+
+const largestFirst = ({ lines }: FilesystemLedger) => lines.toSorted((a, b) => b.bytes - a.bytes)
 
 function ledgerView(ledger: NodeLedger, language: Language) {
   return {
     disks: ledger.filesystems.map(disk => ({
       title: titleOf(disk, ledger, language),
-      rows: disk.lines.toSorted((a, b) => b.bytes - a.bytes).map(line => rowOf(line, language)),
+      rows: largestFirst(disk).map(line => rowOf(line, language)),
     })),
     pods: ledger.pods.map(pod => podText(pod, language)),
     owners: ledger.owners.map(group => groupText(groupName(group, language), group, language)),

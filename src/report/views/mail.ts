@@ -122,9 +122,8 @@ function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: L
   const view = ledgersView(report, limit, language)
   return (
     view && {
-      list: view.nodes.map(({ name, short, brief, volumes }, index) => ({
+      list: view.nodes.map(({ name, brief, volumes }, index) => ({
         name: fold(name, 100),
-        short: fold(short, 200),
         text: fold(
           clauses(index < wholeLedgers ? [...brief, ...volumes.map(ledger.volumes.brief)] : brief),
           600,

@@ -62,6 +62,32 @@ it('names the bytes of images that no container used for the days of the policy'
   expect(idle(90)).toEqual([])
 })
 
+it('is short: the largest holders of 95 % of a disk, at most four, and the owner of most pod data', () => {
+  const brief = (...sizes: number[]) => {
+    const holders = ['images', 'unread', 'kubelet', 'journal', 'pod-volumes'] as const
+    const lines = sizes.map((bytes, index) => ({
+      ...{ holder: holders[index]!, bytes, lowBytes: bytes, highBytes: bytes },
+      ...{ inodes: null, source: 'du' as const },
+    }))
+    const usedBytes = sizes.reduce((sum, bytes) => sum + bytes, 0)
+    const disk = { filesystem: 'nodefs' as const, capacityBytes: 100, usedBytes, usedInodes: null }
+    const whole = { ...ledger, filesystems: [{ ...disk, lines: lines.toReversed() }] }
+    const node = auditedNode('a', sharedDisk(60), { ledger: whole })
+    const nodes = { count: 1, sample: ['a'] }
+    const on = finding('high', { family: 'image-gc', cluster: node.cluster, nodes })
+    const document = findingsDocument({ findings: [on] })
+    const view = ledgersView({ document, nodes: [node], assumptions }, 1, english)
+    return view?.nodes[0]?.brief.map(text => text.replaceAll('\u00a0', ' '))
+  }
+  const most = 'most pod data: unknown'
+  expect(brief(76, 18, 2)).toEqual([
+    'nodefs = imagefs: 96 B of 100 B used: 76 B images, 18 B not measured (host, kubelet, dead containers)',
+    most,
+  ])
+  expect(brief(20, 19, 18, 17, 16)?.[0]?.split(', ')).toHaveLength(6)
+  expect(brief(0)).toEqual(['nodefs = imagefs: 0 B of 100 B used: 0 B images', most])
+})
+
 it('says which amounts are unknown', () => {
   expect(freeWith([], 7)).toEqual([
     'an unknown amount by the next image GC',

@@ -97,9 +97,11 @@ const ledger = {
     ) =>
       `${device ?? 'unknown device'}: ${type ?? 'unknown type'}, ${size ?? 'unknown size'}, ${iops ?? 'unknown'} IOPS`,
   },
-  /** `holder`: of the fullest disk. `owner`: whose pods use most local storage, with its size. */
-  largest: (holder: string, bytes: string, owner: string) =>
-    `Largest: ${holder} ${bytes}. Most pod data: ${owner}`,
+  /** `holder`: of the fullest disk. */
+  largest: (holder: string, bytes: string, podData: string) =>
+    `Largest: ${holder} ${bytes}; ${podData}`,
+  /** `owner`: whose pods use most local storage, with its size. */
+  mostPodData: (owner: string) => `most pod data: ${owner}`,
   freeable: (free: string, unusable: string) =>
     `${free} can be freed now; thresholds keep ${unusable} unusable`,
   atLeastFreeable: (free: string, unusable: string) =>

@@ -3,7 +3,10 @@ import type { FilesystemLedger, LedgerLine } from '#model/disk-ledger.ts'
 
 /** A line before the remainder is known. `bytes` outside its bounds is moved into them. */
 export type Entry = Pick<LedgerLine, 'holder' | 'bytes' | 'source'> &
-  Partial<Pick<LedgerLine, 'lowBytes' | 'highBytes' | 'inodes'>>
+  Partial<Pick<LedgerLine, 'lowBytes' | 'highBytes' | 'inodes'>> & {
+    /** Whether a part of `bytes` was not read. */
+    isPartial?: boolean
+  }
 
 type Measured = Omit<FilesystemLedger, 'lines'>
 
@@ -25,14 +28,14 @@ export function balanced(
     const measured = whole(entry.bytes)
     const bytes = Math.min(measured, leftBytes)
     const inodes = entry.inodes == null ? null : Math.min(whole(entry.inodes), leftInodes)
-    if (measured === 0 && !inodes && !entry.highBytes) continue
+    if (measured === 0 && !inodes && !entry.highBytes && !entry.isPartial) continue
     leftBytes -= bytes
     leftInodes -= inodes ?? 0
     lines.push({
       holder: entry.holder,
       bytes,
       lowBytes: Math.min(whole(entry.lowBytes ?? measured), bytes),
-      highBytes: Math.max(whole(entry.highBytes ?? measured), bytes),
+      highBytes: Math.max(whole(entry.highBytes ?? measured), entry.isPartial ? usedBytes : bytes),
       inodes: usedInodes === null ? null : inodes,
       source: entry.source,
     })

@@ -22,6 +22,12 @@ const holders: Readonly<Record<string, DiskHolder>> = {
   system: 'system',
 }
 
+/** Measured folders that are inside another one by default. */
+const innerHolders: Readonly<Record<string, string[]>> = {
+  kubelet: ['pods'],
+  logs: ['podLogs', 'journal'],
+}
+
 /** Names of the folders that the script measures. */
 export const measuredHolders = Object.keys(holders)
 
@@ -36,10 +42,19 @@ export function folderEntries(
   const orphans = orphansOf(node, use)
   const all = (use.folders ?? [])
     .filter(({ on }) => on === disk)
-    .map(({ holder = '', path = '', bytes = 0, inodes = 0 }) => ({ holder, path, bytes, inodes }))
+    .map(({ holder = '', path = '', bytes = 0, inodes = null }) => ({
+      holder,
+      path,
+      bytes,
+      inodes,
+    }))
   const deleted = use.deletedFiles?.find(({ on }) => on === disk)
   return [
-    ...all.flatMap(folder => entriesOf(folder, ownSpace(folder, all), orphans, pods)),
+    ...all.flatMap(folder =>
+      entriesOf(folder, ownSpace(folder, all), orphans, pods).map(entry =>
+        isWithInner(folder, use) ? { ...entry, lowBytes: 0 } : entry,
+      ),
+    ),
     {
       holder: 'deleted-open-files',
       bytes: deleted?.bytes ?? 0,
@@ -48,6 +63,11 @@ export function folderEntries(
     },
   ]
 }
+
+/** Whether the size might include a folder of another holder, because the measurement of that one failed. */
+const isWithInner = ({ holder }: FolderSize, { folders = [], missed }: HostDiskUse) =>
+  missed !== 0 &&
+  innerHolders[holder]?.some(inner => folders.every(one => one.holder !== inner)) === true
 
 interface Orphan {
   path: string
@@ -66,12 +86,12 @@ function orphansOf({ input }: PreparedNode, { orphans = [] }: HostDiskUse): Orph
 function ownSpace(folder: FolderSize, all: FolderSize[]): Amount {
   const below = all.filter(other => isBelow(other, folder))
   const outermost = below.filter(one => !below.some(other => isBelow(one, other)))
-  const sum = (of: (one: FolderSize) => number) =>
-    outermost.reduce((total, one) => total + of(one), 0)
-  return {
-    bytes: Math.max(0, folder.bytes - sum(({ bytes }) => bytes)),
-    inodes: Math.max(0, folder.inodes - sum(({ inodes }) => inodes)),
+  let { bytes, inodes } = folder
+  for (const one of outermost) {
+    bytes -= one.bytes
+    inodes = inodes === null || one.inodes === null ? null : inodes - one.inodes
   }
+  return { bytes: Math.max(0, bytes), inodes: inodes && Math.max(0, inodes) }
 }
 
 const isBelow = (inner: FolderSize, outer: FolderSize) =>
@@ -92,10 +112,16 @@ function entriesOf(
     .reduce((sum, { bytes }) => sum + bytes, 0)
   const ofPods = Math.max(0, own.bytes - orphaned)
   // Logs of running containers, from the statistics. The other logs are of dead containers.
-  const alive = isPods ? ofPods : Math.min(ofPods, pods?.logs.bytes ?? ofPods)
+  const logs = pods?.logs.isPartial === false ? pods.logs.bytes : ofPods
+  const alive = isPods ? ofPods : Math.min(ofPods, logs)
   return [
     { holder: known, bytes: alive, inodes: own.inodes, source: 'du' },
-    { holder: 'dead-containers', bytes: ofPods - alive, source: 'du' },
+    {
+      holder: 'dead-containers',
+      bytes: ofPods - alive,
+      inodes: ofPods === alive ? 0 : null,
+      source: 'du',
+    },
     { holder: isPods ? 'orphaned-pods' : 'log-debris', bytes: orphaned, source: 'du' },
   ]
 }

@@ -19,13 +19,20 @@ export function freeableOf(
       .filter(({ holder }) => holders.includes(holder))
       .reduce((sum, { bytes }) => sum + bytes, 0)
   const { missed, snapshots } = node.host?.diskUse ?? {}
-  const isMeasured = missed === 0 && snapshots !== undefined
-  const areImagesKnown = snapshots !== undefined || sizesByGroup(node, () => true) !== null
+  const { layout } = node.filesystems
+  const areDisksRead = layout !== null && filesystems.length === (layout === 'shared' ? 1 : 2)
+  const isMeasured = areDisksRead && missed === 0 && snapshots !== undefined
+  const hasLine = filesystems.some(({ lines }) =>
+    lines.some(({ holder }) => holder === 'images-unused'),
+  )
+  const areImagesKnown =
+    sizesByGroup(node, () => true)?.['images-unused'] === 0 ||
+    (areDisksRead && (snapshots !== undefined || hasLine))
   const hasNoDead = node.input.runtime !== null && deadContainers(node.input).length === 0
   const unusedImageBytes = areImagesKnown ? sumOf('images-unused') : null
   const debris = sumOf('log-debris', 'orphaned-pods', 'leftover-snapshots')
   const dead = sumOf('dead-containers')
-  const aboveRotation = unrotatedBytes(node, pods)
+  const aboveRotation = areDisksRead ? unrotatedBytes(node, pods) : null
   // Rotation frees at most the bytes of that ledger line, so the sum never exceeds the used bytes.
   const unrotatedLogBytes =
     aboveRotation === null ? null : Math.min(aboveRotation, sumOf('container-logs'))
@@ -36,7 +43,7 @@ export function freeableOf(
     unrotatedLogBytes,
     debrisBytes: isMeasured ? debris : null,
     totalBytes: (unusedImageBytes ?? 0) + dead + debris + (unrotatedLogBytes ?? 0),
-    unusableBytes: unusableBytes(filesystems, eviction, node.filesystems.layout === 'shared'),
+    unusableBytes: areDisksRead ? unusableBytes(filesystems, eviction, layout === 'shared') : null,
   }
 }
 
@@ -52,10 +59,14 @@ function nextRoundBytes(
   return all === 0 ? 0 : Math.round(unusedBytes * Math.min(1, counted / all))
 }
 
-/** Sum of each container's log bytes above what rotation keeps. Null: rotation is off or not known. */
+/** Sum of each container's log bytes above what rotation keeps. Null: rotation is off, or rotation or a log is not known. */
 function unrotatedBytes({ input }: PreparedNode, pods: PodUse | null): number | null {
   const { containerLogMaxSize, containerLogMaxFiles } = input.configuration?.fields ?? {}
-  if (pods === null || containerLogMaxSize === undefined || containerLogMaxFiles === undefined)
+  if (
+    pods?.logs.isPartial !== false ||
+    containerLogMaxSize === undefined ||
+    containerLogMaxFiles === undefined
+  )
     return null
   const sizeBytes = bytesOf(containerLogMaxSize)
   if (sizeBytes === null || sizeBytes <= 0 || containerLogMaxFiles < 2) return null
@@ -71,20 +82,21 @@ function bytesOf(text: string): number | null {
   }
 }
 
-/** For each filesystem, the highest hard threshold that can be met. Null: not known for any. */
+/** For each filesystem, the highest hard threshold that can be met. Null: a threshold is not known. */
 function unusableBytes(
   filesystems: readonly FilesystemLedger[],
   eviction: NodePrediction['eviction'],
   isShared: boolean,
 ): number | null {
   if (eviction === null || eviction.error !== null) return null
-  return filesystems.reduce((sum, { filesystem, capacityBytes }) => {
+  return filesystems.reduce<number | null>((sum, { filesystem, capacityBytes }) => {
     const watching = eviction.thresholds.filter(
       ({ signal, hard }) =>
         hard &&
         (signal === `${filesystem}.available` || (isShared && signal === 'imagefs.available')),
     )
-    const kept = Math.max(0, ...watching.map(({ resolved }) => resolved ?? 0))
-    return sum + Math.min(kept, capacityBytes)
+    const amounts = watching.map(({ resolved }) => resolved)
+    if (sum === null || !amounts.every(amount => amount !== null)) return null
+    return sum + Math.min(Math.max(0, ...amounts), capacityBytes)
   }, 0)
 }

@@ -29,7 +29,7 @@ export function imageEntries(node: PreparedNode, pods: PodUse | null): Entry[] {
 type Snapshots = NonNullable<HostDiskUse['snapshots']>
 
 export function snapshotSpace(snapshots: Snapshots, use: SnapshotUse): Amount {
-  const { bytes = 0, inodes = 0 } = snapshots.find(one => one.use === use) ?? {}
+  const { bytes = 0, inodes = null } = snapshots.find(one => one.use === use) ?? { inodes: 0 }
   return { bytes, inodes }
 }
 
@@ -73,7 +73,7 @@ function estimated(node: PreparedNode, pods: PodUse | null): Entry[] {
   const bytes = Math.max(0, total - containersHere)
   const source = node.summary?.node?.runtime?.imageFs ? 'stats summary' : 'crictl'
   const sizes = sizesByGroup(node, () => true)
-  const isWhole = deadContainers(node.input).length === 0 && pods !== null
+  const isWhole = deadContainers(node.input).length === 0 && pods?.layers.isPartial === false
   if (sizes === null) return [{ holder: 'images', bytes, lowBytes: isWhole ? bytes : 0, source }]
   const known = groups.filter(group => sizes[group] > 0)
   const listed = known.reduce((sum, group) => sum + sizes[group], 0)

@@ -66,7 +66,8 @@ function filesystemLedger(
     ...podEntries(node, disk, pods),
     ...reservedBlocks(node, disk, state),
   ])
-  const isMeasured = use?.missed === 0 && use.snapshots !== undefined
+  const isMeasured =
+    use?.missed === 0 && use.snapshots !== undefined && node.filesystems.layout !== null
   return balanced(
     { filesystem: disk, capacityBytes, usedBytes, usedInodes: usedInodesOf(state) },
     entries,
@@ -144,5 +145,6 @@ const joined = (a: Entry, b: Entry): Entry => ({
   bytes: a.bytes + b.bytes,
   lowBytes: (a.lowBytes ?? a.bytes) + (b.lowBytes ?? b.bytes),
   highBytes: (a.highBytes ?? a.bytes) + (b.highBytes ?? b.bytes),
-  inodes: (a.inodes ?? 0) + (b.inodes ?? 0),
+  inodes: a.inodes == null || b.inodes == null ? null : a.inodes + b.inodes,
+  isPartial: a.isPartial === true || b.isPartial === true,
 })

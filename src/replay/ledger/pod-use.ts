@@ -13,7 +13,10 @@ const named = { pods: 5, owners: 5, namespaces: 20 }
 
 export interface Amount {
   bytes: number
-  inodes: number
+  /** Null: a part was not read. */
+  inodes: number | null
+  /** Whether a part of `bytes` was not read. */
+  isPartial?: boolean
 }
 
 /** The sums over all pods, and the use of each pod. */
@@ -85,16 +88,17 @@ function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
   return amounts
 }
 
-const none = (): Amount => ({ bytes: 0, inodes: 0 })
+const none = (): Amount => ({ bytes: 0, inodes: 0, isPartial: false })
 
-const amountOf = (stats: FilesystemStats | undefined): Amount => ({
-  bytes: countOf(stats?.usedBytes) ?? 0,
-  inodes: countOf(stats?.inodesUsed) ?? 0,
-})
+function amountOf(stats: FilesystemStats | undefined): Amount {
+  const bytes = countOf(stats?.usedBytes)
+  return { bytes: bytes ?? 0, inodes: countOf(stats?.inodesUsed), isPartial: bytes === null }
+}
 
-function add(sum: Amount, { bytes, inodes }: Amount): void {
+function add(sum: Amount, { bytes, inodes, isPartial = false }: Amount): void {
   sum.bytes += bytes
-  sum.inodes += inodes
+  sum.inodes = inodes === null || sum.inodes === null ? null : sum.inodes + inodes
+  sum.isPartial ||= isPartial
 }
 
 /** Null: no container sets such a value. */

@@ -192,9 +192,15 @@ export function freeableText(
   const all = freeableOf(nodes)
   const [free, unusable] = [sumOf(all, 'totalBytes'), sumOf(all, 'unusableBytes')]
   // Unused images, dead containers and debris are known only for nodes that were read themselves.
-  const isWhole = all.every(one => wholeFields.every(field => one[field] !== null))
+  const isKnown = (field: keyof Freeable) =>
+    nodes.every(
+      ({ ledger, identity }) =>
+        identity.owner === 'fargate' || (ledger?.freeable[field] ?? null) !== null,
+    )
+  const isWhole = wholeFields.every(isKnown)
   if (all.length === 0 || free + unusable === 0) return null
-  const lost = `${bytes(unusable)} (${costText((unusable / gibibyte) * usdPerGiBMonth, language)})`
+  const kept = isKnown('unusableBytes') ? bytes(unusable) : words.ledger.atLeast(bytes(unusable))
+  const lost = `${kept} (${costText((unusable / gibibyte) * usdPerGiBMonth, language)})`
   if (isWhole) return words.ledger.freeable(bytes(free), lost)
   return free === 0
     ? words.ledger.unusableOnly(lost)

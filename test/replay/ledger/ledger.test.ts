@@ -262,6 +262,60 @@ describe('the lines', () => {
     })
     expect(totalBytes).toBeGreaterThanOrEqual(3200 + 20_000)
   })
+
+  it('might hold a folder inside them whose measurement failed', () => {
+    const folders = (measured.folders as RawObject[]).filter(({ holder }) => holder !== 'podLogs')
+    const ledger = withHost({ ...measured, folders, missed: 1 })
+    expectBalanced(ledger)
+    const bounds = ledger.filesystems[0]?.lines.find(({ holder }) => holder === 'host-logs')
+    expect(bounds).toMatchObject({ bytes: 3500, lowBytes: 0, highBytes: 3500 })
+  })
+
+  it('have no inodes if the node did not count them', () => {
+    const without = (one: RawObject) => ({ ...one, inodes: undefined })
+    const ledger = withHost({
+      ...measured,
+      folders: (measured.folders as RawObject[]).map(without),
+      snapshots: (measured.snapshots as RawObject[]).map(without),
+    })
+    expectBalanced(ledger)
+    const counted = ledger.filesystems[0]?.lines.filter(({ inodes }) => inodes !== null)
+    expect(counted?.map(({ holder }) => holder)).toEqual(['deleted-open-files', 'not-explained'])
+  })
+})
+
+describe('what was not read', () => {
+  const without = (disk: string, change: (summary: RawObject & { node: RawObject }) => void) => {
+    const record = structuredClone(real(disk))
+    change(record.summary as RawObject & { node: RawObject })
+    const ledger = ledgerOf(record)
+    expectBalanced(ledger)
+    return ledger
+  }
+
+  it('is a line between nothing and the whole disk', () => {
+    const { filesystems, freeable } = without('single-disk', ({ pods }) => {
+      for (const { containers } of pods as { containers: RawObject[] }[])
+        for (const container of containers) {
+          Reflect.deleteProperty(container, 'logs')
+          Reflect.deleteProperty(container, 'rootfs')
+        }
+    })
+    const [disk] = filesystems
+    for (const holder of ['container-logs', 'writable-layers'])
+      expect(disk?.lines.find(line => line.holder === holder)).toMatchObject({
+        ...{ bytes: 0, lowBytes: 0, highBytes: disk?.usedBytes, inodes: null },
+      })
+    expect(disk?.lines.find(({ holder }) => holder === 'unread')?.lowBytes).toBe(0)
+    expect(freeable.unrotatedLogBytes).toBeNull()
+  })
+
+  it.each(['fs', 'runtime'])('is no amount that can be freed or used without node.%s', part => {
+    const { freeable } = without('split-disk', ({ node }) => Reflect.deleteProperty(node, part))
+    const { totalBytes, ...amounts } = freeable
+    expect(totalBytes).toBe(0)
+    expect(new Set(Object.values(amounts))).toEqual(new Set([null]))
+  })
 })
 
 it('never frees more than is used, whatever sizes of logs the statistics have', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RememberedImage } from '#model/history.ts'
-import type { AuditReport } from '#model/report.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
 import { freeableText, ledgersView } from '#report/views/ledger.ts'
 import {
@@ -151,10 +151,14 @@ it('can be freed at least, while a part of it is unknown on a node', () => {
   const text = (more: object) => {
     const free = { ...freeable, totalBytes: 5 * GiB, unusableBytes: GiB, ...more }
     const node = auditedNode('a', sharedDisk(60), { ledger: { ...ledger, freeable: free } })
-    return freeableText([node], assumptions, english)?.replaceAll('\u00a0', ' ')
+    return freeableText([node, ...others], assumptions, english)?.replaceAll('\u00a0', ' ')
   }
+  const others: AuditedNode[] = []
   const known = { deadContainerBytes: 0, unrotatedLogBytes: 0, debrisBytes: 0 }
   expect(text(known)).toMatch(/^5\.0 GiB can be freed now; thresholds keep 1\.0 GiB \(/)
+  expect(text({ ...known, unusableBytes: null })).toMatch(/; thresholds keep ≥ 0 B \(/)
   for (const field of Object.keys(known))
     expect(text({ ...known, [field]: null })).toMatch(/^At least 5\.0 GiB/)
+  others.push(auditedNode('unread', sharedDisk(60)))
+  expect(text(known)).toMatch(/^At least 5\.0 GiB can be freed now; thresholds keep ≥ 1\.0 GiB \(/)
 })

@@ -1,6 +1,7 @@
 /** A node's history for a terminal: its settings, disk use, events and findings. */
 
 import { rankedSignal } from '#judge/events/evictions.ts'
+import { joined } from '#judge/history/happenings.ts'
 import { mergedRounds } from '#judge/history/reclaim.ts'
 import type { DiskHolder } from '#model/disk-ledger.ts'
 import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/history.ts'
@@ -151,9 +152,7 @@ function evictionText(thresholds: NodeFacts['thresholds']): string {
 /** Evictions also show why: thresholds, what held the disk, and the order of eviction. A reading is shown once. */
 function happenedLines(days: Day[], width: number): string[] {
   let shown: EvictionBasis | undefined
-  return days
-    .toSorted((a, b) => (a.day < b.day ? -1 : 1))
-    .flatMap(({ happened }) => happened)
+  return joined(days.toReversed().flatMap(({ happened }) => happened))
     .slice(-shownHappenings)
     .flatMap(one => {
       const text = wrap(happenedText(one), width, '  ', '    ')

@@ -38,7 +38,7 @@ import { settleFixes } from './fixes/fix.ts'
 import { FixFacts } from './fixes/fix-facts.ts'
 import { commandsOf } from './fixes/steps.ts'
 import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
-import { happeningsOf, noteRestart, withEvents } from './history/happenings.ts'
+import { happeningsOf, noteRestart, readingOfMachine, withEvents } from './history/happenings.ts'
 import { imagesOf, mergedRounds, noteImages, reportedRounds } from './history/reclaim.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { inOrder, withoutRepeats } from './merged-judgements.ts'
@@ -238,10 +238,12 @@ class RunningJudgement implements Judgement {
       else if (rule.kind === 'cohort') this.#cohorts.get(rule)?.take(subject, kept)
       else this.#contexts.get(rule)?.take(subject, kept)
     }
+    const joinedAt = input.node.metadata?.creationTimestamp
     const audited: AuditedNode = {
       cluster,
       identity,
       at: input.at ?? prediction.at,
+      ...(joinedAt !== undefined && { joinedAt }),
       mode: subject.mode,
       coverage,
       errors: [...input.errors],
@@ -262,20 +264,22 @@ class RunningJudgement implements Judgement {
       const { events } = this.#clusterState(audited.cluster).facts.of(audited.identity.name)
       audited.happened = withEvents(audited, events)
       if (audited.rounds?.length === 0) audited.rounds = reportedRounds(events, [])
-      const last = before(audited)
+      const last = readingOfMachine(audited, before(audited))
       noteRestart(audited, last?.fill ?? null)
       noteImages(audited, last)
     }
   }
 
   #contextOf(node: KeptNode, before: EarlierNodes): NodeContext {
-    const { images = [], imagesSince = null, rounds = [] } = this.#audited.get(node) ?? {}
+    const audited = this.#audited.get(node)
+    const { images = [], imagesSince = null, rounds = [] } = audited ?? {}
+    const roundsBefore = () => (audited && readingOfMachine(audited, before(audited))?.rounds) ?? []
     return {
       ...this.#clusterState(node.cluster).facts.of(node.identity.name),
       at: node.at,
       images,
       imagesSince,
-      rounds: () => mergedRounds(before(node)?.rounds ?? [], rounds),
+      rounds: () => mergedRounds(roundsBefore(), rounds),
     }
   }
 

@@ -236,7 +236,8 @@ export interface NodeHistory {
   schema: 'highwater.node-history/1'
   node: string
   clusters: {
-    cluster: string /** Whether the last run of the whole fleet met the node; null: there is no such run. */
+    cluster: string
+    /** Whether the last run of the whole fleet met the node. Null: there is no such run, or it did not include the cluster. */
     isPresent: boolean | null
     /** Growth up to the node's last reading. Empty: the history has no reading of its disks. */
     growth: NodeGrowth

@@ -41,6 +41,8 @@ export interface AuditedNode {
   cluster: string
   identity: NodeIdentity
   at: string
+  /** RFC 3339: when the Node object was created. Absent: unknown. */
+  joinedAt?: string
   mode: ReadMode
   coverage: CoverageState
   errors: ReadError[]

@@ -1,10 +1,11 @@
 /** What happened on a node since its last reading, from pods, events, conditions and the kubelet's log. */
 import { evictionCause, evictionLine, imageGcLine } from '#facts/kubelet/event-messages.ts'
+import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { isWithin } from '#judge/events/events.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import { type FillSeries, type Happening, mostHappenings } from '#model/history.ts'
+import { type FillSeries, type Happening, mostHappenings, type NodeBefore } from '#model/history.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
@@ -104,6 +105,16 @@ function happening(
   }
 }
 
+/** The reading, unless it is of another machine: since then a machine with another boot id has joined under the same name. */
+export function readingOfMachine(
+  { identity, joinedAt = '' }: AuditedNode,
+  last: NodeBefore | null,
+): NodeBefore | null {
+  if (last === null || !(Date.parse(joinedAt) > Date.parse(last.at))) return last
+  const { bootId } = identity
+  return bootId !== null && last.fill?.bootId === bounded(bootId, 40) ? last : null
+}
+
 /** Notes a restart of the machine: its boot id has changed since the last run. @param node is changed */
 export function noteRestart(node: AuditedNode, before: FillSeries | null): void {
   const { bootId, name } = node.identity
@@ -112,21 +123,31 @@ export function noteRestart(node: AuditedNode, before: FillSeries | null): void 
   node.happened = merged(node.happened ?? [], [happening(node.at, 'reboot', name, message)])
 }
 
-/** Each happening once: the same act in the same minute is one. If there are too many, evictions are kept first, refused pods last. */
+/** Each happening once. If there are too many, evictions are kept first, refused pods last. */
 export function merged(before: readonly Happening[], now: readonly Happening[]): Happening[] {
-  const all = new Map<string, Happening>()
-  for (const one of [...before, ...now]) {
-    const minute = isOfPod(one) ? '' : one.at.slice(0, 16)
-    const key = `${one.what} ${one.subject} ${minute}`
-    const known = all.get(key) ?? one
-    // An event that was sent again has a later time.
-    all.set(key, one.at < known.at ? { ...known, at: one.at } : known)
-  }
   const weight = (one: Happening) => (isOfPod(one) ? Number(one.what === 'refused') * 2 : 1)
-  return [...all.values()]
+  return joined([...before, ...now])
     .toSorted((a, b) => weight(a) - weight(b) || byText(b.at, a.at))
     .slice(0, mostHappenings)
     .toSorted((a, b) => byText(a.at, b.at))
 }
+
+/** The same act in the same minute is one, and so are evictions of one pod within an hour: later, another pod has its name. */
+export function joined(happenings: readonly Happening[]): Happening[] {
+  const all = new Map<string, Happening[]>()
+  for (const one of happenings) {
+    const key = `${one.what} ${one.subject} ${isOfPod(one) ? '' : one.at.slice(0, 16)}`
+    const alike = all.get(key) ?? []
+    all.set(key, alike)
+    const index = alike.findIndex(({ at }) => at === one.at || isNear(at, one.at))
+    const known = alike[index]
+    if (known === undefined) alike.push(one)
+    // An event that was sent again has a later time.
+    else if (one.at < known.at) alike[index] = { ...known, at: one.at }
+  }
+  return [...all.values()].flat().toSorted((a, b) => byText(a.at, b.at))
+}
+
+const isNear = (a: string, b: string) => Math.abs(Date.parse(a) - Date.parse(b)) <= eventTtlMs
 
 const isOfPod = ({ what }: Happening) => what === 'evicted' || what === 'refused'

@@ -130,6 +130,9 @@ function fitted(facts: NodeFacts): NodeFacts {
   let kept = facts
   while (isTooLong(kept) && kept.images.length > 0)
     kept = { ...kept, images: kept.images.slice(0, -1) }
+  // Without the images, later readings cannot tell since when they are unused.
+  if (kept.images.length < facts.images.length && kept.images.length === 0)
+    kept = { ...kept, imagesSince: null }
   while (isTooLong(kept) && kept.rules.length > 0)
     kept = { ...kept, rules: kept.rules.slice(0, -1), leftOut: kept.leftOut + 1 }
   while (isTooLong(kept) && kept.beforeEvictions.length > 0)
@@ -170,7 +173,9 @@ function basesOf(earlier: NodeFacts, now: NodeFacts): EvictionBasis[] {
 export const withObservation = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
   joined(before, now, (earlier, facts) => {
     const { fill, images, imagesSince } = facts
-    return fitted({ ...earlier, ...eventsOf(earlier, facts), fill, images, imagesSince })
+    // The round that the earlier reading predicted is over.
+    const imageGC = earlier.imageGC && { ...earlier.imageGC, predictedBytes: null }
+    return fitted({ ...earlier, ...eventsOf(earlier, facts), imageGC, fill, images, imagesSince })
   })
 
 /** Merges the lines of one day. A later reading replaces an earlier one, but an unread node keeps the day's earlier facts. */

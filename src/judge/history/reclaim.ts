@@ -135,8 +135,9 @@ export function noteImages(now: AuditedNode, last: ImagesBefore | null): void {
   // A node that was not read keeps its images with the days since which they are unused.
   if (images.length === 0) now.images = [...before.images]
   if (images.length === 0) return
-  now.images = withDays(images, before.images)
-  const gone = goneOf(before.images, images)
+  const earlier = retagged(before.images, images)
+  now.images = withDays(images, earlier)
+  const gone = goneOf(earlier, images)
   if (gone.length === 0) return
   const countedBytes = gone.reduce((sum, [, bytes]) => sum + bytes, 0)
   const freedBytes = emptierBy(now, before)
@@ -145,6 +146,19 @@ export function noteImages(now: AuditedNode, last: ImagesBefore | null): void {
   now.rounds = [...(now.rounds ?? []), round].slice(-mostRounds)
   const isLogged = (now.happened ?? []).some(({ what }) => what === 'image-deleted')
   if (!isLogged) now.happened = [...(now.happened ?? []), ...gone.map(deletion(now, before))]
+}
+
+/** The earlier images by their names of today. A lost name and a new one of the same size are two tags of one image. */
+function retagged(
+  before: readonly RememberedImage[],
+  now: readonly RememberedImage[],
+): RememberedImage[] {
+  const [then, here] = [new Set(before.map(([name]) => name)), new Set(now.map(([name]) => name))]
+  const added = new Map(now.flatMap(([name, bytes]) => (then.has(name) ? [] : [[bytes, name]])))
+  return before.map(([name, bytes, since]) => [
+    here.has(name) ? name : (added.get(bytes) ?? name),
+    ...([bytes, since] as const),
+  ])
 }
 
 /** An image of another size under the same name is another image. */

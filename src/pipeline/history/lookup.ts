@@ -43,8 +43,11 @@ export async function historyOfNode(
     }
     if (readDays.length === 0) continue
     const cluster = nameOf(segment, last?.document.clusters.map(({ name }) => name) ?? [])
+    const isCarried = last?.readings.some(
+      reading => reading.isCarried && clusterKey(reading.cluster) === segment,
+    )
     const isPresent =
-      last === null
+      last === null || isCarried
         ? null
         : last.nodes.some(met => met.name === wanted && clusterKey(met.cluster) === segment)
     const fill = readDays.find(day => day.fill !== null)?.fill ?? null

@@ -793,12 +793,12 @@ jobs() {
       if (!match($0, "(^|[ /;&|(=\"\047])(" words ")([ ;&|)\"\047]|$)")) return ""
       c = substr($0, RSTART)
       sub(/^[^a-z]/, "", c)
-      sub(/[;&|)>].*$/, "", c)
+      sub(/[;&|)>%].*$/, "", c)
       return c
     }
     BEGIN { form = ENVIRON["FORM"]; file = ENVIRON["FILE"] }
     /^ *#/ || (form == "table" && !/^ *[0-9*@]/) || (form == "unit" && !/^ *Exec/) { next }
-    (c = job("(crictl|docker|nerdctl|ctr)( [^;&|]*)? (rmi?|prune|del(ete)?|remove)")) != "" {
+    (c = job("(crictl|docker|nerdctl|ctr)( [^;&|]*)? (rmi?|prune|del(ete)?|remove)")) != "" && c !~ / (run|exec|login) / {
       print "{" kv("path", jstr(cut(file, 200))) "," kv("command", jstr(cut(without_secrets(c), 200))) "}" >>"cleaners"
     }
     (c = job("logrotate")) != "" {

@@ -610,8 +610,8 @@ describe('a damaged or hostile node', () => {
     const many = Array.from({ length: 20 }, (_, line) => `${line} * * * * root crictl rmi a${line}`)
     const node = withFiles(al2023(), {
       '/etc/crontab': `TOKEN=${secret}\n# 0 1 * * * root crictl rmi --old\n0 1 * * * root TOKEN=${secret} /usr/bin/crictl rmi --prune; echo ${secret}\n`,
-      '/etc/cron.d/docker': `0 2\t* * * root docker --password ${secret} system prune -af >/dev/null\n0 3 * * * root docker run --rm app ${secret}\n`,
-      '/var/spool/cron/root': `5 5 * * * backup ${secret}\n6 5 * * * ctr -n k8s.io images rm web:1\n`,
+      '/etc/cron.d/docker': `0 2\t* * * root docker --password ${secret} system prune -af >/dev/null\n0 3 * * * root docker run --rm app ${secret}\n0 4 * * * root docker run -e A=${secret} app rm a\n0 4 * * * root docker exec -e A=${secret} app prune\n`,
+      '/var/spool/cron/root': `5 5 * * * backup ${secret}\n6 5 * * * ctr -n k8s.io images rm web:1%${secret}\n`,
       '/etc/systemd/system/clean.service': `[Service]\nEnvironment=A=${secret}\nExecStart=/bin/sh -c "nerdctl image prune --all"\n`,
     })
     for (const platform of here) {

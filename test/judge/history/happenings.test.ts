@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { happeningsOf, merged, withEvents } from '#judge/history/happenings.ts'
-import type { Happening } from '#model/history.ts'
+import { happeningsOf, merged, readingOfMachine, withEvents } from '#judge/history/happenings.ts'
+import type { Happening, NodeBefore } from '#model/history.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'
 import { auditedNode, sharedDisk } from '#test/report-builder.ts'
@@ -95,6 +95,34 @@ describe('what happened', () => {
     expect(withEvents({ ...node, happened: [earlier] }, [event])).toEqual([
       { ...found[0], at: earlier.at },
     ])
+  })
+
+  it('has each eviction of a pod that was created again under its name', () => {
+    const at = (time: string): Happening => ({
+      ...{ at: `2026-11-20T${time}Z`, what: 'evicted', subject: 'shop/db-0', message: 'low' },
+    })
+    const times = (happenings: Happening[]) => happenings.map(one => one.at.slice(11, 16))
+    expect(times(merged([at('01:00:00')], [at('01:40:00'), at('05:00:00')]))).toEqual([
+      '01:00',
+      '05:00',
+    ])
+    expect(times(merged([at('05:00:00'), at('01:40:00')], [at('01:00:00')]))).toEqual([
+      '01:00',
+      '05:00',
+    ])
+  })
+
+  it('knows another machine under the same name by its boot and the time it joined', () => {
+    const audited = auditedNode('n', sharedDisk(60))
+    const now = { ...audited, identity: { ...audited.identity, bootId: 'b' } }
+    const last = { at: '2026-11-20T00:00:00Z', fill: { bootId: 'a' } } as NodeBefore
+    const [earlier, later] = ['2026-11-01T00:00:00Z', '2026-11-20T06:00:00Z']
+    expect(readingOfMachine({ ...now, joinedAt: earlier }, last)).toBe(last)
+    expect(readingOfMachine(now, last)).toBe(last)
+    expect(readingOfMachine({ ...now, joinedAt: later }, last)).toBeNull()
+    const same = { ...last, fill: { bootId: 'b' } } as NodeBefore
+    expect(readingOfMachine({ ...now, joinedAt: later }, same)).toBe(same)
+    expect(readingOfMachine(now, null)).toBeNull()
   })
 
   it('keeps evictions when there is no room for all', () => {

@@ -1,9 +1,14 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import { fillLimits, withReading } from '#judge/history/fill.ts'
-import { mergedDay, nodeFacts, nodeFactsMaxBytes } from '#judge/history/node-facts.ts'
+import {
+  mergedDay,
+  nodeFacts,
+  nodeFactsMaxBytes,
+  withObservation,
+} from '#judge/history/node-facts.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
-import type { FillSeries, NodeFacts } from '#model/history.ts'
+import type { FillSeries, Happening, NodeFacts, RememberedImage } from '#model/history.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { metNode } from '#pipeline/met-node.ts'
 import { hostileReport } from '#test/hostile-report.ts'
@@ -83,6 +88,27 @@ describe('the facts of a node and day', () => {
     const evening = mergedDay(day, [lineOf(auditedNode('a', sharedDisk(70)))])
     expect(evening.find(({ node }) => node === 'a')?.imageGC?.usagePercent).toBe(70)
     expect(mergedDay(evening, evening)).toEqual(evening)
+  })
+
+  it('have no day since which the use of images is known, if no image had room', () => {
+    const node = { ...auditedNode('a', sharedDisk(40)), imagesSince: '2026-11-01' }
+    const images: RememberedImage[] = [['web:v1', 7, '2026-11-01']]
+    const happened: Happening[] = Array.from({ length: 8 }, (_, hour) => ({
+      ...{ at: `2026-11-21T0${hour}:00:00Z`, what: 'evicted', resource: 'ephemeral-storage' },
+      ...{ subject: `shop/${'w'.repeat(200)}`, message: 'm'.repeat(220) },
+    }))
+    expect(lineOf({ ...node, images }).imagesSince).toBe('2026-11-01')
+    expect(lineOf({ ...node, images, happened })).toMatchObject({ images: [], imagesSince: null })
+  })
+
+  it('predict no further round after a lighter reading', () => {
+    const earlier = lineOf(auditedNode('a', sharedDisk(90)))
+    expect(earlier.imageGC).not.toBeNull()
+    const [day] = withObservation(
+      [{ ...earlier, imageGC: { ...earlier.imageGC!, predictedBytes: 5 } }],
+      [earlier],
+    )
+    expect(day?.imageGC).toEqual({ ...earlier.imageGC, predictedBytes: null })
   })
 
   it('keep the last readings before evictions, in the same room', () => {

@@ -144,6 +144,25 @@ describe('images between two readings', () => {
     ])
   })
 
+  it('are not deleted by a new tag, and keep their days', () => {
+    const node = read([
+      ['web:v2', 3 * GiB, '2026-11-21'],
+      ['least', GiB, null],
+    ])
+    noteImages(
+      node,
+      earlier(
+        [
+          ['web:v1', 3 * GiB, '2026-11-15'],
+          ['least', GiB, null],
+        ],
+        0,
+      ),
+    )
+    expect(node.images?.[0]).toEqual(['web:v2', 3 * GiB, '2026-11-15'])
+    expect([node.happened, node.rounds]).toEqual([undefined, undefined])
+  })
+
   it('keep their days while the node is not read', () => {
     const node = read([])
     noteImages(node, earlier([['a', 3 * GiB, '2026-11-15']], 0))

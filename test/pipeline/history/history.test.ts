@@ -482,6 +482,33 @@ describe('highwater history', () => {
     expect(why).toContain(rank)
   })
 
+  it('shows an eviction once that two days of runs read, and each one of a recreated pod', async () => {
+    const store = temporaryFolder()
+    for (const [day, evicted] of [
+      [20, at(20, 6)],
+      [21, at(20, 6)],
+      [22, at(22, 1)],
+    ] as const)
+      await audit(store, at(day), [{ name: 'a', evicted: { 'db-0': evicted } }])
+    const { stdout } = await inProcess(['history', 'a', '--store', store])
+    expect(stdout.match(/.*evicted shop\/db-0/g)).toEqual([
+      '  2026-11-20 06:00 UTC  evicted shop/db-0',
+      '  2026-11-22 01:00 UTC  evicted shop/db-0',
+    ])
+  })
+
+  it('does not know whether a node is there if the last run left out its cluster', async () => {
+    const store = temporaryFolder()
+    await audit(store, at(20), [soundNode('a')])
+    const [name] = readdirSync(join(store, 'history/runs'))
+    const path = join(store, 'history/runs', name!)
+    const run = JSON.parse(gunzipSync(readFileSync(path)).toString())
+    run.readings[0].isCarried = true
+    writeFileSync(path, gzipSync(JSON.stringify(run)))
+    const { stdout } = await inProcess(['history', 'a', '--store', store])
+    expect(stdout).toContain('whether it is still there is not known')
+  })
+
   it('prints the days as data, of one that is there', async () => {
     const { stdout } = await inProcess([
       'history',

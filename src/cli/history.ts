@@ -75,7 +75,7 @@ async function runHistory(
   process.stdout.write(format === 'json' ? jsonText(history) : nodeHistoryText(history, screen))
   return found(
     history.clusters.length,
-    `${store.location} remembers no node ${node}. Names are those of kubectl get nodes`,
+    `${store.location} remembers no node ${node}${clusters.length > 0 ? ' in these clusters' : ''}. Names are those of kubectl get nodes`,
   )
 }
 

@@ -5,6 +5,7 @@ import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { oncePerText } from '#model/once.ts'
+import { promisedSources } from '#model/read-mode.ts'
 
 /** Repositories, without registry, of programs that delete images. */
 const cleanerImage =
@@ -35,7 +36,7 @@ export const foreignCleaner = nodeRule({
     'pkg/controller/cronjob/utils.go getJobName',
   ],
 
-  *judge({ pods, host, missing }) {
+  *judge({ pods, host, missing, mode, identity }) {
     const jobs = (host?.cleaners ?? []).filter(({ command = '' }) => deletesImages(command))
     const found = [
       ...(pods ?? []).flatMap(cleanersIn),
@@ -54,6 +55,12 @@ export const foreignCleaner = nodeRule({
         evidence: found.slice(0, 10).map(({ evidence }) => evidence),
       }
     else if (pods === null) yield { unknown: missing.pods ?? 'the pods are not known' }
+    else if (
+      host === null &&
+      identity.operatingSystem === 'linux' &&
+      promisedSources[mode].includes('host')
+    )
+      yield { unknown: missing.host ?? 'the jobs of the host are not known' }
   },
 })
 

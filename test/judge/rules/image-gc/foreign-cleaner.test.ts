@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { outcomeOf } from '#judge/outcome.ts'
 import { foreignCleaner } from '#judge/rules/image-gc/foreign-cleaner.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import { type ReadMode, readModes } from '#model/read-mode.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 
@@ -85,5 +86,16 @@ describe('foreign-cleaner', () => {
     const stateOf = (example: NodeExample) =>
       outcomeOf(foreignCleaner, exampleSubject({ ...example, pods: null }), defaultPolicy).state
     expect([stateOf({}), stateOf({ host })]).toEqual(['unknown', 'fail'])
+  })
+
+  it('of an unread host is unknown, if its mode reads hosts', () => {
+    const stateOf = (mode: ReadMode, host: object | null) => {
+      const subject = { ...exampleSubject({ host: {} }), mode, host }
+      return outcomeOf(foreignCleaner, subject, defaultPolicy).state
+    }
+    expect(readModes.map(mode => stateOf(mode, null))).toEqual([
+      ...['pass', 'unknown', 'unknown', 'pass'],
+    ])
+    expect(readModes.map(mode => stateOf(mode, {}))).toEqual(Array(4).fill('pass'))
   })
 })

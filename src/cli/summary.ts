@@ -98,6 +98,7 @@ function verdictLines({ report, language, paint, words, limit }: CliSummary): st
   const style = severity === 'none' || severity === 'unread' ? 'bold' : severityStyles[severity]
   return [
     ...wrap(verdict.headline, '').map(line => paint(style, line)),
+    ...(verdict.freeable === null ? [] : wrap(verdict.freeable.replaceAll('\u00a0', ' '), '')),
     verdict.scope,
     ...(waived > 0 ? wrap(language.words.mail.waived(waived), '') : []),
     ...(gaps.length > 0

@@ -7,7 +7,7 @@ import type { Language } from '#report/languages/language.ts'
 import { consumerRows, groupName, groupText, podText } from './consumers.ts'
 import { worstFirst } from './findings.ts'
 import { costText } from './garbage-words.ts'
-import { sizeAdvice } from './size-advice.ts'
+import { isBilled, sizeAdvice } from './size-advice.ts'
 
 const nameLimit = 80
 const reasonLimit = 300
@@ -200,7 +200,8 @@ export function freeableText(
   const isWhole = wholeFields.every(isKnown)
   if (all.length === 0 || free + unusable === 0) return null
   const kept = isKnown('unusableBytes') ? bytes(unusable) : words.ledger.atLeast(bytes(unusable))
-  const lost = `${kept} (${costText((unusable / gibibyte) * usdPerGiBMonth, language)})`
+  const billed = sumOf(freeableOf(nodes.filter(isBilled)), 'unusableBytes')
+  const lost = `${kept} (${costText((billed / gibibyte) * usdPerGiBMonth, language)})`
   if (isWhole) return words.ledger.freeable(bytes(free), lost)
   return free === 0
     ? words.ledger.unusableOnly(lost)

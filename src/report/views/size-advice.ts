@@ -36,7 +36,8 @@ export function sizeAdvice(
       if (Math.abs(change) < leastChange * presentBytes) return []
       const { cluster, identity } = members[0]!
       const place = line(`${cluster} / ${identity.group.name}`, nameLimit)
-      const usd = (Math.abs(change) / gibibyte) * usdPerGiBMonth * members.length
+      const billed = members.filter(isBilled).length
+      const usd = (Math.abs(change) / gibibyte) * usdPerGiBMonth * billed
       const text = words.ledger.size.advice(
         place,
         [bytes(presentBytes), bytes(wantedBytes)],
@@ -50,6 +51,10 @@ export function sizeAdvice(
     .slice(0, shownGroups)
     .map(({ text }) => text)
 }
+
+/** Whether EBS volumes can hold the node's disks. Instance store and hybrid nodes cost nothing per GiB. */
+export const isBilled = ({ identity, ledger }: AuditedNode): boolean =>
+  identity.owner !== 'hybrid' && ledger?.volumes?.length !== 0
 
 /** Null: growth, thresholds or use are not known, or image GC comes after eviction at any size. */
 function adviceOf({ prediction, ledger, growth }: AuditedNode): Advice | null {

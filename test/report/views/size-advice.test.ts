@@ -74,11 +74,13 @@ describe('what cannot be used', () => {
   it('costs the price of the volume', () => {
     const node = grown('a', 80, 4, 20)
     const freeable = { ...node.ledger.freeable, totalBytes: 0, unusableBytes: 250 * GiB }
-    const text = freeableText(
-      [{ ...node, ledger: { ...node.ledger, freeable } }],
-      assumptions,
-      english,
-    )
-    expect(plain(text ?? '')).toContain('250.0 GiB (about 20 USD a month)')
+    const text = (more: object, identity = node.identity) => {
+      const ledger = { ...node.ledger, freeable, ...more }
+      return plain(freeableText([{ ...node, identity, ledger }], assumptions, english) ?? '')
+    }
+    expect(text({})).toContain('250.0 GiB (about 20 USD a month)')
+    const free = text({ volumes: [] })
+    expect(free).toMatch(/250\.0 GiB \(about 0(?:\.00)? USD a month\)/)
+    expect(text({}, { ...node.identity, owner: 'hybrid' })).toBe(free)
   })
 })

@@ -334,6 +334,26 @@ const sameNumbers = (
   }
 }
 
+/** What goes by age may free enough: whether the others go is open, their order is not. */
+const perhapsEnoughByAge: World = {
+  version: 'v1.36.3',
+  readMinute: 26.5,
+  waitMinutes: 0,
+  images: [
+    { tick: 0, usedTick: 1, sizeBytes: 0, isPinned: false, use: 'none' },
+    { tick: 0, usedTick: 2, sizeBytes: 0, isPinned: false, use: 'none' },
+    { tick: 0, usedTick: null, sizeBytes: 50, isPinned: false, use: 'none' },
+  ],
+  policy: {
+    highThresholdPercent: 50,
+    lowThresholdPercent: 0,
+    minimumAgeMs: 0,
+    maximumAgeMs: 25.5 * minute,
+  },
+  ageFrees: 0,
+  availableBytes: 350,
+}
+
 describe('the bounds of what goes', () => {
   it('hold what upstream deletes and says, whatever is hidden', () => {
     fc.assert(
@@ -396,6 +416,7 @@ describe('the bounds of what goes', () => {
           }
         }
       }),
+      { examples: [[perhapsEnoughByAge, false]] },
     )
   })
 

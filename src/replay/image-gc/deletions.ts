@@ -27,7 +27,7 @@ export function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): Image
     const image = images[place]
     if (image === undefined || !has(outcomes, place, mayGo)) continue
     for (; passed < placeAt(order.ahead, place); passed++)
-      if (has(outcomes, placeAt(order.byLatest, passed), goesSurely)) before++
+      if (goesBefore(outcomes, placeAt(order.byLatest, passed))) before++
     deletions.push({
       image: image.image,
       names: image.names,
@@ -39,6 +39,10 @@ export function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): Image
   }
   return deletions
 }
+
+/** Whether an image goes if a later one of the order goes: by age the older one goes too, and for space it comes first. */
+const goesBefore = (outcomes: Outcomes, place: number): boolean =>
+  has(outcomes, place, mayGo) && has(outcomes, place, goesSurely | surelyInTurn)
 
 /** For each image, how many other images might be deleted before it. Ties do not count. */
 function othersBefore({ images, order, ties }: PreparedImages, outcomes: Outcomes): Int32Array {

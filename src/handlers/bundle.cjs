@@ -41,7 +41,7 @@ const plainSchemaKeys = {
 const packedData = {
   name: 'packed-data',
   setup: build =>
-    build.onLoad({ filter: /(languages[\\/].*|feature-gates)\.json$/ }, ({ path }) => ({
+    build.onLoad({ filter: /(languages[\\/][a-z]+\.[a-z]+|feature-gates)\.json$/ }, ({ path }) => ({
       contents: `import { brotliDecompressSync } from 'node:zlib'
 export default JSON.parse(brotliDecompressSync(Buffer.from('${brotliCompressSync(readFileSync(path)).toString('base64')}', 'base64')).toString())`,
       loader: 'js',

@@ -182,9 +182,10 @@ async function runAudit(options: AuditOptions): Promise<number> {
     isForPeople ? summaryText(result, { hasColour, isVerbose, language }) : (file?.body ?? ''),
   )
   for (const { channel, location, error } of result.deliveries) {
+    const failed = channel === 'history' ? 'could not be read or written' : 'could not be written'
     if (error !== null)
       process.stderr.write(
-        `The ${channel === 'folder' ? `folder ${options.out}` : channel} could not be written: ${error}\n`,
+        `The ${channel === 'folder' ? `folder ${options.out}` : channel} ${failed}: ${error}\n`,
       )
     else if (isForPeople)
       process.stdout.write(placesText(location ?? '', options.snapshot, language))

@@ -97,6 +97,9 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   for (const { document } of [first, second])
     expect(document.unknowns.filter(({ rule }) => rule === 'idle-images')).toMatchObject([
       { subject: { name: 'probe-worker-1' } },
+      // SSM shows no images of these nodes.
+      { subject: { name: 'bottlerocket' } },
+      { subject: { name: 'silent' } },
     ])
   expect(flat(third.news).match(/Back again/g)).toHaveLength(2)
   expect(flat(third.news)).toMatch(

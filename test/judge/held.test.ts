@@ -30,6 +30,14 @@ describe('rules on what holds the disk', () => {
     expect(state(logDebris, { host })).toBe(is)
   })
 
+  it('are unknown where the mode reads nodes by SSM, and did not read this one', () => {
+    const lost = { host: null, runtime: null }
+    for (const rule of [unexplainedDiskUse, logDebris, idleImages]) {
+      expect(state(rule, { ...lost, mode: 'both' })).toBe('unknown')
+      expect(state(rule, { ...lost, mode: 'proxy' })).toBe('notApplicable')
+    }
+  })
+
   it('do not apply where the node did not measure', () => {
     for (const rule of [unexplainedDiskUse, logDebris, idleImages])
       expect(state(rule, {})).toBe('notApplicable')

@@ -1,11 +1,11 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName } from '#judge/events/images.ts'
+import { isExpected } from '#judge/expected-source.ts'
 import { line, nodeRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { oncePerText } from '#model/once.ts'
-import { promisedSources } from '#model/read-mode.ts'
 
 /** Repositories, without registry, of programs that delete images. */
 const cleanerImage =
@@ -36,7 +36,8 @@ export const foreignCleaner = nodeRule({
     'pkg/controller/cronjob/utils.go getJobName',
   ],
 
-  *judge({ pods, host, missing, mode, identity }) {
+  *judge(subject) {
+    const { pods, host, missing } = subject
     const jobs = (host?.cleaners ?? []).filter(({ command = '' }) => deletesImages(command))
     const found = [
       ...(pods ?? []).flatMap(cleanersIn),
@@ -55,11 +56,7 @@ export const foreignCleaner = nodeRule({
         evidence: found.slice(0, 10).map(({ evidence }) => evidence),
       }
     else if (pods === null) yield { unknown: missing.pods ?? 'the pods are not known' }
-    else if (
-      host === null &&
-      identity.operatingSystem === 'linux' &&
-      promisedSources[mode].includes('host')
-    )
+    else if (host === null && isExpected(subject, 'host'))
       yield { unknown: missing.host ?? 'the jobs of the host are not known' }
   },
 })

@@ -1,3 +1,4 @@
+import { isExpected } from '#judge/expected-source.ts'
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/held.ts'
 import { contextRule, type Failing, line } from '#judge/rule.ts'
 import { counted, exactBytes } from '#judge/text.ts'
@@ -12,14 +13,14 @@ export const idleImages = contextRule({
   id: 'idle-images',
   family: 'image-gc',
   severity: 'low',
-  needs: ['ledger'],
+  needs: ['ledger', 'runtime'],
   policy: ['idleImageDays'],
   title: 'Images unused for days hold much of the disk',
   why: 'Image GC starts only at its high threshold. Below it, images that no container uses stay as long as the node lives, unless imageMaximumGCAge is set.',
   fix: 'Set imageMaximumGCAge (since 1.30), for example 168h, or lower the thresholds of image GC.',
   sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
   // The Kubernetes API alone does not show which images are in use.
-  appliesTo: ({ runtime }) => runtime !== null,
+  appliesTo: subject => subject.runtime !== null || isExpected(subject, 'runtime'),
 
   fact: ({ ledger, node }) =>
     heldBy(ledger, ['images-unused'], least).map(held => ({

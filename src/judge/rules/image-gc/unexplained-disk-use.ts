@@ -1,3 +1,4 @@
+import { isExpected } from '#judge/expected-source.ts'
 import { heldBy, heldEvidence, heldText } from '#judge/held.ts'
 import { nodeRule } from '#judge/rule.ts'
 
@@ -7,13 +8,16 @@ export const unexplainedDiskUse = nodeRule({
   id: 'unexplained-disk-use',
   family: 'image-gc',
   severity: 'medium',
-  needs: ['ledger'],
+  needs: ['ledger', 'host'],
   title: 'Much of the disk is held by something that no measurement shows',
   why: 'Images, pods, logs, the kubelet and the host were measured, and the disk holds more. No garbage collection of the kubelet frees it.',
   fix: 'Look on the node: `du -x` of the folders that are not in the ledger, files under a mount point, leftover layers of another runtime.',
   sources: ['docs/dev/formats.md highwater.ledger/1'],
   // Only a complete measurement on the node shows unexplained disk use.
-  appliesTo: ({ host }) => host?.diskUse?.missed === 0 && host.diskUse.snapshots !== undefined,
+  appliesTo: ({ host, ...subject }) =>
+    host === null
+      ? isExpected(subject, 'host')
+      : host.diskUse?.missed === 0 && host.diskUse.snapshots !== undefined,
 
   *judge({ ledger }) {
     for (const held of heldBy(ledger, ['not-explained'], least))

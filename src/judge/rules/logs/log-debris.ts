@@ -1,3 +1,4 @@
+import { isExpected } from '#judge/expected-source.ts'
 import { heldBy, heldEvidence, heldText } from '#judge/held.ts'
 import { line, nodeRule } from '#judge/rule.ts'
 
@@ -9,7 +10,7 @@ export const logDebris = nodeRule({
   id: 'log-debris',
   family: 'logs',
   severity: 'low',
-  needs: ['ledger'],
+  needs: ['ledger', 'host'],
   title: 'Logs, links and folders of deleted pods stay on the disk',
   why: 'The kubelet deletes the folders of a pod when its object is gone, and broken links to logs every minute. What stays behind is in no statistic of a pod, so no eviction frees it.',
   fix: 'Delete the folders below /var/log/pods and /var/lib/kubelet/pods that belong to no pod, and the broken links (find /var/log/containers -xtype l). Look in the log of the kubelet for the reason.',
@@ -18,7 +19,8 @@ export const logDebris = nodeRule({
     'pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs',
   ],
   // Only a measurement on the node shows broken links and leftover folders.
-  appliesTo: ({ host }) => host?.diskUse !== undefined,
+  appliesTo: subject =>
+    subject.host === null ? isExpected(subject, 'host') : subject.host.diskUse !== undefined,
 
   *judge({ ledger, host }) {
     const links = host?.diskUse?.brokenLinks ?? 0

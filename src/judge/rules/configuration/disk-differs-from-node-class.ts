@@ -96,11 +96,12 @@ function volumeOfTemplate(
   { launchTemplates, why }: NodeContext,
 ): DeclaredVolume | string | null {
   if (launchTemplates === null) return why('launchTemplates')
+  if (id === null || version === null) return 'no label of the node names its launch template'
   const found = launchTemplates.find(
     ({ launchTemplateId, versionNumber }) =>
-      id !== null && launchTemplateId === id && String(versionNumber) === version,
+      launchTemplateId === id && String(versionNumber) === version,
   )
-  const where = `launch template ${bounded(found?.launchTemplateName ?? id ?? '', 128)} version ${bounded(version ?? '?', 20)}`
+  const where = `launch template ${bounded(found?.launchTemplateName ?? id, 128)} version ${bounded(version, 20)}`
   if (found?.volumes === undefined) return `the volumes of ${where} were not read`
   const { sizeGiB } =
     found.volumes.find(({ deviceName }) => deviceName === deviceOf(amiFamily)) ?? {}

@@ -49,6 +49,17 @@ describe('disk-differs-from-node-class', () => {
     })
   })
 
+  it('is unknown of a node without labels of its launch template', () => {
+    const example: ContextExample = {
+      identity: { group: { kind: 'Nodegroup', namespace: null, name: 'workers' } },
+      nodegroups: [{ nodegroupName: 'workers', launchTemplate: {} }],
+      launchTemplates: [],
+    }
+    expect(outcomeIn(diskDiffersFromNodeClass, example)).toEqual({
+      ...{ state: 'unknown', reason: 'no label of the node names its launch template' },
+    })
+  })
+
   const nodeClass = (spec: object): ContextExample => ({
     identity: { owner: 'karpenter', group: { kind: 'NodePool', namespace: null, name: 'burst' } },
     node: { metadata: { labels: { 'karpenter.k8s.aws/ec2nodeclass': 'burst' } } },

@@ -41,7 +41,12 @@ describe('rules on what holds the disk', () => {
   it('do not apply where the node did not measure', () => {
     for (const rule of [unexplainedDiskUse, logDebris, idleImages])
       expect(state(rule, {})).toBe('notApplicable')
-    const host = { diskUse: { folders: [], snapshots: [], missed: 1 } }
+    const host = { diskUse: { folders: [], missed: 0 } }
     expect(state(unexplainedDiskUse, { held: { 'not-explained': 50 }, host })).toBe('notApplicable')
+  })
+
+  it.each([1, undefined])('are unknown where %s parts of the measurement failed', missed => {
+    const host = { diskUse: { folders: [], snapshots: [], missed } }
+    expect(state(unexplainedDiskUse, { held: {}, host })).toBe('unknown')
   })
 })

@@ -50,7 +50,7 @@ export const idleImages = contextRule({
 const failing = (held: Held, idle: readonly RememberedImage[], days: number): Failing => ({
   // Between two readings a container may use an image. Without a measurement the bytes are an estimate.
   confidence: held.lines.every(({ lowBytes }) => lowBytes > 0) ? 'likely' : 'possible',
-  consequence: `${heldText(held)} is images that no reading in ${counted(days, 'day')} or more shows in use. They stay until image GC starts.`,
+  consequence: `${heldText(held)} is images that no reading of the last ${counted(days, 'day')} shows in use. They stay until image GC starts.`,
   evidence: [
     ...heldEvidence(held),
     ...idle

@@ -13,13 +13,13 @@ export const unexplainedDiskUse = nodeRule({
   why: 'Images, pods, logs, the kubelet and the host were measured, and the disk holds more. No garbage collection of the kubelet frees it.',
   fix: 'Look on the node: `du -x` of the folders that are not in the ledger, files under a mount point, leftover layers of another runtime.',
   sources: ['docs/dev/formats.md highwater.ledger/1'],
-  // Only a complete measurement on the node shows unexplained disk use.
+  // Only a measurement on the node shows unexplained disk use; of other runtimes than containerd it lacks the snapshots.
   appliesTo: ({ host, ...subject }) =>
-    host === null
-      ? isExpected(subject, 'host')
-      : host.diskUse?.missed === 0 && host.diskUse.snapshots !== undefined,
+    host === null ? isExpected(subject, 'host') : host.diskUse?.snapshots !== undefined,
 
-  *judge({ ledger }) {
+  *judge({ ledger, host }) {
+    if (host?.diskUse?.missed !== 0)
+      yield { unknown: 'a part of the measurement of the disk failed, and may explain its use' }
     for (const held of heldBy(ledger, ['not-explained'], least))
       yield {
         consequence: `${heldText(held)} is held by nothing that was measured: the kubelet cannot free it.`,

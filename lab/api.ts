@@ -44,9 +44,9 @@ export interface Api<Caller> {
   /** The largest request body it takes. Default 1 MiB. */
   maxBodyBytes?: number
   routes: readonly Route<Caller>[]
-  /** Who asks. @throws Refusal when the credentials are not good. */
+  /** The caller of a request. @throws Refusal if the credentials are not valid. */
   authenticate(request: LabRequest): Caller
-  /** Whether nobody is there just now. Default: somebody always is. */
+  /** Whether the API is not reachable now. Default: it always is. */
   isAway?(): boolean
   /** The parameters of a request: the query, or the form where the protocol has one. */
   parametersOf(request: LabRequest): URLSearchParams

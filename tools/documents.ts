@@ -14,13 +14,13 @@ import { readScript } from '#remediate/scripts/read-script.ts'
 
 const [name] = process.argv.slice(2)
 const all = [...documents, ...applyDocuments]
-const asked = all.find(document => document.name === name)
-if (name !== undefined && asked === undefined) {
+const wanted = all.find(document => document.name === name)
+if (name !== undefined && wanted === undefined) {
   process.stderr.write(
     `There is no document ${name}: they are ${all.map(document => document.name).join(', ')}\n`,
   )
   process.exitCode = 2
-} else if (asked !== undefined) process.stdout.write(scriptOf(asked, readScript))
+} else if (wanted !== undefined) process.stdout.write(scriptOf(wanted, readScript))
 else {
   const printed = all.map(document => {
     const content = contentOf(document, readScript)

@@ -1,4 +1,4 @@
-/** A cluster with more of its own objects than anybody looks at, each made when its page is. */
+/** A cluster with very many objects. Each object is made when its page is requested. */
 import { jobObject, leaseObject } from '#lab/nodes/garbage-objects.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import type { ObjectSource, Scenario } from '#lab/scenarios/scenario.ts'
@@ -12,7 +12,7 @@ export interface Crowd {
 
 const podsPerNode = 100
 
-/** Jobs that nobody owns, most of them without a time to live, and leases of nodes that are gone. */
+/** Jobs without an owner, most of them without ttlSecondsAfterFinished, and leases of deleted nodes. */
 export function crowd(size: Crowd): Scenario {
   return crowdOf('crowd', size.pods, {
     'jobs.batch': {
@@ -24,7 +24,7 @@ export function crowd(size: Crowd): Scenario {
   })
 }
 
-/** Where next to nothing was ever collected: what two objects have in common they share with no other. */
+/** A cluster with almost no garbage collection so far. Two objects share data that no third object has. */
 export function neglectedCrowd(size: Crowd): Scenario {
   const objects = neglectedObjects(size)
   return crowdOf('neglected', size.pods - (objects.pods?.count ?? 0), {

@@ -1,11 +1,11 @@
-/** Whether an audit asked for more pages of a list than the list has. */
+/** Whether an audit requests more pages of a list than the list has. */
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { Requests } from '#lab/tally.ts'
 
-/** Objects in a page that an audit asks for. */
+/** Objects in a page that an audit requests. */
 const listPageSize = 500
 
-/** In words, of each list that was asked for too often: what it has, and what it was asked. Of one cluster, whose pods on no node have all failed. */
+/** A text for each list with too many requests: its pages and the requests. For one cluster, whose pods without a node all failed. */
 export function tooManyPages({ clusters: [cluster] }: Scenario, { routes }: Requests): string[] {
   if (!cluster) return []
   const objects = new Map(
@@ -18,7 +18,7 @@ export function tooManyPages({ clusters: [cluster] }: Scenario, { routes }: Requ
   const nodes = cluster.nodes.names().length
   const pages = new Map([
     ['listNodes', pagesOf(nodes)],
-    // One list of each node, one of those on none, and one of all that are over: of each node one has finished.
+    // One list for each node, one of pods without a node, and one of finished pods: each node has one finished pod.
     ['listPods', nodes + 1 + pagesOf((objects.get('pods') ?? 0) + nodes)],
   ])
   return Object.entries(routes[`kubernetes/${cluster.name}`] ?? {}).flatMap(([route, requests]) => {
@@ -27,6 +27,6 @@ export function tooManyPages({ clusters: [cluster] }: Scenario, { routes }: Requ
       pages.get(route) ?? (plural === undefined ? null : pagesOf(objects.get(plural) ?? 0))
     return most === null || requests <= most
       ? []
-      : [`${route} has ${most} pages and was asked ${requests} times`]
+      : [`${route} has ${most} pages, and ${requests} requests were made`]
   })
 }

@@ -71,9 +71,9 @@ function evictedPod(at: string, index: number): RawObject {
 }
 
 const owners = [
-  // Is gone.
+  // Its object is deleted.
   { apiVersion: 'batch/v1', kind: 'CronJob' },
-  // Nobody serves it.
+  // No API server serves this kind.
   { apiVersion: 'flows.example.com/v1', kind: 'Flow' },
 ]
 

@@ -69,7 +69,7 @@ export async function auditRows(
       for (const contender of contenders) {
         const sample = await fleet.sample(contender)
         samples.set(contender.name, [...(samples.get(contender.name) ?? []), sample])
-        say(toldOf(contender, sample))
+        say(sampleText(contender, sample))
       }
     return contenders.map(({ name, nodes: read }) => rowOf(name, read, samples.get(name) ?? []))
   } finally {
@@ -93,10 +93,10 @@ export async function auditOnce(
   const folder = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
   const fleet = await startServer(nodes, folder, slowMs)
   const { kubeconfig } = fleet
-  const asked = slowMs > 0 ? { pace } : { ...policy, pace }
+  const options = slowMs > 0 ? { pace } : { ...policy, pace }
   try {
     const name = `${nodes} nodes`
-    const run = () => measuredAudit(program, {}, asked, ['--kubeconfig', kubeconfig])
+    const run = () => measuredAudit(program, {}, options, ['--kubeconfig', kubeconfig])
     return rowOf(name, nodes, [await fleet.sample({ name, nodes, run })])
   } finally {
     fleet.server.kill()
@@ -232,7 +232,7 @@ const isThere = (command: string): Promise<boolean> =>
     () => false,
   )
 
-const toldOf = ({ name, nodes }: Contender, { wallMs, cpuMs, peakRssBytes, server }: Sample) =>
+const sampleText = ({ name, nodes }: Contender, { wallMs, cpuMs, peakRssBytes, server }: Sample) =>
   `${name} of ${nodes} nodes: ${seconds(wallMs)} s, ${seconds(cpuMs)} s of CPU beside ${seconds(server.cpuMs)} s of the server's, ` +
   `${Math.round(peakRssBytes / 2 ** 20)} MiB, ${server.requests.length} requests, ${server.failed} refused`
 

@@ -1,6 +1,6 @@
 /**
- * The lab of a fan-out's bench, in a process of its own: `fan-out-lab.ts NODES CLUSTERS FOLDER MORNING AT_MS` sends its environment to whoever has forked it. From
- * one morning to the next, nodes of one cluster are edited by hand, and those of another are mended; a few clusters are other nodes with other disks.
+ * The lab of the fan-out bench, in an own process: `fan-out-lab.ts NODES CLUSTERS FOLDER MORNING AT_MS` sends its environment to the parent process.
+ * Between two mornings, nodes of one cluster are edited, and those of another are mended. A few clusters get other nodes with other disks.
  */
 import { startLab } from '#lab/lab.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'

@@ -41,9 +41,9 @@ export const fanOutPart: Part = {
     try {
       const rows: Row[] = []
       for (const [index, scheduledTime] of mornings.entries()) {
-        const told = (line: string) => say(`Morning ${index + 1}: ${line}`)
+        const report = (line: string) => say(`Morning ${index + 1}: ${line}`)
         rows.push(
-          ...(await onMorning({ nodes, scheduledTime, bucket, told })).map(row => ({
+          ...(await onMorning({ nodes, scheduledTime, bucket, report })).map(row => ({
             ...row,
             name: `${index + 1}: ${row.name}`,
           })),
@@ -67,12 +67,12 @@ interface Morning {
   nodes: number
   scheduledTime: string
   bucket: string
-  told: (line: string) => void
+  report: (line: string) => void
 }
 
 const alone = 'one function alone'
 
-async function onMorning({ nodes, scheduledTime, bucket, told }: Morning): Promise<Row[]> {
+async function onMorning({ nodes, scheduledTime, bucket, report }: Morning): Promise<Row[]> {
   const atMs = Date.now()
   const tick = { source: 'highwater.schedule', scheduledTime }
   const run = scheduledTime.replaceAll(':', '-')
@@ -103,17 +103,21 @@ async function onMorning({ nodes, scheduledTime, bucket, told }: Morning): Promi
       },
     )
     const wallMs = performance.now() - startMs
-    told(`${many.invocations.length} invocations, the largest payload ${largestPayloadBytes} bytes`)
+    report(
+      `${many.invocations.length} invocations, the largest payload ${largestPayloadBytes} bytes`,
+    )
     for (const { name, peakRssBytes } of names.map(name => rowOf(name, nodes, many.invocations)))
-      told(`${name} peak ${Math.round(peakRssBytes / 2 ** 20)} MiB`)
+      report(`${name} peak ${Math.round(peakRssBytes / 2 ** 20)} MiB`)
     await one.invoke('Audit', tick)
     const [ofMany, ofOne] = ['runs', 'alone/runs'].map(runs =>
       readFileSync(join(bucket, runs, run, 'findings.json'), 'utf8'),
     )
     const { findings, delta }: FindingsDocument = JSON.parse(ofMany!)
-    told(`${findings.length} findings, ${delta.new.length} new, ${delta.resolved.length} resolved`)
+    report(
+      `${findings.length} findings, ${delta.new.length} new, ${delta.resolved.length} resolved`,
+    )
     const isSame = ofMany === ofOne
-    told(
+    report(
       `the findings are ${isSame ? 'those of one function, byte for byte' : `NOT THOSE OF ONE FUNCTION.\n${firstDifference(ofMany!, ofOne!)}`}`,
     )
     if (!isSame) process.exitCode = 1

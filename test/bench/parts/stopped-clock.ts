@@ -1,7 +1,7 @@
-/** Two runs that are compared tell of the same moment, however long they take: what is so many hours old would else be older in the second. */
+/** Stops the clock, so that two compared runs see the same moment. Otherwise ages would differ in the second run. */
 import { ServerResponse } from 'node:http'
 
-/** Answers tell that time, too: whoever signs goes by it. */
+/** Answers have that time in their Date header too, because clients sign requests with it. */
 export function stopClock(atMs: number): void {
   globalThis.Date = class extends Date {
     constructor(...given: unknown[]) {

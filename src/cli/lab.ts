@@ -20,8 +20,7 @@ import { exiting } from './options.ts'
 
 const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']
-/** Cluster `probe` grants no access to its kubelets. */
-/** On the third morning an image can be idle. */
+/** Cluster `probe` grants no access to its kubelets. With two idle days, an image is idle on the third morning. */
 const demoPolicy = 'modes:\n  - match: { cluster: probe }\n    mode: ssm\nidleImageDays: 2\n'
 
 interface LabOptions {

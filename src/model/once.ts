@@ -68,10 +68,13 @@ export function oncePerBoth<Key extends object, Value>(
   const values = oncePer((_: Key) => new Map<string, Value>())
   return (key, text, compute) => {
     const known = values(key)
-    const found = known.get(text) ?? compute()
+    const found = known.get(text)
+    if (found !== undefined) return found
+    const value = compute()
+    if (text.length > longest) return value
     if (known.size === mostOfKey) known.clear()
-    if (text.length <= longest) known.set(text, found)
-    return found
+    known.set(text, value)
+    return value
   }
 }
 

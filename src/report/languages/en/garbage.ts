@@ -1,4 +1,4 @@
-/** Texts of the leftover objects of a cluster, and of what the control plane does about them. */
+/** Texts of leftover cluster objects and of their garbage collection by the control plane. */
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { GarbageFate } from '#model/garbage-overview.ts'
 import { counted, formatCount } from '#report/numbers.ts'

@@ -1,4 +1,4 @@
-/** Texts of the verdict, of the plan, and of what remediation did. */
+/** Texts of the verdict, of plans and of remediation runs. */
 import { counted, formatCount } from '#report/numbers.ts'
 
 const nodes = (count: number) => counted(count, 'node')

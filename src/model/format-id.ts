@@ -8,7 +8,6 @@ export const moreFormats = [
   'prometheus',
   'prometheus-rules',
   'ocsf',
-  'asff',
   'emf',
 ] as const
 export type MoreFormat = (typeof moreFormats)[number]

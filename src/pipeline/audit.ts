@@ -171,8 +171,7 @@ export async function conclude(
   report.ownerless = ownerlessFindings(report, policy.report.owners)
   enters('render')
   const rendered = renderReport(report, formats)
-  const { unfit } = rendered
-  const files = [...rendered.files, ...(planned?.file ? [planned.file] : [])]
+  const files = [...rendered, ...(planned?.file ? [planned.file] : [])]
   enters('publish')
   const { channels, audiences } = context
   const isPublished = channels.length > 0 || audiences.some(({ channels: ways }) => ways.length > 0)
@@ -190,7 +189,7 @@ export async function conclude(
     document,
     nodes: grown,
     files,
-    deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered],
+    deliveries: [...deliveries, ...snapshot.failure(), ...remembered],
     ruleErrors,
     report,
   }

@@ -8,10 +8,5 @@ export interface Format {
   /** The name of the written file. */
   name: string
   contentType: string
-  /**
-   * Returns why this report cannot be written in this format, as text for people. Null: the report
-   * can be written. Absent: every report can be written.
-   */
-  unfit?(report: AuditReport): string | null
   render(report: AuditReport): string
 }

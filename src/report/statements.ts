@@ -7,7 +7,7 @@ import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
 import { counted } from './numbers.ts'
-import { foldedLine, shownLine } from './text.ts'
+import { shownLine } from './text.ts'
 
 const limits = { name: 253, line: 1000, evidence: 24, commands: 12, names: 20 }
 
@@ -16,13 +16,6 @@ export const lineText = (text: string) => shownLine(withoutNoncharacters(text), 
 
 /** Replaces characters that XML and YAML do not allow. */
 const withoutNoncharacters = (text: string) => text.replace(/[\ufffe\uffff]/g, '\ufffd')
-
-/** Characters reserved for the mark of a cut text. */
-const markRoom = 48
-
-/** One line of at most `limit` characters, mark included, never empty. */
-export const fittedText = (text: string, limit: number) =>
-  foldedLine(text, limit - markRoom) || '(empty)'
 
 /** `prod/Nodegroup/general`; a namespace stands before the name. */
 export const subjectPath = (cluster: string, { kind, namespace, name }: Subject) =>

@@ -154,7 +154,7 @@ it(
       expect.arrayContaining([
         '/first/report.html',
         '/first/findings.sarif',
-        '/first/findings.asff.json',
+        '/first/findings.ocsf.json',
         '/collected.ndjson.gz',
       ]),
     )

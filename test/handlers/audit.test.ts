@@ -245,16 +245,13 @@ describe('more forms of the report', () => {
     mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
     writeFileSync(
       join(storeFolder, 'highwater-lab', 'highwater.yaml'),
-      'report: { formats: [sarif, emf, asff] }\n',
+      'report: { formats: [sarif, emf] }\n',
     )
     const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
     onTestFinished(() => written.mockRestore())
     await invoke(tick, { POWERTOOLS_METRICS_DISABLED: 'false' })
     const logged = written.mock.calls.map(([text]) => String(text))
     expect(JSON.parse(file('findings.sarif')).runs[0].results.length).toBeGreaterThan(0)
-    expect(JSON.parse(file('findings.asff.json'))[0].Findings[0].ProductArn).toMatch(
-      /^arn:aws:securityhub:/,
-    )
     expect(logged).toContain(file('metrics.emf.ndjson'))
     expect(logged.join('')).toContain('"Cluster":"recorded"')
   })

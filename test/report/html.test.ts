@@ -42,7 +42,7 @@ const html = page(morning)
 
 describe('the files', () => {
   it('are the page and the document of the contract', () => {
-    const [first, second] = renderReport(morning, formats).files
+    const [first, second] = renderReport(morning, formats)
     expect(first).toMatchObject({
       name: 'report.html',
       contentType: 'text/html; charset=utf-8',
@@ -553,7 +553,7 @@ it('renders where nothing may be compiled at run time', () => {
     const { renderReport } = await import('#report/report.ts')
     const { formats } = await import('#report/formats/index.ts')
     const { morningReport } = await import('./test/support/report-builder.ts')
-    process.stdout.write(renderReport(morningReport(), formats).files[0].body)`
+    process.stdout.write(renderReport(morningReport(), formats)[0].body)`
   const printed = execFileSync(
     process.execPath,
     ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', script],

@@ -32,8 +32,7 @@ const report = quietReport([auditedNode('a', sharedDisk(40))], {
 })
 
 describe('a finding on objects', () => {
-  const page =
-    renderReport(report, formats).files.find(({ name }) => name === 'report.html')?.body ?? ''
+  const page = renderReport(report, formats).find(({ name }) => name === 'report.html')?.body ?? ''
   const mail = renderMail(report, [])
 
   it.each([

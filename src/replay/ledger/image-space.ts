@@ -17,7 +17,7 @@ import type { Amount, PodUse } from './pod-use.ts'
  */
 type SnapshotUse = 'inUse' | 'pinned' | 'unused' | 'running' | 'dead' | 'leftover' | 'unpacking'
 
-type ImageGroup = 'images-in-use' | 'images-unused' | 'images-pinned'
+export type ImageGroup = 'images-in-use' | 'images-unused' | 'images-pinned'
 const groups: readonly ImageGroup[] = ['images-in-use', 'images-unused', 'images-pinned']
 
 /** Entries of images, without the writable layers of running containers. */
@@ -97,7 +97,7 @@ function snapshotBytes({ summary, input }: PreparedNode): number | null {
   )
 }
 
-type StoredImage = NonNullable<PreparedNode['imageEvidence']['images']>[number]
+export type StoredImage = NonNullable<PreparedNode['imageEvidence']['images']>[number]
 
 /** Sizes as the CRI lists them. Null: some images, sizes or users are not known. */
 export function sizesByGroup(
@@ -118,7 +118,7 @@ export function sizesByGroup(
 const isSandboxImage = ({ names }: StoredImage) =>
   names.some(name => /(?:^|\/)pause[^/]*$/.test(name))
 
-function groupOf({ isPinned, users }: StoredImage): ImageGroup {
+export function groupOf({ isPinned, users }: StoredImage): ImageGroup {
   if (isPinned === true) return 'images-pinned'
   return users.length > 0 ? 'images-in-use' : 'images-unused'
 }

@@ -12,6 +12,7 @@ import { balanced, type Entry } from './balance.ts'
 import { type Disk, folderEntries } from './folder-space.ts'
 import { freeableOf } from './freeable.ts'
 import { imageEntries, snapshotSpace } from './image-space.ts'
+import { holderParts } from './parts.ts'
 import { largest, type PodUse, podUseOf } from './pod-use.ts'
 
 const shownVolumes = 8
@@ -30,6 +31,7 @@ export function nodeLedger(
     schema: 'highwater.ledger/1',
     isShared: layout === 'shared',
     filesystems,
+    parts: holderParts(node),
     ...largest(pods?.pods ?? []),
     freeable: freeableOf(node, filesystems, prediction, pods),
     volumes: volumesOf(node.input),

@@ -37,7 +37,7 @@ export function podUseOf(node: PreparedNode): PodUse | null {
   const owners = new Map(
     node.input.pods?.map(pod => [
       `${pod.metadata?.namespace ?? ''}/${pod.metadata?.name ?? ''}`,
-      ownerOf(pod),
+      controllerOf(pod),
     ]),
   )
   const use: PodUse = { layers: none(), logs: none(), volumes: none(), pods: [], logBytes: [] }
@@ -65,7 +65,7 @@ export function podUseOf(node: PreparedNode): PodUse | null {
 }
 
 /** Kind and name. A ReplicaSet counts as its Deployment if its name ends with the pods' hash. */
-function ownerOf({ metadata }: KubernetesPod): string | null {
+export function controllerOf({ metadata }: KubernetesPod): string | null {
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
   if (owner?.name === undefined || owner.kind === 'Node') return null
   const hash = metadata?.labels?.['pod-template-hash']

@@ -25,6 +25,7 @@ const on = (
     ledger: {
       schema: 'highwater.ledger/1',
       isShared: true,
+      parts: [],
       filesystems: [],
       volumes: null,
       volumesUnread: null,

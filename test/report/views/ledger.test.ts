@@ -20,6 +20,7 @@ const ledger = {
   schema: 'highwater.ledger/1' as const,
   ...{
     isShared: true,
+    parts: [],
     filesystems: [],
     pods: [],
     owners: [],

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { HolderPart } from '#model/disk-ledger.ts'
+import type { NodeRecord, RawObject } from '#model/record.ts'
+import { replayOf } from '#test/at-the-door.ts'
+
+const takenAt = '2026-11-21T00:00:00Z'
+const recorded = (name: string) =>
+  JSON.parse(
+    readFileSync(new URL(`../../fixtures/real/${name}.json`, import.meta.url), 'utf8'),
+  ) as RawObject
+const record = (): NodeRecord =>
+  structuredClone({
+    kind: 'Node',
+    cluster: 'prod',
+    node: recorded('single-disk-node'),
+    configz: recorded('single-disk-configz'),
+    summary: recorded('single-disk-stats-summary'),
+    pods: recorded('single-disk-pods').items as NodeRecord['pods'],
+    runtime: { images: recorded('single-disk-cri-images').images },
+  })
+
+const partsOf = (input: NodeRecord): HolderPart[] => replayOf(input, takenAt).ledger?.parts ?? []
+
+interface Stats {
+  podRef: { name: string; namespace: string; uid: string }
+  containers: { name: string; rootfs: RawObject; logs: RawObject }[]
+  volume?: RawObject[]
+}
+const statsOf = ({ summary }: NodeRecord) => (summary as unknown as { pods: Stats[] }).pods
+
+/** A pod that the API lists, with its statistics. */
+function firstPod(input: NodeRecord) {
+  const stats = statsOf(input).find(({ containers }) => containers?.length > 0)!
+  const pod = (input.pods as RawObject[]).find(
+    ({ metadata }) => (metadata as RawObject).name === stats.podRef.name,
+  )!
+  return { stats, pod: pod as { metadata: RawObject; spec: { volumes: RawObject[] } } }
+}
+
+describe('parts of pods', () => {
+  it('are layers, logs and volumes with owner and place', () => {
+    const input = record()
+    const { stats, pod } = firstPod(input)
+    const { name, namespace, uid } = stats.podRef
+    const container = stats.containers[0]!
+    container.rootfs.usedBytes = 8e9
+    container.logs.usedBytes = 7e9
+    pod.spec.volumes = [
+      { name: 'disk', emptyDir: {} },
+      { name: 'ram', emptyDir: { medium: 'Memory' } },
+      { name: 'config', configMap: {} },
+    ]
+    stats.volume = ['disk', 'ram', 'config'].map(one => ({ name: one, usedBytes: 6e9 }))
+    const owner = { namespace, pod: name, workload: null }
+    const inPods = `/var/lib/kubelet/pods/${uid}`
+    const expected = [
+      { holder: 'writable-layers', filesystem: 'nodefs', lowBytes: 8e9, place: null },
+      { holder: 'container-logs', filesystem: 'nodefs', lowBytes: 7e9 },
+      {
+        holder: 'pod-volumes',
+        filesystem: 'nodefs',
+        lowBytes: 6e9,
+        place: `${inPods}/volumes/kubernetes.io~empty-dir/disk`,
+        owner: { kind: 'pod', ...owner, volume: 'disk' },
+      },
+      { holder: 'memory-volumes', filesystem: 'memory', lowBytes: 6e9, place: null },
+    ]
+    const parts = partsOf(input)
+    for (const part of expected)
+      expect(parts.find(({ holder }) => holder === part.holder)).toMatchObject(part)
+    const log = parts.find(({ holder }) => holder === 'container-logs')
+    expect(log).toMatchObject({
+      place: `/var/log/pods/${namespace}_${name}_${uid}/${container.name}`,
+      owner: { kind: 'container', ...owner, container: container.name },
+    })
+    expect(parts.filter(({ lowBytes }) => lowBytes === 6e9)).toHaveLength(2)
+  })
+
+  it('have no owner among pods that the API does not list for the node', () => {
+    const input = record()
+    const { stats } = firstPod(input)
+    stats.podRef = { namespace: 'shop', name: 'of-another-node', uid: 'forged' }
+    stats.containers[0]!.rootfs.usedBytes = 8e9
+    expect(JSON.stringify(partsOf(input))).not.toContain('of-another-node')
+  })
+
+  it('are at most five of a holder, the largest', () => {
+    const input = record()
+    const { stats } = firstPod(input)
+    stats.containers = [1, 9, 4, 7, 3, 8, 2].map(gib => ({
+      name: `c${gib}`,
+      rootfs: { usedBytes: gib * 1e9 },
+      logs: { usedBytes: 0 },
+    }))
+    const layers = partsOf(input).filter(({ holder }) => holder === 'writable-layers')
+    expect(layers.map(({ lowBytes }) => lowBytes / 1e9)).toEqual([9, 8, 7, 4, 3])
+  })
+})
+
+describe('parts of images', () => {
+  it('have bounds, their workloads, and are unused only if every container was read', () => {
+    const input = record()
+    const images = partsOf(input).filter(({ owner }) => owner?.kind === 'image')
+    expect(images.length).toBeGreaterThan(0)
+    for (const { lowBytes, highBytes } of images) expect(highBytes).toBeGreaterThan(lowBytes)
+    // No container of the runtime was read.
+    expect(images.some(({ holder }) => holder === 'images-unused')).toBe(false)
+    const used = images.flatMap(({ owner }) => (owner?.kind === 'image' ? [owner] : []))
+    const ofPods = used.filter(({ isInUse }) => isInUse)
+    expect(ofPods.length).toBeGreaterThan(0)
+    for (const { workloads } of ofPods) expect(workloads.length).toBeGreaterThan(0)
+  })
+})
+
+describe('parts of folders', () => {
+  it('are places with their own space, and orphans', () => {
+    const input = record()
+    input.host = {
+      diskUse: {
+        folders: [
+          { holder: 'logs', path: '/var/log', on: 'nodefs', bytes: 500, inodes: 5 },
+          { holder: 'journal', path: '/var/log/journal', on: 'nodefs', bytes: 300, inodes: 3 },
+          { holder: 'podLogs', path: '/var/log/pods', on: 'nodefs', bytes: 100, inodes: 1 },
+        ],
+        orphans: [{ path: '/var/log/pods/shop_gone_uid', bytes: 40 }],
+        missed: 0,
+      },
+    }
+    const folders = partsOf(input).filter(({ lowBytes }) => lowBytes <= 500)
+    const shown = folders.map(({ holder, place, lowBytes }) => [holder, place, lowBytes])
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        ['host-logs', '/var/log', 100],
+        ['journal', '/var/log/journal', 300],
+        ['log-debris', '/var/log/pods/shop_gone_uid', 40],
+      ]),
+    )
+  })
+})

@@ -1,0 +1,16 @@
+import type { Incident } from '../incident.ts'
+import { deviceIncidents } from './devices.ts'
+import { hostIncidents } from './host.ts'
+import { imageIncidents } from './images.ts'
+import { nearMisses } from './near-misses.ts'
+import { podIncidents } from './pods.ts'
+import { runtimeIncidents } from './runtime.ts'
+
+export const incidents: readonly Incident[] = [
+  ...runtimeIncidents,
+  ...podIncidents,
+  ...hostIncidents,
+  ...imageIncidents,
+  ...deviceIncidents,
+  ...nearMisses,
+]

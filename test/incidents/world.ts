@@ -1,0 +1,601 @@
+/** A small world from the few numbers that a thread has: what holds a node's disks, and from it the answers of the node, the API server and AWS. */
+import { configurationOf } from '#lab/nodes/configz.ts'
+import { type EventProfile, eventObject, onNode } from '#lab/nodes/event-object.ts'
+import type { InstanceTypeName } from '#lab/nodes/instance-types.ts'
+import type { KubeletVersion } from '#lab/nodes/minors.ts'
+import { nodeObject } from '#lab/nodes/node-object.ts'
+import { autoMode, inNodegroup, onFargate } from '#lab/nodes/placement.ts'
+import { containerId, podObject, podUid } from '#lab/nodes/pod-object.ts'
+import type { ContainerProfile, PodProfile } from '#lab/nodes/pod-profile.ts'
+import { type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
+import { digits } from '#lab/nodes/random.ts'
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { ReadMode } from '#model/read-mode.ts'
+import type { NodeRecord, RawObject, SnapshotRecord } from '#model/record.ts'
+
+export const takenAt = '2026-11-21T06:00:00Z'
+export const clusterName = 'prod'
+
+/** A filesystem. The rest of the used bytes belongs to the image of the node (`system`). */
+export interface Disk {
+  gib: number
+  usedGib: number
+  device?: string
+  mount?: string
+  inodes?: { all: number; free: number }
+  /** Blocks that only root can use: neither used nor available. */
+  reservedGib?: number
+}
+
+/** Packed size as the registry and the CRI count it, and unpacked size on the disk. */
+export interface Image {
+  name: string
+  packedGib: number
+  unpackedGib: number
+}
+
+export interface Workload {
+  namespace: string
+  /** `Deployment checkout`, `Job runner-1`, `StatefulSet db`, `DaemonSet agent`. */
+  owner: string
+  pods?: number
+  image?: string
+  container?: string
+  /** Of each pod. */
+  layerGib?: number
+  logsGib?: number
+  emptyDirGib?: number
+  /** An emptyDir with `medium: Memory`. */
+  memoryDirGib?: number
+  memoryGib?: number
+  hostPath?: string
+  /** Its volume is a claim; the bytes are not on the node's own disks. */
+  claim?: string
+  processes?: number
+  requests?: Record<string, string>
+  limits?: Record<string, string>
+  /** The kubelet evicted them, with this message. */
+  evicted?: string
+}
+
+/** Space that containerd and the host hold beside the pods, in GiB. */
+export interface Held {
+  images?: readonly Image[]
+  /** Snapshots of containers that the runtime does not know. */
+  leftover?: number
+  /** Writable layers of dead containers, and how many there are. */
+  dead?: { gib: number; containers: number; owner: string }
+  content?: number
+  journal?: number
+  hostLogs?: number
+  coreDumps?: { path: string; gib: number }
+  temporary?: number
+  packages?: number
+  /** Folders of deleted pods below the kubelet's root, and logs of deleted pods. */
+  orphans?: { gib: number; folders: number }
+  logDebris?: number
+  deletedOpen?: { gib: number; files: number; owner?: string; process: string }
+  /** Folders that the fixed list of the measurement does not know: GiB by path. */
+  folders?: Record<string, number>
+}
+
+export interface NodeWorld {
+  ip?: string
+  mode?: ReadMode
+  family?: Family
+  version?: KubeletVersion
+  instanceType?: InstanceTypeName
+  nodegroup?: string
+  /** An EC2NodeClass made the node. */
+  nodeClass?: string
+  osImage?: string
+  runtimeVersion?: string
+  disk: Disk
+  /** The runtime's own filesystem. */
+  imageDisk?: Disk
+  configuration?: RawObject
+  workloads?: readonly Workload[]
+  held?: Held
+  containerd?: RawObject
+  volumes?: { device: string; gib: number }[]
+  /** Disks that the node sees, mounted or not. */
+  devices?: { name: string; gib: number; mounted: boolean }[]
+  diskPressure?: boolean
+  /** Conditions beside the kubelet's. */
+  conditions?: { type: string; status: string; reason: string; message: string }[]
+  pids?: { max: number; used: number }
+  availableMemoryGib?: number
+  events?: Omit<EventProfile, 'about' | 'host'>[]
+  ageDays?: number
+}
+
+export interface World {
+  nodes: readonly NodeWorld[]
+  nodegroups?: RawObject[]
+  launchTemplates?: RawObject[]
+  objects?: Record<string, RawObject[]>
+}
+
+const bytesOf = (gib: number) => Math.round(gib * GiB)
+const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)
+
+/** The records of a snapshot of this world. */
+export function recordsOf({
+  nodes,
+  nodegroups,
+  launchTemplates,
+  objects = {},
+}: World): SnapshotRecord[] {
+  const built = nodes.map((node, index) => builtNode(node, index))
+  const groups = nodegroups ?? [
+    { nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', diskSize: nodes[0]?.disk.gib },
+  ]
+  const events = built.flatMap(({ events }) => events)
+  return [
+    {
+      ...{ kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt },
+      ...{ account: '111122223333', region: 'us-east-1' },
+    },
+    {
+      ...{ kind: 'Cluster', cluster: clusterName, eks: { name: clusterName, version: '1.34' } },
+      ...{ nodegroups: groups, launchTemplates: launchTemplates ?? [], errors: [] },
+    },
+    ...built.map(({ record }) => record),
+    { kind: 'Objects', cluster: clusterName, resource: 'events', items: events },
+    ...Object.entries(objects).map(([resource, items]) => ({
+      ...{ kind: 'Objects' as const, cluster: clusterName },
+      ...{ resource, items },
+    })),
+  ]
+}
+
+interface Built {
+  record: NodeRecord
+  events: RawObject[]
+}
+
+interface Scene {
+  world: NodeWorld
+  profile: NodeProfile
+  pods: readonly RunningPod[]
+}
+
+interface RunningPod {
+  workload: Workload
+  profile: PodProfile
+  object: KubernetesPod
+}
+
+function builtNode(world: NodeWorld, index: number): Built {
+  const profile = profileOf(world, index)
+  const pods = podsOf(world, profile)
+  const scene: Scene = { world, profile, pods }
+  const mode = world.mode ?? 'both'
+  const hasNode = mode === 'both' || mode === 'ssm'
+  const hasKubelet = mode !== 'ssm'
+  return {
+    record: {
+      ...{ kind: 'Node', cluster: clusterName, at: takenAt, mode },
+      node: nodeOf(scene) as NodeRecord['node'],
+      pods: pods.map(({ object }) => object),
+      ...(hasKubelet && { configz: { kubeletconfig: configurationOf(profile) } }),
+      ...(hasKubelet && { summary: summaryOf(scene) }),
+      ...(hasNode && { runtime: runtimeOf(scene), host: hostOf(scene) }),
+      volumes: (world.volumes ?? [{ device: '/dev/xvda', gib: world.disk.gib }]).map(
+        ({ device, gib }) => ({
+          VolumeId: `vol-${digits(`${profile.name}${device}`).slice(0, 17)}`,
+          ...{ Device: device, Size: gib, VolumeType: 'gp3', Iops: 3000 },
+        }),
+      ),
+      errors: [],
+    },
+    events: (world.events ?? []).map(event =>
+      eventObject({ ...onNode(profile.name), ...event }, takenAt),
+    ),
+  }
+}
+
+const placedBy: Partial<
+  Record<Family, (place: Parameters<typeof onFargate>[0]) => ReturnType<typeof onFargate>>
+> = { Fargate: onFargate, 'Auto Mode': place => autoMode('general-purpose', place) }
+
+function profileOf(world: NodeWorld, index: number): NodeProfile {
+  const { family = 'AL2023', version = '1.34.2', instanceType = 'm6i.2xlarge' } = world
+  const ip = world.ip ?? `10.0.7.${11 + index}`
+  const place = { family, version, instanceType, ip }
+  const placed = placedBy[family]?.(place) ?? inNodegroup(world.nodegroup ?? 'workers', place)
+  const labels = {
+    'karpenter.sh/nodepool': 'default',
+    'karpenter.k8s.aws/ec2nodeclass': world.nodeClass ?? '',
+    'karpenter.sh/capacity-type': 'on-demand',
+  }
+  return {
+    ...placed,
+    ...(world.nodeClass !== undefined && { labels }),
+    nodefs: {
+      capacityBytes: bytesOf(world.disk.gib),
+      usedPercent: (100 * world.disk.usedGib) / world.disk.gib,
+    },
+    configuration: world.configuration,
+    osImage: world.osImage,
+    pods: (world.workloads ?? []).flatMap(workload => podProfiles(workload)),
+    diskPressure: world.diskPressure,
+  }
+}
+
+function podProfiles(workload: Workload): PodProfile[] {
+  const [kind = 'Deployment', name = 'app'] = workload.owner.split(' ')
+  const hash = digits(workload.owner).slice(0, 10)
+  const isDeployment = kind === 'Deployment'
+  const container: ContainerProfile = {
+    name: workload.container ?? name,
+    image: workload.image ?? `111122223333.dkr.ecr.us-east-1.amazonaws.com/${name}:1`,
+    ...{ requests: workload.requests, limits: workload.limits },
+    memoryMiB: 1024 * (workload.memoryGib ?? 0.2),
+    rootfsMiB: 1024 * (workload.layerGib ?? 0.01),
+    logsMiB: 1024 * (workload.logsGib ?? 0.01),
+  }
+  return Array.from({ length: workload.pods ?? 1 }, (_, index) => ({
+    namespace: workload.namespace,
+    name: `${name}-${isDeployment ? `${hash}-` : ''}${digits(`${name}${index}`).slice(0, 5)}`,
+    owner: {
+      kind: (isDeployment ? 'ReplicaSet' : kind) as PodProfile['owner']['kind'],
+      name: isDeployment ? `${name}-${hash}` : name,
+    },
+    labels: { app: name, ...(isDeployment && { 'pod-template-hash': hash }) },
+    containers: [container],
+    ...(workload.emptyDirGib !== undefined && {
+      emptyDir: { name: 'data', usedMiB: 1024 * workload.emptyDirGib },
+    }),
+    phase: workload.evicted === undefined ? ('Running' as const) : ('Failed' as const),
+    ...(workload.evicted !== undefined && {
+      failure: { reason: 'Evicted', message: workload.evicted },
+    }),
+  }))
+}
+
+function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
+  return (world.workloads ?? []).flatMap(workload =>
+    podProfiles(workload).map(pod => {
+      const object = podObject(profile, pod, takenAt)
+      const volumes = [
+        ...(object.spec?.volumes ?? []),
+        ...(workload.memoryDirGib === undefined
+          ? []
+          : [{ name: 'memory', emptyDir: { medium: 'Memory' } }]),
+        ...(workload.hostPath === undefined
+          ? []
+          : [{ name: 'host', hostPath: { path: workload.hostPath } }]),
+        ...(workload.claim === undefined
+          ? []
+          : [{ name: 'claim', persistentVolumeClaim: { claimName: workload.claim } }]),
+      ]
+      return {
+        ...{ workload, profile: pod },
+        object: { ...object, spec: { ...object.spec, volumes } } as KubernetesPod,
+      }
+    }),
+  )
+}
+
+const isRunning = ({ profile }: RunningPod) => profile.phase === 'Running'
+const packed = (world: NodeWorld) =>
+  (world.held?.images ?? []).map(({ name, packedGib }) => ({
+    names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digits(name)}`, name],
+    sizeBytes: bytesOf(packedGib),
+  }))
+
+function nodeOf({ world, profile }: Scene): RawObject {
+  const node = nodeObject(profile, takenAt) as RawObject & {
+    metadata: RawObject
+    status: RawObject & { nodeInfo: RawObject; conditions: RawObject[] }
+  }
+  const { status } = node
+  const ageMs = (world.ageDays ?? 30) * 86_400_000
+  return {
+    ...node,
+    metadata: {
+      ...node.metadata,
+      creationTimestamp: `${new Date(Date.parse(takenAt) - ageMs).toISOString().slice(0, 19)}Z`,
+    },
+    status: {
+      ...status,
+      nodeInfo: {
+        ...status.nodeInfo,
+        ...(world.runtimeVersion !== undefined && {
+          containerRuntimeVersion: `containerd://${world.runtimeVersion}`,
+        }),
+      },
+      conditions: [...status.conditions, ...(world.conditions ?? [])],
+      images: packed(world)
+        .toSorted((a, b) => b.sizeBytes - a.sizeBytes)
+        .slice(0, Number(configurationOf(profile).nodeStatusMaxImages ?? 50)),
+    },
+  }
+}
+
+/** GiB that all pods hold. */
+const ofPods = ({ pods }: Scene, part: 'layerGib' | 'logsGib' | 'emptyDirGib') => {
+  const least = part === 'emptyDirGib' ? 0 : 0.01
+  return sum(pods.filter(isRunning).map(({ workload }) => workload[part] ?? least))
+}
+
+/** What the CRI counts: snapshots, without packed content. */
+function snapshotGib(scene: Scene): number {
+  const { images = [], leftover = 0, dead } = scene.world.held ?? {}
+  return (
+    sum(images.map(({ unpackedGib }) => unpackedGib)) +
+    leftover +
+    (dead?.gib ?? 0) +
+    ofPods(scene, 'layerGib')
+  )
+}
+
+function statsOf({ gib, usedGib, inodes, reservedGib = 0 }: Disk, usedBytes: number): RawObject {
+  const all = inodes?.all ?? Math.round(gib * 500_000)
+  const free = inodes?.free ?? Math.round(all * 0.9)
+  return {
+    time: takenAt,
+    capacityBytes: bytesOf(gib),
+    availableBytes: bytesOf(gib - usedGib - reservedGib),
+    usedBytes,
+    ...{ inodes: all, inodesFree: free, inodesUsed: all - free },
+  }
+}
+
+function summaryOf(scene: Scene): RawObject {
+  const { world, profile } = scene
+  const imageFs = statsOf(world.imageDisk ?? world.disk, bytesOf(snapshotGib(scene)))
+  const memoryBytes = bytesOf(30.9)
+  const availableBytes = bytesOf(world.availableMemoryGib ?? 20)
+  return {
+    node: {
+      nodeName: profile.name,
+      systemContainers: ['kubelet', 'runtime', 'pods'].map(name => ({
+        name,
+        startTime: '2026-11-01T00:00:00Z',
+        memory: { time: takenAt, workingSetBytes: 2e8, usageBytes: 2e8, rssBytes: 1e8 },
+      })),
+      startTime: '2026-11-01T00:00:00Z',
+      memory: {
+        time: takenAt,
+        ...{ availableBytes, workingSetBytes: memoryBytes - availableBytes },
+        usageBytes: memoryBytes - availableBytes,
+      },
+      fs: statsOf(world.disk, bytesOf(world.disk.usedGib)),
+      runtime: { imageFs, containerFs: imageFs },
+      rlimit: {
+        time: takenAt,
+        maxpid: world.pids?.max ?? 4_194_304,
+        curproc: world.pids?.used ?? 400,
+      },
+    },
+    pods: scene.pods.filter(isRunning).map(pod => podStats(pod, scene)),
+  }
+}
+
+function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObject {
+  const nodefs = (gib: number) => statsOf(world.disk, bytesOf(gib))
+  const { layerGib = 0.01, logsGib = 0.01, emptyDirGib = 0 } = workload
+  const volumes = [
+    ...(workload.emptyDirGib === undefined ? [] : [{ name: 'data', ...nodefs(emptyDirGib) }]),
+    ...(workload.memoryDirGib === undefined
+      ? []
+      : [
+          {
+            name: 'memory',
+            ...{ time: takenAt, capacityBytes: bytesOf(30.9) },
+            availableBytes: bytesOf(30.9 - workload.memoryDirGib),
+            usedBytes: bytesOf(workload.memoryDirGib),
+          },
+        ]),
+  ]
+  const memory = bytesOf((workload.memoryGib ?? 0.2) + (workload.memoryDirGib ?? 0))
+  return {
+    podRef: { namespace: profile.namespace, name: profile.name, uid: podUid(profile) },
+    startTime: takenAt,
+    containers: profile.containers.map(({ name }) => ({
+      name,
+      startTime: takenAt,
+      memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes: memory / 2 },
+      rootfs: statsOf(world.imageDisk ?? world.disk, bytesOf(layerGib)),
+      logs: nodefs(logsGib),
+    })),
+    memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes: memory / 2 },
+    volume: volumes,
+    'ephemeral-storage': nodefs(layerGib + logsGib + emptyDirGib),
+    process_stats: { process_count: workload.processes ?? 2 },
+  }
+}
+
+function runtimeOf(scene: Scene): RawObject {
+  const { world, pods } = scene
+  const dead = world.held?.dead
+  return {
+    images: packed(world).map(({ names, sizeBytes }) => ({
+      id: `sha256:${digits(names[1] ?? '')}`,
+      ...{ repoTags: names.slice(1), repoDigests: names.slice(0, 1) },
+      ...{ size: String(sizeBytes), pinned: /\/pause:/.test(names[1] ?? '') },
+    })),
+    containers: [
+      ...pods
+        .filter(isRunning)
+        .flatMap(({ profile }) =>
+          profile.containers.map(({ name, image }) => ({
+            id: containerId(profile, { name }),
+            podSandboxId: sandboxIdOf(profile),
+            metadata: { name, attempt: 0 },
+            image: { image },
+            imageRef: `sha256:${digits(image)}`,
+            state: 'CONTAINER_RUNNING',
+            createdAt: '1793000000000000000',
+            labels: criLabels(profile, name),
+          })),
+        ),
+      ...Array.from({ length: dead?.containers ?? 0 }, (_, index) => deadContainer(scene, index)),
+    ],
+    sandboxes: pods
+      .filter(isRunning)
+      .map(({ profile }) => ({
+        id: sandboxIdOf(profile),
+        metadata: {
+          ...{ name: profile.name, namespace: profile.namespace },
+          ...{ uid: podUid(profile), attempt: 0 },
+        },
+        state: 'SANDBOX_READY',
+        createdAt: '1793000000000000000',
+        labels: criLabels(profile),
+      })),
+  }
+}
+
+const sandboxIdOf = (pod: PodProfile) => digits(`sandbox/${pod.namespace}/${pod.name}`)
+
+const criLabels = (pod: PodProfile, container?: string) => ({
+  ...(container !== undefined && { 'io.kubernetes.container.name': container }),
+  'io.kubernetes.pod.name': pod.name,
+  'io.kubernetes.pod.namespace': pod.namespace,
+  'io.kubernetes.pod.uid': podUid(pod),
+})
+
+/** An earlier attempt of a container of the owner's first pod. */
+function deadContainer({ world, pods }: Scene, index: number): RawObject {
+  const pod = pods.find(({ workload }) => workload.owner === world.held?.dead?.owner)?.profile
+  if (pod === undefined) throw new Error('dead containers need a pod of their owner')
+  const [container] = pod.containers
+  return {
+    id: digits(`dead/${pod.name}/${index}`),
+    podSandboxId: sandboxIdOf(pod),
+    metadata: { name: container?.name, attempt: index },
+    image: { image: container?.image },
+    imageRef: `sha256:${digits(container?.image ?? '')}`,
+    state: 'CONTAINER_EXITED',
+    createdAt: '1792900000000000000',
+    labels: criLabels(pod, container?.name),
+  }
+}
+
+const kubeletFile = '/etc/kubernetes/kubelet/config.json'
+const containerdRoot = '/var/lib/containerd'
+
+function hostOf(scene: Scene): RawObject {
+  const { world, profile } = scene
+  const { disk, imageDisk } = world
+  return {
+    schema: 'highwater.host/1',
+    kubelet: {
+      startedAt: '2026-11-01T00:00:00Z',
+      commandLine: ['/usr/bin/kubelet', `--config=${kubeletFile}`],
+      files: [
+        {
+          ...{ path: kubeletFile, role: 'config' },
+          content: {
+            ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' },
+            ...configurationOf(profile),
+          },
+        },
+      ],
+    },
+    filesystems: [
+      hostFilesystem('nodefs', disk, '/dev/nvme0n1p1', '/'),
+      hostFilesystem('imagefs', imageDisk ?? disk, '/dev/nvme0n1p1', '/'),
+    ],
+    containerd: {
+      ...{ sandboxImage: 'localhost/kubernetes/pause:latest', snapshotter: 'overlayfs' },
+      ...{ discardUnpackedLayers: true, mirrors: [], ...world.containerd },
+    },
+    kernel: { release: '6.12.55', cmdline: 'ro quiet', cgroupVersion: 2, memoryCgroups: 300 },
+    podLogDirectories: [],
+    diskUse: diskUseOf(scene),
+    unread: [],
+  }
+}
+
+function hostFilesystem(role: string, disk: Disk, device: string, mount: string): RawObject {
+  const stats = statsOf(disk, bytesOf(disk.usedGib))
+  return {
+    ...{ role, device: disk.device ?? device, mount: disk.mount ?? mount },
+    ...{ capacityBytes: stats.capacityBytes, availableBytes: stats.availableBytes },
+    ...{ usedBytes: bytesOf(disk.usedGib), inodes: stats.inodes, inodesFree: stats.inodesFree },
+  }
+}
+
+function diskUseOf(scene: Scene): RawObject {
+  const { world, pods } = scene
+  const held = world.held ?? {}
+  const onImages = world.imageDisk === undefined ? 'nodefs' : 'imagefs'
+  const usedImages = new Set(
+    pods.filter(isRunning).flatMap(({ profile }) => profile.containers.map(({ image }) => image)),
+  )
+  const [inUse, unused] = [true, false].map(wanted =>
+    (held.images ?? []).filter(({ name }) => usedImages.has(name) === wanted),
+  )
+  const snapshot = (use: string, gib: number, count: number) => ({
+    ...{ use, count, bytes: bytesOf(gib), inodes: Math.round(gib * 20_000) },
+  })
+  const ofImages = (images: readonly Image[] = []) =>
+    sum(images.map(({ unpackedGib }) => unpackedGib))
+  const folders = foldersOf(scene, onImages)
+  return {
+    folders,
+    snapshots: [
+      snapshot('inUse', ofImages(inUse), inUse?.length ?? 0),
+      snapshot('unused', ofImages(unused), unused?.length ?? 0),
+      snapshot('running', ofPods(scene, 'layerGib'), pods.length),
+      snapshot('dead', held.dead?.gib ?? 0, held.dead?.containers ?? 0),
+      snapshot('leftover', held.leftover ?? 0, Math.ceil((held.leftover ?? 0) * 4)),
+    ],
+    orphans: orphansOf(held),
+    deletedFiles: held.deletedOpen
+      ? [
+          {
+            ...{ on: 'nodefs', files: held.deletedOpen.files },
+            bytes: bytesOf(held.deletedOpen.gib),
+          },
+        ]
+      : [],
+    ...{ brokenLinks: 0, missed: 0 },
+  }
+}
+
+function orphansOf({ orphans, logDebris }: Held): RawObject[] {
+  const listed = Math.min(orphans?.folders ?? 0, 40)
+  return [
+    ...Array.from({ length: listed }, (_, index) => ({
+      path: `/var/lib/kubelet/pods/${podUid({ namespace: 'gone', name: String(index) })}`,
+      bytes: bytesOf((orphans?.gib ?? 0) / listed),
+    })),
+    ...(logDebris === undefined
+      ? []
+      : [{ path: '/var/log/pods/shop_gone_0c1d2e3f', bytes: bytesOf(logDebris) }]),
+  ]
+}
+
+/** The folders that the measurement knows; what is left of the used bytes is the system's. */
+function foldersOf(scene: Scene, onImages: string): RawObject[] {
+  const { disk, imageDisk, held = {} } = scene.world
+  const volumes = ofPods(scene, 'emptyDirGib') + (held.orphans?.gib ?? 0)
+  const logs = ofPods(scene, 'logsGib') + (held.logDebris ?? 0)
+  const { journal = 0.4, hostLogs = 0.05, content = 0.02, temporary = 0, packages = 0 } = held
+  const elsewhere = sum(Object.values(held.folders ?? {})) + (held.deletedOpen?.gib ?? 0)
+  const cores = held.coreDumps?.gib ?? 0
+  const onNodefs = volumes + logs + journal + hostLogs + temporary + packages + cores + elsewhere
+  const onRuntime = snapshotGib(scene) + content
+  const system = disk.usedGib - onNodefs - (imageDisk === undefined ? onRuntime : 0)
+  if (system < 0) throw new Error(`${-system} GiB more are held than are used`)
+  const folder = (holder: string, path: string, gib: number, on = 'nodefs') => ({
+    ...{ holder, path, on, bytes: bytesOf(gib), inodes: Math.round(gib * 20_000) },
+  })
+  return [
+    folder('pods', '/var/lib/kubelet/pods', volumes),
+    folder('kubelet', '/var/lib/kubelet', volumes),
+    folder('podLogs', '/var/log/pods', logs),
+    folder('journal', '/var/log/journal', journal),
+    folder('logs', '/var/log', logs + journal + hostLogs),
+    folder('content', `${containerdRoot}/io.containerd.content.v1.content`, content, onImages),
+    folder('temporary', '/tmp', temporary),
+    folder('packages', '/var/cache', packages),
+    folder('coreDumps', held.coreDumps?.path ?? '/var/lib/systemd/coredump', cores),
+    folder('system', '/usr', system),
+  ]
+}

@@ -13,8 +13,8 @@ import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { NodeRecord, RawObject, SnapshotRecord } from '#model/record.ts'
 
-export const takenAt = '2026-11-21T06:00:00Z'
-export const clusterName = 'prod'
+const takenAt = '2026-11-21T06:00:00Z'
+const clusterName = 'prod'
 
 /** A filesystem. The rest of the used bytes belongs to the image of the node (`system`). */
 export interface Disk {

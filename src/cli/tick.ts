@@ -106,7 +106,6 @@ async function runTick({
       parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
       watch,
       ...(around !== null && { fleet: options => kubeconfigFleet([around], options) }),
-      logMetrics: lines => process.stdout.write(lines),
     })
     isFailed = false
     process.stdout.write(`${JSON.stringify(answer)}\n`)

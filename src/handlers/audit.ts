@@ -10,10 +10,7 @@ export const handler = (event: unknown, context: LambdaContext): Promise<RunAnsw
     const request = parseAuditEvent(event)
     // Observations publish no report, so they make no metrics.
     if (request.scheduledTime !== null && !request.isObservation) log.scheduled()
-    const answer = await runService(request, parseSettings(process.env), {
-      ...runtime,
-      logMetrics: log.metrics,
-    })
+    const answer = await runService(request, parseSettings(process.env), runtime)
     await log.ended(answer)
     return answer
   })

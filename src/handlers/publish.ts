@@ -7,10 +7,9 @@ import { parsePublishEvent } from './fan-out-event.ts'
 import { type LambdaContext, logged } from './lambda.ts'
 
 export const handler = (event: unknown, context: LambdaContext): Promise<RunAnswer> =>
-  logged(context, 'run', async (log, found) => {
+  logged(context, 'run', async (log, runtime) => {
     const { run, failure } = parsePublishEvent(event)
     if (isTickRun(run)) log.scheduled()
-    const runtime = { ...found, logMetrics: log.metrics }
     const answer = await inFanOut(run, parseSettings(process.env), runtime, inRun =>
       publishRun({ ...inRun, runtime, mapFailure: failure }),
     )

@@ -30,8 +30,6 @@ export interface RunLog {
   /** A step of a fan-out has ended. @param lost why a part of the run is lost; null: nothing is lost */
   stepped(message: string, details: object, lost: string | null): Promise<void>
   failed(error: unknown, what: 'run' | 'step'): Promise<void>
-  /** Writes lines in CloudWatch's embedded metric format to the function's log. */
-  metrics(lines: string): void
 }
 
 const serviceName = process.env.HIGHWATER_SERVICE || 'highwater'
@@ -92,9 +90,6 @@ export function openRunLog(requestId: string): RunLog {
       const metrics = newMetrics()
       metrics.addMetric('ReportsPublished', MetricUnit.Count, 1)
       metrics.publishStoredMetrics()
-    },
-    metrics(lines) {
-      if (process.env.POWERTOOLS_METRICS_DISABLED !== 'true') process.stdout.write(lines)
     },
     async remediated(answer) {
       logger.info('remediation answered', { ...answer, ...(await figures(false)) })

@@ -8,7 +8,6 @@ export const moreFormats = [
   'prometheus',
   'prometheus-rules',
   'ocsf',
-  'emf',
 ] as const
 export type MoreFormat = (typeof moreFormats)[number]
 export type FormatId = (typeof alwaysFormats)[number] | MoreFormat

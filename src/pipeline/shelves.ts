@@ -3,12 +3,8 @@ import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { plannableFields } from '#facts/kubelet/fields.ts'
 import { explanationOf, type RuleExplanation } from '#judge/explanation.ts'
 import { rules } from '#judge/rules/index.ts'
-import { embeddedMetrics } from '#report/formats/embedded-metrics.ts'
 
 const ruleIds: readonly string[] = rules.map(({ id }) => id)
-
-/** The format that the service also writes to its log. */
-export const embeddedMetricsName = embeddedMetrics.name
 
 /** The names that a policy may use. */
 export const policyTerms = { ruleIds, plannableFields: Object.keys(plannableFields), valueMistakes }

@@ -10,7 +10,8 @@ import type { RunAnswer } from '#model/run.ts'
 import { conclude } from '#pipeline/audit.ts'
 import { type Judged, mergedJudged } from '#pipeline/judge-records.ts'
 import type { KeptRecords } from '#pipeline/saved/kept-records.ts'
-import { doneBefore, openServiceReport, type ReportRuntime } from '#pipeline/service/report.ts'
+import { doneBefore, openServiceReport } from '#pipeline/service/report.ts'
+import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { type FanOutContext, runOf, runPolicy } from './context.ts'
@@ -20,7 +21,7 @@ import { judgeLostCluster, type LostCluster } from './judge-cluster.ts'
 import { readJudged } from './judged-files.ts'
 
 export type PublishContext = FanOutContext &
-  Pick<LostCluster, 'mapFailure'> & { runtime: ReportRuntime }
+  Pick<LostCluster, 'mapFailure'> & { runtime: ServiceRuntime }
 
 /**
  * @throws OperatorError if nothing was discovered

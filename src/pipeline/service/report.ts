@@ -13,7 +13,6 @@ import type { AuditResult, ConclusionContext } from '#pipeline/audit.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { type PlanBesideOptions, planBeside } from '#pipeline/plan/beside.ts'
 import { type Audience, audiencesOf } from '#pipeline/publication.ts'
-import { embeddedMetricsName } from '#pipeline/shelves.ts'
 import { s3 } from '#publish/channels/s3.ts'
 import { markDone, readDone } from '#publish/run.ts'
 import { keepPlan } from '#remediate/plan/store.ts'
@@ -24,11 +23,6 @@ import { answerOf, nothingRead } from './answer.ts'
 import type { Audited } from './run-watch.ts'
 import type { RunLimits, ServiceRuntime } from './runtime.ts'
 import { waysOf } from './ways.ts'
-
-export interface ReportRuntime extends ServiceRuntime {
-  /** Writes the metrics of format `emf`, if the policy has it in `report.formats`. */
-  logMetrics: (lines: string) => void
-}
 
 /** A run whose policy is known. */
 export interface ServiceRun {
@@ -63,7 +57,7 @@ class IncompleteRun extends Error {}
 /** @throws OperatorError if the report has no recipient */
 export function openServiceReport(
   run: ServiceRun,
-  runtime: ReportRuntime,
+  runtime: ServiceRuntime,
   limits: RunLimits,
 ): ServiceReport {
   const { runId, request, settings, region, store, policy, mistakes } = run
@@ -88,8 +82,6 @@ export function openServiceReport(
       const state = isDryRun ? 'dry-run' : 'published'
       const answer = answerOf(runId, state, result, languages[policy.report.language])
       runtime.watch.audited({ ...answer, reasons: reasonsOf(result.document) })
-      const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
-      if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
       const failures = [
         ...wrong,
         ...failuresOf(result),
@@ -107,7 +99,7 @@ export function openServiceReport(
 function conclusionOf(
   { runId, request: { selection, isDryRun }, settings, store: place, policy, notices }: ServiceRun,
   audiences: Audience[],
-  { version, watch }: ReportRuntime,
+  { version, watch }: ServiceRuntime,
   { planning: signal }: RunLimits,
 ): ConclusionContext {
   const store = isDryRun ? null : place

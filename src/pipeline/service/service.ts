@@ -13,10 +13,10 @@ import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { observed } from './observe.ts'
-import { doneBefore, openServiceReport, type ReportRuntime } from './report.ts'
-import { policyOf, type RunLimits, storeOf, withinLimits } from './runtime.ts'
+import { doneBefore, openServiceReport } from './report.ts'
+import { policyOf, type RunLimits, type ServiceRuntime, storeOf, withinLimits } from './runtime.ts'
 
-export interface AuditRuntime extends ReportRuntime {
+export interface AuditRuntime extends ServiceRuntime {
   /** Default: every EKS cluster that the policy names. */
   fleet?: (options: LiveOptions) => AsyncIterable<SnapshotRecord>
 }

@@ -2,7 +2,6 @@ import { alwaysFormats, type FormatId } from '#model/format-id.ts'
 import type { Format } from '#report/format.ts'
 import type { Language } from '#report/languages/language.ts'
 import { csv } from './csv.ts'
-import { embeddedMetrics } from './embedded-metrics.ts'
 import { html, htmlIn } from './html.ts'
 import { json } from './json.ts'
 import { junit } from './junit.ts'
@@ -22,7 +21,6 @@ const shelf: Record<FormatId, Format> = {
   prometheus,
   'prometheus-rules': prometheusRules,
   ocsf,
-  emf: embeddedMetrics,
 }
 
 /**

@@ -9,7 +9,6 @@ import type {
   NotAudited,
   OutcomeCounts,
   Severity,
-  UnknownOutcome,
 } from './finding.ts'
 import type { GarbageOverview } from './garbage-overview.ts'
 import type {
@@ -216,8 +215,8 @@ export interface RunBefore {
   delta: Delta
   /** Findings of that run that are no longer there. */
   ended: PastFinding[]
-  /** Unknown outcomes and unaudited nodes of that run that this run no longer has, in clusters of this run. */
-  closed: { unknowns: UnknownOutcome[]; notAudited: NotAudited[] }
+  /** Unaudited nodes and clusters of that run that are not unaudited in this run. */
+  readAgain: NotAudited[]
   /** Open findings of earlier runs that could not be checked today. */
   hidden: HiddenFinding[]
   /** Clusters of earlier runs that this run did not find, and that are not known to be deleted. */

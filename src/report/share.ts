@@ -131,10 +131,7 @@ function beforePart(before: RunBefore, share: Share): RunBefore {
     ...before,
     delta: deltaOf(before.delta, share),
     ended: before.ended.filter(isTheirs),
-    closed: {
-      unknowns: before.closed.unknowns.filter(isTheirs),
-      notAudited: before.closed.notAudited.filter(mayBeTheirs),
-    },
+    readAgain: before.readAgain.filter(mayBeTheirs),
     hidden: before.hidden.filter(isTheirs),
     // Groups of absent clusters are not stored, so only owners of the whole cluster see these.
     absent: before.absent.filter(({ cluster }) => isWhole(cluster)),

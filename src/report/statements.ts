@@ -1,6 +1,6 @@
 /** Short texts for lists of findings: one bounded line each. Each format escapes them itself. */
 
-import type { Finding, NotAudited, Severity, UnknownOutcome } from '#model/finding.ts'
+import type { Finding, NotAudited, Severity } from '#model/finding.ts'
 import { severities } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
@@ -80,10 +80,6 @@ export const countBySeverity = (findings: Finding[]): Record<Severity, number> =
   return counts
 }
 
-/** An id for an unknown outcome, from rule and subject. */
-export const unknownKey = ({ rule, cluster, subject }: UnknownOutcome) =>
-  JSON.stringify([rule, cluster, subject.kind, subject.namespace, subject.name])
-
 /**
  * Whether an entry is a node that can never be read (Fargate). Such nodes are listed, but are not a
  * failure of the run.
@@ -120,7 +116,7 @@ export const endedText = ({
 }: Pick<PastFinding, 'on' | 'ended' | 'since'>): string =>
   `Ended on ${on}: ${endings[ended]}. It stood since ${since}.`
 
-/** Text for an entry that was undecided or unread in the last run, and is not in this run. */
+/** Text for a node or cluster that was unread in the last run, and is not in this run. */
 export const closedText = (takenAt: string, reason: string): string =>
   `No longer said on ${utcTime(takenAt).slice(0, 10)}. Before: ${reason}`
 

@@ -217,7 +217,7 @@ describe('the mail of a second morning', () => {
       takenAt: '2026-11-20T05:00:00Z',
       delta: deltaWith([]),
       ended: [],
-      closed: { unknowns: [], notAudited: [] },
+      readAgain: [],
       hidden: [],
       absent: [],
       returned: [],

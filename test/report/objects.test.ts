@@ -1,5 +1,6 @@
 /** Findings on a cluster's own objects: they stand on no node, and no page says that they stand on none of many. */
 import { describe, expect, it } from 'vitest'
+import { csv } from '#report/formats/csv.ts'
 import { formats } from '#report/formats/index.ts'
 import { junit } from '#report/formats/junit.ts'
 import { markdown } from '#report/formats/markdown.ts'
@@ -44,19 +45,22 @@ describe('a finding on objects', () => {
     expect(text).not.toMatch(/\b0 nodes|<span><\/span>/)
   })
 
-  it.each([sarif, junit, markdown])(
-    '$fileName tells it without nodes, and what is not known likewise',
-    format => {
-      const text = format.render(report)
-      expect(text).toContain('Namespace/shop')
-      expect(text).toContain('jobs.batch: 403')
-      expect(text).not.toMatch(/\b0.nodes|\(\)|, \n/)
-      const onNodes = format.render(
-        quietReport([auditedNode('a', sharedDisk(40))], { findings: [finding('medium', {})] }),
-      )
-      expect(onNodes).toMatch(/\d.nodes?: \w/)
-    },
-  )
+  it.each([sarif, junit, markdown])('$id names no nodes if there are none', format => {
+    const text = format.render(report)
+    expect(text).toContain('Namespace/shop')
+    expect(text).not.toMatch(/\b0.nodes|\(\)|, \n/)
+    const onNodes = format.render(
+      quietReport([auditedNode('a', sharedDisk(40))], { findings: [finding('medium', {})] }),
+    )
+    expect(onNodes).toMatch(/\d.nodes?: \w/)
+  })
+
+  it('its unknown outcome is in the formats that list unknown outcomes, and only there', () => {
+    const listsUnknown = [sarif, junit, markdown, csv].filter(format =>
+      format.render(report).includes('jobs.batch: 403'),
+    )
+    expect(listsUnknown.map(({ id }) => id)).toEqual(['markdown', 'csv'])
+  })
 
   it('has its command on the page', () => {
     expect(page).toContain(command)

@@ -140,23 +140,12 @@ const report: AuditReport = {
       notes: ['of stage nothing is known', 'of prod less is known'],
     },
     ended: [ended('old-batch', nodegroup('batch')), ended('old-general', nodegroup('general'))],
-    closed: {
-      unknowns: ['batch', 'general'].map(name => ({
-        ...{
-          rule: 'peer-drift',
-          cluster: 'prod',
-          subject: nodegroup(name),
-          nodes: { count: 0, sample: [] },
-          reason: '503',
-        },
-      })),
-      notAudited: ['b2', 'g2'].map(node => ({
-        cluster: 'prod',
-        node,
-        cause: 'sources',
-        reason: '503',
-      })),
-    },
+    readAgain: ['b2', 'g2'].map(node => ({
+      cluster: 'prod',
+      node,
+      cause: 'sources',
+      reason: '503',
+    })),
     returned: ['batch', 'general'].map(id => ({
       id,
       since: '2026-10-01',
@@ -278,11 +267,7 @@ describe("an owner's share of a report", () => {
       },
     })
     expect(share?.before?.ended.map(({ id }) => id)).toEqual(['old-batch'])
-    expect(share?.before?.closed).toMatchObject({
-      unknowns: [{ subject: nodegroup('batch') }],
-      notAudited: [{ node: 'b2' }],
-    })
-    expect(share?.before?.closed.unknowns).toHaveLength(1)
+    expect(share?.before?.readAgain.map(({ node }) => node)).toEqual(['b2'])
     expect(share?.before?.unread).toEqual([{ cluster: 'prod', node: 'b2', hasCome: false }])
     expect(share?.before?.absent).toEqual([])
     expect(share?.before?.hidden.map(({ id }) => id)).toEqual(['unseen-batch'])

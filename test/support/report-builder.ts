@@ -906,7 +906,7 @@ export function lastRun(): RunBefore {
   return {
     takenAt: '2026-11-20T07:00:00Z',
     ended: [],
-    closed: { unknowns: [], notAudited: [] },
+    readAgain: [],
     hidden: [],
     absent: [],
     returned: [],

@@ -7,7 +7,7 @@ import {
   type Delta,
   type MetNode,
 } from '#model/delta.ts'
-import type { Finding, FindingsDocument, NotAudited, UnknownOutcome } from '#model/finding.ts'
+import type { Finding, FindingsDocument, NotAudited } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
 import type { HiddenFinding, RunBefore } from '#model/report.ts'
 import { absentClusters, firstMet, readingsOf, splitAbsent, withAbsent } from './absent.ts'
@@ -65,7 +65,7 @@ export function nextLedger(
       takenAt: previous.document.run.takenAt,
       delta: compared,
       ended,
-      closed: closedSince(previous, now.document),
+      readAgain: readAgainSince(previous, now.document),
       returned: returned.map(({ id, since, ended, on }) => ({ id, since, ended, on })),
       hidden: carried
         .filter(isOpen)
@@ -172,19 +172,11 @@ function rememberedFinding(finding: Finding, since: string, lastSeen: string): R
   }
 }
 
-function closedSince(
-  { document }: RememberedRun,
-  { unknowns, notAudited }: FindingsDocument,
-): RunBefore['closed'] {
-  const open = new Set([...unknowns.map(keyOfUnknown), ...notAudited.map(keyOfUnread)])
-  return {
-    unknowns: document.unknowns.filter(unknown => !open.has(keyOfUnknown(unknown))),
-    notAudited: document.notAudited.filter(entry => !open.has(keyOfUnread(entry))),
-  }
+function readAgainSince({ document }: RememberedRun, { notAudited }: FindingsDocument) {
+  const unread = new Set(notAudited.map(keyOfUnread))
+  return document.notAudited.filter(entry => !unread.has(keyOfUnread(entry)))
 }
 
-const keyOfUnknown = ({ rule, cluster, subject: { kind, namespace, name } }: UnknownOutcome) =>
-  JSON.stringify([rule, cluster, kind, namespace, name])
 const keyOfUnread = ({ cluster, node }: NotAudited) => JSON.stringify([cluster, node])
 const keyOfNode = ({ cluster, name }: MetNode) => nodeKey(cluster, name)
 const asCarried = (finding: RememberedFinding): RememberedFinding => ({

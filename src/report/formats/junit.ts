@@ -1,7 +1,7 @@
 /**
  * JUnit XML as Jenkins' xUnit plugin reads it, one suite per cluster. A finding is a failure.
- * Waived findings and undecided rules are skipped, with their reason. An unread node or cluster is
- * an error. A rule passes only if all its outcomes were decided.
+ * Waived findings are skipped, with their reason. An unread node or cluster is an error. A rule
+ * passes only if all its outcomes were decided; an undecided rule has no test case.
  */
 import type { ClusterResult, Finding, FindingsDocument, NotAudited } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -47,25 +47,19 @@ interface Suite {
 }
 
 function suitesOf(report: AuditReport): Suite[] {
-  const { run, clusters, findings, waived, unknowns, notAudited } = report.document
+  const { run, clusters, findings, waived, notAudited } = report.document
   const isUnreadable = unreadableNodes(report)
   const names = new Set(
     [...clusters, ...notAudited.map(({ cluster }) => ({ name: cluster }))].map(({ name }) => name),
   )
   const of = <Entry extends { cluster: string }>(entries: Entry[]) =>
     Map.groupBy(entries, ({ cluster }) => cluster)
-  const [open, accepted, undecided, unread] = [
-    of(findings),
-    of(waived),
-    of(unknowns),
-    of(notAudited),
-  ]
+  const [open, accepted, unread] = [of(findings), of(waived), of(notAudited)]
   const suites = [...names].map(name => ({
     name,
     cases: [
       ...(open.get(name) ?? []).map(failed),
       ...(accepted.get(name) ?? []).map(skippedByWaiver),
-      ...(undecided.get(name) ?? []).map(undecidedCase),
       ...(unread.get(name) ?? []).map(entry => unreadCase(entry, isUnreadable(entry))),
       ...quietCases(
         clusters.find(cluster => cluster.name === name),
@@ -100,30 +94,11 @@ const skippedByWaiver = (finding: Finding): Case => ({
 
 const detailLines = (finding: Finding) => [
   lineText(finding.consequence),
-  ...onNodes(finding),
+  ...[nodesText(finding.nodes) ?? []].flat(),
   ...evidenceLines(finding),
   'What to do:',
   ...fixLines(finding),
 ]
-
-const onNodes = ({ nodes }: Pick<Finding, 'nodes'>): string[] => [nodesText(nodes) ?? []].flat()
-
-const undecidedCase = ({
-  rule,
-  cluster,
-  subject,
-  nodes,
-  reason,
-}: FindingsDocument['unknowns'][number]): Case => ({
-  name: `not known: ${subjectPath(cluster, subject)}`,
-  rule,
-  outcome: {
-    element: 'skipped',
-    type: 'unknown',
-    message: lineText(reason),
-    lines: onNodes({ nodes }),
-  },
-})
 
 function unreadCase({ cluster, node, reason }: NotAudited, isUnreadable: boolean): Case {
   const name = `not audited: ${nameText(cluster)}${node === null ? '' : `/${nameText(node)}`}`

@@ -1,18 +1,11 @@
 /**
  * OCSF 1.2.0, class Compliance Finding (2003), an array of events. A finding fails its control, a
- * waived one is suppressed, an ended one is closed as resolved. Undecided rules and unread nodes
- * are a warning ("did not yield a result due to missing information"), closed when decided or read.
+ * waived one is suppressed, an ended one is closed as resolved. Unread nodes are a warning ("did not
+ * yield a result due to missing information"), closed when read. Undecided rules are left out.
  */
 
 import { createHash } from 'node:crypto'
-import type {
-  Confidence,
-  Finding,
-  NodeSample,
-  NotAudited,
-  Severity,
-  UnknownOutcome,
-} from '#model/finding.ts'
+import type { Confidence, Finding, NodeSample, NotAudited, Severity } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Subject } from '#model/subject.ts'
@@ -26,7 +19,6 @@ import {
   lineText,
   nameText,
   subjectPath,
-  unknownKey,
   utcTime,
 } from '#report/statements.ts'
 
@@ -72,34 +64,23 @@ interface OcsfEntry {
 }
 
 function eventsOf({ document, before }: AuditReport): object[] {
-  const { run, findings, waived, unknowns, notAudited } = document
+  const { run, findings, waived, notAudited } = document
   const event = eventOn(run)
   return [
     ...[...findings, ...waived].map(finding => findingEvent(finding, run.takenAt, event)),
     ...(before?.ended ?? []).map(past => endedEvent(past, event)),
-    ...[...unknowns.map(undecided), ...notAudited.map(unaudited)].map(event),
-    ...[
-      ...(before?.closed.unknowns ?? []).map(undecided),
-      ...(before?.closed.notAudited ?? []).map(unaudited),
-    ].map(entry => {
+    ...notAudited.map(unaudited).map(event),
+    ...(before?.readAgain ?? []).map(unaudited).map(entry => {
       const text = closedText(run.takenAt, entry.desc)
       return resolved(event({ ...entry, desc: text }), text)
     }),
   ]
 }
 
-const warned = { severity: 'info', compliance: 'warning', isSuppressed: false } as const
-
-const undecided = (unknown: UnknownOutcome): OcsfEntry => ({
-  ...unknown,
-  ...warned,
-  uid: hashed(unknownKey(unknown)),
-  title: `${unknown.rule} could not be decided`,
-  desc: lineText(unknown.reason),
-})
-
 const unaudited = ({ cluster, node, reason }: NotAudited): OcsfEntry => ({
-  ...warned,
+  severity: 'info',
+  compliance: 'warning',
+  isSuppressed: false,
   uid: hashed(JSON.stringify(['not-audited', cluster, node])),
   title: 'Not audited',
   desc: lineText(reason),

@@ -1,7 +1,7 @@
 /**
  * SARIF 2.1.0 (OASIS, errata 01). A finding is a result, a waived one a result with an accepted
- * suppression. Undecided rules and unread nodes are notifications of the invocation, so that no
- * result counts them as passed.
+ * suppression. Unread nodes are notifications of the invocation. Undecided rules are only counted,
+ * in the clusters' `outcomes`.
  */
 import type { Finding, Severity } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -50,7 +50,7 @@ function logOf({ document }: AuditReport): object {
       automationDetails: { id: `highwater/${index + 1}` },
       columnKind: 'utf16CodeUnits',
       results: results.slice(index * resultsPerRun, (index + 1) * resultsPerRun),
-      ...(index === 0 && { invocations: [invocationOf(document, indexes)] }),
+      ...(index === 0 && { invocations: [invocationOf(document)] }),
       properties: {
         clusters: clusters.map(({ name, grade, coverage, outcomes }) => ({
           name: nameText(name),
@@ -138,21 +138,7 @@ function resultOf(finding: Finding, ruleIndex: number): object {
   }
 }
 
-function invocationOf(
-  { run, unknowns, notAudited }: AuditReport['document'],
-  indexes: Map<string, number>,
-): object {
-  const unknown = unknowns.map(({ rule, cluster, subject, nodes, reason }) => {
-    const on = nodesText(nodes)
-    return {
-      level: 'warning',
-      message: {
-        text: `Not known of ${subjectPath(cluster, subject)}${on === null ? '' : ` (${on})`}: ${lineText(reason)}`,
-      },
-      descriptor: { id: 'unknown' },
-      associatedRule: { id: rule, ...(indexes.has(rule) && { index: indexes.get(rule) }) },
-    }
-  })
+function invocationOf({ run, notAudited }: AuditReport['document']): object {
   const unread = notAudited.map(({ cluster, node, reason }) => ({
     level: node === null ? 'error' : 'warning',
     message: {
@@ -170,6 +156,6 @@ function invocationOf(
     executionSuccessful:
       run.inputErrors.length === 0 && notAudited.every(({ node }) => node !== null),
     endTimeUtc: utcTime(run.takenAt),
-    toolExecutionNotifications: [...broken, ...unread, ...unknown],
+    toolExecutionNotifications: [...broken, ...unread],
   }
 }

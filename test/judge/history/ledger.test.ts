@@ -106,7 +106,7 @@ describe('from day to day', () => {
           on: '2026-11-11',
         }),
       ],
-      closed: { unknowns: [], notAudited: [] },
+      readAgain: [],
       hidden: [],
       absent: [],
       returned: [],
@@ -131,16 +131,8 @@ describe('from day to day', () => {
     expect(still.before?.unread).toEqual([])
   })
 
-  it('names what was not known or not audited and is no longer said, of clusters that it meets again', () => {
+  it('names nodes that were unaudited and are not any more, in clusters of this run', () => {
     const first = runOf([], [met('a'), unread('b')])
-    const subject = { kind: 'Node' as const, namespace: null, name: 'a' }
-    const unknown = {
-      rule: 'peer-drift',
-      cluster: 'prod',
-      subject,
-      nodes: { count: 1, sample: ['a'] },
-      reason: 'configz: HTTP 503',
-    }
     const events: NotAudited = {
       cluster: 'prod',
       node: null,
@@ -153,20 +145,17 @@ describe('from day to day', () => {
       cause: 'sources',
       reason: 'configz: HTTP 503',
     }
-    first.document.unknowns.push(unknown, { ...unknown, rule: 'image-gc-due' })
     first.document.notAudited.push(lost, events)
     const previous = { runId: 'r', ...nextLedger(null, first, '2026-11-10', '2026-01-01').run }
     const second = runOf([], [met('a'), met('b')])
-    second.document.unknowns.push({ ...unknown, rule: 'image-gc-due', reason: 'another' })
     second.document.notAudited.push({ ...events, reason: 'events: HTTP 500' })
     const { before } = nextLedger(previous, second, '2026-11-11', '2026-01-01')
-    expect(before?.closed).toEqual({ unknowns: [unknown], notAudited: [lost] })
+    expect(before?.readAgain).toEqual([lost])
     const elsewhere = runOf([], [])
     Object.assign(elsewhere, { scope: 'elsewhere' }).document.clusters = []
-    expect(nextLedger(previous, elsewhere, '2026-11-11', '2026-01-01').before?.closed).toEqual({
-      unknowns: [],
-      notAudited: [],
-    })
+    expect(nextLedger(previous, elsewhere, '2026-11-11', '2026-01-01').before?.readAgain).toEqual(
+      [],
+    )
   })
 
   it('names what nobody can tell any more, and on the first day only as news', () => {

@@ -27,7 +27,6 @@ const summaries = {
   apply: 'change nodes by an approved plan, in waves; failures are rolled back',
   verify: "read a plan's nodes again and check that its change is active; changes nothing",
   rollback: 'restore what a run changed, byte for byte',
-  script: 'write a plan as shell scripts, for nodes without SSM; changes nothing by itself',
   tick: 'run the service once, as its schedule does, without Lambda',
   lab: 'serve a small EKS world on loopback until Ctrl-C',
 }
@@ -52,7 +51,6 @@ const loaders: Record<keyof typeof summaries, () => Promise<Command>> = {
   apply: async () => (await import('./apply.ts')).applyCommand(),
   verify: async () => (await import('./verify.ts')).verifyCommand(),
   rollback: async () => (await import('./rollback.ts')).rollbackCommand(),
-  script: async () => (await import('./script.ts')).scriptCommand(),
   tick: async () => (await import('./tick.ts')).tickCommand(),
   lab: async () => (await import('./lab.ts')).labCommand(),
 }

@@ -309,24 +309,12 @@ exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" 
     })
   }
 
-  /** A script for one's own means, as a file or handed to a shell that reads it from its input. */
-  byHand(script: string, args: readonly string[], isPiped = false): Promise<Sent> {
-    const file = join(this.#folder, 'by-hand.sh')
-    writeFileSync(file, script)
-    return isPiped ? this.#run(['-s', ...args], {}, file) : this.#run([file, ...args], {})
-  }
-
-  #run(
-    words: readonly string[],
-    environment: Record<string, string>,
-    input: string | null = null,
-  ): Promise<Sent> {
+  #run(words: readonly string[], environment: Record<string, string>): Promise<Sent> {
     const [shell = 'sh', ...options] = this.#platform.shell
-    const from = input === null ? '' : ` <${input}`
     // Its own id, so that whoever ends it ends this one.
     const child = spawn(
       which('sh') ?? 'sh',
-      ['-c', `echo $$ >${this.world('pid')}; exec "$@"${from}`, 'sh', shell, ...options, ...words],
+      ['-c', `echo $$ >${this.world('pid')}; exec "$@"`, 'sh', shell, ...options, ...words],
       {
         env: {
           PATH: this.#path,

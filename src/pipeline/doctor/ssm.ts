@@ -181,7 +181,7 @@ async function outputChecks(
   ]
 }
 
-const notApplied = 'no plan is applied by SSM; highwater script writes it as scripts instead'
+const notApplied = 'no plan can be applied'
 
 /** Whether the account has the documents that change a node, in the version of this highwater. Nothing is sent. */
 export async function applyChecks(place: AwsPlace | null, signal: AbortSignal): Promise<Check[]> {

@@ -181,13 +181,6 @@ export const documentMaxBytes = 64 * 1024
 export const scriptOf = ({ files, table }: Document, readFile: (file: string) => string): string =>
   `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => withoutComments(readFile(file))).join('')}`
 
-/** The same script with its comments, for readers; directives for ShellCheck are removed. */
-export const readableScriptOf = (
-  { files, table }: Document,
-  readFile: (file: string) => string,
-): string =>
-  `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => readFile(file).replace(/^# shellcheck (shell|disable)=.*\n/gm, '')).join('')}`
-
 /** Removes comments, empty lines and indentation: a document has a size limit. No text in the scripts depends on them. */
 const withoutComments = (script: string) =>
   script.replace(/^[ \t]*#.*\n/gm, '').replace(/^[ \t]+|^\n/gm, '')

@@ -37,7 +37,6 @@ const managed = { 'io.cri-containerd.image': 'managed' }
 const pin = { 'io.cri-containerd.pinned': 'pinned' }
 const at = '2026-11-21T00:00:00Z'
 type Images = Record<string, Record<string, string>>
-const readText = (file: string) => readFile(file, 'utf8')
 
 let lab: Lab | null = null
 let applier: Applier | null = null
@@ -85,7 +84,7 @@ function recordOf(images: Images): NodeRecord {
   return { ...record, node: { ...record.node, spec }, runtime: { images: told } }
 }
 
-async function planned(images: Images): Promise<{ file: string; plan: Plan; text: string }> {
+async function planned(images: Images): Promise<{ plan: Plan; text: string }> {
   const folder = temporaryFolder()
   const [file, policy] = [join(folder, 'plan.json'), join(folder, 'highwater.yaml')]
   writeFileSync(policy, `requiredImageSources: { '${image}': '${source}' }\n`)
@@ -102,15 +101,16 @@ async function planned(images: Images): Promise<{ file: string; plan: Plan; text
   ]
   const { code, stdout, stderr } = await inProcess(args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  return { file, plan: parsePlan(await readText(file), file), text: stdout }
+  return { plan: parsePlan(await readFile(file, 'utf8'), file), text: stdout }
 }
 
 describe('an image that a pod waits for', () => {
   it.each<[string, Images]>([
     ['missing', { other: {} }],
     ['there, and not pinned', { [image]: managed }],
-  ])('%s: comes by the plan, is seen, and goes by it', async (_, before) => {
-    const { plan } = await planned(before)
+  ])('%s: is pulled by the plan, verified and taken back', async (_, before) => {
+    const { plan, text } = await planned(before)
+    expect(text.replace(/\s+/g, ' ')).toContain(`${image}, pinned; from ${source} if missing`)
     const [step] = plan.steps
     if (step === undefined) throw new Error('no step')
     const { node, images } = pretendNode(before)
@@ -175,33 +175,5 @@ describe('an image that a pod waits for', () => {
     expect(images()).toEqual(before)
     expect(verifyBack(step, inputOf(recordOf(images())))).toEqual({ state: 'verified' })
     expect(node.told('calls')).not.toContain('restart')
-  })
-
-  it('comes by a script for own means, too', async () => {
-    const before = { other: {} }
-    const { file, plan, text } = await planned(before)
-    expect(text.replace(/\s+/g, ' ')).toContain(`${image}, pinned; from ${source} if missing`)
-    const folder = temporaryFolder()
-    expect(await inProcess(['script', file, '--out', folder])).toMatchObject({
-      code: 0,
-      stderr: '',
-    })
-    const script = await readText(join(folder, `cohort-prod-workers-${plan.cohorts[0]?.id}.sh`))
-    expect(script).toContain('what its containerd pulls')
-    const { node, images } = pretendNode(before)
-    expect(await node.byHand(script, ['check'])).toMatchObject({
-      code: 0,
-      answer: { outcome: 'ready' },
-    })
-    expect(await node.byHand(script, ['apply'])).toMatchObject({
-      code: 0,
-      answer: { outcome: 'applied' },
-    })
-    expect(images()).toMatchObject({ [image]: { ...managed, ...pin } })
-    expect(await node.byHand(script, ['rollback'])).toMatchObject({
-      code: 0,
-      answer: { outcome: 'restored' },
-    })
-    expect(images()).toEqual(before)
   })
 })

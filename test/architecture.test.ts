@@ -230,6 +230,25 @@ describe('the doors to the outside', () => {
       })
   })
 
+  it('parse foreign YAML, TOML and gzip in one file each', () => {
+    const namesOf = ({ text }: Source, from: RegExp) =>
+      [...text.matchAll(/^import\s+\{([^}]*)\}\s+from\s+'([^']+)'/gm)]
+        .filter(([, , target = '']) => from.test(target))
+        .flatMap(([, names = '']) => names.split(',').map(name => name.trim()))
+    // Templates are our own, and a snapshot is unpacked as a stream.
+    const own = ['src/pipeline/access/member-template.ts', 'src/asset.ts']
+    const shipped = sources.filter(({ room, file }) => room !== 'lab' && !own.includes(file))
+    const parses = /^(parse\w*|Parser|Composer|Lexer|CST|\* as \w+)$/
+    const hasParser = (source: Source) =>
+      namesOf(source, /^(yaml|smol-toml)$/).some(name => parses.test(name))
+    expect(offenders(shipped, hasParser)).toEqual(['src/model/foreign-text.ts'])
+    const other = /^(js-yaml|toml|@iarna\/toml|yamljs|fast-xml-parser)$|^(yaml|smol-toml)\//
+    const imports = (source: Source) => source.imports.some(({ target }) => other.test(target))
+    expect(offenders(shipped, imports)).toEqual([])
+    const unpacks = /\b(gunzipSync|unzipSync|inflateSync|brotliDecompressSync)\b/
+    expect(offenders(shipped, ({ text }) => unpacks.test(text))).toEqual(['src/model/gzip.ts'])
+  })
+
   it('are closed in the core: no network, files, environment, clock or chance', () => {
     const core = sources.filter(({ room }) => pureRooms.includes(room))
     // A hash is a function, and so is compression; everything else of Node has an effect or reads one.

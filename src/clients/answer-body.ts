@@ -1,7 +1,6 @@
 /** Reads the body of an HTTP answer within the limits of its kind and of the process. */
 import type { IncomingMessage } from 'node:http'
-import { gunzipSync } from 'node:zlib'
-import { codeOf } from '#model/error-message.ts'
+import { gunzipped } from '#model/gzip.ts'
 import {
   answersInFlightMaxBytes,
   maxCompressionRatio,
@@ -70,33 +69,19 @@ export async function readBody(
   }
 }
 
-/** Unpacks in one step, because a stream per answer costs more than the unpacking itself. */
+/** @throws RequestFailure */
 function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): Buffer {
-  const believableBytes = Math.max(smallAnswerMaxBytes, maxCompressionRatio * packed.length)
-  const maxOutputLength = Math.min(maxBytes, believableBytes)
-  try {
-    return gunzipSync(packed, { maxOutputLength, chunkSize: outputBytes(packed, maxOutputLength) })
-  } catch (error) {
-    if (!isTooLong(error)) throw error
-    // A caller that accepts a cut answer does not need its text.
-    if (isCut) return Buffer.alloc(0)
-    throw tooLarge(
-      maxBytes <= believableBytes
-        ? `${question} is larger than ${maxBytes} bytes`
-        : `${question} is more than ${maxCompressionRatio} times as long as its gzip`,
-    )
-  }
+  const bytes = gunzipped(packed, maxBytes)
+  if (typeof bytes !== 'string') return bytes
+  if (bytes === 'broken')
+    throw new RequestFailure('body', `the answer to ${question} is no gzip, or broke off`)
+  // A caller that accepts a cut answer does not need its text.
+  if (isCut) return Buffer.alloc(0)
+  throw tooLarge(
+    bytes === 'too-long'
+      ? `${question} is larger than ${maxBytes} bytes`
+      : `${question} is more than ${maxCompressionRatio} times as long as its gzip`,
+  )
 }
-
-/**
- * Size of the output buffer, from the length that gzip writes at its end. If that length is wrong, zlib uses more buffers.
- * Source: RFC 1952 ISIZE. zlib needs at least 64 bytes, and one byte more than the output to detect the end.
- */
-const outputBytes = (packed: Buffer, mostBytes: number): number =>
-  packed.length < 4
-    ? mostBytes
-    : Math.max(64, Math.min(mostBytes, packed.readUInt32LE(packed.length - 4) + 1))
-
-const isTooLong = (error: unknown): boolean => codeOf(error) === 'ERR_BUFFER_TOO_LARGE'
 
 const tooLarge = (what: string) => new RequestFailure('too-large', `the answer to ${what}`)

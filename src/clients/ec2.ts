@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-ec2'
 import { ec2PageMax, type TagFilter } from '#facts/aws/cluster-resources.ts'
 import { launchTemplateVersionsMax } from '#facts/aws/limits.ts'
+import type { TextBudget } from '#model/foreign-text.ts'
 import type { KubeletSettings } from '#model/kubelet-settings.ts'
 import type { RawObject } from '#model/record.ts'
 import { type AwsError, awsCall, pagesOf, repeatedly } from './aws-failure.ts'
@@ -52,10 +53,14 @@ export class Ec2Api {
     this.client = countingSlowDowns('EC2', new EC2Client(repeatedly(region, credentials)))
   }
 
-  /** @throws RequestFailure with a message for people, or the signal's reason */
+  /**
+   * @param budget what the user data of all templates may still cost
+   * @throws RequestFailure with a message for people, or the signal's reason
+   */
   async launchTemplates(
     { by, versions }: TemplateVersions,
     signal: AbortSignal,
+    budget: TextBudget | null = null,
   ): Promise<LaunchTemplates> {
     const templates: LaunchTemplate[] = []
     const unread: string[] = []
@@ -66,7 +71,7 @@ export class Ec2Api {
       for await (const version of this.versions(by, Versions, signal)) {
         if (seen.has(version.VersionNumber)) continue
         seen.add(version.VersionNumber)
-        const read = cut(version)
+        const read = cut(version, budget)
         templates.push(...read.templates)
         unread.push(...read.unread)
       }
@@ -129,12 +134,15 @@ export class Ec2Api {
 const explain = ({ name, text }: AwsError) =>
   /^InvalidLaunchTemplate/.test(name) ? `there is no such thing (${text})` : null
 
-function cut({
-  LaunchTemplateId,
-  LaunchTemplateName,
-  VersionNumber,
-  LaunchTemplateData,
-}: LaunchTemplateVersion): LaunchTemplates {
+function cut(
+  {
+    LaunchTemplateId,
+    LaunchTemplateName,
+    VersionNumber,
+    LaunchTemplateData,
+  }: LaunchTemplateVersion,
+  budget: TextBudget | null,
+): LaunchTemplates {
   const template = {
     launchTemplateId: LaunchTemplateId ?? '',
     launchTemplateName: LaunchTemplateName ?? '',
@@ -143,7 +151,7 @@ function cut({
       DeviceName && Ebs?.VolumeSize ? [{ deviceName: DeviceName, sizeGiB: Ebs.VolumeSize }] : [],
     ),
   }
-  const { settings, unread } = readUserData(LaunchTemplateData?.UserData ?? '')
+  const { settings, unread } = readUserData(LaunchTemplateData?.UserData ?? '', budget)
   const named = unread.map(
     why =>
       `the user data of ${template.launchTemplateName} version ${template.versionNumber} is not fully known: ${why}`,

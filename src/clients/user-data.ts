@@ -4,12 +4,13 @@
  *
  * Source  cloud-init, User data formats; amazon-eks-ami nodeadm/internal/configprovider; Bottlerocket's README, User data
  */
-import { inputLimits } from '#model/input-limits.ts'
+import { ForeignTextError, TextBudget, unpackGzip } from '#model/foreign-text.ts'
+import { inputLimits, textLimits } from '#model/input-limits.ts'
 import { cutSettings, type KubeletSettings } from '#model/kubelet-settings.ts'
 import { readBottlerocket } from './user-data/bottlerocket.ts'
-import { parsed, readCloudConfig, unzipped } from './user-data/cloud-config.ts'
+import { readCloudConfig } from './user-data/cloud-config.ts'
 import { readMime } from './user-data/mime.ts'
-import { type Piece, settingsOfDocument, together, Unreadable } from './user-data/settings.ts'
+import { type Piece, readDocument, together, Unreadable } from './user-data/settings.ts'
 import { readShell } from './user-data/shell.ts'
 
 export interface UserData {
@@ -19,23 +20,28 @@ export interface UserData {
   unread: string[]
 }
 
-/** @param text user data, plain or in base64 (once or twice), each with or without gzip */
-export function readUserData(text: string): UserData {
+/**
+ * @param text user data, plain or in base64 (once or twice), each with or without gzip
+ * @param cluster what all user data of the cluster may still cost; null: only this one is read
+ */
+export function readUserData(text: string, cluster: TextBudget | null = null): UserData {
+  const budget = new TextBudget(textLimits.userData, cluster)
   const pieces: Piece[] = []
   const unread: string[] = []
   const attempt = (read: () => Piece[]) => {
     try {
       pieces.push(...read())
     } catch (error) {
-      unread.push(error instanceof Unreadable ? error.message : 'it cannot be read')
+      unread.push(isExplained(error) ? error.message : 'it cannot be read')
     }
   }
   attempt(() => {
     if (text.length > inputLimits.userData.maxBytes)
       throw new Unreadable('it is longer than any user data')
-    const bytes = plain(Buffer.from(text))
+    const bytes = plain(Buffer.from(text), budget)
     const parts = readMime(bytes) ?? [{ type: '', bytes }]
-    for (const part of parts) attempt(() => readPart(part.type, plain(part.bytes).toString()))
+    for (const part of parts)
+      attempt(() => readPart(part.type, plain(part.bytes, budget).toString(), budget))
     return []
   })
   const settings = together(pieces).flatMap(found => cutSettings(found) ?? [])
@@ -45,11 +51,14 @@ export function readUserData(text: string): UserData {
   }
 }
 
-/** Decodes base64 and gzip, up to four layers. */
-function plain(bytes: Buffer): Buffer {
+const isExplained = (error: unknown): error is Error =>
+  error instanceof Unreadable || error instanceof ForeignTextError
+
+/** Decodes base64 and gzip, up to four layers. @throws ForeignTextError */
+function plain(bytes: Buffer, budget: TextBudget): Buffer {
   let found = bytes
   for (let layer = 0; layer < 4; layer++) {
-    if (found[0] === 0x1f && found[1] === 0x8b) found = unzipped(found)
+    if (found[0] === 0x1f && found[1] === 0x8b) found = unpackGzip(found, budget)
     else if (isBase64(found)) found = Buffer.from(found.toString('latin1'), 'base64')
     else return found
   }
@@ -63,30 +72,25 @@ function isBase64(bytes: Buffer): boolean {
 
 const jinja = /^## template: *jinja\s*\n/
 
-/** Chooses the reader by the MIME type or the first line. @throws Unreadable */
-function readPart(type: string, written: string): Piece[] {
+/** Chooses the reader by the MIME type or the first line. @throws ForeignTextError, Unreadable */
+function readPart(type: string, written: string, budget: TextBudget): Piece[] {
   const text = written.replace(/^\uFEFF/, '').replace(jinja, '')
   const start = text.trimStart()
   if (start === '') return []
   if (start.startsWith('#cloud-config') || type === 'text/cloud-config')
-    return readCloudConfig(text)
+    return readCloudConfig(text, budget)
   if (
     /^#!|^#cloud-boothook|^<(powershell|script)>/i.test(start) ||
     /shellscript|boothook/.test(type)
   )
-    return readShell(text)
-  if (type === 'application/node.eks.aws') return readDocument(text)
+    return readShell(text, budget)
+  if (type === 'application/node.eks.aws') return [readDocument(text, budget) ?? []].flat()
   if (/^[ \t]*(?:\[{1,2}[ \t]*)?"?settings"?[ \t]*[.\]]/m.test(text))
-    return [readBottlerocket(text)]
-  if (/^(apiVersion|kind|\{|---)/m.test(start)) return readDocument(text)
+    return [readBottlerocket(text, budget)]
+  if (/^(apiVersion|kind|\{|---)/m.test(start)) return [readDocument(text, budget) ?? []].flat()
   throw new Unreadable(
     start.startsWith('#include')
       ? 'it includes what lies elsewhere'
       : `${type === '' ? 'it' : 'a part of it'} is of no known form`,
   )
-}
-
-function readDocument(text: string): Piece[] {
-  const found = settingsOfDocument(parsed(text))
-  return found === null ? [] : [found]
 }

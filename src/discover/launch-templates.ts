@@ -3,7 +3,8 @@
 import type { CredentialSource } from '#clients/credentials.ts'
 import { Ec2Api, type LaunchTemplate, type TemplateVersions } from '#clients/ec2.ts'
 import { RequestFailure, readErrorOf } from '#clients/failure.ts'
-
+import { TextBudget } from '#model/foreign-text.ts'
+import { textLimits } from '#model/input-limits.ts'
 import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
 
 interface TemplatePlace {
@@ -22,10 +23,11 @@ export async function launchTemplatesOf(
   if (wanted.length === 0) return []
   const ec2 = new Ec2Api(region, credentials)
   const found: LaunchTemplate[] = []
+  const budget = new TextBudget(textLimits.clusterUserData)
   try {
     for (const [index, template] of wanted.entries()) {
       try {
-        const { templates, unread } = await ec2.launchTemplates(template, signal)
+        const { templates, unread } = await ec2.launchTemplates(template, signal, budget)
         found.push(...templates)
         errors.push(...unread.map(message => ({ what: 'launchTemplates' as const, message })))
       } catch (error) {

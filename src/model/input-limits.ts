@@ -33,18 +33,38 @@ export const answerLimits = {
   refusal: { maxBytes: 64 * KiB, maxValues: 2_000, maxDepth: 16 },
 } satisfies Record<string, JsonLimit>
 
+/** Limits of all texts of one source together. */
+export interface TextLimits {
+  /** Characters of YAML and TOML. A text that contains another counts for both. */
+  maxCharacters: number
+  /** Lexical tokens of YAML. A token takes about 4 µs and 1 KB. */
+  maxTokens: number
+  /** Bytes that come out of gzip and base64. */
+  maxUnpackedBytes: number
+}
+
+/** Limits of YAML, TOML and gzip. A token takes about 4 µs, so each of these takes less than a second. */
+export const textLimits = {
+  /** One user data. */
+  userData: { maxCharacters: 512 * KiB, maxTokens: 50_000, maxUnpackedBytes: 512 * KiB },
+  /** All user data of one cluster: of its launch templates, or of its node classes. */
+  clusterUserData: { maxCharacters: 4 * MiB, maxTokens: 200_000, maxUnpackedBytes: 16 * MiB },
+  /** The kubelet's files of one node: a few KB. */
+  nodeFiles: { maxCharacters: 256 * KiB, maxTokens: 20_000, maxUnpackedBytes: 0 },
+  /** The contents of a plan, each once: a few hundred tokens for a nodegroup. */
+  plan: { maxCharacters: 16 * MiB, maxTokens: 200_000, maxUnpackedBytes: 0 },
+  policy: { maxCharacters: 256 * KiB, maxTokens: 150_000, maxUnpackedBytes: 0 },
+} satisfies Record<string, TextLimits>
+
 export type AnswerKind = keyof typeof answerLimits
 
 export const inputLimits = {
   /** EC2 accepts 16 KB before base64. */
   userData: { maxBytes: 256 * KiB },
-  userDataUnpacked: { maxBytes: 512 * KiB },
   /** Output of an inspect script: about 2 MB for 250 pods and 1,000 images. */
   inspection: { maxBytes: 32 * MiB, maxValues: 1_000_000, maxDepth: 64 },
   /** A line of a snapshot: a node of 250 pods has about 1 MB. */
   snapshotLine: { maxBytes: 64 * MiB, maxValues: 3_000_000, maxDepth: 128 },
-  /** A kubelet file of a few KB. Parsing YAML takes 10 ms for each KB. */
-  yaml: { maxBytes: 64 * KiB },
   policy: { maxBytes: 256 * KiB },
   /** History of one run or one cluster, unpacked: a node has at most 4 KB per day. The total that a process reads depends on its memory. */
   history: { maxBytes: 64 * MiB, maxValues: 3_000_000, maxDepth: 32 },

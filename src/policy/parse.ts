@@ -1,9 +1,15 @@
 /** Parses highwater.yaml into a Policy. One error names all mistakes, with their places. */
 
-import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type Node } from 'yaml'
 import type * as z from 'zod'
-import { messageOf } from '#model/error-message.ts'
-import { inputLimits } from '#model/input-limits.ts'
+import {
+  composeYaml,
+  ForeignTextError,
+  TextBudget,
+  YamlError,
+  yamlValue,
+} from '#model/foreign-text.ts'
+import { inputLimits, textLimits } from '#model/input-limits.ts'
 import { didYouMean } from '#model/nearest.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { type PolicyTerms, policyJsonSchema, policySchema } from '#model/policy/schema.ts'
@@ -19,19 +25,22 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
   if (Buffer.byteLength(text) > maxBytes)
     throw new OperatorError(`${file} has more than ${maxBytes} bytes: no policy is that long`)
   const lineCounter = new LineCounter()
-  // The parser's own check for duplicate keys takes quadratic time; `strangeKeys` checks instead.
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: false })
   const place = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset)
     return `${file}:${line}:${col}`
   }
-  const broken = document.errors.map(error => `${place(error.pos[0])}: ${error.message}`)
-  if (broken.length > 0) throw mistaken(broken)
+  const { document, value } = composed(text, lineCounter, error =>
+    mistaken([
+      error instanceof YamlError
+        ? `${place(error.offset)}: ${error.detail}`
+        : `${file}: ${error.message}`,
+    ]),
+  )
   const strange = [...strangeKeys(document.contents, [])].map(({ key, path, why }) => ({
     offset: key.range?.[0] ?? 0,
     text: `${path.join('.')}: ${why}`,
   }))
-  const parsed = policySchema(terms).safeParse(plain(document, file) ?? {}, { reportInput: true })
+  const parsed = policySchema(terms).safeParse(value ?? {}, { reportInput: true })
   if (parsed.success && strange.length === 0) return policyOf(parsed.data)
   const issues = parsed.error?.issues ?? []
   const mistakes = issues
@@ -46,6 +55,20 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
       .map(({ offset, text }) => `${offset < 0 ? file : place(offset)}: ${text}`),
     strange.length + issues.length,
   )
+}
+
+/** @throws what `refusal` makes of the first mistake */
+function composed(
+  text: string,
+  lineCounter: LineCounter,
+  refusal: (error: ForeignTextError) => OperatorError,
+): { document: Document; value: unknown } {
+  try {
+    const document = composeYaml(text, new TextBudget(textLimits.policy), { lineCounter })
+    return { document, value: yamlValue(document) }
+  } catch (error) {
+    throw error instanceof ForeignTextError ? refusal(error) : error
+  }
 }
 
 const mostPlaced = 1000
@@ -67,7 +90,7 @@ function policyOf({ alertPercent, ...rest }: z.output<ReturnType<typeof policySc
 type Issue = z.core.$ZodIssue
 
 /** The mistake's offset. Unknown key: the key. Missing key: the start of its map. -1: no place is known. */
-function offsetOf(document: ReturnType<typeof parseDocument>, issue: Issue): number {
+function offsetOf(document: Document, issue: Issue): number {
   const at = issue.path.findLastIndex((_, index) =>
     isNode(document.getIn(issue.path.slice(0, index + 1), true)),
   )
@@ -136,14 +159,5 @@ function* strangeKeys(
     if (seen.has(name) && isNode(key)) yield { key, path: inside, why: 'Map keys must be unique' }
     seen.add(name)
     yield* strangeKeys(inner, inside)
-  }
-}
-
-/** @throws OperatorError if aliases expand too often */
-function plain(document: ReturnType<typeof parseDocument>, file: string): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 100 })
-  } catch (error) {
-    throw new OperatorError(`${file}: ${messageOf(error)}`)
   }
 }

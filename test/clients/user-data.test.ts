@@ -2,6 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { assert, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readUserData } from '#clients/user-data.ts'
+import { TextBudget } from '#model/foreign-text.ts'
+import { textLimits } from '#model/input-limits.ts'
 import type { RawObject } from '#model/record.ts'
 
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64')
@@ -21,6 +23,14 @@ const multipart = (...parts: [headers: string, body: string][]) =>
   ].join('\r\n')
 const nodeadm = 'Content-Type: application/node.eks.aws'
 const shellPart = 'Content-Type: text/x-shellscript; charset="us-ascii"'
+
+/** @returns also the CPU time of this process, which a busy machine does not change much */
+function timed<T>(run: () => T): { found: T; cpuMs: number } {
+  const before = process.cpuUsage()
+  const found = run()
+  const { user, system } = process.cpuUsage(before)
+  return { found, cpuMs: (user + system) / 1000 }
+}
 
 interface Case {
   says: string
@@ -271,7 +281,11 @@ describe('readUserData', () => {
       gzipSync('#!/bin/bash\necho hunter2').subarray(0, 25),
       'it cannot be unpacked',
     ],
-    ['YAML that is none', '#cloud-config\na: [hunter2', 'its YAML cannot be read'],
+    [
+      'YAML that is none',
+      '#cloud-config\na: [hunter2',
+      'it is no YAML that is read here (BAD_INDENT)',
+    ],
     ['TOML that is none', '[settings.kubernetes]\nmax-pods = hunter2', 'line 2 is no TOML'],
     [
       'a setting that stands twice in TOML',
@@ -323,6 +337,34 @@ describe('readUserData', () => {
     const count = Math.floor(250_000 / piece.length)
     readUserData(`${start}${piece.repeat(Math.min(count, 50_000))}`)
     expect(performance.now() - startedMs).toBeLessThan(5000)
+  })
+
+  it.each([
+    ['braces', '}', 'it is more than 100 times as long as its gzip'],
+    ['braces that are not packed', '}', 'it is no YAML that is read here (UNEXPECTED_TOKEN)', 1],
+  ])('spends no time on 200 KiB of %s', (_, piece, reason, layers = 2) => {
+    const text = `#cloud-config\n${piece.repeat(200 * 1024)}`
+    const data = layers === 2 ? base64(gzipSync(text)) : text
+    const { found, cpuMs } = timed(() => readUserData(data))
+    expect(found).toEqual({ settings: [], unread: [reason] })
+    expect(cpuMs).toBeLessThan(1000)
+  })
+
+  it('spends one budget on all files of a user data', () => {
+    const content = base64(gzipSync(`- ${Array.from({ length: 2_000 }, (_, i) => i).join('\n- ')}`))
+    const file = `  - { encoding: gz+b64, content: ${content} }\n`
+    const text = `#cloud-config\nwrite_files:\n${file.repeat(40)}`
+    const { found, cpuMs } = timed(() => readUserData(text))
+    expect(found.unread).toEqual(['it has more values than are read'])
+    expect(cpuMs).toBeLessThan(2000)
+  })
+
+  it('spends one budget on all user data of a cluster', () => {
+    const budget = new TextBudget({ ...textLimits.clusterUserData, maxTokens: 10_000 })
+    const text = `#cloud-config\nrun: [${'a,'.repeat(2_000)}]`
+    const found = Array.from({ length: 50 }, () => readUserData(text, budget).unread)
+    expect(found[0]).toEqual([])
+    expect(found.at(-1)).toEqual(['it has more values than are read'])
   })
 
   it('never throws, and never lets a word through', () => {

@@ -1,11 +1,11 @@
-import { parse, TomlError } from 'smol-toml'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
+import { parseToml, type TextBudget } from '#model/foreign-text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { type Piece, piece, Unreadable } from './settings.ts'
 
-/** Reads the kubelet settings in Bottlerocket's user data, and names them as the kubelet does. @throws Unreadable */
-export function readBottlerocket(text: string): Piece {
-  const { settings } = parsedToml(text)
+/** Reads the kubelet settings in Bottlerocket's user data, and names them as the kubelet does. @throws ForeignTextError, Unreadable */
+export function readBottlerocket(text: string, budget: TextBudget): Piece {
+  const { settings } = parseToml(text, budget)
   const kubernetes =
     isRawObject(settings) && isRawObject(settings.kubernetes) ? settings.kubernetes : {}
   const config: RawObject = {}
@@ -25,19 +25,4 @@ function settingOf(setting: string, value: unknown, kind: string | undefined): u
   return kind === 'number' && typeof value === 'string' && /^\d+$/.test(value)
     ? Number(value)
     : value
-}
-
-/** Depth that no setting reaches. */
-const maxDepth = 32
-
-/** @throws Unreadable, with the number of the line */
-function parsedToml(text: string): RawObject {
-  try {
-    return parse(text, { maxDepth })
-  } catch (error) {
-    // The library's message quotes the user data, so it is replaced.
-    throw new Unreadable(
-      error instanceof TomlError ? `line ${error.line} is no TOML` : 'its TOML cannot be read',
-    )
-  }
 }

@@ -1,4 +1,10 @@
 /** Shared by the readers of user data: the form of their results, and how results are merged. */
+import {
+  BudgetExceeded,
+  ForeignTextError,
+  parseYaml,
+  type TextBudget,
+} from '#model/foreign-text.ts'
 import { isConfigurationField, type KubeletSettings } from '#model/kubelet-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
@@ -32,8 +38,27 @@ function merged(under: RawObject, over: RawObject): RawObject {
   return both
 }
 
+/** Reads a text that may be a document, such as a file that a script writes; null: it is none. @throws BudgetExceeded */
+export function settingsIn(text: string, budget: TextBudget): Piece | null {
+  try {
+    return readDocument(text, budget)
+  } catch (error) {
+    if (error instanceof BudgetExceeded || !(error instanceof ForeignTextError)) throw error
+    return null
+  }
+}
+
+/**
+ * Reads a document with kubelet settings; null: it has none. Of two equal keys the last one counts, as in cloud-init, nodeadm and the kubelet, which do
+ * not decode strictly in the end.
+ * Source: amazon-eks-ami nodeadm/internal/api/bridge/decode.go; pkg/kubelet/kubeletconfig/util/codec DecodeKubeletConfiguration; sigs.k8s.io/yaml YAMLToJSON
+ * @throws ForeignTextError
+ */
+export const readDocument = (text: string, budget: TextBudget): Piece | null =>
+  settingsOfDocument(parseYaml(text, budget))
+
 /** Reads a NodeConfig, or a KubeletConfiguration or part of one; null: the value is neither. */
-export function settingsOfDocument(value: unknown): Piece | null {
+function settingsOfDocument(value: unknown): Piece | null {
   if (!isRawObject(value)) return null
   if (typeof value.apiVersion === 'string' && value.apiVersion.startsWith('node.eks.aws/'))
     return ofNodeConfig(value)

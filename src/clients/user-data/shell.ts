@@ -4,13 +4,14 @@
  *
  * Source  amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide (Windows bootstrap script); scripts as people have them
  */
-import { parse } from 'yaml'
+import type { TextBudget } from '#model/foreign-text.ts'
 import { isConfigurationField, isKubeletFlag } from '#model/kubelet-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { type Piece, piece, settingsOfDocument } from './settings.ts'
+import { type Piece, piece, settingsIn } from './settings.ts'
 
-export function readShell(script: string): Piece[] {
-  const { documents, rest } = documentsIn(script.replaceAll('\r\n', '\n').split('\n'))
+/** @throws BudgetExceeded */
+export function readShell(script: string, budget: TextBudget): Piece[] {
+  const { documents, rest } = documentsIn(script.replaceAll('\r\n', '\n').split('\n'), budget)
   const lines = rest
     .join('\n')
     .replace(/[\\`]\n/g, ' ')
@@ -25,7 +26,7 @@ export function readShell(script: string): Piece[] {
 }
 
 /** Separates heredocs that are kubelet documents from the rest, which is read as a script. */
-function documentsIn(lines: string[]): { documents: Piece[]; rest: string[] } {
+function documentsIn(lines: string[], budget: TextBudget): { documents: Piece[]; rest: string[] } {
   const documents: Piece[] = []
   const rest: string[] = []
   const lastAt = new Map(lines.map((line, index) => [line.trim(), index]))
@@ -36,22 +37,11 @@ function documentsIn(lines: string[]): { documents: Piece[]; rest: string[] } {
     if (word === '' || (lastAt.get(word) ?? -1) <= at) continue
     const body: string[] = []
     for (at++; lines[at]?.trim() !== word; at++) body.push(lines[at] ?? '')
-    const found = documentIn(body.join('\n'))
+    const found = settingsIn(body.join('\n'), budget)
     if (found === null) rest.push(...body)
     else documents.push(found)
   }
   return { documents, rest }
-}
-
-function documentIn(text: string): Piece | null {
-  try {
-    return settingsOfDocument(
-      parse(text, { maxAliasCount: 20, logLevel: 'error', uniqueKeys: false }),
-    )
-  } catch {
-    // The heredoc is no document, so it is read as part of the script.
-    return null
-  }
 }
 
 function readLine(line: string): Piece[] {

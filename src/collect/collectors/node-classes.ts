@@ -3,6 +3,8 @@ import type { GetOptions, KubernetesClient } from '#clients/kubernetes.ts'
 import { readUserData } from '#clients/user-data.ts'
 import type { ClusterCollector } from '#collect/collector.ts'
 import { type CustomResource, nodeClasses } from '#facts/eks/node-classes.ts'
+import { TextBudget } from '#model/foreign-text.ts'
+import { textLimits } from '#model/input-limits.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** NodePools, EC2NodeClasses and Auto Mode's NodeClasses: the settings of nodes outside nodegroups. A cluster may lack these resources. */
@@ -16,20 +18,25 @@ export const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource 
     const version = await servedVersion(kubernetes, resource, options)
     if (version === null) return
     const unread: string[] = []
+    const budget = new TextBudget(textLimits.clusterUserData)
     try {
       for await (const { items } of kubernetes.list(
         `/apis/${resource.group}/${version}/${resource.plural}`,
         {},
         options,
       ))
-        yield items.map(item => withCutUserData(item, unread))
+        yield items.map(item => withCutUserData(item, unread, budget))
     } catch (error) {
       // The group may be installed only for other resources.
       if (!isAbsent(error)) throw error
     }
-    if (unread.length > 0) throw new Error(unread.join('; '))
+    const more = unread.length > mostNamed ? `; and ${unread.length - mostNamed} more` : ''
+    if (unread.length > 0) throw new Error(unread.slice(0, mostNamed).join('; ') + more)
   },
 }))
+
+/** Number of reasons that an error names. */
+const mostNamed = 20
 
 /** The newest known version that the server serves; null: none, for example if the group is not installed. */
 async function servedVersion(
@@ -55,9 +62,9 @@ async function servedVersion(
 const isAbsent = (error: unknown) => error instanceof RequestFailure && error.status === 404
 
 /** User data may hold secrets, so only the kubelet's settings in it are kept. */
-function withCutUserData(item: RawObject, unread: string[]): RawObject {
+function withCutUserData(item: RawObject, unread: string[], budget: TextBudget): RawObject {
   if (!isRawObject(item.spec) || typeof item.spec.userData !== 'string') return item
-  const read = readUserData(item.spec.userData)
+  const read = readUserData(item.spec.userData, budget)
   const name = isRawObject(item.metadata) ? item.metadata.name : ''
   unread.push(...read.unread.map(why => `the user data of ${name} is not fully known: ${why}`))
   const isKnown = read.unread.length === 0 || read.settings.length > 0

@@ -3,10 +3,11 @@
  * refused with the reason. A malformed part is dropped as a whole and named in `unread`.
  */
 import { createHash } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
 import { inspectSchema } from '#facts/aws/inspect-documents.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
-import { inputLimits } from '#model/input-limits.ts'
+import { TextBudget } from '#model/foreign-text.ts'
+import { gunzipped } from '#model/gzip.ts'
+import { inputLimits, maxCompressionRatio, textLimits } from '#model/input-limits.ts'
 import { jsonFlaw } from '#model/json-flaw.ts'
 import { checkAnsweredConfigz } from '#model/kubelet-configuration.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -162,7 +163,7 @@ function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
     throw new AnswerRefusal('it does not say how long it is')
   if (bytes > answerMaxBytes)
     throw new AnswerRefusal(`it says that it has ${bytes} bytes: no answer is that long`)
-  const text = gunzipped(Buffer.from(data, 'base64'), bytes)
+  const text = gunzippedData(Buffer.from(data, 'base64'), bytes)
   if (text.length !== bytes)
     throw new AnswerRefusal(`it says that it has ${bytes} bytes, and has ${text.length}`)
   if (createHash('sha256').update(text).digest('hex') !== sha256)
@@ -175,17 +176,15 @@ function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
 }
 
 /** Stops one byte after the stated size, so a decompression bomb is not unpacked. */
-function gunzipped(packed: Buffer, bytes: number): Buffer {
-  try {
-    return gunzipSync(packed, { maxOutputLength: bytes + 1 })
-  } catch (error) {
-    const isTooLong = error instanceof RangeError
-    throw new AnswerRefusal(
-      isTooLong
-        ? `it says that it has ${bytes} bytes, and has more`
-        : 'its data cannot be unpacked',
-    )
-  }
+function gunzippedData(packed: Buffer, bytes: number): Buffer {
+  const unpacked = gunzipped(packed, bytes + 1)
+  if (typeof unpacked !== 'string') return unpacked
+  if (unpacked === 'broken') throw new AnswerRefusal('its data cannot be unpacked')
+  throw new AnswerRefusal(
+    unpacked === 'too-long'
+      ? `it says that it has ${bytes} bytes, and has more`
+      : `it is more than ${maxCompressionRatio} times as long as its gzip`,
+  )
 }
 
 function answerOf(document: RawObject, asked: string): InspectAnswer {
@@ -298,14 +297,15 @@ const malformed = (what: string, where: string): Unread => ({
 
 /** Content that is no JSON came as text. The kubelet reads both as YAML. */
 function withParsedFiles(kubelet: RawObject, unread: Unread[]): RawObject {
+  const budget = new TextBudget(textLimits.nodeFiles)
   const files = Array.isArray(kubelet.files) ? kubelet.files : []
-  return { ...kubelet, files: files.map(file => parsedFile(file, unread)) }
+  return { ...kubelet, files: files.map(file => parsedFile(file, unread, budget)) }
 }
 
-function parsedFile(file: HostFile, unread: Unread[]): HostFile {
+function parsedFile(file: HostFile, unread: Unread[], budget: TextBudget): HostFile {
   const isConfiguration = file.role !== 'environment'
   if (!isConfiguration || typeof file.content !== 'string') return file
-  const parsed = parseYamlObject(file.content)
+  const parsed = parseYamlObject(file.content, budget)
   // A flaw in a file that the kubelet ignores leaves no doubt about the kubelet's settings.
   if (parsed.value === null && file.role !== 'ignored')
     unread.push({ what: `kubelet file ${file.path}`, why: parsed.reason })

@@ -1,9 +1,10 @@
 /** Keys of history files. Files are gzipped and replaced as a whole by compare-and-swap. */
 import { createHash } from 'node:crypto'
 import { getHeapStatistics } from 'node:v8'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { type Store, TooLong } from '#clients/store.ts'
-import { inputLimits } from '#model/input-limits.ts'
+import { gunzipped } from '#model/gzip.ts'
+import { inputLimits, maxCompressionRatio } from '#model/input-limits.ts'
 import { jsonFlaw } from '#model/json-flaw.ts'
 
 export const runsPrefix = 'history/runs/'
@@ -34,10 +35,6 @@ export const dayOf = (key: string) =>
 
 /** Maximum unpacked bytes of days and trends that a process holds for all clusters. Parsed, they take up to ten times as much memory. */
 export const historyRoom = (): number => Math.floor(getHeapStatistics().heap_size_limit / 32)
-
-/** @throws Error if it is not gzip, or too long */
-export const unpacked = (body: Buffer, maxBytes: number = inputLimits.history.maxBytes): Buffer =>
-  gunzipSync(body, { maxOutputLength: maxBytes })
 
 /** Undefined: the bytes are not JSON, or exceed the limits of a history file. */
 export function jsonIn(bytes: Uint8Array): unknown {
@@ -88,6 +85,9 @@ interface FoundText {
   flaw: string | null
 }
 
+/** Nodes of one group have nearly the same lines. */
+const shortBytes = 4 * 1024 * 1024
+
 /** @param maxBytes limit of the unpacked text @throws Error with a message for people when the store cannot be read */
 export async function readText(
   store: Store,
@@ -106,11 +106,11 @@ export async function readText(
 
 function textIn(body: Buffer, maxBytes: number): string {
   const most = Math.max(1, Math.min(maxBytes, inputLimits.history.maxBytes))
-  try {
-    return unpacked(body, most).toString('utf8')
-  } catch (error) {
-    if (error instanceof RangeError)
-      throw new TooLong(`unpacked, it has more than ${most} bytes, and those are not read`)
-    return ''
-  }
+  const unpacked = gunzipped(body, most, shortBytes)
+  if (unpacked === 'broken') return ''
+  if (unpacked === 'ratio')
+    throw new TooLong(`it is more than ${maxCompressionRatio} times as long as its gzip`)
+  if (unpacked === 'too-long')
+    throw new TooLong(`unpacked, it has more than ${most} bytes, and those are not read`)
+  return unpacked.toString('utf8')
 }

@@ -11,7 +11,7 @@ import {
 import type { AutoApproval } from '#model/policy.ts'
 import { isOpen, windowText } from '#remediate/run/window.ts'
 import { whyUntrue } from './step-truth.ts'
-import { writtenBy } from './written-fields.ts'
+import { type ContentReader, contentReader } from './written-fields.ts'
 
 /** The approver's name if the policy approves; a person must not use this name. */
 export const byPolicy = 'policy'
@@ -70,7 +70,8 @@ function whyNot(
   const strange = steps.find(({ method }) => !kubeletMethods.includes(method))
   if (strange !== undefined)
     return `${strange.cluster}/${strange.node} is changed by ${strange.method}, and the policy names fields of the kubelet only`
-  const other = [...fieldsOf({ steps, cohorts })].find(
+  const writtenBy = contentReader()
+  const other = [...fieldsOf({ steps, cohorts }, writtenBy)].find(
     field => !fields.includes(field) || !isPlannable(field),
   )
   if (other !== undefined)
@@ -78,7 +79,7 @@ function whyNot(
   const passing = steps.find(({ until }) => until !== undefined)
   if (passing !== undefined)
     return `${passing.cluster}/${passing.node} is changed for a while only, and that takes a person`
-  const untrue = untrueOf({ steps, cohorts })
+  const untrue = untrueOf({ steps, cohorts }, writtenBy)
   if (untrue !== null) return untrue
   const acting = steps.find(step => actsAtOnce(step) || step.after.evictsNow === null)
   if (acting !== undefined)
@@ -87,17 +88,23 @@ function whyNot(
 }
 
 /** Why a step differs from its cohort, for people; null: no step differs. */
-function untrueOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): string | null {
+function untrueOf(
+  { steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>,
+  writtenBy: ContentReader,
+): string | null {
   const byId = new Map(cohorts.map(cohort => [cohort.id, cohort]))
   for (const step of steps) {
-    const why = whyUntrue(step, byId.get(step.cohort))
+    const why = whyUntrue(step, byId.get(step.cohort), writtenBy)
     if (why !== null) return `${step.cluster}/${step.node}: ${why}`
   }
   return null
 }
 
 /** Fields that cohorts name, steps expect or partial contents write, so no field stays hidden. Fields of whole files are not counted: see `autoApprove`. */
-function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): Set<string> {
+function fieldsOf(
+  { steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>,
+  writtenBy: ContentReader,
+): Set<string> {
   const used = new Set(steps.map(({ cohort }) => cohort))
   const said = cohorts.filter(({ id }) => used.has(id)).map(({ fields }) => Object.keys(fields))
   const known = new Set(cohorts.map(({ id }) => id))

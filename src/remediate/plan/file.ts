@@ -17,6 +17,7 @@ import { approvalForm, planForm } from './forms.ts'
 import { digestOf } from './plan.ts'
 import { withOwnSettings, withSharedSettings } from './shared-settings.ts'
 import { whyUntrue } from './step-truth.ts'
+import { contentReader } from './written-fields.ts'
 
 export const planText = (plan: Plan): string => `${canonicalJson(withSharedSettings(plan), 1)}\n`
 export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
@@ -31,8 +32,9 @@ export function parsePlan(written: string, from: string): Plan {
   const plan = parseBegunPlan(written, from)
   const cohorts = new Map(plan.cohorts.map(cohort => [cohort.id, cohort]))
   if (cohorts.size !== plan.cohorts.length) throw unfit(from, 'has two cohorts of one id')
+  const writtenBy = contentReader()
   const untrue = plan.steps.flatMap(step => {
-    const why = whyUntrue(step, cohorts.get(step.cohort))
+    const why = whyUntrue(step, cohorts.get(step.cohort), writtenBy)
     return why === null ? [] : [`${step.cluster}/${step.node}: ${why}`]
   })
   if (untrue.length > 0)

@@ -5,12 +5,20 @@ import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { canonicalJson } from './canonical.ts'
 import { pruningFields } from './prune.ts'
-import { unwritten, writtenBy } from './written-fields.ts'
+import { type ContentReader, unwritten, type Written } from './written-fields.ts'
 
 type PlannedCohort = Pick<PlanCohort, 'cluster' | 'fields' | 'file' | 'image'>
 
-/** The reason, for people; null: the step is true. @param cohort undefined: the plan has no cohort of that id */
-export function whyUntrue(step: PlanStep, cohort: PlannedCohort | undefined): string | null {
+/**
+ * The reason, for people; null: the step is true.
+ * @param cohort undefined: the plan has no cohort of that id
+ * @param writtenBy reads the contents of the plan
+ */
+export function whyUntrue(
+  step: PlanStep,
+  cohort: PlannedCohort | undefined,
+  writtenBy: ContentReader,
+): string | null {
   if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`
   if (cohort.cluster !== step.cluster)
     return `its cohort ${step.cohort} is of cluster ${cohort.cluster}`
@@ -27,7 +35,7 @@ export function whyUntrue(step: PlanStep, cohort: PlannedCohort | undefined): st
     return step.path === image.name && sourceIn(step.content, step.path) === image.source
       ? null
       : 'it pulls another image than its cohort'
-  return whyOtherFields(step, fields)
+  return whyOtherFields(step, fields, writtenBy(step))
 }
 
 function isWayOf(method: PlanMethod, { file, image }: PlannedCohort): boolean {
@@ -48,7 +56,11 @@ function whyOtherFile(
     : null
 }
 
-function whyOtherFields(step: PlanStep, fields: PlanCohort['fields']): string | null {
+function whyOtherFields(
+  step: PlanStep,
+  fields: PlanCohort['fields'],
+  written: Written | null,
+): string | null {
   const names = Object.keys(fields)
   const other = names.find(field => !isPlannable(field))
   if (names.length === 0 || other !== undefined)
@@ -58,7 +70,6 @@ function whyOtherFields(step: PlanStep, fields: PlanCohort['fields']): string | 
     canonicalJson(fields) !== canonicalJson(pruningFields(step.until.usedPercentAtMost))
   )
     return `its cohort does not lower the thresholds of image GC to the ${step.until.usedPercentAtMost} % that it waits for`
-  const written = writtenBy(step)
   if (written === null) return `what it would write to ${step.path} cannot be read`
   const missing = unwritten(fields, written)
   if (missing !== null)

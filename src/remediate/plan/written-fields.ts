@@ -1,10 +1,12 @@
 /** What a step would really write, read from its content and not from its cohort or its promise. */
-import { parse } from 'yaml'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { mapOf } from '#model/config-value.ts'
-import type { PlanStep } from '#model/plan.ts'
+import { ForeignTextError, parseYaml, TextBudget } from '#model/foreign-text.ts'
+import { textLimits } from '#model/input-limits.ts'
+import type { PlanMethod, PlanStep } from '#model/plan.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { leavesOf, valueAt } from '#remediate/merge.ts'
+import { parsedJson } from '#remediate/parsed-json.ts'
 
 export interface Written {
   /** Fields of the kubelet's configuration; other parts of the content under their own names. */
@@ -13,12 +15,24 @@ export interface Written {
   isWhole: boolean
 }
 
-/** Null: the content cannot be read, or its method writes no kubelet field. */
-export function writtenBy({
-  method,
-  content,
-}: Pick<PlanStep, 'method' | 'content'>): Written | null {
-  const written = parsed(content)
+/** Returns null if the content cannot be read, or its method writes no kubelet field. */
+export type ContentReader = (step: Pick<PlanStep, 'method' | 'content'>) => Written | null
+
+/** Reads the contents of one plan: equal contents once, and all of them within one budget. */
+export function contentReader(): ContentReader {
+  const budget = new TextBudget(textLimits.plan)
+  const read = new Map<string, Written | null>()
+  return ({ method, content }) => {
+    const key = `${method} ${content}`
+    const known = read.get(key)
+    if (known !== undefined) return known
+    const written = writtenBy(method, parsedContent(method, content, budget))
+    read.set(key, written)
+    return written
+  }
+}
+
+function writtenBy(method: PlanMethod, written: RawObject | null): Written | null {
   if (written === null) return null
   switch (method) {
     case 'kubelet-file':
@@ -80,12 +94,13 @@ const ofSettings = (settings: unknown): RawObject =>
     ]),
   )
 
-/** YAML includes JSON. */
-function parsed(content: string): RawObject | null {
+/** A plan writes JSON, but for nodeadm. */
+function parsedContent(method: PlanMethod, content: string, budget: TextBudget): RawObject | null {
   try {
-    const found: unknown = parse(content)
+    const found = method === 'nodeadm' ? parseYaml(content, budget) : parsedJson(content)
     return isRawObject(found) ? found : null
-  } catch {
-    return null
+  } catch (error) {
+    if (error instanceof ForeignTextError) return null
+    throw error
   }
 }

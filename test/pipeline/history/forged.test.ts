@@ -5,9 +5,10 @@ import { Worker } from 'node:worker_threads'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
+import type { Store } from '#clients/store.ts'
 import { inputLimits } from '#model/input-limits.ts'
 import { listOf } from '#pipeline/document-shape.ts'
-import { jsonIn, unpacked } from '#pipeline/history/keys.ts'
+import { jsonIn, readText } from '#pipeline/history/keys.ts'
 import { factsIn } from '#pipeline/history/saved-facts.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
@@ -18,9 +19,15 @@ vi.setConfig({ testTimeout: 60_000 })
 const evil = '\u001b[2J\u009b2J\u202eapproved'
 
 describe('a file with more than history has', () => {
-  it('is not parsed: too long, too deep, too many values, too long a line', () => {
+  it('is not parsed: too long, too deep, too many values, too long a line', async () => {
     const { maxBytes, maxValues } = inputLimits.history
-    expect(() => unpacked(gzipSync(Buffer.alloc(maxBytes + 1, ' '), { level: 1 }))).toThrow()
+    for (const length of [maxBytes + 1, maxBytes / 2]) {
+      const body = gzipSync(Buffer.alloc(length, ' '), { level: 1 })
+      const store = { read: async () => ({ body, version: '1' }) } as unknown as Store
+      await expect(readText(store, 'history/x', maxBytes)).resolves.toMatchObject({
+        flaw: expect.stringMatching(/times as long|more than/),
+      })
+    }
     expect(jsonIn(Buffer.from(`[${'0,'.repeat(maxValues)}0]`))).toBeUndefined()
     expect(jsonIn(Buffer.from(`${'['.repeat(100)}${']'.repeat(100)}`))).toBeUndefined()
     for (const line of ['\n', '0\n', '{}\n'])

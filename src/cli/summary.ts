@@ -201,7 +201,7 @@ function causeLines({ report, language, paint, titleOf, words, limit }: CliSumma
       // Commands stay on one line, so that they can be copied.
       ...view.commands
         .slice(0, index === 0 ? 2 : 1)
-        .map(command => `${indent}  ${clean(command, 1000)}`),
+        .map(({ command }) => `${indent}  ${clean(command, 1000)}`),
       '',
     ]
   })

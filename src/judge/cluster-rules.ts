@@ -1,5 +1,6 @@
 /** Runs the rules on a cluster's objects. Each rule yields few findings, never one per object. */
 
+import type { StepAction } from '#model/cause.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { Finding } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
@@ -10,11 +11,10 @@ import { gathered } from './gathered.ts'
 import { type Outcome, ruleError } from './outcome.ts'
 import type { ClusterFailing, ClusterRule } from './rule.ts'
 import { boundedFailing, boundedSubject, findingId } from './tally.ts'
-import { bounded, isPrintable } from './text.ts'
+import { bounded } from './text.ts'
 
 /** If one rule fails for more subjects than this in a cluster, they become one cluster finding. */
 export const mostSubjects = 25
-const commandLength = 2000
 
 export interface JudgedCluster {
   outcome: Outcome
@@ -68,6 +68,8 @@ export interface OwnFinding {
   subject: Subject
   finding(allNodes: boolean): Finding
   proposals(): never[]
+  actions(): readonly StepAction[]
+  commands: readonly string[]
   failingNodes(): string[]
 }
 
@@ -85,6 +87,8 @@ export function gatherSubjects(
     ...{ rule, cluster, subject: failing.subject },
     finding: allNodes => findingOf(rule, cluster, failing, allNodes),
     proposals: () => [],
+    actions: () => rule.steps ?? [],
+    commands: failing.commands,
     failingNodes: () => [...(failing.nodes ?? [])],
   }))
 }
@@ -106,7 +110,6 @@ function findingOf(
     title,
     severity,
     confidence,
-    commands,
     subject,
     nodes = [],
     places,
@@ -124,12 +127,9 @@ function findingOf(
     title: title ?? rule.docs.title,
     consequence,
     evidence,
-    // A truncated command does something else. A command with invisible characters is deceptive.
-    fix: {
-      config: {},
-      durable: [],
-      commands: commands.filter(command => command.length <= commandLength && isPrintable(command)),
-    },
+    cause: rule.cause,
+    steps: [],
+    fix: { config: {}, durable: [] },
     since: null,
     waived: null,
     docs: rule.docs,

@@ -1,5 +1,6 @@
 /** Runs the rules on each node as it arrives. Makes outcomes, findings, coverage and grades. */
 
+import type { StepAction } from '#model/cause.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { ClusterInput } from '#model/cluster-input.ts'
 import type { ObjectsInput } from '#model/cluster-objects.ts'
@@ -36,7 +37,7 @@ import type { Wishes } from './fixes/agreement.ts'
 import { placeOfCluster } from './fixes/command-place.ts'
 import { settleFixes } from './fixes/fix.ts'
 import { FixFacts } from './fixes/fix-facts.ts'
-import { commandsOf } from './fixes/steps.ts'
+import { stepsOf } from './fixes/steps.ts'
 import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
 import { happeningsOf, noteRestart, readingOfMachine, withEvents } from './history/happenings.ts'
 import { imagesOf, mergedRounds, noteImages, reportedRounds } from './history/reclaim.ts'
@@ -78,12 +79,15 @@ export interface JudgementOptions {
 interface JudgedGroup extends Wishes {
   cluster: string
   nodes: string[]
+  actions: readonly StepAction[] | null
+  /** The rule's own commands. */
+  commands: readonly string[]
 }
 
 type FindingSource = Pick<
   Tally,
-  'cluster' | 'subject' | 'finding' | 'proposals' | 'failingNodes'
-> & { rule: Rule }
+  'cluster' | 'subject' | 'finding' | 'proposals' | 'failingNodes' | 'actions'
+> & { rule: Rule; commands?: readonly string[] }
 
 interface ClusterState extends Omit<ClusterResult, 'grade'> {
   facts: ClusterFacts
@@ -357,7 +361,7 @@ class RunningJudgement implements Judgement {
       .flatMap(source => this.#judged(source, day) ?? [])
       .toSorted((a, b) => byFinding(a.finding, b.finding))
     settleFixes(all)
-    for (const group of all) this.#addCommands(group)
+    for (const group of all) this.#addSteps(group)
     if (!this.#allNodes && all.length > manyFindings)
       for (const { finding } of all) finding.nodes.sample = finding.nodes.sample.slice(0, fewNodes)
     const open = all.filter(({ finding }) => finding.waived === null)
@@ -413,12 +417,14 @@ class RunningJudgement implements Judgement {
       cluster,
       finding,
       nodes: group.failingNodes(),
+      actions: group.actions(),
+      commands: group.commands ?? [],
       wishes,
       sizes: this.#fixFacts.sizesOf(cluster, subject),
     }
   }
 
-  #addCommands({ cluster, finding, nodes }: JudgedGroup): void {
+  #addSteps({ cluster, finding, nodes, actions, commands }: JudgedGroup): void {
     const place = placeOfCluster(
       cluster,
       this.#clusterState(cluster).facts.eks,
@@ -426,7 +432,7 @@ class RunningJudgement implements Judgement {
     )
     const [first] = nodes.toSorted()
     const node = first === undefined ? null : this.#fixFacts.stepNode(cluster, first)
-    finding.fix.commands = commandsOf(finding, node, place)
+    finding.steps = stepsOf(finding, actions, { commands, node, place, cluster })
   }
 
   #declarationIn(cluster: string, node: DeclaredNode): Declaration | null {

@@ -1,5 +1,6 @@
 /** The contract of a rule. A rule reads one node's prediction, or the facts of peers, and yields failings. `judge.ts` makes the outcome. */
 
+import type { Cause, StepAction } from '#model/cause.ts'
 import type { ClusterNeed, ClusterPrediction } from '#model/cluster-garbage.ts'
 import type {
   Confidence,
@@ -30,6 +31,10 @@ export interface Failing {
   confidence?: Confidence
   /** KubeletConfiguration fields that end the failing. */
   fix?: { config: Record<string, unknown> }
+  /** Default: the rule's own cause. */
+  cause?: Cause
+  /** In order. Default: to set the fields of `fix`, else the rule's own steps. */
+  steps?: readonly StepAction[]
   /** Default: `docs.title`. */
   title?: string
 }
@@ -45,6 +50,10 @@ interface RuleHead {
   /** The folder of the rule's file. */
   family: Family
   severity: Severity
+  /** The usual cause of its failings. */
+  cause: Cause
+  /** Steps that end a failing without fields to set. Default: the advice of `docs`. */
+  steps?: readonly StepAction[]
   docs: RuleDocs
   /** Keys of highwater.yaml that `judge` reads. All cluster rules read `clusterGarbage`. */
   policy?: readonly (keyof Policy)[]
@@ -131,7 +140,7 @@ export interface ClusterEvidence extends Evidence {
 }
 
 /** Garbage of one subject, a namespace or the cluster. Never one failing per object. */
-export interface ClusterFailing extends Omit<Failing, 'fix' | 'evidence'> {
+export interface ClusterFailing extends Omit<Failing, 'fix' | 'evidence' | 'cause' | 'steps'> {
   evidence: ClusterEvidence[]
   subject: Subject
   /** Number of objects. `noun`: the name of one object, such as `pod`. */
@@ -177,13 +186,14 @@ export const lines = <Line extends Evidence>(
 /** A rule as its file writes it. `docs` has its own fields, and `judge` gets a subject with all `needs`. */
 type Definition<Kind extends Rule, Needed, Judge, Fact = never> = Omit<
   Kind,
-  'kind' | 'docs' | 'family' | 'needs' | 'judge' | 'appliesTo' | 'fact'
+  'kind' | 'docs' | 'family' | 'needs' | 'judge' | 'appliesTo' | 'fact' | 'cause'
 > &
   RuleDocs & { needs: readonly Needed[]; judge: Judge } & Fact
 
 /** Default: applies to every node. Called before the needs are checked. */
 interface OfNode {
   family: Family
+  cause: Cause
   appliesTo?(subject: NodeSubject): boolean
 }
 
@@ -245,4 +255,10 @@ export const clusterRule = <Needed extends ClusterNeed>(
     (cluster: SatisfiedCluster<Needed>, policy: Policy) => Yields<ClusterFailing>,
     unknown
   >,
-) => ({ ...defined(rule, 'cluster'), family: 'cluster-gc' }) as ClusterRule
+) =>
+  ({
+    ...defined(rule, 'cluster'),
+    family: 'cluster-gc',
+    cause: { kind: 'world', event: 'leftover-objects', subject: rule.id },
+    steps: [{ id: 'clean-objects' }],
+  }) as unknown as ClusterRule

@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Origin, Proposal } from '#judge/durable/request.ts'
+import type { StepAction } from '#model/cause.ts'
 import type { Evidence, Finding, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Subject } from '#model/subject.ts'
@@ -22,6 +23,7 @@ const otherVariantsShown = 2
 export const fewNodes = 5
 const consequenceLength = 1000
 const fixLength = 4000
+const stepLimit = 8
 
 interface NodeFailing {
   failing: Failing
@@ -78,6 +80,16 @@ export class Tally {
     }))
   }
 
+  /** Steps of the failing on most nodes, then those that other nodes need. */
+  actions(): readonly StepAction[] | null {
+    const all = largestFirst(this.#failings).map(({ value }) => value.failing)
+    const own = all.flatMap(({ steps = [] }) => steps).slice(0, stepLimit)
+    if (own.length > 0)
+      return [...new Map(own.map(action => [JSON.stringify(action), action])).values()]
+    const isSettable = all.some(({ fix }) => Object.keys(fix?.config ?? {}).length > 0)
+    return isSettable ? null : (this.rule.steps ?? null)
+  }
+
   finding(allNodes: boolean): Finding | null {
     const [main, ...others] = largestFirst(this.#failings)
     if (!main) return null
@@ -95,7 +107,9 @@ export class Tally {
       title: main.value.failing.title ?? rule.docs.title,
       consequence: main.value.failing.consequence,
       evidence: mergedEvidence(main, others),
-      fix: { config: {}, durable: [], commands: [] },
+      cause: main.value.failing.cause ?? rule.cause,
+      steps: [],
+      fix: { config: {}, durable: [] },
       since: null,
       waived: null,
       docs: rule.docs,

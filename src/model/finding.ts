@@ -1,5 +1,6 @@
 /** Result of judging a fleet by the rules (the contract `highwater.findings/1`). */
 
+import type { Cause, Step } from './cause.ts'
 import type { ReadMode, Source } from './read-mode.ts'
 import type { Subject } from './subject.ts'
 
@@ -93,7 +94,6 @@ export interface Fix {
   /** KubeletConfiguration fields to set. */
   config: Record<string, unknown>
   durable: DurableFix[]
-  commands: string[]
 }
 
 export interface NodeSample {
@@ -117,6 +117,9 @@ export interface Finding {
   title: string
   consequence: string
   evidence: Evidence[]
+  cause: Cause
+  /** In order: what helps now, then what ends the cause. */
+  steps: Step[]
   fix: Fix
   /** Day of the first run with the finding, YYYY-MM-DD. Null: there is no history. */
   since: string | null
@@ -224,10 +227,6 @@ export interface RunInfo {
   lostLines?: number
 }
 
-/** `setting`: KubeletConfiguration fields resolve the findings; `event`: another change does. */
-export const causeKinds = ['setting', 'event'] as const
-export type CauseKind = (typeof causeKinds)[number]
-
 /** A field to set. `path` of a map entry: `evictionHard.imagefs.available`. */
 export interface CauseSetting {
   path: string
@@ -244,17 +243,16 @@ export interface CausePlace {
 }
 
 /** Findings that the same change resolves. */
-export interface Cause {
-  kind: CauseKind
+export interface CauseGroup {
+  cause: Cause
+  /** Of the worst finding first. */
+  steps: Step[]
   severity: Severity
   /** Rule of the worst finding. */
   rule: string
-  /** The nodes run the kubelet's default. */
-  isDefault: boolean
-  /** Empty for events. */
+  /** Empty if no field of the kubelet ends it. */
   settings: CauseSetting[]
   nodes: { count: number; places: CausePlace[] }
-  commands: string[]
   /** Ids of the findings, worst first. */
   findings: string[]
 }
@@ -266,7 +264,7 @@ export interface FindingsDocument {
   findings: Finding[]
   waived: Finding[]
   /** Worst first; each finding belongs to one cause. Only in the published document. */
-  causes?: Cause[]
+  causes?: CauseGroup[]
   unknowns: UnknownOutcome[]
   notAudited: NotAudited[]
   /** Waivers that need care. Absent: no waiver does, or the run covered only a part of the fleet. */

@@ -2,6 +2,7 @@
 
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { causesOf } from '#judge/causes.ts'
 import { mergedGrowth } from '#judge/history/fill.ts'
 import type { JudgementOptions } from '#judge/judge.ts'
 import type { RuleError } from '#judge/result.ts'
@@ -149,7 +150,8 @@ export async function conclude(
       }))
     : nodes
   const named = context.options?.allNodes === true ? whole : { ...whole, ...withShownNames(whole) }
-  const document = before ? withHistory(named, before) : named
+  const settled = before ? withHistory(named, before) : named
+  const document = { ...settled, causes: causesOf({ document: settled, nodes: grown }) }
   if (context.plan) enters('plan')
   const planned = await context.plan?.(snapshot.keptAt())
   const report: AuditReport = {

@@ -1,4 +1,6 @@
 /** The end of an audit: stores the files, then sends the mails, which name the places of the files and the places that failed. First the general mail, then each owner's. */
+
+import { causesOf } from '#judge/causes.ts'
 import type { LanguageId } from '#model/language.ts'
 import type { Attach, ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditReport, Delivery, RenderedFile } from '#model/report.ts'
@@ -103,6 +105,11 @@ interface MailContent {
   folder: string
 }
 
+const withCauses = (report: AuditReport): AuditReport => ({
+  ...report,
+  document: { ...report.document, causes: causesOf(report) },
+})
+
 async function sendToOwner(
   report: AuditReport,
   owner: ReportOwner,
@@ -113,7 +120,8 @@ async function sendToOwner(
     other === null || other.fallback ? [] : [other.match],
   )
   const share = shareOf(report, owner, owner.fallback ? others : [])
-  if (share !== null) return sendWithPage(share, `owners/${owner.name}/`, audience, context)
+  if (share !== null)
+    return sendWithPage(withCauses(share), `owners/${owner.name}/`, audience, context)
   const why = `nothing that this run met is of the owner ${owner.name}`
   return { stored: [], sent: audience.channels.map(channel => notSent(channel, why)) }
 }

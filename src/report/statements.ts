@@ -5,7 +5,6 @@ import { severities } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Subject } from '#model/subject.ts'
-import { byText } from '#model/text-order.ts'
 import { counted } from './numbers.ts'
 import { shownLine } from './text.ts'
 
@@ -44,9 +43,11 @@ export function evidenceLines({ evidence }: Pick<Finding, 'evidence'>): string[]
 
 /** Lines with the rule's advice, the fields to set and the commands. */
 export function fixLines({
-  fix: { config, commands },
+  fix: { config },
+  steps,
   docs,
-}: Pick<Finding, 'fix' | 'docs'>): string[] {
+}: Pick<Finding, 'fix' | 'steps' | 'docs'>): string[] {
+  const commands = steps.flatMap(step => step.commands.map(({ command }) => command))
   const fields = Object.entries(config).map(
     ([field, value]) => `${nameText(field)}: ${lineText(JSON.stringify(value) ?? 'null')}`,
   )
@@ -60,19 +61,11 @@ export function fixLines({
   ]
 }
 
-/** The rule that reports nodes whose kubelet evicts now. */
-const evictingRule = 'eviction-due'
+/** Within a severity, the document's order stays. */
+export const bySeverity = (a: Pick<Finding, 'severity'>, b: Pick<Finding, 'severity'>) =>
+  severities.indexOf(a.severity) - severities.indexOf(b.severity)
 
-/** Orders by severity. Within a severity, nodes that evict now come first. */
-export const mostUrgentFirst = (
-  a: Pick<Finding, 'severity' | 'rule'>,
-  b: Pick<Finding, 'severity' | 'rule'>,
-) =>
-  severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
-  Number(b.rule === evictingRule) - Number(a.rule === evictingRule)
-
-export const worstFirst = (findings: Finding[]) =>
-  findings.toSorted((a, b) => mostUrgentFirst(a, b) || byText(a.id, b.id))
+export const worstFirst = (findings: Finding[]) => findings.toSorted(bySeverity)
 
 export const countBySeverity = (findings: Finding[]): Record<Severity, number> => {
   const counts: Record<Severity, number> = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }

@@ -64,9 +64,11 @@ describe('cluster garbage', () => {
       JSON.stringify(ofGarbage.filter(({ rule }) => rule !== 'terminated-pods-near-threshold')),
     ).not.toContain('kept-')
     expect(JSON.stringify(ofGarbage)).toContain('in deletion, held by example.com/audit')
-    for (const { rule, fix, evidence } of ofGarbage) {
+    for (const { rule, steps, evidence } of ofGarbage) {
       if (rule !== 'terminated-pods-near-threshold')
-        expect(fix.commands[0]).toMatch(/^(kubectl --context garbage|aws --region \S+) \w+ /)
+        expect(steps[0]?.commands[0]?.command).toMatch(
+          /^(kubectl --context garbage|aws --region \S+) \w+ /,
+        )
       expect(evidence.length).toBeGreaterThan(0)
     }
     const nodes = garbage.expect().nodes.filter(({ rules }) => rules.length > 0)

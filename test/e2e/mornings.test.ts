@@ -45,12 +45,12 @@ const named = ({ findings }: FindingsDocument, ids: string[]) =>
     return `${finding?.rule} on ${finding?.subject.name}`
   })
 
-/** Findings without a setting, a command or a durable change. */
+/** Findings without a command or a durable change. */
 const withoutStep = ({ findings }: FindingsDocument) =>
   findings
     .filter(
-      ({ fix: { config, commands, durable } }) =>
-        Object.keys(config).length + commands.length + durable.length === 0,
+      ({ steps, fix: { durable } }) =>
+        durable.length === 0 && steps.every(({ commands }) => commands.length === 0),
     )
     .map(({ rule, subject }) => `${rule} on ${subject.name}`)
 
@@ -67,7 +67,9 @@ it('shows on the second morning what was repaired, on the third that it is lost,
       ['alert-before-image-gc', 'eviction-before-image-gc'].includes(rule),
   )
   expect(withoutStep(first.document)).toEqual([])
-  const commands = first.document.findings.flatMap(({ fix }) => fix.commands)
+  const commands = first.document.findings.flatMap(({ steps }) =>
+    steps.flatMap(step => step.commands.map(({ command }) => command)),
+  )
   expect(commands.filter(command => !placeOf(command))).toEqual([])
   const ids = mended.map(({ id }) => id).toSorted()
   expect(ids).toHaveLength(2)

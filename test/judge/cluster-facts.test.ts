@@ -156,6 +156,7 @@ describe('a rule that needs its cluster', () => {
     id: 'failing-gc',
     family: 'image-gc',
     severity: 'high',
+    cause: { kind: 'world', event: 'gc-fails', subject: null },
     needs: [],
     title: 'GC fails',
     why: 'w',

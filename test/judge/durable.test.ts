@@ -6,6 +6,8 @@ import { durableTargets } from '#judge/durable/index.ts'
 import type { Origin } from '#judge/durable/request.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
+import type { Step } from '#model/cause.ts'
 import type { DurableFix, Finding } from '#model/finding.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -420,12 +422,16 @@ describe('originOf', () => {
   })
 })
 
+const commandsIn = (steps: readonly Step[]) =>
+  steps.flatMap(({ commands }) => commands.map(({ command }) => command))
+
 describe('a finding', () => {
   const proposing = (id: string, config: RawObject) =>
     nodeRule({
       id,
       family: 'image-gc',
       severity: 'medium',
+      cause: kubeletSetting('imageGCHighThresholdPercent'),
       needs: [],
       title: 'A toy',
       why: 'To see the fix.',
@@ -450,12 +456,12 @@ describe('a finding', () => {
       proposing('b', gentle),
     )
     expect(found).toHaveLength(2)
-    for (const { fix } of found) {
+    for (const { fix, steps } of found) {
       expect(fix.config).toEqual(gentle)
       expect(fix.durable.map(({ target, snippet }) => [target, readBack(snippet)])).toEqual([
         ['nodeadm', gentle],
       ])
-      expect(fix.commands).toEqual([expect.stringMatching(/^highwater plan .*--nodegroup /)])
+      expect(commandsIn(steps)).toEqual([expect.stringMatching(/^highwater plan .*--nodegroup /)])
     }
   })
 
@@ -474,12 +480,7 @@ describe('a finding', () => {
     'names no node called %j in a command',
     name => {
       const [found] = findings([buildNode({ name })], proposing('a', {}))
-      expect(found?.fix.commands.join()).not.toContain(name)
+      expect(commandsIn(found?.steps ?? []).join()).not.toContain(name)
     },
   )
-
-  it('without a fix has a command that shows where to look', () => {
-    const [found] = findings([buildNode()], proposing('a', {}))
-    expect(found?.fix).toEqual({ config: {}, durable: [], commands: [expect.any(String)] })
-  })
 })

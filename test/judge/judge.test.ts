@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openJudgement } from '#judge/judge.ts'
 import { line, nodeRule, type Rule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { findingId } from '#judge/tally.ts'
 import type { OutcomeCounts } from '#model/finding.ts'
 import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
@@ -13,7 +14,13 @@ const docs = { title: 'A toy', why: 'To see the runner work.', fix: 'None.', sou
 type Answer = Pick<Parameters<typeof nodeRule>[0], 'judge'>['judge']
 
 const toy = (judge: Answer, head: Partial<Parameters<typeof nodeRule>[0]> = {}): Rule =>
-  nodeRule({ id: 'toy', family: 'kernel', severity: 'medium', needs: [], ...docs, judge, ...head })
+  nodeRule({
+    ...({ id: 'toy', family: 'kernel', severity: 'medium', needs: [] } as const),
+    cause: kubeletSetting('toy'),
+    ...docs,
+    judge,
+    ...head,
+  })
 
 const failing = { consequence: 'It fails.', evidence: [line('computed', 'toy', '1')] }
 const alwaysFails = toy(function* () {

@@ -1,16 +1,25 @@
 import { describe, expect, it } from 'vitest'
+import { holders } from '#facts/holders.ts'
 import { placeOfCluster } from '#judge/fixes/command-place.ts'
-import { commandsOf, inPlace, type StepNode } from '#judge/fixes/steps.ts'
+import { inPlace, type StepNode, stepsOf } from '#judge/fixes/steps.ts'
+import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { rules } from '#judge/rules/index.ts'
+import type { Step, StepActionId } from '#model/cause.ts'
 import type { Subject } from '#model/subject.ts'
 
 const arn = 'arn:aws:eks:eu-west-1:111122223333:cluster/prod'
 const onEks = placeOfCluster('prod', { arn }, '{name}')
 const elsewhere = placeOfCluster('kind', null, '{arn}')
-const noFix = { config: {}, durable: [], commands: [] }
+const noFix = { config: {}, durable: [] }
 const group: Subject = { kind: 'Nodegroup', namespace: null, name: 'general' }
 const node: StepNode = { name: 'ip-10-0-0-1', instanceId: 'i-0a1b', owner: 'managed-nodegroup' }
-const eviction = { rule: 'eviction-due', family: 'eviction', subject: group, fix: noFix } as const
+const finding = { subject: group, fix: noFix, nodes: { count: 4, sample: [] } }
+const on = (more: Partial<Parameters<typeof stepsOf>[2]> = {}) => ({
+  ...{ cluster: 'prod', place: onEks, node, commands: [] },
+  ...more,
+})
+const commandsIn = (steps: readonly Step[]) =>
+  steps.flatMap(({ commands }) => commands.map(({ command }) => command))
 
 describe('the context of a command', () => {
   it.each([
@@ -30,31 +39,76 @@ describe('the context of a command', () => {
   })
 })
 
-describe.each(rules.map(({ id, family }) => ({ id, family })))('$id', ({ id, family }) => {
+const owner = {
+  kind: 'container',
+  namespace: 'shop',
+  pod: 'checkout-7d',
+  container: 'app',
+  workload: 'Deployment checkout',
+} as const
+
+describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) => {
   it.each([
     ['an instance', node],
     ['a machine', { ...node, instanceId: null }],
     ['no node', null],
-  ])('has a step on %s, without fields to set or commands of its own', (_, on) => {
-    for (const place of [onEks, elsewhere]) {
-      const commands = commandsOf({ rule: id, family, subject: group, fix: noFix }, on, place)
-      expect(commands).not.toEqual([])
-      for (const command of commands)
-        expect(command).toMatch(/^(?:kubectl --context |aws |highwater )/)
-    }
+  ])('has commands on %s that say what they do', (_, node) => {
+    for (const place of [onEks, elsewhere])
+      for (const { commands } of stepsOf(finding, steps ?? null, on({ node, place })))
+        for (const { command, effect, place: cluster } of commands) {
+          expect(command).toMatch(/^(?:kubectl --context |aws |highwater )/)
+          expect([effect, cluster]).toEqual([expect.stringMatching(/s$/), 'prod'])
+        }
   })
 })
 
-it('gives first aid for a node that evicts', () => {
-  const programs = commandsOf(eviction, node, onEks).map(command =>
-    command.split(' ').slice(0, 4).join(' '),
-  )
-  expect(programs).toMatchSnapshot()
+const every = [
+  ...new Set([
+    ...Object.values(holders).flatMap(({ steps }) => steps),
+    ...rules.flatMap(({ steps = [] }) => steps.map(({ id }) => id)),
+  ]),
+].toSorted()
+
+it.each(every)('the step %s shows its commands', id => {
+  const action = { id: id as StepActionId, owner, place: '/var/lib/a b', bytes: 12 * 1024 ** 3 }
+  expect(stepsOf(finding, [action], on())).toMatchSnapshot()
+})
+
+it('replaces only the node that it names, unless a new release of the group ends the cause', () => {
+  const replaced = (id: StepActionId) =>
+    stepsOf(finding, [{ id }], on()).flatMap(({ commands }) =>
+      commands.flatMap(({ effect, nodes }) => (effect === 'replaces' ? [nodes] : [])),
+    )
+  expect(replaced('replace-node')).toEqual([1])
+  expect(replaced('upgrade-group')).toEqual([4])
+  for (const id of every)
+    if (id !== 'upgrade-group')
+      expect(JSON.stringify(stepsOf(finding, [{ id }], on()))).not.toContain(
+        'update-nodegroup-version',
+      )
 })
 
 it('plans fields to set, on nodes that Systems Manager reaches', () => {
-  const subject = { ...eviction, rule: 'alert-before-image-gc' }
   const fix = { ...noFix, config: { imageGCHighThresholdPercent: 70 } }
-  expect(commandsOf({ ...subject, fix }, node, onEks)).toMatchSnapshot()
-  expect(commandsOf({ ...subject, fix }, { ...node, instanceId: null }, onEks)).toEqual([])
+  expect(commandsIn(stepsOf({ ...finding, fix }, null, on()))).toMatchSnapshot()
+  const without = on({ node: { ...node, instanceId: null } })
+  expect(commandsIn(stepsOf({ ...finding, fix }, null, without))).toEqual([])
+})
+
+describe('commands of a rule', () => {
+  const shown = (...commands: string[]) =>
+    commandsIn(stepsOf(finding, [{ id: 'clean-objects' }], on({ commands, node: null })))
+
+  it('are dropped if they are too long, rather than cut', () => {
+    expect(shown('x'.repeat(2001), 'short')).toEqual(['short'])
+  })
+
+  it.each(['cart\n0', 'cart\u202e0', 'cart\u001b[31m'])(
+    'are left out where %j is not what it looks like',
+    name => {
+      expect(shown(kubectl('get', 'pod', said(name)), kubectl('get', 'pods'))).toEqual([
+        'kubectl --context prod get pods',
+      ])
+    },
+  )
 })

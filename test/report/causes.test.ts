@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
-import type { Finding } from '#model/finding.ts'
-import { causeRecords, causesOf } from '#report/causes.ts'
+import { causesOf } from '#judge/causes.ts'
+import { hardThresholds, imageGcThresholds } from '#judge/settings.ts'
+import type { HolderCause } from '#model/cause.ts'
+import type { CauseGroup, Finding } from '#model/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail.ts'
 import { pageView } from '#report/view.ts'
 import { mailView } from '#report/views/mail.ts'
 import { outlookView } from '#report/views/outlook.ts'
 import {
+  adviceWith,
   auditedNode,
   clusterResult,
   finding,
@@ -21,7 +24,6 @@ const morning = morningReport()
 const high = (value: number) => ({
   config: { imageGCHighThresholdPercent: value, imageGCLowThresholdPercent: value - 10 },
   durable: [],
-  commands: [`highwater plan ${value}`],
 })
 const on = (rule: string, cluster: string, group: string, more: Partial<Finding> = {}) =>
   finding('medium', {
@@ -32,13 +34,18 @@ const on = (rule: string, cluster: string, group: string, more: Partial<Finding>
     nodes: { count: 1, sample: [`${cluster}-${group}`] },
     ...more,
   })
-const rulesIn = (causes: ReturnType<typeof causesOf>) =>
-  causes.map(({ findings }) => findings.map(({ rule }) => rule))
+const setting = (value: number): Partial<Finding> => ({
+  cause: imageGcThresholds,
+  fix: high(value),
+  steps: adviceWith(`highwater plan ${value}`),
+})
+const commandsIn = ({ steps }: Pick<CauseGroup, 'steps'>) =>
+  steps.flatMap(({ commands }) => commands.map(({ command }) => command))
 
 describe('causes', () => {
   it('have each finding once, the worst first', () => {
     const causes = causesOf(morning)
-    expect(causes.flatMap(({ findings }) => findings.map(({ id }) => id)).toSorted()).toEqual(
+    expect(causes.flatMap(({ findings }) => findings).toSorted()).toEqual(
       morning.document.findings.map(({ id }) => id).toSorted(),
     )
     const order = ['critical', 'high', 'medium', 'low', 'info']
@@ -48,17 +55,16 @@ describe('causes', () => {
 
   it('are one for a default that is the same in every cluster, with the values of most nodes first', () => {
     const findings = ['a', 'b', 'c'].map((cluster, index) =>
-      on('alert-before-image-gc', cluster, 'general', { fix: high(index === 2 ? 66 : 80) }),
+      on('alert-before-image-gc', cluster, 'general', setting(index === 2 ? 66 : 80)),
     )
     const nodes = findings.map(({ cluster, nodes: { sample } }) =>
       auditedNode(sample[0]!, sharedDisk(40), { cluster }),
     )
     const causes = causesOf(quietReport(nodes, { findings }))
     expect(causes).toHaveLength(1)
-    const [{ kind, isDefault, settings, nodes: where, commands }] = causes as [(typeof causes)[0]]
-    expect({ kind, isDefault, count: where.count, clusters: where.places.length }).toEqual({
-      kind: 'setting',
-      isDefault: true,
+    const [{ cause, settings, nodes: where, ...group }] = causes as [CauseGroup]
+    expect({ cause, count: where.count, clusters: where.places.length }).toEqual({
+      cause: { ...imageGcThresholds, isDefault: true },
       count: 3,
       clusters: 3,
     })
@@ -67,33 +73,60 @@ describe('causes', () => {
       ['80', 2],
       ['66', 1],
     ])
-    expect(commands).toEqual(['highwater plan 80', 'highwater plan 66'])
+    expect(commandsIn(group)).toEqual(['highwater plan 80', 'highwater plan 66'])
   })
 
-  it('take in what follows from them on the same nodes, and nothing of other nodes', () => {
-    const fix = {
-      config: { evictionHard: { 'nodefs.available': '10%' } },
-      durable: [],
-      commands: [],
-    }
-    const evicts = on('eviction-due', 'a', 'x', { family: 'eviction', severity: 'critical', fix })
-    const loop = on('eviction-loop', 'a', 'x', { family: 'eviction' })
-    const elsewhere = on('eviction-loop', 'a', 'y', { family: 'eviction' })
-    expect(rulesIn(causesOf(quietReport([], { findings: [loop, elsewhere, evicts] })))).toEqual([
-      ['eviction-due', 'eviction-loop'],
-      ['eviction-loop'],
-    ])
-    // A disk that is full by itself does not explain how its image GC is set.
-    const full = { ...evicts, fix: { ...fix, config: {} } }
-    expect(rulesIn(causesOf(quietReport([], { findings: [loop, full] })))).toEqual([
-      ['eviction-due'],
-      ['eviction-loop'],
-    ])
+  const leak = (bytes: number, more: Partial<HolderCause> = {}): Partial<Finding> => ({
+    cause: {
+      kind: 'holder',
+      holder: 'leftover-snapshots',
+      filesystem: 'imagefs',
+      amount: { unit: 'bytes', low: bytes, high: bytes },
+      owner: null,
+      place: null,
+      ...more,
+    },
+  })
+  const grouped = (findings: Finding[]) =>
+    causesOf(quietReport([], { findings })).map(group =>
+      group.findings.map(id => findings.find(one => one.id === id)?.rule),
+    )
+
+  it('are one for a holder that the platform frees, wherever it is and however much', () => {
+    const findings = [on('eviction-due', 'a', 'x', leak(7)), on('image-gc-due', 'b', 'y', leak(8))]
+    expect(grouped(findings)).toEqual([['eviction-due', 'image-gc-due']])
   })
 
-  it('are records without the findings themselves in the document', () => {
-    for (const { findings } of causeRecords(causesOf(morning)))
-      for (const id of findings) expect(typeof id).toBe('string')
+  it('are one for each workload that has to act', () => {
+    const layers = (workload: string) =>
+      leak(7, {
+        holder: 'writable-layers',
+        owner: { kind: 'container', namespace: 'shop', pod: 'p', container: 'c', workload },
+      })
+    const findings = [
+      on('eviction-due', 'a', 'x', layers('Deployment a')),
+      on('eviction-loop', 'a', 'x', layers('Deployment a')),
+      on('useless-eviction', 'a', 'y', layers('Deployment b')),
+    ]
+    expect(grouped(findings)).toEqual([['eviction-due', 'eviction-loop'], ['useless-eviction']])
+  })
+
+  it('are different for thresholds of different disks', () => {
+    const findings = ['nodefs', 'imagefs'].map(disk =>
+      on(disk, 'a', 'x', {
+        cause: { ...hardThresholds, fields: [`evictionHard.${disk}.available`] },
+      }),
+    )
+    expect(grouped(findings)).toEqual([['imagefs'], ['nodefs']])
+  })
+
+  it('of the node nearest to eviction come first within a severity', () => {
+    const nodes = [60, 89].map(used => auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c' }))
+    const findings = ['60', '89'].map(used => on(`rule-${used}`, 'c', used))
+    expect(causesOf(quietReport(nodes, { findings })).map(({ rule }) => rule)).toEqual([
+      'rule-89',
+      'rule-60',
+    ])
   })
 })
 
@@ -133,7 +166,7 @@ describe('numbers', () => {
   it('are the same on page, in mail, terminal and document', () => {
     const { verdict, causes, findings, clusters } = pageView(morning, english)
     const mail = mailView(morning, [], 1, { owner: null, unsubscribe: [], language: english })
-    const records = causeRecords(causesOf(morning))
+    const records = causesOf(morning)
     expect(mail.verdict.headline).toBe(verdict.headline)
     expect(causes.count).toBe(String(records.length))
     expect(findings.count).toBe(String(morning.document.findings.length))
@@ -158,13 +191,12 @@ it('a mail of 5,000 nodes in 32 clusters stays below 60 KB and names at most 12 
   )
   const findings = clusters.flatMap(({ name }) =>
     Array.from({ length: 30 }, (_, index) =>
-      on(`rule-${index}`, name, `group-${index}`, { fix: { ...high(80), config: {} } }),
+      on(`rule-${index}`, name, `group-${index}`, {
+        cause: { kind: 'world', event: 'growth', subject: `rule-${index}` },
+      }),
     ),
   )
-  const report = {
-    ...quietReport(nodes),
-    document: { ...quietReport(nodes, { findings }).document, clusters },
-  }
+  const report = quietReport(nodes, { findings, clusters })
   const { html } = renderMail(report, [])
   expect(Buffer.byteLength(html)).toBeLessThan(60_000)
   const { causes } = mailView(report, [], 1, { owner: null, unsubscribe: [], language: english })
@@ -182,14 +214,15 @@ describe('a cause in the mail', () => {
     }).causes!
 
   it('shows the command for the node that it names: the nearest to eviction', () => {
-    const commandOf = (cluster: string) => ({
-      ...high(80),
-      commands: [`highwater plan --cluster ${cluster}`],
-    })
     const findings = ['a', 'b'].map(cluster =>
-      on('alert-before-image-gc', cluster, 'x', { family: 'image-gc', fix: commandOf(cluster) }),
+      on('alert-before-image-gc', cluster, 'x', {
+        ...setting(80),
+        severity: cluster === 'a' ? 'high' : 'medium',
+        family: 'image-gc',
+        steps: adviceWith(`highwater plan --cluster ${cluster}`),
+      }),
     )
-    expect(causesOf(quietReport([calm, near], { findings }))[0]!.commands[0]).toContain('a')
+    expect(commandsIn(causesOf(quietReport([calm, near], { findings }))[0]!)[0]).toContain('a')
     const [card] = mailed(findings).cards
     expect(card!.where).toContain('first b-x')
     expect(card!.commands).toEqual(['highwater plan --cluster b'])
@@ -202,7 +235,7 @@ describe('a cause in the mail', () => {
     const findings = [
       ...worse,
       ...['a', 'b'].map(cluster =>
-        on('alert-before-image-gc', cluster, 'x', { family: 'image-gc', fix: high(80) }),
+        on('alert-before-image-gc', cluster, 'x', { ...setting(80), family: 'image-gc' }),
       ),
     ]
     const report = quietReport([calm, near], { findings })

@@ -10,6 +10,7 @@ import { renderReport } from '#report/report.ts'
 import { pageView } from '#report/view.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
 import {
+  adviceWith,
   auditedNode,
   clusterResult,
   dedicatedDisks,
@@ -23,6 +24,7 @@ import {
   quietReport,
   sharedDisk,
   unreadNode,
+  withCauses,
 } from '#test/report-builder.ts'
 import { watched } from '#test/watched.ts'
 
@@ -49,11 +51,11 @@ describe('the files', () => {
       body: html,
     })
     expect(second).toMatchObject({ name: 'findings.json', contentType: 'application/json' })
-    const { causes, ...document } = JSON.parse(second!.body)
+    const document = JSON.parse(second!.body)
     expect(document).toEqual(morning.document)
-    expect(causes.flatMap((cause: { findings: string[] }) => cause.findings).toSorted()).toEqual(
-      morning.document.findings.map(({ id }) => id).toSorted(),
-    )
+    expect(
+      document.causes.flatMap((cause: { findings: string[] }) => cause.findings).toSorted(),
+    ).toEqual(morning.document.findings.map(({ id }) => id).toSorted())
     const lines = second!.body.split('\n')
     for (const finding of morning.document.findings)
       expect(lines.filter(line => line.startsWith(JSON.stringify(finding)))).toHaveLength(1)
@@ -168,9 +170,14 @@ describe('text from outside', () => {
   it('is shown as text, wherever it stands', () => {
     const evil = structuredClone(morning)
     const { document } = evil
-    document.findings = everyString(document.findings, value =>
+    const findings = everyString(document.findings, value =>
       /^(critical|high|medium|low|info|certain|likely|possible)$/.test(value) ? value : hostile,
     ) as typeof document.findings
+    document.findings = findings.map((found, index) => ({
+      ...found,
+      cause: document.findings[index]!.cause,
+      steps: adviceWith(hostile),
+    }))
     document.waived = document.waived.map(waived => ({
       ...(everyString(waived, () => hostile) as typeof waived),
       severity: 'low' as const,
@@ -210,7 +217,7 @@ describe('text from outside', () => {
         },
       },
     }))
-    const shown = page(evil)
+    const shown = page(withCauses(evil))
     expect(withoutScript(shown).match(/.{0,80}(?:<script|<img|\u202e)/)).toBeNull()
     expect(shown).toContain('&lt;script&gt;alert(&#x27;1&#x27;)&lt;/script&gt;&quot;&gt;&lt;img')
     expect(shown).toContain('{{constructor}} {{{x}}} &lt;U+202E&gt;javascript:')

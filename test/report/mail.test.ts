@@ -12,6 +12,7 @@ import { worstFirst } from '#report/views/findings.ts'
 import { type MailView, mailView } from '#report/views/mail.ts'
 import { mailChanges } from '#report/views/mail-changes.ts'
 import {
+  adviceWith,
   assumptions,
   auditedNode,
   clusterResult,
@@ -24,6 +25,7 @@ import {
   quietReport,
   sharedDisk,
   unreadNode,
+  withCauses,
 } from '#test/report-builder.ts'
 import { watched } from '#test/watched.ts'
 
@@ -98,8 +100,8 @@ function hostileReport(text: string): AuditReport {
           Array.from({ length: 30 }, (_, key) => [`${text}${key}`, { [text]: text }]),
         ),
         durable: [{ target: 'nodeadm', snippet: text }],
-        commands: [text],
       },
+      steps: adviceWith(text),
       since: text,
     }),
   )
@@ -120,10 +122,14 @@ function hostileReport(text: string): AuditReport {
   const replaced = everyString({ document, nodes }, value =>
     kept.test(value) ? value : text,
   ) as Pick<AuditReport, 'document' | 'nodes'>
+  // Kinds of causes and steps are enumerations.
+  replaced.document.findings.forEach((found, index) => {
+    Object.assign(found, { cause: document.findings[index]!.cause, steps: adviceWith(text) })
+  })
   replaced.document.notAudited.forEach((entry, index) => {
     entry.reason = `${index}${text}`
   })
-  return { ...replaced, alertPercent: 80, assumptions }
+  return withCauses({ ...replaced, alertPercent: 80, assumptions })
 }
 
 it('names waivers that need care, the first three', () => {

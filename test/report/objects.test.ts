@@ -7,7 +7,7 @@ import { markdown } from '#report/formats/markdown.ts'
 import { sarif } from '#report/formats/sarif.ts'
 import { renderMail } from '#report/mail.ts'
 import { renderReport } from '#report/report.ts'
-import { auditedNode, finding, quietReport, sharedDisk } from '#test/report-builder.ts'
+import { adviceWith, auditedNode, finding, quietReport, sharedDisk } from '#test/report-builder.ts'
 
 const command = 'kubectl delete pods -n shop cart-0'
 const report = quietReport([auditedNode('a', sharedDisk(40))], {
@@ -17,7 +17,7 @@ const report = quietReport([auditedNode('a', sharedDisk(40))], {
       family: 'cluster-gc',
       subject: { kind: 'Namespace', namespace: null, name: 'shop' },
       nodes: { count: 0, sample: [] },
-      fix: { config: {}, durable: [], commands: [command] },
+      steps: adviceWith(command),
     }),
   ],
   unknowns: [

@@ -1,7 +1,7 @@
 /** The morning's report with every foreign text replaced by one that means harm. What are keys, times and enumerations stays. */
 import type { AuditReport } from '#model/report.ts'
 import { withWeek } from './remembered-week.ts'
-import { morningReport } from './report-builder.ts'
+import { morningReport, withCauses } from './report-builder.ts'
 
 const harm =
   '=cmd()|<script>alert("x")</script>{{ .Values.x }}\u202e🎉\ud800\ufffe`$1\\@somebody #12 ]]> www.example.com\u0007\nhttp://example.com\t'
@@ -26,7 +26,10 @@ export function hostileReport(): AuditReport {
       what: harmful(what),
       value: harmful(value),
     }))
-    found.fix = { ...found.fix, commands: found.fix.commands.map(harmful) }
+    found.steps = found.steps.map(step => ({
+      ...step,
+      commands: step.commands.map(one => ({ ...one, command: harmful(one.command) })),
+    }))
     if (found.waived) found.waived = { ...found.waived, reason: harmful(found.waived.reason) }
   }
   for (const unknown of document.unknowns) {
@@ -52,5 +55,5 @@ export function hostileReport(): AuditReport {
       group: { ...node.identity.group, name: harmful(node.identity.group.name) },
     }
   }
-  return report
+  return withCauses(report)
 }

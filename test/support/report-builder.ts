@@ -1,5 +1,8 @@
 /** A report as a real morning brings it: a fleet with old defaults, a full disk, nodes that nobody could read. A test changes what it is about. */
 
+import { causesOf } from '#judge/causes.ts'
+import { kubeletSetting } from '#judge/settings.ts'
+import type { Step, StepActionId } from '#model/cause.ts'
 import {
   type Change,
   type ChangedFinding,
@@ -356,10 +359,30 @@ export function unreadNode(
   return auditedNode(name, prediction, { coverage: 'notRead', errors, ...overrides })
 }
 
+/** The rule's advice, with these commands. */
+export const adviceWith = (...commands: string[]): Step[] => stepWith('advice', commands)
+
+const stepWith = (id: StepActionId, commands: string[]): Step[] => [
+  {
+    kind: 'set',
+    action: { id },
+    commands: commands.map(command => ({ place: 'prod-eu', command, effect: 'reads' })),
+    ends: 'all',
+    disturbs: 'nothing',
+  },
+]
+
+/** The report with its causes, as the pipeline makes them. */
+export const withCauses = (report: AuditReport): AuditReport => ({
+  ...report,
+  document: { ...report.document, causes: causesOf(report) },
+})
+
 let serial = 0
 
 export function finding(severity: Severity, overrides: Partial<Finding> = {}): Finding {
   serial += 1
+  const fields = Object.keys(overrides.fix?.config ?? {})
   return {
     id: `f${String(serial).padStart(6, '0')}`,
     rule: 'eviction-before-image-gc',
@@ -372,7 +395,12 @@ export function finding(severity: Severity, overrides: Partial<Finding> = {}): F
     title: 'Pods are evicted before image GC can start',
     consequence: 'At 85% used the kubelet evicts pods.',
     evidence: [{ kind: 'configz', what: 'configz imageGCHighThresholdPercent', value: '85' }],
-    fix: { config: {}, durable: [], commands: [] },
+    cause:
+      fields.length === 0
+        ? { kind: 'world', event: 'growth', subject: overrides.rule ?? null }
+        : kubeletSetting(...fields.slice(0, 2)),
+    steps: stepWith(fields.length === 0 ? 'advice' : 'set-fields', []),
+    fix: { config: {}, durable: [] },
     since: null,
     waived: null,
     docs: {
@@ -449,7 +477,7 @@ export function quietReport(
     partlyRead: count('partlyRead'),
     notRead: count('notRead'),
   }
-  return {
+  return withCauses({
     document: findingsDocument({
       clusters: [clusterResult('prod-eu', { coverage, grade: 'A' })],
       ...overrides,
@@ -457,7 +485,7 @@ export function quietReport(
     nodes,
     alertPercent: 80,
     assumptions,
-  }
+  })
 }
 
 const ip = (third: number, fourth: number) =>
@@ -605,14 +633,10 @@ export function morningReport(): AuditReport {
           value: 'True since 2026-11-21T05:12:08Z',
         },
       ],
-      fix: {
-        config: {},
-        durable: [],
-        commands: [
-          'kubectl --context prod-eu cordon ip-10-0-1-10.eu-central-1.compute.internal',
-          'kubectl --context prod-eu get pods -A --field-selector spec.nodeName=ip-10-0-1-10.eu-central-1.compute.internal',
-        ],
-      },
+      steps: adviceWith(
+        'kubectl --context prod-eu cordon ip-10-0-1-10.eu-central-1.compute.internal',
+        'kubectl --context prod-eu get pods -A --field-selector spec.nodeName=ip-10-0-1-10.eu-central-1.compute.internal',
+      ),
       docs: docs('An eviction threshold is met at this moment'),
     }),
     finding('high', {
@@ -643,7 +667,6 @@ export function morningReport(): AuditReport {
               'nodeGroups:\n  - name: general\n    kubeletExtraConfig:\n      imageGCHighThresholdPercent: 70\n',
           },
         ],
-        commands: [],
       },
       since: '2026-11-18',
       docs: before,
@@ -674,7 +697,6 @@ export function morningReport(): AuditReport {
           },
         },
         durable: [],
-        commands: [],
       },
       docs: docs('An image filesystem of its own that no threshold watches'),
     }),
@@ -747,7 +769,7 @@ export function morningReport(): AuditReport {
     }),
   ]
   const nodes = [...general, oneByHand, ...batch, ...staging]
-  return {
+  return withCauses({
     alertPercent: 80,
     assumptions,
     nodes,
@@ -823,7 +845,7 @@ export function morningReport(): AuditReport {
         },
       ],
     }),
-  }
+  })
 }
 
 /** Every string of a value replaced. */

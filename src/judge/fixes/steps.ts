@@ -1,10 +1,12 @@
 /**
- * The commands of a finding: the rule's own commands, a plan for the fields to set, or commands to
- * look at the node first. Each command names its cluster.
+ * Steps with their commands. Each command names its cluster, and says what it does as it stands. A command that would replace nodes
+ * stands only where that ends the cause.
  */
 import { aws, kubectl, quoted, said } from '#judge/garbage/kubectl.ts'
 import { isPrintable } from '#judge/text.ts'
-import type { Family, Finding } from '#model/finding.ts'
+import type { CommandEffect, Step, StepAction, StepActionId, StepCommand } from '#model/cause.ts'
+import type { HolderOwner } from '#model/disk-ledger.ts'
+import type { Finding } from '#model/finding.ts'
 import type { NodeOwner } from '#model/node-identity.ts'
 import type { CommandPlace } from './command-place.ts'
 
@@ -15,70 +17,77 @@ export interface StepNode {
   owner: NodeOwner
 }
 
-type FixStep = keyof typeof clusterSteps | keyof typeof nodeSteps
-
-/** For findings without fields to set and without own commands. */
-const stepsOfFamily: Record<Family, readonly FixStep[]> = {
-  'image-gc': ['session'],
-  'container-gc': ['pods'],
-  eviction: ['pods'],
-  reservations: ['describe'],
-  logs: ['session'],
-  'image-pull': ['pull-events'],
-  kernel: ['replace'],
-  drift: ['replace'],
-  configuration: ['journal'],
-  coverage: ['doctor', 'journal'],
-  'cluster-gc': ['unfinished-pods'],
+export interface StepSite {
+  cluster: string
+  place: CommandPlace
+  /** Null: the finding is not about nodes. */
+  node: StepNode | null
+  /** The rule's own commands. */
+  commands: readonly string[]
 }
 
-/** Rules whose next step differs from their family's. */
-const stepsOfRule: Partial<Record<string, readonly FixStep[]>> = {
-  'changed-not-restarted': ['cordon', 'restart'],
-  'eviction-due': ['cordon', 'free-images', 'session', 'drain'],
-  'image-gc-dead': ['journal'],
-  'image-gc-due': ['predict'],
-  'image-gc-never-first': ['session', 'pods'],
-  'unpinned-sandbox-image': ['replace'],
-  'unread-node': ['doctor', 'read-again', 'journal'],
-  'unreachable-gc-low-threshold': ['session', 'pods'],
-  'useless-eviction': ['cordon', 'session'],
+type StepFinding = Pick<Finding, 'subject' | 'fix' | 'nodes'>
+type Line = [effect: CommandEffect, command: string, nodes?: number]
+
+interface OnNode {
+  action: StepAction
+  finding: StepFinding
+  node: StepNode
+  place: CommandPlace
 }
 
-/** Rules whose commands help at once, even if fields must be set, too. */
-const firstAid: readonly string[] = ['eviction-due']
+interface Doing extends Pick<Step, 'kind' | 'ends' | 'disturbs'> {
+  /** Of a node. */
+  lines?(on: OnNode): (Line | null)[]
+  /** Of a cluster. */
+  always?(place: CommandPlace): Line[]
+}
+
+const longestCommand = 2000
 
 const isDnsName = (name: string): boolean =>
   name.length <= 253 &&
   /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
 
-const longestCommand = 2000
-
-export const commandsOf = (
-  finding: Pick<Finding, 'rule' | 'family' | 'subject' | 'fix'>,
-  node: StepNode | null,
-  place: CommandPlace,
-): string[] =>
-  // A truncated command does something else. A command with invisible characters is deceptive.
-  allCommands(finding, node, place).filter(
-    command => command.length <= longestCommand && isPrintable(command),
-  )
-
-function allCommands(
-  { rule, family, subject, fix }: Pick<Finding, 'rule' | 'family' | 'subject' | 'fix'>,
-  node: StepNode | null,
-  place: CommandPlace,
-): string[] {
-  if (fix.commands.length > 0) return fix.commands.map(command => inPlace(command, place))
-  const named = node !== null && isDnsName(node.name) ? node : null
-  const plan =
-    Object.keys(fix.config).length > 0 && named?.instanceId ? [planOf(subject, named, place)] : []
-  // Fields to set are a step, and so is text for the source of the nodes.
-  const isSettled =
-    Object.keys(fix.config).length + fix.durable.length > 0 && !firstAid.includes(rule)
-  const steps = isSettled ? [] : (stepsOfRule[rule] ?? stepsOfFamily[family])
-  return [...plan, ...steps.flatMap(step => stepCommand(step, subject, named, place))]
+/** @param actions null: to set the fields of the fix, or the advice of the rule if there are none */
+export function stepsOf(
+  finding: StepFinding,
+  actions: readonly StepAction[] | null,
+  site: StepSite,
+): Step[] {
+  const { config, durable } = finding.fix
+  const fields = Object.keys(config)
+  const isSettable = fields.length + durable.length > 0
+  const wanted = actions ?? [{ id: isSettable ? 'set-fields' : 'advice' }]
+  return wanted.map(wish => {
+    const isDurable = wish.id === 'set-fields' && fields.length === 0
+    const action: StepAction = isDurable ? { ...wish, id: 'set-at-source' } : wish
+    const { lines: _, always: __, ...step } = doings[action.id]
+    return { ...step, action, commands: commandsOf(action, finding, site) }
+  })
 }
+
+function commandsOf(action: StepAction, finding: StepFinding, site: StepSite): StepCommand[] {
+  const { cluster, place, node, commands } = site
+  const { lines, always } = doings[action.id]
+  const named = node !== null && isDnsName(node.name) ? node : null
+  const found: (Line | null)[] = [
+    ...(action.id === 'clean-objects' ? commands.map((one): Line => [effectOf(one), one]) : []),
+    ...(always?.(place) ?? []),
+    ...(named === null ? [] : (lines?.({ action, finding, node: named, place }) ?? [])),
+  ]
+  return found.flatMap(line => {
+    if (line === null) return []
+    const [effect, text, nodes] = line
+    const command = inPlace(text, place)
+    // A truncated command does something else. A command with invisible characters is deceptive.
+    const isWhole = command.length <= longestCommand && isPrintable(command)
+    return isWhole ? [{ place: cluster, command, effect, ...(nodes && { nodes }) }] : []
+  })
+}
+
+const reading = /^(?:kubectl (?:get|describe|logs|auth|explain|top)|aws \S+ (?:describe|get|list)-)/
+const effectOf = (command: string): CommandEffect => (reading.test(command) ? 'reads' : 'changes')
 
 /** Our own commands begin with their program, so that options for the place can follow. */
 export function inPlace(command: string, { context, region }: CommandPlace): string {
@@ -89,88 +98,200 @@ export function inPlace(command: string, { context, region }: CommandPlace): str
   return command
 }
 
-function highwater(command: string, place: CommandPlace, ...more: string[]): string {
+function highwater(command: string, place: CommandPlace, ...more: string[]): Line {
   const where =
     place.region === null
       ? ['--context', place.context]
       : ['--region', place.region, '--cluster', place.name]
-  return ['highwater', command, ...where, ...more].map(quoted).join(' ')
+  return ['reads', ['highwater', command, ...where, ...more].map(quoted).join(' ')]
 }
 
-function planOf(subject: Finding['subject'], node: StepNode, place: CommandPlace): string {
+/** A plan of the group or the node. It writes a file, and changes nothing. */
+function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]): Line[] {
+  if (node.instanceId === null) return []
   const isGroup = subject.kind === 'Nodegroup' || subject.kind === 'NodePool'
-  const which = isGroup ? ['--nodegroup', subject.name] : ['--node', node.name]
-  return highwater('plan', place, '--mode', 'both', ...which)
+  const which = isGroup && more.length === 0 ? ['--nodegroup', subject.name] : ['--node', node.name]
+  return [highwater('plan', place, '--mode', 'both', ...which, ...more)]
 }
 
-interface NodeStep {
-  subject: Finding['subject']
-  node: StepNode
-  place: CommandPlace
-}
-
-const describe = ({ name }: StepNode): string => kubectl('describe', 'node', said(name))
-const drain = ({ name }: StepNode): string =>
-  kubectl('drain', said(name), '--ignore-daemonsets', '--delete-emptydir-data')
-
-/** Steps that need no node. */
-const clusterSteps = {
-  doctor: (place: CommandPlace) => highwater('doctor', place),
-  'unfinished-pods': () => kubectl('get', 'pods', '-A', '--field-selector=status.phase!=Running'),
-  'pull-events': () => kubectl('get', 'events', '-A', '--field-selector=reason=Failed'),
-}
-
-const nodeSteps = {
-  cordon: ({ node }: NodeStep) => kubectl('cordon', said(node.name)),
-  describe: ({ node }: NodeStep) => describe(node),
-  drain: ({ node }: NodeStep) => drain(node),
-  'free-images': ({ node: { instanceId, name }, place }: NodeStep) =>
-    instanceId && highwater('plan', place, '--mode', 'both', '--node', name, '--prune-images'),
-  journal: ({ node }: NodeStep) => session(node, 'journalctl -u kubelet -n 100') ?? describe(node),
-  pods: ({ node }: NodeStep) =>
-    kubectl('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`),
-  predict: ({ node, place }: NodeStep) => highwater('predict', place, '--node', node.name),
-  'read-again': ({ node: { instanceId, name }, place }: NodeStep) =>
-    instanceId && highwater('audit', place, '--mode', 'both', '--node', name),
-  replace: ({ subject, node, place }: NodeStep) => replacement(subject, node, place),
-  restart: ({ node }: NodeStep) => session(node, 'systemctl restart kubelet') ?? describe(node),
-  session: ({ node }: NodeStep) => session(node) ?? describe(node),
-}
-
-const isOfCluster = (step: FixStep): step is keyof typeof clusterSteps =>
-  Object.hasOwn(clusterSteps, step)
-
-function stepCommand(
-  step: FixStep,
-  subject: Finding['subject'],
-  node: StepNode | null,
-  place: CommandPlace,
-): string[] {
-  if (isOfCluster(step)) return [inPlace(clusterSteps[step](place), place)]
-  const command =
-    node === null
-      ? kubectl('get', 'nodes', '-o', 'wide')
-      : nodeSteps[step]({ subject, node, place })
-  return command === null ? [] : [inPlace(command, place)]
-}
-
-/** A session of Systems Manager. Null: the node is not in Systems Manager. */
-function session({ instanceId }: StepNode, command?: string): string | null {
-  if (instanceId === null) return null
+/** A command on the node, by Systems Manager. Without an instance, what the API shows of the node. */
+function session({ instanceId, name }: StepNode, effect: CommandEffect, command?: string): Line {
+  if (instanceId === null) return ['reads', kubectl('describe', 'node', said(name))]
   const start = aws('ssm', 'start-session', '--target', said(instanceId))
-  if (command === undefined) return start
-  return `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${quoted(JSON.stringify({ command: [command] }))}`
+  if (command === undefined) return ['reads', start]
+  const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${quoted(JSON.stringify({ command: [command] }))}`
+  return effect === 'restarts' ? [effect, text, 1] : [effect, text]
 }
 
-function replacement(
-  { kind, name }: Finding['subject'],
-  node: StepNode,
-  place: CommandPlace,
-): string {
-  return kind === 'Nodegroup' && node.owner === 'managed-nodegroup'
-    ? aws(
-        ...(['eks', 'update-nodegroup-version', '--cluster-name', place.name] as const),
-        ...(['--nodegroup-name', said(name)] as const),
-      )
-    : drain(node)
+const cordon = ({ node }: OnNode): Line => ['changes', kubectl('cordon', said(node.name))]
+const drain = ({ node }: OnNode): Line => [
+  'changes',
+  kubectl('drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data'),
+]
+const podsOfNode = ({ node }: OnNode): Line => [
+  'reads',
+  kubectl('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`),
+]
+const readAgain = ({ node, place }: OnNode): Line | null =>
+  node.instanceId === null ? null : highwater('audit', place, '--mode', 'both', '--node', node.name)
+
+/** One node. Its group starts another, from the group's present launch template or node class. */
+function replacement(on: OnNode): Line[] {
+  const { node } = on
+  if (node.owner === 'karpenter')
+    return [['replaces', kubectl('delete', 'node', said(node.name)), 1]]
+  if (node.owner !== 'managed-nodegroup' || node.instanceId === null) return [cordon(on), drain(on)]
+  const terminate = aws(
+    ...(['autoscaling', 'terminate-instance-in-auto-scaling-group'] as const),
+    ...(['--no-should-decrement-desired-capacity', '--instance-id'] as const),
+    said(node.instanceId),
+  )
+  return [cordon(on), drain(on), ['replaces', terminate, 1]]
+}
+
+const isManaged = ({ finding: { subject }, node }: OnNode): boolean =>
+  subject.kind === 'Nodegroup' && node.owner === 'managed-nodegroup'
+
+const nodegroup = (call: string, { finding: { subject }, place }: OnNode): string =>
+  aws('eks', call, '--cluster-name', place.name, '--nodegroup-name', said(subject.name))
+
+const upgrade = (on: OnNode): Line[] =>
+  isManaged(on)
+    ? [['replaces', nodegroup('update-nodegroup-version', on), on.finding.nodes.count]]
+    : replacement(on)
+
+const podOf = (owner: HolderOwner | undefined) =>
+  owner === undefined || owner.kind === 'image' || owner.namespace === null || owner.pod === null
+    ? null
+    : { namespace: owner.namespace, pod: owner.pod }
+
+function deletePod({ action, ...on }: OnNode): Line {
+  const pod = podOf(action.owner)
+  return pod === null
+    ? session(on.node, 'reads')
+    : ['restarts', kubectl('delete', 'pod', '-n', pod.namespace, said(pod.pod))]
+}
+
+/** Kinds whose template can be changed; pods of a Job cannot. */
+const changeable = /^(Deployment|StatefulSet|DaemonSet) /
+const gibibyte = 1024 ** 3
+
+function setStorage(on: OnNode): Line[] {
+  const { owner, bytes = 0 } = on.action
+  const workload = owner !== undefined && 'workload' in owner ? owner.workload : null
+  if (owner?.kind !== 'container' || workload === null || !changeable.test(workload) || bytes === 0)
+    return [podsOfNode(on)]
+  const [kind = '', name = ''] = workload.split(' ')
+  const amount = `ephemeral-storage=${Math.ceil((bytes * 1.25) / gibibyte)}Gi`
+  const options = ['-n', owner.namespace, '-c', owner.container]
+  return [
+    [
+      'restarts',
+      kubectl(
+        ...(['set', 'resources', kind.toLowerCase(), said(name), ...options] as const),
+        ...([`--requests=${amount}`, `--limits=${amount}`] as const),
+      ),
+    ],
+  ]
+}
+
+const whole = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing') =>
+  ({ kind, ends: 'all', disturbs }) as const
+const partly = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing') =>
+  ({ kind, ends: 'part', disturbs }) as const
+const showing = { kind: 'read-more', ends: 'nothing', disturbs: 'nothing' } as const
+
+/** Deletes nothing: what lies there is for a person to judge. */
+const sizes = (place: string | undefined): string =>
+  `du -x -h -d 2 ${quoted(place ?? '/var')} | sort -h | tail -n 20`
+
+const doings: Readonly<Record<StepActionId, Doing>> = {
+  advice: whole('set'),
+  'ask-owner': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'clean-objects': whole('free'),
+  'create-group': {
+    ...whole('replace', 'node-replaced'),
+    lines: on => (isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []),
+  },
+  'delete-place': {
+    ...whole('free'),
+    lines: ({ action, node }) => [session(node, 'reads', sizes(action.place))],
+  },
+  drain: { ...partly('free', 'pods'), lines: on => [cordon(on), drain(on)] },
+  'drop-idle-log-blocks': { ...whole('set'), lines: on => plan(on) },
+  'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
+  'larger-disk': whole('resize', 'node-replaced'),
+  'look-on-node': { ...showing, lines: ({ node }) => [session(node, 'reads', sizes(undefined))] },
+  'map-volume': whole('resize', 'node-replaced'),
+  'open-port': {
+    ...showing,
+    lines: ({ node, place }) => [
+      session(node, 'reads', 'systemctl status kubelet --no-pager'),
+      place.region === null
+        ? null
+        : ['reads', aws('eks', 'describe-cluster', '--name', said(place.name))],
+    ],
+  },
+  'pin-images': { ...whole('set'), lines: on => plan(on) },
+  'prune-dead-containers': { ...whole('free'), lines: on => [podsOfNode(on)] },
+  'prune-images': { ...partly('free', 'kubelet-restart'), lines: on => plan(on, '--prune-images') },
+  'read-again': { ...showing, lines: on => [readAgain(on)] },
+  'read-journal': {
+    ...showing,
+    lines: ({ node }) => [session(node, 'reads', 'journalctl -u kubelet -n 100')],
+  },
+  'read-on-node': { ...showing, lines: on => [readAgain(on)] },
+  'read-pods': { ...showing, lines: on => [podsOfNode(on)] },
+  'read-pull-events': {
+    ...showing,
+    always: () => [['reads', kubectl('get', 'events', '-A', '--field-selector=reason=Failed')]],
+  },
+  reboot: {
+    ...partly('replace', 'node-replaced'),
+    lines: on => [
+      cordon(on),
+      drain(on),
+      on.node.instanceId === null
+        ? null
+        : [
+            'restarts',
+            aws('ec2', 'reboot-instances', '--instance-ids', said(on.node.instanceId)),
+            1,
+          ],
+    ],
+  },
+  'replace-node': { ...whole('replace', 'node-replaced'), lines: replacement },
+  'restart-agent': {
+    ...showing,
+    lines: ({ node: { instanceId } }) => [
+      instanceId === null
+        ? null
+        : [
+            'reads',
+            aws(
+              'ssm',
+              'describe-instance-information',
+              '--filters',
+              said(`Key=InstanceIds,Values=${instanceId}`),
+            ),
+          ],
+    ],
+  },
+  'restart-kubelet': {
+    ...whole('set', 'kubelet-restart'),
+    lines: on => [cordon(on), session(on.node, 'restarts', 'systemctl restart kubelet')],
+  },
+  'restart-pod': { ...whole('free', 'pods'), lines: on => [deletePod(on)] },
+  'set-at-source': whole('set', 'node-replaced'),
+  'set-discard-unpacked': whole('set', 'node-replaced'),
+  'set-ephemeral-storage': { ...whole('ask-owner', 'pods'), lines: setStorage },
+  'set-fields': { ...whole('set', 'kubelet-restart'), lines: on => plan(on) },
+  'set-log-files': { ...whole('set'), lines: on => plan(on) },
+  'set-volume-limit': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'upgrade-group': { ...whole('replace', 'node-replaced'), lines: upgrade },
+  'upgrade-runtime': whole('replace', 'node-replaced'),
+  'vacuum-journal': {
+    ...whole('free'),
+    lines: ({ node }) => [session(node, 'changes', 'journalctl --vacuum-size=500M')],
+  },
 }

@@ -53,7 +53,7 @@ function summaryOf(report: AuditResult['report'], language: Language): RunSummar
         titleOf,
         language,
       })
-      return { severity, title, where, step, command: commands[0] ?? null }
+      return { severity, title, where, step, command: commands[0]?.command ?? null }
     }),
     next: outlook.rows
       .slice(0, shown.next)

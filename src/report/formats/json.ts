@@ -1,4 +1,3 @@
-import { causeRecords, causesOf } from '#report/causes.ts'
 import type { Format } from '#report/format.ts'
 
 /** The findings document itself (the contract `highwater.findings/1`). */
@@ -6,7 +5,7 @@ export const json: Format = {
   id: 'json',
   name: 'findings.json',
   contentType: 'application/json',
-  render: report => `${lines({ ...report.document, causes: causeRecords(causesOf(report)) })}\n`,
+  render: ({ document }) => `${lines(document)}\n`,
 }
 
 /** Writes each list entry on one line: half the size of indented JSON, and fit for grep and diff. */

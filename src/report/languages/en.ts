@@ -7,6 +7,7 @@ import { ofMail } from './en/mail.ts'
 import { ofNodes } from './en/nodes.ts'
 import { ofPage } from './en/page.ts'
 import { remembered } from './en/remembered.ts'
+import { ofSteps } from './en/steps.ts'
 import { summary } from './en/summary.ts'
 import { ofTerminal } from './en/terminal.ts'
 import { ofThresholds } from './en/thresholds.ts'
@@ -23,6 +24,7 @@ export const en = {
   ...ofLedger,
   ...remembered,
   ...ofMail,
+  ...ofSteps,
   ...ofTerminal,
 }
 

@@ -1,15 +1,29 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
-import type { CauseSetting, Finding } from '#model/finding.ts'
+import type { CauseGroup, CauseSetting, Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
-import { causesOf, type FoundCause } from '#report/causes.ts'
 import type { Language } from '#report/languages/language.ts'
-import { firstAdvice, type TitleOf } from '#report/rule-words.ts'
+import type { TitleOf } from '#report/rule-words.ts'
 import type { PageAnchors } from './anchors.ts'
 import { shownTitle, subjectText, tallyTexts } from './findings.ts'
 import { nameLimit } from './node.ts'
 import { type OutlookView, outlookView } from './outlook.ts'
+import { causeText, commandsView, stepsText } from './steps.ts'
 
-const limits = { settings: 2, others: 2, findings: 20, commands: 6, adviceLength: 260 }
+const limits = { settings: 2, others: 2, findings: 20 }
+
+/** A cause with its findings. */
+export interface FoundCause extends Omit<CauseGroup, 'findings'> {
+  /** Worst first. */
+  findings: Finding[]
+}
+
+/** The causes of the document's findings. */
+function foundCauses({ document }: Pick<AuditReport, 'document'>): FoundCause[] {
+  const byId = new Map(document.findings.map(finding => [finding.id, finding]))
+  return (document.causes ?? [])
+    .map(cause => ({ ...cause, findings: cause.findings.flatMap(id => byId.get(id) ?? []) }))
+    .filter(({ findings }) => findings.length > 0)
+}
 
 interface ShownCause {
   titleOf: TitleOf
@@ -55,11 +69,9 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     statement: statementOf(cause, language),
     where: whereText(cause, language),
     shortWhere: shortWhere(cause, language),
-    step: stepText(cause, language),
+    step: stepsText(cause.steps, cause.findings[0]!, settingsText(cause, language), language),
     ends: cause.findings.length > 1 ? words.causes.ends(cause.findings.length) : null,
-    commands: cause.commands
-      .slice(0, limits.commands)
-      .map(command => language.block(command, 1000)),
+    commands: commandsView(cause.steps, language),
   }
 }
 
@@ -79,13 +91,16 @@ function causeDetails(
 ) {
   const { language, titleOf } = on
   const { causes: words, of } = language.words
-  const { findings, commands } = cause
+  const { findings } = cause
+  const commandCount = countCommands(cause)
   const left = findings.length - limits.findings
-  const commandsLeft = commands.length - limits.commands
+  const view = causeView(cause, index, on)
+  const commandsLeft = commandCount - view.commands.length
   return {
-    ...causeView(cause, index, on),
-    about: words.details(findings.length, commands.length),
-    command: commands[0] === undefined ? null : language.line(commands[0], 1000),
+    ...view,
+    about: words.details(findings.length, commandCount),
+    command: view.commands[0] ?? null,
+    oneOf: commandCount > 1 ? language.words.steps.oneOf(commandCount) : null,
     consequence: language.line(findings[0]!.consequence, 1200),
     findings: findings
       .slice(0, limits.findings)
@@ -102,8 +117,14 @@ function causeDetails(
   }
 }
 
+const countCommands = ({ steps }: FoundCause): number =>
+  steps.reduce((sum, { commands }) => sum + commands.length, 0)
+
 /** `evictionHard.nodefs.available is 30%`. */
-function statementOf({ settings, isDefault }: FoundCause, { words, line }: Language) {
+function statementOf({ cause, settings }: FoundCause, language: Language) {
+  if (cause.kind !== 'setting') return causeText(cause, language)
+  const { words, line } = language
+  const { isDefault } = cause
   const [first] = settings
   if (first === undefined || (first.now.length === 0 && !first.path.startsWith('evictionHard.')))
     return null
@@ -141,9 +162,10 @@ function shortWhere(cause: FoundCause, language: Language): string {
     : whereText(cause, language)
 }
 
-function stepText({ settings, findings }: FoundCause, language: Language): string {
-  const { words, line } = language
-  if (settings.length === 0) return line(firstAdvice(findings[0]!, language), limits.adviceLength)
+/** Null: there are no fields to set. */
+function settingsText({ settings }: FoundCause, language: Language): string | null {
+  if (settings.length === 0) return null
+  const { words } = language
   const shown = settings.slice(0, limits.settings).map(setting => settingText(setting, language))
   const more = settings.length - shown.length
   return words.causes.set([...shown, ...(more > 0 ? [words.causes.moreSettings(more)] : [])])
@@ -175,7 +197,7 @@ export function causesAndOutlook(
   report: AuditReport,
   language: Language,
 ): { causes: FoundCause[]; outlook: OutlookView } {
-  const causes = causesOf(report)
+  const causes = foundCauses(report)
   const indexOf = causeOfNodes(causes)
   const outlook = outlookView(report, language, ({ cluster, identity: { name, group } }) =>
     indexOf(cluster, name, group),
@@ -184,7 +206,7 @@ export function causesAndOutlook(
   return {
     causes: causes.map((cause, index) => ({
       ...cause,
-      commands: nearestFirst(cause, nearestOf(index)),
+      steps: nearestFirst(cause, nearestOf(index)),
     })),
     outlook,
   }
@@ -192,14 +214,22 @@ export function causesAndOutlook(
 
 /** The commands for the node that is nearest to eviction come first. */
 function nearestFirst(
-  { findings, commands }: FoundCause,
+  { findings, steps }: FoundCause,
   nearest: OutlookView['rows'][number] | undefined,
-): string[] {
-  const own = findings.filter(
-    ({ cluster, nodes }) =>
-      nearest !== undefined && cluster === nearest.cluster && nodes.sample.includes(nearest.name),
+): FoundCause['steps'] {
+  const own = new Set(
+    findings
+      .filter(
+        ({ cluster, nodes }) => cluster === nearest?.cluster && nodes.sample.includes(nearest.name),
+      )
+      .flatMap(finding => finding.steps.flatMap(({ commands }) => commands))
+      .map(({ command }) => command),
   )
-  return [...new Set([...own.flatMap(({ fix }) => fix.commands), ...commands])]
+  const isOwn = ({ command }: { command: string }) => Number(own.has(command))
+  return steps.map(step => ({
+    ...step,
+    commands: step.commands.toSorted((a, b) => isOwn(b) - isOwn(a)),
+  }))
 }
 
 /** Finds the index of the cause of a node's worst image GC or eviction finding; null: none. */

@@ -10,9 +10,10 @@ import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
 import { docsIn, type TitleOf } from '#report/rule-words.ts'
-import { mostUrgentFirst } from '#report/statements.ts'
+import { bySeverity } from '#report/statements.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
+import { commandsView } from './steps.ts'
 
 const findingLimits = {
   rows: 500,
@@ -112,7 +113,7 @@ const orderText = oncePer(({ cluster, rule, subject, id }: Finding) =>
 
 export function worstFirst(a: Finding, b: Finding): number {
   return (
-    mostUrgentFirst(a, b) ||
+    bySeverity(a, b) ||
     confidences.indexOf(a.confidence) - confidences.indexOf(b.confidence) ||
     b.nodes.count - a.nodes.count ||
     byText(orderText(a), orderText(b))
@@ -184,9 +185,7 @@ function findingView(finding: Finding, on: Shown) {
       target: words.durable(all.targets[target]),
       snippet: block(snippet.trimEnd(), 4000),
     }))
-  const commands = fix.commands
-    .slice(0, findingLimits.commands)
-    .map(command => block(command, 1000))
+  const commands = commandsView(finding.steps, language)
   const leftOut = evidence.length - findingLimits.evidence
   return {
     ...findingRow(finding, on),

@@ -1,9 +1,8 @@
 /** Causes in a mail: the worst three as cards, the next in two lines each, the rest counted. Each shown cause has its step. */
-import type { FoundCause } from '#report/causes.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { TitleOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
-import { type CauseView, causeView, moreCauses } from './causes.ts'
+import { type CauseView, causeView, type FoundCause, moreCauses } from './causes.ts'
 import type { MailChanges } from './mail-changes.ts'
 import { severityMark } from './mail-palette.ts'
 import type { OutlookView } from './outlook.ts'
@@ -78,9 +77,7 @@ function mailCard(
   changes: MailChanges,
   { fold, language }: MailWords,
 ) {
-  const commands = cause.commands
-    .slice(0, shown.commands)
-    .map(command => language.block(command, 1000))
+  const commands = view.commands.slice(0, shown.commands).map(({ command }) => command)
   return {
     ...severityMark(cause.severity),
     severityWord: view.severityWord,

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
 import { csv } from '#report/formats/csv.ts'
 import { hostileReport } from '#test/hostile-report.ts'
-import { finding, findingsDocument, morningReport } from '#test/report-builder.ts'
+import { adviceWith, finding, findingsDocument, morningReport } from '#test/report-builder.ts'
 
 type Row = Record<string, string>
 const rowsOf = (text: string): Row[] =>
@@ -67,7 +67,6 @@ describe('CSV', () => {
     const fix = {
       config: Object.fromEntries(evidence.map(({ what, value }) => [what, value.repeat(2)])),
       durable: [],
-      commands: [],
     }
     const [row] = rowsOf(
       csv.render({
@@ -76,7 +75,8 @@ describe('CSV', () => {
           findings: [
             finding('low', {
               evidence,
-              fix: { ...fix, commands: Array(20).fill('c'.repeat(999)) },
+              fix,
+              steps: adviceWith(...Array(20).fill('c'.repeat(999))),
             }),
           ],
         }),

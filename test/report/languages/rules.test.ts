@@ -7,7 +7,7 @@ import { languages } from '#report/languages/index.ts'
 import { renderMail } from '#report/mail.ts'
 import { firstAdvice } from '#report/rule-words.ts'
 import { pageView } from '#report/view.ts'
-import { finding, morningReport } from '#test/report-builder.ts'
+import { finding, morningReport, withCauses } from '#test/report-builder.ts'
 
 const translated = languageIds.filter(id => id !== 'en' && 'eviction-due' in languages[id].rules)
 const decoded = (html: string) =>
@@ -46,7 +46,7 @@ describe.each(translated)('rules in %s', id => {
     const findings = report.document.findings.map(
       (each): Finding => ({ ...each, rule: 'unheard-of' }),
     )
-    const unknown = { ...report, document: { ...report.document, findings } }
+    const unknown = withCauses({ ...report, document: { ...report.document, findings } })
     const page = decoded(renderPage(pageView(unknown, languages[id])))
     expect(page).toContain(`<p class="advice" lang="en">${findings[0]!.docs.fix}</p>`)
     expect(page).toContain(`<dd lang="en">${findings.at(-1)!.docs.why}</dd>`)
@@ -55,6 +55,6 @@ describe.each(translated)('rules in %s', id => {
       unsubscribe: [],
       language: languages[id],
     })
-    expect(decoded(html)).toContain(findings[0]!.docs.title)
+    expect(decoded(html)).toContain(findings[0]!.title)
   })
 })

@@ -22,6 +22,8 @@ export const diskDiffersFromNodeClass = contextRule({
   id: 'disk-differs-from-node-class',
   family: 'configuration',
   severity: 'low',
+  cause: { kind: 'device', what: 'differs', device: null, declaredBytes: null, actualBytes: null },
+  steps: [{ id: 'replace-node' }],
   needs: ['disks'],
   title: 'The disk of the node has another size than its nodegroup or node class declares',
   why: 'Either the filesystem was not grown to the size of its volume, or the node is older than the declaration. Percentages of thresholds stand for other amounts than planned.',

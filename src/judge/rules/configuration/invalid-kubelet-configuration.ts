@@ -1,10 +1,13 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
 
 export const invalidKubeletConfiguration = nodeRule({
   id: 'invalid-kubelet-configuration',
   family: 'configuration',
   severity: 'critical',
+  cause: settingIn('kubelet', 'configuration'),
+  steps: [{ id: 'read-journal' }, { id: 'advice' }],
   needs: ['nextStart'],
   title: 'The kubelet refuses the configuration on its disk',
   why: 'The kubelet reads its files only when it starts, and exits if it finds them invalid. A running node shows nothing of it; after the next restart or reboot it stays NotReady, its pods are replaced elsewhere after five minutes, and the API server answers 503 for its kubelet.',

@@ -1,4 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
 
@@ -27,6 +28,8 @@ export const containerGcFlagsOffDefault = nodeRule({
   id: 'container-gc-flags-off-default',
   family: 'container-gc',
   severity: 'low',
+  cause: kubeletSetting('minimum-container-ttl-duration'),
+  steps: [{ id: 'advice' }],
   needs: ['host'],
   title: 'Container garbage collection runs with other flags than the default',
   why: 'These three settings exist only as deprecated flags. No configuration file and no configz shows them, so it is hard to see why dead containers and their logs stay or are deleted early.',

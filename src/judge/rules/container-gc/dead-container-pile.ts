@@ -5,6 +5,8 @@ export const deadContainerPile = nodeRule({
   id: 'dead-container-pile',
   family: 'container-gc',
   severity: 'medium',
+  cause: { kind: 'world', event: 'leftover-objects', subject: 'dead containers' },
+  steps: [{ id: 'prune-dead-containers' }],
   needs: ['runtime'],
   policy: ['deadContainers'],
   title: 'Dead containers pile up',

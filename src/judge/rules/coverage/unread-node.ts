@@ -23,6 +23,8 @@ export const unreadNode = nodeRule({
   id: 'unread-node',
   family: 'coverage',
   severity: 'high',
+  cause: { kind: 'unread', source: 'node', reason: 'other' },
+  steps: [{ id: 'read-again' }],
   needs: [],
   titles,
   title: 'A node could not be read in full',

@@ -16,6 +16,7 @@ import { isOnMost } from '#judge/drift/shares.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { isEksReservation } from '#judge/reservations.ts'
 import { contextRule, type FactOfGroup, line } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Baseline } from '#model/policy.ts'
@@ -46,6 +47,8 @@ export const baselineDrift = contextRule({
   id: 'baseline-drift',
   family: 'drift',
   severity: 'medium',
+  cause: settingIn('declaration', 'baseline'),
+  steps: [{ id: 'replace-node' }],
   needs: ['configuration'],
   policy: ['baseline'],
   title: 'Nodes run with other kubelet settings than they are meant to',

@@ -9,6 +9,8 @@ export const changedNotRestarted = nodeRule({
   id: 'changed-not-restarted',
   family: 'drift',
   severity: 'medium',
+  cause: { kind: 'world', event: 'not-restarted', subject: null },
+  steps: [{ id: 'restart-kubelet' }],
   needs: ['configuration', 'nextStart'],
   title: "The kubelet's files were changed, and it was not restarted",
   why: 'The kubelet reads its files once, when it starts. What was written since does not act until the next restart or reboot, and then all of it acts at once.',

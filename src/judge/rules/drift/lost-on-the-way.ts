@@ -15,6 +15,7 @@ import {
 import { peersOf } from '#judge/drift/peers.ts'
 import { isOnMost } from '#judge/drift/shares.ts'
 import { contextRule, type FactOfGroup, line, lines } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 import { counted } from '#judge/text.ts'
 
 interface LossFact {
@@ -32,6 +33,8 @@ export const lostOnTheWay = contextRule({
   id: 'lost-on-the-way',
   family: 'drift',
   severity: 'medium',
+  cause: settingIn('declaration', 'lost'),
+  steps: [{ id: 'replace-node' }],
   needs: ['configuration'],
   title: 'A declared kubelet setting is not in effect',
   why: 'A setting passes from a launch template, an EC2NodeClass or a file through drop-ins and flags to the kubelet, and each step can drop it silently. Images read only their own source, the kubelet ignores misspelt fields and files that are not named *.conf, and a later drop-in or a flag wins.',

@@ -29,6 +29,8 @@ export const peerDrift = cohortRule({
   id: 'peer-drift',
   family: 'drift',
   severity: 'medium',
+  cause: { kind: 'hand-edit', place: null },
+  steps: [{ id: 'replace-node' }],
   needs: ['configuration'],
   policy: ['baseline'],
   title: 'Nodes differ from their peers in GC, eviction, log or reservation settings',

@@ -22,6 +22,8 @@ export const versionSkewDrift = cohortRule({
   id: 'version-skew-drift',
   family: 'drift',
   severity: 'low',
+  cause: { kind: 'world', event: 'version-skew', subject: null },
+  steps: [{ id: 'upgrade-group' }],
   needs: [],
   title: 'Nodes of one group run different AMI releases or kubelet minors',
   why: 'A rolling update that stopped half-way leaves two kinds of nodes. Releases and minors have other defaults, so the same pod meets other thresholds on one node than on the next. Karpenter replaces its nodes one by one, so some skew there is normal.',

@@ -1,4 +1,5 @@
 import { cohortRule, line } from '#judge/rule.ts'
+import { hardThresholds } from '#judge/settings.ts'
 import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
 import { amountOf } from '#judge/values.ts'
 import { byText } from '#model/text-order.ts'
@@ -17,6 +18,8 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
   id: 'absolute-threshold-on-mixed-disks',
   family: 'eviction',
   severity: 'low',
+  cause: hardThresholds,
+  steps: [{ id: 'advice' }],
   needs: ['configuration', 'eviction', 'disks'],
   title: 'One quantity is the eviction threshold of disks of very different sizes',
   why: 'What is a tenth of a large disk is half of a small one: the small nodes of the group evict while they are half empty, or the large ones have next to no room left.',

@@ -1,4 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 import { percent } from '#judge/text.ts'
 import { configuredAt, exactAmount } from '#judge/thresholds.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
@@ -12,6 +13,8 @@ export const alertBehindEviction = nodeRule({
   id: 'alert-behind-eviction',
   family: 'eviction',
   severity: 'medium',
+  cause: settingIn('policy', 'alertPercent'),
+  steps: [{ id: 'advice' }],
   needs: ['eviction'],
   policy: ['alertPercent'],
   title: 'The critical disk alert fires only after pods are evicted',

@@ -1,5 +1,6 @@
 import { ownRankings } from '#judge/rankings.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import { matchesGlob } from '#model/glob.ts'
@@ -11,6 +12,8 @@ export const criticalPodAmongFirstVictims = nodeRule({
   id: 'critical-pod-among-first-victims',
   family: 'eviction',
   severity: 'high',
+  cause: settingIn('workload', 'priorityClassName'),
+  steps: [{ id: 'advice' }],
   needs: ['eviction', 'pods'],
   policy: ['criticalPods'],
   title: 'A pod that the node needs is among the first to be evicted',

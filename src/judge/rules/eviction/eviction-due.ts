@@ -1,6 +1,7 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { hardThresholds } from '#judge/settings.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import {
   conditionOf,
@@ -22,6 +23,8 @@ export const evictionDue = nodeRule({
   id: 'eviction-due',
   family: 'eviction',
   severity: 'critical',
+  cause: hardThresholds,
+  steps: [{ id: 'look-on-node' }, { id: 'drain' }],
   needs: ['eviction'],
   title: 'An eviction threshold is met: the kubelet evicts',
   why: 'The node is below a threshold now: it reports the condition, is tainted, refuses pods, and evicts one pod after the other until it is above again.',

@@ -1,4 +1,5 @@
 import { line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { span } from '#judge/text.ts'
 import {
   configuredAt,
@@ -25,6 +26,7 @@ export const graceLongerThanFillTime = nodeRule({
   id: 'grace-longer-than-fill-time',
   family: 'eviction',
   severity: 'medium',
+  cause: kubeletSetting('evictionSoftGracePeriod'),
   needs: ['eviction'],
   policy: ['assumedGrowthPercent'],
   title: 'The disk is full before the grace period of a soft threshold is over',

@@ -9,6 +9,8 @@ export const inodeGrowth = nodeRule({
   id: 'inode-growth',
   family: 'eviction',
   severity: 'medium',
+  cause: { kind: 'world', event: 'growth', subject: null },
+  steps: [{ id: 'look-on-node' }],
   needs: ['disks'],
   title: 'A filesystem runs out of inodes before it runs out of bytes',
   why: 'Many small files use up the inodes of the disk. Image GC looks at bytes only, so eviction comes first.',

@@ -1,5 +1,6 @@
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
 import type { LocalStorageEviction } from '#model/prediction.ts'
 
@@ -10,6 +11,8 @@ export const localStorageLimitExceeded = nodeRule({
   id: 'local-storage-limit-exceeded',
   family: 'eviction',
   severity: 'high',
+  cause: settingIn('workload', 'resources.limits.ephemeral-storage'),
+  steps: [{ id: 'set-ephemeral-storage' }],
   needs: ['localStorageEvictions'],
   title: 'Pods use more local storage than their own limit: the kubelet evicts them',
   why: 'Limits of ephemeral-storage and sizeLimit of emptyDir volumes are checked at each eviction pass, whether the node has pressure or not. A pod over one is evicted at once; its owner starts the next one, which fills up again.',

@@ -1,4 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { hardThresholds } from '#judge/settings.ts'
 import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import type { Filesystems } from '#model/prediction.ts'
 
@@ -6,6 +7,7 @@ export const lostDefaultThreshold = nodeRule({
   id: 'lost-default-threshold',
   family: 'eviction',
   severity: 'high',
+  cause: hardThresholds,
   needs: ['configuration', 'eviction'],
   title: 'A default eviction threshold is lost, and nothing watches in its place',
   why: 'A kubelet configuration that sets evictionHard replaces the whole map of defaults: each signal that it does not name is off. What that signal would have watched can then run full without any eviction.',

@@ -1,6 +1,7 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { hardThresholds } from '#judge/settings.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf, withEntries } from '#judge/values.ts'
@@ -12,6 +13,7 @@ export const memoryThresholdTooSmall = nodeRule({
   id: 'memory-threshold-too-small',
   family: 'eviction',
   severity: 'medium',
+  cause: hardThresholds,
   needs: ['configuration', 'eviction'],
   title: 'The memory threshold is smaller than the default of the kubelet',
   why: `The eviction manager looks every ${evictionSeconds} seconds. The less memory the threshold keeps, the likelier the kernel runs out between two looks, and kills processes by its own order instead of the kubelet evicting a pod.`,

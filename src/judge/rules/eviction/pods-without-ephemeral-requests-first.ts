@@ -1,5 +1,6 @@
 import { ownRankings } from '#judge/rankings.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 import { bounded, bytes, exactBytes, nameLength } from '#judge/text.ts'
 import { evictable, whyUnobserved } from '#judge/thresholds.ts'
 import type { RankedPod, Signal } from '#model/prediction.ts'
@@ -15,6 +16,8 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
   id: 'pods-without-ephemeral-requests-first',
   family: 'eviction',
   severity: 'info',
+  cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
+  steps: [{ id: 'set-ephemeral-storage' }],
   needs: ['eviction'],
   title: 'Under disk pressure small pods go first, because they request no ephemeral storage',
   why: 'A pod that uses more local storage than it requests is evicted before one that does not, whatever either holds. Without a request any byte is more. Here a pod with next to nothing on the disk goes before one that holds much, and its going frees little.',

@@ -1,6 +1,7 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
 import type { Severity } from '#model/finding.ts'
@@ -11,6 +12,7 @@ export const shortTransitionPeriod = nodeRule({
   id: 'short-transition-period',
   family: 'eviction',
   severity: 'low',
+  cause: kubeletSetting('evictionPressureTransitionPeriod'),
   needs: ['configuration'],
   title: 'A node takes pods again too soon after pressure',
   why: `evictionPressureTransitionPeriod is how long a condition stays after the threshold was last met. Shorter than the ${gcMinutes} minutes of its default, one period of image GC, the scheduler sends pods back before anything but eviction has made room: evicted, rescheduled, evicted.`,

@@ -1,4 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { bounded } from '#judge/text.ts'
 import { hardEviction } from '#judge/thresholds.ts'
 import { durationMs, withEntries } from '#judge/values.ts'
@@ -10,6 +11,7 @@ export const softThresholdWithoutGrace = nodeRule({
   id: 'soft-threshold-without-grace',
   family: 'eviction',
   severity: 'medium',
+  cause: kubeletSetting('evictionSoftGracePeriod'),
   needs: ['configuration', 'eviction'],
   title: 'A soft eviction threshold has no grace period, and so is a hard one',
   why: 'The kubelet tells hard from soft by the grace period alone. With 0s it evicts at the first pass below the threshold, and from 1.31 on gives pods no time to end.',

@@ -1,4 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { bounded } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf, float32Rounding, withEntries } from '#judge/values.ts'
@@ -8,6 +9,7 @@ export const unreachableMinReclaim = nodeRule({
   id: 'unreachable-min-reclaim',
   family: 'eviction',
   severity: 'high',
+  cause: kubeletSetting('evictionMinimumReclaim'),
   needs: ['configuration', 'eviction'],
   title: 'A minimum reclaim asks for more than there is',
   why: 'Once its threshold is met, a signal counts as met until threshold and minimum reclaim together are available. Where that is the whole capacity or more it never is: the kubelet evicts every pod that it may, and the condition stays.',

@@ -1,4 +1,5 @@
 import { nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { bounded } from '#judge/text.ts'
 import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/thresholds.ts'
 import { canBeMet } from '#model/watched-signals.ts'
@@ -7,6 +8,8 @@ export const unreachableSoftThreshold = nodeRule({
   id: 'unreachable-soft-threshold',
   family: 'eviction',
   severity: 'medium',
+  cause: kubeletSetting('evictionSoft'),
+  steps: [{ id: 'advice' }],
   needs: ['eviction'],
   title: 'A soft eviction threshold can never take effect',
   why: 'The hard threshold of the same signal is met first, so pods lose the grace period that the soft one promises.',

@@ -1,6 +1,7 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { hardThresholds } from '#judge/settings.ts'
 import { exactBytes } from '#judge/text.ts'
 import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
@@ -12,6 +13,7 @@ export const unwatchedImagefs = nodeRule({
   id: 'unwatched-imagefs',
   family: 'eviction',
   severity: 'critical',
+  cause: hardThresholds,
   needs: ['configuration', 'eviction'],
   policy: ['assumedGrowthPercent'],
   title: 'The image disk is watched by no eviction threshold',

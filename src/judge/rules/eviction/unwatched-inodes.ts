@@ -1,4 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { hardThresholds } from '#judge/settings.ts'
 import { lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
 import { isWatched } from '#model/watched-signals.ts'
@@ -7,6 +8,7 @@ export const unwatchedInodes = nodeRule({
   id: 'unwatched-inodes',
   family: 'eviction',
   severity: 'medium',
+  cause: hardThresholds,
   needs: ['configuration', 'eviction'],
   title: 'A filesystem can run out of inodes unseen',
   why: 'No inodesFree threshold is in force on it. Many small files use up its inodes while bytes are left: writes fail with "no space left on device", and the node shows no DiskPressure. Image GC looks at bytes only.',

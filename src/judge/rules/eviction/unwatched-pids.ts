@@ -1,4 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { hardThresholds } from '#judge/settings.ts'
 import { percent } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
@@ -11,6 +12,7 @@ export const unwatchedPids = nodeRule({
   id: 'unwatched-pids',
   family: 'eviction',
   severity: 'medium',
+  cause: hardThresholds,
   needs: ['configuration', 'eviction'],
   title: 'Process ids run short, and nothing watches them',
   why: `pid.available has no default threshold. With less than ${scarcePercent} % of the node's process ids left (threads count too), one pod more can take the rest: then nothing on the node can start a process, the kubelet and the runtime neither.`,

@@ -18,6 +18,8 @@ export const uselessEviction = nodeRule({
   id: 'useless-eviction',
   family: 'eviction',
   severity: 'high',
+  cause: { kind: 'world', event: 'growth', subject: null },
+  steps: [{ id: 'look-on-node' }],
   needs: ['configuration', 'eviction'],
   title: 'Evicting every pod would not make enough room',
   why: 'The kubelet can delete images, dead containers, and pods with their logs, writable layers and emptyDir volumes, and nothing else. Where files of the host, hostPath volumes or what runs beside Kubernetes hold the disk, it evicts pod after pod, the node stays under DiskPressure, and no pod comes back.',

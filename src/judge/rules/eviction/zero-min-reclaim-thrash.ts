@@ -1,6 +1,7 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { span } from '#judge/text.ts'
 import {
   assumedGrowth,
@@ -29,6 +30,7 @@ export const zeroMinReclaimThrash = nodeRule({
   id: 'zero-min-reclaim-thrash',
   family: 'eviction',
   severity: 'medium',
+  cause: kubeletSetting('evictionMinimumReclaim'),
   needs: ['configuration', 'eviction'],
   title: 'Eviction on a full disk stops right at the threshold, and starts again',
   why: 'A disk threshold is met, or was met so lately that DiskPressure still stands, and its signal has no minimum reclaim. The kubelet frees just enough to be above it; the next writes meet it again, and one pod after the other goes for a few bytes each.',

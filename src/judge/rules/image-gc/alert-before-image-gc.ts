@@ -1,4 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { imageGcThresholds } from '#judge/settings.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { soundImageGc } from '#judge/thresholds.ts'
 import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
@@ -8,6 +9,7 @@ export const alertBeforeImageGc = nodeRule({
   id: 'alert-before-image-gc',
   family: 'image-gc',
   severity: 'medium',
+  cause: imageGcThresholds,
   needs: ['imageGC'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
   title: 'The disk alert fires before image garbage collection starts',

@@ -1,5 +1,6 @@
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { imageGcThresholds } from '#judge/settings.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import {
   assumedGrowth,
@@ -24,6 +25,7 @@ export const evictionBeforeImageGc = nodeRule({
   id: 'eviction-before-image-gc',
   family: 'image-gc',
   severity: 'high',
+  cause: imageGcThresholds,
   needs: ['imageGC', 'eviction'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
   titles,

@@ -25,6 +25,8 @@ export const foreignCleaner = nodeRule({
   id: 'foreign-cleaner',
   family: 'image-gc',
   severity: 'medium',
+  cause: { kind: 'world', event: 'foreign-cleaner', subject: null },
+  steps: [{ id: 'advice' }],
   needs: [],
   title: 'Another program deletes images behind the kubelet',
   why: 'Eraser, docker-gc, and pods or jobs of the host that prune through the socket of the runtime ignore the thresholds and image ages of the kubelet. They delete images that the next pod pulls again, and the records of the kubelet are wrong until its next detection.',

@@ -1,6 +1,7 @@
 import { isExpected } from '#judge/expected-source.ts'
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/held.ts'
 import { contextRule, type Failing, line } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { counted, exactBytes } from '#judge/text.ts'
 import { utcDay } from '#judge/waivers.ts'
 import type { RememberedImage } from '#model/history.ts'
@@ -13,6 +14,8 @@ export const idleImages = contextRule({
   id: 'idle-images',
   family: 'image-gc',
   severity: 'low',
+  cause: kubeletSetting('imageMaximumGCAge'),
+  steps: [{ id: 'prune-images' }, { id: 'advice' }],
   needs: ['ledger', 'runtime'],
   policy: ['idleImageDays'],
   title: 'Images unused for days hold much of the disk',

@@ -1,6 +1,7 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { line, lines, nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { bounded, counted } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
 
@@ -11,6 +12,7 @@ export const imageAgeGcChurn = nodeRule({
   id: 'image-age-gc-churn',
   family: 'image-gc',
   severity: 'low',
+  cause: kubeletSetting('imageMaximumGCAge'),
   needs: ['configuration'],
   title: 'Images are deleted by age so soon that they are pulled again and again',
   why: `imageMaximumGCAge deletes every image that was not in use for that long, however empty the disk. One that was never used goes at the next round, pulled a moment ago or not. Below ${soundHours} hours the images of daily jobs, and those pulled ahead, do not stay.`,

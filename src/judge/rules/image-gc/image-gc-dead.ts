@@ -22,6 +22,8 @@ export const imageGcDead = contextRule({
   id: 'image-gc-dead',
   family: 'image-gc',
   severity: 'high',
+  cause: { kind: 'world', event: 'gc-fails', subject: null },
+  steps: [{ id: 'read-journal' }, { id: 'advice' }],
   needs: ['imageGC'],
   title: 'Image garbage collection fails every time: it sees no image filesystem',
   why: 'The runtime reports an image mount point that the kubelet cannot measure. Its capacity is then 0, and every round ends in an error before anything is deleted for space. Eviction thresholds on imagefs cannot be measured either. Other errors of garbage collection that the kubelet repeats in events are shown in its own words. Errors in the first 10 min after its start do not count.',

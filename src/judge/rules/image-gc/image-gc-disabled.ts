@@ -1,10 +1,12 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { imageGcThresholds } from '#judge/settings.ts'
 import { soundImageGc } from '#judge/thresholds.ts'
 
 export const imageGcDisabled = nodeRule({
   id: 'image-gc-disabled',
   family: 'image-gc',
   severity: 'high',
+  cause: imageGcThresholds,
   needs: ['imageGC'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
   title: 'Image garbage collection is switched off',

@@ -1,5 +1,6 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
+import { imageGcThresholds } from '#judge/settings.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction.ts'
@@ -15,6 +16,8 @@ export const imageGcDue = nodeRule({
   id: 'image-gc-due',
   family: 'image-gc',
   severity: 'info',
+  cause: imageGcThresholds,
+  steps: [{ id: 'advice' }],
   needs: ['imageGC'],
   titles,
   title: 'Image garbage collection is about to delete images',

@@ -13,6 +13,8 @@ export const imageGcFreesLittle = contextRule({
   id: 'image-gc-frees-little',
   family: 'image-gc',
   severity: 'medium',
+  cause: { kind: 'world', event: 'gc-fails', subject: null },
+  steps: [{ id: 'advice' }],
   needs: ['disks'],
   title: 'Image garbage collection frees less than half of what it counts',
   why: 'The kubelet counts the size that the CRI lists for an image. Layers that other images share, and data that other programs write in the meantime, leave the disk as full as before.',

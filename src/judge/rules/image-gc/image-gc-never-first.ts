@@ -22,6 +22,8 @@ export const imageGcNeverFirst = nodeRule({
   id: 'image-gc-never-first',
   family: 'image-gc',
   severity: 'medium',
+  cause: { kind: 'world', event: 'growth', subject: null },
+  steps: [{ id: 'look-on-node' }],
   needs: ['imageGC', 'eviction'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
   title: 'What fills up is nothing that image garbage collection looks at: eviction comes first',

@@ -1,5 +1,6 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { imageGcThresholds } from '#judge/settings.ts'
 import { bytes, percent } from '#judge/text.ts'
 import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 
@@ -12,6 +13,7 @@ export const narrowGcBand = nodeRule({
   id: 'narrow-gc-band',
   family: 'image-gc',
   severity: 'medium',
+  cause: imageGcThresholds,
   needs: ['imageGC'],
   title: 'The two image GC thresholds are too close together',
   why: 'A round starts at the high threshold and ends at the low one. Closer than the 5 % of the defaults it frees so little that the disk is full again soon: a round every few minutes, and images that are deleted and pulled again.',

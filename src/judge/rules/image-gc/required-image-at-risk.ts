@@ -2,6 +2,7 @@ import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/peri
 import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/images.ts'
 import { severityRank } from '#judge/outcome.ts'
 import { line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 import { bounded, counted, nameLength } from '#judge/text.ts'
 import type { Severity } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
@@ -21,6 +22,8 @@ export const requiredImageAtRisk = nodeRule({
   id: 'required-image-at-risk',
   family: 'image-gc',
   severity: 'low',
+  cause: settingIn('runtime', 'io.cri-containerd.pinned'),
+  steps: [{ id: 'pin-images' }],
   needs: ['imageGC', 'pods'],
   policy: ['reachableRegistries', 'requiredImages'],
   title: 'An image that must not be missing may be deleted',

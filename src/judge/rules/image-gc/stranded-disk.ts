@@ -1,4 +1,5 @@
 import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { hardThresholds } from '#judge/settings.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
@@ -13,6 +14,7 @@ export const strandedDisk = nodeRule({
   id: 'stranded-disk',
   family: 'image-gc',
   severity: 'low',
+  cause: hardThresholds,
   needs: ['eviction'],
   policy: ['strandedGiB', 'strandedPercent'],
   title: 'Eviction thresholds keep much of a large disk unusable',

@@ -1,4 +1,5 @@
 import { line, lines, nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 
 /** Source: pkg/kubelet/apis/config/v1beta1/defaults.go NodeStatusMaxImages. */
 const defaultMost = 50
@@ -7,6 +8,7 @@ export const truncatedImageList = nodeRule({
   id: 'truncated-image-list',
   family: 'image-gc',
   severity: 'info',
+  cause: kubeletSetting('nodeStatusMaxImages'),
   needs: ['configuration'],
   title: "The node's list of images is cut",
   why: 'The Node object lists only the largest images, up to nodeStatusMaxImages. The scheduler does not see the others when it looks for a node that has an image, and the prediction of image GC is incomplete.',

@@ -8,6 +8,8 @@ export const unexplainedDiskUse = nodeRule({
   id: 'unexplained-disk-use',
   family: 'image-gc',
   severity: 'medium',
+  cause: { kind: 'world', event: 'growth', subject: null },
+  steps: [{ id: 'look-on-node' }],
   needs: ['ledger', 'host'],
   title: 'Much of the disk is held by something that no measurement shows',
   why: 'Images, pods, logs, the kubelet and the host were measured, and the disk holds more. No garbage collection of the kubelet frees it.',

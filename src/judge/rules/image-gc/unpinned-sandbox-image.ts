@@ -1,6 +1,7 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { canonicalName } from '#judge/events/images.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 import { bounded } from '#judge/text.ts'
 import type { RuntimeImage } from '#model/node-input.ts'
 
@@ -8,6 +9,8 @@ export const unpinnedSandboxImage = nodeRule({
   id: 'unpinned-sandbox-image',
   family: 'image-gc',
   severity: 'high',
+  cause: settingIn('runtime', 'io.cri-containerd.pinned'),
+  steps: [{ id: 'pin-images' }],
   needs: ['runtime', 'host'],
   title: 'The sandbox image is not pinned: image GC deletes it',
   why: 'No container uses the pause image, so image GC takes it for unused. Since Kubernetes 1.29 the kubelet spares it only where the runtime has it pinned. Once it is gone no pod starts on the node until it is pulled again, which fails where its registry asks for credentials that containerd does not have.',

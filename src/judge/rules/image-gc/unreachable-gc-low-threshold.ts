@@ -21,6 +21,8 @@ export const unreachableGcLowThreshold = contextRule({
   id: 'unreachable-gc-low-threshold',
   family: 'image-gc',
   severity: 'high',
+  cause: { kind: 'world', event: 'growth', subject: null },
+  steps: [{ id: 'look-on-node' }],
   needs: ['imageGC'],
   title: 'Image garbage collection cannot free what it has to',
   why: 'The disk is above the high threshold, and all images that may go are counted as less than must go. Each round deletes what it can, fails, and is repeated: what fills the disk is something else than unused images.',

@@ -24,6 +24,8 @@ export const deadRegistry = contextRule({
   id: 'dead-registry',
   family: 'image-pull',
   severity: 'medium',
+  cause: { kind: 'world', event: 'registry-unreachable', subject: null },
+  steps: [{ id: 'advice' }],
   needs: ['pods'],
   title: 'Pods name images in a registry that has ended',
   why: 'Such a pod runs only where its image is already on the node. Once image GC or eviction deletes it, or the pod moves, the image cannot be pulled again.',

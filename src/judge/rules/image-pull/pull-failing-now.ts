@@ -16,6 +16,8 @@ export const pullFailingNow = contextRule({
   id: 'pull-failing-now',
   family: 'image-pull',
   severity: 'high',
+  cause: { kind: 'world', event: 'pull-fails', subject: null },
+  steps: [{ id: 'read-pull-events' }, { id: 'pin-images' }],
   needs: ['pods'],
   title: 'Containers wait for an image that cannot be pulled',
   why: `The pod does not run. The kubelet tries again after 10 s, then after twice as long each time, up to ${longestImageBackOffMs / 60_000} min; each attempt counts against the limits of the registry. Of pods that are gone by now, events of the last hour tell.`,

@@ -20,6 +20,8 @@ export const rateLimitedRegistry = contextRule({
   id: 'rate-limited-registry',
   family: 'image-pull',
   severity: 'low',
+  cause: { kind: 'world', event: 'registry-rate-limit', subject: null },
+  steps: [{ id: 'advice' }, { id: 'read-pull-events' }],
   needs: ['pods'],
   title: 'Images are pulled from Docker Hub without credentials',
   why: `Docker Hub gives ${anonymousPulls} pulls in ${hours} hours to each IPv4 address or IPv6 /64 without credentials, ${personalPulls} to a personal account, and sets no limit to paid ones. All nodes behind one NAT gateway share one address: when their image GC deletes, or they are replaced, what must be pulled again soon meets 429 toomanyrequests.`,

@@ -1,4 +1,5 @@
 import { line, lines, nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 
 /** Enough pulls that a slow pull does not delay the others, and few enough for any disk. */
 const soundParallelPulls = 5
@@ -7,6 +8,7 @@ export const serializedPulls = nodeRule({
   id: 'serialized-pulls',
   family: 'image-pull',
   severity: 'low',
+  cause: kubeletSetting('serializeImagePulls'),
   needs: ['configuration'],
   title: 'The kubelet pulls one image at a time',
   why: 'One large image, or one registry that does not answer, holds up every other pull of the node: after a GC that deleted much, after a drain of a neighbour, and for the pods that the node itself needs.',

@@ -6,6 +6,8 @@ export const cgroupV1 = nodeRule({
   id: 'cgroup-v1',
   family: 'kernel',
   severity: 'high',
+  cause: { kind: 'world', event: 'cgroup-v1', subject: null },
+  steps: [{ id: 'create-group' }],
   needs: ['host'],
   title: 'The node runs cgroup v1, which its kubelet refuses',
   why: 'From 1.35 on the kubelet exits at its start on cgroup v1, unless failCgroupV1 is set to false. Support for v1 gets no more than repairs, and goes.',

@@ -26,6 +26,8 @@ export const memoryCgroupLeak = contextRule({
   id: 'memory-cgroup-leak',
   family: 'kernel',
   severity: 'medium',
+  cause: { kind: 'world', event: 'kernel-memory-cgroups', subject: null },
+  steps: [{ id: 'reboot' }, { id: 'create-group' }],
   needs: [],
   title: 'The kernel leaks memory cgroups',
   why: `Kernels 3 and 4 with accounting of kernel memory on cgroup v1 keep the id of a deleted memory cgroup. When all ${mostIds} are used, no container starts ("cannot allocate memory", "no space left on device", "SLUB: Unable to allocate memory") until the node is rebooted. On cgroup v2 ids come back, but a deleted cgroup stays as long as pages are charged to it, and its memory is no pod's.`,

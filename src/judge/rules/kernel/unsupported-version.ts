@@ -7,6 +7,8 @@ export const unsupportedVersion = contextRule({
   id: 'unsupported-version',
   family: 'kernel',
   severity: 'medium',
+  cause: { kind: 'world', event: 'version-skew', subject: null },
+  steps: [{ id: 'upgrade-group' }],
   needs: [],
   title: 'The kubelet has a version that is not known here',
   why: 'What is said of this node follows the rules of the nearest version that is known, 1.24 to 1.37: thresholds, defaults and order may differ. A kubelet older than that gets no repairs from anyone. Nor does anyone test a kubelet that is newer than its control plane, or more than three minors older (two before control plane 1.28). At the end of extended support, 26 months after its release, EKS upgrades a control plane by itself and leaves the nodes as they are: the distance grows.',

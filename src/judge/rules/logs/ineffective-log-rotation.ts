@@ -13,11 +13,14 @@ import { logFilesOf } from '#judge/logs/logrotate.ts'
 import { logrotateRunsOf } from '#judge/logs/logrotate-runs.ts'
 import { unreadFiles } from '#judge/logs/node-rotation.ts'
 import { nodeRule } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 
 export const ineffectiveLogRotation = nodeRule({
   id: 'ineffective-log-rotation',
   family: 'logs',
   severity: 'low',
+  cause: settingIn('logrotate', 'postrotate'),
+  steps: [{ id: 'drop-idle-log-blocks' }],
   needs: ['host'],
   title: 'Files of logrotate rotate nothing, too late, or what the kubelet rotates',
   why: 'Configured rotation that does not happen is noticed only when the disk is full. With containerd, /var/lib/docker/containers stays empty, and /var/log/containers contains symbolic links, which logrotate skips. The kubelet rotates the logs below /var/log/pods: there logrotate does nothing, or deletes lines. A size takes effect only when logrotate runs, and without rotate the old log is deleted.',

@@ -1,5 +1,6 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { logRotation } from '#judge/settings.ts'
 import { bounded } from '#judge/text.ts'
 import {
   asInt64,
@@ -16,6 +17,7 @@ export const invalidLogSize = nodeRule({
   id: 'invalid-log-size',
   family: 'logs',
   severity: 'high',
+  cause: logRotation,
   needs: ['configuration'],
   title: 'Container log rotation is set to what the kubelet refuses, or switched off',
   why: 'The kubelet does not start with a containerLogMaxSize that is no whole number to it (1.5Gi is none, 1536Mi is one), or with fewer than two containerLogMaxFiles. A negative size starts, and no log is ever rotated.',

@@ -8,6 +8,7 @@ import {
   runningLogs,
 } from '#judge/logs/logs.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { logRotation } from '#judge/settings.ts'
 import { bounded, bytes, counted, exactBytes, nameLength, span } from '#judge/text.ts'
 
 const mebibyte = 1024 ** 2
@@ -18,6 +19,7 @@ export const logRetentionTooShort = nodeRule({
   id: 'log-retention-too-short',
   family: 'logs',
   severity: 'low',
+  cause: logRotation,
   needs: ['configuration', 'pods', 'summary'],
   policy: ['logRetentionMinutes'],
   title: 'Container logs are rotated away within minutes',

@@ -3,6 +3,7 @@ import { ownOf } from '#judge/logs/logrotate.ts'
 import { type NodeRotation, nodeRotation } from '#judge/logs/node-rotation.ts'
 import { type Cost, changesOf, distinct, fileDrift } from '#judge/logs/rotation-drift.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
+import { settingIn } from '#judge/settings.ts'
 import { bounded, bytes, counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
 
@@ -10,6 +11,8 @@ export const logRotationDrift = cohortRule({
   id: 'log-rotation-drift',
   family: 'logs',
   severity: 'medium',
+  cause: settingIn('logrotate', 'rotate'),
+  steps: [{ id: 'set-log-files' }],
   needs: ['host'],
   policy: ['logRotation'],
   title: 'Nodes rotate their logs by other files than their peers, or than the policy wants',

@@ -10,6 +10,7 @@ import {
   runningLogs,
 } from '#judge/logs/logs.ts'
 import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { logRotation } from '#judge/settings.ts'
 import { bytes, exactBytes, span } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -21,6 +22,7 @@ export const logRotationOvershoot = nodeRule({
   id: 'log-rotation-overshoot',
   family: 'logs',
   severity: 'low',
+  cause: logRotation,
   needs: ['configuration', 'eviction', 'pods', 'summary'],
   title: 'Rotated container logs may take more than the disk has left',
   why: `Each running container may keep containerLogMaxFiles files of containerLogMaxSize, and one that was restarted as many again of its dead instance. The size is no hard limit either: a log is looked at every ${containerLogMonitorPeriodMs / 1000} s and grows meanwhile, longer where few workers have many logs to rotate. What the files may take beyond the room before eviction ends in DiskPressure.`,

@@ -1,4 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
+import { reservations } from '#judge/settings.ts'
 
 /** Upstream: pkg/kubelet/types/constants.go SystemReservedEnforcementKey, KubeReservedEnforcementKey and their compressible variants. */
 const needed = [
@@ -10,6 +11,7 @@ export const missingEnforcedCgroup = nodeRule({
   id: 'missing-enforced-cgroup',
   family: 'reservations',
   severity: 'high',
+  cause: reservations,
   needs: ['configuration'],
   title: 'A reservation is enforced without the cgroup that it is enforced on',
   why: 'The kubelet refuses to start where enforceNodeAllocatable names system-reserved or kube-reserved and the cgroup of those daemons is not named.',

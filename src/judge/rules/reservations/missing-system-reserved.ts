@@ -12,6 +12,7 @@ import {
   whereItFits,
 } from '#judge/reservations.ts'
 import { nodeRule } from '#judge/rule.ts'
+import { reservations } from '#judge/settings.ts'
 import { bounded, bytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 
@@ -19,6 +20,7 @@ export const missingSystemReserved = nodeRule({
   id: 'missing-system-reserved',
   family: 'reservations',
   severity: 'high',
+  cause: reservations,
   needs: ['configuration'],
   title: 'No memory is reserved for the system',
   why: 'The scheduler fills a node up to its allocatable memory. The kubelet, the runtime and the system then use memory that pods have requested. The node gets memory pressure, or the kernel kills processes, although all pods stay within their requests.',

@@ -11,6 +11,7 @@ import {
   withEvidence,
 } from '#judge/events/events.ts'
 import { contextRule, type Failing, line, type Satisfied } from '#judge/rule.ts'
+import { hardThresholds } from '#judge/settings.ts'
 import { bounded } from '#judge/text.ts'
 import { lostDefaults } from '#judge/thresholds.ts'
 import { canBeMet } from '#model/watched-signals.ts'
@@ -21,6 +22,7 @@ export const oomBeforeEviction = contextRule({
   id: 'oom-before-eviction',
   family: 'reservations',
   severity: 'high',
+  cause: hardThresholds,
   needs: ['configuration', 'eviction'],
   title: 'The kernel kills for memory before the kubelet evicts',
   why: 'Without a hard memory.available threshold the kubelet does not evict at once when memory runs out: a soft threshold waits for its grace period. The kernel then kills single processes by OOM score, without a grace period, and their containers restart on the same full node.',

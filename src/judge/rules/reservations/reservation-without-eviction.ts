@@ -10,12 +10,14 @@ import {
   whereItFits,
 } from '#judge/reservations.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { reservations } from '#judge/settings.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 
 export const reservationWithoutEviction = nodeRule({
   id: 'reservation-without-eviction',
   family: 'reservations',
   severity: 'low',
+  cause: reservations,
   needs: ['configuration', 'eviction', 'summary'],
   title: 'Memory reservations leave no room for the eviction threshold',
   why: 'Memory below the eviction threshold cannot be used: with 1 GiB for daemons and eviction below 500 MiB, the reservation has to be 1.5 GiB. Only hard thresholds are subtracted from allocatable. With a smaller reservation, a soft threshold or slightly larger daemons evict pods that stay within allocatable.',

@@ -2,6 +2,7 @@ import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { reservedOf, unreadableReservation, whereItFits } from '#judge/reservations.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { reservations } from '#judge/settings.ts'
 import { bounded } from '#judge/text.ts'
 import { milliValue } from '#model/quantity.ts'
 
@@ -11,6 +12,7 @@ export const reservedBelowEksFormula = nodeRule({
   id: 'reserved-below-eks-formula',
   family: 'reservations',
   severity: 'low',
+  cause: reservations,
   needs: ['configuration'],
   title: 'Less is reserved than EKS images reserve for as many pods and cores',
   why: 'EKS images reserve 255 Mi + 11 Mi for each pod, and 6 %, 1 %, 0.5 % and 0.25 % of the first, the second, the next two and the other cores: about what kubelet and runtime need when the node is full of pods. A node whose maxPods was raised keeps the reservation of the old number.',

@@ -10,12 +10,14 @@ import {
   whereItFits,
 } from '#judge/reservations.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { reservations } from '#judge/settings.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 
 export const reservedBelowRealUsage = nodeRule({
   id: 'reserved-below-real-usage',
   family: 'reservations',
   severity: 'medium',
+  cause: reservations,
   needs: ['configuration', 'summary'],
   title: 'The daemons use more memory than is reserved',
   why: 'What kubelet and runtime use beyond kubeReserved and systemReserved is taken from what pods were promised. On a full node memory.available falls below its threshold with every pod within its requests.',

@@ -1,5 +1,6 @@
 import { daemonEvidence, daemonsOf } from '#judge/reservations.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { reservations as reservationFields } from '#judge/settings.ts'
 import { bounded } from '#judge/text.ts'
 
 const reservations = [
@@ -21,6 +22,7 @@ export const unsafeEnforcedReservation = nodeRule({
   id: 'unsafe-enforced-reservation',
   family: 'reservations',
   severity: 'medium',
+  cause: reservationFields,
   needs: ['configuration'],
   title: "The daemons' reservation is a hard limit on their memory or processes",
   why: 'Enforcing system-reserved or kube-reserved makes the reservation the limit of that cgroup. Daemons that need more are killed by the kernel, or cannot fork, while the node has memory left; with the runtime or the kubelet in it the whole node fails.',

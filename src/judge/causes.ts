@@ -1,0 +1,223 @@
+/**
+ * Groups findings by equal causes: the same change ends them. A vendor default that is the same everywhere is one decision for the
+ * fleet; a holder is one cause for each owner that has to act.
+ */
+
+import { holders } from '#facts/holders.ts'
+import type { Cause, HolderCause, SettingCause, Step } from '#model/cause.ts'
+import type { CauseGroup, CausePlace, CauseSetting, Finding } from '#model/finding.ts'
+import { severities } from '#model/finding.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
+
+/** The causes of all findings: the worst first, then those of the nodes nearest to eviction. Each finding belongs to one cause. */
+export function causesOf({
+  document: { findings },
+  nodes,
+}: Pick<AuditReport, 'document' | 'nodes'>): CauseGroup[] {
+  const nodeOf = nodesByName(nodes)
+  const headroom = (finding: Finding) =>
+    Math.min(
+      ...finding.nodes.sample.map(name => headroomShare(nodeOf(finding.cluster, name))),
+      Number.POSITIVE_INFINITY,
+    )
+  const rank = ({ severity }: Finding) => severities.indexOf(severity)
+  const ranked = findings
+    .map(finding => ({ finding, room: headroom(finding) }))
+    .toSorted((a, b) => rank(a.finding) - rank(b.finding) || compared(a.room, b.room))
+  const parts = Map.groupBy(ranked, ({ finding }) =>
+    JSON.stringify(keyOf(finding, settingOf(finding, nodeOf) ?? finding.cause)),
+  )
+  return [...parts.values()]
+    .map(part => ({
+      group: groupOf(
+        part.map(({ finding }) => finding),
+        nodeOf,
+      ),
+      worst: part[0]!,
+    }))
+    .toSorted(
+      (a, b) =>
+        rank(a.worst.finding) - rank(b.worst.finding) ||
+        compared(a.worst.room, b.worst.room) ||
+        b.group.nodes.count - a.group.nodes.count ||
+        b.group.findings.length - a.group.findings.length ||
+        byText(a.group.rule, b.group.rule),
+    )
+    .map(({ group }) => group)
+}
+
+const compared = (a: number, b: number): number => (a === b ? 0 : a - b)
+
+type NodeOf = (cluster: string, name: string) => AuditedNode | undefined
+
+function nodesByName(nodes: AuditedNode[]): NodeOf {
+  const byName = new Map(
+    nodes.map(node => [JSON.stringify([node.cluster, node.identity.name]), node]),
+  )
+  return (cluster, name) => byName.get(JSON.stringify([cluster, name]))
+}
+
+/** Share of a disk or of memory until the next hard threshold. Negative: the node evicts. Infinite: unknown. */
+function headroomShare(node: AuditedNode | undefined): number {
+  const { thresholds = [], signals = {} } = node?.prediction.eviction ?? {}
+  const shares = thresholds.flatMap(({ hard, signal, margin }) => {
+    const capacity = signals[signal]?.capacityBytes
+    return hard && margin !== null && capacity ? [margin / capacity] : []
+  })
+  return Math.min(...shares, Number.POSITIVE_INFINITY)
+}
+
+/** The setting with `isDefault` for the finding's first node. Null: the cause is no setting. */
+function settingOf({ cause, cluster, nodes }: Finding, nodeOf: NodeOf): SettingCause | null {
+  if (cause.kind !== 'setting') return null
+  const node = nodeOf(cluster, nodes.sample[0] ?? '')
+  const setting = node?.prediction.settings.imageGC?.find(({ field }) => field === cause.fields[0])
+  return { ...cause, isDefault: setting !== undefined && setting.value === setting.preset }
+}
+
+/** What has to be equal for one change to end both. */
+function keyOf({ cluster, subject, nodes }: Finding, cause: Cause): unknown[] {
+  switch (cause.kind) {
+    case 'setting':
+      return [cause.kind, cause.layer, cause.fields[0], cause.isDefault]
+    case 'holder':
+      return [cause.kind, cause.holder, ...(isOfOwner(cause) ? ownerKey(cause, cluster) : [])]
+    case 'device':
+      return [cause.kind, cause.what, cluster, subject.kind, subject.name]
+    case 'world':
+      return [cause.kind, cause.event, cause.subject]
+    case 'unread':
+      return [cause.kind, cause.source, cause.reason]
+    default:
+      return [cause.kind, cause.place, cluster, nodes.sample]
+  }
+}
+
+const isOfOwner = ({ holder }: HolderCause): boolean => holders[holder].actor === 'owner'
+
+function ownerKey({ owner, place }: HolderCause, cluster: string): unknown[] {
+  if (owner === null) return [cluster, place]
+  if (owner.kind === 'image') return [cluster]
+  if (owner.kind === 'process') return [cluster, owner.namespace, owner.pod ?? owner.command]
+  return [cluster, owner.namespace, owner.workload ?? owner.pod]
+}
+
+/** @param findings worst first */
+function groupOf(findings: Finding[], nodeOf: NodeOf): CauseGroup {
+  const worst = findings[0]!
+  const cause = settingOf(worst, nodeOf) ?? worst.cause
+  const places = placesOf(findings)
+  return {
+    cause,
+    steps: stepsOf(findings),
+    severity: worst.severity,
+    rule: worst.rule,
+    settings: cause.kind === 'setting' ? settingsOf(findings, cause, nodeOf) : [],
+    nodes: { count: places.reduce((sum, { nodes }) => sum + nodes, 0), places },
+    findings: findings.map(({ id }) => id),
+  }
+}
+
+/** The steps of the worst finding, with the commands of findings that have the same step elsewhere. */
+function stepsOf(findings: Finding[]): Step[] {
+  const byAction = Map.groupBy(
+    findings.flatMap(({ steps }) => steps),
+    ({ action }) => action.id,
+  )
+  return findings[0]!.steps.map(step => {
+    const alike = byAction.get(step.action.id) ?? []
+    const commands = alike.flatMap(one => one.commands)
+    return {
+      ...step,
+      commands: [...new Map(commands.map(one => [JSON.stringify(one), one])).values()],
+    }
+  })
+}
+
+/** The clusters of the findings. Each node of a subject counts once; objects have no nodes. */
+function placesOf(findings: Finding[]): CausePlace[] {
+  const byCluster = Map.groupBy(findings, ({ cluster }) => cluster)
+  return [...byCluster].map(([cluster, own]) => {
+    const bySubject = Map.groupBy(own, ({ subject: { kind, name } }) =>
+      kind === 'Node' ? 'Node' : `${kind} ${name}`,
+    )
+    const counts = [...bySubject.values()].map(nodeCount)
+    return {
+      cluster,
+      nodes: counts.reduce((sum, count) => sum + count, 0),
+      subjects: [...new Map(own.map(({ subject }) => [JSON.stringify(subject), subject])).values()],
+    }
+  })
+}
+
+function nodeCount(findings: Finding[]): number {
+  const isWhole = findings.every(({ nodes }) => nodes.sample.length === nodes.count)
+  const names = new Set(findings.flatMap(({ nodes }) => nodes.sample))
+  return isWhole ? names.size : Math.max(names.size, ...findings.map(({ nodes }) => nodes.count))
+}
+
+/** The settings to change, the cause's own first. Values of most nodes come first; values that run now are left out. */
+function settingsOf(findings: Finding[], { fields }: SettingCause, nodeOf: NodeOf): CauseSetting[] {
+  const isOwn = (path: string) =>
+    fields.some(field => path === field || path.startsWith(`${field}.`))
+  const roots = fields.map(field => field.split('.')[0])
+  const found = findings.flatMap(finding => {
+    const node = nodeOf(finding.cluster, finding.nodes.sample[0] ?? '')
+    return Object.entries(finding.fix.config)
+      .filter(([field]) => roots.includes(field))
+      .flatMap(([field, value]) => entriesOf(field, value))
+      .map(({ path, value }) => ({
+        path,
+        value,
+        now: node === undefined ? undefined : running(path, node),
+        subject: finding.subject,
+        cluster: finding.cluster,
+        count: finding.nodes.count,
+      }))
+      .filter(({ value, now }) => now !== value)
+  })
+  const settings = [...Map.groupBy(found, ({ path }) => path)].map(([path, own]) => {
+    const byValue = [...Map.groupBy(own, ({ value }) => value)].toSorted(
+      ([, a], [, b]) => weight(b) - weight(a),
+    )
+    const now = [...new Set(own.flatMap(one => one.now ?? []))].toSorted(byText)
+    return {
+      path,
+      now,
+      values: byValue.map(([value, ones]) => ({
+        value,
+        subjects: [
+          ...new Map(
+            ones.map(({ cluster, subject }) => [
+              JSON.stringify([cluster, subject]),
+              { cluster, subject },
+            ]),
+          ).values(),
+        ],
+      })),
+    }
+  })
+  return settings.toSorted((a, b) => Number(isOwn(b.path)) - Number(isOwn(a.path)))
+}
+
+const weight = (ones: { count: number }[]) => ones.reduce((sum, { count }) => sum + count, 0)
+
+function entriesOf(field: string, value: unknown): { path: string; value: string }[] {
+  if (typeof value !== 'object' || value === null) return [{ path: field, value: String(value) }]
+  if (Array.isArray(value)) return [{ path: field, value: value.join(',') }]
+  return Object.entries(value).map(([key, entry]) => ({
+    path: `${field}.${key}`,
+    value: String(entry),
+  }))
+}
+
+/** The running value of a field, as text. Undefined: the report does not have it; null: not set. */
+function running(path: string, { prediction }: AuditedNode): string | null | undefined {
+  const setting = prediction.settings.imageGC?.find(({ field }) => field === path)
+  if (setting !== undefined) return setting.value
+  const [, signal] = /^evictionHard\.(.+)$/.exec(path) ?? []
+  const thresholds = prediction.eviction?.thresholds
+  if (signal === undefined || thresholds === undefined) return undefined
+  return thresholds.find(one => one.hard && one.signal === signal)?.value ?? null
+}

@@ -1,0 +1,165 @@
+/** Why a finding is there, and what ends it, as values. Texts are made from them in `report`. */
+
+import type { DiskHolder, HolderOwner } from './disk-ledger.ts'
+
+/** Low and high bound; equal if measured. `high` null: no upper bound is known. */
+export interface Amount {
+  unit: 'bytes' | 'inodes' | 'pids'
+  low: number
+  high: number | null
+}
+
+/** Where a setting is written. `declaration`: launch template, node class or NodeConfig. */
+export type SettingLayer =
+  | 'kubelet'
+  | 'runtime'
+  | 'logrotate'
+  | 'workload'
+  | 'image'
+  | 'declaration'
+  | 'policy'
+  | 'control-plane'
+
+export type WorldEvent =
+  | 'cgroup-v1'
+  | 'foreign-cleaner'
+  | 'gc-fails'
+  | 'growth'
+  | 'kernel-memory-cgroups'
+  | 'leftover-objects'
+  | 'not-restarted'
+  | 'pods-evicted'
+  | 'pressure-repeats'
+  | 'pull-fails'
+  | 'registry-rate-limit'
+  | 'registry-unreachable'
+  | 'version-skew'
+
+/** `unsupported`: no mode can read it on this kind of node. */
+export type UnreadReason =
+  | 'forbidden'
+  | 'refused'
+  | 'agent-lost'
+  | 'cut'
+  | 'timeout'
+  | 'unsupported'
+  | 'other'
+
+/** A setting in a layer. `fields`: the first is the one that counts; fields that are set together follow. */
+export interface SettingCause {
+  kind: 'setting'
+  layer: SettingLayer
+  fields: string[]
+  /** The nodes run the kubelet's default. */
+  isDefault: boolean
+}
+
+/** What holds a disk. `memory`: a volume in memory. */
+export interface HolderCause {
+  kind: 'holder'
+  holder: DiskHolder
+  filesystem: 'nodefs' | 'imagefs' | 'memory'
+  amount: Amount
+  /** Null: no owner in the cluster, or not known. */
+  owner: HolderOwner | null
+  /** Absolute folder or file on the node. Null: not one place. */
+  place: string | null
+}
+
+export interface DeviceCause {
+  kind: 'device'
+  what: 'too-small' | 'wrong-volume' | 'unused-disk' | 'not-grown' | 'differs'
+  /** `/dev/xvda`. Null: unknown. */
+  device: string | null
+  /** Null: not declared, or unknown. */
+  declaredBytes: number | null
+  actualBytes: number | null
+}
+
+export type Cause =
+  | SettingCause
+  | HolderCause
+  | DeviceCause
+  /** `subject`: a registry, a program, a kind of object. */
+  | { kind: 'world'; event: WorldEvent; subject: string | null }
+  /** `place`: the file that was edited. Null: several, or unknown. */
+  | { kind: 'hand-edit'; place: string | null }
+  /** `source`: what was not read. */
+  | { kind: 'unread'; source: string; reason: UnreadReason }
+
+/** `ask-owner`: only the owner of the workload or the program can do it. */
+export type StepKind = 'set' | 'free' | 'resize' | 'replace' | 'ask-owner' | 'read-more'
+
+export type StepActionId =
+  /** The sentence of the rule's own documentation. */
+  | 'advice'
+  | 'ask-owner'
+  | 'clean-objects'
+  | 'create-group'
+  | 'delete-place'
+  | 'drain'
+  | 'drop-idle-log-blocks'
+  | 'grant-rights'
+  | 'larger-disk'
+  | 'look-on-node'
+  | 'map-volume'
+  | 'open-port'
+  | 'pin-images'
+  | 'prune-dead-containers'
+  | 'prune-images'
+  | 'read-again'
+  | 'read-journal'
+  | 'read-on-node'
+  | 'read-pods'
+  | 'read-pull-events'
+  | 'reboot'
+  | 'replace-node'
+  | 'restart-agent'
+  | 'restart-kubelet'
+  | 'restart-pod'
+  | 'set-at-source'
+  | 'set-discard-unpacked'
+  | 'set-ephemeral-storage'
+  | 'set-fields'
+  | 'set-log-files'
+  | 'set-volume-limit'
+  | 'upgrade-group'
+  | 'upgrade-runtime'
+  | 'vacuum-journal'
+
+/** What to do, with its values. */
+export interface StepAction {
+  id: StepActionId
+  /** Who has to act, or whose data it is about. */
+  owner?: HolderOwner
+  /** Folder, file or device. */
+  place?: string
+  /** KubeletConfiguration fields or settings of another layer. */
+  fields?: string[]
+  /** Images that the node must keep. */
+  images?: string[]
+  /** Bytes to request, to allow or to free. */
+  bytes?: number
+}
+
+/** What a command does as it stands. `reads`: it changes nothing on a node or in a cluster. */
+export type CommandEffect = 'reads' | 'changes' | 'restarts' | 'replaces'
+
+export interface StepCommand {
+  /** The cluster. */
+  place: string
+  command: string
+  effect: CommandEffect
+  /** Number of nodes that it restarts or replaces. Absent: none, or unknown. */
+  nodes?: number
+}
+
+export interface Step {
+  kind: StepKind
+  action: StepAction
+  /** In order. Empty: no command can do it. */
+  commands: StepCommand[]
+  /** `all`: the failing ends; `part`: it ends only with the other steps; `nothing`: the step shows more. */
+  ends: 'all' | 'part' | 'nothing'
+  disturbs: 'nothing' | 'pods' | 'kubelet-restart' | 'node-replaced'
+}

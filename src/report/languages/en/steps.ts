@@ -1,0 +1,99 @@
+/** Texts of causes and steps, made from their values. */
+import type { CommandEffect, DeviceCause, StepActionId, UnreadReason } from '#model/cause.ts'
+import { counted } from '#report/numbers.ts'
+
+const steps = {
+  /** `owner`, `place`, `bytes`: null if the step has none. */
+  actions: {
+    'ask-owner': (owner: string | null) =>
+      `ask ${owner ?? 'the owners of these pods'} to keep less on the node`,
+    'create-group': () =>
+      'create a group with --ami-type AL2023_x86_64_STANDARD (cgroup v2), move the pods, delete the old group',
+    'delete-place': (_: string | null, place: string | null) =>
+      `look into ${place ?? 'the folders'}, and delete what nobody needs`,
+    drain: () => 'drain the node: no new pod comes, and its pods start elsewhere',
+    'drop-idle-log-blocks': () => 'write the logrotate files without blocks that rotate nothing',
+    'grant-rights': () => 'grant the rights that highwater doctor names',
+    'larger-disk': () => 'give the nodes a larger disk, or this workload nodes of its own',
+    'look-on-node': () => 'look which folders of the node are large',
+    'map-volume': (_: string | null, place: string | null) =>
+      `write the size for ${place ?? 'the data volume'} in the device mapping, and replace the nodes`,
+    'open-port': () =>
+      'find out why nothing answers on port 10250: the kubelet does not run, or a security group refuses the API server',
+    'pin-images': () => 'pin the images, so that image GC keeps them',
+    'prune-dead-containers': () =>
+      'delete finished pods and end crash loops: dead containers go with their pods',
+    'prune-images': () => 'let the kubelet delete all unused images once',
+    'read-again': () => 'read the node again, in mode both',
+    'read-journal': () => "read the kubelet's journal on the node",
+    'read-on-node': () =>
+      'measure the disk on the node itself (mode both): the API cannot show what holds it',
+    'read-pods': () => 'look at the pods of the node',
+    'read-pull-events': () => 'read the events of failed pulls',
+    reboot: () => 'drain and reboot the node',
+    'replace-node': () => 'replace the node: a new one starts without it',
+    'restart-agent': () => 'restart the SSM agent of the node, or replace the node',
+    'restart-kubelet': () => 'restart the kubelet in a quiet hour',
+    'restart-pod': (owner: string | null) =>
+      `restart ${owner ?? 'the process that holds the files'}: its bytes are free then`,
+    'set-at-source': () =>
+      "write the text below where the group's nodes come from, and replace them",
+    'set-discard-unpacked': () =>
+      'set discard_unpacked_layers = true in the configuration of containerd, and replace the nodes',
+    'set-ephemeral-storage': (owner: string | null, _: string | null, bytes: string | null) =>
+      `give ${owner ?? 'the pods'} requests and limits of ephemeral-storage${bytes === null ? '' : ` above the ${bytes} that it holds`}`,
+    'set-log-files': () => 'write the logrotate files that the policy wants',
+    'set-volume-limit': (owner: string | null, _: string | null, bytes: string | null) =>
+      `give the emptyDir of ${owner ?? 'the pods'} a sizeLimit${bytes === null ? '' : ` (it holds ${bytes})`}, or a volume of its own`,
+    'upgrade-group': () => 'replace the nodes by ones of the newest release of their group',
+    'upgrade-runtime': () => 'take an AMI with a newer containerd for this group',
+    'vacuum-journal': () => 'cut the journal to 500 MB, and set SystemMaxUse in journald.conf',
+  } satisfies Record<
+    Exclude<StepActionId, 'advice' | 'clean-objects' | 'set-fields'>,
+    (owner: string | null, place: string | null, bytes: string | null) => string
+  >,
+  inOrder: (first: string, second: string) => `1. ${first}. 2. ${second}`,
+  /** What a command does as it stands. `nodes` 0: unknown. */
+  effect: (kind: CommandEffect, nodes: number) => {
+    const of = nodes > 0 ? ` ${counted(nodes, 'node')}` : ''
+    return {
+      reads: 'reads only',
+      changes: 'changes',
+      restarts: `restarts${of}`,
+      replaces: `replaces${of}`,
+    }[kind]
+  },
+  oneOf: (count: number) => `1 of ${counted(count, 'command')}`,
+  holds: (holder: string, amount: string, where: string[]) =>
+    `${amount} ${holder}${where.length > 0 ? ` (${where.join(', ')})` : ''}`,
+  upTo: (amount: string) => `up to ${amount}`,
+  atLeast: (amount: string) => `at least ${amount}`,
+  inodes: (count: string) => `${count} inodes of`,
+  nothingFrees: (statement: string) => `${statement}; no garbage collection frees it`,
+  process: (command: string, pid: number) => `process ${command}, pid ${pid}`,
+  container: (pod: string, container: string) => `${pod}, container ${container}`,
+  image: (reference: string) => `image ${reference}`,
+  devices: {
+    'too-small': 'the disk is too small for what runs here',
+    'wrong-volume': 'the declared size reached another volume',
+    'unused-disk': 'a disk is mounted by nothing',
+    'not-grown': 'the filesystem was not grown to its volume',
+    differs: 'the disk has another size than declared',
+  } satisfies Record<DeviceCause['what'], string>,
+  device: (what: string, declared: string | null, actual: string | null) =>
+    [what, declared && `declared ${declared}`, actual && `the node has ${actual}`]
+      .filter(Boolean)
+      .join(', '),
+  unread: {
+    forbidden: 'a right is missing',
+    refused: 'the connection was refused',
+    'agent-lost': 'the SSM agent does not answer',
+    cut: 'the answer was cut',
+    timeout: 'no answer came in time',
+    unsupported: 'no mode reads it on this kind of node',
+    other: 'another reason: see the finding',
+  } satisfies Record<UnreadReason, string>,
+  edited: (place: string) => `${place} was edited by hand`,
+}
+
+export const ofSteps = { steps }

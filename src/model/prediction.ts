@@ -119,7 +119,10 @@ export interface ImageDeletion {
   image: string
   names: string[]
   sizeBytes: number | null
-  /** Place in upstream's order, from 0. Equal ranks: upstream has no order among these images. Null: the order depends on unobservable facts. */
+  /**
+   * Number of these images that certainly go first. Equal ranks: upstream has no order among these images. Null: the image's own times are too open to
+   * place it; the ranks of the others hold without it.
+   */
   rank: number | null
   reason: 'age' | 'space'
   certainty: Certainty

@@ -8,19 +8,24 @@
  */
 import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { ImageDeletion, ImageGcPrediction, KeptImage, Unknown } from '#model/prediction.ts'
-import { deletionsOf, type Freed, freedOf, keptImages } from './image-gc/deletions.ts'
-import { timeAt } from './image-gc/order.ts'
+import type { PreparedImages } from './image-gc/bounds.ts'
+import { deletionsOf, type Freed, freedOf, isTieCut, keptImages } from './image-gc/deletions.ts'
+import {
+  ageLimitOf,
+  type ImageGcPolicy,
+  imageGcPolicyError,
+  isImageGcStopped,
+} from './image-gc/policy.ts'
 import {
   type AgeLimit,
+  freeOldImages,
+  freeSpace,
   goesSurely,
   has,
   mayGoByAge,
   type Outcomes,
-  outcomesOf,
-  type SpaceTarget,
-} from './image-gc/outcomes.ts'
-import { type ImageGcPolicy, imageGcPolicyError, isImageGcStopped } from './image-gc/policy.ts'
-import type { PreparedImages } from './image-gc/prepared.ts'
+  timeAt,
+} from './image-gc/round.ts'
 import { mostUnpacking } from './image-gc/unpacked-bytes.ts'
 import {
   amountToFree,
@@ -45,8 +50,17 @@ interface ImageOutcome {
   kept: KeptImage[] | null
 }
 
+interface Round extends ImageOutcome {
+  /** Null: nothing is freed for space. */
+  freed: Freed | null
+  /** Upstream's error for too little freed. */
+  error: string | null
+  unknowns: Unknown[]
+}
+
 const notKnown: Freed = { freedBytes: null, reachesLow: null, shortfallBytes: null }
 const nothingFreed: Freed = { freedBytes: 0, reachesLow: true, shortfallBytes: 0 }
+const noRound: Round = { deletions: null, kept: null, freed: null, error: null, unknowns: [] }
 
 /**
  * @param imagefs the statistics that the round reads; null: not observed
@@ -59,69 +73,96 @@ export function predictImageGc(
   kubelet: Kubelet,
 ): Predicted<ImageGcPrediction> {
   const { highThresholdPercent, lowThresholdPercent } = policy
+  const policyError = imageGcPolicyError(policy)
   const isStopped = isImageGcStopped(policy, kubelet)
-  const prediction: ImageGcPrediction = {
-    enabled: !isStopped,
-    highThresholdPercent,
-    lowThresholdPercent,
-    triggered: isStopped ? false : null,
-    usagePercent: null,
-    bytesUntilTrigger: null,
-    startsAboveUsedPercent: isStopped ? null : startsAboveUsedPercent(highThresholdPercent),
-    startsBelowAvailableBytes: null,
-    bytesToFree: null,
-    ...notKnown,
-    error: imageGcPolicyError(policy),
-    deletions: null,
-    kept: null,
+  const usage = policyError === null && imagefs ? imageFsUsage(imagefs) : null
+  const triggered = policyError === null ? isTriggered(policy, imagefs, usage, isStopped) : null
+  const wantedBytes = usage && triggered ? amountToFree(usage, lowThresholdPercent) : null
+  const round =
+    policyError === null && images
+      ? roundOf(policy, usage, triggered, wantedBytes, images, isStopped, kubelet)
+      : noRound
+  const statsError = imagefs && !usage && !isStopped ? invalidCapacity : null
+  const ofUsage = isStopped ? null : usage
+  return {
+    prediction: {
+      enabled: !isStopped,
+      highThresholdPercent,
+      lowThresholdPercent,
+      triggered,
+      usagePercent: usage?.usagePercent ?? null,
+      bytesUntilTrigger: ofUsage && bytesUntilTrigger(ofUsage, highThresholdPercent),
+      startsAboveUsedPercent: isStopped ? null : startsAboveUsedPercent(highThresholdPercent),
+      startsBelowAvailableBytes:
+        ofUsage && startsBelowAvailableBytes(ofUsage.capacityBytes, highThresholdPercent),
+      bytesToFree: usage && (wantedBytes ?? 0),
+      ...(round.freed ?? freedUntriggered(triggered, statsError)),
+      error: policyError ?? statsError ?? round.error,
+      deletions: round.deletions,
+      kept: round.kept,
+    },
+    unknowns: round.unknowns,
   }
-  const unknowns: Unknown[] = []
-  if (prediction.error !== null) return { prediction: { ...prediction, triggered: null }, unknowns }
-  const usage = imagefs && imageFsUsage(imagefs)
-  if (usage) {
-    prediction.usagePercent = usage.usagePercent
-    prediction.triggered = !isStopped && usage.usagePercent >= highThresholdPercent
-    prediction.bytesToFree = prediction.triggered ? amountToFree(usage, lowThresholdPercent) : 0
-    if (!isStopped) {
-      prediction.bytesUntilTrigger = bytesUntilTrigger(usage, highThresholdPercent)
-      prediction.startsBelowAvailableBytes = startsBelowAvailableBytes(
-        usage.capacityBytes,
-        highThresholdPercent,
-      )
-    }
-  } else if (imagefs) {
-    prediction.triggered = false
-    prediction.error = isStopped ? null : invalidCapacity
-  }
-  if (prediction.triggered === false)
-    Object.assign(prediction, prediction.error === null ? nothingFreed : { freedBytes: 0 })
-  if (images === null) return { prediction, unknowns }
+}
 
-  const age = isStopped ? null : ageLimitOf(policy, images, kubelet)
-  const wantedBytes = prediction.triggered === true ? prediction.bytesToFree : null
-  const target = {
-    atLeastBytes: wantedBytes,
-    atMostBytes: prediction.triggered === null ? Number.POSITIVE_INFINITY : wantedBytes,
-  }
-  const asRead = outcomesOf(images, policy.minimumAgeMs, age, target)
-  if (usage && wantedBytes !== null && age !== null)
-    target.atLeastBytes = leastToFree(policy, usage, mostFreedByAge(images, asRead))
-  const isLowered = target.atLeastBytes !== wantedBytes
-  const outcomes = isLowered ? outcomesOf(images, policy.minimumAgeMs, age, target) : asRead
-  if (isLowered && age !== null) keepCertain(images, outcomes, asRead, age)
-  Object.assign(prediction, imageOutcome(images, outcomes, age, target, unknowns))
-  if (wantedBytes === null || !usage) return { prediction, unknowns }
+/** Null: the image filesystem was not observed. */
+function isTriggered(
+  { highThresholdPercent }: ImageGcPolicy,
+  imagefs: ImageFsStats | null,
+  usage: ImageFsUsage | null,
+  isStopped: boolean,
+): boolean | null {
+  if (isStopped) return false
+  if (usage) return usage.usagePercent >= highThresholdPercent
+  return imagefs ? false : null
+}
 
+function freedUntriggered(triggered: boolean | null, statsError: string | null): Freed {
+  if (triggered !== false) return notKnown
+  return statsError === null ? nothingFreed : { ...notKnown, freedBytes: 0 }
+}
+
+/** @param wantedBytes bytes to free as the disk was read; null: the round is not triggered, or that is unknown */
+function roundOf(
+  policy: ImageGcPolicy,
+  usage: ImageFsUsage | null,
+  triggered: boolean | null,
+  wantedBytes: number | null,
+  images: PreparedImages,
+  isStopped: boolean,
+  kubelet: Kubelet,
+): Round {
+  const age = isStopped ? null : ageLimitOf(policy, images.atMs, images.kubeletStart, kubelet)
+  const aged = freeOldImages(images, images.atMs, policy.minimumAgeMs, age)
+  const atMostBytes = triggered === null ? Number.POSITIVE_INFINITY : wantedBytes
+  const atLeastBytes =
+    usage && wantedBytes !== null && age !== null
+      ? leastToFree(policy, usage, mostFreedByAge(images, aged.outcomes))
+      : wantedBytes
+  const outcomes = freeSpace(images, aged, { atLeastBytes, atMostBytes })
+  const isLowered = atLeastBytes !== wantedBytes
+  if (isLowered && age !== null) {
+    const asRead = freeSpace(images, aged, { atLeastBytes: wantedBytes, atMostBytes })
+    keepCertain(images, outcomes, asRead, age)
+  }
+  const round = imageOutcome(images, outcomes, age, atMostBytes !== null)
+  if (wantedBytes === null || !usage) return { ...round, freed: null, error: null }
   const freed = images.isListed
-    ? freedWithin(images, outcomes, target.atLeastBytes, wantedBytes)
+    ? freedWithin(images, outcomes, atLeastBytes, wantedBytes)
     : notKnown
-  Object.assign(prediction, freed)
-  if (freed.reachesLow === false && freed.freedBytes !== null && !isLowered) {
-    prediction.error = notEnoughFreed(usage, wantedBytes, freed.freedBytes, kubelet.features)
+  const isShort = freed.reachesLow === false && freed.freedBytes !== null && !isLowered
+  return {
+    ...round,
+    freed,
+    error: isShort
+      ? notEnoughFreed(usage, wantedBytes, freed.freedBytes ?? 0, kubelet.features)
+      : null,
+    unknowns: [
+      ...round.unknowns,
+      ...(freed.freedBytes === null || freed.reachesLow === null ? [freedNotKnown] : []),
+      ...(outcomes.some(flags => (flags & mayGoByAge) !== 0) ? [diskAfterAge] : []),
+    ],
   }
-  if (freed.freedBytes === null || freed.reachesLow === null) unknowns.push(freedNotKnown)
-  if (outcomes.some(flags => (flags & mayGoByAge) !== 0)) unknowns.push(diskAfterAge)
-  return { prediction, unknowns }
 }
 
 /** What the round counts as freed if the bytes to free lie between the two. `leastBytes` null: the round might free none. */
@@ -193,57 +234,44 @@ const diskAfterAge: Unknown = {
     'they may free enough space that the round deletes fewer images or none: such deletions are possible, not certain',
 }
 
-/** What eviction deletes when it reclaims images: all that may be deleted, however full the disk is, even with image GC off. */
-export function predictDeleteUnusedImages(
-  { minimumAgeMs }: ImageGcPolicy,
-  images: PreparedImages,
-): Predicted<ImageOutcome> {
-  const unknowns: Unknown[] = []
-  const target = { atLeastBytes: Number.POSITIVE_INFINITY, atMostBytes: Number.POSITIVE_INFINITY }
-  return {
-    prediction: imageOutcome(
-      images,
-      outcomesOf(images, minimumAgeMs, null, target),
-      null,
-      target,
-      unknowns,
-    ),
-    unknowns,
-  }
+const equalImages: Unknown = {
+  what: 'image order',
+  effect:
+    'upstream has no order among images with equal times: which of them go first, and so which go at all, is not fixed',
 }
-
-/** Null: no image is deleted by age. */
-function ageLimitOf(
-  { maximumAgeMs }: ImageGcPolicy,
-  { atMs, kubeletStart }: PreparedImages,
-  { features }: Kubelet,
-): AgeLimit | null {
-  if (maximumAgeMs === 0 || !features.has('imageMaximumGCAge')) return null
-  if (!features.has('maximumAgeWaitsForUptime')) return { maximumAgeMs, isSure: true }
-  if (kubeletStart === null) return { maximumAgeMs, isSure: false }
-  if (atMs - kubeletStart.earliestMs <= maximumAgeMs) return null
-  return { maximumAgeMs, isSure: atMs - kubeletStart.latestMs > maximumAgeMs }
-}
-
 const startNotKnown: Unknown = {
   what: 'known.kubeletStartedAt',
   effect:
     'whether the kubelet has run for imageMaximumGCAge yet is not known, and so not whether images go by age',
 }
 
+/** What eviction deletes when it reclaims images: all that may be deleted, however full the disk is, even with image GC off. */
+export function predictDeleteUnusedImages(
+  { minimumAgeMs }: ImageGcPolicy,
+  images: PreparedImages,
+): Predicted<ImageOutcome> {
+  const everything = Number.POSITIVE_INFINITY
+  const target = { atLeastBytes: everything, atMostBytes: everything }
+  const outcomes = freeSpace(images, freeOldImages(images, images.atMs, minimumAgeMs, null), target)
+  const { unknowns, ...prediction } = imageOutcome(images, outcomes, null, true)
+  return { prediction, unknowns }
+}
+
+/** @param isSpaceWanted whether the round frees space, or might free space */
 function imageOutcome(
   images: PreparedImages,
   outcomes: Outcomes,
   age: AgeLimit | null,
-  { atMostBytes }: SpaceTarget,
-  unknowns: Unknown[],
-): ImageOutcome {
-  const mayDelete = age !== null || atMostBytes !== null
-  if (mayDelete) unknowns.push(...images.unknowns)
+  isSpaceWanted: boolean,
+): ImageOutcome & { unknowns: Unknown[] } {
+  const mayDelete = age !== null || isSpaceWanted
+  const unknowns = mayDelete ? [...images.unknowns] : []
   if (age?.isSure === false) unknowns.push(startNotKnown)
-  if (mayDelete && !images.isListed) return { deletions: null, kept: null }
+  if (mayDelete && !images.isListed) return { deletions: null, kept: null, unknowns }
+  if (isTieCut(images, outcomes)) unknowns.push(equalImages)
   return {
     deletions: deletionsOf(images, outcomes),
-    kept: keptImages(images, outcomes, atMostBytes !== null),
+    kept: keptImages(images, outcomes, isSpaceWanted),
+    unknowns,
   }
 }

@@ -4,15 +4,12 @@ import {
   deleteUnusedImages,
   garbageCollect,
   type ImageGcRound,
-} from '#replay/image-gc/collector.ts'
-import { type ImageGcPolicy, imageGcPolicyError } from '#replay/image-gc/policy.ts'
-import {
-  byLastUsedAndDetected,
   type ImageGcState,
   monitorImages,
   newImageGcState,
   type RuntimeImages,
-} from '#replay/image-gc/records.ts'
+} from '#replay/image-gc/collector.ts'
+import { type ImageGcPolicy, imageGcPolicyError } from '#replay/image-gc/policy.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
 import type { Family } from './family.ts'
 
@@ -154,15 +151,10 @@ function worldAfter(
 }
 
 function groupsOfEquals(images: (Times & { id: string })[]): string[][] {
-  const groups: string[][] = []
-  const inTurn = images.toSorted(byLastUsedAndDetected)
-  for (const [index, image] of inTurn.entries()) {
-    const before = inTurn[index - 1]
-    if (before !== undefined && byLastUsedAndDetected(before, image) === 0)
-      groups.at(-1)?.push(image.id)
-    else groups.push([image.id])
-  }
-  return groups.filter(group => group.length > 1)
+  const groups = Map.groupBy(images, one => `${one.lastUsedMs} ${one.firstDetectedMs}`)
+  return [...groups.values()]
+    .filter(({ length }) => length > 1)
+    .map(group => group.map(({ id }) => id))
 }
 
 /** Beyond this many the ways are too many to try; then the usual one stands. */

@@ -2,23 +2,21 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction.ts'
 import type { NodeRecord } from '#model/record.ts'
+import { prepareImages } from '#replay/image-gc/bounds.ts'
 import {
+  type Deleted,
   deleteUnusedImages,
   garbageCollect,
   type ImageGcRound,
-} from '#replay/image-gc/collector.ts'
-import { imageEvidence } from '#replay/image-gc/evidence.ts'
-import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
-import { prepareImages } from '#replay/image-gc/prepared.ts'
-import {
-  byLastUsedAndDetected,
   type ImageGcState,
   monitorImages,
   newImageGcState,
   type RuntimeImages,
-  zeroTimeMs,
-} from '#replay/image-gc/records.ts'
-import { predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
+} from '#replay/image-gc/collector.ts'
+import { imageEvidence } from '#replay/image-gc/evidence.ts'
+import { zeroTimeMs } from '#replay/image-gc/known-times.ts'
+import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
+import { type Predicted, predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { removedAt } from '#test/removed-containers.ts'
@@ -278,11 +276,14 @@ function permutations(items: number[]): number[][] {
   )
 }
 
-function predicted(
+const predicted = (world: World, facts: ReadonlySet<string>, isEviction: boolean) =>
+  predictedWithUnknowns(world, facts, isEviction).prediction
+
+function predictedWithUnknowns(
   world: World,
   facts: ReadonlySet<string>,
   isEviction: boolean,
-): Partial<ImageGcPrediction> {
+): Predicted<Partial<ImageGcPrediction>> {
   const kubelet = kubeletOf(world.version)
   const record = recordOf(world, facts)
   const node = imageEvidence(inputOf(record), Date.parse(record.at ?? ''), kubelet)
@@ -290,14 +291,17 @@ function predicted(
     ? world.images.flatMap(({ use }, index) => (use === 'removed' ? [`container-${index}`] : []))
     : []
   const images = prepareImages(node, atOf(world), kubelet, removedAt(atOf(world), removed))
-  if (isEviction) return predictDeleteUnusedImages(world.policy, images).prediction
+  if (isEviction) return predictDeleteUnusedImages(world.policy, images)
   return predictImageGc(
     world.policy,
     { capacityBytes, availableBytes: world.availableBytes },
     images,
     kubelet,
-  ).prediction
+  )
 }
+
+const areEqual = (a: Deleted, b: Deleted) =>
+  a.lastUsedMs === b.lastUsedMs && a.firstDetectedMs === b.firstDetectedMs
 
 const indexOf = ({ names }: ImageDeletion) =>
   Number(/app@sha256:\d+(\d{4})/.exec(names.join())?.[1])
@@ -411,12 +415,62 @@ describe('the bounds of what goes', () => {
           const inTurn = [...ids].map(index => ranks.get(index) ?? Number.NaN)
           for (const [place, rank] of inTurn.entries()) {
             const [image, before] = [deleted[place], deleted[place - 1]]
-            const isTied = image && before && byLastUsedAndDetected(image, before) === 0
+            const isTied = image && before && areEqual(image, before)
             expect(rank).toBe(isTied ? inTurn[place - 1] : place)
           }
         }
       }),
       { examples: [[perhapsEnoughByAge, false]] },
+    )
+  })
+
+  it('rank what goes as upstream orders it, whatever is hidden: equal ranks are equal images', () => {
+    fc.assert(
+      fc.property(hidden, ([world, facts, isEviction]) => {
+        const { deletions } = predicted(world, new Set(facts), isEviction)
+        const ranks = new Map((deletions ?? []).map(deletion => [indexOf(deletion), deletion.rank]))
+        const rankOf = ({ id }: Deleted) => ranks.get(Number(id.slice(-4))) ?? null
+        for (const { deleted } of actualRounds(world, isEviction)) {
+          const ranked = deleted.filter(image => rankOf(image) !== null)
+          for (const [place, image] of ranked.entries()) {
+            const before = ranked[place - 1]
+            if (before === undefined) continue
+            const [rank, last] = [rankOf(image) ?? 0, rankOf(before) ?? 0]
+            expect(areEqual(image, before) ? rank === last : rank > last).toBe(true)
+          }
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('leave exact times their rank', () => {
+    const image = { tick: 0, usedTick: 1, sizeBytes: 100, isPinned: false, use: 'none' as const }
+    const world: World = {
+      ...perhapsEnoughByAge,
+      images: [image, { ...image, usedTick: 2 }, { ...image, usedTick: 3 }],
+      policy: { ...perhapsEnoughByAge.policy, maximumAgeMs: 0 },
+      availableBytes: 0,
+    }
+    const facts = new Set(factsOf(world).filter(fact => fact !== '1.lastUsed'))
+    const { deletions } = predicted(world, facts, false)
+    expect(new Map(deletions?.map(one => [indexOf(one), one.rank]))).toEqual(
+      new Map([
+        [1, null],
+        [0, 0],
+        [2, 1],
+      ]),
+    )
+  })
+
+  it('name a reason for all that is only possible', () => {
+    fc.assert(
+      fc.property(hidden, ([world, facts, isEviction]) => {
+        const { prediction, unknowns } = predictedWithUnknowns(world, new Set(facts), isEviction)
+        const isOpen = prediction.deletions?.some(({ certainty }) => certainty === 'possible')
+        if (isOpen) expect(unknowns).not.toEqual([])
+      }),
+      { numRuns: 2000 },
     )
   })
 

@@ -3,18 +3,13 @@ import {
   deleteUnusedImages,
   garbageCollect,
   type ImageGcRound,
-  isImageGcFailedEvent,
-} from '#replay/image-gc/collector.ts'
-import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
-import {
-  byLastUsedAndDetected,
   type ImageGcState,
-  imagesInEvictionOrder,
   monitorImages,
   newImageGcState,
   type RuntimeImages,
-  zeroTimeMs,
-} from '#replay/image-gc/records.ts'
+} from '#replay/image-gc/collector.ts'
+import { zeroTimeMs } from '#replay/image-gc/known-times.ts'
+import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 
 const minute = 60_000
@@ -488,7 +483,18 @@ describe('detectImages', () => {
   })
 })
 
-describe('imagesInEvictionOrder', () => {
+describe('the order of eviction', () => {
+  const deletedOf = (state: ImageGcState, ids: string[]) => {
+    const images = runtime(Object.fromEntries(ids.map(id => [id, {}])))
+    return deleteUnusedImages(
+      state,
+      10,
+      { ...policy, minimumAgeMs: 0 },
+      images,
+      newest,
+    ).deleted.map(({ id }) => id)
+  }
+
   it('goes by last use, then by first detection', () => {
     const state = remembering({
       d: { firstDetectedMs: 1, lastUsedMs: 9 },
@@ -497,31 +503,11 @@ describe('imagesInEvictionOrder', () => {
       a: { firstDetectedMs: 7 },
       never: { firstDetectedMs: zeroTimeMs },
     })
-    const images = runtime({ d: {}, c: {}, b: {}, a: {}, never: {} })
-    expect(imagesInEvictionOrder(state, 10, images, newest).map(({ id }) => id)).toEqual([
-      'never',
-      'a',
-      'b',
-      'c',
-      'd',
-    ])
+    expect(deletedOf(state, ['d', 'c', 'b', 'a', 'never'])).toEqual(['never', 'a', 'b', 'c', 'd'])
   })
 
-  it('knows no order of equals', () => {
+  it('keeps the given order of equals', () => {
     const never = { firstDetectedMs: zeroTimeMs, lastUsedMs: zeroTimeMs }
-    expect(byLastUsedAndDetected(never, { ...never })).toBe(0)
-    expect(byLastUsedAndDetected(never, { ...never, firstDetectedMs: 0 })).toBe(-1)
-    expect(byLastUsedAndDetected({ ...never, lastUsedMs: 0 }, never)).toBe(1)
+    expect(deletedOf(remembering({ b: never, a: never }), ['b', 'a'])).toEqual(['b', 'a'])
   })
-})
-
-it('makes the event ImageGCFailed only of the second failed round in a row', () => {
-  const failed: ImageGcRound = {
-    deleted: [],
-    freedBytes: 0,
-    error: 'invalid capacity 0 on image filesystem',
-  }
-  expect(isImageGcFailedEvent(false, failed)).toBe(false)
-  expect(isImageGcFailedEvent(true, failed)).toBe(true)
-  expect(isImageGcFailedEvent(true, { ...failed, error: null })).toBe(false)
 })

@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NodeRecord } from '#model/record.ts'
-import { boundedImages } from '#replay/image-gc/bounds.ts'
+import { prepareImages } from '#replay/image-gc/bounds.ts'
 import { imageEvidence } from '#replay/image-gc/evidence.ts'
-import { prepareImages } from '#replay/image-gc/prepared.ts'
-import { zeroTimeMs } from '#replay/image-gc/records.ts'
+import { zeroTimeMs } from '#replay/image-gc/known-times.ts'
 import { predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { inputOf } from '#test/at-the-door.ts'
@@ -64,13 +63,13 @@ const read = (more: object, version = kubelet) => imageEvidence(inputOf(record(m
 const bounded = (
   more: object,
   { atMs = now, removed = [] as string[], perhaps = [] as string[], version = kubelet } = {},
-) =>
-  boundedImages(
-    read(more, version),
-    atMs,
-    new Map([...removedAt(atMs, perhaps, false), ...removedAt(atMs, removed)]),
-    version.features,
-  )
+) => {
+  const node = read(more, version)
+  const gone = new Map([...removedAt(atMs, perhaps, false), ...removedAt(atMs, removed)])
+  const placeOf = ({ image }: { image: string }) =>
+    node.images?.findIndex(listed => listed.image === image) ?? 0
+  return prepareImages(node, atMs, version, gone).images.toSorted((a, b) => placeOf(a) - placeOf(b))
+}
 const inUse = (more: object, options = {}) => bounded(more, options).map(({ isInUse }) => isInUse)
 
 describe('the list of images', () => {

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { ImageDeletion, Unknown } from '#model/prediction.ts'
 import type { NodeRecord } from '#model/record.ts'
+import { prepareImages } from '#replay/image-gc/bounds.ts'
 import { imageEvidence } from '#replay/image-gc/evidence.ts'
 import { type ImageGcPolicy, imageGcPolicyError, imageGcPolicyOf } from '#replay/image-gc/policy.ts'
-import { prepareImages } from '#replay/image-gc/prepared.ts'
 import { predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { inputOf } from '#test/at-the-door.ts'
@@ -410,7 +410,7 @@ describe('a round on images that are all known', () => {
       freedBytes: null,
       shortfallBytes: 0,
     })
-    expect(whats(unlike.unknowns)).toEqual(['imageGC.freedBytes'])
+    expect(whats(unlike.unknowns)).toEqual(['image order', 'imageGC.freedBytes'])
     // Either suffices alone.
     const either = round({ a: known(20, 10), b: known(20, 10, { size: 60 }) }, {}, policyOf(85, 85))
     expect(either.prediction).toMatchObject({
@@ -586,7 +586,7 @@ describe('a round on images of which something is not known', () => {
 
   it('without a first detection: it may be too young', () => {
     const { prediction, unknowns } = round({ a: { used: null }, b: known(30, 10) })
-    expect(short(prediction.deletions)).toEqual(['a 0 space possible', 'b null space possible'])
+    expect(short(prediction.deletions)).toEqual(['a 0 space possible', 'b 1 space possible'])
     expect(whats(unknowns)).toEqual(['image.firstDetected', 'imageGC.freedBytes'])
     expect(
       round({ a: { used: null }, b: known(30, 10, { size: 99 }) }).prediction.reachesLow,
@@ -621,7 +621,7 @@ describe('a round on images of which something is not known', () => {
     const { prediction, unknowns } = round(small, { hasContainers: false })
     expect(short(prediction.deletions)).toEqual([
       'first 0 space possible',
-      'second null space possible',
+      'second 1 space possible',
     ])
     expect(prediction).toMatchObject({
       reachesLow: null,
@@ -668,7 +668,7 @@ describe('a round on images of which something is not known', () => {
 
   it('without a complete list: what was not seen may go first, and suffice', () => {
     const { prediction, unknowns } = round(small, { isComplete: false })
-    expect(short(prediction.deletions)).toEqual(['first null space possible'])
+    expect(short(prediction.deletions)).toEqual(['first 0 space possible'])
     expect(prediction).toMatchObject({ reachesLow: true, freedBytes: null })
     expect(prediction.kept).toEqual([{ image: 'sha256:second', reason: 'not-needed' }])
     expect(whats(unknowns)).toEqual(['runtime.images', 'imageGC.freedBytes'])
@@ -705,15 +705,9 @@ describe('a round on images of which something is not known', () => {
     // Young, it was last used at the limit or after: what was used at the limit comes before it, unless it was detected later.
     const beside = (limit: Image) =>
       short(round({ open: { detected: 500 }, limit }, {}, policy).prediction.deletions)
-    expect(beside(known(501, 100))).toEqual(['open null age possible', 'limit null space possible'])
-    expect(beside(known(500, 100))).toEqual([
-      'open null space possible',
-      'limit null space possible',
-    ])
-    expect(beside(known(501, 99.5))).toEqual([
-      'open null space possible',
-      'limit null space possible',
-    ])
+    expect(beside(known(501, 100))).toEqual(['open null age possible', 'limit 0 space possible'])
+    expect(beside(known(500, 100))).toEqual(['open null space possible', 'limit 0 space possible'])
+    expect(beside(known(501, 99.5))).toEqual(['open null space possible', 'limit 0 space possible'])
     // Old or not, it goes where all that there is does not suffice.
     expect(
       short(
@@ -771,7 +765,7 @@ describe('predictDeleteUnusedImages', () => {
 
   it('is certain of what it knows, although the list is not complete', () => {
     expect(reclaim(images, { isComplete: false })).toMatchObject({
-      goes: ['never null space certain', 'idle null space certain'],
+      goes: ['never 0 space certain', 'idle 1 space certain'],
       unknowns: ['runtime.images'],
     })
   })

@@ -9,46 +9,60 @@
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import type { KeptImage } from '#model/prediction.ts'
+import type { KeptImage, Unknown } from '#model/prediction.ts'
 import { lastRoundBy, modulesStartMs, roundOf } from '#replay/clocks.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
 import type { ImageEvidence, NodeImages } from './evidence.ts'
-import type { TimeBounds } from './known-times.ts'
-import { zeroTimeMs } from './records.ts'
+import { exactly, type TimeBounds, zeroTimeMs } from './known-times.ts'
+import {
+  type ImagesInOrder,
+  imagesInEvictionOrder,
+  type LastUsedBounds,
+  type RoundImage,
+} from './round.ts'
 import { madeMs } from './users.ts'
 
 /** A detection certainly runs within this time, in ms. A period starts when the previous round ends. */
 const detectionWithinMs = imageGcPeriodMs + 60_000
 
-export interface LastUsedBounds extends TimeBounds {
-  /** The earliest possible time that is not the zero time. */
-  lowestMs: number
-}
-
-export interface BoundedImage {
-  image: string
+export interface BoundedImage extends RoundImage {
   names: string[]
-  sizeBytes: number | null
-  /** True: neither in use nor pinned. Null: unknown. */
-  isCandidate: boolean | null
   /** Why the image is not a candidate; else null. */
   keptBecause: KeptImage['reason'] | null
   isInUse: boolean | null
   isPinned: boolean | null
-  firstDetected: TimeBounds
-  lastUsed: LastUsedBounds
+}
+
+/** The images of a node at one moment. All that does not depend on the policy is computed once, so rounds with other policies are cheap. */
+export interface PreparedImages extends ImagesInOrder<BoundedImage> {
+  atMs: number
+  isListed: boolean
+  kubeletStart: TimeBounds | null
+  /** Unknowns that keep the prediction of a deleting round from being exact. */
+  unknowns: readonly Unknown[]
 }
 
 /**
- * @param atMs not before the record's time; the record is taken to hold until then
- * @param removed containers that are removed just before `atMs`
+ * @param atMs when the round runs, not before the record was read; the record is taken to hold until then
+ * @param removed containers that are removed just before, certainly or possibly
  */
-export function boundedImages(
+export function prepareImages(
   node: NodeImages,
   atMs: number,
-  removed: RemovedContainers,
-  features: KubeletFeatures,
-): BoundedImage[] {
-  return (node.images ?? []).map(evidence => bounded(evidence, node, atMs, removed, features))
+  { features }: Kubelet,
+  removed: RemovedContainers = new Map(),
+): PreparedImages {
+  const { kubeletStart, isComplete } = node
+  const images = (node.images ?? []).map(evidence =>
+    bounded(evidence, node, atMs, removed, features),
+  )
+  return {
+    ...imagesInEvictionOrder(images, isComplete, false),
+    atMs,
+    isListed: node.images !== null,
+    kubeletStart,
+    unknowns: [...node.unknowns, ...unknownsOf(images)],
+  }
 }
 
 function bounded(
@@ -91,8 +105,6 @@ export interface RemovedContainer {
   /** When the container is removed, if it is removed. */
   removal: TimeBounds
 }
-
-const exactly = (ms: number): TimeBounds => ({ earliestMs: ms, latestMs: ms })
 
 function firstDetectedOf(
   evidence: ImageEvidence,
@@ -197,4 +209,42 @@ function either(a: boolean | null, b: boolean | null): boolean | null {
 function keepReason(isUsed: boolean | null, isInUse: boolean | null): KeptImage['reason'] {
   if (isUsed === true) return 'in-use'
   return isInUse === true ? 'sandbox' : 'pinned'
+}
+
+const isOpen = ({ earliestMs, latestMs }: TimeBounds) => earliestMs !== latestMs
+
+const questions: readonly (Unknown & { isOpen: (image: BoundedImage) => boolean })[] = [
+  {
+    what: 'runtime.containers',
+    effect: 'which images containers hold is not known: those may stay that nothing is seen to use',
+    isOpen: ({ isInUse }) => isInUse === null,
+  },
+  {
+    what: 'image.pinned',
+    effect: 'images that the runtime has pinned stay, and which these are is not known',
+    isOpen: ({ isPinned }) => isPinned === null,
+  },
+  {
+    what: 'image.sizeBytes',
+    effect: 'how many images it takes to free enough is not known',
+    isOpen: ({ sizeBytes }) => sizeBytes === null,
+  },
+  {
+    what: 'image.firstDetected',
+    effect: 'which images are old enough to go is bounded, not exact',
+    isOpen: ({ firstDetected }) => isOpen(firstDetected),
+  },
+  {
+    what: 'image.lastUsed',
+    effect: 'order of deletions is bounded, not exact',
+    isOpen: ({ lastUsed }) => isOpen(lastUsed),
+  },
+]
+
+/** Unknown facts of images that may be deleted. */
+function unknownsOf(images: BoundedImage[]): Unknown[] {
+  const mayGo = images.filter(({ isCandidate }) => isCandidate !== false)
+  return questions
+    .filter(({ isOpen }) => mayGo.some(isOpen))
+    .map(({ what, effect }) => ({ what, effect }))
 }

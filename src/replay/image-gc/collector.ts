@@ -1,25 +1,32 @@
 /**
- * The image garbage collector over time: what it deletes in a round.
+ * The image garbage collector over time: what the kubelet remembers of each image, and what a round deletes. Every fact is known, so the round's
+ * result is exact.
  *
- * Replays       pkg/kubelet/images/image_gc_manager.go  freeOldImages, freeSpace, GarbageCollect, DeleteUnusedImages;  pkg/kubelet/kubelet.go
- *               StartGarbageCollection;  apimachinery util/errors NewAggregate
+ * Replays       pkg/kubelet/images/image_gc_manager.go  Start, detectImages, handleImageVolumes, GarbageCollect, DeleteUnusedImages, freeImage;
+ *               apimachinery util/errors NewAggregate
  * Read at       1.24 to 1.37
- * Kept exactly  an image never seen in use sorts first and exceeds any maximum age; an equal age meets the minimum age but does not exceed the
- *               maximum age; one image is deleted even if 0 bytes are wanted; an error in deletion by age ends the round, and its bytes are not
- *               counted as freed
- * Left out      hooks after deletion; a detection that fails
+ * Kept exactly  below 1.29 the first detection has no time; an image in use at detection was used then; an image that is deleted and pulled again is
+ *               new; an error in deletion by age ends the round, and its bytes are not counted as freed
+ * Left out      the order of equal images, which upstream takes from a map: here the order of `records`; runtime handlers (RuntimeClassInImageCriApi,
+ *               alpha in all); a detection that fails; hooks after deletion
  */
 import { formatDuration } from '#model/duration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { ImageGcPolicy } from './policy.ts'
+import { exactly, zeroTimeMs } from './known-times.ts'
+import { ageLimitOf, type ImageGcPolicy } from './policy.ts'
 import {
-  detectImages,
-  type EvictionInfo,
-  type ImageGcState,
+  type Aged,
+  type AgeLimit,
+  freeOldImages,
+  freeSpace,
+  has,
+  type ImagesInOrder,
   imagesInEvictionOrder,
-  inEvictionOrder,
-  type RuntimeImages,
-} from './records.ts'
+  mayGoByAge,
+  mayGoForSpace,
+  type Outcomes,
+  type RoundImage,
+} from './round.ts'
 import {
   amountToFree,
   type ImageFsStats,
@@ -28,7 +35,87 @@ import {
   notEnoughFreed,
 } from './usage.ts'
 
-export interface Deleted extends EvictionInfo {
+export interface ImageRecord {
+  /** `zeroTimeMs`: the image was present when a kubelet below 1.29 started. */
+  firstDetectedMs: number
+  /** `zeroTimeMs`: never seen in use. */
+  lastUsedMs: number
+  sizeBytes: number
+  isPinned: boolean
+}
+
+/** In memory only, so a restart loses it. As upstream, the functions below change it in place. */
+export interface ImageGcState {
+  records: Map<string, ImageRecord>
+  /** Whether the periodic detection has run. */
+  isInitialized: boolean
+  /** When the loop began, at about the kubelet's start. */
+  beganGcMs: number
+}
+
+/** The runtime's answers at one moment. */
+export interface RuntimeImages {
+  images: readonly { id: string; sizeBytes: number; isPinned: boolean }[]
+  /** Ids of images that containers use, in any state. Sandboxes do not count. */
+  inUse: ReadonlySet<string>
+  /** Ids of images that containers mount as volumes. */
+  mounted?: ReadonlySet<string>
+  /** The id that `--pod-infra-container-image` resolves to. */
+  sandboxImage?: string | null
+  /** The error with which the removal of an image fails; null: it succeeds. */
+  removalError?: (id: string) => string | null
+}
+
+export const newImageGcState = (beganGcMs: number): ImageGcState => ({
+  records: new Map(),
+  isInitialized: false,
+  beganGcMs,
+})
+
+/** The periodic detection, every 5 minutes from the kubelet's start. Upstream: Start. */
+export function monitorImages(
+  state: ImageGcState,
+  nowMs: number,
+  runtime: RuntimeImages,
+  kubelet: Kubelet,
+): void {
+  const isTimed = state.isInitialized || kubelet.features.has('firstDetectionIsTimed')
+  detectImages(state, isTimed ? nowMs : zeroTimeMs, nowMs, runtime, kubelet)
+  state.isInitialized = true
+}
+
+/** Adds new images, drops deleted images, and notes which are in use. Returns the in-use test, by image id. */
+export function detectImages(
+  { records }: ImageGcState,
+  detectTimeMs: number,
+  nowMs: number,
+  { images, inUse, mounted, sandboxImage }: RuntimeImages,
+  { features, isGateOn }: Kubelet,
+): (id: string) => boolean {
+  const isMounted = mounted !== undefined && isGateOn('ImageVolume') ? mounted : null
+  const sandbox = features.has('sandboxImageUnprotected') ? null : (sandboxImage ?? null)
+  const isInUse = (id: string) => inUse.has(id) || id === sandbox || isMounted?.has(id) === true
+  const canBePinned = features.has('imagesCanBePinned')
+  for (const { id, sizeBytes, isPinned } of images) {
+    let record = records.get(id)
+    if (record === undefined) {
+      record = { firstDetectedMs: detectTimeMs, lastUsedMs: zeroTimeMs, sizeBytes, isPinned: false }
+      records.set(id, record)
+    }
+    if (isInUse(id)) record.lastUsedMs = nowMs
+    record.sizeBytes = sizeBytes
+    record.isPinned = canBePinned && isPinned
+  }
+  // No image is listed twice, so equal numbers mean that none was deleted.
+  if (records.size !== images.length) {
+    const listed = new Set(images.map(({ id }) => id))
+    for (const id of records.keys()) if (!listed.has(id)) records.delete(id)
+  }
+  return isInUse
+}
+
+export interface Deleted extends ImageRecord {
+  id: string
   reason: 'age' | 'space'
 }
 
@@ -52,39 +139,33 @@ export function garbageCollect(
   stats: ReadStats | ((old: readonly Deleted[]) => ReadStats),
   kubelet: Kubelet,
 ): ImageGcRound {
-  const round: ImageGcRound = { deleted: [], freedBytes: 0, error: null }
-  const isDetectedFirst = kubelet.features.has('imagesDetectedBeforeStats')
-  const isInUse = isDetectedFirst ? detectImages(state, nowMs, nowMs, runtime, kubelet) : null
+  const detected = () => detectImages(state, nowMs, nowMs, runtime, kubelet)
+  const isInUse = kubelet.features.has('imagesDetectedBeforeStats') ? detected() : null
+  const age = ageLimitOf(policy, nowMs, exactly(state.beganGcMs), kubelet)
   // Sort only images that may be deleted.
-  let images =
-    isInUse && isAgeInForce(state, nowMs, policy, kubelet) ? inEvictionOrder(state, isInUse) : null
-  if (images !== null) {
-    const old = freeOldImages(state, images, nowMs, policy, runtime)
-    if (old.error !== null) return { ...round, deleted: old.deleted, error: old.error }
-    round.deleted = old.deleted
-    images = old.remaining
+  const isOldFreed = isInUse !== null && age !== null
+  const aged = isOldFreed ? consider(state, nowMs, policy, runtime, isInUse, age) : null
+  const old = aged ? freed(state, aged, aged.outcomes, 'age', runtime) : nothingFreed
+  if (old.errors.length > 0) {
+    const limit = formatDuration(BigInt(Math.round(policy.maximumAgeMs * 1e6)))
+    const error = `wanted to free images older than ${limit}, encountered errors in image deletion: ${aggregated(old.errors)}`
+    return { deleted: old.deleted, freedBytes: 0, error }
   }
-  const read = typeof stats === 'function' ? stats(round.deleted) : stats
+  const round: ImageGcRound = { deleted: old.deleted, freedBytes: 0, error: null }
+  const read = typeof stats === 'function' ? stats(old.deleted) : stats
   if ('error' in read) return { ...round, error: read.error }
   const usage = imageFsUsage(read)
   if (usage === null) return { ...round, error: invalidCapacity }
   if (usage.usagePercent < policy.highThresholdPercent) return round
 
   const wantedBytes = amountToFree(usage, policy.lowThresholdPercent)
-  images ??= inEvictionOrder(state, isInUse ?? detectImages(state, nowMs, nowMs, runtime, kubelet))
-  const { deleted, freedBytes, error } = freeSpace(
-    state,
-    wantedBytes,
-    nowMs,
-    images,
-    policy,
-    runtime,
-  )
+  const left = aged ?? consider(state, nowMs, policy, runtime, isInUse ?? detected(), null)
+  const { deleted, freedBytes, error } = freedForSpace(state, left, wantedBytes, runtime)
   const shortfall =
     freedBytes < wantedBytes
       ? notEnoughFreed(usage, wantedBytes, freedBytes, kubelet.features)
       : null
-  return { deleted: [...round.deleted, ...deleted], freedBytes, error: error ?? shortfall }
+  return { deleted: [...old.deleted, ...deleted], freedBytes, error: error ?? shortfall }
 }
 
 /** Deletion under eviction: every image that may be deleted, however full the disk is. */
@@ -95,76 +176,80 @@ export function deleteUnusedImages(
   runtime: RuntimeImages,
   kubelet: Kubelet,
 ): ImageGcRound {
-  return freeSpace(
-    state,
-    everything,
-    nowMs,
-    imagesInEvictionOrder(state, nowMs, runtime, kubelet),
-    policy,
-    runtime,
-  )
+  const isInUse = detectImages(state, nowMs, nowMs, runtime, kubelet)
+  const considered = consider(state, nowMs, policy, runtime, isInUse, null)
+  return freedForSpace(state, considered, everything, runtime)
 }
 
 /** Upstream: math.MaxInt64. */
 const everything = Number.POSITIVE_INFINITY
 const maxInt64 = '9223372036854775807'
 
-interface OldImagesFreed {
-  deleted: Deleted[]
-  remaining: EvictionInfo[]
-  error: string | null
-}
+type Considered = Aged & { inOrder: ImagesInOrder }
 
-/** Upstream: in freeOldImages. */
-const isAgeInForce = (
-  { beganGcMs }: ImageGcState,
-  freeTimeMs: number,
-  { maximumAgeMs }: ImageGcPolicy,
-  { features }: Kubelet,
-): boolean =>
-  maximumAgeMs !== 0 &&
-  !(features.has('maximumAgeWaitsForUptime') && freeTimeMs - beganGcMs <= maximumAgeMs)
-
-function freeOldImages(
-  state: ImageGcState,
-  images: EvictionInfo[],
-  freeTimeMs: number,
-  { maximumAgeMs }: ImageGcPolicy,
-  runtime: RuntimeImages,
-): OldImagesFreed {
-  const freed: OldImagesFreed = { deleted: [], remaining: [], error: null }
-  const errors: string[] = []
-  for (const image of images) {
-    if (freeTimeMs - image.lastUsedMs <= maximumAgeMs) freed.remaining.push(image)
-    else if (isFreed(state, image, runtime, errors)) freed.deleted.push({ ...image, reason: 'age' })
-  }
-  if (errors.length === 0) return freed
-  const age = formatDuration(BigInt(Math.round(maximumAgeMs * 1e6)))
-  return {
-    ...freed,
-    error: `wanted to free images older than ${age}, encountered errors in image deletion: ${aggregated(errors)}`,
-  }
-}
-
-function freeSpace(
-  state: ImageGcState,
-  bytesToFree: number,
-  freeTimeMs: number,
-  images: EvictionInfo[],
+/** All images that are neither in use nor pinned, after the deletions by age. */
+function consider(
+  { records }: ImageGcState,
+  nowMs: number,
   { minimumAgeMs }: ImageGcPolicy,
-  runtime: RuntimeImages,
-): ImageGcRound {
+  { removalError }: RuntimeImages,
+  isInUse: (id: string) => boolean,
+  age: AgeLimit | null,
+): Considered {
+  const images: RoundImage[] = []
+  for (const [id, { firstDetectedMs, lastUsedMs, sizeBytes, isPinned }] of records) {
+    if (isPinned || isInUse(id)) continue
+    images.push({
+      image: id,
+      sizeBytes,
+      // An image that cannot be removed stands in the order, but frees nothing.
+      isCandidate: (removalError?.(id) ?? null) === null ? true : null,
+      firstDetected: exactly(firstDetectedMs),
+      lastUsed: { earliestMs: lastUsedMs, latestMs: lastUsedMs, lowestMs: lastUsedMs },
+    })
+  }
+  const inOrder = imagesInEvictionOrder(images, true, true)
+  return { inOrder, ...freeOldImages(inOrder, nowMs, minimumAgeMs, age) }
+}
+
+interface Freed {
+  deleted: Deleted[]
+  errors: string[]
+}
+
+const nothingFreed: Freed = { deleted: [], errors: [] }
+
+/** Removes the images that the outcomes name. Upstream: freeImage. */
+function freed(
+  { records }: ImageGcState,
+  { inOrder: { images } }: Considered,
+  outcomes: Outcomes,
+  reason: Deleted['reason'],
+  { removalError }: RuntimeImages,
+): Freed {
   const deleted: Deleted[] = []
   const errors: string[] = []
-  let freedBytes = 0
-  for (const image of images) {
-    if (image.lastUsedMs >= freeTimeMs || freeTimeMs - image.firstDetectedMs < minimumAgeMs)
-      continue
-    if (!isFreed(state, image, runtime, errors)) continue
-    deleted.push({ ...image, reason: 'space' })
-    freedBytes += image.sizeBytes
-    if (freedBytes >= bytesToFree) break
+  const flag = reason === 'age' ? mayGoByAge : mayGoForSpace
+  for (const [place, { image: id }] of images.entries()) {
+    const record = records.get(id)
+    if (record === undefined || !has(outcomes, place, flag)) continue
+    const error = removalError?.(id) ?? null
+    if (error !== null) errors.push(error)
+    else if (records.delete(id)) deleted.push({ id, ...record, reason })
   }
+  return { deleted, errors }
+}
+
+function freedForSpace(
+  state: ImageGcState,
+  considered: Considered,
+  bytesToFree: number,
+  runtime: RuntimeImages,
+): ImageGcRound {
+  const target = { atLeastBytes: null, atMostBytes: bytesToFree }
+  const outcomes = freeSpace(considered.inOrder, considered, target)
+  const { deleted, errors } = freed(state, considered, outcomes, 'space', runtime)
+  const freedBytes = deleted.reduce((total, { sizeBytes }) => total + sizeBytes, 0)
   if (errors.length === 0) return { deleted, freedBytes, error: null }
   const wanted = `wanted to free ${bytesToFree === everything ? maxInt64 : bytesToFree} bytes, but freed ${freedBytes} bytes space`
   return {
@@ -174,28 +259,8 @@ function freeSpace(
   }
 }
 
-/** Upstream: freeImage. */
-function isFreed(
-  state: ImageGcState,
-  { id }: EvictionInfo,
-  { removalError }: RuntimeImages,
-  errors: string[],
-): boolean {
-  const error = removalError?.(id) ?? null
-  if (error === null) state.records.delete(id)
-  else errors.push(error)
-  return error === null
-}
-
 /** Upstream: Aggregate.Error, which lists each text once. */
 function aggregated(errors: string[]): string {
   const [first = '', ...more] = new Set(errors)
   return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`
 }
-
-/**
- * Whether a failed round emits the event ImageGCFailed. The first failure in a row emits none: the first round after a start always fails.
- * `wasFailed`: the previous round failed. Upstream: StartGarbageCollection.
- */
-export const isImageGcFailedEvent = (wasFailed: boolean, { error }: ImageGcRound): boolean =>
-  wasFailed && error !== null

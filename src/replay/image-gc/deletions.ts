@@ -3,36 +3,39 @@
  * with reasons, and the freed bytes.
  */
 import type { ImageDeletion, KeptImage } from '#model/prediction.ts'
-import { placeAt } from './order.ts'
+import type { PreparedImages } from './bounds.ts'
 import {
+  areEqual,
+  areTimesExact,
   goesSurely,
   has,
+  isOrderOpen,
   mayGo,
   mayGoByAge,
   mayGoForSpace,
   type Outcomes,
   perhapsInTurn,
+  placeAt,
   surelyInTurn,
-} from './outcomes.ts'
-import type { PreparedImages } from './prepared.ts'
+} from './round.ts'
 
 /** Sorted by the earliest possible time of each image. If all times are known, that is upstream's order. */
 export function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): ImageDeletion[] {
-  const { images, isComplete, order } = prepared
-  const others = isComplete ? othersBefore(prepared, outcomes) : null
+  const { images, order } = prepared
+  const { least } = order
   const deletions: ImageDeletion[] = []
   let passed = 0
   let before = 0
   for (let place = 0; place < images.length; place++) {
     const image = images[place]
     if (image === undefined || !has(outcomes, place, mayGo)) continue
-    for (; passed < placeAt(order.ahead, place); passed++)
-      if (goesBefore(outcomes, placeAt(order.byLatest, passed))) before++
+    for (; passed < placeAt(least.before, place); passed++)
+      if (has(outcomes, placeAt(least.others, passed), mayGo)) before++
     deletions.push({
       image: image.image,
       names: image.names,
       sizeBytes: image.sizeBytes,
-      rank: others !== null && placeAt(others, place) === before ? before : null,
+      rank: isRanked(prepared, outcomes, place) ? before : null,
       reason: has(outcomes, place, mayGoForSpace) ? 'space' : 'age',
       certainty: has(outcomes, place, goesSurely) ? 'certain' : 'possible',
     })
@@ -40,29 +43,25 @@ export function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): Image
   return deletions
 }
 
-/** Whether an image goes if a later one of the order goes: by age the older one goes too, and for space it comes first. */
-const goesBefore = (outcomes: Outcomes, place: number): boolean =>
-  has(outcomes, place, mayGo) && has(outcomes, place, goesSurely | surelyInTurn)
+/** Whether exact times, or no overlap with the times of another image, give the image its place. */
+const isRanked = (prepared: PreparedImages, outcomes: Outcomes, place: number): boolean =>
+  areTimesExact(prepared, place) ||
+  !outcomes.some(
+    (flags, other) =>
+      other !== place && (flags & mayGo) !== 0 && isOrderOpen(prepared, other, place),
+  )
 
-/** For each image, how many other images might be deleted before it. Ties do not count. */
-function othersBefore({ images, order, ties }: PreparedImages, outcomes: Outcomes): Int32Array {
-  const others = new Int32Array(images.length)
-  const tied = new Int32Array(images.length)
-  for (let place = 0; place < images.length; place++) {
-    const tie = placeAt(ties, place)
-    if (tie >= 0 && has(outcomes, place, mayGo)) tied[tie] = placeAt(tied, tie) + 1
-  }
-  let reached = 0
-  let count = 0
-  for (let index = 0; index < images.length; index++) {
-    const place = placeAt(order.byLatest, index)
-    for (; reached < placeAt(order.reach, place); reached++)
-      if (has(outcomes, placeAt(order.byEarliest, reached), mayGo)) count++
-    const tie = placeAt(ties, place)
-    others[place] = count - (tie >= 0 ? placeAt(tied, tie) : 1)
-  }
-  return others
-}
+/** Whether upstream's map decides which of several equal images goes. */
+export const isTieCut = (prepared: PreparedImages, outcomes: Outcomes): boolean =>
+  prepared.images.some(
+    (_, place) =>
+      has(outcomes, place, mayGo) &&
+      !has(outcomes, place, goesSurely) &&
+      prepared.images.some(
+        (_, other) =>
+          other !== place && has(outcomes, other, mayGo) && areEqual(prepared, other, place),
+      ),
+  )
 
 /** @param isSpaceWanted whether the round frees space, or might free space */
 export function keptImages(
@@ -135,50 +134,43 @@ function reaches(
 }
 
 function freedBytesOf(
-  { images, isComplete, ties }: PreparedImages,
+  prepared: PreparedImages,
   outcomes: Outcomes,
   wantedBytes: number,
 ): number | null {
+  const { images, isComplete } = prepared
   if (!isComplete) return null
   let certainBytes = 0
   let certainCount = 0
   let isExact = true
-  /** Tie and size of the images that might be kept. */
-  let cutTie = -1
+  /** The images that might be kept: one of them, and their size. */
+  let cut = -1
   let cutBytes: number | null = null
   for (let place = 0; place < images.length; place++) {
     if (!has(outcomes, place, mayGoForSpace)) continue
     const sizeBytes = images[place]?.sizeBytes ?? null
-    const tie = placeAt(ties, place)
     if (
       sizeBytes === null ||
       !has(outcomes, place, surelyInTurn) ||
       has(outcomes, place, mayGoByAge)
     )
       return null
-    if (tie < 0) isExact = false
+    isExact &&= areTimesExact(prepared, place)
     if (has(outcomes, place, goesSurely)) {
       certainBytes += sizeBytes
       certainCount++
-    } else if (cutBytes !== null && (tie !== cutTie || sizeBytes !== cutBytes)) return null
-    else {
-      cutTie = tie
+    } else if (cutBytes === null) {
+      cut = place
       cutBytes = sizeBytes
-    }
+    } else if (sizeBytes !== cutBytes || !areEqual(prepared, place, cut)) return null
   }
   if (cutBytes === null) return certainBytes
-  // Equal images of one size are interchangeable if the tie contains no other size.
-  if (
-    !isExact ||
-    images.some((_, place) => placeAt(ties, place) === cutTie && has(outcomes, place, goesSurely))
+  // Equal images of one size are interchangeable if no equal image has another size.
+  const isCutMixed = images.some(
+    (_, place) => has(outcomes, place, goesSurely) && areEqual(prepared, place, cut),
   )
-    return null
+  if (!isExact || isCutMixed) return null
   const leastCount = certainCount === 0 ? 1 : 0
-  return (
-    certainBytes +
-    (cutBytes === 0
-      ? leastCount
-      : Math.max(leastCount, Math.ceil((wantedBytes - certainBytes) / cutBytes))) *
-      cutBytes
-  )
+  const neededCount = cutBytes === 0 ? 0 : Math.ceil((wantedBytes - certainBytes) / cutBytes)
+  return certainBytes + Math.max(leastCount, neededCount) * cutBytes
 }

@@ -1,13 +1,17 @@
 /** The times of a kubelet and its images that a record contains, in ms since 1970. */
 import type { KnownImages, NodeInput } from '#model/node-input.ts'
 import { plainUtcMs } from '#replay/plain-time.ts'
-import { zeroTimeMs } from './records.ts'
+
+/** Go's zero time, before every other time. Means "never", or "before the first detection". */
+export const zeroTimeMs = Number.NEGATIVE_INFINITY
 
 /** Both bounds are inclusive. */
 export interface TimeBounds {
   earliestMs: number
   latestMs: number
 }
+
+export const exactly = (ms: number): TimeBounds => ({ earliestMs: ms, latestMs: ms })
 
 /** Null: the kubelet has not listed the image yet, or not seen it in use since its start. Undefined: not known. */
 export interface KnownTimes {
@@ -54,7 +58,7 @@ export function kubeletStartOf(
   readAtMs: number,
 ): TimeBounds | null {
   const exact = startAt(known?.kubeletStartedAt, readAtMs)
-  if (exact !== null) return { earliestMs: exact, latestMs: exact }
+  if (exact !== null) return exactly(exact)
   const ofSummary = summary?.node?.systemContainers?.find(({ name }) => name === 'kubelet')
   const process =
     startAt(host?.kubelet?.startedAt, readAtMs) ?? startAt(ofSummary?.startTime, readAtMs)

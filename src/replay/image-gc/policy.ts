@@ -11,6 +11,8 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
+import type { TimeBounds } from './known-times.ts'
+import type { AgeLimit } from './round.ts'
 
 export interface ImageGcPolicy {
   highThresholdPercent: number
@@ -40,6 +42,24 @@ export const isImageGcStopped = (
   { features }: Kubelet,
 ): boolean =>
   highThresholdPercent === 100 && !(maximumAgeMs !== 0 && features.has('maximumAgeKeepsImageGc'))
+
+/**
+ * Null: no image is deleted by age. Upstream: in freeOldImages.
+ *
+ * @param start when the loop began; null: unknown
+ */
+export function ageLimitOf(
+  { maximumAgeMs }: ImageGcPolicy,
+  atMs: number,
+  start: TimeBounds | null,
+  { features }: Kubelet,
+): AgeLimit | null {
+  if (maximumAgeMs === 0 || !features.has('imageMaximumGCAge')) return null
+  if (!features.has('maximumAgeWaitsForUptime')) return { maximumAgeMs, isSure: true }
+  if (start === null) return { maximumAgeMs, isSure: false }
+  if (atMs - start.earliestMs <= maximumAgeMs) return null
+  return { maximumAgeMs, isSure: atMs - start.latestMs > maximumAgeMs }
+}
 
 /**
  * The policy of a running configuration. configz always shows the four fields; a hand-written record may omit them to use the defaults.

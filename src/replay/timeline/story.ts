@@ -20,9 +20,14 @@ import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.
 import { isCriticalPod } from '#replay/eviction/protected.ts'
 import { type Eviction, type Outcome, synchronize } from '#replay/eviction/synchronize.ts'
 import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
-import { deleteUnusedImages, garbageCollect } from '#replay/image-gc/collector.ts'
+import {
+  deleteUnusedImages,
+  detectImages,
+  garbageCollect,
+  type ImageGcState,
+  type RuntimeImages,
+} from '#replay/image-gc/collector.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
-import { detectImages, type ImageGcState, type RuntimeImages } from '#replay/image-gc/records.ts'
 import { amountToFree } from '#replay/image-gc/usage.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'

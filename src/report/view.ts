@@ -16,10 +16,12 @@ import {
   worstFirst,
 } from '#report/views/findings.ts'
 import { fleetView, groupNodes } from '#report/views/fleet.ts'
+import { fleetStrip } from '#report/views/fleet-strip.ts'
 import { ledgersView } from '#report/views/ledger.ts'
 import { momentOf } from '#report/views/moment.ts'
 import { noticesView } from '#report/views/notices.ts'
 import type { OutlookView } from '#report/views/outlook.ts'
+import { pictureView, smallBar } from '#report/views/picture.ts'
 import { planView } from '#report/views/plan.ts'
 import { remainderView } from '#report/views/remainder.ts'
 import { thresholdsView } from '#report/views/thresholds.ts'
@@ -45,6 +47,13 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const groups = groupNodes(report, language)
   const { causes: found, outlook } = causesAndOutlook(report, language)
   const causes = causesView(found, on, page.ofFinding, document.clusters.some(isClusterRead))
+  const fleet = fleetView(groups, report.assumptions, language, listedBytes)
+  const rows = withSteps(outlook, [...causes.shown, ...causes.rest]).map(row => ({
+    ...row,
+    anchor: fleet.anchorOf(row.node),
+    bar: smallBar(row.node, report, language),
+  }))
+  const gauged = groups.flatMap(({ members }) => members)
   const verdict = verdictView(report, { outlook, causeCount: found.length, language })
   return {
     tag: language.tag,
@@ -56,8 +65,10 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     audience:
       report.owner === undefined ? null : words.page.audience(language.line(report.owner, 80)),
     verdict,
+    picture: pictureView(rows, report, language),
+    strip: fleetStrip(gauged, fleet.anchorOf, language),
     causes,
-    outlook: withSteps(outlook, [...causes.shown, ...causes.rest]),
+    outlook: { ...outlook, rows },
     changes: changesView(report, on),
     clusters: clustersView(report, groups, language),
     ledgers: ledgersView(report, shownLedgers, language),
@@ -66,7 +77,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     notices: noticesView(report.notices, language),
     thresholds: thresholdsView(nodes, language),
     trends: trendsView(report, language),
-    fleet: fleetView(groups, report.assumptions, language, listedBytes),
+    fleet,
     nodesCount: count(nodes.length),
     clusterGc: clusterGcView(report, on),
     waived: {
@@ -84,16 +95,12 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
 }
 
 /** Adds to each node the step that ends its cause. */
-const withSteps = (outlook: OutlookView, causes: CausesView['shown']) => ({
-  ...outlook,
-  rows: outlook.rows.map(row => {
+const withSteps = ({ rows }: OutlookView, causes: CausesView['shown']) =>
+  rows.map(row => {
     const cause = row.cause === null ? undefined : causes[row.cause]
-    return {
-      ...row,
-      step: cause ? { anchor: cause.anchor, text: `${cause.number} ${cause.step}` } : null,
-    }
-  }),
-})
+    const step = cause ? { anchor: cause.anchor, text: `${cause.number} ${cause.step}` } : null
+    return { ...row, step }
+  })
 
 /** Texts that the page's script shows, and texts that it recognises in cells when it sorts them. */
 const scriptWords = ({ script, severityNames, numbers, next, none, unknown }: Language['words']) =>

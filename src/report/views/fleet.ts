@@ -39,6 +39,7 @@ export function fleetView(
   let drawable = isMany ? fleetLimits.drawnOfMany : fleetLimits.drawnNodes
   const list = rowsWithin(listedBytes, isMany, language)
   const anchored = new Set<string>()
+  const anchors = new Map<AuditedNode, string | null>()
   const drawnGroups = groups.slice(0, fleetLimits.drawnGroups).map((group, groupIndex) => {
     const { title, members } = group
     const id = `g${groupIndex + 1}`
@@ -52,19 +53,11 @@ export function fleetView(
       about: aboutText(group, language),
       caption: words.caption(title),
       drawnTitle: isSmall ? '' : words.nearest(drawnCount),
-      nodes: members
-        .slice(0, drawnCount)
-        .map((member, index) =>
-          nodeView(
-            member,
-            {
-              id: `${id}n${index + 1}`,
-              anchor: anchorOnce(member.node.identity.name, anchored),
-              assumptions,
-            },
-            language,
-          ),
-        ),
+      nodes: members.slice(0, drawnCount).map((member, index) => {
+        const anchor = anchorOnce(member.node.identity.name, anchored)
+        anchors.set(member.node, anchor)
+        return nodeView(member, { id: `${id}n${index + 1}`, anchor, assumptions }, language)
+      }),
       rows,
       rowsTitle: words.asTable(rows.length, drawnCount > 0),
     }
@@ -76,6 +69,8 @@ export function fleetView(
     rest,
     notDrawn: notDrawnTexts(listed, left, language),
     listedBytes: bytes,
+    /** Null: the page does not draw the node. */
+    anchorOf: (node: AuditedNode) => anchors.get(node) ?? null,
   }
 }
 

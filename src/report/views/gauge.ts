@@ -23,6 +23,8 @@ type GaugeKind = 'disk' | 'memory' | 'inodes'
 export interface Gauge {
   title: string
   kind: GaugeKind
+  /** The disk whose ledger shows its holders. Null: memory and inodes have none. */
+  filesystem: 'nodefs' | 'imagefs' | null
   /** Whether image GC watches this filesystem. */
   holdsImages: boolean
   /** Null: not observed. */
@@ -73,6 +75,7 @@ export function gaugesOf({ prediction }: AuditedNode, alerts: Alerts, language: 
     const ofInodes = watched('inodesFree')
     const gauge = emptyGauge(title, 'disk', bytes, language)
     gauge.holdsImages = holdsImages
+    gauge.filesystem = prefixes.includes('nodefs') ? 'nodefs' : 'imagefs'
     if (holdsImages) addImageGc(gauge, imageGC, bytes.capacity, language)
     addAlerts(gauge, alerts, bytes.capacity, language)
     addThresholds(gauge, watched('available'), bytes.capacity, language)
@@ -125,6 +128,7 @@ function emptyGauge(
   return {
     title,
     kind,
+    filesystem: null,
     holdsImages: false,
     ...standing(amounts, kind, language),
     state: 'calm',

@@ -107,10 +107,9 @@ function label(
     columnsOf(labelText(label, width)) * characterWidth <=
     (barWidths[width] * (isAbove ? 100 - place : place)) / 100 - leaderGap
   const isAbove = place < 50 && !fits(short, 'phone', false)
+  const widths = setting === '' ? [] : (['page', 'desk'] as const)
   const settingFrom =
-    (['page', 'desk'] as const).find(width =>
-      fits({ ...short, settingFrom: width }, width, isAbove),
-    ) ?? null
+    widths.find(width => fits({ ...short, settingFrom: width }, width, isAbove)) ?? null
   const withSetting: Label = { ...short, settingFrom }
   const hasRoom = amount !== null && fits({ ...withSetting, amountFrom: 'desk' }, 'desk', isAbove)
   return {

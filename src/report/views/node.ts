@@ -1,4 +1,5 @@
 /** One node's card: its identity, and its bars or the reason why the node has none. */
+import type { FilesystemLedger } from '#model/disk-ledger.ts'
 import type { Filesystems } from '#model/prediction.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
@@ -7,6 +8,7 @@ import { type Alerts, describeGauge, type Gauge, gaugesOf } from './gauge.ts'
 import { growthNotes } from './growth.ts'
 import { layOutLadder } from './ladder.ts'
 import { momentOf } from './moment.ts'
+import { segmentsOf } from './segments.ts'
 import { stressText } from './stress.ts'
 
 const barHeights = { disk: 24, memory: 14, inodes: 10 }
@@ -63,7 +65,7 @@ export function nodeView(
       gauges.length === 0 && reasons.length === 0
         ? [{ what: words.disk, message: words.nothingObserved }]
         : reasons,
-    bars: gauges.map((gauge, index) => barView(gauge, `${id}b${index + 1}`, language)),
+    bars: gauges.map((gauge, index) => barView(node, gauge, `${id}b${index + 1}`, language)),
   }
 }
 
@@ -91,12 +93,14 @@ function layoutNotes(
   ]
 }
 
-function barView(gauge: Gauge, id: string, language: Language) {
+/** The disk's holders as segments, its use, and the marks at which something acts. */
+export function barView(node: AuditedNode, gauge: Gauge, id: string, language: Language) {
   const { node: words } = language.words
   const hard = gauge.marks
     .filter(({ kind }) => kind === 'hard')
     .map(({ percent }) => Math.min(Math.max(percent, 0), 100))
   const keptFrom = hard.length > 0 ? Math.min(...hard) : null
+  const ledger = ledgerOf(node, gauge)
   return {
     ...layOutLadder(gauge.marks, barHeights[gauge.kind], spaceForPointer, language),
     id,
@@ -106,6 +110,7 @@ function barView(gauge: Gauge, id: string, language: Language) {
     isThin: gauge.kind === 'inodes',
     used: gauge.usedPercent === null ? null : words.used(language.percent(gauge.usedPercent)),
     usedX: gauge.usedPercent === null ? null : `${gauge.usedPercent.toFixed(2)}%`,
+    segments: ledger === null ? [] : segmentsOf(ledger, language),
     state: gauge.state,
     stateText: words.states[gauge.state],
     keptFree:
@@ -116,6 +121,10 @@ function barView(gauge: Gauge, id: string, language: Language) {
     facts: gauge.facts,
   }
 }
+
+/** Null: the gauge is of no disk, or what holds the disk is unknown. */
+export const ledgerOf = ({ ledger }: AuditedNode, { filesystem }: Gauge): FilesystemLedger | null =>
+  ledger?.filesystems.find(disk => disk.filesystem === filesystem) ?? null
 
 /** A node with its worst state and least headroom, for ordering, drawing and tables. */
 export class GaugedNode {

@@ -123,6 +123,7 @@ function outlookRow(one: NodeOutlook, causeOf: CauseOf, language: Language) {
   const group = identity.group.kind === 'Node' ? [] : [subjectText(identity.group, language)]
   const signal = met ?? disk?.threshold?.signal ?? null
   return {
+    node,
     cluster: node.cluster,
     name: line(identity.name, nameLimit),
     where: words.list([line(node.cluster, nameLimit), ...group]),

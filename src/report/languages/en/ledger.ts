@@ -1,6 +1,7 @@
 /** Texts of the ledger: what holds a node's disks. */
 import type { DiskHolder, LedgerSource } from '#model/disk-ledger.ts'
 import { counted } from '#report/numbers.ts'
+import type { SegmentKind } from '#report/views/segments.ts'
 
 const ledger = {
   title: 'What holds the disk',
@@ -34,6 +35,18 @@ const ledger = {
     unread: 'not measured (host, kubelet, dead containers)',
     'not-explained': 'not explained',
   } satisfies Record<DiskHolder, string>,
+  /** Segments of a disk's bar. */
+  kinds: {
+    images: 'images in use',
+    'unused-images': 'unused images',
+    pods: 'pods',
+    logs: 'logs',
+    host: 'host',
+    leftover: 'left behind',
+    unknown: 'not explained',
+  } satisfies Record<SegmentKind, string>,
+  segment: (kind: string, bytes: string, isEstimate: boolean) =>
+    `${kind}: ${isEstimate ? 'perhaps ' : ''}${bytes}`,
   sources: {
     'stats summary': 'stats summary',
     crictl: 'crictl',

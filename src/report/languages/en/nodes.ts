@@ -103,4 +103,22 @@ const fleet = {
     `${nodes(count)} neither drawn nor listed, to keep the page light. The snapshot has all of them.`,
 }
 
-export const ofNodes = { gauge, node, fleet }
+/** The strip of all nodes on one axis. */
+const strip = {
+  title: 'All nodes by the use of the disk that is nearest to eviction',
+  /** `unread`: nodes without an observed disk. */
+  count: (drawn: number, unread: number) =>
+    `${nodes(drawn)}${unread === 0 ? '' : `; ${nodes(unread)} without an observed disk`}. The marks are the settings of most nodes.`,
+  dot: (name: string, percent: string) => `${name}: ${percent} used`,
+  pile: (count: number, percent: string) => `${nodes(count)} at ${percent}`,
+  description: (piles: string[]) => `${piles.join(', ')}.`,
+}
+
+const picture = {
+  /** `victims`: pods that the kubelet evicts first. */
+  victims: 'First victim:',
+  step: 'Step:',
+  legend: 'What holds this disk',
+}
+
+export const ofNodes = { gauge, node, fleet, strip, picture }

@@ -8,7 +8,7 @@
  */
 import { existsSync } from 'node:fs'
 
-const sources = new URL('../src/cli/from-sources.mjs', import.meta.url)
+const sources = new URL('../tools/from-sources.mjs', import.meta.url)
 if (existsSync(sources)) await import(sources)
 else if (Number(process.versions.node.split('.')[0]) < 22) {
   process.stderr.write(

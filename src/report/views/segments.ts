@@ -4,18 +4,7 @@
  */
 import type { DiskHolder, FilesystemLedger } from '#model/disk-ledger.ts'
 import type { Language } from '#report/languages/language.ts'
-
-/** In the order of the bar. `leftover`: no living pod or image holds it. `unknown`: no measurement covers it. */
-export const segmentKinds = [
-  'images',
-  'unused-images',
-  'pods',
-  'logs',
-  'host',
-  'leftover',
-  'unknown',
-] as const
-export type SegmentKind = (typeof segmentKinds)[number]
+import { type SegmentKind, segmentKinds } from '#report/segment-kind.ts'
 
 const kindOf: Record<DiskHolder, SegmentKind> = {
   'images-in-use': 'images',
@@ -40,6 +29,10 @@ const kindOf: Record<DiskHolder, SegmentKind> = {
   'log-debris': 'leftover',
   'orphaned-pods': 'leftover',
   'deleted-open-files': 'leftover',
+  'host-path': 'host',
+  'local-volumes': 'host',
+  'memory-volumes': 'pods',
+  'unknown-folder': 'host',
   unread: 'unknown',
   'not-explained': 'unknown',
 }

@@ -1,7 +1,7 @@
 /** Texts of the ledger: what holds a node's disks. */
 import type { DiskHolder, LedgerSource } from '#model/disk-ledger.ts'
 import { counted } from '#report/numbers.ts'
-import type { SegmentKind } from '#report/views/segments.ts'
+import type { SegmentKind } from '#report/segment-kind.ts'
 
 const ledger = {
   title: 'What holds the disk',

@@ -8,12 +8,12 @@ import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { compiledFolder } from '../../tools/compiled-folder.mjs'
+import { compiledFolder } from './compiled-folder.mjs'
 
 const path = relative => fileURLToPath(new URL(relative, import.meta.url))
 
-if (!existsSync(path('../../node_modules/commander'))) {
-  process.stderr.write(`Nothing is installed yet: run "npm ci" in ${path('../..')}\n`)
+if (!existsSync(path('../node_modules/commander'))) {
+  process.stderr.write(`Nothing is installed yet: run "npm ci" in ${path('..')}\n`)
   process.exit(2)
 }
 if (Number(process.versions.node.split('.')[0]) >= 24) await start()
@@ -21,8 +21,7 @@ else handOver()
 
 async function start() {
   const folder = compiledFolder()
-  if (!existsSync(folder))
-    spawnSync(process.execPath, [path('../../tools/bundle.ts')], { stdio: 'inherit' })
+  if (!existsSync(folder)) spawnSync(process.execPath, [path('./bundle.ts')], { stdio: 'inherit' })
   const { main } = await import(pathToFileURL(join(folder, 'main.js')))
   process.exitCode = await main(process.argv.slice(2))
 }
@@ -30,7 +29,7 @@ async function start() {
 function handOver() {
   const names = { linux: 'node-linux', win32: 'node-win' }
   const file = process.platform === 'win32' ? 'node.exe' : 'node'
-  const node = path(`../../node_modules/${names[process.platform]}-${process.arch}/bin/${file}`)
+  const node = path(`../node_modules/${names[process.platform]}-${process.arch}/bin/${file}`)
   if (!existsSync(node)) {
     process.stderr.write(
       `highwater needs Node 24 or newer; this is Node ${process.versions.node}, and the packaged Node 24 is missing. ` +
@@ -38,11 +37,7 @@ function handOver() {
     )
     process.exit(1)
   }
-  const args = [
-    '--max-semi-space-size=8',
-    path('../../bin/highwater.mjs'),
-    ...process.argv.slice(2),
-  ]
+  const args = ['--max-semi-space-size=8', path('../bin/highwater.mjs'), ...process.argv.slice(2)]
   const child = spawn(node, args, { stdio: 'inherit' })
   // Ctrl-C reaches the child, too. If two signals arrive at once, the child ignores the second.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

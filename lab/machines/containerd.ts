@@ -7,9 +7,9 @@
 import { imagesOf, nodeInfo, sandboxImageOf } from '#lab/nodes/node-object.ts'
 import { containerId, podStart, podUid } from '#lab/nodes/pod-object.ts'
 import type { ContainerProfile, PodProfile } from '#lab/nodes/pod-profile.ts'
-import type { NodeProfile } from '#lab/nodes/profile.ts'
+import { imagesBytes, type NodeProfile } from '#lab/nodes/profile.ts'
 import { digits } from '#lab/nodes/random.ts'
-import { filesystemsOf, imagesBytes, inodesOf } from '#lab/nodes/summary.ts'
+import { inodesOf } from '#lab/nodes/summary.ts'
 import type { RawObject } from '#model/record.ts'
 import { runtimeFolder } from './filesystems.ts'
 import type { MachinePart } from './machine.ts'
@@ -168,7 +168,7 @@ const sandboxOf = (pod: PodProfile, at: string): RawObject => ({
 })
 
 function imageFilesystem(profile: NodeProfile, at: string): RawObject {
-  const usedBytes = imagesBytes(filesystemsOf(profile).imagefs)
+  const usedBytes = imagesBytes(profile)
   return {
     timestamp: nanoseconds(at),
     fsId: { mountpoint: snapshots },

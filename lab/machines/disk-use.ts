@@ -1,9 +1,9 @@
 /** What a node measures of its own disks: `du` of folders and containerd's snapshots, in the numbers of `/stats/summary`. */
 import { imagesOf, sandboxImageOf } from '#lab/nodes/node-object.ts'
 import { containerId } from '#lab/nodes/pod-object.ts'
-import { MiB, type NodeProfile } from '#lab/nodes/profile.ts'
+import { imagesBytes, MiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { digits } from '#lab/nodes/random.ts'
-import { filesystemsOf, imagesBytes, inodesOf } from '#lab/nodes/summary.ts'
+import { filesystemsOf, inodesOf } from '#lab/nodes/summary.ts'
 import { isThere, sandboxId } from './containerd.ts'
 import { runtimeFolder } from './filesystems.ts'
 import type { MachinePart } from './machine.ts'
@@ -23,7 +23,7 @@ const unexplainedMiB = 32
 const sandboxBytes = 40_960
 
 export function diskUsePart(profile: NodeProfile): MachinePart {
-  const { nodefs, imagefs } = filesystemsOf(profile)
+  const { nodefs } = filesystemsOf(profile)
   const containers = profile.pods
     .filter(({ phase }) => phase === 'Running')
     .flatMap(pod => pod.containers)
@@ -41,14 +41,14 @@ export function diskUsePart(profile: NodeProfile): MachinePart {
     Object.keys(folders).map(path => (outside.includes(path) ? 0 : folders[path]!)),
   )
   const usedBytes = nodefs.capacityBytes - nodefs.availableBytes
-  const besideBytes = usedBytes - (profile.imagefs ? 0 : imagesBytes(imagefs))
+  const besideBytes = usedBytes - (profile.imagefs ? 0 : imagesBytes(profile))
   folders['/home'] = Math.max(0, Math.trunc(besideBytes / MiB) - counted - unexplainedMiB)
   const sizes = Object.entries(folders).map(
     ([path, mib]) => `${path} ${mib * 1024} ${inodesOf(mib * MiB)}`,
   )
   return {
     folders: Object.keys(folders),
-    answers: { du: `${sizes.join('\n')}\n`, ...snapshotsOf(profile, imagesBytes(imagefs)) },
+    answers: { du: `${sizes.join('\n')}\n`, ...snapshotsOf(profile, imagesBytes(profile)) },
   }
 }
 

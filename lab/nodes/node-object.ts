@@ -2,7 +2,7 @@
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import { configurationOf } from './configz.ts'
 import { instanceTypes } from './instance-types.ts'
-import { type Family, MiB, type NodeProfile } from './profile.ts'
+import { type Family, imagesBytes, MiB, type NodeProfile } from './profile.ts'
 import { digits, uidOf } from './random.ts'
 import { allocatableOf, capacityOf } from './resources.ts'
 import { restartTimes } from './restart-times.ts'
@@ -224,29 +224,41 @@ function namedImagesOf(profile: NodeProfile) {
   return imagesOf(profile).slice(0, most < 0 ? undefined : most)
 }
 
-/** The images on its disk, compressed sizes, the largest first. */
+/** Unpacked layers per compressed byte of an image, at most. */
+const mostUnpacking = 3
+
+/** The images on its disk, compressed sizes, the largest first. Together they can unpack to what the snapshots take. */
 export function imagesOf(profile: NodeProfile) {
   const sandboxImage = sandboxImageOf(profile).replace(/(\/[^:]*)$/, '$1:latest')
-  const sizeOf = (name: string, digest: string) =>
-    name === sandboxImage
-      ? sandboxImageBytes
-      : (20 + (parseInt(digest.slice(0, 4), 16) % 400)) * MiB + 4321
   const { unusedImages = {} } = profile.disk ?? {}
   const names = new Set([
     ...Object.keys(unusedImages),
     ...profile.pods.flatMap(pod => pod.containers.map(container => container.image)),
     sandboxImage,
   ])
-  return [...names]
-    .map(name => {
-      const digest = digits(name)
-      return {
-        names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digest}`, name],
-        sizeBytes: unusedImages[name] ?? sizeOf(name, digest),
-      }
-    })
+  const images = [...names].map(name => {
+    const digest = digits(name)
+    const bytes = name === sandboxImage ? sandboxImageBytes : ordinaryBytes(digest)
+    return {
+      names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digest}`, name],
+      sizeBytes: unusedImages[name] ?? bytes,
+    }
+  })
+  const isWorkload = ({ names: [, name = ''] }: (typeof images)[number]) =>
+    name !== sandboxImage && !name.startsWith(systemRegistry) && !(name in unusedImages)
+  const sum = (some: typeof images) => some.reduce((total, { sizeBytes }) => total + sizeBytes, 0)
+  const workloads = images.filter(isWorkload)
+  const missing = imagesBytes(profile) / mostUnpacking - sum(images)
+  // In powers of two, so that an image has few sizes in all.
+  const factor = 2 ** Math.ceil(Math.log2(Math.max(1, 1 + missing / Math.max(1, sum(workloads)))))
+  return images
+    .map(image => (isWorkload(image) ? { ...image, sizeBytes: image.sizeBytes * factor } : image))
     .sort((a, b) => b.sizeBytes - a.sizeBytes)
 }
+
+const systemRegistry = '602401143452.'
+const ordinaryBytes = (digest: string) =>
+  (20 + (parseInt(digest.slice(0, 4), 16) % 400)) * MiB + 4321
 
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
 const before = (at: string, ms: number) => time(Date.parse(at) - ms)

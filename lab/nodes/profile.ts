@@ -93,3 +93,8 @@ export const memoryCapacityBytes = ({ instanceType, memoryBytes }: NodeProfile) 
 
 export const availableBytes = ({ capacityBytes, usedPercent }: Disk) =>
   Math.trunc((capacityBytes * (100 - usedPercent)) / 100)
+
+/** What snapshots take of the used part of the disk that has the images. */
+export function imagesBytes({ nodefs, imagefs = nodefs }: NodeProfile): number {
+  return Math.trunc((imagefs.capacityBytes - availableBytes(imagefs)) * 0.8)
+}

@@ -3,7 +3,14 @@ import type { RawObject } from '#model/record.ts'
 import { minorOf } from './minors.ts'
 import { podStart, podUid } from './pod-object.ts'
 import type { ContainerProfile, PodProfile } from './pod-profile.ts'
-import { availableBytes, type Disk, MiB, memoryCapacityBytes, type NodeProfile } from './profile.ts'
+import {
+  availableBytes,
+  type Disk,
+  imagesBytes,
+  MiB,
+  memoryCapacityBytes,
+  type NodeProfile,
+} from './profile.ts'
 import { podsMemoryLimitBytes } from './resources.ts'
 
 const quietDaemonsMiB = { kubelet: 118, runtime: 164 }
@@ -43,7 +50,7 @@ export function summaryOf(profile: NodeProfile, at: string): RawObject {
           ['runtime', daemonsMiB.runtime, capacityBytes],
           ['pods', podsMiB, podsMemoryLimitBytes(profile)],
         ]
-  const imageFs = filesystem(scene, scene.imagefs, imagesBytes(scene.imagefs))
+  const imageFs = filesystem(scene, scene.imagefs, imagesBytes(profile))
   return {
     node: {
       nodeName: profile.name,
@@ -87,10 +94,6 @@ function sceneOf(profile: NodeProfile, at: string): Scene {
     ...filesystemsOf(profile),
   }
 }
-
-/** What snapshots take of the filesystem's used part. */
-export const imagesBytes = ({ capacityBytes, availableBytes }: Filesystem) =>
-  Math.trunc((capacityBytes - availableBytes) * 0.8)
 
 /** About one inode for 40 KiB. */
 export const inodesOf = (usedBytes: number) => Math.trunc(usedBytes / 40_960)

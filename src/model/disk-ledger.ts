@@ -1,11 +1,15 @@
 /** Use of a node's disks by holder (the contract `highwater.ledger/1`, a part of the node's prediction). Bytes are disk space, not file lengths. */
 
-/** `unread`: used space that no measurement covers. `not-explained`: the rest after all measurements succeeded. */
+/**
+ * `not-images`: bytes of the runtime that its images and its running containers cannot hold, if the node did not list its snapshots;
+ * `unread`: used space that no measurement covers. `not-explained`: the rest after all measurements succeeded.
+ */
 export type DiskHolder =
   | 'images-in-use'
   | 'images-unused'
   | 'images-pinned'
   | 'images'
+  | 'not-images'
   | 'image-content'
   | 'leftover-snapshots'
   | 'writable-layers'

@@ -6,6 +6,7 @@
  * Kept exactly  deletion by age runs before deletion for space, and its bytes are not counted as freed; a round without a capacity still deletes by age
  * Bounded       what deletions by age free before the kubelet reads the statistics: a layer takes at most 3.5 times its packed size
  */
+import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { ImageDeletion, ImageGcPrediction, KeptImage, Unknown } from '#model/prediction.ts'
 import type { PreparedImages } from './image-gc/bounds.ts'
@@ -26,7 +27,6 @@ import {
   type Outcomes,
   timeAt,
 } from './image-gc/round.ts'
-import { mostUnpacking } from './image-gc/unpacked-bytes.ts'
 import {
   amountToFree,
   bytesUntilTrigger,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { freedByOf, type ImageSpace, mostUnpacking } from '#replay/image-gc/unpacked-bytes.ts'
+import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
+import { freedByOf, type ImageSpace } from '#replay/image-gc/unpacked-bytes.ts'
 
 const MiB = 2 ** 20
 const listed = [

@@ -2,14 +2,9 @@
  * Disk space that the deletion of images frees. The kubelet counts the sizes that the CRI lists: on containerd those are packed
  * layers, and a shared layer counts once for each image. The disk holds each unpacked layer once.
  */
+import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { SpaceBounds } from '#model/prediction.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
-
-/** An image unpacks to at most this multiple of its packed size. Distribution and language images reach 2 to 3. */
-export const mostUnpacking = 3.5
-
-/** Unpacked layers take at least this multiple of their packed size. */
-export const leastUnpacking = 0.9
 
 interface ListedImage {
   image: string

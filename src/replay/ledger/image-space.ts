@@ -1,11 +1,9 @@
 /**
- * Bytes that images hold: by containerd's own snapshots if the node listed them, else by the runtime's used bytes.
- * Those are shared out by the sizes that the CRI lists: packed layers, with a shared layer counted for each image. So a share
- * can be anything up to the total.
+ * Bytes that images hold: by containerd's own snapshots if the node listed them, else by the runtime's used bytes and the listed
+ * sizes of the images. The runtime's bytes are all snapshots: also those that no image and no container needs.
  */
-
+import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { HostDiskUse } from '#model/node-input.ts'
-import { deadContainers } from '#replay/container-gc.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
@@ -66,25 +64,54 @@ function measured(node: PreparedNode, snapshots: Snapshots): Entry[] {
   ]
 }
 
+/** Listed images explain a part of the runtime's bytes. What they cannot explain is `not-images`. */
 function estimated(node: PreparedNode, pods: PodUse | null): Entry[] {
   const total = snapshotBytes(node)
   if (total === null) return []
   const containersHere = node.filesystems.layout === 'split' ? 0 : (pods?.layers.bytes ?? 0)
   const bytes = Math.max(0, total - containersHere)
   const source = node.summary?.node?.runtime?.imageFs ? 'stats summary' : 'crictl'
+  const [low, high] = imageBounds(node, bytes)
+  const entries: Omit<Entry, 'source'>[] = imageGroups(node, [low, high])
+  // A writable layer that was not measured might hold the rest.
+  if (high < bytes && pods?.layers.isPartial === false)
+    entries.push({
+      holder: 'not-images',
+      ...{ bytes: bytes - high, lowBytes: bytes - high, highBytes: bytes - low },
+    })
+  return entries.map(entry => ({ ...entry, source }))
+}
+
+/**
+ * Low and high bound of all images' unpacked layers. Without a complete list of images there is no bound but `bytes`. Unlisted writable
+ * layers and leftover snapshots might hold the rest.
+ */
+function imageBounds({ imageEvidence }: PreparedNode, bytes: number): [number, number] {
+  const { images, isComplete } = imageEvidence
+  const sizes = images?.map(({ sizeBytes }) => sizeBytes) ?? []
+  const largest = Math.max(0, ...sizes.map(size => size ?? 0))
+  const listed = sizes.reduce<number>((sum, size) => sum + (size ?? Number.POSITIVE_INFINITY), 0)
+  const most = isComplete && images !== null ? mostUnpacking * listed : Number.POSITIVE_INFINITY
+  const high = Math.min(bytes, Math.ceil(most))
+  return [Math.min(high, Math.floor(leastUnpacking * largest)), high]
+}
+
+/** The images' part, divided into use groups by their listed sizes. Shared layers might belong to any group. */
+function imageGroups(
+  node: PreparedNode,
+  [lowBytes, highBytes]: [number, number],
+): Omit<Entry, 'source'>[] {
   const sizes = sizesByGroup(node, () => true)
-  const isWhole = deadContainers(node.input).length === 0 && pods?.layers.isPartial === false
-  if (sizes === null) return [{ holder: 'images', bytes, lowBytes: isWhole ? bytes : 0, source }]
-  const known = groups.filter(group => sizes[group] > 0)
+  const known = sizes === null ? [] : groups.filter(group => sizes[group] > 0)
+  if (sizes === null || known.length === 0)
+    return [{ holder: 'images', bytes: highBytes, lowBytes, highBytes }]
   const listed = known.reduce((sum, group) => sum + sizes[group], 0)
-  if (listed === 0) return [{ holder: 'images', bytes, lowBytes: isWhole ? bytes : 0, source }]
-  let left = bytes
+  let left = highBytes
   return known.map((holder, index) => {
     const isLast = index === known.length - 1
-    const part = isLast ? left : Math.round((bytes * sizes[holder]) / listed)
+    const part = isLast ? left : Math.round((highBytes * sizes[holder]) / listed)
     left -= part
-    const isExact = known.length === 1 && isWhole
-    return { holder, bytes: part, lowBytes: isExact ? part : 0, highBytes: bytes, source }
+    return { holder, bytes: part, lowBytes: known.length === 1 ? lowBytes : 0, highBytes }
   })
 }
 

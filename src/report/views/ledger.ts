@@ -91,14 +91,14 @@ function isOn(
 
 /** `Largest: images 11.7 GiB. Most pod data: Deployment shop/web 2.1 GiB`, of the fullest disk. */
 export function fillText(ledger: NodeLedger, language: Language): string {
-  const { words, bytes } = language
+  const { words } = language
   const [disk] = ledger.filesystems.toSorted(
     (a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes,
   )
   const [largest] = disk === undefined ? [] : largestFirst(disk)
   return words.ledger.largest(
     largest === undefined ? words.unknown : words.ledger.holders[largest.holder],
-    largest === undefined ? '' : bytes(largest.bytes),
+    largest === undefined ? '' : amountText(largest, language),
     mostPodData(ledger, language),
   )
 }
@@ -112,7 +112,7 @@ function mostPodData({ owners: [owner] }: NodeLedger, language: Language): strin
 
 /** One line for each disk, with its largest holders, and one for the owner with most pod data. */
 function briefOf(ledger: NodeLedger, language: Language): string[] {
-  const { words, bytes } = language
+  const { words } = language
   const disks = ledger.filesystems.map(disk => {
     let leftBytes = disk.usedBytes
     const rows = largestFirst(disk).filter((line, index) => {
@@ -122,7 +122,9 @@ function briefOf(ledger: NodeLedger, language: Language): string[] {
     })
     return words.ledger.brief(
       titleOf(disk, ledger, language),
-      rows.map(line => words.ledger.briefRow(bytes(line.bytes), words.ledger.holders[line.holder])),
+      rows.map(line =>
+        words.ledger.briefRow(amountText(line, language), words.ledger.holders[line.holder]),
+      ),
     )
   })
   return [...disks, mostPodData(ledger, language)]
@@ -170,9 +172,7 @@ export function ledgerText(ledger: NodeLedger, language: Language): string[] {
     ...disks.flatMap(({ title, rows }) =>
       list(
         title,
-        rows.map(({ label, bytes, range, source }) =>
-          [`${bytes}  ${label}`, range === null ? '' : ` (${range})`, `  [${source}]`].join(''),
-        ),
+        rows.map(({ label, bytes, source }) => `${bytes}  ${label}  [${source}]`),
       ),
     ),
     ...list(words.largestPods, pods),
@@ -223,19 +223,21 @@ function titleOf(
   return words.ledger.disk(name, bytes(usedBytes), bytes(capacityBytes))
 }
 
-function rowOf(
-  { holder, bytes, lowBytes, highBytes, inodes, source }: LedgerLine,
-  language: Language,
-) {
-  const { ledger: words } = language.words
-  const isExact = lowBytes === bytes && highBytes === bytes
-  return {
-    label: words.holders[holder],
-    bytes: language.bytes(bytes),
-    range: isExact ? null : words.between(language.bytes(lowBytes), language.bytes(highBytes)),
-    inodes: inodes === null ? '' : language.count(inodes),
-    source: words.sources[source],
-  }
+const rowOf = (line: LedgerLine, language: Language) => ({
+  label: language.words.ledger.holders[line.holder],
+  bytes: amountText(line, language),
+  inodes: line.inodes === null ? '' : language.count(line.inodes),
+  source: language.words.ledger.sources[line.source],
+})
+
+/** `12 GiB` if measured, else the bounds: `up to 12 GiB`, `5 GiB to 12 GiB`. */
+export function amountText(
+  { lowBytes, highBytes }: LedgerLine,
+  { words, bytes }: Language,
+): string {
+  const [low, high] = [bytes(lowBytes), bytes(highBytes)]
+  if (low === high) return high
+  return lowBytes === 0 ? words.ledger.upTo(high) : words.ledger.between(low, high)
 }
 
 const wholeFields = [

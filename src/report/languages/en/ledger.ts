@@ -10,6 +10,7 @@ const ledger = {
     'images-unused': 'unused images',
     'images-pinned': 'pinned images',
     images: 'images',
+    'not-images': 'in the runtime, but not its images',
     'image-content': 'packed image layers',
     'leftover-snapshots': 'leftover snapshots of containerd',
     'writable-layers': 'writable layers of containers',
@@ -66,6 +67,7 @@ const ledger = {
   oneDisk: 'nodefs = imagefs',
   noDisk: (count: number, names: string[]) =>
     `Unknown on ${counted(count, 'node')}, because no size of a disk was read: ${names.join('; ')}${count > names.length ? '; …' : ''}`,
+  upTo: (high: string) => `up to ${high}`,
   between: (low: string, high: string) => `${low} to ${high}`,
   fleet: 'Largest consumers of local disk: of each nodegroup and namespace',
   fleetColumns: { place: 'Where', consumer: 'Consumer', bytes: 'Bytes' },

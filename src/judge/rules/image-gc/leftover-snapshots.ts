@@ -1,0 +1,91 @@
+import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
+import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/held.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
+import { line, lines, nodeRule } from '#judge/rule.ts'
+import { bytes, counted, exactBytes } from '#judge/text.ts'
+import type { LedgerLine } from '#model/disk-ledger.ts'
+import type { Severity } from '#model/finding.ts'
+
+const least = { percent: 10, gib: 5 }
+const much = { percent: 25, gib: 5 }
+const titles = { inferred: 'Much of what the runtime holds on its disk is not its images' }
+
+export const leftoverSnapshots = nodeRule({
+  id: 'leftover-snapshots',
+  family: 'image-gc',
+  severity: 'medium',
+  needs: ['ledger'],
+  title: 'The runtime keeps snapshots that no image and no container needs',
+  titles,
+  why: 'containerd counts all its snapshots as used bytes of the image filesystem. Snapshots that belong to no image and to no container stay until someone deletes them: image garbage collection, eviction and the deletion of pods free none of them, and lower thresholds only delete the images that pods need.',
+  fix: 'Replace the node; a new one starts without them. To see them first, compare `ctr -n k8s.io snapshots ls` with `crictl images` and `crictl ps -a`. If they come back on the new nodes, change the release of containerd.',
+  sources: [
+    'containerd internal/cri/server/images/imagefs_info.go ImageFsInfo',
+    'containerd/containerd#13416',
+    'bottlerocket-os/bottlerocket#4825',
+    'facts/kubelet/unpacking.ts',
+  ],
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge(subject) {
+    const { ledger, node } = subject
+    const runtime = node.status?.nodeInfo?.containerRuntimeVersion
+    const version = runtime !== undefined && line('node', 'container runtime', runtime)
+    for (const held of heldBy(ledger, ['leftover-snapshots'], least))
+      yield {
+        severity: severityOf(held),
+        consequence: `${heldText(held)} is held by leftover snapshots. No garbage collection of the kubelet deletes them.`,
+        evidence: lines(...heldEvidence(held), version),
+      }
+    for (const disk of ledger.filesystems) {
+      const rest = disk.lines.find(({ holder }) => holder === 'not-images')
+      if (rest === undefined || !isMuch(rest.lowBytes, disk, least)) continue
+      const held = { disk, lines: [rest], bytes: rest.lowBytes }
+      const { confidence, consequence, evidence } = inferred(held, rest, subject)
+      yield {
+        title: titles.inferred,
+        severity: severityOf(held),
+        ...{ confidence, consequence, evidence: lines(...evidence, version) },
+      }
+    }
+  },
+})
+
+const severityOf = ({ bytes, disk }: Held): Severity =>
+  isMuch(bytes, disk, much) ? 'high' : 'medium'
+
+function inferred(held: Held, rest: LedgerLine, subject: NodeSubject) {
+  const { filesystem, usedBytes } = held.disk
+  const sizes = imageSizes(subject)
+  const packed = sizes.reduce((sum, size) => sum + size, 0)
+  const doubts = doubtsOf(subject)
+  const what = 'neither images nor running containers'
+  return {
+    confidence: doubts.length === 0 ? ('likely' as const) : ('possible' as const),
+    consequence: `At least ${heldText(held)} are neither images nor layers of running containers: ${counted(sizes.length, 'image')} of ${bytes(packed)} unpack to ${bytes(packed * mostUnpacking)} at most. The rest is ${['leftover snapshots', ...doubts].join(', or ')}. Image garbage collection does not free it.`,
+    evidence: [
+      line('summary', `${filesystem} used`, exactBytes(usedBytes)),
+      line('node', `listed sizes of ${counted(sizes.length, 'image')}`, exactBytes(packed)),
+      line('computed', `${what}, at least`, exactBytes(rest.lowBytes)),
+      line('computed', `${what}, at most`, exactBytes(rest.highBytes)),
+    ],
+  }
+}
+
+const imageSizes = ({ runtime, node }: NodeSubject): number[] =>
+  runtime?.images?.map(({ size }) => Number(size ?? 0)) ??
+  (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? 0)
+
+/** What else counts in the same bytes, without a size in the API. */
+function doubtsOf({ pods }: NodeSubject): string[] {
+  const statuses = (pods ?? []).flatMap(({ status }) => [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+  ])
+  const dead = statuses.filter(({ state }) => state?.terminated != null).length
+  const starting = statuses.some(({ state }) => state?.waiting?.reason === 'ContainerCreating')
+  return [
+    ...(dead > 0 ? [`layers of ${counted(dead, 'dead container')}`] : []),
+    ...(starting ? ['an image that is being pulled'] : []),
+  ]
+}

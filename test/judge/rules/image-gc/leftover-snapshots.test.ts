@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { leftoverSnapshots } from '#judge/rules/image-gc/leftover-snapshots.ts'
+import type { NodeRecord, RawObject } from '#model/record.ts'
+import { replayOf } from '#test/at-the-door.ts'
+import { exampleSubject } from '#test/example.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+
+const GiB = 2 ** 30
+
+itJudgesExamples(leftoverSnapshots, {
+  bad: { held: { 'leftover-snapshots': 10 } },
+  good: { held: { 'leftover-snapshots': 9.9, 'not-explained': 30 } },
+})
+
+/** A node of 150 GiB that was read by the API alone. */
+function nodeWith(images: number[], usedGiB: number, layerGiB: number | null): NodeRecord {
+  const disk = { capacityBytes: 150 * GiB, availableBytes: (150 - 9) * GiB - usedGiB * GiB }
+  const rootfs = layerGiB === null ? {} : { usedBytes: layerGiB * GiB }
+  return {
+    kind: 'Node',
+    cluster: 'prod',
+    node: {
+      metadata: { name: 'n' },
+      status: { images: images.map((sizeBytes, i) => ({ names: [`a:${i}`], sizeBytes })) },
+    },
+    configz: { kubeletconfig: { nodeStatusMaxImages: 50 } },
+    summary: {
+      node: {
+        fs: { ...disk, usedBytes: (usedGiB + 9) * GiB },
+        runtime: { imageFs: { ...disk, usedBytes: usedGiB * GiB } },
+      },
+      pods: [{ podRef: { namespace: 'a', name: 'b' }, containers: [{ name: 'c', rootfs }] }],
+    },
+  } as unknown as NodeRecord
+}
+
+const leak = Array.from({ length: 40 }, () => Math.floor((10.1 * GiB) / 40))
+
+function judged(record: NodeRecord, pods: RawObject[] = []) {
+  const { ledger } = replayOf(record, '2026-11-21T00:00:00Z')
+  const subject = { ...exampleSubject({}), ledger, node: record.node, pods }
+  return [...leftoverSnapshots.judge(subject as never, {} as never)]
+}
+
+describe('a node read by the API alone', () => {
+  it('has at least 78 GiB that 10.1 GiB of images cannot explain', () => {
+    const [failing] = judged(nodeWith(leak, 114, 0))
+    expect(failing).toMatchObject({ severity: 'high', confidence: 'likely' })
+    expect((failing as { consequence: string }).consequence).toContain('At least 78.7 GiB')
+  })
+
+  it.each([
+    ['images that unpack to all of it', nodeWith([33 * GiB], 114, 0)],
+    ['a cut list of images', nodeWith([...leak, ...leak].slice(0, 50), 114, 0)],
+    ['writable layers of running containers', nodeWith(leak, 114, 80)],
+    ['writable layers that were not measured', nodeWith(leak, 114, null)],
+    ['no list of images', nodeWith([], 114, 0)],
+    ['a rest below the limit', nodeWith(leak, 40, 0)],
+  ])('passes with %s', (_, record) => {
+    if (record.node.status?.images?.length === 0) delete record.node.status.images
+    expect(judged(record)).toEqual([])
+  })
+
+  it.each([{ terminated: { exitCode: 0 } }, { waiting: { reason: 'ContainerCreating' } }])(
+    'is only possible with a container in state %o',
+    state => {
+      const pod = { status: { containerStatuses: [{ name: 'c', state }] } }
+      expect(judged(nodeWith(leak, 114, 0), [pod])).toMatchObject([{ confidence: 'possible' }])
+    },
+  )
+})

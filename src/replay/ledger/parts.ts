@@ -2,13 +2,14 @@
  * The largest parts of each holder, with owner and place. Owners come from pods that the API lists for the node: statistics, folders
  * and processes that a node reports of any other pod have no owner.
  */
+
+import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { DiskHolder, HolderOwner, HolderPart } from '#model/disk-ledger.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { FilesystemStats, PodSummary } from '#model/node-input.ts'
 import { sharedText } from '#model/once.ts'
 import { byText } from '#model/text-order.ts'
 import { countOf } from '#replay/counters.ts'
-import { leastUnpacking, mostUnpacking } from '#replay/image-gc/unpacked-bytes.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { type FolderPart, folderParts } from './folder-space.ts'

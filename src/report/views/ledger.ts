@@ -231,10 +231,7 @@ const rowOf = (line: LedgerLine, language: Language) => ({
 })
 
 /** `12 GiB` if measured, else the bounds: `up to 12 GiB`, `5 GiB to 12 GiB`. */
-export function amountText(
-  { lowBytes, highBytes }: LedgerLine,
-  { words, bytes }: Language,
-): string {
+function amountText({ lowBytes, highBytes }: LedgerLine, { words, bytes }: Language): string {
   const [low, high] = [bytes(lowBytes), bytes(highBytes)]
   if (low === high) return high
   return lowBytes === 0 ? words.ledger.upTo(high) : words.ledger.between(low, high)

@@ -49,6 +49,12 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
     steps: ['read-on-node', 'prune-images'],
     source: imageGc,
   },
+  'not-images': {
+    freedBy: 'nothing',
+    actor: 'vendor',
+    steps: ['read-on-node', 'replace-node', 'upgrade-runtime'],
+    source: 'containerd internal/cri/server/images/imagefs_info.go: all snapshots count',
+  },
   'image-content': {
     freedBy: 'image-gc',
     actor: 'platform',

@@ -1,19 +1,35 @@
+import { holders } from '#facts/holders.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/held.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { line, lines, nodeRule } from '#judge/rule.ts'
 import { bytes, counted, exactBytes } from '#judge/text.ts'
-import type { LedgerLine } from '#model/disk-ledger.ts'
+import type { HolderCause } from '#model/cause.ts'
+import type { DiskHolder, LedgerLine } from '#model/disk-ledger.ts'
 import type { Severity } from '#model/finding.ts'
 
 const least = { percent: 10, gib: 5 }
 const much = { percent: 25, gib: 5 }
+const stepsOf = (holder: DiskHolder) => holders[holder].steps.map(id => ({ id }))
+
+const causeOf = (
+  holder: DiskHolder,
+  filesystem: HolderCause['filesystem'],
+  low: number,
+  high: number | null,
+): HolderCause => ({
+  ...{ kind: 'holder', holder, filesystem, amount: { unit: 'bytes', low, high } },
+  ...{ owner: null, place: null },
+})
+
 const titles = { inferred: 'Much of what the runtime holds on its disk is not its images' }
 
 export const leftoverSnapshots = nodeRule({
   id: 'leftover-snapshots',
   family: 'image-gc',
   severity: 'medium',
+  cause: causeOf('leftover-snapshots', 'imagefs', 0, null),
+  steps: stepsOf('leftover-snapshots'),
   needs: ['ledger'],
   title: 'The runtime keeps snapshots that no image and no container needs',
   titles,
@@ -34,6 +50,7 @@ export const leftoverSnapshots = nodeRule({
     for (const held of heldBy(ledger, ['leftover-snapshots'], least))
       yield {
         severity: severityOf(held),
+        cause: causeOf('leftover-snapshots', held.disk.filesystem, held.bytes, held.bytes),
         consequence: `${heldText(held)} is held by leftover snapshots. No garbage collection of the kubelet deletes them.`,
         evidence: lines(...heldEvidence(held), version),
       }
@@ -45,6 +62,8 @@ export const leftoverSnapshots = nodeRule({
       yield {
         title: titles.inferred,
         severity: severityOf(held),
+        cause: causeOf('not-images', disk.filesystem, rest.lowBytes, rest.highBytes),
+        steps: stepsOf('not-images'),
         ...{ confidence, consequence, evidence: lines(...evidence, version) },
       }
     }

@@ -25,6 +25,7 @@ const kindOf: Record<DiskHolder, SegmentKind> = {
   system: 'host',
   'reserved-blocks': 'host',
   'leftover-snapshots': 'leftover',
+  'not-images': 'leftover',
   'dead-containers': 'leftover',
   'log-debris': 'leftover',
   'orphaned-pods': 'leftover',

@@ -270,7 +270,7 @@ export const imageIncidents: Incident[] = [
     },
     cause: [
       { kind: 'world' },
-      { kind: 'setting', field: 'sandbox_image' },
+      { kind: 'setting', field: 'io.cri-containerd.pinned' },
       { kind: 'holder', holder: 'images-unused' },
     ],
     owner: 'platform',

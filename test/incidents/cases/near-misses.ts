@@ -122,11 +122,11 @@ export const nearMisses: Incident[] = [
     },
     cause: [
       { kind: 'holder', holder: 'writable-layers' },
-      { kind: 'setting', field: 'limits.ephemeral-storage' },
+      { kind: 'setting', field: 'resources.limits.ephemeral-storage' },
     ],
     owner: 'sim/Job sweep',
     steps: ['ask-owner', 'set'],
-    words: [/sweep/, /4\.0 GiB|4Gi/],
+    words: [/sweep/, /5\.5 GiB/],
     notCauses: ['images-unused', 'images-in-use'],
     never: [/prune-images|drain|larger volume/],
   },

@@ -77,8 +77,6 @@ export interface WorldCluster {
   refusalsLeft: number
   /** Requests whose connection is still to be broken, once the time for that has come. */
   breaksLeft: number
-  /** What somebody has deleted of its objects, by resource and name. */
-  deleted: Set<string>
 }
 
 export interface World {
@@ -212,7 +210,6 @@ function createCluster(scenario: ClusterScenario, region: string): WorldCluster 
     compactedRevision: 0,
     refusalsLeft: scenario.faults?.tooManyRequests?.first ?? 0,
     breaksLeft: scenario.faults?.away?.requests ?? 0,
-    deleted: new Set(),
   }
 }
 

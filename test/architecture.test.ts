@@ -279,15 +279,6 @@ describe('the doors to the outside', () => {
     expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual([
       'src/pipeline/remediation/live-nodes.ts',
     ])
-    expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteObjects\b/.test(text))).toEqual([
-      'src/remediate/run/apply.ts',
-    ])
-    expect(
-      offenders(sources, ({ room, text }) => room !== 'clients' && /\.deleteObject\(/.test(text)),
-    ).toEqual(['src/remediate/run/delete-objects.ts'])
-    expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteApproved\b/.test(text))).toEqual([
-      'src/pipeline/remediation/live-objects.ts',
-    ])
     expect(
       offenders(
         sources,

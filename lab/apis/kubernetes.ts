@@ -15,7 +15,6 @@ import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
 import { listParameters, listReply } from './kubernetes/lists.ts'
 import { objectReply } from './kubernetes/objects.ts'
 import { podsListing } from './kubernetes/pods.ts'
-import { withoutDeleted } from './kubernetes/single-objects.ts'
 import { notFound, statusReply } from './kubernetes/status.ts'
 
 export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
@@ -74,7 +73,7 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
         const listing = podsListing(cluster, world.at, {
           fieldSelector: request.query.get('fieldSelector'),
         })
-        return listReply(request, cluster, withoutDeleted(cluster, 'pods', listing))
+        return listReply(request, cluster, listing)
       },
     },
     {
@@ -87,7 +86,7 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
           namespace,
           fieldSelector: request.query.get('fieldSelector'),
         })
-        return listReply(request, cluster, withoutDeleted(cluster, 'pods', listing))
+        return listReply(request, cluster, listing)
       },
     },
     {

@@ -70,15 +70,14 @@ export function verificationExitCode(
 
 /** @param wanted final state of the nodes; skipped and pending nodes are not failures */
 export function remediationExitCode(
-  { state, endedAt, steps, deletions = [] }: RemediationRun,
+  { state, endedAt, steps }: RemediationRun,
   wanted: StepState,
 ): number {
   const has = (...states: StepState[]) => steps.some(step => states.includes(step.state))
   const isOver = endedAt !== null
   if (wanted === 'verified' && (state === 'stopped' || has('restored', 'rolled-back', 'failed')))
     return exitCode.findings
-  if (has('broken') || deletions.some(one => one.state === 'failed')) return exitCode.findings
-  if (deletions.some(one => one.state === 'changed')) return exitCode.unread
+  if (has('broken')) return exitCode.findings
   if (steps.some(({ seenBack }) => seenBack === false)) return exitCode.unread
   return !isOver || (wanted === 'verified' && has('skipped')) ? exitCode.unread : exitCode.ok
 }

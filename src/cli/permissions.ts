@@ -6,7 +6,6 @@ import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
 import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
-import { deletionRole } from '#pipeline/access/deletion-permissions.ts'
 import { accessTemplate, iamPolicy, manifests } from '#pipeline/access/grants.ts'
 import { memberTemplate } from '#pipeline/access/member-template.ts'
 import { modeSection, remediationSection } from '#pipeline/access/permissions-section.ts'
@@ -87,12 +86,8 @@ export function permissionsCommand(): Command {
 function printed(options: PermissionsOptions): string {
   const { mode, format, cluster, policy, serviceAccount, remediate = false } = options
   const asked = policyFile(policy)
-  const deletions = deletionRole(asked)?.text ?? null
   if (format === 'yaml')
-    return [
-      manifests(mode, { policy: asked, account: serviceAccount, isRemediating: remediate }),
-      ...(deletions === null ? [] : [deletions]),
-    ].join('---\n')
+    return manifests(mode, { policy: asked, account: serviceAccount, isRemediating: remediate })
   if (format === 'json') return jsonText(iamPolicy(mode, appliedOf(options, asked), remediate))
   const applied = shownApplied(options, asked)
   const { roleArn: kubeletRoleArn } = asked.kubelet
@@ -105,11 +100,9 @@ function printed(options: PermissionsOptions): string {
       throw new OperatorError('Name the clusters: --cluster NAME, once for each')
     return cloudFormationYaml(accessTemplate(mode, appliedOf(options, asked)))
   }
-  const deleting = `## Deleting objects that the policy permits\n\n\`\`\`yaml\n${deletions?.trimEnd()}\n\`\`\`\n`
   return [
     ...modeSection(mode, applied, asked),
     ...(remediate ? remediationSection(mode, applied) : []),
-    ...(deletions === null ? [] : [deleting]),
   ].join('\n')
 }
 

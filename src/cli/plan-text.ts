@@ -24,7 +24,6 @@ const widest = 120
 const shownSnippetLines = 40
 /** Maximum lines shown of a text that is sent to a node. A kubelet file has about sixty lines. */
 const shownContentLines = 400
-const shownObjects = 20
 
 export interface PrintedPlan {
   /** Path of the written plan. */
@@ -37,7 +36,6 @@ export interface PrintedPlan {
 export function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Screen): string {
   const { paint, width } = sheetOf(screen, widest)
   const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
-  if (plan.deletions !== undefined) return deletionTextFor(plan, { file, place }, paint, width)
   const waveCount = `${waves.length} wave${waves.length === 1 ? '' : 's'}`
   const untouched = `${never.length} never touched, ${refused.length} refused, ${unchanged} as wanted already`
   const placed = { paint, width, rest: 'in the plan' }
@@ -58,41 +56,6 @@ export function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Sc
         ]),
     '',
     ...approvalLines(plan, { file, place }, width),
-  ]
-  return `${lines.join('\n')}\n`
-}
-
-/** The plan's file has every object; the terminal shows the oldest objects of each kind. */
-function deletionTextFor(plan: Plan, printed: PrintedPlan, paint: Paint, width: number): string {
-  const { id, createdAt, deletions = [], notDeleted = [] } = plan
-  const objectCount = `${deletions.length} object${deletions.length === 1 ? '' : 's'}`
-  const kinds = [...Map.groupBy(deletions, ({ cluster, resource }) => `${cluster}: ${resource}`)]
-  const lines = [
-    paint('bold', `Plan ${id}: ${objectCount} to delete`),
-    ...wrap(
-      `Of the snapshot of ${createdAt}. No node is changed, and no finalizer is taken away.`,
-      width,
-      '',
-    ),
-    ...kinds.flatMap(([title, objects]) => [
-      '',
-      paint('bold', clean(`${title}, ${objects.length}`, 400)),
-      ...firstLines(
-        objects,
-        shownObjects,
-        ({ namespace, name, why }) => {
-          const object = clean(namespace === null ? name : `${namespace}/${name}`, 510)
-          return indented(`${object}: ${clean(why, 500)}`, width)
-        },
-        more => `  and ${more} more, all in the plan`,
-      ),
-    ]),
-    ...(notDeleted.length === 0 ? [] : ['', paint('bold', 'Not in this plan')]),
-    ...notDeleted.flatMap(({ cluster, resource, why }) =>
-      indented(clean(`${cluster}: ${resource}: ${why}`, 1000), width),
-    ),
-    '',
-    ...approvalLines(plan, printed, width),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -224,7 +187,7 @@ function waveOf(wave: readonly string[], index: number): string {
 }
 
 function approvalLines(plan: Plan, { file, place }: PrintedPlan, width: number): string[] {
-  if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
+  if (plan.steps.length === 0)
     return wrap(
       `Nothing would be changed, so there is nothing to approve. All of it stands in ${file}.`,
       width,

@@ -3,10 +3,9 @@
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
-import { makeDeletionPlan } from '#pipeline/plan/deletions.ts'
 import { makePlan } from '#pipeline/plan/plan.ts'
 import type { PruneWish } from '#pipeline/plan/prune.ts'
 import type { PlanResult } from '#pipeline/plan/result.ts'
@@ -38,7 +37,6 @@ interface PlanOptions extends FleetOptions {
   set: ConfigurationChange[]
   pruneImages?: boolean
   to?: number
-  deletions?: boolean
   allowActAtOnce?: boolean
   out: string
   force?: boolean
@@ -74,12 +72,6 @@ export function planCommand(): Command {
       'with --prune-images: usage of the image filesystem to reach (default: imageGCLowThresholdPercent)',
       parsePercent,
     )
-    .addOption(
-      new Option(
-        '--deletions',
-        'delete objects that policy remediation.deletions allows; a separate plan',
-      ).conflicts(['pruneImages', 'rule', 'finding', 'set']),
-    )
     .option('--allow-act-at-once', 'also plan changes after which a kubelet acts at once')
     .option('--out <file>', 'where the plan is written', parseText, 'plan.json')
     .option('--force', 'overwrite a plan that is there and may be approved')
@@ -96,7 +88,6 @@ Examples:
   highwater plan --snapshot snapshot.ndjson.gz --rule log-rotation-drift
   highwater plan --snapshot snapshot.ndjson.gz --rule required-image-at-risk
   highwater plan --cluster prod --nodegroup general --prune-images --to 60
-  highwater plan --cluster prod --deletions
   highwater plan --cluster prod --set imageGCHighThresholdPercent=70 --set imageGCLowThresholdPercent=50
   highwater approve plan.json --digest DIGEST --by "Ada Lovelace"
 
@@ -128,8 +119,7 @@ function planOf(options: PlanOptions): Planner {
   const [policy, selection, prune] = [policyOf(options), selectionOf(options), pruneOf(options)]
   const { allowActAtOnce = false } = options
   const wanted = { rules, findings, changes, prune, allowActAtOnce, selection, policy, version }
-  if (options.deletions !== true) return (file, signal) => makePlan(file, { ...wanted, signal })
-  return (file, signal) => makeDeletionPlan(file, { selection, policy, signal })
+  return (file, signal) => makePlan(file, { ...wanted, signal })
 }
 
 async function runPlan(options: PlanOptions): Promise<number> {

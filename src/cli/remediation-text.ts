@@ -1,27 +1,15 @@
 /** The result of a run, for the person who started it: nodes by state, why nodes were not changed, and what to do next. */
 import type { Plan } from '#model/plan.ts'
 import {
-  type DeletionEntry,
-  deletionStates,
   type RemediationRun,
   type StepEntry,
   type StepState,
   stepStates,
 } from '#model/remediation.ts'
 import { nodesOf, reasonLines } from './reason-lines.ts'
-import { clean, firstLines, indented, type Screen, sheetOf, wrap } from './terminal.ts'
+import { clean, indented, type Screen, sheetOf, wrap } from './terminal.ts'
 
 const widest = 120
-
-const shownObjects = 20
-const objectTitles: Record<DeletionEntry['state'], string> = {
-  pending: 'to come',
-  deleting: 'begun, and not known to be gone',
-  deleted: 'deleted',
-  gone: 'gone before',
-  changed: 'left alone',
-  failed: 'refused',
-}
 
 const titles: Partial<Record<StepState, string>> = {
   broken: 'Not known to be well: these need a person',
@@ -44,14 +32,14 @@ export function remediationText(
   screen: Screen,
 ): string {
   const { paint, width } = sheetOf(screen, widest)
-  const { steps, deletions, leftAlone } = run
+  const { steps, leftAlone } = run
   const placed = { paint, width, rest: `in the journal (${clean(store, 200)})` }
   const whys = (some: readonly StepEntry[]) =>
     some.map(({ cluster, node, state, why }) => ({ cluster, node, why: why ?? state }))
   const lines = [
     paint('bold', `Run ${run.run}: ${stateText(run)}`),
     ...wrap(
-      `${deletions === undefined ? `${nodesOf(steps.length)} planned: ${countsOf(steps)}` : objectCounts(deletions)}. Approved by ${clean(run.approvedBy)}${goneOnText(run)}.`,
+      `${nodesOf(steps.length)} planned: ${countsOf(steps)}. Approved by ${clean(run.approvedBy)}${goneOnText(run)}.`,
       width,
       '',
     ),
@@ -63,7 +51,6 @@ export function remediationText(
     ),
     ...(run.unasked ?? []).flatMap(one => wrap(`Not asked: ${clean(one, 600)}.`, width)),
     ...backLines(steps, width),
-    ...objectLines(deletions ?? [], width),
     ...reasonLines('Left alone by the plan', leftAlone, placed),
     ...nextLines(run, store, width),
   ]
@@ -76,37 +63,11 @@ const stateText = ({ state, why, endedAt }: RemediationRun): string => {
 }
 
 /** `3 verified, 1 failed`, in the order of the states. */
-function countedStates<State extends string>(
-  entries: readonly { state: State }[],
-  states: readonly State[],
-  titleOf: (state: State) => string,
-): string {
-  const counts = Map.groupBy(entries, ({ state }) => state)
-  return states
-    .flatMap(state => (counts.has(state) ? [`${counts.get(state)?.length} ${titleOf(state)}`] : []))
+function countsOf(steps: readonly StepEntry[]): string {
+  const counts = Map.groupBy(steps, ({ state }) => state)
+  return stepStates
+    .flatMap(state => (counts.has(state) ? [`${counts.get(state)?.length} ${state}`] : []))
     .join(', ')
-}
-
-const countsOf = (steps: readonly StepEntry[]) => countedStates(steps, stepStates, state => state)
-
-function objectCounts(deletions: readonly DeletionEntry[]): string {
-  const counts = countedStates(deletions, deletionStates, state => objectTitles[state])
-  return `${deletions.length} object${deletions.length === 1 ? '' : 's'} planned: ${counts}`
-}
-
-/** Objects that still exist or might exist, with the reason. */
-function objectLines(deletions: readonly DeletionEntry[], width: number): string[] {
-  const left = deletions.filter(({ state }) => ['changed', 'failed', 'deleting'].includes(state))
-  return firstLines(
-    left,
-    shownObjects,
-    ({ cluster, resource, namespace, name, state, why }) => {
-      const title = `${cluster}: ${resource} ${namespace === null ? name : `${namespace}/${name}`}`
-      const text = `${title}: ${objectTitles[state]}${why === null ? '' : `: ${why}`}`
-      return indented(clean(text, 900), width)
-    },
-    more => `  and ${more} more, all in the journal`,
-  )
 }
 
 /** Rolled-back nodes that a later reading confirmed: a node's own answer is not enough. */
@@ -137,16 +98,15 @@ function cohortLines(
 }
 
 function nextLines(
-  { run, state, endedAt, steps, deletions }: RemediationRun,
+  { run, state, endedAt, steps }: RemediationRun,
   store: string,
   width: number,
 ): string[] {
   const where = `highwater rollback ${run} --store ${clean(store, 200)}`
   const next = (text: string) => ['', ...wrap(text, width)]
-  const again = 'To go on: the same command with --resume.'
   if (state === 'rolled-back' && endedAt === null) return next(`To go on: ${where}`)
-  if (deletions !== undefined) return endedAt === null ? next(again) : []
-  if (endedAt === null) return next(`${again} To take it back: ${where}`)
+  if (endedAt === null)
+    return next(`To go on: the same command with --resume. To take it back: ${where}`)
   if (steps.some(step => step.state === 'broken')) return next(`To ask them again: ${where}`)
   return steps.some(step => step.state === 'verified') ? next(`To take it back: ${where}`) : []
 }

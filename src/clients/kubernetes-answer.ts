@@ -7,7 +7,7 @@ import { oneLine, RequestFailure } from './failure.ts'
 const maxRetryAfterMs = 30_000
 
 export interface Question {
-  method: 'GET' | 'POST' | 'DELETE'
+  method: 'GET' | 'POST'
   path: string
   body?: string
   accept?: string

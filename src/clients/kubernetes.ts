@@ -1,5 +1,5 @@
 /**
- * Reads from a Kubernetes API server, and deletes single objects, on pooled keep-alive connections (client-node opens one TLS connection a request, see docs/dev/dependencies.md).
+ * Reads from a Kubernetes API server, on pooled keep-alive connections (client-node opens one TLS connection a request, see docs/dev/dependencies.md).
  * Every request goes through the server's pace, has its own time-out and size limit, and gets a limited number of retries.
  */
 
@@ -95,16 +95,6 @@ export interface GetOptions {
   kind?: AnswerKind
 }
 
-/** Source: Kubernetes API reference, DeleteOptions. */
-export interface Deletion {
-  uid: string
-  resourceVersion: string
-  /** Null: the default of the resource. */
-  propagationPolicy: 'Background' | null
-  /** The server checks rights, preconditions and admission, but does not delete the object. */
-  isDryRun: boolean
-}
-
 export class KubernetesClient {
   private readonly endpoint: KubernetesEndpoint
   private readonly base: URL
@@ -192,26 +182,6 @@ export class KubernetesClient {
   /** POSTs a review, which changes nothing on the server. @throws as getJson */
   postReview(path: string, review: object, options: GetOptions): Promise<unknown> {
     return this.ask({ method: 'POST', path, body: JSON.stringify(review) }, options)
-  }
-
-  /**
-   * DELETEs one object by its uid and resourceVersion. A retry after a lost answer may get 404.
-   *
-   * @throws as getJson; 409 if it is another object or has changed
-   */
-  deleteObject(
-    path: string,
-    { uid, resourceVersion, propagationPolicy, isDryRun }: Deletion,
-    options: GetOptions,
-  ): Promise<unknown> {
-    const body = {
-      kind: 'DeleteOptions',
-      apiVersion: 'v1',
-      preconditions: { uid, resourceVersion },
-      ...(propagationPolicy !== null && { propagationPolicy }),
-      ...(isDryRun && { dryRun: ['All'] }),
-    }
-    return this.ask({ method: 'DELETE', path, body: JSON.stringify(body) }, options)
   }
 
   private async ask(question: Question, options: GetOptions): Promise<unknown> {

@@ -6,15 +6,6 @@ import type { ReadMode } from './read-mode.ts'
 import type { RawObject } from './record.ts'
 import type { Subject } from './subject.ts'
 
-/** Kinds of cluster objects that a plan may delete once they have the age set in the policy. Absent kind: none is deleted. */
-export const deletionKinds = [
-  'nodeLeases',
-  'failedPods',
-  'finishedJobs',
-  'releasedVolumes',
-] as const
-export type DeletionKind = (typeof deletionKinds)[number]
-
 export const planSchema = 'highwater.plan/1'
 export const approvalSchema = 'highwater.approval/1'
 
@@ -205,30 +196,6 @@ export interface ManualChange {
   durable: string
 }
 
-/** A cluster object that the plan deletes, only through the Kubernetes API. */
-export interface PlannedDeletion {
-  cluster: string
-  kind: DeletionKind
-  /** `plural` or `plural.group`. */
-  resource: string
-  /** Null: the object is not namespaced. */
-  namespace: string | null
-  name: string
-  /** An object with the same name and another UID is another object and is kept. */
-  uid: string
-  /** Version in the snapshot, if present. An object that changed since then is kept. */
-  resourceVersion: string | null
-  why: string
-  ageSeconds: number
-}
-
-/** Objects that a plan of deletions leaves out, and why. */
-export interface NotDeleted {
-  cluster: string
-  resource: string
-  why: string
-}
-
 /** The snapshot that the plan was made from. */
 export interface PlannedSnapshot {
   takenAt: string
@@ -257,10 +224,6 @@ export interface Plan {
   later?: LeftAlone[]
   /** Absent: no manual change. */
   manual?: ManualChange[]
-  /** Deletions, oldest object first. A plan with deletions changes no node. Absent: no deletions requested. */
-  deletions?: PlannedDeletion[]
-  /** Absent: no object was left out. */
-  notDeleted?: NotDeleted[]
   /** Number of nodes that already run with all changes. */
   unchanged: number
   /** Nodes of each wave as `cluster/node`. The first wave has one node of each cohort. */

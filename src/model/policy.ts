@@ -31,7 +31,6 @@ export type Attach = ReportPolicy['attach']
 export type ReportOwner = ReportPolicy['owners'][number]
 export type OwnerMatch = ReportOwner['match']
 export type RemediationPolicy = PolicyFile['remediation']
-export type DeletionPolicy = RemediationPolicy['deletions']
 export type ChangeWindow = RemediationPolicy['windows'][number]
 export type AutoApproval = NonNullable<RemediationPolicy['auto']>
 

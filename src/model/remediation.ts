@@ -82,33 +82,6 @@ export interface StepEntry {
   at: Partial<Record<StepState, string>>
 }
 
-/**
- * State of an object in a run of deletions. `deleting`: recorded before the request is sent, so a run that died in this state sends it again; `gone`: another
- * client or an earlier try of the run deleted it; `changed`: it differs from the approved object and is kept; `failed`: the request was refused or not answered.
- */
-export const deletionStates = [
-  'pending',
-  'deleting',
-  'deleted',
-  'gone',
-  'changed',
-  'failed',
-] as const
-
-/** One object's entry in the journal of a run of deletions. */
-export interface DeletionEntry {
-  cluster: string
-  resource: string
-  namespace: string | null
-  name: string
-  uid: string
-  state: (typeof deletionStates)[number]
-  /** Reason, for people; null: the state needs no reason. */
-  why: string | null
-  /** RFC 3339: when the object reached its state; null: its deletion has not started. */
-  at: string | null
-}
-
 /** `paused`: the run continues on request; `stopped`: the run does not continue. */
 export const runStates = ['running', 'paused', 'stopped', 'done', 'rolled-back'] as const
 export type RunState = (typeof runStates)[number]
@@ -135,8 +108,6 @@ export interface RemediationRun {
   /** `cluster/node` of nodes that are not healthy after the rollback. Absent: none. */
   notBack?: string[]
   steps: StepEntry[]
-  /** Entries of a plan of deletions, which has no steps. Absent: the plan changes nodes. */
-  deletions?: DeletionEntry[]
   /** Nodes in the plan's `never` and `refused`. */
   leftAlone: LeftAlone[]
 }

@@ -232,8 +232,6 @@ export interface ReportedRun {
   /** Id of the run. */
   run: string
   state: RunState
-  /** `nodes`: the plan changes nodes; `objects`: the plan deletes objects. */
-  what: 'nodes' | 'objects'
   planned: number
   changed: number
   failed: number

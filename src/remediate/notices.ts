@@ -24,7 +24,6 @@ const count = z.int().min(0)
 const runForm = z.strictObject({
   run: z.string().regex(/^[a-f0-9]{16}$/),
   state: z.enum(runStates),
-  what: z.enum(['nodes', 'objects']),
   planned: count,
   changed: count,
   failed: count,
@@ -60,7 +59,6 @@ const claims: readonly [RegExp, string][] = [
   [/^remediation\/runs\/[^/]+\/plan\.json$/, 'the plan of a run'],
   [/^remediation\/runs\/[^/]+\/approval\.json$/, 'the approval of a run'],
   [/^remediation\/runs\/[^/]+\/steps\//, 'the journal of a node'],
-  [/^remediation\/runs\/[^/]+\/deletions\//, 'the journal of a deletion'],
 ]
 
 /**
@@ -135,19 +133,17 @@ const changedStates = new Set<StepState>(['applied', 'verified', 'returning', 'p
 const failedStates = new Set<StepState>(['restored', 'failed', 'broken'])
 
 function notedRun(run: RemediationRun, at: string): NotedRun {
-  const { state, approvedBy, resumedBy = [], startedAt, endedAt, steps, deletions } = run
-  const parts: readonly { cluster: string; state: string }[] = deletions ?? steps
-  const inStates = (states: ReadonlySet<string>) =>
-    parts.filter(part => states.has(part.state)).length
+  const { state, approvedBy, resumedBy = [], startedAt, endedAt, steps } = run
+  const inStates = (states: ReadonlySet<StepState>) =>
+    steps.filter(step => states.has(step.state)).length
   return {
     run: run.run,
     state,
-    what: deletions === undefined ? 'nodes' : 'objects',
-    planned: parts.length,
-    changed: inStates(deletions === undefined ? changedStates : new Set(['deleted', 'gone'])),
+    planned: steps.length,
+    changed: inStates(changedStates),
     failed: inStates(failedStates),
     rolledBack: inStates(new Set(['rolled-back'])),
-    clusters: [...new Set(parts.map(({ cluster }) => cluster.slice(0, 300)))].slice(0, clustersMax),
+    clusters: [...new Set(steps.map(({ cluster }) => cluster.slice(0, 300)))].slice(0, clustersMax),
     approvedBy: [approvedBy, ...resumedBy].slice(0, 5).map(by => by.slice(0, 2400)),
     startedAt,
     endedAt,

@@ -88,16 +88,6 @@ describe('highwater doctor', () => {
     expect(changing).toContain('RoleName=highwater ')
   })
 
-  it('asks for the rights to delete only where the policy names what may go', async () => {
-    const file = join(temporaryFolder(), 'highwater.yaml')
-    writeFileSync(file, 'remediation: { deletions: { failedPods: { olderThanHours: 48 } } }')
-    const { environment } = await labOf([recorded])
-    const { code, stdout } = await runCommand(['doctor', '--policy', file], { env: environment })
-    expect(code).toBe(3)
-    expect(stdout).toContain('missing    delete pods')
-    expect(stdout).toMatch(/for the\s+members\s+of\s+the\s+group\s+highwater-deletions/)
-  })
-
   it('prints one document with --format json', async () => {
     const { environment } = await labOf([recorded])
     const { code, stdout } = await runCommand(['doctor', '--format', 'json'], { env: environment })
@@ -177,26 +167,6 @@ describe('highwater permissions', () => {
     expect(parse(/AWS::EKS::AccessEntry/.exec(markdown.stdout)?.[0] ?? '')).toBe(
       'AWS::EKS::AccessEntry',
     )
-  })
-
-  it('adds the rights to delete only where the policy names what may go', async () => {
-    const file = join(temporaryFolder(), 'highwater.yaml')
-    writeFileSync(file, 'remediation: { deletions: { finishedJobs: { olderThanHours: 48 } } }')
-    const { stdout } = await runCommand(['permissions', '--format', 'yaml', '--policy', file])
-    const roles = parseAllDocuments(stdout).map(document => document.toJS())
-    expect(roles.map(({ metadata }) => metadata.name)).toEqual([
-      'highwater',
-      'highwater',
-      'highwater-deletions',
-      'highwater-deletions',
-    ])
-    expect(roles[2].rules).toEqual([
-      { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] },
-      { apiGroups: ['batch'], resources: ['jobs'], verbs: ['delete'] },
-    ])
-    expect(JSON.stringify(roles.slice(0, 2))).not.toContain('delete')
-    const markdown = await runCommand(['permissions', '--policy', file])
-    expect(markdown.stdout).toContain('name: highwater-deletions')
   })
 
   it('takes no account that is none', async () => {

@@ -241,48 +241,6 @@ describe('highwater plan of other remedies', () => {
     expect(existsSync(out)).toBe(false)
   })
 
-  it('prints what the policy lets be deleted, and nothing of it can be taken for a command', async () => {
-    const folder = temporaryFolder()
-    const policy = join(folder, 'highwater.yaml')
-    writeFileSync(
-      policy,
-      'remediation: { deletions: { failedPods: { olderThanHours: 24 }, nodeLeases: { olderThanHours: 24 } } }',
-    )
-    const status = { phase: 'Failed', reason: 'Evicted', startTime: '2026-11-01T00:00:00Z' }
-    const items = [{ metadata: { namespace: 'shop', name: 'cart-0', uid: 'u1' }, status }]
-    const snapshot = snapshotOf([fleetNode()], {
-      kind: 'Objects',
-      cluster: 'prod',
-      resource: 'pods',
-      items,
-    })
-    const out = join(folder, 'plan.json')
-    const run = (...args: string[]) =>
-      inProcess([
-        'plan',
-        '--snapshot',
-        snapshot,
-        '--policy',
-        policy,
-        '--out',
-        out,
-        '--deletions',
-        ...args,
-      ])
-    const { code, stdout } = await run()
-    const { digest } = JSON.parse(readFileSync(out, 'utf8')) as Plan
-    // The leases were not read.
-    expect(code).toBe(3)
-    expect(stdout).toContain('1 object to delete')
-    expect(stdout).toContain('shop/cart-0: Failed (Evicted)')
-    expect(stdout).toContain('prod: leases.coordination.k8s.io: it was not read')
-    expect((await inProcess(['approve', out, '--digest', digest, '--by', 'Ada'])).code).toBe(0)
-    expect(await run('--prune-images')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("'--deletions' cannot be used with option"),
-    })
-  })
-
   it('prints the whole of a log rotation file, and what is left to a person', async () => {
     const directives = (rotate: number) => ({
       patterns: ['/var/log/app/*.log'],

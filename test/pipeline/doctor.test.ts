@@ -450,7 +450,6 @@ describe('what to paste', () => {
     isByConfigMap: true,
     ...{ taker: null, member: null },
     principals: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: null },
-    deletions: null,
     output: null,
   }
   const missing = (what: string) => ({ what, state: 'missing' as const, detail: '', without: null })

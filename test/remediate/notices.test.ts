@@ -111,7 +111,7 @@ describe('runs', () => {
       refused: [],
       runs: [
         {
-          ...{ run: run.run, state: 'done', what: 'nodes', clusters: ['prod'], approvedBy: [ada] },
+          ...{ run: run.run, state: 'done', clusters: ['prod'], approvedBy: [ada] },
           ...{ planned: 3, changed: 3, failed: 0, rolledBack: 0 },
           ...{ startedAt: run.startedAt, endedAt: null, at: day(1).toISOString() },
           place: `${store.location}/remediation/runs/${run.run}/report.json`,

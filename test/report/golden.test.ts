@@ -42,7 +42,7 @@ const plan = {
 } as const
 
 const run: ReportedRun = {
-  ...{ run: '0123456789abcdef', what: 'nodes', clusters: ['prod-eu'] },
+  ...{ run: '0123456789abcdef', clusters: ['prod-eu'] },
   ...{ state: 'done', planned: 12, changed: 11, failed: 1, rolledBack: 0 },
   approvedBy: ['Ada Lovelace (arn:aws:iam::111122223333:user/ada)'],
   startedAt: '2026-11-21T04:00:00Z',
@@ -57,7 +57,6 @@ const notices: RemediationNotices = {
       ...{ ...run, run: 'fedcba9876543210', state: 'paused', endedAt: null },
       ...{ approvedBy: ['policy (arn:aws:iam::111122223333:user/ada)'], changed: 3, failed: 0 },
     },
-    { ...run, run: '00000000ffffffff', what: 'objects', planned: 2, changed: 2, failed: 0 },
   ],
   refused: ['remediate refused s3://audits/remediation/runs/x/run.json: it has no valid seal'],
 }

@@ -118,7 +118,7 @@ export function passingPlanFor(nodes: string): Plan {
 export class ForgedWorld {
   readonly time = new VirtualTime()
   readonly sent: Sent[] = []
-  readonly deleted: { run: string; uid: string; atMs: number }[] = []
+
   /** Runs that are paused after their first node. */
   readonly held = new Set<string>()
   readonly objects: Objects
@@ -255,10 +255,6 @@ export class ForgedWorld {
         ),
       imageUse: async steps => keyed(steps, () => ({ usedPercent: 50, usedBytes: 0 })),
       isGone: async ({ node }) => !this.nodes.has(node),
-      deleteObject: async ({ uid }) => {
-        this.deleted.push({ run, uid, atMs: clock.now().getTime() })
-        return { state: 'deleted', why: null }
-      },
       identityOf: async cluster => cluster,
     }
   }

@@ -18,7 +18,7 @@ import {
   policyText,
   type Sent,
 } from '#test/forged-world.ts'
-import { approvalOf, deletionPlanOf, oldSha256 } from '#test/remediation-world.ts'
+import { approvalOf, oldSha256 } from '#test/remediation-world.ts'
 import { memoryKeys } from '#test/seals.ts'
 
 const done = planFor('done', 70)
@@ -38,10 +38,7 @@ const byPolicy = planFor('policy', 76)
 const auto = planFor('auto', 80)
 const passing = passingPlanFor('passing')
 const passingUnapproved = passingPlanFor('lowered')
-const deletes = deletionPlanOf(2)
-const deletesExpired = deletionPlanOf(3)
-const deletesUnapproved = deletionPlanOf(4)
-const changing = [
+const own: readonly Plan[] = [
   done,
   expired,
   unapproved,
@@ -55,16 +52,15 @@ const changing = [
   passing,
   passingUnapproved,
 ]
-const own: readonly Plan[] = [...changing, deletes, deletesExpired, deletesUnapproved]
 const plans: readonly Plan[] = [...own, evil]
 /** By digest, until when. An older approval of a plan counts until its own end. */
 const approvedUntil = new Map(
-  [done, paused, takenBack, halted, stopped, withdrawn, passing, deletes].map(({ digest }) => [
+  [done, paused, takenBack, halted, stopped, withdrawn, passing].map(({ digest }) => [
     digest,
     '2026-11-22T11:00:00Z',
   ]),
 )
-const over: readonly Plan[] = [takenBack, halted, stopped, withdrawn, deletes]
+const over: readonly Plan[] = [takenBack, halted, stopped, withdrawn]
 const hasEnded = { at: '2026-11-10T00:00:00Z', until: '2026-11-11T00:00:00Z' }
 const openPolicy =
   '{"remediation":{"pauseMs":0,"maxErrors":1000,"auto":{"fields":["imageGCHighThresholdPercent"],"clusters":["*"],"nodesPerDay":1000}}}\n'
@@ -82,10 +78,10 @@ let stolen: string[] = []
 async function begin(): Promise<void> {
   base = new ForgedWorld(own)
   await base.approvePolicy(policyText)
-  const approved = [done, paused, takenBack, halted, stopped, passing, deletes]
+  const approved = [done, paused, takenBack, halted, stopped, passing]
   for (const plan of [...approved, withdrawn]) await base.keep(plan, {})
-  for (const plan of [expired, deletesExpired]) await base.keep(plan, hasEnded)
-  for (const plan of [unapproved, passingUnapproved, deletesUnapproved]) await base.keep(plan, null)
+  await base.keep(expired, hasEnded)
+  for (const plan of [unapproved, passingUnapproved]) await base.keep(plan, null)
   await base.keep(byPolicy, { by: 'policy', until: '2026-11-24T00:00:00Z' })
   await base.store.write(auditedKey, planText(auto), 'application/json')
   for (const { id } of [paused, halted]) base.held.add(id)
@@ -96,8 +92,7 @@ async function begin(): Promise<void> {
     await base.answer({ action: 'rollback', run: id, despiteErrors: false })
   expect(statesOf(halted)).toEqual(['rolled-back', undefined, undefined])
   expect(statesOf(stopped)).toEqual(['rolled-back', undefined, undefined])
-  expect(base.deleted).toHaveLength(2)
-  for (const plan of approved.filter(({ steps }) => steps.length > 0))
+  for (const plan of approved)
     expect(base.sent.some(({ run, action }) => run === plan.id && action === 'apply')).toBe(true)
   keys = [
     ...new Set([
@@ -119,25 +114,20 @@ const statesOf = ({ id, steps }: Plan) =>
   })
 
 const overKey = ({ id }: Plan) => `remediation/over/${id}.json`
-const runKeys = ({ id, steps, deletions = [] }: Plan) => [
+const runKeys = ({ id, steps }: Plan) => [
   ...['run.json', 'plan.json', 'approval.json'].map(name => `remediation/runs/${id}/${name}`),
   ...steps.map(({ node }) => `remediation/runs/${id}/steps/prod/${node}.json`),
-  ...deletions.map(({ uid }) => `remediation/runs/${id}/deletions/prod/${uid}.json`),
 ]
 const evilKeys = () => [
   ...runKeys(evil),
   `remediation/plans/${evil.digest}.json`,
   `remediation/approvals/${evil.digest}.json`,
-  ...[unapproved, passingUnapproved, deletesUnapproved].map(
-    ({ digest }) => `remediation/approvals/${digest}.json`,
-  ),
+  ...[unapproved, passingUnapproved].map(({ digest }) => `remediation/approvals/${digest}.json`),
   `remediation/approvals/policy-${sha256(openPolicy)}.json`,
   'remediation/begun/2026-11-21.json',
   'runs/2026-11-21T05-00-00Z/plan.json',
   `remediation/begun/${auditedAt}.json`,
 ]
-
-const notThere = { uid: 'uid-1', name: 'failed-1', namespace: 'shop', resource: 'pods' }
 
 const planTexts = new Map(plans.map(plan => [plan, planText(plan)]))
 const textOf = (plan: Plan) => planTexts.get(plan) ?? planText(plan)
@@ -157,14 +147,6 @@ function crafted(key: string, plan: Plan, pick: number): string {
         ...{ run: /runs\/(\w+)\//.exec(key)?.[1], plan: plan.digest, approvedBy: 'Ada' },
         ...{ startedAt: forever.at, endedAt: null, state, why: null, clusters: { prod: 'prod' } },
       },
-    })}\n`
-  }
-  if (key.includes('/deletions/')) {
-    const { uid, name, namespace, resource } = plan.deletions?.[0] ?? notThere
-    const state = ['pending', 'deleting', 'failed', 'deleted'][pick % 4]
-    return `${JSON.stringify({
-      ...{ schema: 'highwater.deletion/1', writer: 'x', run: /runs\/(\w+)\//.exec(key)?.[1] },
-      entry: { cluster: 'prod', resource, namespace, name, uid, state, why: null, at: null },
     })}\n`
   }
   const step = plan.steps.find(({ node }) => key.endsWith(`/${node}.json`)) ?? plan.steps[0]
@@ -302,12 +284,6 @@ function whyUnapproved(
   return atMs < Date.parse(until) ? null : 'not approved any more'
 }
 
-function whyUndeletable({ run, uid }: ForgedWorld['deleted'][number]) {
-  const plan = own.find(({ id }) => id === run)
-  if (!plan?.deletions?.some(one => one.uid === uid)) return 'no plan of ours'
-  return approvedUntil.has(plan.digest) ? 'over' : 'never approved'
-}
-
 /** What each node of a plan has by now, where an approver approved that. */
 function nodesAsApproved(world: ForgedWorld, { isHeld, isOpen }: ForgedSet): void {
   const shownBy = (plan: Plan) =>
@@ -341,10 +317,9 @@ export function describeForgeries(cases: number): void {
           byItself[set.isOpen ? 'open' : 'closed'] += world.sent.some(({ run }) => run === auto.id)
             ? 1
             : 0
-          expect(world.deleted.flatMap(one => whyUndeletable(one) ?? [])).toEqual([])
           nodesAsApproved(world, set)
           if (world.objects.get('highwater.yaml')?.toString() !== policyText)
-            expect([world.sent, world.deleted]).toEqual([[], []])
+            expect(world.sent).toEqual([])
         }),
         { numRuns: cases },
       )
@@ -365,8 +340,7 @@ export function describeForgeries(cases: number): void {
         rewind(world.objects, plan, writes % (base.writes.length + 1))
         await world.answer({ action: 'resume', run: null })
         await world.answer({ action: 'apply', plan: plan.digest, skipChanged: true })
-        const sent = world.sent.filter(({ run, hasBegun }) => run === plan.id && !hasBegun)
-        return sent.length + world.deleted.length
+        return world.sent.filter(({ run, hasBegun }) => run === plan.id && !hasBegun).length
       }
       const reached = new Set<Plan>()
       for (const plan of over)
@@ -376,7 +350,7 @@ export function describeForgeries(cases: number): void {
           if ((await again(plan, writes, false)) > 0) reached.add(plan)
         }
       // Without the versions of the bucket the old journals would do so.
-      expect([...reached]).toEqual(expect.arrayContaining([halted, withdrawn, deletes]))
+      expect([...reached]).toEqual(expect.arrayContaining([halted, withdrawn]))
     })
 
     it.each([
@@ -412,7 +386,7 @@ export function describeForgeries(cases: number): void {
       async by => {
         const world = new ForgedWorld(own, { ...base, keys: memoryKeys })
         const sealed = sealedStore(world.store, memoryKeys.runs)
-        for (const plan of [unapproved, passingUnapproved, deletesUnapproved]) {
+        for (const plan of [unapproved, passingUnapproved]) {
           const approval = approvalOf(plan, { by, until: '2026-11-27T00:00:00Z' })
           const inside = await sealedApproval(approval, memoryKeys.runs)
           for (const [pick, written] of [approvalText(approval), inside].entries()) {
@@ -424,9 +398,8 @@ export function describeForgeries(cases: number): void {
             await world.answer({ action: 'resume', run })
           }
         }
-        const forgedRuns = [unapproved, passingUnapproved, deletesUnapproved].map(({ id }) => id)
+        const forgedRuns = [unapproved, passingUnapproved].map(({ id }) => id)
         expect(world.sent.filter(({ run }) => forgedRuns.includes(run))).toEqual([])
-        expect(world.deleted).toEqual([])
       },
     )
 
@@ -441,12 +414,10 @@ export function describeForgeries(cases: number): void {
           const world = await forged(set, seals)
           for (const one of world.sent)
             if (whyUnapproved(one, set.isOpen) !== null) reached.add(one.run)
-          for (const one of world.deleted) if (whyUndeletable(one) !== null) reached.add(one.run)
         }),
         { numRuns: 300 },
       )
-      for (const { id } of [unapproved, passingUnapproved, deletesUnapproved])
-        expect([...reached]).toContain(id)
+      for (const { id } of [unapproved, passingUnapproved]) expect([...reached]).toContain(id)
     })
   })
 }

@@ -6,14 +6,13 @@ import {
   approvalSchema,
   type Plan,
   type PlanCohort,
-  type PlannedDeletion,
   type PlanStep,
   planSchema,
 } from '#model/plan.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
 import type { ApplyAnswer, RemediationRun, Verification } from '#model/remediation.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
-import { digestOf, planOfDeletions } from '#remediate/plan/plan.ts'
+import { digestOf } from '#remediate/plan/plan.ts'
 import { pruningFields } from '#remediate/plan/prune.ts'
 import type { CommandResult } from '#remediate/run/apply.ts'
 import { stepKey } from '#remediate/run/journal.ts'
@@ -143,29 +142,6 @@ export function pruningPlanOf(sizes: readonly number[]): Plan {
   return { ...body, id: digest.slice(0, 16), digest }
 }
 
-/** Failed pods, one in each cluster after the other: `uid-1`, `uid-2`, … */
-export function deletionPlanOf(count: number, clusters = ['prod']): Plan {
-  const deletions = Array.from(
-    { length: count },
-    (_, index): PlannedDeletion => ({
-      cluster: clusters[index % clusters.length] ?? '',
-      kind: 'failedPods',
-      resource: 'pods',
-      namespace: 'shop',
-      name: `failed-${index + 1}`,
-      uid: `uid-${index + 1}`,
-      resourceVersion: '7',
-      why: 'Failed since 2026-11-01T00:00:00Z',
-      ageSeconds: 1_728_000,
-    }),
-  )
-  return planOfDeletions(
-    { takenAt: '2026-11-21T00:00:00Z', account: null, region: null },
-    deletions,
-    [],
-  )
-}
-
 /** @param sizes of the waves of each cluster, all of one cohort; the nodes are called by their number, from 1 */
 export function planOf(sizes: readonly number[], ...clusters: string[]): Plan {
   const createdAt = '2026-11-21T00:00:00Z'
@@ -248,14 +224,9 @@ export class World {
   readonly plan: Plan
   /** Which cluster it is; by default each is its name. */
   readonly identities = new Map<string, string>()
-  /** Of the cluster, by UID. */
-  readonly objects = new Map<string, 'there' | 'changed' | 'forbidden'>()
-  /** UIDs, each time that one was to be deleted. */
-  readonly asked: string[] = []
 
   constructor(plan: Plan, natures: Readonly<Record<number, Nature>> = {}) {
     this.plan = plan
-    for (const { uid } of plan.deletions ?? []) this.objects.set(uid, 'there')
     this.nodes = new Map(
       plan.steps.map((one, index) => [
         stepKey(one),
@@ -386,7 +357,6 @@ export class World {
                   ]
             }),
           ),
-        deleteObject: one => call(async () => this.#delete(one)),
         identityOf: cluster => call(async () => this.identities.get(cluster) ?? cluster),
         ...options.effects,
       },
@@ -418,20 +388,6 @@ export class World {
     if (node === undefined) throw new Error('the node is gone')
     if (node.sha256 === newSha256 && node.nature !== 'full') node.usedPercent -= 10
     return { usedPercent: node.usedPercent, usedBytes: node.usedPercent * 2 ** 30 }
-  }
-
-  #delete({ uid }: PlannedDeletion): {
-    state: 'deleted' | 'gone' | 'changed' | 'failed'
-    why: string | null
-  } {
-    const nature = this.objects.get(uid)
-    this.asked.push(uid)
-    if (nature === undefined) return { state: 'gone', why: null }
-    if (nature === 'changed')
-      return { state: 'changed', why: 'it was changed since the plan was made' }
-    if (nature === 'forbidden') return { state: 'failed', why: 'pods is forbidden: cannot delete' }
-    this.objects.delete(uid)
-    return { state: 'deleted', why: null }
   }
 
   async #send(

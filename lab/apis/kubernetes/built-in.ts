@@ -6,7 +6,7 @@ import type { WorldCluster } from '#lab/world.ts'
 import { authorize, type User } from './authorization.ts'
 import { type Listing, listParameters, listReply } from './lists.ts'
 import { objectReply } from './objects.ts'
-import { singleObjectRoutes, withoutDeleted } from './single-objects.ts'
+import { singleObjectRoutes } from './single-objects.ts'
 
 /** Read by an apply, to identify the cluster. */
 const namespaces: GarbageResource = {
@@ -109,7 +109,7 @@ function listRoute(resource: GarbageResource, cluster: WorldCluster, at: string)
         item,
         selected: false,
       }
-      return listReply(request, cluster, withoutDeleted(cluster, resource.resource, listing))
+      return listReply(request, cluster, listing)
     },
   }
 }

@@ -58,7 +58,6 @@ export const defaults = {
   fanOut: { aboveNodes: 10_000, acrossPlaces: true, nodesPerShard: 250, clustersAtOnce: 20 },
   remediation: {
     wavePercents: [5, 20],
-    deletions: {},
     windows: [],
     alarms: [],
     requireEksStatus: true,

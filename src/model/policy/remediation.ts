@@ -1,10 +1,8 @@
 /** How plans are made and applied, and when nodes may be changed: `remediation`. */
 import * as z from 'zod'
-import { type DeletionKind, deletionKinds } from '#model/plan.ts'
 import { defaults, remediationModes, weekdays } from './defaults.ts'
 import { clusterName, percent, withDefaults } from './values.ts'
 
-const deletion = z.strictObject({ olderThanHours: z.number().min(1).max(100_000) }).optional()
 const clock = (pattern: RegExp) => z.string().regex(pattern, 'a time of day as HH:MM')
 const changeWindow = z
   .strictObject({
@@ -34,16 +32,6 @@ const when = {
     )
     .describe(
       'percent of a cohort that is changed after the second wave, the third, …; the first wave is one node of each cohort, the last wave the rest',
-    ),
-  deletions: z
-    .strictObject(
-      Object.fromEntries(deletionKinds.map(kind => [kind, deletion])) as Record<
-        DeletionKind,
-        typeof deletion
-      >,
-    )
-    .describe(
-      'objects of at least this age that highwater plan --deletions may name: leases of deleted nodes, failed pods, finished Jobs that nothing else collects, volumes that are Released with policy Retain',
     ),
   windows: z
     .array(changeWindow)

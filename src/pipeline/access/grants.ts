@@ -76,7 +76,7 @@ export const roleManifests = (
 ): string[] => rolesOf(identityNames[identity], rights, account)
 
 /** ClusterRole and binding for a group of that name, or for a service account. */
-export const rolesOf = (
+const rolesOf = (
   name: string,
   rights: readonly string[],
   account: ServiceAccount | null = null,

@@ -12,7 +12,6 @@ import { messageOf } from '#model/error-message.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
 import type { Selection } from '#model/selection.ts'
-import { deletionRole, neededToDelete } from '#pipeline/access/deletion-permissions.ts'
 import { applyKubernetesRights, hasOutput, kubernetesRights } from '#pipeline/access/permissions.ts'
 import { clusterInput } from '#snapshot/cluster-input.ts'
 import { kubeletChecks, rightChecks, wayToServer } from './api-server.ts'
@@ -91,7 +90,6 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
       principals: { reader: caller?.principal ?? null, kubelet: policy.kubelet.roleArn },
       taker: taker?.principal ?? null,
       member: place,
-      deletions: deletionRole(policy),
       output: policy.inspectOutput,
     },
     { reader, kubelet },
@@ -122,7 +120,6 @@ async function inCluster(
     const applying = options.isRemediating ? applyKubernetesRights() : []
     const more = applying.filter(({ right }) => !reading.some(one => one.right === right))
     reader.push(...(await rightChecks(request, [...reading, ...more], 'this identity')))
-    reader.push(...(await rightChecks(request, neededToDelete(policy), 'this identity')))
     if (place !== null)
       reader.push(...(await accountChecks(record, place, { kubernetes, policy, signal })))
     const shown =

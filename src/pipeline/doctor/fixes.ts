@@ -12,7 +12,6 @@ import { remediateSuffix } from '#model/arn.ts'
 import type { Check, CheckFix } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
-import { type DeletionRole, deleterName } from '#pipeline/access/deletion-permissions.ts'
 import { accessEntryCommand, policyOf, roleManifests, trustIn } from '#pipeline/access/grants.ts'
 import {
   applyKubernetesRights,
@@ -40,7 +39,6 @@ export interface Patient {
   taker: string | null
   /** The role to assume in the cluster's account, and the region; null: unknown, as with a kubeconfig. */
   member: Pick<AwsPlace, 'region' | 'roleArn' | 'externalId'> | null
-  deletions: DeletionRole | null
   /** The bucket for long answers of agents; null: none. */
   output: Policy['inspectOutput']
 }
@@ -50,7 +48,7 @@ export function fixesOf(
   patient: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
 ): CheckFix[] {
-  const { cluster, account, region, isRemediating, principals, deletions, output } = patient
+  const { account, region, isRemediating, principals, output } = patient
   const fixes = roleFixes(patient, checks)
   const actions = [...checks.reader, ...checks.kubelet]
     .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what) && what !== takes)
@@ -75,14 +73,6 @@ export function fixesOf(
     })
   for (const identity of ['reader', 'kubelet'] as const)
     fixes.push(...identityFixes(patient, identity, checks[identity]))
-  if (
-    deletions !== null &&
-    checks.reader.some(({ what, state }) => state === 'missing' && deletions.rights.includes(what))
-  )
-    fixes.push({
-      target: `kubectl apply -f - in cluster ${cluster}, for the members of the group ${deleterName}`,
-      text: deletions.text,
-    })
   return fixes
 }
 

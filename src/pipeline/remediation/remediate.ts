@@ -11,8 +11,8 @@ import {
   runAsKept,
   type SessionOptions,
 } from '#remediate/run/session.ts'
+import { LiveClusters } from './live-clusters.ts'
 import { LiveNodes, type Planned } from './live-nodes.ts'
-import { LiveObjects } from './live-objects.ts'
 import type { RemediateOptions } from './options.ts'
 
 /** @throws OperatorError before anything is sent, or if the run stopped early: the journal then says how to continue */
@@ -47,7 +47,7 @@ async function withNodes(
   const { policy, store, holder, stop, end, patienceMs, onEntry, onWait } = options
   const { clock = systemClock } = options
   const nodes = new LiveNodes(run, planned, options)
-  const objects = new LiveObjects(options)
+  const clusters = new LiveClusters(options)
   // If the list cannot be written, the run is still in its journal.
   const note = (kept: RemediationRun | null) =>
     keepNotices(store, { runs: kept === null ? [] : [kept] }, clock.now()).catch(() => undefined)
@@ -64,8 +64,7 @@ async function withNodes(
         imageUse: steps => nodes.imageUse(steps),
         isGone: step => nodes.isGone(step),
         present: steps => nodes.present(steps),
-        deleteObject: deletion => objects.delete(deletion),
-        identityOf: cluster => objects.identityOf(cluster),
+        identityOf: cluster => clusters.identityOf(cluster),
         onEntry,
       },
     })
@@ -76,6 +75,6 @@ async function withNodes(
     throw error
   } finally {
     nodes.close()
-    objects.close()
+    clusters.close()
   }
 }

@@ -51,10 +51,8 @@ export function approve(plan: Plan, request: ApprovalRequest): Approval {
     options,
   }
   checkApproval(plan, approval, at)
-  if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
-    throw new OperatorError(
-      `Plan ${plan.id} changes no node and deletes nothing: there is nothing to approve`,
-    )
+  if (plan.steps.length === 0)
+    throw new OperatorError(`Plan ${plan.id} changes no node: there is nothing to approve`)
   return approval
 }
 

@@ -60,8 +60,6 @@ export function parseBegunPlan(written: string, from: string): Plan {
     canonicalJson(waved.toSorted()) !== canonicalJson(steps.toSorted())
   )
     throw unfit(from, 'does not name every node of its steps once in its waves')
-  if (plan.deletions !== undefined && steps.length > 0)
-    throw unfit(from, 'changes nodes and deletes objects, and a plan does one of them')
   return plan
 }
 

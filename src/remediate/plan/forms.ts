@@ -3,14 +3,13 @@ import * as z from 'zod'
 import { isPlace } from '#facts/eks/kubelet-places.ts'
 import { digestIn } from '#model/image-reference.ts'
 import { amiFamilies } from '#model/node-identity.ts'
-import { approvalSchema, deletionKinds, planMethods, planSchema } from '#model/plan.ts'
+import { approvalSchema, planMethods, planSchema } from '#model/plan.ts'
 import { readModes } from '#model/read-mode.ts'
 import { subjectKinds } from '#model/subject.ts'
 import { isMoment } from '#model/what-if.ts'
 import { isImageChange, sourceIn } from '#remediate/remedies/pull-image.ts'
 import { isPlainName } from './approve.ts'
 import { sha256 } from './canonical.ts'
-import { deletables, mostDeletions } from './deletions.ts'
 import { longestPruneMs } from './prune.ts'
 
 const text = z.string().max(100_000)
@@ -144,23 +143,6 @@ const step = z
     'an image that is pulled without a digest',
   )
 
-const deletion = z
-  .strictObject({
-    cluster: name,
-    kind: z.enum(deletionKinds),
-    resource: name,
-    namespace: name.nullable(),
-    name,
-    uid: name,
-    resourceVersion: name.nullable(),
-    why: text,
-    ageSeconds: count,
-  })
-  .refine(
-    ({ kind, resource }) => deletables[kind].resource === resource,
-    'not an object that a plan may delete',
-  )
-
 export const planForm = z.strictObject({
   schema: z.literal(planSchema),
   id: name,
@@ -191,8 +173,6 @@ export const planForm = z.strictObject({
       }),
     )
     .optional(),
-  deletions: z.array(deletion).max(mostDeletions).optional(),
-  notDeleted: z.array(z.strictObject({ cluster: name, resource: name, why: text })).optional(),
   unchanged: count,
   waves: z.array(z.array(text).min(1)),
 })

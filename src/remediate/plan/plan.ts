@@ -9,10 +9,8 @@ import {
   type LeftAlone,
   type ManualChange,
   type NodeState,
-  type NotDeleted,
   type Plan,
   type PlanCohort,
-  type PlannedDeletion,
   type PlannedSnapshot,
   type PlanStep,
   type Pulls,
@@ -75,19 +73,6 @@ interface NodeCohort {
 }
 
 export type PlanHead = PlannedSnapshot
-
-/** A plan that contains only these deletions, with its digest. */
-export function planOfDeletions(
-  { takenAt, account, region }: PlanHead,
-  deletions: PlannedDeletion[],
-  notDeleted: NotDeleted[],
-): Plan {
-  return withDigest({
-    ...{ schema: planSchema, createdAt: takenAt, snapshot: { takenAt, account, region } },
-    ...{ cohorts: [], steps: [], never: [], refused: [], deletions, unchanged: 0, waves: [] },
-    ...(notDeleted.length > 0 && { notDeleted }),
-  })
-}
 
 function withDigest(body: Omit<Plan, 'id' | 'digest'>): Plan {
   const digest = digestOf(body)

@@ -1,7 +1,4 @@
-/**
- * The only file that changes nodes and clusters. It sends steps of an approved plan as parameters of our own documents, and deletes the objects that an
- * approved plan of deletions names.
- */
+/** The only file that changes nodes. It sends steps of an approved plan as parameters of our own documents. */
 
 import { gzipSync } from 'node:zlib'
 import type { CredentialSource } from '#clients/credentials.ts'
@@ -17,13 +14,12 @@ import {
 import { SsmApi } from '#clients/ssm.ts'
 import { applyAgentVersion, applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import { messageOf } from '#model/error-message.ts'
-import type { PlannedDeletion, PlanStep } from '#model/plan.ts'
+import type { PlanStep } from '#model/plan.ts'
 import type { ApplyAnswer } from '#model/remediation.ts'
 import { untilItFails } from '#model/until-it-fails.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { type ApplyAction, readApplyAnswer } from './answer.ts'
-import { type DeletionContext, type DeletionOutcome, deleteObjects } from './delete-objects.ts'
 
 /** Result of one command to one node. */
 export type CommandResult =
@@ -111,16 +107,6 @@ export class Applier {
       signal,
     })
   }
-}
-
-/** Deletes one object of one cluster. @throws the signal's reason if it is aborted */
-export async function deleteApproved(
-  deletion: PlannedDeletion,
-  context: Omit<DeletionContext, 'isDryRun'>,
-): Promise<Pick<DeletionOutcome, 'state' | 'why'>> {
-  for await (const outcome of deleteObjects([deletion], { ...context, isDryRun: false }))
-    return outcome
-  throw new Error('the deletion of the one object returned no outcome')
 }
 
 interface Sending {

@@ -12,28 +12,19 @@ import {
   approverOf,
   type HeldApproval,
   type Plan,
-  type PlannedDeletion,
   type PlanStep,
 } from '#model/plan.ts'
-import {
-  type DeletionEntry,
-  deletionStates,
-  type RemediationRun,
-  runStates,
-  type StepEntry,
-  stepStates,
-} from '#model/remediation.ts'
+import { type RemediationRun, runStates, type StepEntry, stepStates } from '#model/remediation.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
 import { approvalText, parseBegunPlan, planText } from '#remediate/plan/file.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { answerForm } from './answer.ts'
 
 /** A run without its nodes. */
-export type RunHead = Omit<RemediationRun, 'schema' | 'steps' | 'deletions' | 'leftAlone'>
+export type RunHead = Omit<RemediationRun, 'schema' | 'steps' | 'leftAlone'>
 
 const headSchema = 'highwater.run/1'
 const entrySchema = 'highwater.step/1'
-const deletionSchema = 'highwater.deletion/1'
 const overSchema = 'highwater.over/1'
 const commandIdsKept = 20
 const readAtOnce = 10
@@ -59,12 +50,6 @@ export const pendingStep = ({ cluster, node, instanceId }: PlanStep): StepEntry 
   ...{ cluster, node, instanceId, wave: 0, state: 'pending', why: null },
   ...{ commandIds: [], answer: null, readyPods: null, at: {} },
 })
-
-/** The entry of an object whose deletion was not begun. */
-export const pendingDeletion = (deletion: PlannedDeletion): DeletionEntry => {
-  const { cluster, resource, namespace, name, uid } = deletion
-  return { cluster, resource, namespace, name, uid, state: 'pending', why: null, at: null }
-}
 
 const time = z.string().refine(written => !Number.isNaN(Date.parse(written)), 'a time as RFC 3339')
 const text = z.string().max(4000)
@@ -102,22 +87,6 @@ const entryForm = z.strictObject({
     usedBytesBefore: z.number().nullable().optional(),
     seenBack: z.boolean().optional(),
     at: z.partialRecord(z.enum(stepStates), time),
-  }),
-})
-
-const deletionForm = z.strictObject({
-  schema: z.literal(deletionSchema),
-  writer: text,
-  run: text,
-  entry: z.strictObject({
-    cluster: text,
-    resource: text,
-    namespace: text.nullable(),
-    name: text,
-    uid: text,
-    state: z.enum(deletionStates),
-    why: text.nullable(),
-    at: time.nullable(),
   }),
 })
 
@@ -224,33 +193,6 @@ export class Journal {
     return new Map(entries.map(entry => [stepKey(entry), entry]))
   }
 
-  /** @throws Overtaken, or what the store throws */
-  noteDeletion(entry: DeletionEntry): Promise<void> {
-    const kept = { ...entry, why: shortened(entry.why) }
-    return this.#write(this.#deletionKey(entry), this.#signed(deletionSchema, { entry: kept }))
-  }
-
-  /** States of begun deletions. An unreadable entry counts as begun: its deletion is requested again, by UID. */
-  async deletions(planned: readonly PlannedDeletion[]): Promise<DeletionEntry[]> {
-    const there = new Set(
-      planned.length === 0 ? [] : await Array.fromAsync(this.#store.list(this.#key('deletions/'))),
-    )
-    const begun = planned.filter(deletion => there.has(this.#deletionKey(deletion)))
-    return pMap(
-      begun,
-      async deletion => {
-        const found = deletionForm.safeParse(
-          parsedJson((await this.#read(this.#deletionKey(deletion))) ?? ''),
-        )
-        const { run, entry } = found.data ?? {}
-        const isIts =
-          run === this.#run && entry?.cluster === deletion.cluster && entry.uid === deletion.uid
-        return isIts ? entry : { ...pendingDeletion(deletion), state: 'deleting' }
-      },
-      { concurrency: readAtOnce },
-    )
-  }
-
   /** Whether the run ended, was stopped or is rolled back. Restoring an older journal does not change the answer. */
   isOver(): Promise<boolean> {
     return this.#store.wasWritten(this.#overKey)
@@ -295,10 +237,6 @@ export class Journal {
   /** Names of clusters may contain slashes and colons. */
   #entryKey({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string {
     return this.#key(`steps/${encodeURIComponent(cluster)}/${encodeURIComponent(node)}.json`)
-  }
-
-  #deletionKey({ cluster, uid }: Pick<DeletionEntry, 'cluster' | 'uid'>): string {
-    return this.#key(`deletions/${encodeURIComponent(cluster)}/${encodeURIComponent(uid)}.json`)
   }
 
   async #read(key: string): Promise<string | null> {

@@ -5,24 +5,11 @@ import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, HeldApproval, LeftAlone, Plan } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import {
-  type DeletionEntry,
-  type RemediationRun,
-  remediationSchema,
-  type StepEntry,
-} from '#model/remediation.ts'
+import { type RemediationRun, remediationSchema, type StepEntry } from '#model/remediation.ts'
 import { changedSince, checkApproval } from '#remediate/plan/approve.ts'
 import { byPolicy } from '#remediate/plan/auto-approve.ts'
 import { beginToday } from './begun-today.ts'
-import { type DeletionRunOptions, deletionKey, runDeletions } from './delete-run.ts'
-import {
-  goneOnBy,
-  Journal,
-  pendingDeletion,
-  pendingStep,
-  type RunHead,
-  stepKey,
-} from './journal.ts'
+import { goneOnBy, Journal, pendingStep, type RunHead, stepKey } from './journal.ts'
 import type { Lease } from './lease.ts'
 import { identitiesOf, takeLeases } from './leases.ts'
 import type { Effects } from './node-work.ts'
@@ -34,7 +21,6 @@ export interface SessionOptions {
   /** The holder: unique for each process. */
   holder: string
   effects: Effects & {
-    deleteObject: DeletionRunOptions['deleteObject']
     /** The cluster's identity, independent of its name. @throws if it cannot be read */
     identityOf(cluster: string): Promise<string>
   }
@@ -66,19 +52,13 @@ export async function applyPlan(
   options: ApplyOptions,
 ): Promise<RemediationRun> {
   const { store, effects, holder, policy } = options
-  if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
-    throw new OperatorError(
-      `Plan ${plan.id} changes no node and deletes nothing: there is nothing to apply`,
-    )
+  if (plan.steps.length === 0)
+    throw new OperatorError(`Plan ${plan.id} changes no node: there is nothing to apply`)
   const journal = new Journal(store, plan.id, holder)
   const known = await journal.head()
   const refusal = refusalOf(plan, approval, known, effects.clock.now().toISOString(), policy)
   // Begun steps may always be ended; new steps need the approval.
-  if (
-    refusal !== null &&
-    (known === null || approval.plan !== plan.digest || plan.deletions !== undefined)
-  )
-    throw refusal
+  if (refusal !== null && (known === null || approval.plan !== plan.digest)) throw refusal
   if (known !== null && known.plan !== plan.digest)
     throw new OperatorError(
       `${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`,
@@ -122,9 +102,8 @@ async function carryOn(leased: Leased): Promise<RemediationRun> {
   // Read anew: another run might have ended while this one waited for the lease.
   const now = await journal.head()
   const entries = await entriesOf(plan, journal, false)
-  const deletions = await deletionsOf(plan, journal)
   if (now !== null && (now.endedAt !== null || now.state === 'rolled-back'))
-    return documentOf(plan, now, entries, deletions)
+    return documentOf(plan, now, entries)
   const over = (await journal.isOver()) ? overText(plan) : null
   if (now === null && over !== null) throw new OperatorError(over, { isBadInput: false })
   if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
@@ -134,11 +113,6 @@ async function carryOn(leased: Leased): Promise<RemediationRun> {
       : goneOnBy(now, approval)
   const run = { ...options, plan, approval, journal, head, leases, end }
   const refusal = over ?? leased.refusal?.message ?? null
-  if (plan.deletions !== undefined) {
-    const { clock, deleteObject } = effects
-    const ended = await runDeletions({ ...run, entries: deletions, clock, deleteObject, refusal })
-    return reported(documentOf(plan, ended, entries, deletions), journal)
-  }
   const { auto } = policy
   const isCounted = approval.by === byPolicy && auto !== null
   const ended = await runWaves({
@@ -149,7 +123,7 @@ async function carryOn(leased: Leased): Promise<RemediationRun> {
         ? beginToday(store, plan.id, nodes, auto.nodesPerDay, effects.clock.now())
         : new Set(nodes),
   })
-  return reported(documentOf(plan, ended, entries, deletions), journal)
+  return reported(documentOf(plan, ended, entries), journal)
 }
 
 /** Rollbacks and reports of finished runs need no approval. */
@@ -193,10 +167,6 @@ export async function rollBack(
     )
   }
   const plan = await journal.plan()
-  if (plan.deletions !== undefined)
-    throw new OperatorError(
-      `Run ${run} deletes objects of clusters, and nothing brings those back. What it has not deleted yet stays unless it is resumed`,
-    )
   return withLeases(
     plan,
     options,
@@ -212,7 +182,7 @@ export async function rollBack(
       const entries = await entriesOf(plan, journal, true)
       const taken = { ...options, plan, journal, head, entries, leases, end }
       const ended = await rollBackRun({ ...taken, despiteErrors })
-      return reported(documentOf(plan, ended, entries, new Map()), journal)
+      return reported(documentOf(plan, ended, entries), journal)
     },
   )
 }
@@ -226,8 +196,7 @@ const isGoingBack = (head: RunHead | null): boolean =>
   (head.state === 'stopped' || head.state === 'rolled-back')
 
 const onward = ({ id }: Plan): string => `highwater rollback ${id}`
-const wayBack = ({ id, deletions }: Plan): string =>
-  deletions === undefined ? `, highwater rollback ${id} takes it back` : ''
+const wayBack = (plan: Plan): string => `, ${onward(plan)} takes it back`
 
 /** Checks as many nodes as time allows. If time ends, the run begins and pauses; its next start reads each node just before the change. @throws OperatorError */
 async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions): Promise<void> {
@@ -263,8 +232,7 @@ export async function runAsKept(run: string, store: Store): Promise<RemediationR
 }
 
 async function asKept(plan: Plan, head: RunHead, journal: Journal): Promise<RemediationRun> {
-  const entries = await entriesOf(plan, journal, false)
-  return documentOf(plan, head, entries, await deletionsOf(plan, journal))
+  return documentOf(plan, head, await entriesOf(plan, journal, false))
 }
 
 /** An entry for every node of the plan. */
@@ -283,27 +251,10 @@ async function entriesOf(
   )
 }
 
-/** An entry for every object of the plan. */
-async function deletionsOf(
-  { deletions = [] }: Plan,
-  journal: Journal,
-): Promise<Map<string, DeletionEntry>> {
-  const known = new Map(
-    (await journal.deletions(deletions)).map(entry => [deletionKey(entry), entry]),
-  )
-  return new Map(
-    deletions.map(deletion => [
-      deletionKey(deletion),
-      known.get(deletionKey(deletion)) ?? pendingDeletion(deletion),
-    ]),
-  )
-}
-
 function documentOf(
   plan: Plan,
   head: RunHead,
   entries: ReadonlyMap<string, StepEntry>,
-  deletions: ReadonlyMap<string, DeletionEntry>,
 ): RemediationRun {
   const isOver = head.endedAt !== null
   return {
@@ -315,7 +266,6 @@ function documentOf(
         ? { ...entry, state: 'skipped', why: 'the run ended before it came to it' }
         : entry
     }),
-    ...(plan.deletions !== undefined && { deletions: [...deletions.values()] }),
     leftAlone: [...plan.never, ...plan.refused],
   }
 }

@@ -21,17 +21,14 @@ export function noticesView(
 }
 
 function runView(
-  { run, state, what, planned, changed, failed, rolledBack, ...noted }: ReportedRun,
+  { run, state, planned, changed, failed, rolledBack, ...noted }: ReportedRun,
   { words: { nodeChanges: words, list }, utc }: Language,
   fold: Fold,
 ) {
   const { approvedBy, startedAt, endedAt, place } = noted
   return {
     title: words.run(run, words.states[state]),
-    counts:
-      what === 'nodes'
-        ? words.nodes(changed, planned, failed, rolledBack)
-        : words.objects(changed, planned, failed),
+    counts: words.nodes(changed, planned, failed, rolledBack),
     approval: words.approved(fold(list(approvedBy), 400)),
     when: endedAt === null ? words.since(utc(startedAt)) : words.when(utc(startedAt), utc(endedAt)),
     place: fold(place, 400),

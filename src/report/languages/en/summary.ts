@@ -51,8 +51,6 @@ const nodeChanges = {
   run: (run: string, state: string) => `Run ${run}: ${state}`,
   nodes: (changed: number, planned: number, failed: number, rolledBack: number) =>
     `${formatCount(changed)} of ${nodes(planned)} changed, ${formatCount(failed)} failed, ${formatCount(rolledBack)} rolled back.`,
-  objects: (deleted: number, planned: number, failed: number) =>
-    `${formatCount(deleted)} of ${counted(planned, 'object')} deleted, ${formatCount(failed)} failed.`,
   approved: (names: string) => `Approved by ${names}; remediate verified the seal.`,
   when: (from: string, until: string) => `From ${from} to ${until}.`,
   since: (from: string) => `Since ${from}, not finished.`,

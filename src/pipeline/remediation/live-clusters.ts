@@ -1,36 +1,17 @@
-/** The API servers that a run calls itself, each connected once: identifies clusters, and deletes the objects of a deletion plan. */
+/** The API servers that a run calls itself, each connected once, to identify their clusters. */
 
 import { KubernetesClient } from '#clients/kubernetes.ts'
-import type { PlannedDeletion } from '#model/plan.ts'
 import { untilItFails } from '#model/until-it-fails.ts'
 import { clusterIdentity } from '#remediate/cluster-identity.ts'
-import { deleteApproved } from '#remediate/run/apply.ts'
-import { systemClock } from '#remediate/run/clock.ts'
 import type { RemediateOptions } from './options.ts'
 
-export class LiveObjects {
+export class LiveClusters {
   readonly #options: RemediateOptions
   readonly #clients = new Map<string, Promise<KubernetesClient | null>>()
   readonly #open: KubernetesClient[] = []
 
   constructor(options: RemediateOptions) {
     this.#options = options
-  }
-
-  async delete(deletion: PlannedDeletion): ReturnType<typeof deleteApproved> {
-    const { policy, end, clock = systemClock } = this.#options
-    const kubernetes = await this.#clientOf(deletion.cluster)
-    if (kubernetes === null)
-      return {
-        state: 'failed',
-        why: `cluster ${deletion.cluster} was not found, or cannot be reached`,
-      }
-    return deleteApproved(deletion, {
-      kubernetes,
-      policy: policy.remediation.deletions,
-      now: () => clock.now(),
-      options: { signal: end, timeoutMs: policy.timeoutsMs.list },
-    })
   }
 
   /** @throws if the API server does not answer, or the answer lacks the identity */

@@ -7,7 +7,7 @@ import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { commandEnvironment, highwater, temporaryFolder } from '#test/cli.ts'
 import { editedNode } from '#test/edited-node.ts'
-import { runCommand } from '#test/in-process.ts'
+import { inProcess, runCommand } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 /** A snapshot with a critical finding: the kubelet would refuse its file at the next start. */
@@ -169,7 +169,7 @@ describe('filters', () => {
 
 describe('completion', () => {
   it.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async shell => {
-    const { code, stdout } = await highwater(['complete', shell])
+    const { code, stdout } = await inProcess(['complete', shell])
     expect(code).toBe(0)
     expect(stdout).toContain('highwater')
     expect(stdout.length).toBeGreaterThan(1000)

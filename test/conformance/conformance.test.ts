@@ -8,18 +8,15 @@ import { differences } from './conformance.ts'
 import { families } from './families.ts'
 import type { Family } from './family.ts'
 
-describe.each(vectorFiles())('$family $version', ({ family: name, version, cases }) => {
-  const family = families.find(known => known.name === name)
-
-  it.each(cases.map(one => ({ name: one.name, one })))('$name', ({ one }) => {
-    expect(family?.name).toBe(name)
-    const [difference] = family ? differences(family, version, [one]) : [one]
-    expect(difference && 'answer' in difference ? difference.answer : undefined).toEqual(
-      difference?.expected,
-    )
-    expect(difference).toBeUndefined()
-  })
-})
+it.each(vectorFiles())(
+  '$family answers as upstream $version',
+  ({ family: name, version, cases }) => {
+    const family = families.find(known => known.name === name)
+    if (family === undefined) throw new Error(`no family is called ${name}`)
+    expect(cases.length).toBeGreaterThan(0)
+    expect(differences(family, version, cases)).toEqual([])
+  },
+)
 
 const echo = (answer: (input: never) => unknown): Family<never> => ({ name: 'echo', answer })
 

@@ -1,4 +1,5 @@
-/** A forged bucket changes no node, in as many draws as take seconds. FORGERIES=2000 draws more; test/e2e/forgery.test.ts draws 10,000. */
+/** A forged bucket changes no node: 10,000 draws in `npm run test:slow`, a part of them in `npm test`. */
 import { describeForgeries } from '#test/forgeries.ts'
+import { isSlow } from '#test/slow.ts'
 
-describeForgeries(Number(process.env.FORGERIES ?? 500))
+describeForgeries(isSlow ? 10_000 : 200)

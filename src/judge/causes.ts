@@ -9,6 +9,7 @@ import type { CauseGroup, CausePlace, CauseSetting, Finding } from '#model/findi
 import { severities } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
+import { imageGcThresholds } from './settings.ts'
 
 /** The causes of all findings: the worst first, then those of the nodes nearest to eviction. Each finding belongs to one cause. */
 export function causesOf({
@@ -22,7 +23,7 @@ export function causesOf({
       Number.POSITIVE_INFINITY,
     )
   const rank = ({ severity }: Finding) => severities.indexOf(severity)
-  const ranked = findings
+  const ranked = withDevices(findings)
     .map(finding => ({ finding, room: headroom(finding) }))
     .toSorted((a, b) => rank(a.finding) - rank(b.finding) || compared(a.room, b.room))
   const parts = Map.groupBy(ranked, ({ finding }) =>
@@ -45,6 +46,33 @@ export function causesOf({
         byText(a.group.rule, b.group.rule),
     )
     .map(({ group }) => group)
+}
+
+/** Images do not fit a disk whose size reached another volume: their findings have the cause and the steps of that. */
+function withDevices(findings: Finding[]): Finding[] {
+  const devices = findings.filter(
+    ({ cause }) => cause.kind === 'device' && cause.what === 'wrong-volume',
+  )
+  if (devices.length === 0) return findings
+  return findings.map(finding => {
+    const device = devices.find(
+      ({ cluster, nodes }) =>
+        isOfImages(finding) &&
+        cluster === finding.cluster &&
+        finding.nodes.sample.every(name => nodes.sample.includes(name)),
+    )
+    return device === undefined ? finding : { ...finding, cause: device.cause, steps: device.steps }
+  })
+}
+
+/** Whether images fill a disk: not whether a threshold is set well. */
+function isOfImages({ cause, steps }: Finding): boolean {
+  if (cause.kind === 'holder') return /^images(?:-|$)/.test(cause.holder)
+  return (
+    cause.kind === 'setting' &&
+    cause.fields[0] === imageGcThresholds.fields[0] &&
+    steps.some(({ kind }) => kind === 'free')
+  )
 }
 
 const compared = (a: number, b: number): number => (a === b ? 0 : a - b)
@@ -84,7 +112,7 @@ function keyOf({ cluster, subject, nodes }: Finding, cause: Cause): unknown[] {
     case 'holder':
       return [cause.kind, cause.holder, ...(isOfOwner(cause) ? ownerKey(cause, cluster) : [])]
     case 'device':
-      return [cause.kind, cause.what, cluster, subject.kind, subject.name]
+      return [cause.kind, cause.what, cluster, cause.device ?? subject.name, cause.declaredBytes]
     case 'world':
       return [cause.kind, cause.event, cause.subject]
     case 'unread':

@@ -5,7 +5,8 @@ import { images, users } from './runtime.ts'
 
 const bottlerocketDisk = { gib: 19.94, usedGib: 18.2 }
 const onData = /\/dev\/xvdb/
-const imageGc = /imageGCHighThresholdPercent|prune-images|growpart/
+/** Neither ends a cause that is a mapping. */
+const imageGc = /prune-images|growpart/
 
 export const deviceIncidents: Incident[] = [
   {

@@ -1,6 +1,6 @@
 import type { NodeContext } from '#judge/cluster-facts.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
-import { contextRule, line } from '#judge/rule.ts'
+import { contextRule, type Failing, line } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
 import { amountOf } from '#judge/values.ts'
 import type { NodeClass } from '#model/cluster-input.ts'
@@ -12,6 +12,14 @@ const gibibyte = 1024 ** 3
 const classes = 'ec2nodeclasses.karpenter.k8s.aws'
 /** Share of the volume that nodefs has. Partitions and filesystem metadata take the rest. */
 const share = { least: 0.85, most: 1.02 }
+
+const titles = {
+  wrong: 'The declared size reached the system volume, not the volume of the containers',
+}
+/** Bottlerocket's system, which never uses more than its image, and the data of kubelet and runtime. */
+const bottlerocketDevices = { system: '/dev/xvda', data: '/dev/xvdb' }
+/** Images of Bottlerocket have a system volume of 2 or 4 GiB. */
+const largestImageBytes = 8 * gibibyte
 
 interface DeclaredVolume {
   where: string
@@ -25,11 +33,13 @@ export const diskDiffersFromNodeClass = contextRule({
   cause: { kind: 'device', what: 'differs', device: null, declaredBytes: null, actualBytes: null },
   steps: [{ id: 'replace-node' }],
   needs: ['disks'],
+  titles,
   title: 'The disk of the node has another size than its nodegroup or node class declares',
   why: 'Either the filesystem was not grown to the size of its volume, or the node is older than the declaration. Percentages of thresholds stand for other amounts than planned.',
   fix: 'Grow the partition and the filesystem (growpart, xfs_growfs), or replace the node.',
   sources: [
     'EKS API reference, Nodegroup diskSize',
+    'bottlerocket-os/bottlerocket README, Default Volumes',
     'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDeviceMapping',
   ],
   appliesTo: ({ identity }) =>
@@ -49,10 +59,13 @@ export const diskDiffersFromNodeClass = contextRule({
 
   *judge(fact, context) {
     const { capacityBytes, owner, group, className, template, amiFamily } = fact
-    const volume =
+    const declared = (device: string) =>
       owner === 'karpenter'
-        ? volumeOfClass(className, amiFamily, context)
-        : volumeOfNodegroup({ group, template, amiFamily }, context)
+        ? volumeOfClass(className, { amiFamily, device }, context)
+        : volumeOfNodegroup({ group, template, device }, context)
+    const wrong = amiFamily === 'Bottlerocket' ? wrongVolume(fact, declared) : null
+    if (wrong !== null) return yield wrong
+    const volume = declared(deviceOf(amiFamily))
     if (volume === null) return
     if (typeof volume === 'string') return yield { unknown: volume }
     if (capacityBytes === null) return yield { unknown: 'the capacity of nodefs was not read' }
@@ -68,6 +81,43 @@ export const diskDiffersFromNodeClass = contextRule({
     }
   },
 })
+
+interface BottlerocketNode extends VolumesOfNode {
+  capacityBytes: number | null
+}
+
+/** Null: the system volume is not the larger one, or is not known. */
+function wrongVolume(
+  node: BottlerocketNode,
+  declared: (device: string) => DeclaredVolume | string | null,
+): Failing | null {
+  const { capacityBytes, volumes } = node
+  const { system, data } = bottlerocketDevices
+  const sizeOf = (wanted: string) =>
+    volumes?.find(({ device }) => device === wanted)?.sizeBytes ?? null
+  const byDeclaration = volumes === null ? declared(system) : null
+  const systemBytes =
+    sizeOf(system) ??
+    (typeof byDeclaration === 'object' ? (byDeclaration?.sizeBytes ?? null) : null)
+  if (capacityBytes === null || systemBytes === null) return null
+  const dataBytes = sizeOf(data) ?? capacityBytes
+  const isLarger = systemBytes > largestImageBytes && systemBytes > dataBytes
+  if (!isLarger || capacityBytes > share.most * dataBytes) return null
+  return {
+    severity: 'high',
+    title: titles.wrong,
+    cause: {
+      ...{ kind: 'device', what: 'wrong-volume', device: data },
+      ...{ declaredBytes: systemBytes, actualBytes: dataBytes },
+    },
+    steps: [{ id: 'map-volume', place: data, bytes: systemBytes }],
+    consequence: `Images, containers and pods have ${data} with ${bytes(dataBytes)}. The ${bytes(systemBytes)} of ${system} are for Bottlerocket itself, which uses no more than its image: the rest is lost.`,
+    evidence: [
+      line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
+      ...volumeEvidence(node),
+    ],
+  }
+}
 
 /** Volumes without ids, so that equal facts are kept once. The node's ledger has the ids. */
 interface VolumesOfNode {
@@ -89,12 +139,12 @@ const volumeEvidence = ({ volumes, volumesUnread }: VolumesOfNode): Evidence[] =
 interface NodegroupNode {
   group: string
   template: { id: string | null; version: string | null }
-  amiFamily: AmiFamily
+  device: string
 }
 
 /** Reads the launch template version of the node. Null and text as in volumeOfNodegroup. */
 function volumeOfTemplate(
-  { template: { id, version }, amiFamily }: NodegroupNode,
+  { template: { id, version }, device }: NodegroupNode,
   { launchTemplates, why }: NodeContext,
 ): DeclaredVolume | string | null {
   if (launchTemplates === null) return why('launchTemplates')
@@ -105,12 +155,12 @@ function volumeOfTemplate(
   )
   const where = `launch template ${bounded(found?.launchTemplateName ?? id, 128)} version ${bounded(version, 20)}`
   if (found?.volumes === undefined) return `the volumes of ${where} were not read`
-  const { sizeGiB } =
-    found.volumes.find(({ deviceName }) => deviceName === deviceOf(amiFamily)) ?? {}
+  const { sizeGiB } = found.volumes.find(({ deviceName }) => deviceName === device) ?? {}
   return sizeGiB ? { where, sizeBytes: sizeGiB * gibibyte } : null
 }
 
-const deviceOf = (family: AmiFamily) => (family === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda')
+const deviceOf = (family: AmiFamily) =>
+  family === 'Bottlerocket' ? bottlerocketDevices.data : '/dev/xvda'
 
 /** Null: no size is declared. A text: why the size is unknown. */
 function volumeOfNodegroup(
@@ -127,7 +177,7 @@ function volumeOfNodegroup(
 
 function volumeOfClass(
   name: string | null,
-  family: AmiFamily,
+  device: WantedDevice,
   context: NodeContext,
 ): DeclaredVolume | string | null {
   const all = context.objects(classes)
@@ -136,7 +186,7 @@ function volumeOfClass(
   if (found === undefined) return 'the EC2NodeClass of this node is not among those read'
   if (found.spec?.instanceStorePolicy === 'RAID0')
     return 'the kubelet may use the instance store (instanceStorePolicy RAID0)'
-  const size = volumeSize(found, family)
+  const size = volumeSize(found, device)
   if (size === null) return null
   const sizeBytes = amountOf(size, 0)
   return sizeBytes === null
@@ -144,11 +194,16 @@ function volumeOfClass(
     : { where: `EC2NodeClass ${bounded(name ?? '', 100)}`, sizeBytes }
 }
 
-/** Size of the kubelet's volume, on Bottlerocket the second volume. Null: no size is declared. */
-function volumeSize({ spec }: NodeClass, family: AmiFamily): string | null {
+interface WantedDevice {
+  amiFamily: AmiFamily
+  device: string
+}
+
+/** Null: no size is declared. */
+function volumeSize({ spec }: NodeClass, { amiFamily, device }: WantedDevice): string | null {
   const mappings = spec?.blockDeviceMappings ?? []
   const mapping =
-    mappings.find(({ deviceName }) => deviceName === deviceOf(family)) ??
-    mappings.find(({ rootVolume }) => rootVolume === true && family !== 'Bottlerocket')
+    mappings.find(({ deviceName }) => deviceName === device) ??
+    mappings.find(({ rootVolume }) => rootVolume === true && amiFamily !== 'Bottlerocket')
   return mapping?.ebs?.volumeSize ?? null
 }

@@ -102,4 +102,35 @@ describe('disk-differs-from-node-class', () => {
     const example = { nodegroups, launchTemplates, node }
     expect(outcomeIn(diskDiffersFromNodeClass, example).state).toBe(found.is)
   })
+
+  const attached = (device: string, gib: number) => ({
+    ...{ volumeId: null, device, type: 'gp3', sizeBytes: gib * 2 ** 30, iops: 3000 },
+  })
+  const bottlerocket = (systemGib: number, dataGib: number): ContextExample => ({
+    nodegroups: [{ nodegroupName: 'workers', amiType: 'BOTTLEROCKET_x86_64', diskSize: 100 }],
+    identity: { amiFamily: 'Bottlerocket' },
+    volumes: [attached('/dev/xvda', systemGib), attached('/dev/xvdb', dataGib)],
+  })
+
+  it.each([
+    ['the system volume is the larger one', bottlerocket(200, 100), 'high'],
+    ['the system volume has the size of its image', bottlerocket(4, 100), undefined],
+    ['the data volume is the larger one', bottlerocket(50, 100), undefined],
+  ])('of Bottlerocket, where %s', (_, example, severity) => {
+    const outcome = outcomeIn(diskDiffersFromNodeClass, example)
+    expect(outcome.state === 'fail' ? outcome.failing.severity : undefined).toBe(severity)
+  })
+
+  it('names the volume to map on Bottlerocket, also from the node class alone', () => {
+    const spec = { blockDeviceMappings: [volume('/dev/xvda', '300Gi')] }
+    const example = nodeClass(spec)
+    const identity = { ...example.identity, amiFamily: 'Bottlerocket' as const }
+    const outcome = outcomeIn(diskDiffersFromNodeClass, { ...example, identity })
+    expect(outcome).toMatchObject({
+      failing: {
+        cause: { kind: 'device', what: 'wrong-volume', device: '/dev/xvdb' },
+        steps: [{ id: 'map-volume', place: '/dev/xvdb', bytes: 300 * 2 ** 30 }],
+      },
+    })
+  })
 })

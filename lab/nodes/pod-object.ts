@@ -80,7 +80,17 @@ function statusOf(
   endedAt: string,
 ): NonNullable<KubernetesPod['status']> {
   const common = { phase: pod.phase, hostIP: node.ip, startTime: startedAt }
-  if (pod.failure) return { ...common, ...pod.failure }
+  if (pod.failure)
+    return {
+      ...common,
+      ...pod.failure,
+      conditions: [
+        {
+          ...{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' },
+          lastTransitionTime: endedAt,
+        },
+      ],
+    }
   const running = pod.phase === 'Running'
   const readiness = podReadiness(node, pod)
   const isReady = running && readiness.isReady

@@ -176,7 +176,10 @@ const edited: Told[] = [
         imageGCLowThresholdPercent: 70,
       },
       diskPressure: true,
-      pods: [...ordinaryPods(editedAddress), evictedPod(editedAddress, pressure)],
+      pods: [
+        ...ordinaryPods(editedAddress),
+        { ...evictedPod(editedAddress, pressure), endedHoursAgo: 2 / 3 },
+      ],
     },
     [
       'eviction-before-image-gc',

@@ -74,7 +74,7 @@ Examples:
   highwater predict --cluster prod --node ip-10-0-1-23.ec2.internal --fill nodefs=50Mi/s
   highwater predict --snapshot snapshot.ndjson.gz --kubelet 1.35
 
-Exit codes: 0 every selected node is in the answer; 2 a node is missing, or bad usage; 4 failed.`,
+Exit codes: 0 every selected node is in the answer; 1 a kubelet would not start so; 2 a node is missing, or bad usage; 4 failed.`,
     )
     .action(exiting(runPredict))
 }
@@ -83,6 +83,7 @@ async function runPredict(options: PredictOptions): Promise<number> {
   const reading = openReading(options)
   const malformed: number[] = []
   const found = new Set<string>()
+  let isRefused = false
   const output = printer(options.format)
   try {
     const { at = null, set: changes, fill: fills, kubelet } = options
@@ -90,7 +91,9 @@ async function runPredict(options: PredictOptions): Promise<number> {
     for await (const predicted of predict(reading.records(), whatIf, ({ line }) =>
       malformed.push(line),
     )) {
-      found.add(predicted.prediction.node)
+      const { node: name, refusals = [], upgrade } = predicted.prediction
+      found.add(name)
+      isRefused ||= refusals.length + (upgrade?.errors.length ?? 0) > 0
       reading.nodeRead()
       await write(output.node(predicted))
     }
@@ -98,7 +101,8 @@ async function runPredict(options: PredictOptions): Promise<number> {
   } finally {
     reading.end()
   }
-  return missing(options, found, malformed) ? exitCode.badInput : exitCode.ok
+  if (missing(options, found, malformed)) return exitCode.badInput
+  return isRefused ? exitCode.findings : exitCode.ok
 }
 
 /** Names the requested data that the answer lacks. */

@@ -58,6 +58,7 @@ export function storyOf(
   const { cluster, node, kubeletVersion, at } = prediction
   const head = `${name(cluster)} / ${name(node)}`
   const sections: [string, string[]][] = [
+    ['Refused', refusedLines(prediction)],
     [
       '',
       [
@@ -66,7 +67,6 @@ export function storyOf(
     ],
     ['Disk', diskLines(prediction)],
     ['Holds it', ledgerLines(prediction)],
-    ['Refused', refusedLines(prediction)],
     ['Upgrade', upgradeLines(prediction.upgrade)],
     ['Image GC', imageGcLines(prediction.imageGC)],
     ['Eviction', evictionLines(prediction)],

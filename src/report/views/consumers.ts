@@ -7,6 +7,8 @@ import type { Language } from '#report/languages/language.ts'
 const shownPlaces = 10
 const shownOfPlace = 5
 const nameLimit = 80
+/** Consumers below both limits are not listed. */
+const least = { bytes: 2 ** 30, share: 0.01 }
 
 interface Place {
   place: string
@@ -14,7 +16,9 @@ interface Place {
   namespace: string | null
   whole: GroupDiskUse | null
   owners: Map<string, GroupDiskUse>
-  pods: PodDiskUse[]
+  pods: { pod: PodDiskUse; capacityBytes: number }[]
+  /** Of all nodes of the place. */
+  capacityBytes: number
 }
 
 /** Largest places first. Sums are lower bounds: ledgers keep only the largest owners and namespaces. */
@@ -35,25 +39,30 @@ function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
   const places = new Map<string, Place>()
   const placeOf = (place: string, namespace: string | null): Place => {
     const key = JSON.stringify([place, namespace])
-    const known = places.get(key) ?? { place, namespace, whole: null, owners: new Map(), pods: [] }
+    const known = places.get(key) ?? {
+      ...{ place, namespace, whole: null, owners: new Map(), pods: [], capacityBytes: 0 },
+    }
     places.set(key, known)
     return known
   }
   for (const { cluster, identity, ledger } of nodes) {
     if (ledger === undefined) continue
     const group = placeOf(`${cluster} / ${identity.group.name}`, null)
+    const capacityBytes = ledger.filesystems.reduce((sum, disk) => sum + disk.capacityBytes, 0)
+    group.capacityBytes += capacityBytes
     for (const use of ledger.owners) {
       group.whole = joined(group.whole, use)
       addOwner(group, use)
       addOwner(placeOf(cluster, use.namespace), use)
     }
     for (const pod of ledger.pods) {
-      group.pods.push(pod)
-      placeOf(cluster, pod.namespace).pods.push(pod)
+      group.pods.push({ pod, capacityBytes })
+      placeOf(cluster, pod.namespace).pods.push({ pod, capacityBytes })
     }
     for (const use of ledger.namespaces) {
       const ofSpace = placeOf(cluster, use.namespace)
       ofSpace.whole = joined(ofSpace.whole, use)
+      ofSpace.capacityBytes += capacityBytes
     }
   }
   return places
@@ -67,7 +76,13 @@ function addOwner({ owners }: Place, use: GroupDiskUse): void {
 const joined = (known: GroupDiskUse | null, use: GroupDiskUse) =>
   known === null ? use : joinedUse(known, use)
 
-function rowsOf({ place, namespace, whole, owners, pods }: Place, language: Language) {
+const isLarge = (bytes: number, capacityBytes: number) =>
+  bytes >= least.bytes || bytes >= least.share * capacityBytes
+
+function rowsOf(
+  { place, namespace, whole, owners, pods, capacityBytes }: Place,
+  language: Language,
+) {
   const { words, line } = language
   const row = (consumer: string, bytes: string) => ({
     place: line(place, nameLimit),
@@ -81,15 +96,17 @@ function rowsOf({ place, namespace, whole, owners, pods }: Place, language: Lang
       .toSorted((a, b) => b.bytes - a.bytes || byText(nameOf(a), nameOf(b)))
       .slice(0, shownOfPlace)
   return [
-    ...(namespace === null || whole === null
+    ...(namespace === null || whole === null || !isLarge(whole.bytes, capacityBytes)
       ? []
       : [ofGroup(line(words.ledger.namespace(namespace), nameLimit), whole)]),
-    ...most(owners.values(), use => groupName(use, language)).map(use =>
-      ofGroup(groupName(use, language), use),
-    ),
-    ...most(pods, pod => pod.name).map(pod =>
-      row(podText(pod, language), language.bytes(pod.bytes)),
-    ),
+    ...most(
+      [...owners.values()].filter(({ bytes }) => isLarge(bytes, capacityBytes)),
+      use => groupName(use, language),
+    ).map(use => ofGroup(groupName(use, language), use)),
+    ...most(
+      pods.flatMap(one => (isLarge(one.pod.bytes, one.capacityBytes) ? [one.pod] : [])),
+      pod => pod.name,
+    ).map(pod => row(podText(pod, language), language.bytes(pod.bytes))),
   ]
 }
 

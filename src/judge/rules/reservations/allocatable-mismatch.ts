@@ -1,7 +1,11 @@
 import { line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { compareQuantities, quantityOrNull } from '#model/quantity.ts'
+import { compareQuantities, quantityNumber, quantityOrNull } from '#model/quantity.ts'
 import { byText } from '#model/text-order.ts'
+
+/** A smaller part is no difference. */
+const tolerated = 0.001
+const leastBytes = 2 ** 20
 
 export const allocatableMismatch = nodeRule({
   id: 'allocatable-mismatch',
@@ -31,6 +35,7 @@ export const allocatableMismatch = nodeRule({
           typeof entry[1] === 'string' && !isEqual(entry[1], reported[entry[0]]),
       )
       .toSorted(([a], [b]) => byText(a, b))
+    if (differing.length === 0) return
     const shown = differing.map(([name, amount]) => ({
       name: bounded(name, 100),
       amount,
@@ -46,7 +51,11 @@ export const allocatableMismatch = nodeRule({
   },
 })
 
+/** The capacity of a node changes by a few pages from one start to the next. Only bytes are so large. */
 function isEqual(amount: string, reported: string | undefined): boolean {
   const [one, other] = [quantityOrNull(amount), quantityOrNull(reported)]
-  return one !== null && other !== null && compareQuantities(one, other) === 0
+  if (one === null || other === null) return false
+  const [wanted, actual] = [quantityNumber(one), quantityNumber(other)]
+  const tolerance = wanted >= leastBytes ? tolerated * wanted : 0
+  return compareQuantities(one, other) === 0 || Math.abs(wanted - actual) <= tolerance
 }

@@ -34,6 +34,15 @@ describe('allocatable-mismatch', () => {
     ])
   })
 
+  it('passes a difference of a few pages', () => {
+    expect(state(allocatableMismatch, example(false, { cpu: '1930m', memory: '23993668Ki' }))).toBe(
+      'pass',
+    )
+    expect(state(allocatableMismatch, example(false, { cpu: '1930m', memory: '23900000Ki' }))).toBe(
+      'fail',
+    )
+  })
+
   it('is unknown where the node does not tell, or nothing was computed', () => {
     expect(state(allocatableMismatch, example(null, {}))).toBe('unknown')
     expect(state(allocatableMismatch, {})).toBe('unknown')

@@ -1,0 +1,115 @@
+import { evictionCause } from '#facts/kubelet/event-messages.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import type { NodeEvent } from '#judge/cluster-facts.ts'
+import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
+import { contextRule, type Failing, line, lines } from '#judge/rule.ts'
+import { bytes, counted, span } from '#judge/text.ts'
+import { durationMs } from '#judge/values.ts'
+import type { Evidence } from '#model/finding.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
+import { quantityNumber, quantityOrNull } from '#model/quantity.ts'
+
+/** Times that a condition came, in events of the last hour. Kubernetes counts equal events as one as long as they repeat. */
+const manyTimes = 3
+const shownThresholds = 3
+
+const pressures = {
+  NodeHasDiskPressure: { condition: 'DiskPressure', resources: ['ephemeral-storage', 'inodes'] },
+  NodeHasInsufficientMemory: { condition: 'MemoryPressure', resources: ['memory'] },
+  NodeHasInsufficientPID: { condition: 'PIDPressure', resources: ['pids'] },
+} as const
+
+interface PressureFact {
+  /** How long a condition stays after its threshold was last met. */
+  transitionMs: number
+  thresholds: Pick<EvaluatedThreshold, 'signal' | 'value' | 'resolved'>[]
+}
+
+export const repeatedPressure = contextRule({
+  id: 'repeated-pressure',
+  family: 'eviction',
+  severity: 'high',
+  cause: { kind: 'world', event: 'pressure-repeats', subject: null },
+  steps: [{ id: 'read-pods' }, { id: 'look-on-node' }],
+  needs: [],
+  title: 'The node comes under pressure again and again',
+  why: 'Each time the kubelet deletes images or evicts pods, reports the end of the pressure, and takes pods that fill the node again. Between two readings the node can look healthy.',
+  fix: 'Find what grows on the node in its ledger, and make image GC start earlier, limit what the pods write, or use a larger disk. A longer evictionPressureTransitionPeriod only keeps pods away for longer.',
+  sources: [
+    'pkg/kubelet/nodestatus/setters.go DiskPressureCondition',
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+  ],
+
+  fact: ({ configuration, eviction }): PressureFact => ({
+    transitionMs:
+      durationMs(
+        configuration?.evictionPressureTransitionPeriod ??
+          configurationDefaults.evictionPressureTransitionPeriod,
+      ) ?? 0,
+    thresholds: (eviction?.thresholds ?? []).map(({ signal, value, resolved }) => ({
+      ...{ signal, value, resolved },
+    })),
+  }),
+
+  *judge(fact, { events, at, why, failed }) {
+    yield* pressuresOf(fact, events, at)
+    if (events === null) yield { unknown: why('events') }
+    else yield* unreadEvents({ failed })
+  },
+
+  judgeUnread: ({ events, at }) => pressuresOf({ transitionMs: 0, thresholds: [] }, events, at),
+})
+
+const timesIn = (events: readonly NodeEvent[]) => events.reduce((sum, { count }) => sum + count, 0)
+
+function* pressuresOf(
+  { transitionMs, thresholds }: PressureFact,
+  events: readonly NodeEvent[] | null,
+  at: string,
+): Iterable<Failing> {
+  for (const [reason, { condition, resources }] of Object.entries(pressures)) {
+    const begun = recentEvents(events, at, [reason]).filter(({ pod }) => pod === null)
+    const times = timesIn(begun)
+    if (times < manyTimes) continue
+    const isOfResource = (resource: string | null) => resources.some(one => one === resource)
+    const attempts = recentEvents(events, at, ['EvictionThresholdMet']).filter(({ message }) =>
+      resources.some(resource => message.includes(resource)),
+    )
+    const evicted = recentEvents(events, at, ['Evicted']).filter(({ message }) =>
+      isOfResource(evictionCause(message).resource),
+    )
+    // The condition lasts for the transition period, and each attempt is one pass.
+    const lastedMs = Math.max(times * transitionMs, timesIn(attempts) * evictionMonitoringPeriodMs)
+    yield {
+      consequence: `${condition} came ${times} times${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${counted(timesIn(attempts), 'attempt')} to reclaim and ${counted(evicted.length, 'eviction')} in the last hour. New pods are refused each time.`,
+      evidence: lines(
+        ...eventEvidence(begun, at),
+        ...eventEvidence(attempts, at),
+        ...thresholdsOf(evicted, thresholds),
+      ),
+    }
+  }
+}
+
+/** The thresholds whose bytes the eviction messages name. */
+function thresholdsOf(
+  evicted: readonly NodeEvent[],
+  thresholds: PressureFact['thresholds'],
+): Evidence[] {
+  const quantities = new Set(
+    evicted.flatMap(({ message }) => evictionCause(message).threshold?.quantity ?? []),
+  )
+  return [...quantities].slice(0, shownThresholds).map(text => {
+    const quantity = quantityOrNull(text)
+    const amount = quantity === null ? null : quantityNumber(quantity)
+    const found = thresholds.find(({ resolved }) => resolved !== null && resolved === amount)
+    return line(
+      'event',
+      `threshold of ${text}${amount === null ? '' : ` (${bytes(amount)})`} in an eviction`,
+      found === undefined
+        ? 'no threshold of the present configuration'
+        : `${found.signal} ${found.value}`,
+    )
+  })
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { repeatedPressure } from '#judge/rules/eviction/repeated-pressure.ts'
+import { hard } from '#test/example.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+import { outcomeFor } from '#test/rule-outcome.ts'
+
+const event = (reason: string, count: number, message = reason, pod: object | null = null) =>
+  ({
+    ...{ reason, count, message, pod },
+    firstTime: '2026-11-20T23:05:00Z',
+    lastTime: '2026-11-20T23:50:00Z',
+  }) as never
+
+itJudgesExamples(repeatedPressure, {
+  bad: { events: [event('NodeHasDiskPressure', 3)] },
+  good: { events: [event('NodeHasDiskPressure', 2), event('EvictionThresholdMet', 61)] },
+})
+
+describe('repeated-pressure', () => {
+  const evicted = event(
+    'Evicted',
+    1,
+    'The node was low on resource: ephemeral-storage. Threshold quantity: 10737418240, available: 9Gi. ',
+    { namespace: 'a', name: 'b' },
+  )
+
+  it('counts flaps and time, and finds the threshold of an eviction by its bytes', () => {
+    const events = [
+      event('NodeHasDiskPressure', 13),
+      event('EvictionThresholdMet', 61, 'Attempting to reclaim ephemeral-storage'),
+      evicted,
+    ]
+    const outcome = outcomeFor(repeatedPressure, {
+      events,
+      thresholds: [hard('nodefs.available', 10)],
+    })
+    const text = JSON.stringify(outcome)
+    expect(text).toContain('DiskPressure came 13 times, for 65 min or more in all')
+    expect(text).toContain('61 attempts to reclaim and 1 eviction')
+    expect(text).toContain('nodefs.available 10Gi')
+  })
+
+  it('passes an hour after the last event', () => {
+    const example = { events: [event('NodeHasDiskPressure', 13)], at: '2026-11-21T02:00:00Z' }
+    expect(outcomeFor(repeatedPressure, example).state).toBe('pass')
+  })
+
+  it('is unknown without events', () => {
+    expect(outcomeFor(repeatedPressure, {}).state).toBe('unknown')
+  })
+})

@@ -56,7 +56,9 @@ export function storyOf(
   heading: (text: string) => string,
 ): string {
   const { cluster, node, kubeletVersion, at } = prediction
-  const head = `${name(cluster)} / ${name(node)}`
+  const isRefused =
+    (prediction.refusals ?? []).length + (prediction.upgrade?.errors ?? []).length > 0
+  const head = `${name(cluster)} / ${name(node)}${isRefused ? ': the kubelet would not start' : ''}`
   const sections: [string, string[]][] = [
     ['Refused', refusedLines(prediction)],
     [

@@ -56,6 +56,6 @@ function isEqual(amount: string, reported: string | undefined): boolean {
   const [one, other] = [quantityOrNull(amount), quantityOrNull(reported)]
   if (one === null || other === null) return false
   const [wanted, actual] = [quantityNumber(one), quantityNumber(other)]
-  const tolerance = wanted >= leastBytes ? tolerated * wanted : 0
-  return compareQuantities(one, other) === 0 || Math.abs(wanted - actual) <= tolerance
+  if (wanted < leastBytes) return compareQuantities(one, other) === 0
+  return Math.abs(wanted - actual) <= tolerated * wanted
 }

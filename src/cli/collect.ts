@@ -2,7 +2,6 @@
 import { dirname } from 'node:path'
 import { Command } from 'commander'
 import type { ReadError } from '#model/record.ts'
-import { prune } from '#snapshot/prune.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { exitCode } from './exit-code.ts'
 import { makeFolder } from './folder.ts'
@@ -32,7 +31,7 @@ async function collectInto(options: CollectArguments): Promise<number> {
   const failures = new Set<ReadError>()
   try {
     for await (const record of liveRecords(options, reading.live)) {
-      await snapshot.write(prune(record))
+      await snapshot.write(record)
       if ('errors' in record) for (const error of record.errors ?? []) failures.add(error)
       if (record.kind !== 'Node') continue
       nodes += 1

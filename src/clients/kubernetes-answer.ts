@@ -23,7 +23,7 @@ export const limitOf = ({ kind = 'object' }: Question, status: number) =>
 /** Removes the secrets that this process sent from a text. */
 type Clean = (text: string) => string
 
-/** @throws RequestFailure */
+/** @param bytes must not be read again: their memory is freed @throws RequestFailure */
 export function parsedAnswer(bytes: Buffer, question: Question, clean: Clean): unknown {
   const flaw = jsonFlaw(bytes, limitOf(question, 200))
   if (flaw !== null)
@@ -31,15 +31,24 @@ export function parsedAnswer(bytes: Buffer, question: Question, clean: Clean): u
       'too-large',
       `the answer to ${requestLine(question)} is not parsed: ${flaw}`,
     )
+  const text = clean(bytes.toString('utf8'))
+  const { length } = bytes
+  freeBytes(bytes)
   try {
-    return JSON.parse(clean(bytes.toString('utf8')))
+    return JSON.parse(text)
   } catch (cause) {
     throw new RequestFailure(
       'body',
-      `the answer to ${requestLine(question)} is no JSON (${bytes.length} bytes, cut off or broken)`,
+      `the answer to ${requestLine(question)} is no JSON (${length} bytes, cut off or broken)`,
       { cause },
     )
   }
+}
+
+/** Frees the memory of an answer at once. Else it waits for a collection of the whole heap. Small buffers share the memory of Node's pool. */
+function freeBytes({ buffer, byteOffset, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength > Buffer.poolSize)
+    buffer.transfer(0)
 }
 
 export interface ParsedPage {

@@ -9,7 +9,6 @@ import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
 import { kubeletUpgrade } from '#replay/kubelet-upgrade.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
-import { prune } from '#snapshot/prune.ts'
 import { savedFleet } from './fleet.ts'
 
 const sampleSize = 20
@@ -44,7 +43,7 @@ export async function fleetUpgrades(
   for await (const read of savedFleet(oldFile, selection)) {
     if (read.kind === 'Snapshot') takenAt = read.takenAt
     if (read.kind !== 'Node') continue
-    const input = nodeInput(prune(read))
+    const input = nodeInput(read)
     const { name, group, kubeletVersion } = nodeIdentity(input.node)
     const target = targetOf(input.cluster, group, kubeletVersion)
     if (target !== null)

@@ -28,7 +28,7 @@ import {
 } from '#model/record.ts'
 import { type Selection, selectsAllNodes, selectsCluster, selectsNode } from '#model/selection.ts'
 import { clusterInput } from '#snapshot/cluster-input.ts'
-import { prune, pruneParts } from '#snapshot/prune.ts'
+import { completeNode, prune, pruneParts } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { merge } from './merge.ts'
 import type { EksBehind } from './remediation/eks-behind.ts'
@@ -163,7 +163,7 @@ export async function* savedFleet(
 }
 
 const isSelectedNode = (record: NodeRecord, selection: Selection) =>
-  selectsAllNodes(selection) || selectsNode(selection, nodeIdentity(prune(record).node))
+  selectsAllNodes(selection) || selectsNode(selection, nodeIdentity(record.node))
 
 /** For clusters without an account in the policy: the caller's account, and the policy's first region or the SDK's. */
 async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
@@ -188,7 +188,9 @@ async function* readAll(
   async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
     for await (const target of targets) {
       options.onTarget?.(target)
-      yield collect(target.record, target.endpoint, collectOptionsOf(target, options, inspectorOf))
+      yield prunedRecords(
+        collect(target.record, target.endpoint, collectOptionsOf(target, options, inspectorOf)),
+      )
     }
   }
   try {
@@ -196,6 +198,14 @@ async function* readAll(
   } finally {
     for (const inspector of inspectors.values()) inspector.close()
   }
+}
+
+/** The parts of a node's record were cut as they arrived. */
+async function* prunedRecords(
+  records: AsyncIterable<SnapshotRecord>,
+): AsyncGenerator<SnapshotRecord> {
+  for await (const record of records)
+    yield record.kind === 'Node' ? completeNode(record) : prune(record)
 }
 
 /** The options to read a cluster. @param inspectorOf called only if its nodes are read by SSM */

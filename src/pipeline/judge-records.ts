@@ -17,7 +17,6 @@ import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
 import { clusterInput, objectsInput } from '#snapshot/cluster-input.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
-import { prune } from '#snapshot/prune.ts'
 import type { SecondReading } from './second-reading.ts'
 import { isListWhole } from './selection-check.ts'
 import { openNodeLabels, tagsOf } from './tags.ts'
@@ -73,13 +72,12 @@ export async function judgeRecords(
   let header: SnapshotHeader | null = null
   let areListsWhole = true
   context.onStage?.('read')
-  for await (const read of source) {
-    if (read.kind === 'Malformed') {
+  for await (const record of source) {
+    if (record.kind === 'Malformed') {
       lostLines++
-      inputErrors.add(`line ${read.line}: ${read.message}`)
+      inputErrors.add(`line ${record.line}: ${record.message}`)
       continue
     }
-    const record = prune(read)
     if (record.kind === 'Node' && isSeen(seen, record)) {
       inputErrors.add(
         `the node ${record.node.metadata?.name} of cluster ${record.cluster} comes a second time: only the first is audited`,

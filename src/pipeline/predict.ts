@@ -5,7 +5,6 @@ import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
 import { asItIs, type WhatIf } from '#model/what-if.ts'
 import { replay } from '#replay/replay.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
-import { prune } from '#snapshot/prune.ts'
 
 export interface Predicted {
   prediction: NodePrediction
@@ -25,7 +24,7 @@ export async function* predict(
     if (read.kind === 'Malformed') onMalformed(read)
     if (read.kind === 'Snapshot') takenAt = read.takenAt
     if (read.kind !== 'Node') continue
-    const input = nodeInput(prune(read))
+    const input = nodeInput(read)
     const name = `${input.cluster}/${input.node.metadata?.name}`
     // As in an audit, only the first of two records of a node counts.
     if (seen.has(name)) continue

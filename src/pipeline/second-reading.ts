@@ -17,7 +17,6 @@ import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import { replay } from '#replay/replay.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
-import { prune } from '#snapshot/prune.ts'
 import { collectOptionsOf, type LiveOptions } from './fleet.ts'
 
 /** Minimum milliseconds between the two readings of a node. */
@@ -122,7 +121,7 @@ async function readAgain(
       if (target === undefined || target.endpoint === null) return
       const firsts = new Map(members.map(({ node }) => [node.identity.name, node]))
       for await (const record of summariesOf(target, members, options)) {
-        const input = nodeInput(prune(record))
+        const input = nodeInput(record)
         const { filesystems } = replay(input, record.at ?? '')
         const first = firsts.get(record.node.metadata?.name ?? '')
         if (first && record.at) growth.set(first, rateBetween(first, record.at, filesystems))

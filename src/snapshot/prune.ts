@@ -36,9 +36,16 @@ import {
   volumeShape,
 } from './shapes.ts'
 
-/** The record as a snapshot contains it and as every later stage sees it; the same for a live fleet and a snapshot. Pruning twice changes nothing. */
+/**
+ * The record as a snapshot contains it and as every later stage sees it; the same for a live fleet and a snapshot. Called once for each
+ * record, where it comes in: in `read.ts`, and for a live fleet in the pipeline.
+ */
 export function prune<R extends SnapshotRecord>(record: R): R {
-  return (record.kind === 'Node' ? pruneNode(record) : redactTexts(cutToShape(record))) as R
+  return (
+    record.kind === 'Node'
+      ? completeNode(pruneParts<NodeRecord>(record))
+      : redactTexts(cutToShape(record))
+  ) as R
 }
 
 function cutToShape(record: Exclude<SnapshotRecord, NodeRecord>): SnapshotRecord {
@@ -110,28 +117,29 @@ const volumesShape = list(volumeShape)
 
 type KeptParts = Partial<Pick<NodeRecord, keyof typeof cutters>>
 
-/** Parts that `pruneParts` has cut already. */
-const cut = new WeakSet<object>()
-
 /**
- * Cuts parts of a node's record as `prune` does; other keys are unchanged. An answer is cut as soon as it is parsed, so that
- * the memory of the much larger raw answer is freed at once.
+ * Cuts parts of a node's record; other keys are unchanged. An answer is cut as soon as it is parsed, so that the memory of the much
+ * larger raw answer is freed at once.
  */
 export function pruneParts<P extends KeptParts>(parts: P): P {
   const kept: Record<string, unknown> = { ...parts }
   for (const [name, cutter] of Object.entries(cutters)) {
     const value = kept[name] ?? undefined
-    if (value === undefined || (typeof value === 'object' && cut.has(value))) continue
-    const part = cutter(value)
-    if (typeof part === 'object' && part !== null) cut.add(part)
-    kept[name] = part
+    if (value !== undefined) kept[name] = cutter(value)
   }
   return kept as P
 }
 
-function pruneNode({ kind, cluster, at, mode, errors, ...parts }: NodeRecord): NodeRecord {
-  const kept: KeptParts = pruneParts(parts)
-  kept.node ??= {}
+/** Completes a record whose parts are cut: their order, and its own fields. */
+export function completeNode({
+  kind,
+  cluster,
+  at,
+  mode,
+  errors,
+  ...parts
+}: NodeRecord): NodeRecord {
+  const kept: KeptParts = { ...parts, node: parts.node ?? {} }
   const names = Object.keys(cutters) as (keyof KeptParts)[]
   return {
     kind,

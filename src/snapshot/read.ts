@@ -16,6 +16,7 @@ import {
 } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
 import { isMoment } from '#model/what-if.ts'
+import { prune } from './prune.ts'
 
 const { maxBytes: maxLineLength } = inputLimits.snapshotLine
 /** After this many malformed lines the file is no snapshot, and the rest is not read. */
@@ -38,7 +39,7 @@ export async function* readSnapshot(
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
   let malformed = 0
   for await (const record of recordsIn(path, options)) {
-    yield record
+    yield record.kind === 'Malformed' ? record : prune(record)
     if (record.kind !== 'Malformed' || ++malformed < maxMalformedLines) continue
     const message = `${malformed} lines are no records: what follows is not read`
     yield { kind: 'Malformed', line: record.line, message }

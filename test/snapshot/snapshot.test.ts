@@ -24,7 +24,7 @@ const header: SnapshotRecord = {
 const node = (name: string): NodeRecord => ({
   kind: 'Node',
   cluster: 'c',
-  at: null,
+  at: '2026-11-21T00:00:00Z',
   node: { metadata: { name } },
   errors: [],
 })

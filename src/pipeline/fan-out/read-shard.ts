@@ -3,7 +3,7 @@ import { collectNodes } from '#collect/collect.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeRecord, ReadError, SnapshotRecord } from '#model/record.ts'
-import { prune } from '#snapshot/prune.ts'
+import { completeNode } from '#snapshot/prune.ts'
 import { type FanOutContext, openCluster, runOf, workOf } from './context.ts'
 import {
   BrokenFile,
@@ -39,7 +39,7 @@ export async function readShard(
     await writeRecords(
       store,
       kept,
-      pruned(collectNodes(record.cluster, endpoint, nodes, options)),
+      complete(collectNodes(record.cluster, endpoint, nodes, options)),
       runtime.folder,
     )
   } finally {
@@ -47,8 +47,8 @@ export async function readShard(
   }
 }
 
-async function* pruned(records: AsyncIterable<NodeRecord>): AsyncGenerator<SnapshotRecord> {
-  for await (const record of records) yield prune(record)
+async function* complete(records: AsyncIterable<NodeRecord>): AsyncGenerator<SnapshotRecord> {
+  for await (const record of records) yield completeNode(record)
 }
 
 interface Shard {

@@ -14,7 +14,6 @@ import { FleetPods } from '#remediate/plan/blast.ts'
 import { PlanBuilder, type PlanHead } from '#remediate/plan/plan.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
-import { prune } from '#snapshot/prune.ts'
 import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './choice.ts'
 import { FleetLogFiles } from './log-files.ts'
 import { ManualChanges } from './manual-changes.ts'
@@ -53,7 +52,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   for await (const read of savedFleet(file, selection, request.signal)) {
     if (read.kind !== 'Node') continue
     // If configz is unread, the configuration on disk replaces the running one, as in an audit.
-    const { input: record } = withConfigurationOnDisk(nodeInput(prune(read)))
+    const { input: record } = withConfigurationOnDisk(nodeInput(read))
     const identity = nodeIdentity(record.node)
     const name = `${record.cluster}/${identity.name}`
     // As in an audit, only the first of two records of a node counts.
@@ -141,9 +140,9 @@ async function readFleet(
         account: record.account ?? null,
         region: record.region ?? null,
       }
-    if (record.kind === 'Objects') pods.takeObjects(prune(record))
+    if (record.kind === 'Objects') pods.takeObjects(record)
     if (record.kind === 'Node') {
-      const node = nodeInput(prune(record))
+      const node = nodeInput(record)
       if (record.mode !== undefined) modes[record.cluster] = record.mode
       pods.takeNode(node)
       logFiles.takeNode(node, nodeIdentity(node.node))

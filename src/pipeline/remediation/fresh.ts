@@ -11,7 +11,6 @@ import type { FreshCluster } from '#remediate/run/blockers.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
-import { prune } from '#snapshot/prune.ts'
 import { alarmsAgainst } from './alarms.ts'
 
 export interface PlannedNode {
@@ -46,14 +45,13 @@ export async function* freshRecords(
   const clusters = new Set(nodes.map(({ cluster }) => cluster))
   const wanted = new Set(nodes.map(stepKey))
   let takenAt: string | null = null
-  for await (const found of read(
+  for await (const record of read(
     { clusters: [...clusters], nodegroups: [], nodes: [...new Set(nodes.map(({ node }) => node))] },
     depth,
   )) {
-    if (found.kind === 'Snapshot') takenAt = found.takenAt
-    if (found.kind === 'Snapshot' || found.kind === 'Malformed' || !clusters.has(found.cluster))
+    if (record.kind === 'Snapshot') takenAt = record.takenAt
+    if (record.kind === 'Snapshot' || record.kind === 'Malformed' || !clusters.has(record.cluster))
       continue
-    const record = prune(found)
     if (record.kind !== 'Node') yield record
     // As in an audit, only the first of two records of a node counts.
     else if (

@@ -1,6 +1,5 @@
 /** Writes a live fleet to a file, so that it can be read more than once. */
 import type { SnapshotRecord } from '#model/record.ts'
-import { prune } from '#snapshot/prune.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 
 /** @param onNode called for each node that was read @throws what the source throws, and the file system's errors; then nothing is left */
@@ -12,7 +11,7 @@ export async function keepFleet(
   const snapshot = openSnapshot(path)
   try {
     for await (const record of records) {
-      await snapshot.write(prune(record))
+      await snapshot.write(record)
       if (record.kind === 'Node') onNode()
     }
     await snapshot.close()

@@ -27,8 +27,8 @@ const summary = 'pkg/kubelet/eviction/helpers.go podDiskUsage'
 export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'images-in-use': {
     freedBy: 'pod-deletion',
-    actor: 'owner',
-    steps: ['larger-disk', 'ask-owner'],
+    actor: 'platform',
+    steps: ['larger-disk'],
     source: imageGc,
   },
   'images-unused': {
@@ -56,7 +56,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
     source: 'containerd internal/cri/server/images/imagefs_info.go: all snapshots count',
   },
   'image-content': {
-    freedBy: 'image-gc',
+    freedBy: 'nothing',
     actor: 'platform',
     steps: ['set-discard-unpacked'],
     source: 'containerd internal/cri/config ImageConfig.DiscardUnpackedLayers',
@@ -77,7 +77,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'dead-containers': {
     freedBy: 'container-gc',
     actor: 'platform',
-    steps: ['prune-dead-containers'],
+    steps: ['prune-dead-containers', 'ask-owner'],
     source: 'pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers',
   },
   'container-logs': {
@@ -107,7 +107,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'orphaned-pods': {
     freedBy: 'nothing',
     actor: 'platform',
-    steps: ['read-journal', 'delete-place'],
+    steps: ['delete-place', 'read-journal'],
     source: podFolders,
   },
   kubelet: {
@@ -126,7 +126,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'host-logs': {
     freedBy: 'nothing',
     actor: 'platform',
-    steps: ['look-on-node'],
+    steps: ['delete-place'],
     source: 'logrotate(8)',
   },
   'core-dumps': {

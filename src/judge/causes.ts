@@ -147,17 +147,16 @@ function groupOf(findings: Finding[], nodeOf: NodeOf): CauseGroup {
   }
 }
 
-/** The steps of the worst finding, with the commands of findings that have the same step elsewhere. */
+/** The steps of the findings, those of the worst first, each with its commands of all places. */
 function stepsOf(findings: Finding[]): Step[] {
   const byAction = Map.groupBy(
     findings.flatMap(({ steps }) => steps),
     ({ action }) => action.id,
   )
-  return findings[0]!.steps.map(step => {
-    const alike = byAction.get(step.action.id) ?? []
+  return [...byAction.values()].slice(0, shownSteps).map(alike => {
     const commands = alike.flatMap(one => one.commands)
     return {
-      ...step,
+      ...alike[0]!,
       commands: [...new Map(commands.map(one => [JSON.stringify(one), one])).values()],
     }
   })
@@ -228,6 +227,8 @@ function settingsOf(findings: Finding[], { fields }: SettingCause, nodeOf: NodeO
   })
   return settings.toSorted((a, b) => Number(isOwn(b.path)) - Number(isOwn(a.path)))
 }
+
+const shownSteps = 6
 
 const weight = (ones: { count: number }[]) => ones.reduce((sum, { count }) => sum + count, 0)
 

@@ -1,6 +1,8 @@
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import type { DiskHolder, FilesystemLedger, LedgerLine, NodeLedger } from '#model/disk-ledger.ts'
 import type { Evidence } from '#model/finding.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import { holderCause, type Reason, reasonOf } from './holders.ts'
 import { line } from './rule.ts'
 
 const gibibyte = 1024 ** 3
@@ -37,6 +39,16 @@ export const isMuch = (
 /** `12.0 GiB of nodefs (12 %)`. */
 export const heldText = ({ disk, bytes: held }: Held): string =>
   `${bytes(held)} of ${disk.filesystem} (${percent((100 * held) / disk.capacityBytes)})`
+
+/** The largest of the lines as a cause. */
+export function heldReason(
+  { disk, lines }: Held,
+  { parts }: NodeLedger,
+  identity: Pick<NodeIdentity, 'amiFamily'>,
+): Reason {
+  const largest = lines.toSorted((a, b) => b.bytes - a.bytes)[0]!
+  return reasonOf(holderCause(largest, disk, parts), parts, identity)
+}
 
 export const heldEvidence = ({ disk, lines }: Held): Evidence[] => [
   line('summary', `${disk.filesystem} used`, exactBytes(disk.usedBytes)),

@@ -35,8 +35,9 @@ export type WorldEvent =
   | 'registry-unreachable'
   | 'version-skew'
 
-/** `unsupported`: no mode can read it on this kind of node. */
+/** `unsupported`: no mode can read it on this kind of node. `not-asked`: the mode does not read it. */
 export type UnreadReason =
+  | 'not-asked'
   | 'forbidden'
   | 'refused'
   | 'agent-lost'
@@ -102,6 +103,7 @@ export type StepActionId =
   | 'grant-rights'
   | 'larger-disk'
   | 'look-on-node'
+  | 'lower-soft-threshold'
   | 'map-volume'
   | 'open-port'
   | 'pin-images'

@@ -222,6 +222,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
   'larger-disk': whole('resize', 'node-replaced'),
   'look-on-node': { ...showing, lines: ({ node }) => [session(node, 'reads', sizes(undefined))] },
+  'lower-soft-threshold': whole('set', 'kubelet-restart'),
   'map-volume': whole('resize', 'node-replaced'),
   'open-port': {
     ...showing,

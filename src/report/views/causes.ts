@@ -163,10 +163,14 @@ function shortWhere(cause: FoundCause, language: Language): string {
 }
 
 /** Null: there are no fields to set. */
-function settingsText({ settings }: FoundCause, language: Language): string | null {
+function settingsText({ cause, settings }: FoundCause, language: Language): string | null {
   if (settings.length === 0) return null
   const { words } = language
-  const shown = settings.slice(0, limits.settings).map(setting => settingText(setting, language))
+  const fields = cause.kind === 'setting' ? cause.fields : []
+  const own = settings.filter(({ path }) =>
+    fields.some(field => path === field || path.startsWith(`${field}.`)),
+  )
+  const shown = (own.length > 0 ? own : settings).slice(0, limits.settings).map(setting => settingText(setting, language))
   const more = settings.length - shown.length
   return words.causes.set([...shown, ...(more > 0 ? [words.causes.moreSettings(more)] : [])])
 }

@@ -1,3 +1,4 @@
+import { heldBy, heldReason } from '#judge/held.ts'
 import { line, lines, nodeRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -17,7 +18,7 @@ export const deadContainerPile = nodeRule({
     'pkg/kubelet/images/image_gc_manager.go detectImages',
   ],
 
-  *judge({ runtime, containerGC }, policy) {
+  *judge({ runtime, containerGC, ledger, identity }, policy) {
     if (runtime.containers === undefined)
       return yield { unknown: 'runtime: no list of containers was read' }
     const states = runtime.containers.map(({ state }) => state)
@@ -25,7 +26,10 @@ export const deadContainerPile = nodeRule({
     const running = states.filter(state => state === 'CONTAINER_RUNNING').length
     if (dead < policy.deadContainers || dead <= running) return
     const removals = containerGC?.removals.filter(({ kind }) => kind === 'container').length
+    const [held] =
+      ledger === null ? [] : heldBy(ledger, ['dead-containers'], { percent: 0, gib: 1 })
     yield {
+      ...(held !== undefined && ledger !== null && heldReason(held, ledger, identity)),
       consequence: `${counted(dead, 'dead container')} beside ${running} running: each keeps its layer, its log and its image.${removals === undefined ? '' : ` The next container GC removes ${removals} of them.`}`,
       evidence: lines(
         line('runtime', 'dead containers', dead),

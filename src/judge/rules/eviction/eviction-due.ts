@@ -1,7 +1,9 @@
+import { holders } from '#facts/holders.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/settings.ts'
+import { diskReason } from '#judge/holders.ts'
+import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { imageGcThresholds, kubeletSetting, settingIn } from '#judge/settings.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import {
   conditionOf,
@@ -23,7 +25,7 @@ export const evictionDue = nodeRule({
   id: 'eviction-due',
   family: 'eviction',
   severity: 'critical',
-  cause: hardThresholds,
+  cause: { kind: 'world', event: 'growth', subject: null },
   steps: [{ id: 'look-on-node' }, { id: 'drain' }],
   needs: ['eviction'],
   title: 'An eviction threshold is met: the kubelet evicts',
@@ -46,6 +48,7 @@ export const evictionDue = nodeRule({
     const raised = separate.flatMap(threshold => aboveDefault(threshold, subject) ?? [])
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
     yield {
+      ...reasonOf(separate, raised, subject),
       consequence: [
         ...separate.map(threshold =>
           consequenceOf(threshold, conditions[conditionOf(threshold.signal)] === 'True'),
@@ -96,6 +99,34 @@ function unobservedSignals({
   return [...new Set(unobserved)]
 }
 
+/** A threshold that is wrong comes first; else what holds the disk. Of memory, the pods' own requests. */
+function reasonOf(
+  met: readonly EvaluatedThreshold[],
+  raised: readonly { signal: Signal }[],
+  subject: Satisfied<'eviction'>,
+): Pick<Failing, 'cause' | 'steps'> {
+  const [first] = met
+  const [above] = raised
+  if (first === undefined) return {}
+  const held = diskReason(subject, above?.signal ?? first.signal)
+  const cause = kubeletSetting(`evictionHard.${above?.signal ?? ''}`)
+  if (above !== undefined) return { cause, steps: [{ id: 'set-fields' }] }
+  if (!first.hard && isAboveDefault(first, subject))
+    return {
+      cause: kubeletSetting(`evictionSoft.${first.signal}`),
+      steps: [{ id: 'lower-soft-threshold' }],
+    }
+  // Image GC would free it, and comes too late: its setting is the cause.
+  if (held?.cause.kind === 'holder' && holders[held.cause.holder].freedBy === 'image-gc')
+    return { cause: imageGcThresholds, steps: [...held.steps, { id: 'drain' }] }
+  if (held !== null) return { cause: held.cause, steps: [...held.steps, { id: 'drain' }] }
+  if (!first.signal.startsWith('memory.')) return {}
+  return {
+    cause: settingIn('workload', 'resources.requests.memory'),
+    steps: [{ id: 'read-pods' }, { id: 'drain' }],
+  }
+}
+
 function computedLines(threshold: EvaluatedThreshold): Evidence[] {
   const { signal, resolved, margin } = threshold
   if (resolved === null) return []
@@ -117,7 +148,7 @@ const victimLines = ({ victims }: EvictionPrediction): Evidence[] =>
       ),
     )
 
-/** The default of a met hard threshold, if the default is not met. Null: any other case. */
+/** The default of a met hard threshold of at least twice as much, if the default is not met. Null: any other case. */
 function aboveDefault(
   { signal, hard, value, resolved, margin }: EvaluatedThreshold,
   { identity, eviction }: Satisfied<'eviction'>,
@@ -126,8 +157,20 @@ function aboveDefault(
   const capacity = eviction.signals[signal]?.capacityBytes ?? null
   if (!hard || preset === undefined || preset === value || !preset.endsWith('%')) return null
   if (resolved === null || margin === null || capacity === null) return null
-  const isMet = resolved + margin < (capacity * Number.parseFloat(preset)) / 100
-  return isMet ? null : { signal, preset }
+  const byDefault = (capacity * Number.parseFloat(preset)) / 100
+  const isMet = resolved + margin < byDefault
+  return isMet || resolved < 2 * byDefault ? null : { signal, preset }
+}
+
+/** Whether the disk has twice what the default of the hard threshold asks for. */
+function isAboveDefault(
+  { signal, resolved, margin }: EvaluatedThreshold,
+  { identity, eviction }: Satisfied<'eviction'>,
+): boolean {
+  const preset = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)[signal]
+  const capacity = eviction.signals[signal]?.capacityBytes
+  if (!preset?.endsWith('%') || !capacity || resolved === null || margin === null) return false
+  return resolved + margin >= (2 * capacity * Number.parseFloat(preset)) / 100
 }
 
 /** @param isReported the node has the condition already */

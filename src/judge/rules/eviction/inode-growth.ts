@@ -1,3 +1,4 @@
+import { diskReason } from '#judge/holders.ts'
 import { line, lines, nodeRule } from '#judge/rule.ts'
 import { percent } from '#judge/text.ts'
 
@@ -21,7 +22,7 @@ export const inodeGrowth = nodeRule({
   ],
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
-  *judge({ disks, ledger, node, at }) {
+  *judge({ disks, ledger, node, at, identity }) {
     const names =
       disks.layout === 'shared' ? (['nodefs'] as const) : (['nodefs', 'imagefs'] as const)
     const ageMs = Date.parse(at) - Date.parse(node.metadata?.creationTimestamp ?? '')
@@ -43,6 +44,7 @@ export const inodeGrowth = nodeRule({
         ?.lines.filter(({ inodes: held }) => held !== null)
         .toSorted((a, b) => (b.inodes ?? 0) - (a.inodes ?? 0))[0]
       yield {
+        ...diskReason({ ledger, identity }, `${name}.inodesFree`),
         consequence: `${name} has used ${percent(inodePercent)} of its inodes and ${percent(bytePercent)} of its bytes: the inodes run out first${when}.`,
         evidence: lines(
           line('summary', `${name} inodes`, all),

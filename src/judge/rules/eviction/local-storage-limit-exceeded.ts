@@ -1,7 +1,8 @@
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { line, nodeRule } from '#judge/rule.ts'
+import { type Failing, line, nodeRule } from '#judge/rule.ts'
 import { settingIn } from '#judge/settings.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
+import type { HolderPart } from '#model/disk-ledger.ts'
 import type { LocalStorageEviction } from '#model/prediction.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
@@ -21,13 +22,14 @@ export const localStorageLimitExceeded = nodeRule({
     'pkg/kubelet/eviction/eviction_manager.go localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction, containerEphemeralStorageLimitEviction',
   ],
 
-  *judge({ localStorageEvictions }) {
+  *judge({ localStorageEvictions, ledger }) {
     if (localStorageEvictions.length === 0) return
     const [first, ...others] = localStorageEvictions as [
       LocalStorageEviction,
       ...LocalStorageEviction[],
     ]
     yield {
+      ...reasonOf(first, ledger?.parts ?? []),
       consequence: `Within ${evictionSeconds} s the kubelet evicts ${podOf(first)}: its ${limitOf(first)} has ${bytes(first.usedBytes)} of ${bytes(first.limitBytes)}.${others.length === 0 ? '' : ` So it does for ${counted(others.length, 'other')}.`}`,
       evidence: localStorageEvictions
         .slice(0, shown)
@@ -41,6 +43,38 @@ export const localStorageLimitExceeded = nodeRule({
     }
   },
 })
+
+/** The pod that is over its limit, whatever else is on the disk. */
+function reasonOf(
+  { limit, namespace, name, what, usedBytes }: LocalStorageEviction,
+  parts: readonly HolderPart[],
+): Pick<Failing, 'cause' | 'steps'> {
+  const isVolume = limit === 'emptyDir'
+  const holder = isVolume ? 'pod-volumes' : 'writable-layers'
+  const known = parts.find(
+    ({ owner }) =>
+      (owner?.kind === 'pod' || owner?.kind === 'container') &&
+      owner.namespace === namespace &&
+      owner.pod === name,
+  )?.owner
+  const owner = known ?? {
+    kind: 'pod' as const,
+    ...{ namespace, pod: name, workload: null, volume: isVolume ? what : null },
+  }
+  return {
+    cause: {
+      kind: 'holder',
+      holder,
+      filesystem: 'nodefs',
+      amount: { unit: 'bytes', low: usedBytes, high: usedBytes },
+      owner,
+      place: null,
+    },
+    steps: [
+      { id: isVolume ? 'set-volume-limit' : 'set-ephemeral-storage', owner, bytes: usedBytes },
+    ],
+  }
+}
 
 const podOf = ({ namespace, name }: LocalStorageEviction) =>
   `pod ${bounded(namespace, nameLength)}/${bounded(name, nameLength)}`

@@ -1,5 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/settings.ts'
+import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
 import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import type { Filesystems } from '#model/prediction.ts'
 
@@ -41,6 +41,9 @@ export const lostDefaultThreshold = nodeRule({
       ([signal]) => signal.startsWith('imagefs.') || signal.startsWith('nodefs.'),
     )
     yield {
+      cause: kubeletSetting(
+        `evictionHard.${(lost.find(([signal]) => signal === 'imagefs.available') ?? lost[0])?.[0]}`,
+      ),
       consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${lost.map(([signal]) => consequenceOf(signal, filesystems.layout)).join('; ')}.`,
       confidence:
         dependsOnLayout && filesystems.layoutCertainty !== 'certain' ? 'likely' : 'certain',

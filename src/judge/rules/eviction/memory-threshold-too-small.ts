@@ -1,20 +1,27 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/settings.ts'
+import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/settings.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf, withEntries } from '#judge/values.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
+
+const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }
+/** Of a node whose memory is nearly used up. */
+const whenFull = '300Mi'
+const nearPercent = 1
 
 export const memoryThresholdTooSmall = nodeRule({
   id: 'memory-threshold-too-small',
   family: 'eviction',
   severity: 'medium',
-  cause: hardThresholds,
+  cause: kubeletSetting('evictionHard.memory.available'),
   needs: ['configuration', 'eviction'],
+  titles,
   title: 'The memory threshold is smaller than the default of the kubelet',
   why: `The eviction manager looks every ${evictionSeconds} seconds. The less memory the threshold keeps, the likelier the kernel runs out between two looks, and kills processes by its own order instead of the kubelet evicting a pod.`,
   fix: 'Set evictionHard memory.available to 100Mi or more; on large nodes with bursts a few hundred MiB.',
@@ -30,8 +37,10 @@ export const memoryThresholdTooSmall = nodeRule({
     const thresholds = eviction.thresholds.filter(
       threshold => threshold.signal === 'memory.available' && canBeMet(threshold),
     )
-    const sound =
-      evictionHardDefaults(identity.kubeletVersion, 'linux')['memory.available'] ?? '100Mi'
+    const isNear = thresholds.some(threshold => isNearlyMet(threshold, subject))
+    const sound = isNear
+      ? whenFull
+      : (evictionHardDefaults(identity.kubeletVersion, 'linux')['memory.available'] ?? '100Mi')
     const soundBytes = amountOf(sound, 0) ?? 0
     const largest = thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
     if (!largest || (largest.resolved ?? 0) >= soundBytes) return
@@ -39,13 +48,22 @@ export const memoryThresholdTooSmall = nodeRule({
       return yield { unknown: whyUnobserved(subject, 'the bytes of memory.available') }
     const resolved = largest.resolved ?? 0
     yield {
+      ...(isNear && { severity: 'high' as const, title: titles.near }),
       consequence: `Eviction for memory begins only below ${bytes(resolved)}: what is written in ${evictionSeconds} s can be more, and then the kernel's OOM killer chooses.`,
       evidence: [
         configuredAt(largest, configuration),
         line('computed', 'memory.available is met below', exactBytes(resolved)),
-        line('computed', "the kubelet's default", sound),
+        line('computed', isNear ? 'enough for a full node' : "the kubelet's default", sound),
       ],
       fix: { config: withEntries('evictionHard', configuration, { 'memory.available': sound }) },
     }
   },
 })
+
+const isNearlyMet = (
+  { signal, margin, met }: EvaluatedThreshold,
+  { eviction }: Pick<Satisfied<'eviction'>, 'eviction'>,
+): boolean =>
+  met === false &&
+  margin !== null &&
+  margin < (nearPercent / 100) * (eviction.signals[signal]?.capacityBytes ?? 0)

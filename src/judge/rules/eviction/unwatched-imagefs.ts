@@ -1,7 +1,7 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/settings.ts'
+import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
 import { exactBytes } from '#judge/text.ts'
 import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
@@ -68,6 +68,7 @@ export const unwatchedImagefs = nodeRule({
         availableBytes !== null &&
           line('summary', 'image filesystem available', exactBytes(availableBytes)),
       ),
+      cause: kubeletSetting('evictionHard.imagefs.available'),
       fix: {
         config: {
           evictionHard: { ...configuration.evictionHard, 'imagefs.available': threshold },
@@ -112,6 +113,7 @@ function ofOneDisk(
       capacityBytes !== null && line('summary', 'disk capacity', exactBytes(capacityBytes)),
       availableBytes !== null && line('summary', 'disk available', exactBytes(availableBytes)),
     ),
+    cause: kubeletSetting('evictionHard.nodefs.available'),
     fix: {
       config: {
         evictionHard: { ...configuration.evictionHard, 'nodefs.available': threshold },

@@ -1,7 +1,8 @@
 import { line, nodeRule } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/settings.ts'
+import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
 import { lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
+import type { FilesystemState } from '#model/prediction.ts'
 import { isWatched } from '#model/watched-signals.ts'
 
 export const unwatchedInodes = nodeRule({
@@ -44,6 +45,8 @@ export const unwatchedInodes = nodeRule({
     if (unwatched.length === 0) return
     const signals = unwatched.map(filesystem => `${filesystem}.inodesFree`)
     yield {
+      ...(unwatched.some(name => isShort(filesystems[name])) && { severity: 'high' as const }),
+      cause: kubeletSetting(`evictionHard.${signals[0]}`),
       consequence: `${signals.join(' and ')} can reach 0 without DiskPressure, taint or eviction: no file can be created then, whatever bytes are left.`,
       confidence: layoutCertainty === 'certain' ? 'certain' : 'likely',
       evidence: unwatched.flatMap(filesystem => [
@@ -69,3 +72,11 @@ export const unwatchedInodes = nodeRule({
     }
   },
 })
+
+/** Below this percentage of free inodes it is urgent. */
+const leastFreePercent = 5
+
+const isShort = (disk: FilesystemState | null): boolean =>
+  disk?.inodes != null &&
+  disk.inodesFree !== null &&
+  disk.inodesFree < (leastFreePercent / 100) * disk.inodes

@@ -1,5 +1,5 @@
 import { line, nodeRule } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/settings.ts'
+import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
 import { percent } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
@@ -7,6 +7,7 @@ import { canBeMet } from '#model/watched-signals.ts'
 
 /** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
 const scarcePercent = 20
+const urgentPercent = 5
 
 export const unwatchedPids = nodeRule({
   id: 'unwatched-pids',
@@ -37,6 +38,8 @@ export const unwatchedPids = nodeRule({
     const leftPercent = (pids.availableBytes / pids.capacityBytes) * 100
     if (leftPercent >= scarcePercent) return
     yield {
+      ...(leftPercent < urgentPercent && { severity: 'high' as const }),
+      cause: kubeletSetting('evictionHard.pid.available'),
       consequence: `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)}). At 0 no process starts on this node, without PIDPressure and without eviction.`,
       evidence: [
         line(

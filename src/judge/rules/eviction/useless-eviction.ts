@@ -1,3 +1,4 @@
+import { diskReason } from '#judge/holders.ts'
 import { type Reclaimable, reclaimableAtMost } from '#judge/reclaimable.ts'
 import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
@@ -65,7 +66,8 @@ export const uselessEviction = nodeRule({
       if ((found.get(disk)?.shortBytes ?? 0) < shortBytes)
         found.set(disk, { threshold, ...room, most, shortBytes })
     }
-    for (const short of found.values()) yield failing(short, subject)
+    for (const short of found.values())
+      yield { ...diskReason(subject, short.threshold.signal), ...failing(short, subject) }
   },
 })
 

@@ -1,4 +1,5 @@
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { isHeldByOthers } from '#judge/holders.ts'
 import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { imageGcThresholds } from '#judge/settings.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
@@ -61,10 +62,19 @@ export const evictionBeforeImageGc = nodeRule({
     const isByImagefs = firing.some(({ signal }) => signal === 'imagefs.available')
     yield {
       ...failing(first, firing, subject, policy),
+      ...(!isPressing(subject) && { severity: 'medium' as const }),
       confidence: isByImagefs || layoutCertainty === 'certain' ? 'certain' : 'likely',
     }
   },
 })
+
+const leastUsedPercent = 50
+
+/** The disk fills, and with images. If something else fills it, no setting of image GC helps. */
+const isPressing = ({ ledger, filesystems, eviction }: ThresholdSubject): boolean =>
+  ((filesystems.imagefs?.usedPercent ?? 100) >= leastUsedPercent ||
+    eviction.thresholds.some(({ met }) => met === true)) &&
+  !isHeldByOthers(ledger, 'imagefs.available')
 
 /** Names the missing observation: the threshold in bytes, or the capacity of the image filesystem. */
 const unobserved = ({ signal, resolved }: EvaluatedThreshold) =>

@@ -1,4 +1,5 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { diskReason } from '#judge/holders.ts'
 import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
 import { imageGcThresholds } from '#judge/settings.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
@@ -38,7 +39,9 @@ export const imageGcDue = nodeRule({
     const going = deletions?.toSorted(byRank) ?? []
     const available = filesystems.imagefs?.availableBytes
     yield {
-      ...(deletions?.length === 0 ? nothingGoes(imageGC) : next(going, imageGC)),
+      ...(deletions?.length === 0
+        ? { ...diskReason(subject, 'imagefs.available'), ...nothingGoes(imageGC) }
+        : next(going, imageGC)),
       evidence: lines(
         usagePercent !== null && line('summary', 'image filesystem used', `${usagePercent} %`),
         line('configz', 'imageGCHighThresholdPercent', highThresholdPercent),

@@ -1,4 +1,5 @@
 import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
+import { diskReason } from '#judge/holders.ts'
 import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, nameLength, percent, span } from '#judge/text.ts'
 import {
@@ -52,7 +53,8 @@ export const imageGcNeverFirst = nodeRule({
         yield {
           unknown: `whether image GC looks at ${signal}: ${whyUnobserved(subject, 'the layout of the filesystems')}`,
         }
-      else if (!isSeen) yield failing(threshold, use, subject, policy)
+      else if (!isSeen)
+        yield { ...diskReason(subject, signal), ...failing(threshold, use, subject, policy) }
     }
   },
 })

@@ -1,5 +1,5 @@
 import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/settings.ts'
+import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
@@ -54,6 +54,7 @@ export const strandedDisk = nodeRule({
           line('summary', `${filesystem} capacity`, exactBytes(capacity)),
           line('computed', `${most.signal} is met below`, exactBytes(kept)),
         ],
+        cause: kubeletSetting(`${most.hard ? 'evictionHard' : 'evictionSoft'}.${most.signal}`),
         fix: fix(subject, thresholds, policy.strandedPercent),
       }
     }

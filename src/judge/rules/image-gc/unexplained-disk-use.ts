@@ -1,5 +1,5 @@
 import { isExpected } from '#judge/expected-source.ts'
-import { heldBy, heldEvidence, heldText } from '#judge/held.ts'
+import { heldBy, heldEvidence, heldReason, heldText } from '#judge/held.ts'
 import { nodeRule } from '#judge/rule.ts'
 
 const least = { percent: 10, gib: 5 }
@@ -19,11 +19,12 @@ export const unexplainedDiskUse = nodeRule({
   appliesTo: ({ host, ...subject }) =>
     host === null ? isExpected(subject, 'host') : host.diskUse?.snapshots !== undefined,
 
-  *judge({ ledger, host }) {
+  *judge({ ledger, host, identity }) {
     if (host?.diskUse?.missed !== 0)
       yield { unknown: 'a part of the measurement of the disk failed, and may explain its use' }
     for (const held of heldBy(ledger, ['not-explained'], least))
       yield {
+        ...heldReason(held, ledger, identity),
         consequence: `${heldText(held)} is held by nothing that was measured: the kubelet cannot free it.`,
         evidence: heldEvidence(held),
       }

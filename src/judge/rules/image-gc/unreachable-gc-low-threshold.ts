@@ -3,6 +3,7 @@ import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { eventTimes, timesOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
 import { isJustReported, shortfalls } from '#judge/events/gc-events.ts'
+import { diskReason } from '#judge/holders.ts'
 import {
   contextRule,
   type Failing,
@@ -37,7 +38,9 @@ export const unreachableGcLowThreshold = contextRule({
     const { triggered, reachesLow } = subject.imageGC
     // If the replay finds enough to free, the kubelet's events are doubted.
     return {
-      replayed: [...replayed(subject)],
+      replayed: [...replayed(subject)].map(each =>
+        'consequence' in each ? { ...diskReason(subject, 'imagefs.available'), ...each } : each,
+      ),
       triggered,
       isDoubted: triggered === null || reachesLow === true,
     }

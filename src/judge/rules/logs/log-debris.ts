@@ -1,8 +1,9 @@
 import { isExpected } from '#judge/expected-source.ts'
-import { heldBy, heldEvidence, heldText } from '#judge/held.ts'
+import { heldBy, heldEvidence, heldReason, heldText, isMuch } from '#judge/held.ts'
 import { line, nodeRule } from '#judge/rule.ts'
 
 const least = { percent: 1, gib: 1 }
+const much = { percent: 20, gib: 5 }
 /** A few links can break between two cleanups by the kubelet, so fewer broken links pass. */
 const leastLinks = 10
 
@@ -24,7 +25,7 @@ export const logDebris = nodeRule({
   appliesTo: subject =>
     subject.host === null ? isExpected(subject, 'host') : subject.host.diskUse !== undefined,
 
-  *judge({ ledger, host }) {
+  *judge({ ledger, host, identity }) {
     const links = host?.diskUse?.brokenLinks ?? 0
     if (links >= leastLinks)
       yield {
@@ -33,6 +34,8 @@ export const logDebris = nodeRule({
       }
     for (const held of heldBy(ledger, ['log-debris', 'orphaned-pods'], least))
       yield {
+        ...(isMuch(held.bytes, held.disk, much) && { severity: 'high' as const }),
+        ...heldReason(held, ledger, identity),
         consequence: `${heldText(held)} belongs to pods that are deleted. It counts for no pod, and eviction does not free it.`,
         evidence: heldEvidence(held),
       }

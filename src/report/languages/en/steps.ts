@@ -16,6 +16,7 @@ const steps = {
     'grant-rights': () => 'grant the rights that highwater doctor names',
     'larger-disk': () => 'give the nodes a larger disk, or this workload nodes of its own',
     'look-on-node': () => 'look which folders of the node are large',
+    'lower-soft-threshold': () => 'lower the soft threshold: the disk is not short of space',
     'map-volume': (_: string | null, place: string | null) =>
       `write the size for ${place ?? 'the data volume'} in the device mapping, and replace the nodes`,
     'open-port': () =>
@@ -85,6 +86,7 @@ const steps = {
       .filter(Boolean)
       .join(', '),
   unread: {
+    'not-asked': 'the API does not show what holds the disk',
     forbidden: 'a right is missing',
     refused: 'the connection was refused',
     'agent-lost': 'the SSM agent does not answer',

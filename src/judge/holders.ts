@@ -1,0 +1,138 @@
+/**
+ * What holds a disk, as causes with their steps. Ranked by bytes: those that nothing frees count more than those that an owner frees,
+ * and these more than unused images, which image GC deletes.
+ */
+import { type FreedBy, holders } from '#facts/holders.ts'
+import type { Cause, HolderCause, StepAction } from '#model/cause.ts'
+import type { FilesystemLedger, HolderPart, LedgerLine, NodeLedger } from '#model/disk-ledger.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { ImageGcPrediction, Signal } from '#model/prediction.ts'
+
+export interface Reason {
+  cause: Cause
+  steps: StepAction[]
+}
+
+const weights: Readonly<Record<FreedBy, number>> = {
+  nothing: 1.5,
+  'process-end': 1.5,
+  'pod-deletion': 1.25,
+  'container-gc': 1.25,
+  'image-gc': 0.8,
+}
+/** Share of the disk below which a holder is no cause; of the usual contents of a node. */
+const least = { share: 0.05, usual: 0.25 }
+const ranked = 3
+
+type Unit = 'bytes' | 'inodes'
+
+/** The causes of a disk that is full or nearly so, the first counts most. Empty: there is no ledger of it. */
+export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderCause[] {
+  const unit: Unit = signal.endsWith('.inodesFree') ? 'inodes' : 'bytes'
+  const name = signal.startsWith('nodefs.') || ledger?.isShared ? 'nodefs' : 'imagefs'
+  const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === name)
+  if (ledger === null || disk === undefined || signal.startsWith('memory.')) return []
+  const size = unit === 'bytes' ? disk.capacityBytes : (disk.usedInodes ?? 0)
+  return disk.lines
+    .filter(line => {
+      const isUsual = holders[line.holder].isUsual === true
+      return expected(line, unit) >= size * (isUsual ? least.usual : least.share)
+    })
+    .toSorted((a, b) => weight(b, unit) - weight(a, unit))
+    .slice(0, ranked)
+    .map(line => holderCause(line, disk, ledger.parts, unit))
+}
+
+/** The middle of the bounds: of unread images, for example. */
+function expected({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLine, unit: Unit): number {
+  if (unit === 'inodes') return inodes ?? 0
+  return holder === 'unread' ? bytes : (lowBytes + Math.min(highBytes, bytes)) / 2
+}
+
+const weight = (line: LedgerLine, unit: Unit): number =>
+  expected(line, unit) * (line.holder === 'unread' ? 1 : weights[holders[line.holder].freedBy])
+
+export function holderCause(
+  { holder, lowBytes, highBytes, inodes }: LedgerLine,
+  { filesystem, usedBytes }: FilesystemLedger,
+  parts: readonly HolderPart[],
+  unit: Unit = 'bytes',
+): HolderCause {
+  const largest = parts.find(part => part.holder === holder && part.filesystem === filesystem)
+  return {
+    kind: 'holder',
+    holder,
+    filesystem,
+    amount:
+      unit === 'inodes'
+        ? { unit, low: inodes ?? 0, high: inodes }
+        : { unit, low: lowBytes, high: Math.min(highBytes, usedBytes) },
+    owner: largest?.owner ?? null,
+    // The root folder is no place to look into.
+    place: largest === undefined || largest.place === '/' ? null : largest.place,
+  }
+}
+
+/** @param parts of the node's ledger: one part is what its owner can act on */
+export function reasonOf(
+  cause: HolderCause,
+  parts: readonly HolderPart[],
+  { amiFamily }: Pick<NodeIdentity, 'amiFamily'>,
+): Reason {
+  const { holder, filesystem, owner, place, amount } = cause
+  if (holder === 'unread') {
+    const isReadable = amiFamily !== 'Bottlerocket'
+    return {
+      cause: {
+        kind: 'unread',
+        source: 'disk use',
+        reason: isReadable ? 'not-asked' : 'unsupported',
+      },
+      steps: [{ id: isReadable ? 'read-on-node' : 'look-on-node' }],
+    }
+  }
+  const { steps, actor } = holders[holder]
+  const own = parts.find(part => part.holder === holder && part.filesystem === filesystem)
+  const values = {
+    ...(owner !== null && owner.kind !== 'image' && { owner }),
+    ...(place !== null && { place }),
+    bytes: own?.lowBytes ?? amount.low,
+  }
+  const isOwned = actor === 'platform' && values.owner !== undefined && steps[0] === 'delete-place'
+  return {
+    cause,
+    steps: [...steps, ...(isOwned ? (['ask-owner'] as const) : [])].map(id => ({ id, ...values })),
+  }
+}
+
+/** Why the disk of a signal is full. Null: nothing was measured. */
+export function diskReason(
+  { ledger, identity, imageGC }: DiskSubject,
+  signal: Signal,
+): Reason | null {
+  const [first] = heldBySignal(ledger, signal)
+  if (first === undefined) return null
+  // Of images whose use is unknown, image GC would free too few: they are in use.
+  const isInUse = first.holder === 'images' && imageGC?.reachesLow === false
+  const cause: HolderCause = isInUse ? { ...first, holder: 'images-in-use' } : first
+  return reasonOf(cause, ledger?.parts ?? [], identity)
+}
+
+interface DiskSubject {
+  ledger: NodeLedger | null
+  identity: Pick<NodeIdentity, 'amiFamily'>
+  imageGC?: ImageGcPrediction | null
+}
+
+const imageHolders: ReadonlySet<string> = new Set([
+  'images',
+  'images-unused',
+  'images-in-use',
+  'images-pinned',
+])
+
+/** Whether something else than images holds most of a disk. False: unknown, too. */
+export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boolean {
+  const [first] = heldBySignal(ledger, signal)
+  return first !== undefined && first.holder !== 'unread' && !imageHolders.has(first.holder)
+}

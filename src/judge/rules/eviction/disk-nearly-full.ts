@@ -1,0 +1,94 @@
+import { holders } from '#facts/holders.ts'
+import { diskReason, heldBySignal } from '#judge/holders.ts'
+import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bytes, exactBytes, percent } from '#judge/text.ts'
+import type { FilesystemState, Signal } from '#model/prediction.ts'
+import { canBeMet, sisterOf } from '#model/watched-signals.ts'
+
+/** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
+const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }
+
+const titles = {
+  unwatched:
+    'A disk that no threshold watches is nearly full, and image GC does not free what holds it',
+}
+
+export const diskNearlyFull = nodeRule({
+  id: 'disk-nearly-full',
+  family: 'eviction',
+  severity: 'high',
+  cause: { kind: 'world', event: 'growth', subject: null },
+  steps: [{ id: 'look-on-node' }],
+  needs: ['disks', 'eviction'],
+  titles,
+  title: 'A disk is nearly full, and image GC does not free what holds it',
+  why: 'Little is left before the kubelet evicts pods. What holds the disk is nothing that image GC deletes, so no image GC setting ends it.',
+  fix: 'Free what the cause names, and end what writes it; or take a larger disk.',
+  sources: ['src/facts/holders.ts', 'pkg/kubelet/eviction/helpers.go thresholdsMet'],
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge(subject) {
+    const names =
+      subject.filesystems.layout === 'imagefs' || subject.filesystems.layout === 'split'
+        ? (['nodefs', 'imagefs'] as const)
+        : (['nodefs'] as const)
+    for (const name of names)
+      for (const signal of [`${name}.available`, `${name}.inodesFree`] as const) {
+        const failing = ofSignal(signal, subject.filesystems[name], subject)
+        if (failing !== null) yield failing
+      }
+  },
+})
+
+const unknownHolders: ReadonlySet<string> = new Set(['unread', 'not-explained'])
+
+type DiskSubject = Satisfied<'disks' | 'eviction'>
+
+function ofSignal(
+  signal: Signal,
+  disk: FilesystemState | null,
+  subject: DiskSubject,
+): Failing | null {
+  const isInodes = signal.endsWith('.inodesFree')
+  const capacity = isInodes ? disk?.inodes : disk?.capacityBytes
+  const free = isInodes ? disk?.inodesFree : disk?.availableBytes
+  if (!capacity || free == null) return null
+  const isShared = subject.filesystems.layout === 'shared'
+  const watching = subject.eviction.thresholds.filter(
+    threshold =>
+      canBeMet(threshold) &&
+      (threshold.signal === signal || (isShared && threshold.signal === sisterOf(signal))),
+  )
+  // eviction-due reports a met threshold.
+  if (watching.some(({ met }) => met === true)) return null
+  const left = Math.min(free, ...watching.flatMap(({ margin }) => margin ?? []))
+  const isWatched = watching.length > 0
+  const unwatched = isInodes ? leastLeft.unwatchedInodes : leastLeft.unwatched
+  const leftPercent = (100 * left) / capacity
+  if (leftPercent >= (isWatched ? leastLeft.watched : unwatched)) return null
+  const [first] = heldBySignal(subject.ledger, signal)
+  const reason = diskReason(subject, signal)
+  if (first === undefined || reason === null) return null
+  // The rules of unwatched thresholds report these.
+  if (!isWatched && unknownHolders.has(first.holder)) return null
+  if (!isInodes && holders[first.holder].freedBy === 'image-gc') return null
+  const shown = isInodes ? `${left} inodes` : bytes(left)
+  return {
+    ...reason,
+    ...(!isWatched && { title: titles.unwatched }),
+    consequence: isWatched
+      ? `${shown} (${percent(leftPercent)}) are left before ${signal} is met, and the kubelet evicts pods.`
+      : `${shown} (${percent(leftPercent)}) are left of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
+    evidence: lines(
+      line('summary', `${signal} now`, isInodes ? free : exactBytes(free)),
+      line('summary', `capacity of ${signal}`, isInodes ? capacity : exactBytes(capacity)),
+      ...heldBySignal(subject.ledger, signal).map(({ holder, amount }) =>
+        line(
+          'computed',
+          `held by ${holder}`,
+          amount.unit === 'bytes' ? exactBytes(amount.low) : `${amount.low} inodes`,
+        ),
+      ),
+    ),
+  }
+}

@@ -397,8 +397,8 @@ export interface UnreadFile {
 /** Missing data, and its effect on the prediction. */
 export interface Unknown {
   what: string
-  /** Part of the prediction that is null for this reason. */
-  part?: 'configuration' | 'imageGC' | 'nextStart'
+  /** Part of the prediction that is null for this reason; `victims`: victims are only possible. */
+  part?: 'configuration' | 'imageGC' | 'nextStart' | 'victims'
   effect: string
 }
 

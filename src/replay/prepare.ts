@@ -6,6 +6,7 @@ import type { Host, NodeInput, Summary } from '#model/node-input.ts'
 import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction.ts'
 import { byText } from '#model/text-order.ts'
 import { deadContainers, type PredictedContainerGc, predictContainerGc } from './container-gc.ts'
+import type { ReportedCondition } from './eviction/bounds.ts'
 import { type DiskLayout, diskLayoutOf } from './eviction/layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './eviction/local-storage.ts'
 import {
@@ -14,7 +15,6 @@ import {
   makeSignalObservations,
   type Observations,
 } from './eviction/observations.ts'
-import type { ReportedCondition } from './eviction/pass.ts'
 import { protectionOf } from './eviction/protected.ts'
 import { rankReason } from './eviction/rank-reason.ts'
 import { type PodRank, rankPods } from './eviction/ranking.ts'
@@ -66,8 +66,9 @@ export interface PreparedNode {
   /** The pods that the eviction manager considers. */
   activePods: readonly Pod[]
   podStats: PodStatsIndex
-  /** Computed on first use for each signal. */
-  ranking(signal: Signal): readonly PodRank[]
+  /** `activePods` sorted by name. Upstream does not order equal pods, so the output must not depend on the listed order. */
+  podsByName: readonly Pod[]
+  /** The order of eviction, computed on first use for each signal. */
   rankedPods(signal: Signal): RankedPod[]
   overLimits(): readonly StorageLimitExceeded[]
   protectedPods: readonly ProtectedPod[]
@@ -146,7 +147,7 @@ export function prepareNode(
     pods,
     activePods,
     podStats,
-    ...victimsAmong(activePods, podStats, layout ?? sharedDisk, kubelet),
+    ...victimsAmong(activePods.toSorted(byName), podStats, layout ?? sharedDisk, kubelet),
     protectedPods: protectedOf(activePods),
   }
 }
@@ -165,23 +166,17 @@ function victimsAmong(
   podStats: PodStatsIndex,
   disks: DiskLayout,
   kubelet: Kubelet,
-): Pick<PreparedNode, 'ranking' | 'rankedPods' | 'overLimits'> {
-  // Upstream does not order equal pods. Sorting by name makes the output independent of the listed order.
-  const named = memoized((_: 'all') => pods.toSorted(byName))
-  const ranked = memoized((signal: Signal) =>
-    rankPods(signal, named('all'), podStats, disks, kubelet),
-  )
+): Pick<PreparedNode, 'podsByName' | 'rankedPods' | 'overLimits'> {
   const rankedPods = memoized((signal: Signal) =>
-    ranked(signal)
+    rankPods(signal, pods, podStats, disks, kubelet)
       .filter(({ isPlaceKnown }) => isPlaceKnown)
       .map(pod => rankedPod(signal, pod, kubelet)),
   )
   const isOneDisk = !disks.dedicatedImageFs
-  const limits = memoized((_: 'all') => localStorageEviction(pods, podStats, disks, kubelet))
   return {
-    ranking: signal => ranked(alikeSignal(signal, isOneDisk)),
+    podsByName: pods,
     rankedPods: signal => rankedPods(alikeSignal(signal, isOneDisk)),
-    overLimits: () => limits('all'),
+    overLimits: () => localStorageEviction(pods, podStats, disks, kubelet),
   }
 }
 

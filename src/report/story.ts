@@ -17,6 +17,7 @@ import type {
   Signal,
   SpaceBounds,
   TimelineEvent,
+  Unknown,
 } from '#model/prediction.ts'
 import { isWatched } from '#model/watched-signals.ts'
 import { english } from './languages/language.ts'
@@ -198,12 +199,13 @@ const imageName = (image: string) =>
 const more = (count: number, shown: number) =>
   count > shown ? [`  … and ${formatCount(count - shown)} more`] : []
 
-function evictionLines({ eviction, filesystems: { layout } }: NodePrediction): string[] {
+function evictionLines(prediction: NodePrediction): string[] {
+  const { eviction, filesystems, unknowns } = prediction
   if (eviction === null) return ['not known, see below']
   if (eviction.error !== null)
     return [`the running thresholds do not parse: ${foldedLine(eviction.error, 400)}`]
   const { thresholds, conditions, actsOn, nodeReclaim, victims, rankings } = eviction
-  const lines = [...thresholds.map(thresholdLine), ...lostLines(eviction, layout)]
+  const lines = [...thresholds.map(thresholdLine), ...lostLines(eviction, filesystems.layout)]
   if (thresholds.length === 0)
     lines.push('there is no threshold: nothing is ever evicted for pressure')
   if (conditions.length > 0)
@@ -224,6 +226,9 @@ function evictionLines({ eviction, filesystems: { layout } }: NodePrediction): s
     if (possible.length > 0)
       lines.push(
         `${certain.length > 0 ? 'and ' : ''}may evict ${possible.slice(0, shownPods).map(podName).join(', ')}${possible.length > shownPods ? ', …' : ''}`,
+        ...unknowns
+          .filter(({ part }) => part === 'victims')
+          .map(unknown => `  ${unknownText(unknown)}`),
       )
   }
   const ranking = rankings?.find(({ signal }) => actsOn.includes(signal))
@@ -394,11 +399,15 @@ function eventText({ event, detail }: TimelineEvent): string {
   }
 }
 
-/** Unknowns of the next start are left out if its files were never read. */
-function unknownLines({ unknowns: all, nextStart }: NodePrediction): string[] {
-  const unknowns = nextStart === null ? all.filter(({ part }) => part !== 'nextStart') : all
-  const lines = unknowns
-    .slice(0, shownUnknowns)
-    .map(({ what, effect }) => `${foldedLine(what, 120)}: ${foldedLine(effect, 240)}`)
+const unknownText = ({ what, effect }: Unknown) =>
+  `${foldedLine(what, 120)}: ${foldedLine(effect, 240)}`
+
+/** Unknowns of the next start are left out if its files were never read. Those of victims stand beside the victims. */
+function unknownLines({ unknowns: all, nextStart, eviction }: NodePrediction): string[] {
+  const isShown = eviction?.victims?.some(({ certainty }) => certainty === 'possible')
+  const unknowns = all.filter(
+    ({ part }) => !(part === 'victims' && isShown) && (part !== 'nextStart' || nextStart !== null),
+  )
+  const lines = unknowns.slice(0, shownUnknowns).map(unknownText)
   return [...lines, ...more(unknowns.length, shownUnknowns)]
 }

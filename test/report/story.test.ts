@@ -109,6 +109,10 @@ describe('storyOf', () => {
           ],
           rankings: [{ signal: 'nodefs.available', pods }],
         }),
+        unknowns: [
+          { what: 'eviction.nodeReclaim', part: 'victims', effect: 'may be enough' },
+          { what: 'pods', effect: 'not read' },
+        ],
       }),
     )
     for (const said of [
@@ -117,7 +121,8 @@ describe('storyOf', () => {
       'reports DiskPressure: the node is tainted, new pods that are not critical are refused',
       'acts on nodefs.available',
       'first collects dead containers, then every unused image',
-      'evicts x/a and may evict x/b',
+      'evicts x/a and may evict x/b eviction.nodeReclaim: may be enough',
+      'Not known pods: not read',
       'its order under nodefs.available: 1. x/a (why a) 2. x/b (why b)',
     ])
       expect(text).toContain(said)

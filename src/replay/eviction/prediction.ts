@@ -16,11 +16,11 @@ import type {
 import { quantityNumber } from '#model/quantity.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
+import { passBounds } from './bounds.ts'
 import { type EvictionConfig, parseEvictionConfig } from './config.ts'
 import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
 import { isRefusedLayout } from './layout.ts'
 import type { Observations } from './observations.ts'
-import { evictionPass } from './pass.ts'
 import { getThresholdQuantity, isHardThreshold, isThresholdMet } from './thresholds.ts'
 
 /** What garbage collection would remove, as far as known. */
@@ -91,24 +91,22 @@ export function predictEviction(
         what: `summary: ${signal}`,
         effect: 'whether its threshold is met is not known',
       })
-  const outcome = evictionPass({
-    atMs: node.atMs,
+  const outcome = passBounds({
+    nowMs: node.atMs,
     readMs: node.readMs,
     kubeletStart: node.kubeletStart,
     reported: node.reported,
-    thresholds,
     observations,
     unobserved,
-    transitionPeriodMs: config.pressureTransitionPeriodMs,
     statusUpdateMs: statusUpdateOf(node),
     layout: node.layout,
     isLayoutSure: node.filesystems.layoutCertainty === 'certain',
+    canSplit:
+      node.input.node.status?.nodeInfo?.containerRuntimeVersion?.startsWith('cri-o') === true,
+    pods: node.podsByName,
+    podStats: node.podStats,
+    config,
     kubelet: node.kubelet,
-    ranking: node.ranking,
-    overLimits:
-      config.localStorageCapacityIsolation && node.layout !== null
-        ? node.overLimits().map(({ pod }) => pod)
-        : [],
     isCollectable: collectable.mayRemove,
   })
   unknowns.push(...outcome.unknowns, ...malformedStatistics(node))

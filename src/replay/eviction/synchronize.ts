@@ -186,9 +186,9 @@ function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold):
   }
   if (isEnough || isRefusedLayout(layout, pass.kubelet) || pass.pods.length === 0) return acted
   const ranking = rankPods(signal, pass.pods, pass.podStats, layout, pass.kubelet)
-  const first = ranking.find(({ pod }) => !isCriticalPod(pod))
-  const victims = ranking
-    .filter(({ pod, rank }) => rank === first?.rank && !isCriticalPod(pod))
+  const evictable = ranking.filter(({ pod }) => !isCriticalPod(pod))
+  const victims = evictable
+    .filter(({ rank, isPlaceKnown }) => rank === evictable[0]?.rank || !isPlaceKnown)
     .map(({ pod }) => pod)
   return {
     ...acted,

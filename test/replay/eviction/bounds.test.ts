@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Signal } from '#model/prediction.ts'
-import { evictionPass, type Pass } from '#replay/eviction/pass.ts'
-import { type PodRank, rankPods } from '#replay/eviction/ranking.ts'
+import { type ObservedPass, passBounds } from '#replay/eviction/bounds.ts'
+import { parseEvictionConfig } from '#replay/eviction/config.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
-import { podOf } from '#test/at-the-door.ts'
+import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 const kubelet = kubeletOf('v1.34.1')
 const now = Date.parse('2026-11-21T00:00:00Z')
@@ -26,47 +26,52 @@ function pod(name: string, spec: object = {}): Pod {
   return parsed
 }
 
-const ranks = (...pods: [Pod, number][]): PodRank[] =>
-  pods.map(([ranked, rank]) => ({
-    pod: ranked,
-    rank,
-    usage: 1,
-    request: 0,
-    exceedsRequest: true,
-    isPlaceKnown: true,
-  }))
-
+/** Pods without statistics go by priority. */
 const first = pod('first')
-const second = pod('second')
+const second = pod('second', { priority: 1 })
+const statsOf = (name: string, stats: object = {}) => ({
+  podRef: { name, namespace: 'default', uid: name },
+  ...stats,
+})
 
-interface PassOptions extends Partial<Omit<Pass, 'observations' | 'thresholds'>> {
+interface PassOptions extends Partial<Omit<ObservedPass, 'observations'>> {
   configuration: KubeletConfiguration
   /** Available of a capacity of 1,000. */
   available: Partial<Record<Signal, number>>
+  transitionPeriodMs?: number
 }
 
-function passOf({ configuration, available, ...options }: PassOptions) {
+function passOf({
+  configuration,
+  available,
+  transitionPeriodMs = 5 * minute,
+  ...options
+}: PassOptions) {
   const observations = Object.fromEntries(
     Object.entries(available).map(([signal, count]) => [
       signal,
       { available: count, capacity: 1000, time: null },
     ]),
   )
-  return evictionPass({
-    atMs: now,
+  return passBounds({
+    nowMs: now,
     readMs: now,
     kubeletStart: started(600 * minute),
     reported: {},
-    thresholds: parseThresholdConfig(configuration, kubelet.features),
+    config: {
+      ...parseEvictionConfig({}, kubelet.features),
+      thresholds: parseThresholdConfig(configuration, kubelet.features),
+      pressureTransitionPeriodMs: transitionPeriodMs,
+    },
     observations,
     unobserved: new Set(),
-    transitionPeriodMs: 5 * minute,
     statusUpdateMs: 10_000,
     layout: layouts.imagefs,
     isLayoutSure: true,
+    canSplit: false,
+    pods: [first, second],
+    podStats: podStatsOf({ pods: [] }),
     kubelet,
-    ranking: () => ranks([first, 0], [second, 1]),
-    overLimits: [],
     isCollectable: () => true,
     ...options,
   })
@@ -78,7 +83,7 @@ const soft = (signal: Signal, gracePeriod: string): KubeletConfiguration => ({
   evictionSoftGracePeriod: { [signal]: gracePeriod },
 })
 
-describe('evictionPass', () => {
+describe('passBounds', () => {
   it('does nothing while nothing is met', () => {
     expect(
       passOf({
@@ -88,9 +93,8 @@ describe('evictionPass', () => {
     ).toEqual({
       conditions: [],
       actsOn: [],
-      acts: 'possible',
       nodeReclaim: [],
-      reclaims: 'possible',
+      reclaims: 'certain',
       victims: [],
       unknowns: [],
     })
@@ -104,7 +108,6 @@ describe('evictionPass', () => {
     expect(outcome).toMatchObject({
       conditions: ['DiskPressure'],
       actsOn: ['nodefs.available'],
-      acts: 'certain',
       nodeReclaim: [],
       victims: [{ namespace: 'default', name: 'first', certainty: 'certain' }],
     })
@@ -118,10 +121,9 @@ describe('evictionPass', () => {
         'pid.available': '100',
       }),
       available: { 'nodefs.available': 1, 'nodefs.inodesFree': 1, 'pid.available': 1 },
-      ranking: signal =>
-        signal === 'pid.available'
-          ? ranks([second, 0], [first, 1])
-          : ranks([first, 0], [second, 1]),
+      // Without statistics a pod comes first for disks, and within its priority for processes.
+      pods: [pod('first', { priority: 1 }), pod('second')],
+      podStats: podStatsOf({ pods: [statsOf('second')] }),
     })
     expect(outcome.actsOn.toSorted()).toEqual([
       'nodefs.available',
@@ -148,7 +150,7 @@ describe('evictionPass', () => {
     const outcome = passOf({
       configuration: hard({ 'nodefs.available': '100' }),
       available: { 'nodefs.available': 1 },
-      ranking: () => ranks([first, 0], [second, 0]),
+      pods: [first, pod('second')],
     })
     expect(outcome.victims.map(({ certainty }) => certainty)).toEqual(['possible', 'possible'])
   })
@@ -158,7 +160,8 @@ describe('evictionPass', () => {
     const outcome = passOf({
       configuration: hard({ 'nodefs.available': '100' }),
       available: { 'nodefs.available': 1 },
-      ranking: () => ranks([critical, 0], [first, 1], [critical, 1], [second, 2]),
+      pods: [critical, first, second],
+      podStats: podStatsOf({ pods: [statsOf('first'), statsOf('second')] }),
     })
     expect(outcome.victims).toEqual([{ namespace: 'default', name: 'first', certainty: 'certain' }])
   })
@@ -167,7 +170,7 @@ describe('evictionPass', () => {
     const outcome = passOf({
       configuration: hard({ 'nodefs.available': '100' }),
       available: { 'nodefs.available': 1 },
-      ranking: () => [],
+      pods: [],
     })
     expect(outcome).toMatchObject({ actsOn: ['nodefs.available'], victims: [] })
   })
@@ -178,7 +181,16 @@ describe('limits of local storage', () => {
     const outcome = passOf({
       configuration: hard({ 'nodefs.available': '100' }),
       available: { 'nodefs.available': 1 },
-      overLimits: [first, second],
+      pods: ['first', 'second'].map(name =>
+        pod(name, {
+          containers: [{ name: 'c', resources: { limits: { 'ephemeral-storage': '1' } } }],
+        }),
+      ),
+      podStats: podStatsOf({
+        pods: ['first', 'second'].map(name =>
+          statsOf(name, { 'ephemeral-storage': { usedBytes: 2 } }),
+        ),
+      }),
     })
     expect(outcome).toMatchObject({
       conditions: ['DiskPressure'],
@@ -281,12 +293,12 @@ describe('what is collected first', () => {
     expect(outcome).toMatchObject({ nodeReclaim: ['containers', 'images'], reclaims: 'possible' })
   })
 
-  it('is only possible on a layout that is not known, and so is the victim', () => {
+  it('is only possible on a layout that is not known', () => {
     const outcome = passOf({ ...full, layout: null, isCollectable: () => false })
     expect(outcome).toMatchObject({
       nodeReclaim: ['containers', 'images'],
       reclaims: 'possible',
-      victims: [{ certainty: 'possible' }],
+      victims: [{ certainty: 'certain' }],
     })
     const memory = passOf({
       ...full,
@@ -321,22 +333,15 @@ describe('a soft threshold', () => {
 
   it('surely acts where what was read has held for its grace period and one pass', () => {
     const readMs = now - graceMs - evictionMonitoringPeriodMs
-    expect(passOf({ ...met, readMs })).toMatchObject({
-      acts: 'certain',
-      actsOn: ['memory.available'],
-      unknowns: [],
-    })
-    expect(passOf({ ...met, readMs: readMs + 1 })).toMatchObject({
-      acts: 'possible',
-      actsOn: ['memory.available'],
-    })
+    expect(passOf({ ...met, readMs })).toMatchObject({ actsOn: ['memory.available'], unknowns: [] })
+    expect(passOf({ ...met, readMs: readMs + 1 })).toMatchObject({ actsOn: ['memory.available'] })
   })
 
   it('may act where it may have been met for so long: since the condition came, the kubelet started, or nobody knows', () => {
     const since = (agoMs: number) => ({
       reported: { MemoryPressure: { isTrue: true, sinceMs: now - agoMs } },
     })
-    const actsOn = (options: Partial<Pass>) => passOf({ ...met, ...options }).actsOn
+    const actsOn = (options: Partial<PassOptions>) => passOf({ ...met, ...options }).actsOn
     expect(actsOn({})).toEqual(['memory.available'])
     expect(actsOn(since(graceMs - 2 * evictionMonitoringPeriodMs))).toEqual(['memory.available'])
     expect(actsOn(since(graceMs - 2 * evictionMonitoringPeriodMs - 1))).toEqual([])
@@ -359,7 +364,7 @@ describe('a soft threshold', () => {
   it('is bounded by no condition that is told late, or never', () => {
     const reported = { MemoryPressure: { isTrue: false, sinceMs: null } }
     const readMs = now - graceMs + 60_000
-    const actsOn = (options: Partial<Pass>) =>
+    const actsOn = (options: Partial<PassOptions>) =>
       passOf({ ...met, reported, readMs, ...options }).actsOn
     expect(actsOn({})).toEqual([])
     expect(actsOn({ statusUpdateMs: 50_000 })).toEqual(['memory.available'])
@@ -383,7 +388,6 @@ describe('a soft threshold', () => {
       available: { 'memory.available': 1, 'nodefs.available': 1 },
     })
     expect(outcome.actsOn.toSorted()).toEqual(['memory.available', 'nodefs.available'])
-    expect(outcome.acts).toBe('certain')
   })
 })
 
@@ -392,7 +396,7 @@ describe('what the pass before may have left', () => {
     evictionHard: { 'nodefs.available': '100' },
     evictionMinimumReclaim: { 'nodefs.available': '50' },
   }
-  const actsOn = (available: number, reported: Pass['reported']) =>
+  const actsOn = (available: number, reported: ObservedPass['reported']) =>
     passOf({ configuration, available: { 'nodefs.available': available }, reported }).actsOn
 
   it('trap 20: may hold a threshold to its minimum reclaim, whatever the node reported', () => {
@@ -413,7 +417,7 @@ describe('what the pass before may have left', () => {
       available: {},
       unobserved: new Set(['pid.available']),
     })
-    expect(outcome).toMatchObject({ actsOn: [], acts: 'possible', conditions: [] })
+    expect(outcome).toMatchObject({ actsOn: [], conditions: [] })
     expect(
       passOf({ configuration: hard({ 'pid.available': '100' }), available: {} }).actsOn,
     ).toEqual([])
@@ -428,7 +432,7 @@ describe('a condition that no threshold raises any more', () => {
   const since = (agoMs: number | null) => ({
     DiskPressure: { isTrue: true, sinceMs: agoMs === null ? null : now - agoMs },
   })
-  const answer = (options: Partial<Pass>) => {
+  const answer = (options: Partial<PassOptions>) => {
     const { conditions, unknowns } = passOf({ ...calm, ...options })
     return [conditions, unknowns.map(({ what }) => what)]
   }
@@ -478,27 +482,6 @@ describe('a condition that no threshold raises any more', () => {
   })
 })
 
-describe('the ranking it is given', () => {
-  it('is asked of the signal that is acted on', () => {
-    const asked: Signal[] = []
-    passOf({
-      configuration: hard({ 'nodefs.available': '100', 'memory.available': '100' }),
-      available: { 'nodefs.available': 1, 'memory.available': 500 },
-      ranking: signal => {
-        asked.push(signal)
-        return rankPods(
-          signal,
-          [first],
-          { byUid: new Map(), byName: () => new Map() },
-          layouts.imagefs,
-          kubelet,
-        )
-      },
-    })
-    expect(asked).toEqual(['nodefs.available'])
-  })
-})
-
 describe('what is not certain', () => {
   const full = (signal: Signal) => ({
     configuration: hard({ [signal]: '100' }),
@@ -514,18 +497,36 @@ describe('what is not certain', () => {
       return [reclaims, victims[0]?.certainty]
     }
     expect(outcome('nodefs.available', true)).toEqual(['certain', 'certain'])
-    expect(outcome('nodefs.available', false)).toEqual(['possible', 'possible'])
+    // Both layouts evict the same pod.
+    expect(outcome('nodefs.available', false)).toEqual(['possible', 'certain'])
     // Both layouts collect the same for imagefs, and neither collects anything for memory.
-    expect(outcome('imagefs.available', false)).toEqual(['certain', 'possible'])
+    expect(outcome('imagefs.available', false)).toEqual(['certain', 'certain'])
     expect(outcome('memory.available', false)).toEqual(['certain', 'certain'])
   })
 
+  it('is the victim if another layout ranks pods otherwise, or lets the kubelet evict none', () => {
+    const disk = (rootfs: number, logs: number) => ({
+      containers: [{ name: 'c', rootfs: { usedBytes: rootfs }, logs: { usedBytes: logs } }],
+    })
+    const podStats = podStatsOf({
+      pods: [statsOf('first', disk(100, 1)), statsOf('second', disk(1, 50))],
+    })
+    const likely = { ...full('nodefs.available'), isLayoutSure: false, isCollectable: () => false }
+    const pods = [pod('first'), pod('second')]
+    const { victims, unknowns } = passOf({ ...likely, pods, podStats })
+    expect(victims.map(({ name, certainty }) => [name, certainty])).toEqual([
+      ['first', 'possible'],
+      ['second', 'possible'],
+    ])
+    expect(unknowns).toMatchObject([{ what: 'filesystems.layout', part: 'victims' }])
+    const split = passOf({ ...likely, canSplit: true, kubelet: kubeletOf('v1.30.0') })
+    expect(split.victims).toMatchObject([{ name: 'first', certainty: 'possible' }])
+  })
+
   it('is the victim while a pod of unknown place may come first', () => {
-    const ranking = () => [
-      ...ranks([first, 0]),
-      ...ranks([second, 1]).map(one => ({ ...one, isPlaceKnown: false })),
-    ]
-    const { victims } = passOf({ ...full('memory.available'), ranking })
+    const malformed = { memory: { workingSetBytes: -1 } }
+    const podStats = podStatsOf({ pods: [statsOf('second', malformed)] })
+    const { victims } = passOf({ ...full('memory.available'), podStats })
     expect(victims.map(({ name, certainty }) => [name, certainty])).toEqual([
       ['first', 'possible'],
       ['second', 'possible'],

@@ -64,7 +64,7 @@ export const inputLimits = {
   /** Output of an inspect script: about 2 MB for 250 pods and 1,000 images. */
   inspection: { maxBytes: 32 * MiB, maxValues: 1_000_000, maxDepth: 64 },
   /** A line of a snapshot: a node of 250 pods has about 1 MB. */
-  snapshotLine: { maxBytes: 64 * MiB, maxValues: 3_000_000, maxDepth: 128 },
+  snapshotLine: { maxBytes: 32 * MiB, maxValues: 1_000_000, maxDepth: 128 },
   policy: { maxBytes: 256 * KiB },
   /** History of one run or one cluster, unpacked: a node has at most 4 KB per day. The total that a process reads depends on its memory. */
   history: { maxBytes: 64 * MiB, maxValues: 3_000_000, maxDepth: 32 },
@@ -72,13 +72,39 @@ export const inputLimits = {
   storedJson: { maxBytes: 256 * MiB, maxValues: 3_000_000, maxDepth: 128 },
 } satisfies Record<string, InputLimit | JsonLimit>
 
+/**
+ * Limits of a snapshot, by the length of its file. A real record has about 1,900 packed bytes, and is 6 times as long as its gzip. A small file of many
+ * small records is no snapshot, and each of its nodes would cost milliseconds and 50 KB.
+ */
+export const snapshotLimits = (fileBytes: number) => ({
+  maxLines: 3_000 + fileBytes / 512,
+  maxClusters: 1_000 + fileBytes / 2_048,
+  maxUnpackedBytes: 1 * MiB + 50 * fileBytes,
+})
+
+/** Longest lists of a snapshot's record. A kubelet runs up to 737 pods; ended pods stay until the API server deletes them. */
+export const listLimits = {
+  errors: 1_000,
+  images: 10_000,
+  containers: 50_000,
+  sandboxes: 50_000,
+  pods: 20_000,
+  volumes: 1_000,
+}
+
 /** Limit of an object's size in the store, packed or not, by key. */
 const storedMaxBytes: readonly [key: RegExp, maxBytes: number][] = [
   [/^highwater\.yaml$/, inputLimits.policy.maxBytes],
   [/^history\//, 16 * MiB],
-  [/^remediation\/plans\/|\/plan\.json$|\/fan-out\/|\.ndjson\.gz$/, 256 * MiB],
+  // A node of a plan has about 2 KB.
+  [/^remediation\/(plans\/|runs\/[^/]+\/plan\.json$)/, 64 * MiB],
+  // The plan of an audit only decides when to plan anew.
+  [/\/plan\.json$/, 16 * MiB],
+  [/\/fan-out\/|\.ndjson\.gz$/, 256 * MiB],
+  [/^remediation\/(leases|approvals)\/|\/approval\.json$/, 256 * KiB],
+  [/^remediation\/(begun\/|runs\/[^/]+\/(steps|deletions)\/)/, 1 * MiB],
 ]
-/** Limit for other keys: journals, marks, leases. */
+/** Limit for other keys: runs, notices, marks. */
 const otherStoredMaxBytes = 4 * MiB
 
 export const storedLimitOf = (key: string): number =>

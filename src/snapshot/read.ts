@@ -1,16 +1,17 @@
 /** Reads a snapshot line by line, gzipped or not. A line that is no record becomes `Malformed` with its number, and reading continues. */
 
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
 import { codeOf, messageOf } from '#model/error-message.ts'
-import { inputLimits } from '#model/input-limits.ts'
+import { inputLimits, listLimits, snapshotLimits } from '#model/input-limits.ts'
 import { jsonFlaw } from '#model/json-flaw.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import {
   isRawObject,
   type MalformedLine,
+  type RawObject,
   type SnapshotRecord,
   snapshotSchema,
 } from '#model/record.ts'
@@ -53,8 +54,16 @@ async function* recordsIn(
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
   let line = 0
   let hasHeader = isPart
+  const clusters = new Set<string>()
+  const { size } = await stat(path).catch(() => ({ size: 0 }))
+  const { maxLines, maxClusters } = snapshotLimits(size)
   for await (const { text, isCut } of lines(path, signal)) {
     line += 1
+    if (line > maxLines) {
+      const message = `no snapshot of ${size} bytes has so many lines: what follows is not read`
+      yield { kind: 'Malformed', line, message }
+      return
+    }
     if (isCut) {
       yield { kind: 'Malformed', line, message: text }
       continue
@@ -80,6 +89,11 @@ async function* recordsIn(
         line,
         message: `the first line is no {"kind":"Snapshot","schema":"${snapshotSchema}","takenAt":…}`,
       }
+    }
+    if ('cluster' in record && clusters.add(record.cluster).size > maxClusters) {
+      const message = `no snapshot of ${size} bytes has so many clusters: what follows is not read`
+      yield { kind: 'Malformed', line, message }
+      return
     }
     yield record
   }
@@ -142,7 +156,21 @@ export async function chunksOf(path: string): Promise<AsyncIterable<Buffer>> {
   const file = createReadStream(path)
   if (!isPacked) return file
   const unpacked = createGunzip().on('close', () => file.destroy())
-  return file.on('error', error => unpacked.destroy(error)).pipe(unpacked)
+  const { size } = await stat(path)
+  return believable(file.on('error', error => unpacked.destroy(error)).pipe(unpacked), size)
+}
+
+/** @throws Error if there are more bytes than such a gzip can have */
+async function* believable(
+  chunks: AsyncIterable<Buffer>,
+  packedBytes: number,
+): AsyncGenerator<Buffer> {
+  let left = snapshotLimits(packedBytes).maxUnpackedBytes
+  for await (const chunk of chunks) {
+    left -= chunk.length
+    if (left < 0) throw new Error('it is far longer than its gzip')
+    yield chunk
+  }
 }
 
 async function isGzip(path: string): Promise<boolean> {
@@ -187,6 +215,8 @@ function mistakeIn(value: unknown): string | null {
   if (typeof cluster !== 'string' || cluster === '') return `${kind} without a cluster name`
   if ('errors' in value && !areErrors(value.errors))
     return `${kind}.errors is no list of {"what","message"}`
+  const long = kind === 'Objects' ? null : longListIn(value)
+  if (long !== null) return `${kind}.${long}`
   if (kind === 'Node') return mistakeInNode(value)
   if (kind === 'Objects')
     return typeof value.resource === 'string' && isListOfObjects(value.items)
@@ -208,6 +238,18 @@ function mistakeInNode(value: Record<string, unknown>): string | null {
     if (value[key] != null && !isRawObject(value[key])) return `Node.${key} is no object`
   if (volumes != null && !isListOfObjects(volumes)) return 'Node.volumes is no list of objects'
   return pods == null || isListOfObjects(pods) ? null : 'Node.pods is no list of objects'
+}
+
+/** A list that is longer than any real one; null: none. */
+function longListIn({ node, runtime, pods, volumes, errors }: RawObject): string | null {
+  const status = isRawObject(node) && isRawObject(node.status) ? node.status : {}
+  const { images, containers, sandboxes } = isRawObject(runtime) ? runtime : {}
+  const lists = { pods, volumes, errors, images, containers, sandboxes }
+  const found = [...Object.entries(lists), ['images', status.images] as const].find(
+    ([name, list]) =>
+      Array.isArray(list) && list.length > listLimits[name as keyof typeof listLimits],
+  )
+  return found === undefined ? null : `${found[0]} has more entries than a node can have`
 }
 
 const isListOfObjects = (value: unknown) => Array.isArray(value) && value.every(isRawObject)

@@ -32,7 +32,13 @@ const version = async (store: Store, key: string) => (await store.read(key))?.ve
 
 it('reads no file of a folder that is longer than its limit', async () => {
   const store = folderStore(folder)
-  const limits = { 'highwater.yaml': 2 ** 18, 'remediation/notices.json': 2 ** 22 }
+  const limits = {
+    'highwater.yaml': 2 ** 18,
+    'remediation/notices.json': 2 ** 22,
+    'remediation/leases/a.json': 2 ** 18,
+    'remediation/begun/2026-11-22.json': 2 ** 20,
+    'runs/2026-11-22T05-00-00Z/plan.json': 2 ** 24,
+  }
   for (const [key, maxBytes] of Object.entries({ ...limits, 'history/runs/a.json.gz': 2 ** 24 })) {
     await store.write(key, Buffer.alloc(maxBytes), json)
     expect((await store.read(key))?.body).toHaveLength(maxBytes)

@@ -174,6 +174,25 @@ describe('an answer', () => {
     expect(contentOf('a: &a [1,1]\nb: *a')).toMatchSnapshot()
   })
 
+  it('spends one budget on all files of a node', () => {
+    const files = Array.from({ length: 195 }, (_, index) => ({
+      path: `/etc/kubernetes/kubelet/config.json.d/${index}.conf`,
+      role: 'drop-in',
+      content: index === 0 ? '}'.repeat(65_000) : 'a: [b]\n'.repeat(9_000),
+    }))
+    const before = process.cpuUsage()
+    const answer = readAnswer(withHost({ kubelet: { files } }), instance)
+    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(3)
+    expect(answer).toMatchObject({ isKnown: true })
+    const reasons = 'host' in answer ? JSON.stringify(answer.host.unread) : ''
+    expect(reasons).toContain('UNEXPECTED_TOKEN')
+    expect(reasons).toContain('it has more values than are read')
+    expect(readAnswer(packed(withHost({ kubelet: { files } })), instance)).toMatchObject({
+      isKnown: false,
+      reason: expect.stringContaining('more than 100 times as long as its gzip'),
+    })
+  })
+
   it.each([
     ['CRLF', 'maxPods: 29\r\ncontainerLogMaxFiles: 5\r\n'],
     [

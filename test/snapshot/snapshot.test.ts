@@ -157,6 +157,39 @@ describe('a broken line', () => {
     ])
   })
 
+  it('has no list that no node has: it is named, and the next one is read', async () => {
+    const images = Array.from({ length: 10_001 }, () => ({ names: ['a'] }))
+    const errors = Array.from({ length: 1_001 }, () => ({ what: 'pods', message: 'x' }))
+    const given = [
+      header,
+      { ...node('a'), node: { metadata: { name: 'a' }, status: { images } } },
+      { ...node('b'), runtime: { images } },
+      { ...node('c'), errors },
+      node('d'),
+    ]
+    const records = await read(file(given.map(record => JSON.stringify(record)).join('\n')))
+    expect(records.map(({ kind }) => kind)).toEqual([
+      ...['Snapshot', 'Malformed', 'Malformed', 'Malformed', 'Node'],
+    ])
+  })
+
+  it.each([
+    ['bytes', `${' '.repeat(2 ** 21)}\n`, 'far longer than its gzip'],
+    ['lines', `${JSON.stringify(node('a'))}\n`.repeat(4_000), 'has so many lines'],
+    [
+      'clusters',
+      Array.from({ length: 1_500 }, (_, c) => `{"kind":"Cluster","cluster":"c${c}"}\n`).join(''),
+      'has so many clusters',
+    ],
+  ])('is the last one of a file with more %s than its length allows', async (_, lines, message) => {
+    const records = await read(file(gzipSync(`${JSON.stringify(header)}\n${lines}`)))
+    expect(records.at(-1)).toMatchObject({
+      kind: 'Malformed',
+      message: expect.stringContaining(message),
+    })
+    expect(records.length).toBeLessThan(3_200)
+  })
+
   it('is a second header', async () => {
     expect(
       await read(file(lines(header, { ...header, takenAt: '2020-01-01T00:00:00Z' }, node('a')))),

@@ -111,7 +111,9 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
   if (node.instanceId === null) return []
   const isGroup = subject.kind === 'Nodegroup' || subject.kind === 'NodePool'
   const which = isGroup && more.length === 0 ? ['--nodegroup', subject.name] : ['--node', node.name]
-  return [highwater('plan', place, '--mode', 'both', ...which, ...more)]
+  // Plans of several causes lie side by side.
+  const file = `plan-${place.name}-${which[1]}.json`.replaceAll(/[^\w.-]/g, '-')
+  return [highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)]
 }
 
 /** A command on the node, by Systems Manager. Without an instance, what the API shows of the node. */

@@ -5,6 +5,7 @@ import { withLowestImageGc } from '#judge/fixes/agreement.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import { rules } from '#judge/rules/index.ts'
+import type { StepActionId } from '#model/cause.ts'
 import { mapOf } from '#model/config-value.ts'
 import type { Family, Finding } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -29,14 +30,12 @@ export const wantsFindings = ({ rules, findings, changes }: PlanChoice): boolean
  */
 export type RemedyKind = 'configuration' | 'log-files' | 'idle-log-blocks' | 'images' | 'manual'
 
-/** Rules whose findings need another remedy than the configuration fields of their fix. */
-const otherRemedies: Readonly<Record<string, RemedyKind>> = {
-  'ineffective-log-rotation': 'idle-log-blocks',
-  'log-rotation-drift': 'log-files',
-  'memory-cgroup-leak': 'manual',
-  'pull-failing-now': 'images',
-  'required-image-at-risk': 'images',
-  'unpinned-sandbox-image': 'images',
+/** Steps that need another remedy than the configuration fields of the fix. */
+const otherRemedies: Readonly<Partial<Record<StepActionId, RemedyKind>>> = {
+  'drop-idle-log-blocks': 'idle-log-blocks',
+  'pin-images': 'images',
+  reboot: 'manual',
+  'set-log-files': 'log-files',
 }
 
 export interface ChosenFix {
@@ -98,8 +97,8 @@ function chosenFindings(all: readonly Finding[], { rules, findings: ids }: PlanC
 }
 
 /** Null: no plan ends the finding. */
-function remedyOf({ rule, fix }: Finding): RemedyKind | null {
-  const other = Object.hasOwn(otherRemedies, rule) ? otherRemedies[rule] : undefined
+function remedyOf({ steps, fix }: Finding): RemedyKind | null {
+  const [other] = steps.flatMap(({ action }) => otherRemedies[action.id] ?? [])
   if (other !== undefined) return other
   const fields = Object.keys(fix.config)
   return fields.length > 0 && fields.every(isPlannable) ? 'configuration' : null

@@ -69,7 +69,11 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     statement: statementOf(cause, language),
     where: whereText(cause, language),
     shortWhere: shortWhere(cause, language),
-    step: stepsText(cause.steps, cause.findings[0]!, settingsText(cause, language), language),
+    step: withEffect(
+      stepsText(cause.steps, cause.findings[0]!, settingsText(cause, language), language),
+      cause,
+      language,
+    ),
     ends: cause.findings.length > 1 ? words.causes.ends(cause.findings.length) : null,
     commands: commandsView(cause.steps, language),
   }
@@ -115,6 +119,13 @@ function causeDetails(
     findingsLeftOut: left > 0 ? words.moreFindings(left) : null,
     commandsLeftOut: commandsLeft > 0 ? words.moreCommands(commandsLeft) : null,
   }
+}
+
+/** The step, with what its first command does if that is more than reading. */
+function withEffect(step: string, { steps }: FoundCause, { words }: Language): string {
+  const [first] = steps.flatMap(({ commands }) => commands)
+  if (first === undefined || first.effect === 'reads') return step
+  return words.steps.labelled(step, words.steps.effect(first.effect, first.nodes ?? 0))
 }
 
 const countCommands = ({ steps }: FoundCause): number =>
@@ -170,7 +181,9 @@ function settingsText({ cause, settings }: FoundCause, language: Language): stri
   const own = settings.filter(({ path }) =>
     fields.some(field => path === field || path.startsWith(`${field}.`)),
   )
-  const shown = (own.length > 0 ? own : settings).slice(0, limits.settings).map(setting => settingText(setting, language))
+  const shown = (own.length > 0 ? own : settings)
+    .slice(0, limits.settings)
+    .map(setting => settingText(setting, language))
   const more = settings.length - shown.length
   return words.causes.set([...shown, ...(more > 0 ? [words.causes.moreSettings(more)] : [])])
 }

@@ -1,6 +1,7 @@
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { gapsOf } from '#judge/gaps.ts'
-import { line, nodeRule } from '#judge/rule.ts'
+import { type Failing, line, nodeRule } from '#judge/rule.ts'
+import type { Cause, UnreadReason } from '#model/cause.ts'
 import { sources as allSources, type Source } from '#model/read-mode.ts'
 
 const unsaid: Record<Source, string> = {
@@ -68,6 +69,11 @@ export const unreadNode = nodeRule({
     const isExpected =
       isLimited && hasRest && sources.every(([source]) => source === 'host' || source === 'runtime')
     yield {
+      ...reasonOf({
+        isDown,
+        isExpected,
+        isPartly: sources.every(([source]) => partly(source).length > 0),
+      }),
       ...(sources.every(([source]) => partly(source).length > 0) && {
         severity: 'medium' as const,
         title: titles.partly,
@@ -85,3 +91,19 @@ export const unreadNode = nodeRule({
     }
   },
 })
+
+interface Gap {
+  isDown: boolean
+  isExpected: boolean
+  isPartly: boolean
+}
+
+/** A right is missing in none of the first three. */
+function reasonOf({ isDown, isExpected, isPartly }: Gap): Pick<Failing, 'cause' | 'steps'> {
+  const unread = (reason: UnreadReason): Cause => ({ kind: 'unread', source: 'node', reason })
+  if (isDown)
+    return { cause: unread('refused'), steps: [{ id: 'open-port' }, { id: 'read-journal' }] }
+  if (isExpected) return { cause: unread('unsupported'), steps: [{ id: 'look-on-node' }] }
+  if (isPartly) return { cause: unread('cut'), steps: [{ id: 'read-again' }] }
+  return { cause: unread('other'), steps: [{ id: 'read-again' }, { id: 'grant-rights' }] }
+}

@@ -64,6 +64,7 @@ const steps = {
       replaces: `replaces${of}`,
     }[kind]
   },
+  labelled: (step: string, effect: string) => `${step} (command ${effect})`,
   oneOf: (count: number) => `1 of ${counted(count, 'command')}`,
   holds: (holder: string, amount: string, where: string[]) =>
     `${amount} ${holder}${where.length > 0 ? ` (${where.join(', ')})` : ''}`,

@@ -185,6 +185,21 @@ export interface HostDiskUse {
   snapshots?: { use?: string; count?: number; bytes?: number; inodes?: number }[]
   /** Folders of pods and of pod logs whose pod has no sandbox. */
   orphans?: { path?: string; bytes?: number }[]
+  /** The largest log folders of containers, and the largest volumes' folders, of pods. */
+  inside?: { path?: string; bytes?: number }[]
+  /** The largest writable layers, `running` or `dead`. `key`: id of the container. */
+  layers?: { use?: string; key?: string; bytes?: number; inodes?: number }[]
+  /** The processes that hold most of the deleted files. `pod`: UID in the process's cgroup. */
+  processes?: {
+    on?: string
+    pid?: number
+    command?: string
+    pod?: string
+    files?: number
+    bytes?: number
+  }[]
+  /** Block devices. `isUsed`: mounted, swap, or part of another device. */
+  devices?: { name?: string; bytes?: number; model?: string; isUsed?: boolean }[]
   /** Files that are deleted and still open. */
   deletedFiles?: { on?: string; files?: number; bytes?: number }[]
   /** Number of broken links, older than 10 minutes, in the folders of container logs. */
@@ -199,6 +214,8 @@ export interface MeasuredFolder {
   on?: string
   bytes?: number
   inodes?: number
+  /** UID of the pod that mounts the folder. */
+  pod?: string
 }
 
 export interface HostFilesystem {

@@ -42,7 +42,7 @@ const container = {
   imagePullPolicy: 'text',
   resources,
   restartPolicy: 'text',
-  volumeMounts: list({ name: 'text', mountPath: 'text' }),
+  volumeMounts: list({ name: 'text', mountPath: 'text', readOnly: 'boolean' }),
   startupProbe: probe,
   readinessProbe: probe,
 } as const
@@ -382,7 +382,17 @@ export const hostShape: ShapeOf<Host> = {
   podLogDirectories: list('text'),
   logLines: list('text'),
   diskUse: {
-    folders: list({ holder: 'text', path: 'text', on: 'text', bytes: 'number', inodes: 'number' }),
+    folders: list({
+      ...{ holder: 'text', path: 'text', on: 'text', bytes: 'number', inodes: 'number' },
+      pod: 'text',
+    }),
+    inside: list({ path: 'text', bytes: 'number' }),
+    layers: list({ use: 'text', key: 'text', bytes: 'number', inodes: 'number' }),
+    processes: list({
+      ...{ on: 'text', pid: 'number', command: 'text', pod: 'text' },
+      ...{ files: 'number', bytes: 'number' },
+    }),
+    devices: list({ name: 'text', bytes: 'number', model: 'text', isUsed: 'boolean' }),
     snapshots: list({ use: 'text', count: 'number', bytes: 'number', inodes: 'number' }),
     orphans: list({ path: 'text', bytes: 'number' }),
     deletedFiles: list({ on: 'text', files: 'number', bytes: 'number' }),

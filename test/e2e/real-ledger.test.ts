@@ -1,10 +1,15 @@
 /** The ledger and the history of real kubelets, beside what `du`, `ctr` and the kubelet itself say. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, statfsSync } from 'node:fs'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { execPath, stdout as output } from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readAnswer } from '#collect/inspect/answer.ts'
+import { readAnswer, withDiskUse } from '#collect/inspect/answer.ts'
 import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
 import { replayOf } from '#test/at-the-door.ts'
 import { scriptNamed } from '#test/node-root.ts'
@@ -88,7 +93,7 @@ describe.skipIf(!isPresent)('the ledger of a real kubelet', () => {
           [line, (100 * Math.abs(real - ours)) / capacityBytes, real, ours] as const,
       )
       for (const [line, percent, real, ours] of percents)
-        process.stdout.write(`${line}: ${real} ${ours} ${percent.toFixed(3)} %\n`)
+        output.write(`${line}: ${real} ${ours} ${percent.toFixed(3)} %\n`)
       expect(percents.filter(([, percent]) => percent >= 1)).toEqual([])
       // The pods wrote that much: no line is small because nothing is there.
       for (const holder of ['pod-volumes', 'container-logs', 'writable-layers'] as const)
@@ -98,13 +103,101 @@ describe.skipIf(!isPresent)('the ledger of a real kubelet', () => {
   )
 })
 
+describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
+  const node = 'n12'
+  const [layer, log] = ['holder-layer', 'holder-log'] as const
+  const disk = join(labRoot, 'nodes', node, 'disk')
+  const du = async (folder: string) =>
+    1024 * Number.parseInt((await run('du', ['-xsk', folder])).stdout, 10)
+  const writeMiB = async (file: string, mib: number) => {
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, randomBytes(mib * 2 ** 20), { flush: true })
+  }
+  /** The folder that a snapshot writes to. */
+  const folderOf = async (key: string) => {
+    const { stdout } = await ctr(node, 'snapshots', 'mounts', '/nowhere', key)
+    return /upperdir=([^,\s]+)/.exec(stdout)?.[1] ?? /-t bind (\S+)/.exec(stdout)?.[1] ?? ''
+  }
+  let process: ChildProcess | undefined
+  afterAll(async () => {
+    process?.kill()
+    await removeNode(node, layer, log)
+  }, minute)
+
+  it(
+    'have the right owner and place, within 1 % of du',
+    async () => {
+      await startNode(node, overlay)
+      await startPod(node, layer, ['disk', '/x', '60Mi'])
+      await startPod(node, log, ['log', '20Mi'])
+      await ctr(node, 'snapshots', 'prepare', 'leaked', '')
+      const leaked = await folderOf('leaked')
+      await writeMiB(join(leaked, 'data'), 70)
+      await writeMiB(join(disk, 'openebs/local/pvc-1/data'), 80)
+      const deleted = join(disk, 'deleted')
+      await writeMiB(deleted, 50)
+      const { blocks } = await stat(deleted)
+      const holding = `require('node:fs').openSync(${JSON.stringify(deleted)}); setInterval(() => {}, 1e9); console.log(1)`
+      process = spawn(execPath, ['-e', holding], { stdio: ['ignore', 'pipe', 'ignore'] })
+      await once(process.stdout!, 'data')
+      await rm(deleted)
+      // containerd and the kubelet measure layers and logs from time to time.
+      await sleep(30_000)
+      const { parts } = await ledgerOf(node)
+      const fields = '{.status.containerStatuses[0].containerID}'
+      const { stdout: id } = await kubectl('get', 'pod', layer, '-o', `jsonpath=${fields}`)
+      const logs = (await readdir(join(disk, 'pod-logs'))).find(name => name.includes(log)) ?? ''
+      const ofContainer = (name: string) => ({
+        ...{ kind: 'container', namespace: 'default', pod: name, container: name, workload: null },
+      })
+      const made: [DiskHolder, bytes: number, owner: object | null, place: string | null][] = [
+        ['leftover-snapshots', await du(leaked), null, join(disk, 'containerd')],
+        [
+          'unknown-folder',
+          await du(join(disk, 'openebs/local')),
+          null,
+          join(disk, 'openebs/local'),
+        ],
+        [
+          'deleted-open-files',
+          512 * blocks,
+          { kind: 'process', pid: process.pid, namespace: null, pod: null },
+          null,
+        ],
+        [
+          'writable-layers',
+          await du(await folderOf(id.replace('containerd://', ''))),
+          ofContainer(layer),
+          null,
+        ],
+        ['container-logs', await du(join(disk, 'pod-logs', logs, log)), ofContainer(log), null],
+      ]
+      for (const [holder, bytes, owner, place] of made) {
+        const part = parts.find(one => one.holder === holder)
+        output.write(
+          `${holder}: ${bytes} ${part?.lowBytes} ${JSON.stringify(part?.owner)} ${part?.place}\n`,
+        )
+        expect(part).toMatchObject({ holder, ...(owner === null ? { owner } : {}) })
+        if (owner !== null) expect(part?.owner).toMatchObject(owner)
+        if (place !== null) expect(part?.place).toContain(place)
+        expect(Math.abs((part?.lowBytes ?? 0) - bytes) / bytes).toBeLessThan(0.01)
+      }
+    },
+    4 * minute,
+  )
+})
+
 /** By the node's own script, and by what its kubelet and its API server say. */
 async function ledgerOf(node: string): Promise<NodeLedger> {
   const instance = `i-${Number(node.slice(1)).toString(16).padStart(17, '0')}`
-  const printed = await script('ssm-exec.sh', [instance], scriptNamed('Highwater-Inspect'))
-  const answer = readAnswer(printed.stdout, instance)
-  if (!answer.isKnown) throw new Error(answer.reason)
-  const { host, runtime, at } = answer
+  const answerOf = async (document: string) => {
+    const { stdout } = await script('ssm-exec.sh', [instance], scriptNamed(document))
+    const answer = readAnswer(stdout, instance)
+    if (!answer.isKnown) throw new Error(answer.reason)
+    return answer
+  }
+  const disks = await answerOf('Highwater-InspectDisks')
+  const { host, runtime, at } = withDiskUse(await answerOf('Highwater-Inspect'), disks)
   const read = JSON.parse((await script('lab.py', ['snapshot', node])).stdout)
   const { configz, statsSummary: summary, node: object, pods } = read
   const record = { kind: 'Node', cluster: 'real', at, mode: 'both', errors: [] }
@@ -116,12 +209,16 @@ async function ledgerOf(node: string): Promise<NodeLedger> {
   return ledger
 }
 
+const ctr = (node: string, ...command: string[]) =>
+  run(join(labRoot, 'bin/containerd2/ctr'), [
+    ...['-a', join(labRoot, 'nodes', node, 'containerd.sock'), '-n', 'k8s.io'],
+    ...command,
+  ])
+
 /** Committed snapshots are layers of images; active ones are those of containers. */
 async function byContainerd(node: string): Promise<{ images: number; layers: number }> {
-  const program = join(labRoot, 'bin/containerd2/ctr')
-  const socket = join(labRoot, 'nodes', node, 'containerd.sock')
   const rows = async (...command: string[]) => {
-    const { stdout } = await run(program, ['-a', socket, '-n', 'k8s.io', 'snapshots', ...command])
+    const { stdout } = await ctr(node, 'snapshots', ...command)
     return stdout
       .trim()
       .split('\n')
@@ -139,7 +236,7 @@ describe.skipIf(!isPresent)('the history of a real kubelet', () => {
   const node = 'n11'
   const pods = ['history-large', 'history-small'] as const
   const store = mkdtempSync(join(tmpdir(), 'highwater-'))
-  const program = [process.execPath, resolve('bin/highwater.mjs')]
+  const program = [execPath, resolve('bin/highwater.mjs')]
   const audit = () =>
     script('in', [...program, 'audit', '--store', store, '--out', join(store, 'out')])
   // Its exit code says what it found.

@@ -171,6 +171,7 @@ describe('IAM', () => {
         Action: ['ssm:SendCommand'],
         Resource: [
           'arn:aws:ssm:*:111122223333:document/Highwater-Inspect',
+          'arn:aws:ssm:*:111122223333:document/Highwater-InspectDisks',
           'arn:aws:ssm:*:111122223333:document/Highwater-InspectBottlerocket',
         ],
       },

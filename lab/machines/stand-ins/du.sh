@@ -1,10 +1,10 @@
 #!/bin/sh
-# du -xks|-xs --inodes|-xk -d 1 FOLDER: its size, and no folder below it.
+# du -xks|-xs --inodes|-xk -d N FOLDER: its size, and no folder below it.
 answers=${HIGHWATER_ROOT%/root}/answers
 case $* in
   '-xks '*) column=2 ;;
   '-xs --inodes '*) column=3 ;;
-  '-xk -d 1 '*) column=2 ;;
+  '-xk -d '[124]' '*) column=2 ;;
   *)
     echo "du: the lab's du does not know: $*" >&2
     exit 1

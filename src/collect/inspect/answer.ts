@@ -61,6 +61,26 @@ export function readAnswer(
   }
 }
 
+/** Adds the answer of the second document: the use of disks. @param disks an error: why there is none */
+export function withDiskUse(answer: InspectAnswer, disks: InspectAnswer | Error): InspectAnswer {
+  const first = unreadOf(answer)
+  const reasons =
+    disks instanceof Error ? [{ what: 'diskUse', why: disks.message }] : unreadOf(disks)
+  const known = new Set(first.map(({ what }) => what))
+  const { diskUse } = disks instanceof Error ? {} : disks.host
+  return {
+    ...answer,
+    host: {
+      ...answer.host,
+      ...(diskUse === undefined ? {} : { diskUse }),
+      unread: [...first, ...reasons.filter(({ what }) => !known.has(what))],
+    },
+  }
+}
+
+const unreadOf = ({ host }: InspectAnswer): Unread[] =>
+  Array.isArray(host.unread) ? host.unread : []
+
 const packedHead =
   /^\{"schema":"highwater\.inspect\/1","encoding":"gzip\+base64","bytes":\d{1,9},"sha256":"[0-9a-f]{64}","data":"/
 /** The agent writes this mark in place of the last characters. Source: amazon-ssm-agent, agent/framework/processor/executer/iohandler. */

@@ -24,7 +24,13 @@ import { commandOutputMax } from '#facts/aws/limits.ts'
 import { inputLimits } from '#model/input-limits.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import { type InspectAnswer, type NoAnswer, readAnswer, readWholeAnswer } from './answer.ts'
+import {
+  type InspectAnswer,
+  type NoAnswer,
+  readAnswer,
+  readWholeAnswer,
+  withDiskUse,
+} from './answer.ts'
 
 /** A region, and the account of the credentials. */
 export interface AwsPlace {
@@ -69,14 +75,29 @@ export class Inspector {
   async inspect(node: NodeIdentity): Promise<InspectAnswer> {
     const target = inspectTargetOf(node)
     if (!target.isReachable) throw new Error(target.reason)
-    const { instanceId, document } = target
+    const { instanceId, document, disksDocument } = target
+    const [answer, disks] = await Promise.all([
+      this.#answer(document, instanceId, node.name),
+      // Without it the rest of the answer holds.
+      disksDocument &&
+        this.#answer(disksDocument, instanceId, node.name).catch((error: Error) => error),
+    ])
+    return disks === null ? answer : withDiskUse(answer, disks)
+  }
+
+  /** @throws Error with the reason why this node returned no usable answer */
+  async #answer(
+    document: InspectDocument,
+    instanceId: string,
+    name: string,
+  ): Promise<InspectAnswer> {
     const command = await this.#commandOf(document)
     const reply = await command.ask(instanceId)
-    const short = readAnswer(reply.stdout, instanceId, node.name)
+    const short = readAnswer(reply.stdout, instanceId, name)
     const answer =
       short.isKnown || this.#store === null
         ? short
-        : await this.#wholeAnswer(reply, { instanceId, name: node.name }, this.#store)
+        : await this.#wholeAnswer(reply, { instanceId, name }, this.#store)
     if (answer.isKnown) return answer
     const said =
       reply.status === 'Success' ? '' : `; the script failed with exit code ${reply.responseCode}`

@@ -45,18 +45,44 @@ const filesystemSpace = z
 
 const measured = { bytes: count, inodes: count.optional() }
 const disk = z.enum(['nodefs', 'imagefs'])
+const uid = z.string().max(60)
+const place = z.object({ path: text, bytes: count })
 const diskUse = z.object({
   folders: z
-    .array(z.object({ holder: text, path: text, on: disk.optional(), ...measured }))
-    .max(40),
+    .array(
+      z.object({ holder: text, path: text, on: disk.optional(), pod: uid.optional(), ...measured }),
+    )
+    .max(70),
+  orphans: z.array(place).max(100),
+  inside: z.array(place).max(20).optional(),
   snapshots: z
     .array(z.object({ use: text, count, ...measured }))
     .max(10)
     .optional(),
-  orphans: z.array(z.object({ path: text, bytes: count })).max(50),
+  layers: z
+    .array(z.object({ use: text, key: text, ...measured }))
+    .max(20)
+    .optional(),
   deletedFiles: z
     .array(z.object({ on: disk, files: count, bytes: count }))
     .max(2)
+    .optional(),
+  processes: z
+    .array(
+      z.object({
+        on: disk,
+        pid: count,
+        command: text,
+        pod: uid.optional(),
+        files: count,
+        bytes: count,
+      }),
+    )
+    .max(10)
+    .optional(),
+  devices: z
+    .array(z.object({ name: text, bytes: count, model: text, isUsed: z.boolean() }))
+    .max(40)
     .optional(),
   brokenLinks: count.optional(),
   missed: count,

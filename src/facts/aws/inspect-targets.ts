@@ -6,7 +6,14 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import type { InspectDocument } from './inspect-documents.ts'
 
 export type InspectTarget =
-  | { isReachable: true; instanceId: string; document: InspectDocument }
+  | {
+      isReachable: true
+      instanceId: string
+      /** Configuration and runtime. */
+      document: InspectDocument
+      /** Use of disks. Null: the agent sees no disk of the host. */
+      disksDocument: InspectDocument | null
+    }
   | { isReachable: false; reason: string }
 
 const never = (reason: string): InspectTarget => ({ isReachable: false, reason })
@@ -26,13 +33,15 @@ export function inspectTargetOf({
     return never(
       'a Windows node: what is run on nodes runs on Linux only, so mode ssm cannot read it',
     )
-  if (instanceId !== null)
+  if (instanceId !== null) {
+    const isBottlerocket = amiFamily === 'Bottlerocket'
     return {
       isReachable: true,
       instanceId,
-      document:
-        amiFamily === 'Bottlerocket' ? 'Highwater-InspectBottlerocket' : 'Highwater-Inspect',
+      document: isBottlerocket ? 'Highwater-InspectBottlerocket' : 'Highwater-Inspect',
+      disksDocument: isBottlerocket ? null : 'Highwater-InspectDisks',
     }
+  }
   if (owner === 'hybrid')
     return never(
       'a hybrid node that SSM did not activate (IAM Roles Anywhere): it has no mi-… id by which SSM would know it',

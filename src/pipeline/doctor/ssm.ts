@@ -50,7 +50,13 @@ export async function ssmChecks(
     const reachable = targets.filter(target => target.isReachable)
     const unreachable = targets.filter(target => !target.isReachable)
     return [
-      ...(await documentChecks(context, [...new Set(reachable.map(({ document }) => document))])),
+      ...(await documentChecks(context, [
+        ...new Set(
+          reachable.flatMap(({ document, disksDocument }) =>
+            [document, disksDocument ?? []].flat(),
+          ),
+        ),
+      ])),
       ...(await agentChecks(context, reachable)),
       ...[...Map.groupBy(unreachable, ({ reason }) => reason)].map(([reason, all]) =>
         check('SSM agents', 'note', `${counted(all.length, 'node')}: ${reason}`),

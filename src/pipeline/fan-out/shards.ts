@@ -37,8 +37,8 @@ export interface SsmShare {
   nodesPerShard: number
 }
 
-/** Estimated SSM calls for one node: its output is one call, the other calls serve up to 50 nodes. */
-export const ssmCallsPerNodeMax = 1.5
+/** Estimated SSM calls for one node: the output of each of two documents is one call, the other calls serve up to 50 nodes. */
+export const ssmCallsPerNodeMax = 3
 
 type ShardLimits = Pick<Policy, 'pace' | 'fanOut'>
 
@@ -57,7 +57,7 @@ export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): Cl
   return [...Map.groupBy(targets.filter(isBySsm), placeOf).values()]
 }
 
-/** Nodes of one account and region that one function can read by SSM in its time: 2,200 at the default pace. */
+/** Nodes of one account and region that one function can read by SSM in its time: 1,100 at the default pace. */
 export const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>): number =>
   Math.floor((pace.ssmRequestsPerSecond * requestSeconds) / ssmCallsPerNodeMax)
 

@@ -57,7 +57,15 @@ export const documents: readonly Document[] = [
     description:
       'Reads what only the node knows of its kubelet, images, containers, logs and kernel. Changes nothing.',
     ...inspects,
-    files: ['node.sh', 'text.sh', 'json.sh', 'answer.sh', 'inspect.sh'],
+    files: ['node.sh', 'text.sh', 'json.sh', 'answer.sh', 'kubelet.sh', 'inspect.sh'],
+  },
+  {
+    name: 'Highwater-InspectDisks',
+    resource: 'InspectDisksDocument',
+    description:
+      'Reads what holds the disks of a node: folders, layers, deleted files, volumes, devices. Changes nothing.',
+    ...inspects,
+    files: ['node.sh', 'text.sh', 'json.sh', 'answer.sh', 'kubelet.sh', 'inspect-disks.sh'],
   },
   {
     name: 'Highwater-InspectBottlerocket',

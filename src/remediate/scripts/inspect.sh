@@ -1,67 +1,6 @@
 # Highwater-Inspect: what only the node itself knows of its kubelet, images, containers, logs and kernel (Amazon Linux, Ubuntu, hybrid nodes).
-# Read-only. `answer.sh` stands before it.
+# Read-only. `kubelet.sh` stands before it.
 # shellcheck shell=sh
-
-newline='
-'
-file_most=131072
-[ -d "$R/proc" ] || { unread 'the kubelet process' 'there is no /proc'; }
-
-# Anybody can give a process any name and any arguments: only root's own counts, in the place of a service, or the one that systemd started.
-of_root() { holds "$1/status" '^Uid:[^0-9]+0[^0-9]+0[^0-9]'; }
-of_service() {
-  if holds "$1/cgroup" "/(system|runtime|podruntime)[.]slice/|/(snap[.])?$2[-.a-z0-9]*[.]service\$" '/user[.]slice/|/machine[.]slice/'; then return 0; fi
-  [ -n "$asked" ] || { asked=yes; ask main 5 systemctl show "$2.service" -p MainPID; }
-  holds main "^MainPID=${1##*/}\$"
-}
-
-# process NAME: root's process of that name outside of any pod, into $pid; its arguments, one a line, into NAME.args. Where there are several,
-# which of them is meant is not known: $several names them.
-process() {
-  pid=
-  several=
-  parent=
-  asked=
-  : >main
-  : >"$1.args"
-  for folder in "$R"/proc/[0-9]*; do
-    { IFS= read -r comm <"$folder/comm"; } 2>/dev/null || continue
-    [ "$comm" = "$1" ] || continue
-    if holds "$folder/cgroup" 'kubepods|/docker[-/]|cri-containerd'; then continue; fi
-    if ! of_root "$folder" || ! of_service "$folder" "$1"; then continue; fi
-    tr '\n\000' '\001\n' <"$folder/cmdline" >try 2>/dev/null
-    [ -s try ] || continue
-    above=$(awk '$1 == "PPid:" { print $2 }' "$folder/status" 2>/dev/null)
-    # A child that has not become another program yet is no second one.
-    [ -z "$pid" ] || [ "$above" != "$pid" ] || continue
-    [ -z "$pid" ] || [ "$parent" = "${folder##*/}" ] || several="${several:-$pid} and ${folder##*/}"
-    pid=${folder##*/}
-    parent=$above
-    cat try >"$1.args"
-  done
-  if [ -n "$several" ]; then
-    pid=
-    : >"$1.args"
-  fi
-  [ -n "$pid" ]
-}
-
-# flag NAME FILE: the last value of that flag among the arguments in the file. To the kubelet an underscore is a dash.
-flag() {
-  FLAG=$1 awk '
-    BEGIN { f = ENVIRON["FLAG"] }
-    takes { value = $0; takes = 0; next }
-    $0 == "--" { exit }
-    /^-/ {
-      e = index($0, "=")
-      name = e ? substr($0, 1, e - 1) : $0
-      sub(/^--?/, "", name)
-      gsub(/_/, "-", name)
-      if (name != f) next
-      if (e) value = substr($0, e + 1); else takes = 1
-    }
-    END { print value }' "$2"
-}
 
 # sum_of FILE: its hash into $sum. What is too large to be read in a moment has none, nor anything after one that did not answer.
 sumless=
@@ -72,20 +11,6 @@ sum_of() {
   bytes=$(size_of "$1")
   [ "${bytes:-$((hash_most + 1))}" -le "$hash_most" ] || return
   if ! ask sum 5 sha256sum "$1"; then sumless=$why; else sum=$(awk 'NR == 1 { sub(/^\\/, ""); print substr($0, 1, 64) }' sum); fi
-}
-
-# size_of FILE: in bytes; not every `wc` knows them without reading all.
-size_of() { if has stat; then stat -L -c %s "$1" 2>/dev/null; else run 3 wc -c <"$1" 2>/dev/null; fi; }
-
-# readable PATH: whether it is a file of ours to take whole; else $why.
-readable() {
-  why=
-  [ -e "$R$1" ] || { why='there is no such file'; [ ! -h "$R$1" ] || why='a link that leads nowhere'; return 1; }
-  [ -f "$R$1" ] || { why='it is no file'; return 1; }
-  [ -r "$R$1" ] || { why='it cannot be read'; return 1; }
-  bytes=$(size_of "$R$1")
-  [ -n "$bytes" ] || { why='it cannot be read'; return 1; }
-  [ "$bytes" -le "$file_most" ] || { why="it has $((bytes)) bytes: more than $file_most are not taken"; return 1; }
 }
 
 # file_entry PATH ROLE CONTENT-FILE
@@ -170,24 +95,6 @@ of_kind() {
     match($0, "(^|[{,])[ \t]*[\"\047]?kind[\"\047]?[ \t]*:" value) { found = 1; exit }
     /(^|[{,])[ \t]*["\047]?kind["\047]?[ \t]*:[ \t\r]*$/ { begun = 1 }
     END { exit !found }'
-}
-
-# Of the fields that say where to look: NAME, a tab, the value, of each file as the kubelet reads them; `?` where a file may say what was not seen.
-: >fields
-fields_of() {
-  awk '
-    /^[ \t]*#/ { next }
-    /podLogsDir|containerRuntimeEndpoint/ {
-      if (!match($0, /^[{]?["\047]?(podLogsDir|containerRuntimeEndpoint)["\047]?[ \t]*:[ \t]*/)) { print "?"; next }
-      name = $0
-      value = substr($0, RLENGTH + 1)
-      gsub(/^[{"\047]+|["\047 \t]*:.*$/, "", name)
-      sub(/[ \t]+#.*$/, "", value)
-      sub(/[],}{ \t\r]+$/, "", value)
-      if (value ~ /^"[^"\\]*"$|^\047[^\047]*\047$/) value = substr(value, 2, length(value) - 2)
-      else if (value !~ /^[A-Za-z\/][^"\047{}#]*$/) { print "?"; next }
-      print name "\t" value
-    }' "$1" >>fields
 }
 
 # configuration_file PATH ROLE: as it is where it is JSON, else as text. What the kubelet does not read need not be a configuration.
@@ -396,69 +303,14 @@ piece=/etc/eks/nodeadm.d/50-highwater.yaml
 joined files >part.kubelet.files
 [ -n "$kubelets" ] || members kubelet. startedAt commandLine files >part.host.kubelet
 
-node=$(flag hostname-override kubelet.args)
-[ -n "$node$kubelets" ] || { IFS= read -r node <"$R/proc/sys/kernel/hostname"; } 2>/dev/null || node=
-json_string "$node" >part.nodeName
-
-# field NAME: what the files of the kubelet come to there.
-field() { FIELD=$1 awk -F '\t' '$1 == ENVIRON["FIELD"] { value = $2 } END { print value }' fields; }
+node_name
 
 # ── the container runtime ──
-endpoint=$(flag container-runtime-endpoint kubelet.args)
-[ -n "$endpoint" ] || endpoint=$(field containerRuntimeEndpoint)
-[ -n "$endpoint" ] || [ ! -e "$R/run/containerd/containerd.sock" ] || endpoint=unix:///run/containerd/containerd.sock
-case $endpoint in /*) endpoint=unix://$endpoint ;; esac
-if [ -n "$endpoint" ]; then
-  CONTAINER_RUNTIME_ENDPOINT=$endpoint
-  IMAGE_SERVICE_ENDPOINT=$endpoint
-  export CONTAINER_RUNTIME_ENDPOINT IMAGE_SERVICE_ENDPOINT
-fi
-
-# crictl_answers NAME COMMAND…: as `ask`; one that did not answer is not started again.
-hangs=
-crictl_answers() {
-  why=$hangs
-  [ -z "$hangs" ] || return
-  out=$1
-  shift
-  ask "$out" 8 crictl "$@" || case $why in *'did not answer'*) hangs='crictl did not answer before, so it was not asked again' ;; esac
-  [ -z "$why" ]
-}
-
-# cri WHAT PART ROOT KEEP COMMAND…: one list of the runtime.
-cri() {
-  told=$1
-  made=$2
-  inside=$3
-  kept=$4
-  shift 4
-  if ! crictl_answers cri "$@"; then
-    unread "$told" "$why"
-    return
-  fi
-  part "$made" cri "$inside" "$kept" || unread "$told" "what crictl $1 printed is no JSON of the form that is known"
-}
-c='/containers/[]'
-s='/items/[]'
-l=/labels/io.kubernetes
-p=$l.pod
+runtime_endpoint
 cri runtime.images runtime.images /images '/images/[]/id /images/[]/repoTags /images/[]/repoDigests /images/[]/size /images/[]/pinned' images -o json
-cri runtime.containers runtime.containers /containers "$c/id $c/podSandboxId $c/metadata/name $c/metadata/attempt $c/image/image $c/image/userSpecifiedImage $c/imageRef $c/imageId $c/state $c/createdAt $c$l.container.name $c$p.name $c$p.namespace $c$p.uid" ps -a -o json
-cri runtime.sandboxes runtime.sandboxes /items "$s/id $s/metadata/name $s/metadata/attempt $s/metadata/uid $s/metadata/namespace $s/state $s/createdAt $s/runtimeHandler $s$p.name $s$p.namespace $s$p.uid" pods -o json
-f=
-for list in imageFilesystems containerFilesystems; do
-  f="$f /status/$list/[]/timestamp /status/$list/[]/fsId/mountpoint /status/$list/[]/usedBytes/value /status/$list/[]/inodesUsed/value"
-done
-cri runtime.imageFs runtime.imageFs /status "$f" imagefsinfo -o json
-if [ -s part.runtime.imageFs ] && ! holds part.runtime.imageFs mountpoint; then
-  # Before 1.29 crictl prints the one filesystem itself.
-  rm -f part.runtime.imageFs
-  if pick cri /status '/status/timestamp /status/fsId/mountpoint /status/usedBytes/value /status/inodesUsed/value' >one && holds one mountpoint; then
-    { printf '{"imageFilesystems":['; cat one; printf ']}'; } >part.runtime.imageFs
-  else
-    unread runtime.imageFs 'crictl imagefsinfo names no filesystem'
-  fi
-fi
+cri_containers
+cri_sandboxes
+cri_filesystems
 
 # ── containerd: what it runs with, by crictl info, else by its files. Of info only these fields: it may hold the registries' credentials. ──
 : >info
@@ -635,16 +487,6 @@ filesystem() {
       if (inodes != "") printf "%s", "," kv("inodes", inodes) "," kv("inodesFree", free)
       print "}"
     }' df inodes >>lines || unread "filesystem $1" 'what df printed is not of the form that is known'
-}
-# mount_of LIST: where the runtime says that it keeps them.
-mount_of() {
-  tr -d '\n' <part.runtime.imageFs | LIST=$1 awk '{
-    at = index($0, "\"" ENVIRON["LIST"] "\":[")
-    if (!at) exit
-    $0 = substr($0, at)
-    $0 = substr($0, 1, index($0, "]"))
-    if (match($0, /"mountpoint":"\/[^"\\]*"/)) print substr($0, RSTART + 14, RLENGTH - 15)
-  }'
 }
 root_dir=$(flag root-dir kubelet.args)
 if [ -n "$kubelets" ]; then unread 'filesystem nodefs' 'several kubelets run'; else filesystem nodefs "${root_dir:-/var/lib/kubelet}"; fi
@@ -1013,140 +855,6 @@ elif ask configz 6 curl -sS -f -k --max-time 5 --noproxy '*' --cert "$pem" --key
   fi
 fi
 [ -z "$why" ] || unread 'the running configuration' "$why"
-
-# ── what holds the disks: a fixed list of folders, the snapshots of containerd, deleted files that are open ──
-device_of() { [ -z "$1" ] || stat -L -c %d "$R$1" 2>/dev/null; }
-root_dir=${root_dir:-/var/lib/kubelet}
-nodefs=$(device_of "$root_dir")
-imagefs=$(device_of "${images:-}")
-missed=0
-: >folders
-: >orphans
-
-is_folder() { [ -d "$R$1" ] && [ ! -h "$R$1" ]; }
-
-# measure HOLDER FOLDER: the space that it takes on nodefs or imagefs. `du` fails where a file goes while it walks, and has its sum all the same.
-measure() {
-  is_folder "$2" || return
-  case $(device_of "$2") in '') return ;; "$nodefs") on=nodefs ;; "$imagefs") on=imagefs ;; *) return ;; esac
-  run 6 du -xks "$R$2" >du 2>/dev/null
-  [ -s du ] || { missed=$((missed + 1)); return; }
-  run 6 du -xs --inodes "$R$2" >inodes 2>/dev/null
-  HOLDER=$1 FOLDER=$2 ON=$on awk "$lib"'
-    FNR == NR { bytes = $1 * 1024; next }
-    { inodes = "," kv("inodes", $1) }
-    END { print "{" kv("holder", jstr(ENVIRON["HOLDER"])) "," kv("path", jstr(ENVIRON["FOLDER"])) "," kv("on", jstr(ENVIRON["ON"])) "," kv("bytes", bytes) inodes "}" }' du inodes >>folders
-}
-
-# orphans FOLDER: folders of pods there, named by their UID, that have no sandbox.
-orphans() {
-  is_folder "$1" || return
-  run 6 du -xk -d 1 "$R$1" >du 2>/dev/null
-  if [ ! -s du ] || [ ! -s part.runtime.sandboxes ]; then missed=$((missed + 1)); return; fi
-  TOP=$R$1 PLACE=$R awk "$lib"'
-    FNR == NR { known = known $0; next }
-    # A name with a line end may forge a line: only those of one row, with a size, of a folder right there.
-    !/^[0-9]+[ \t]/ { next }
-    {
-      size = $1
-      sub(/^[0-9]+[ \t]+/, "")
-      uid = $0
-      sub(/^.*[\/_]/, "", uid)
-      if (substr($0, 1, length(ENVIRON["TOP"]) + 1) != ENVIRON["TOP"] "/" || index(known, "\"" uid "\"") || n++ >= 50) next
-      print "{" kv("path", jstr(cut(substr($0, length(ENVIRON["PLACE"]) + 1), 400))) "," kv("bytes", size * 1024) "}"
-    }' part.runtime.sandboxes du >>orphans
-}
-
-if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubelet keeps its files is not known'; else
-  measure kubelet "$root_dir"
-  measure pods "$root_dir/pods"
-  orphans "$root_dir/pods"
-  if [ -n "$pod_logs" ]; then measure podLogs "$pod_logs"; orphans "$pod_logs"; fi
-  case ${images:-} in
-    */io.containerd.snapshotter.*)
-      measure content "${images%/*}/io.containerd.content.v1.content"
-      measure containerd "${images%/*}/io.containerd.metadata.v1.bolt"
-      ;;
-  esac
-  for pair in logs:/var/log journal:/var/log/journal coreDumps:/var/lib/systemd/coredump coreDumps:/var/crash packages:/var/cache \
-    temporary:/tmp temporary:/var/tmp docker:/var/lib/docker system:/opt system:/home system:/root system:/etc system:/boot \
-    system:/var/lib/amazon system:/var/lib/snapd system:/usr; do
-    measure "${pair%%:*}" "${pair#*:}"
-  done
-  joined folders >part.use.folders
-  joined orphans >part.use.orphans
-  snapshots() {
-    out=$1
-    shift
-    ask "$out" 9 ctr -a "${endpoint#unix://}" -n k8s.io snapshots --snapshotter "$snapshotter" "$@"
-  }
-  snapshotter=overlayfs
-  [ ! -s part.containerd.snapshotter ] || snapshotter=$(tr -dc 'a-z0-9-' <part.containerd.snapshotter)
-  if [ -s part.runtime.containers ] && [ -s part.runtime.sandboxes ] \
-    && snapshots tree ls && snapshots usage usage -b; then
-    awk "$lib"'
-      FNR == 1 { file++ }
-      file == 1 { containers = containers $0; next }
-      file == 2 { sandboxes = sandboxes $0; next }
-      FNR == 1 { next }
-      file == 3 { kind[$1] = $NF; if (NF > 2) parent[$1] = $(NF - 1); next }
-      { bytes[$1] = $(NF - 1); inodes[$1] = $NF }
-      function ids(list, sandbox,  n, i, chunk, id) {
-        n = split(list, chunk, /"id":"/)
-        for (i = 2; i <= n; i++) {
-          id = chunk[i]
-          sub(/".*/, "", id)
-          of[id] = (chunk[i] ~ /CONTAINER_RUNNING|SANDBOX_READY/ ? "running" : "dead") (sandbox ? " sandbox" : "")
-        }
-      }
-      END {
-        ids(containers, 0)
-        ids(sandboxes, 1)
-        for (key in kind) {
-          if (kind[key] == "Committed") continue
-          who = key ~ /^extract-/ ? "unpacking" : (key in of ? of[key] : "leftover")
-          use[key] = who
-          sub(/ .*/, "", use[key])
-          deep = 0
-          for (layer = parent[key]; layer != "" && deep++ < 500; layer = parent[layer])
-            if (who !~ /sandbox/) use[layer] = "inUse"
-            else if (use[layer] == "") use[layer] = "pinned"
-        }
-        for (key in bytes) {
-          who = use[key] == "" ? "unused" : use[key]
-          count[who]++
-          sum[who] += bytes[key]
-          files[who] += inodes[key]
-        }
-        for (who in count) print "{" kv("use", jstr(who)) "," kv("count", count[who]) "," kv("bytes", sum[who]) "," kv("inodes", files[who]) "}"
-      }' part.runtime.containers part.runtime.sandboxes tree usage >lines
-    joined lines >part.use.snapshots
-  else
-    unread 'snapshots of containerd' "${why:-the list of containers was not read}"
-  fi
-  # The files of a container are on an overlay of imagefs. Processes end while `find` walks.
-  run 8 find "$R"/proc/[0-9]*/fd -lname '*(deleted)' -exec stat -L -c '%d:%i %d %b %B' '{}' + >deleted 2>/dev/null
-  if [ "$?" -gt 1 ]; then missed=$((missed + 1)); else
-    cat "$R/proc/self/mountinfo" 2>/dev/null | NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk "$lib"'
-      / - overlay / { split($3, d, ":"); on[d[1] * 256 + d[2] % 256 + int(d[2] / 256) * 1048576] = ENVIRON["IMAGEFS"] }
-      / - / || seen[$1]++ { next }
-      {
-        disk = $2 in on ? on[$2] : $2
-        name = disk == ENVIRON["NODEFS"] ? "nodefs" : (disk == ENVIRON["IMAGEFS"] ? "imagefs" : "")
-        if (name != "") { files[name]++; bytes[name] += $3 * $4 }
-      }
-      END { for (name in files) print "{" kv("on", jstr(name)) "," kv("files", files[name]) "," kv("bytes", bytes[name]) "}" }' - deleted >lines
-    joined lines >part.use.deletedFiles
-  fi
-  # Links that lead nowhere: the kubelet deletes them each minute. Only their number is printed, so a name can forge nothing.
-  if [ -z "$pod_logs" ]; then :; elif ask links 5 find "$R/var/log/containers" "$R$pod_logs" -mmin +10 -xtype l -exec stat -c . '{}' +; then
-    printf '%d' "$(wc -l <links)" >part.use.brokenLinks
-  else
-    unread 'broken links' "$why"
-  fi
-  printf '%s' "$missed" >part.use.missed
-  members use. folders orphans snapshots deletedFiles brokenLinks missed >part.host.diskUse
-fi
 
 [ -z "$sumless" ] || unread 'hashes of files' "$sumless"
 finish

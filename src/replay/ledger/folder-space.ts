@@ -1,8 +1,9 @@
 /** Sizes that the node measured of its own folders. A folder excludes the folders below it that have their own line. */
-import type { DiskHolder } from '#model/disk-ledger.ts'
+import type { DiskHolder, HolderOwner } from '#model/disk-ledger.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/node-input.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
+import { hostPathOwner, type PodsByUid, volumeOwner } from './owners.ts'
 import type { Amount, PodUse } from './pod-use.ts'
 
 export type Disk = 'nodefs' | 'imagefs'
@@ -20,6 +21,8 @@ const holders: Readonly<Record<string, DiskHolder>> = {
   packages: 'package-caches',
   temporary: 'temporary-files',
   system: 'system',
+  localVolume: 'local-volumes',
+  unknown: 'unknown-folder',
 }
 
 /** Measured folders that are inside another one by default. */
@@ -37,7 +40,9 @@ const orphanHolders: Readonly<Record<string, DiskHolder>> = {
 /** Names of the folders that the script measures. */
 export const measuredHolders = Object.keys(holders)
 
-type FolderSize = Required<Pick<MeasuredFolder, 'holder' | 'path' | 'bytes'>> & Amount
+type FolderSize = Required<Pick<MeasuredFolder, 'holder' | 'path' | 'bytes'>> &
+  Pick<MeasuredFolder, 'pod'> &
+  Amount
 
 export function folderEntries(
   node: PreparedNode,
@@ -50,7 +55,7 @@ export function folderEntries(
   const deleted = use.deletedFiles?.find(({ on }) => on === disk)
   return [
     ...all.flatMap(folder =>
-      entriesOf(folder, ownSpace(folder, all), orphans, pods).map(entry =>
+      entriesOf(node, folder, ownSpace(folder, all), orphans, pods).map(entry =>
         isWithInner(folder, use) ? { ...entry, lowBytes: 0 } : entry,
       ),
     ),
@@ -63,41 +68,51 @@ export function folderEntries(
   ]
 }
 
-/** A folder with its own space. Equal bounds: `du` measured it. */
+/** A folder with its own space. */
 export interface FolderPart {
   holder: DiskHolder
   filesystem: Disk
-  lowBytes: number
+  bytes: number
   inodes: number | null
   place: string
+  owner: HolderOwner | null
 }
 
-/** Folders without those of existing pods, which the statistics name with their owners. */
-export function folderParts(node: PreparedNode, use: HostDiskUse): FolderPart[] {
+/** Folders of deleted pods in place of those of existing pods, which have parts of their own. */
+export function folderParts(node: PreparedNode, use: HostDiskUse, byUid: PodsByUid): FolderPart[] {
   const orphans = orphansOf(node, use)
   return (['nodefs', 'imagefs'] as const).flatMap(filesystem => {
     const all = foldersOn(use, filesystem)
     return all.flatMap(folder => {
-      const { holder, path } = folder
-      const known = orphanHolders[holder] ?? holders[holder]
-      if (known === undefined) return []
-      const part = { holder: known, filesystem }
-      if (orphanHolders[holder] === undefined) {
-        const { bytes, inodes } = ownSpace(folder, all)
-        return [{ ...part, lowBytes: bytes, inodes, place: path }]
-      }
-      return orphans
-        .filter(orphan => orphan.path.startsWith(`${path}/`))
-        .map(({ path: place, bytes }) => ({ ...part, lowBytes: bytes, inodes: null, place }))
+      const { path: place, pod } = folder
+      const orphaned = orphanHolders[folder.holder]
+      if (orphaned !== undefined)
+        return orphans
+          .filter(({ path }) => path.startsWith(`${place}/`))
+          .map(({ path, bytes }) => ({
+            ...{ holder: orphaned, filesystem, bytes, inodes: null, place: path, owner: null },
+          }))
+      const holder = holderOf(node, folder)
+      if (holder === null) return []
+      const owner =
+        pod === undefined ? hostPathOwner(node.input.pods, place) : volumeOwner(byUid, pod)
+      const { bytes, inodes } = ownSpace(folder, all)
+      return [{ holder, filesystem, bytes, inodes, place, owner }]
     })
   })
+}
+
+/** A folder that no list names is of the pods that mount it by hostPath, if there are any. */
+function holderOf({ input }: PreparedNode, { holder, path }: FolderSize): DiskHolder | null {
+  if (holder === 'unknown' && hostPathOwner(input.pods, path) !== null) return 'host-path'
+  return holders[holder] ?? null
 }
 
 const foldersOn = ({ folders = [] }: HostDiskUse, disk: Disk): FolderSize[] =>
   folders
     .filter(({ on }) => on === disk)
-    .map(({ holder = '', path = '', bytes = 0, inodes = null }) => ({
-      ...{ holder, path, bytes, inodes },
+    .map(({ holder = '', path = '', bytes = 0, inodes = null, pod }) => ({
+      ...{ holder, path, bytes, inodes, pod },
     }))
 
 /** Whether the size might include a folder of another holder, because the measurement of that one failed. */
@@ -134,13 +149,15 @@ const isBelow = (inner: FolderSize, outer: FolderSize) =>
   inner.path.startsWith(`${outer.path.replace(/\/$/, '')}/`)
 
 function entriesOf(
-  { holder, path }: FolderSize,
+  node: PreparedNode,
+  folder: FolderSize,
   own: Amount,
   orphans: Orphan[],
   pods: PodUse | null,
 ): Entry[] {
-  const known = holders[holder]
-  if (known === undefined) return []
+  const { holder, path } = folder
+  const known = holderOf(node, folder)
+  if (known === null) return []
   const isPods = holder === 'pods'
   if (!isPods && holder !== 'podLogs') return [{ holder: known, ...own, source: 'du' }]
   const orphaned = orphans

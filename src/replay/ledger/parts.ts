@@ -1,44 +1,117 @@
-/**
- * The largest parts of each holder, with owner and place. Owners come from pods that the API lists for the node: statistics, folders
- * and processes that a node reports of any other pod have no owner.
- */
-
+/** The largest parts of each holder, with owner and place. */
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { DiskHolder, HolderOwner, HolderPart } from '#model/disk-ledger.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import type { FilesystemStats, PodSummary } from '#model/node-input.ts'
+import type { ContainerStatus, KubernetesPod } from '#model/kubernetes.ts'
+import type { FilesystemStats, HostDiskUse, PodSummary } from '#model/node-input.ts'
 import { sharedText } from '#model/once.ts'
 import { byText } from '#model/text-order.ts'
 import { countOf } from '#replay/counters.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
-import { type FolderPart, folderParts } from './folder-space.ts'
-import { groupOf, type StoredImage } from './image-space.ts'
+import { type Disk, folderParts } from './folder-space.ts'
+import { groupOf, type StoredImage, snapshotSpace } from './image-space.ts'
+import { containerOwner, type PodsByUid, podOwner, podsByUid, uidOnNode } from './owners.ts'
 import { controllerOf } from './pod-use.ts'
 
 const shownParts = 5
 const shownWorkloads = 5
 
-interface Sized {
-  lowBytes: number
-  highBytes: number
-  inodes: number | null
-}
-
 export function holderParts(node: PreparedNode): HolderPart[] {
   const use = node.host?.diskUse
-  const folders = use === undefined ? [] : folderParts(node, use)
-  return [
-    ...partsOfPods(node),
-    ...partsOfImages(node),
-    ...byHolder(folders).map(part => ({ ...part, highBytes: part.lowBytes, owner: null })),
-  ]
+  const measured = use === undefined ? [] : measuredParts(node, use)
+  return [...partsOfPods(node), ...partsOfImages(node), ...measured]
 }
 
-function byHolder(folders: readonly FolderPart[]): FolderPart[] {
-  const groups = Map.groupBy(folders, ({ holder, filesystem }) => `${holder} ${filesystem}`)
-  const sizeOf = ({ lowBytes }: FolderPart) => lowBytes
-  return [...groups.values()].flatMap(group => largest(group, sizeOf, ({ place }) => place))
+/** A part whose size was measured. */
+type Measured = Omit<HolderPart, 'lowBytes' | 'highBytes'> & { bytes: number }
+
+function measuredParts(node: PreparedNode, use: HostDiskUse): HolderPart[] {
+  const byUid = podsByUid(node.input.pods)
+  const parts: Measured[] = [
+    ...folderParts(node, use, byUid),
+    ...(node.summary?.pods === undefined ? foldersOfPods(use, byUid) : []),
+    ...layerParts(node, use),
+    ...processParts(use, byUid),
+  ]
+  const groups = Map.groupBy(parts, ({ holder, filesystem }) => `${holder} ${filesystem}`)
+  return [...groups.values()].flatMap(group =>
+    largest(
+      group,
+      ({ bytes }) => bytes,
+      ({ place, owner }) => place ?? JSON.stringify(owner),
+    ).map(({ bytes, ...part }) => ({ ...part, lowBytes: bytes, highBytes: bytes })),
+  )
+}
+
+/** Folders of volumes and logs, if the kubelet's statistics were not read. The end of a path names container or volume. */
+function foldersOfPods({ inside = [] }: HostDiskUse, byUid: PodsByUid): Measured[] {
+  return inside.flatMap(({ path: place = '', bytes = 0 }): Measured[] => {
+    const [, uid = '', plugin, name = ''] =
+      /\/([^/]+)\/(?:volumes\/([^/]+)\/)?([^/]+)$/.exec(place) ?? []
+    const pod = byUid.get(uid.replace(/^.*_/, ''))
+    const part = { filesystem: 'nodefs' as const, bytes, inodes: null, place }
+    if (pod === undefined) return []
+    if (plugin === undefined)
+      return [{ ...part, holder: 'container-logs', owner: containerOwner(pod, name) }]
+    return plugin === 'kubernetes.io~empty-dir'
+      ? [{ ...part, holder: 'pod-volumes', owner: podOwner(pod, name) }]
+      : []
+  })
+}
+
+const layersDisk = ({ filesystems: { layout } }: PreparedNode): Disk =>
+  layout === 'imagefs' ? 'imagefs' : 'nodefs'
+
+const imagesDisk = ({ filesystems: { layout } }: PreparedNode): Disk =>
+  layout === 'shared' ? 'nodefs' : 'imagefs'
+
+/** As containerd lists them. Layers of running containers are in the kubelet's statistics, too. */
+function layerParts(node: PreparedNode, { layers = [], snapshots = [] }: HostDiskUse): Measured[] {
+  const filesystem = layersDisk(node)
+  const leftover: Measured = {
+    holder: 'leftover-snapshots',
+    filesystem: imagesDisk(node),
+    ...snapshotSpace(snapshots, 'leftover'),
+    place: node.input.runtime?.imageFs?.imageFilesystems?.[0]?.fsId?.mountpoint ?? null,
+    owner: null,
+  }
+  const owners = ownersByContainer(node.input.pods, new Set(layers.map(({ key = '' }) => key)))
+  const ofContainers = layers.flatMap(({ use, key = '', bytes = 0, inodes = null }): Measured[] => {
+    const isDead = use === 'dead'
+    if (!isDead && node.summary?.pods !== undefined) return []
+    const holder = isDead ? 'dead-containers' : 'writable-layers'
+    return [{ holder, filesystem, bytes, inodes, place: null, owner: owners.get(key) ?? null }]
+  })
+  return [leftover, ...ofContainers]
+}
+
+function ownersByContainer(
+  pods: readonly KubernetesPod[] | null,
+  ids: ReadonlySet<string>,
+): ReadonlyMap<string, HolderOwner> {
+  const owners = new Map<string, HolderOwner>()
+  for (const pod of ids.size === 0 ? [] : (pods ?? []))
+    for (const status of containerStatusesOf(pod))
+      for (const id of [containerIdOf(status), lastIdOf(status)])
+        if (ids.has(id)) owners.set(id, containerOwner(pod, status.name ?? ''))
+  return owners
+}
+
+/** Of the container that ran before. */
+const lastIdOf = ({ lastState }: ContainerStatus): string =>
+  containerIdOf({ containerID: lastState?.terminated?.containerID })
+
+/** Deleted files that are open, by the process that holds them. */
+function processParts({ processes = [] }: HostDiskUse, byUid: PodsByUid): Measured[] {
+  return processes.map(({ on, pid = 0, command = '', pod: uid = '', files, bytes = 0 }) => {
+    const { namespace = null, name: pod = null } = byUid.get(uid)?.metadata ?? {}
+    return {
+      holder: 'deleted-open-files',
+      filesystem: on === 'imagefs' ? 'imagefs' : 'nodefs',
+      ...{ bytes, inodes: files ?? null, place: null },
+      owner: { kind: 'process', command, pid, namespace, pod },
+    }
+  })
 }
 
 /** Largest first; equal sizes by name. Empty parts are left out. */
@@ -52,6 +125,11 @@ const largest = <Part>(
     .toSorted((a, b) => sizeOf(b) - sizeOf(a) || byText(nameOf(a), nameOf(b)))
     .slice(0, shownParts)
 
+interface Sized {
+  bytes: number
+  inodes: number | null
+}
+
 interface PodPart extends Sized {
   holder: DiskHolder
   pod: KubernetesPod
@@ -59,6 +137,7 @@ interface PodPart extends Sized {
   name: string
 }
 
+/** By the kubelet's statistics. */
 function partsOfPods(node: PreparedNode): HolderPart[] {
   const stats = node.summary?.pods
   if (stats === undefined || !node.input.pods?.length) return []
@@ -82,10 +161,8 @@ function partsOfPods(node: PreparedNode): HolderPart[] {
       found[isMemory ? 'memory' : 'volumes'].push(part)
     }
   }
-  const { layout } = node.filesystems
-  const layersOn = layout === 'imagefs' ? 'imagefs' : 'nodefs'
   return [
-    ...(layout === null ? [] : podParts(node, found.layers, layersOn)),
+    ...(node.filesystems.layout === null ? [] : podParts(node, found.layers, layersDisk(node))),
     ...podParts(node, found.logs, 'nodefs'),
     ...podParts(node, found.volumes, 'nodefs'),
     ...podParts(node, found.memory, 'memory'),
@@ -96,8 +173,7 @@ const keyOf = (pod: { namespace?: string; name?: string } | undefined) =>
   `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
 
 function sizeOf(stats: FilesystemStats | undefined): Sized {
-  const bytes = countOf(stats?.usedBytes) ?? 0
-  return { lowBytes: bytes, highBytes: bytes, inodes: countOf(stats?.inodesUsed) }
+  return { bytes: countOf(stats?.usedBytes) ?? 0, inodes: countOf(stats?.inodesUsed) }
 }
 
 const emptyDirOf = (
@@ -115,36 +191,20 @@ const podParts = (
 ): HolderPart[] =>
   largest(
     parts,
-    ({ lowBytes }) => lowBytes,
+    ({ bytes }) => bytes,
     ({ pod, name }) => `${keyOf(pod.metadata)}/${name}`,
-  ).map(part => ({
-    holder: part.holder,
-    filesystem,
-    lowBytes: part.lowBytes,
-    highBytes: part.highBytes,
-    inodes: part.inodes,
-    place: placeOf(node, part),
-    owner: ownerOf(part),
-  }))
+  ).map(part => {
+    const { holder, bytes, inodes, pod, name } = part
+    const isOfContainer = holder === 'writable-layers' || holder === 'container-logs'
+    const owner = isOfContainer ? containerOwner(pod, name) : podOwner(pod, name)
+    const place = placeOf(node, part)
+    return { holder, filesystem, lowBytes: bytes, highBytes: bytes, inodes, place, owner }
+  })
 
-function ownerOf({ holder, pod, name }: PodPart): HolderOwner {
-  const { namespace = '', name: podName = '' } = pod.metadata ?? {}
-  const controller = controllerOf(pod)
-  const owner = {
-    namespace: sharedText(namespace),
-    pod: podName,
-    workload: controller === null ? null : sharedText(controller),
-  }
-  return holder === 'writable-layers' || holder === 'container-logs'
-    ? { kind: 'container', ...owner, container: name }
-    : { kind: 'pod', ...owner, volume: name }
-}
-
-/** Folder of a log or volume. The UID of a static pod on disk is the hash of its manifest. */
+/** Folder of a log or volume. */
 function placeOf(node: PreparedNode, { holder, pod, name }: PodPart): string | null {
-  const { namespace, name: podName, uid: uidInApi, annotations } = pod.metadata ?? {}
-  const uid = annotations?.['kubernetes.io/config.hash'] ?? uidInApi
-  if (uid === undefined) return null
+  const { namespace, name: podName } = pod.metadata ?? {}
+  const uid = uidOnNode(pod)
   if (holder === 'container-logs') {
     const logs = node.input.configuration?.fields.podLogsDir ?? '/var/log/pods'
     return `${logs}/${namespace}_${podName}_${uid}/${name}`
@@ -161,7 +221,7 @@ const rootOf = ({ host }: PreparedNode): string =>
 /** The CRI lists packed layers, with a shared layer counted for each image. So a part has bounds. */
 function partsOfImages(node: PreparedNode): HolderPart[] {
   const { images, areUsersComplete } = node.imageEvidence
-  const filesystem = node.filesystems.layout === 'shared' ? 'nodefs' : 'imagefs'
+  const filesystem = imagesDisk(node)
   const holderOf = (image: StoredImage): DiskHolder => {
     const group = groupOf(image)
     return group === 'images-unused' && !areUsersComplete ? 'images' : group

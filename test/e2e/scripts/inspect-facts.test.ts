@@ -27,6 +27,14 @@ function run(node: NodeRoot, platform = first) {
   return { answer, root, raw: raw?.host ?? {} }
 }
 const told = (node: NodeRoot, platform = first) => run(node, platform).answer
+/** By the document for the use of disks. */
+function disksOf(node: NodeRoot, platform = first): InspectAnswer {
+  if (platform === undefined) throw new Error('this machine has no shell')
+  const { stdout } = inspect('Highwater-InspectDisks', node, platform)
+  const answer = readAnswer(stdout, 'i-0123456789abcdef0')
+  if (!answer.isKnown) throw new Error(answer.reason)
+  return answer
+}
 const withFiles = (
   files: NodeRoot['files'],
   tools: Record<string, string> = {},
@@ -553,7 +561,7 @@ describe('what holds the disks', () => {
           pods: prints(JSON.stringify({ items: pods })),
         }),
         du: `for last; do :; done
-          case "$*" in *'-d 1'*) for child in "$last"/*; do echo "8 $child"; done ;; esac
+          case "$*" in *'-d '*) for child in "$last"/*; do echo "8 $child"; done ;; esac
           echo "40 $last"`,
         ...tools,
       },
@@ -569,7 +577,7 @@ describe('what holds the disks', () => {
     'is told of snapshots by their use, and of folders of pods without a sandbox',
     generous,
     () => {
-      const answer = told(node({ ctr }))
+      const answer = disksOf(node({ ctr }))
       expect(uses(answer)).toEqual({
         running: 11,
         dead: 22,
@@ -592,8 +600,51 @@ describe('what holds the disks', () => {
         inodes: 40,
       })
       expect(missed).toBe(0)
+      expect(answer.runtime).toBeNull()
+      const { layers } = answer.host.diskUse as Record<string, unknown>
+      expect(layers).toEqual(
+        expect.arrayContaining([
+          { use: 'running', key: running, bytes: 10, inodes: 1 },
+          { use: 'dead', key: dead, bytes: 20, inodes: 1 },
+        ]),
+      )
     },
   )
+
+  it('is told of the largest folders that no list names, and of volumes and logs', generous, () => {
+    const much = 'x'.repeat(3 * 2 ** 20)
+    const [volume, log] = [
+      '/var/lib/kubelet/pods/living/volumes/kubernetes.io~empty-dir/data',
+      '/var/log/pods/a_b_living/app',
+    ]
+    const answer = disksOf(
+      withFiles(
+        {
+          '/var/openebs/local/pvc-1/data': much,
+          '/var/openebs/etc/x': 'x',
+          '/srv/backup.tar': much,
+          '/var/lib/small/x': 'x',
+          [`${volume}/x`]: much,
+          [`${log}/0.log`]: much,
+        },
+        {
+          crictl: crictl({
+            ps: prints(JSON.stringify({ containers })),
+            pods: prints(JSON.stringify({ items: pods })),
+          }),
+          ctr,
+          du: '/usr/bin/du "$@"',
+        },
+      ),
+    )
+    const { folders, inside } = answer.host.diskUse as Record<
+      string,
+      { path: string; holder: string }[]
+    >
+    const others = folders!.filter(({ holder }) => holder === 'unknown').map(({ path }) => path)
+    expect(others.toSorted()).toEqual(['/srv', '/var/openebs', '/var/openebs/local'])
+    expect(inside!.map(({ path }) => path)).toEqual(expect.arrayContaining([volume, log]))
+  })
 
   it('counts links that lead nowhere for ten minutes, by their number alone', generous, () => {
     const [links, log] = ['/var/log/containers', '/var/log/pods/shop_shop-1_uid/app/0.log']
@@ -606,7 +657,7 @@ describe('what holds the disks', () => {
     }
     const living = { [`${links}/living.log`]: log }
     for (const platform of here) {
-      const answer = told({ ...made, links: { ...made.links, ...living, ...broken } }, platform)
+      const answer = disksOf({ ...made, links: { ...made.links, ...living, ...broken } }, platform)
       expect([platform.name, answer.host.diskUse]).toMatchObject([
         platform.name,
         { brokenLinks: 3 },
@@ -615,7 +666,7 @@ describe('what holds the disks', () => {
   })
 
   it('counts what could not be measured, and says why snapshots are not told', generous, () => {
-    const answer = told(node({ du: 'exit 1' }))
+    const answer = disksOf(node({ du: 'exit 1' }))
     expect((answer.host.diskUse as { missed: number }).missed).toBeGreaterThan(0)
     expect((answer.host.diskUse as { snapshots?: unknown }).snapshots).toBeUndefined()
     expect(whyUnread(answer, 'snapshots of containerd')).toMatch(/ctr is not on this node/)

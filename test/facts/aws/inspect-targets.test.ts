@@ -60,6 +60,7 @@ describe('what SSM can inspect', () => {
       isReachable: true,
       instanceId,
       document,
+      disksDocument: document === 'Highwater-Inspect' ? 'Highwater-InspectDisks' : null,
     })
   })
 

@@ -19,7 +19,7 @@ describe('a share of SSM', () => {
     expect({ atOnce, requestsPerSecond, nodesPerShard }).toEqual({
       atOnce: 20,
       requestsPerSecond: 0.25,
-      nodesPerShard: 110,
+      nodesPerShard: 55,
     })
     expect((nodesPerShard * ssmCallsPerNodeMax) / requestsPerSecond).toBeLessThanOrEqual(
       readingSeconds - 60,
@@ -28,11 +28,11 @@ describe('a share of SSM', () => {
 
   it.each([
     { sharing: 1, ssm: 5, requestsPerSecond: 5, nodesPerShard: 250 },
-    { sharing: 8, ssm: 5, requestsPerSecond: 0.625, nodesPerShard: 250 },
-    { sharing: 20, ssm: 20, requestsPerSecond: 1, nodesPerShard: 250 },
-    { sharing: 400, ssm: 5, requestsPerSecond: 0.25, nodesPerShard: 110 },
+    { sharing: 8, ssm: 5, requestsPerSecond: 0.625, nodesPerShard: 137 },
+    { sharing: 20, ssm: 20, requestsPerSecond: 1, nodesPerShard: 220 },
+    { sharing: 400, ssm: 5, requestsPerSecond: 0.25, nodesPerShard: 55 },
     { sharing: 0, ssm: 5, requestsPerSecond: 5, nodesPerShard: 250 },
-    { sharing: 3, ssm: 0.1, requestsPerSecond: 0.1, nodesPerShard: 44 },
+    { sharing: 3, ssm: 0.1, requestsPerSecond: 0.1, nodesPerShard: 22 },
   ])(
     'of $sharing clusters at $ssm requests a second is $requestsPerSecond, in shards of $nodesPerShard',
     ({ sharing, ssm, ...share }) => {
@@ -62,7 +62,7 @@ describe('a share of SSM', () => {
       'so many at once that a shard would be less than a command',
       [60, 3],
       { clustersAtOnce: 100 },
-      44,
+      22,
     ],
     [
       'as many where each has an account of its own',

@@ -138,3 +138,97 @@ describe('parts of folders', () => {
     )
   })
 })
+
+describe('parts that the node measured', () => {
+  const measured = (diskUse: RawObject, change: (input: NodeRecord) => void = () => undefined) => {
+    const input = record()
+    change(input)
+    const disk = { device: '/dev/nvme0n1p1', mount: '/', capacityBytes: 2e11, availableBytes: 2e10 }
+    const filesystems = ['nodefs', 'imagefs'].map(role => ({ role, ...disk }))
+    input.host = { filesystems, diskUse: { folders: [], orphans: [], missed: 0, ...diskUse } }
+    return partsOf(input).filter(({ owner }) => owner?.kind !== 'image')
+  }
+
+  it('name the process of deleted files, and its pod only if the API lists it', () => {
+    const { metadata } = firstPod(record()).pod
+    const one = { on: 'nodefs', command: 'java', files: 2, bytes: 7e9 }
+    const parts = measured({
+      processes: [
+        { ...one, pid: 4242, pod: metadata.uid },
+        { ...one, pid: 1, bytes: 5e9, pod: '11111111-2222-3333-4444-555555555555' },
+      ],
+    }).filter(({ holder }) => holder === 'deleted-open-files')
+    const process = { kind: 'process', command: 'java' }
+    expect(parts.map(({ lowBytes, owner }) => [lowBytes, owner])).toEqual([
+      [7e9, { ...process, pid: 4242, namespace: metadata.namespace, pod: metadata.name }],
+      [5e9, { ...process, pid: 1, namespace: null, pod: null }],
+    ])
+  })
+
+  it('are unknown folders, unless a pod writes there by hostPath', () => {
+    const folders = [
+      { holder: 'unknown', path: '/var/openebs', on: 'nodefs', bytes: 4e10, inodes: 9 },
+      { holder: 'unknown', path: '/srv', on: 'nodefs', bytes: 3e10, inodes: 8 },
+    ]
+    const mounting = (hostPath: string, readOnly: boolean) => (input: NodeRecord) => {
+      const { spec } = firstPod(input).pod as unknown as {
+        spec: { volumes: RawObject[]; containers: RawObject[] }
+      }
+      spec.volumes = [{ name: 'data', hostPath: { path: hostPath } }]
+      spec.containers[0]!.volumeMounts = [{ name: 'data', mountPath: '/data', readOnly }]
+    }
+    const shown = (change?: (input: NodeRecord) => void) =>
+      measured({ folders }, change)
+        .filter(({ lowBytes }) => lowBytes >= 3e10)
+        .map(({ holder, place, owner }) => [holder, place, owner?.kind === 'pod' && owner.volume])
+    const unknown = (place: string) => ['unknown-folder', place, false]
+    expect(shown()).toEqual([unknown('/var/openebs'), unknown('/srv')])
+    expect(shown(mounting('/var/openebs/local', false))).toEqual([
+      ['host-path', '/var/openebs', 'data'],
+      unknown('/srv'),
+    ])
+    for (const [path, isReadOnly] of [
+      ['/var/openebs/local', true],
+      ['/', false],
+      ['/var', false],
+    ] as const)
+      expect(shown(mounting(path, isReadOnly))).toEqual([unknown('/var/openebs'), unknown('/srv')])
+  })
+
+  it('are local volumes of their pod, leftover snapshots, and layers without statistics', () => {
+    const { stats, pod } = firstPod(record())
+    const uid = stats.podRef.uid
+    const statuses = (pod as unknown as { status: { containerStatuses: RawObject[] } }).status
+    const [{ name: container, containerID }] = statuses.containerStatuses as [RawObject]
+    const key = String(containerID).replace('containerd://', '')
+    const folder = {
+      holder: 'localVolume',
+      path: '/mnt/disks/a',
+      on: 'nodefs',
+      bytes: 6e9,
+      pod: uid,
+    }
+    const log = `/var/log/pods/${stats.podRef.namespace}_${stats.podRef.name}_${uid}/${container}`
+    const parts = measured(
+      {
+        folders: [{ ...folder, inodes: 5 }],
+        snapshots: [{ use: 'leftover', count: 9, bytes: 7e10, inodes: 70 }],
+        layers: [{ use: 'running', key, bytes: 8e9, inodes: 3 }],
+        inside: [{ path: log, bytes: 9e9 }],
+      },
+      input => Object.assign(input, { summary: null }),
+    )
+    const inCluster = { namespace: stats.podRef.namespace, pod: stats.podRef.name, workload: null }
+    const ofContainer = { kind: 'container', ...inCluster, container }
+    expect(
+      parts.map(({ holder, lowBytes, place, owner }) => [holder, lowBytes, place, owner]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['local-volumes', 6e9, '/mnt/disks/a', { kind: 'pod', ...inCluster, volume: null }],
+        ['leftover-snapshots', 7e10, null, null],
+        ['writable-layers', 8e9, null, ofContainer],
+        ['container-logs', 9e9, log, ofContainer],
+      ]),
+    )
+  })
+})

@@ -114,6 +114,11 @@ function wrongVolume(
     consequence: `Images, containers and pods have ${data} with ${bytes(dataBytes)}. The ${bytes(systemBytes)} of ${system} are for Bottlerocket itself, which uses no more than its image: the rest is lost.`,
     evidence: [
       line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
+      line(
+        'declared',
+        'mapping to write',
+        `deviceName: ${data}, ebs: {volumeSize: ${Math.round(systemBytes / gibibyte)}Gi}`,
+      ),
       ...volumeEvidence(node),
     ],
   }

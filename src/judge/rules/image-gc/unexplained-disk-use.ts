@@ -1,6 +1,7 @@
 import { isExpected } from '#judge/expected-source.ts'
 import { heldBy, heldEvidence, heldReason, heldText } from '#judge/held.ts'
 import { nodeRule } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
 
 const least = { percent: 10, gib: 5 }
 
@@ -20,6 +21,14 @@ export const unexplainedDiskUse = nodeRule({
     host === null ? isExpected(subject, 'host') : host.diskUse?.snapshots !== undefined,
 
   *judge({ ledger, host, identity }) {
+    for (const held of heldBy(ledger, ['unknown-folder'], least)) {
+      const [folder] = ledger.parts.filter(({ holder }) => holder === 'unknown-folder')
+      yield {
+        ...heldReason(held, ledger, identity),
+        consequence: `${heldText(held)} is in folders that are not of Kubernetes, most in ${bounded(folder?.place ?? 'unnamed ones', 200)}: the kubelet cannot free it.`,
+        evidence: heldEvidence(held),
+      }
+    }
     if (host?.diskUse?.missed !== 0)
       yield { unknown: 'a part of the measurement of the disk failed, and may explain its use' }
     for (const held of heldBy(ledger, ['not-explained'], least))

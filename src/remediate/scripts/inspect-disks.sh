@@ -1,0 +1,363 @@
+# Highwater-InspectDisks: what holds the disks of a node (Amazon Linux, Ubuntu, hybrid nodes): folders, layers, deleted files, volumes, devices.
+# Read-only. `kubelet.sh` stands before it.
+# shellcheck shell=sh
+
+process kubelet || [ -n "$several" ] || unread 'kubelet process' 'no process of that name runs: only the usual folders were measured'
+kubelets=$several
+# Where the kubelet keeps logs is in its files, of which nothing is printed.
+{
+  flag config kubelet.args
+  [ -n "$pid$kubelets" ] || for path in /etc/kubernetes/kubelet/config.json /etc/kubernetes/kubelet/kubelet-config.json /var/lib/kubelet/config.yaml; do
+    [ ! -e "$R$path" ] || { echo "$path"; break; }
+  done
+  folder=$(flag config-dir kubelet.args)
+  [ -z "$folder" ] || find "$R$folder" -name '*.conf' ! -type d ! -path "*$newline*" 2>/dev/null | tr '/' '\001' | awk '
+    NR <= 50 { for (i = ++n; i > 1 && $0 "" < names[i - 1] ""; i--) names[i] = names[i - 1]; names[i] = $0 }
+    END { for (i = 1; i <= n; i++) print names[i] }' | tr '\001' '/'
+} >paths
+while IFS= read -r path; do
+  path=${path#"$R"}
+  case $path in '') continue ;; /*) ;; *) echo '?' >>fields; continue ;; esac
+  if ! readable "$path"; then echo '?' >>fields; continue; fi
+  tr '\000' '\001' <"$R$path" | awk 'NR == 1 { sub(/^\357\273\277/, "") } { print }' >text
+  if run 15 awk -v root= -v keep= -v hide=1 "$json" text >content 2>/dev/null && [ -s content ]; then fields_of content; else fields_of text; fi
+done <paths
+node_name
+runtime_endpoint
+cri_containers
+cri_sandboxes
+cri_filesystems
+images=
+[ ! -s part.runtime.imageFs ] || images=$(mount_of imageFilesystems)
+pod_logs=$(field podLogsDir)
+pod_logs=${pod_logs:-/var/log/pods}
+if [ -n "$kubelets" ] || holds fields '^[?]'; then pod_logs=; fi
+case $pod_logs in /*) ;; *) pod_logs= ;; esac
+
+device_of() { [ -z "$1" ] || stat -L -c %d "$R$1" 2>/dev/null; }
+root_dir=$(flag root-dir kubelet.args)
+root_dir=${root_dir:-/var/lib/kubelet}
+nodefs=$(device_of "$root_dir")
+imagefs=$(device_of "$images")
+missed=0
+: >folders
+: >orphans
+: >inside
+: >known
+: >volumes
+
+is_folder() { [ -d "$R$1" ] && [ ! -h "$R$1" ]; }
+
+# on_disk FOLDER: nodefs or imagefs into $on.
+on_disk() {
+  is_folder "$1" || return
+  case $(device_of "$1") in '') return 1 ;; "$nodefs") on=nodefs ;; "$imagefs") on=imagefs ;; *) return 1 ;; esac
+}
+
+# folder_entry HOLDER FOLDER DU INODES [POD]
+folder_entry() {
+  HOLDER=$1 FOLDER=$2 ON=$on UID_OF=${5:-} awk "$lib"'
+    FNR == NR { bytes = $1 * 1024; next }
+    { inodes = "," kv("inodes", $1) }
+    END {
+      pod = ENVIRON["UID_OF"] == "" ? "" : "," kv("pod", jstr(cut(ENVIRON["UID_OF"], 60)))
+      print "{" kv("holder", jstr(ENVIRON["HOLDER"])) "," kv("path", jstr(cut(ENVIRON["FOLDER"], 400))) "," kv("on", jstr(ENVIRON["ON"])) "," kv("bytes", bytes) inodes pod "}"
+    }' "$3" "$4" >>folders
+}
+
+# The data of a local volume is no data of the pods' folder into which it is mounted.
+apart=
+if has du && du --exclude=kubernetes.io~local-volume -s "$W" >/dev/null 2>&1; then apart=--exclude=kubernetes.io~local-volume; fi
+
+# measure HOLDER FOLDER [POD]: the space that it takes on nodefs or imagefs. `du` fails where a file goes while it walks, and has its sum all the same.
+measure() {
+  on_disk "$2" || return
+  printf '%s\n' "$2" >>known
+  # shellcheck disable=SC2086
+  run 6 du -xks $apart "$R$2" >du 2>/dev/null
+  [ -s du ] || { missed=$((missed + 1)); return; }
+  # shellcheck disable=SC2086
+  run 6 du -xs --inodes $apart "$R$2" >inodes 2>/dev/null
+  folder_entry "$1" "$2" du inodes "${3:-}"
+}
+
+# orphans FOLDER DEPTH: folders of pods there, named by their UID, that have no sandbox; and the largest folders at that depth, of containers or volumes.
+orphans() {
+  is_folder "$1" || return
+  # shellcheck disable=SC2086
+  run 6 du -xk -d "$2" $apart "$R$1" >du 2>/dev/null
+  if [ ! -s du ] || [ ! -s part.runtime.sandboxes ]; then missed=$((missed + 1)); return; fi
+  TOP=$R$1 PLACE=$R DEPTH=$2 awk "$lib"'
+    function entry(path, size) { return "{" kv("path", jstr(cut(substr(path, length(ENVIRON["PLACE"]) + 1), 400))) "," kv("bytes", size * 1024) "}" }
+    FNR == NR { known = known $0; next }
+    # A name with a line end may forge a line: only those of one row, with a size, of a folder right there.
+    !/^[0-9]+[ \t]/ { next }
+    {
+      size = $1 + 0
+      sub(/^[0-9]+[ \t]+/, "")
+      if (substr($0, 1, length(ENVIRON["TOP"]) + 1) != ENVIRON["TOP"] "/") next
+      deep = split(substr($0, length(ENVIRON["TOP"]) + 2), names, "/")
+      if (deep == ENVIRON["DEPTH"] + 0) {
+        for (i = most; i > 0 && sizes[i] < size; i--) { sizes[i + 1] = sizes[i]; paths[i + 1] = paths[i] }
+        if (i < 10) { sizes[i + 1] = size; paths[i + 1] = $0; if (most < 10) most++ }
+      }
+      uid = names[1]
+      sub(/^.*_/, "", uid)
+      if (deep != 1 || index(known, "\"" uid "\"") || n++ >= 50) next
+      print entry($0, size)
+    }
+    END { for (i = 1; i <= most; i++) print entry(paths[i], sizes[i]) >>"inside" }' part.runtime.sandboxes du >>orphans
+}
+
+# What is mounted into the folders of pods from a folder of the same disk: a local volume. `source`, a tab, `target`.
+local_volumes() {
+  TOP=$R$root_dir/pods/ awk '
+    index($5, ENVIRON["TOP"]) != 1 || $5 !~ /\/volumes\/kubernetes\.io~local-volume\/[^\/]+$/ || $5 ~ /\\/ || n++ >= 20 { next }
+    { print $4 "\t" $5 }' "$R/proc/self/mountinfo" 2>/dev/null >volumes
+  while IFS='	' read -r origin target; do
+    path=${target#"$R"}
+    pod=${path#"$root_dir/pods/"}
+    # The path on the host, where it is the same folder.
+    case $origin in *\\*) ;; *) [ "$(stat -c %d:%i "$R$origin" 2>/dev/null)" != "$(stat -c %d:%i "$target" 2>/dev/null)" ] || path=$origin ;; esac
+    measure localVolume "$path" "${pod%%/*}"
+  done <volumes
+}
+
+# inodes_of LIST: device and inode of these folders and of all above them.
+inodes_of() {
+  while IFS= read -r path; do
+    while [ -n "$path" ]; do
+      printf '%s\n' "$path"
+      path=${path%/*}
+    done
+  done <"$1" | awk '!seen[$0]++' | while IFS= read -r path; do stat -c '%d:%i' "$R$path" 2>/dev/null; done
+}
+
+# strangers: the largest folders, two levels deep, that no fixed measurement covers. All that is known is left out by its inode: a folder
+# can be mounted at two places.
+strangers() {
+  {
+    cat known
+    printf '%s\n' "$root_dir" "$images" "$pod_logs" /var/lib /usr /proc /sys /dev
+    case $images in */io.containerd.*) printf '%s\n' "${images%/*}" ;; esac
+  } >all_known
+  inodes_of all_known >inodes_known
+  set --
+  # Where the two disks are mounted as a whole.
+  NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk '
+    { split($3, d, ":"); device = d[1] * 256 + d[2] % 256 + int(d[2] / 256) * 1048576 }
+    (device == ENVIRON["NODEFS"] || device == ENVIRON["IMAGEFS"]) && $4 == "/" && $5 !~ /\\/ && n++ < 10 { print $5 }' "$R/proc/self/mountinfo" 2>/dev/null >mounts
+  for place in / /var /var/lib "${images%/*}"; do printf '%s\n' "$place"; done >>mounts
+  while IFS= read -r place; do
+    [ -z "$place" ] || ! is_folder "$place" || set -- "$@" "$R$place"
+  done <mounts
+  if ! ask candidates 5 find "$@" -mindepth 1 -maxdepth 1 -type d ! -path "*$newline*" -exec stat -c '%d %d:%i %n' '{}' +; then
+    unread 'other folders' "$why"
+    return
+  fi
+  KUBELET=$R$root_dir/ NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk '
+    FNR == NR { known[$1] = 1; next }
+    $2 in known || n == 60 || index($0, " " ENVIRON["KUBELET"]) { next }
+    { disk = $1 == ENVIRON["NODEFS"] ? "nodefs" : ($1 == ENVIRON["IMAGEFS"] ? "imagefs" : "") }
+    disk == "" { next }
+    { known[$2] = 1; n++; sub(/^[^ ]+ [^ ]+ /, ""); print disk " " $0 }' inodes_known candidates >others
+  : >sized
+  slow=
+  until_then=$(($(date +%s) + 12))
+  while read -r on path; do
+    if [ "$(date +%s)" -ge "$until_then" ]; then slow=yes; break; fi
+    if ! run 5 du -xk -d 1 "$path" >du 2>/dev/null && [ ! -s du ]; then slow=yes; continue; fi
+    # The last line is the folder itself. A folder inside counts if it has most of it.
+    ON=$on TOP=$path awk '
+      !/^[0-9]+[ \t]/ { next }
+      { size = $1 + 0; sub(/^[0-9]+[ \t]+/, "") }
+      index($0, ENVIRON["TOP"] "/") == 1 { if (size > most) { most = size; inner = $0 } next }
+      $0 == ENVIRON["TOP"] { whole = size }
+      END {
+        if (whole < 1024) exit
+        print whole " " ENVIRON["ON"] " " ENVIRON["TOP"]
+        if (most >= whole / 2 && most <= whole) print most " " ENVIRON["ON"] " " inner
+      }' du >>sized
+  done <others
+  [ -z "$slow" ] || unread 'other folders' 'there was no time to measure all of them'
+  awk '{
+      size = $1 + 0
+      for (i = most; i > 0 && sizes[i] < size; i--) { sizes[i + 1] = sizes[i]; rows[i + 1] = rows[i] }
+      if (i < 10) { sizes[i + 1] = size; rows[i + 1] = $0; if (most < 10) most++ }
+    }
+    END { for (i = 1; i <= most; i++) print rows[i] }' sized >largest
+  while read -r kilobytes on path; do
+    echo "$kilobytes" >du
+    run 4 du -xs --inodes "$path" >inodes 2>/dev/null
+    folder_entry unknown "${path#"$R"}" du inodes
+  done <largest
+}
+
+# Block devices, their model, and whether anything uses them: a partition or the device is mounted, is swap, or is part of another device.
+devices() {
+  for folder in "$R"/sys/block/*; do
+    name=${folder##*/}
+    case $name in loop* | ram* | zram* | dm-* | md* | sr* | '*') continue ;; esac
+    size=
+    { IFS= read -r size <"$folder/size"; } 2>/dev/null || continue
+    model=
+    { IFS= read -r model <"$folder/device/model"; } 2>/dev/null
+    used=false
+    for part in "$folder" "$folder/$name"*; do
+      number=
+      { IFS= read -r number <"$part/dev"; } 2>/dev/null || continue
+      for above in "$part"/holders/*; do [ ! -e "$above" ] || used=true; done
+      if holds "$R/proc/self/mountinfo" "^[0-9]+ [0-9]+ $number " || holds "$R/proc/swaps" "^/dev/${part##*/}[ \t]"; then used=true; fi
+    done
+    NAME=$name MODEL=$model SECTORS=$size USED=$used awk "$lib"'BEGIN {
+      model = ENVIRON["MODEL"]
+      sub(/ +$/, "", model)
+      if (ENVIRON["SECTORS"] ~ /^[0-9]+$/ && ENVIRON["SECTORS"] > 0)
+        print "{" kv("name", jstr(cut(ENVIRON["NAME"], 60))) "," kv("bytes", ENVIRON["SECTORS"] * 512) "," kv("model", jstr(cut(model, 80))) ",\"isUsed\":" ENVIRON["USED"] "}"
+    }'
+  done >lines
+  awk 'NR <= 40' lines >some
+  joined some >part.use.devices
+}
+
+snapshots() {
+  out=$1
+  shift
+  ask "$out" 9 ctr -a "${endpoint#unix://}" -n k8s.io snapshots --snapshotter "$snapshotter" "$@"
+}
+
+# By use, and the largest writable layers.
+layers() {
+  : >layers
+  awk "$lib"'
+    FNR == 1 { file++ }
+    file == 1 { containers = containers $0; next }
+    file == 2 { sandboxes = sandboxes $0; next }
+    FNR == 1 { next }
+    file == 3 { kind[$1] = $NF; if (NF > 2) parent[$1] = $(NF - 1); next }
+    { bytes[$1] = $(NF - 1); inodes[$1] = $NF }
+    function ids(list, sandbox,  n, i, chunk, id) {
+      n = split(list, chunk, /"id":"/)
+      for (i = 2; i <= n; i++) {
+        id = chunk[i]
+        sub(/".*/, "", id)
+        of[id] = (chunk[i] ~ /CONTAINER_RUNNING|SANDBOX_READY/ ? "running" : "dead") (sandbox ? " sandbox" : "")
+      }
+    }
+    # The largest of a use, at most five of each.
+    function rank(use, key,  i) {
+      for (i = top[use]; i > 0 && bytes[best[use, i]] < bytes[key]; i--) best[use, i + 1] = best[use, i]
+      if (i < 5) { best[use, i + 1] = key; if (top[use] < 5) top[use]++ }
+    }
+    END {
+      ids(containers, 0)
+      ids(sandboxes, 1)
+      for (key in kind) {
+        if (kind[key] == "Committed") continue
+        who = key ~ /^extract-/ ? "unpacking" : (key in of ? of[key] : "leftover")
+        use[key] = who
+        sub(/ .*/, "", use[key])
+        if (who ~ /^(running|dead)$/) rank(who, key)
+        deep = 0
+        for (layer = parent[key]; layer != "" && deep++ < 500; layer = parent[layer])
+          if (who !~ /sandbox/) use[layer] = "inUse"
+          else if (use[layer] == "") use[layer] = "pinned"
+      }
+      for (key in bytes) {
+        who = use[key] == "" ? "unused" : use[key]
+        count[who]++
+        sum[who] += bytes[key]
+        files[who] += inodes[key]
+      }
+      for (who in count) print "{" kv("use", jstr(who)) "," kv("count", count[who]) "," kv("bytes", sum[who]) "," kv("inodes", files[who]) "}"
+      for (who in top) for (i = 1; i <= top[who]; i++) {
+        key = best[who, i]
+        print "{" kv("use", jstr(who)) "," kv("key", jstr(cut(key, 200))) "," kv("bytes", bytes[key] + 0) "," kv("inodes", inodes[key] + 0) "}" >>"layers"
+      }
+    }' part.runtime.containers part.runtime.sandboxes tree usage >lines
+  joined lines >part.use.snapshots
+  joined layers >part.use.layers
+}
+
+# Files that are deleted and open: of each disk, and the processes that hold most. The files of a container are on an overlay of imagefs.
+deleted_files() {
+  : >held
+  cat "$R/proc/self/mountinfo" 2>/dev/null | NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk "$lib"'
+    / - overlay / { split($3, d, ":"); on[d[1] * 256 + d[2] % 256 + int(d[2] / 256) * 1048576] = ENVIRON["IMAGEFS"] }
+    / - / || seen[$1]++ { next }
+    {
+      disk = $2 in on ? on[$2] : $2
+      name = disk == ENVIRON["NODEFS"] ? "nodefs" : (disk == ENVIRON["IMAGEFS"] ? "imagefs" : "")
+      if (name == "") next
+      pid = $0
+      sub(/\/fd\/[0-9]+$/, "", pid)
+      sub(/^.*\//, "", pid)
+      files[name]++
+      bytes[name] += $3 * $4
+      if (pid ~ /^[0-9]+$/) { many[name " " pid]++; sum[name " " pid] += $3 * $4 }
+    }
+    END {
+      for (name in files) print "{" kv("on", jstr(name)) "," kv("files", files[name]) "," kv("bytes", bytes[name]) "}"
+      for (one in sum) {
+        for (i = most; i > 0 && sum[best[i]] < sum[one]; i--) best[i + 1] = best[i]
+        if (i < 10) { best[i + 1] = one; if (most < 10) most++ }
+      }
+      for (i = 1; i <= most; i++) printf "%s %d %.0f\n", best[i], many[best[i]], sum[best[i]] >>"held"
+    }' - deleted >lines
+  joined lines >part.use.deletedFiles
+  while read -r on holder files bytes; do
+    command=
+    { IFS= read -r command <"$R/proc/$holder/comm"; } 2>/dev/null || continue
+    COMMAND=$command ON=$on HOLDER=$holder FILES=$files BYTES=$bytes awk "$lib"'
+      # The cgroup of a pod has its UID: kubepods-burstable-podUID.slice with underscores, or kubepods/burstable/podUID.
+      uid == "" && /kubepods/ && match($0, /pod[0-9a-f][0-9a-f_-]+/) && RLENGTH >= 35 && RLENGTH <= 39 { uid = substr($0, RSTART + 3, RLENGTH - 3); gsub(/_/, "-", uid) }
+      END {
+        print "{" kv("on", jstr(ENVIRON["ON"])) "," kv("pid", ENVIRON["HOLDER"]) "," kv("command", jstr(cut(without_secrets(ENVIRON["COMMAND"]), 40))) (uid == "" ? "" : "," kv("pod", jstr(uid))) "," kv("files", ENVIRON["FILES"]) "," kv("bytes", ENVIRON["BYTES"]) "}"
+      }' "$R/proc/$holder/cgroup" 2>/dev/null
+  done <held >lines
+  joined lines >part.use.processes
+}
+
+if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubelet keeps its files is not known'; else
+  local_volumes
+  measure kubelet "$root_dir"
+  measure pods "$root_dir/pods"
+  orphans "$root_dir/pods" 4
+  if [ -n "$pod_logs" ]; then measure podLogs "$pod_logs"; orphans "$pod_logs" 2; fi
+  case $images in
+    */io.containerd.snapshotter.*)
+      measure content "${images%/*}/io.containerd.content.v1.content"
+      measure containerd "${images%/*}/io.containerd.metadata.v1.bolt"
+      ;;
+  esac
+  for pair in logs:/var/log journal:/var/log/journal coreDumps:/var/lib/systemd/coredump coreDumps:/var/crash packages:/var/cache \
+    temporary:/tmp temporary:/var/tmp docker:/var/lib/docker system:/opt system:/home system:/root system:/etc system:/boot \
+    system:/var/lib/amazon system:/var/lib/snapd system:/usr; do
+    measure "${pair%%:*}" "${pair#*:}"
+  done
+  strangers
+  joined folders >part.use.folders
+  joined orphans >part.use.orphans
+  joined inside >part.use.inside
+  snapshotter=overlayfs
+  case $images in */io.containerd.snapshotter.v1.*) snapshotter=$(printf %s "${images##*/io.containerd.snapshotter.v1.}" | tr -dc 'a-z0-9-') ;; esac
+  if [ -s part.runtime.containers ] && [ -s part.runtime.sandboxes ] \
+    && snapshots tree ls && snapshots usage usage -b; then layers; else
+    unread 'snapshots of containerd' "${why:-the list of containers was not read}"
+  fi
+  # Processes end while `find` walks.
+  run 8 find "$R"/proc/[0-9]*/fd -lname '*(deleted)' -exec stat -L -c '%d:%i %d %b %B %n' '{}' + >deleted 2>/dev/null
+  if [ "$?" -gt 1 ]; then missed=$((missed + 1)); else deleted_files; fi
+  # Links that lead nowhere: the kubelet deletes them each minute. Only their number is printed, so a name can forge nothing.
+  if [ -z "$pod_logs" ]; then :; elif ask links 5 find "$R/var/log/containers" "$R$pod_logs" -mmin +10 -xtype l -exec stat -c . '{}' +; then
+    printf '%d' "$(wc -l <links)" >part.use.brokenLinks
+  else
+    unread 'broken links' "$why"
+  fi
+  devices
+  printf '%s' "$missed" >part.use.missed
+  members use. folders orphans inside snapshots layers deletedFiles processes devices brokenLinks missed >part.host.diskUse
+fi
+# Highwater-Inspect prints them.
+rm -f part.runtime.*
+finish

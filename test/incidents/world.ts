@@ -75,8 +75,10 @@ export interface Held {
   orphans?: { gib: number; folders: number }
   logDebris?: number
   deletedOpen?: { gib: number; files: number; owner?: string; process: string }
-  /** Folders that the fixed list of the measurement does not know: GiB by path. */
+  /** Folders and files that the fixed list of the measurement does not know: GiB by path. */
   folders?: Record<string, number>
+  /** A local PersistentVolume of the first pod of an owner. */
+  localVolume?: { path: string; gib: number; owner: string }
 }
 
 export interface NodeWorld {
@@ -270,9 +272,14 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
           ? []
           : [{ name: 'claim', persistentVolumeClaim: { claimName: workload.claim } }]),
       ]
+      const mounts = workload.hostPath === undefined ? [] : [{ name: 'host', mountPath: '/host' }]
+      const containers = object.spec?.containers?.map(container => ({
+        ...container,
+        volumeMounts: [...(container.volumeMounts ?? []), ...mounts],
+      }))
       return {
         ...{ workload, profile: pod },
-        object: { ...object, spec: { ...object.spec, volumes } } as KubernetesPod,
+        object: { ...object, spec: { ...object.spec, volumes, containers } } as KubernetesPod,
       }
     }),
   )
@@ -554,8 +561,46 @@ function diskUseOf(scene: Scene): RawObject {
           },
         ]
       : [],
+    processes: held.deletedOpen ? [processOf(scene, held.deletedOpen)] : [],
+    layers: layersOf(scene),
+    devices: (world.devices ?? []).map(({ name, gib, mounted }) => ({
+      ...{ name: name.replace('/dev/', ''), bytes: bytesOf(gib), isUsed: mounted },
+      model: `Amazon ${/nvme0/.test(name) ? 'Elastic Block Store' : 'EC2 NVMe Instance Storage'}`,
+    })),
     ...{ brokenLinks: 0, missed: 0 },
   }
+}
+
+const uidOfOwner = ({ pods }: Scene, owner: string | undefined) => {
+  const pod = pods.find(({ workload }) => workload.owner === owner)
+  return pod && podUid(pod.profile)
+}
+
+const processOf = (
+  scene: Scene,
+  { gib, files, owner, process }: NonNullable<Held['deletedOpen']>,
+) => ({
+  ...{ on: 'nodefs', pid: 4711, command: process, files, bytes: bytesOf(gib) },
+  pod: uidOfOwner(scene, owner),
+})
+
+/** The largest writable layers, as the runtime knows their containers. */
+function layersOf({ world, pods }: Scene): RawObject[] {
+  const dead = world.held?.dead
+  const running = pods
+    .filter(isRunning)
+    .flatMap(({ workload, profile }) =>
+      profile.containers.map(container => ({
+        ...{ use: 'running', key: containerId(profile, container) },
+        ...{ bytes: bytesOf(workload.layerGib ?? 0.01), inodes: 100 },
+      })),
+    )
+  const pod = pods.find(({ workload }) => workload.owner === dead?.owner)?.profile
+  const exited = Array.from({ length: Math.min(5, dead?.containers ?? 0) }, (_, index) => ({
+    ...{ use: 'dead', key: digits(`dead/${pod?.name}/${index}`) },
+    ...{ bytes: bytesOf((dead?.gib ?? 0) / (dead?.containers ?? 1)), inodes: 100 },
+  }))
+  return [...running.toSorted((a, b) => b.bytes - a.bytes).slice(0, 5), ...exited]
 }
 
 function orphansOf({ orphans, logDebris }: Held): RawObject[] {
@@ -577,7 +622,10 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
   const volumes = ofPods(scene, 'emptyDirGib') + (held.orphans?.gib ?? 0)
   const logs = ofPods(scene, 'logsGib') + (held.logDebris ?? 0)
   const { journal = 0.4, hostLogs = 0.05, content = 0.02, temporary = 0, packages = 0 } = held
-  const elsewhere = sum(Object.values(held.folders ?? {})) + (held.deletedOpen?.gib ?? 0)
+  const elsewhere =
+    sum(Object.values(held.folders ?? {})) +
+    (held.deletedOpen?.gib ?? 0) +
+    (held.localVolume?.gib ?? 0)
   const cores = held.coreDumps?.gib ?? 0
   const onNodefs = volumes + logs + journal + hostLogs + temporary + packages + cores + elsewhere
   const onRuntime = snapshotGib(scene) + content
@@ -597,5 +645,14 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
     folder('packages', '/var/cache', packages),
     folder('coreDumps', held.coreDumps?.path ?? '/var/lib/systemd/coredump', cores),
     folder('system', '/usr', system),
+    ...Object.entries(held.folders ?? {}).map(([path, gib]) => folder('unknown', path, gib)),
+    ...(held.localVolume
+      ? [
+          {
+            ...folder('localVolume', held.localVolume.path, held.localVolume.gib),
+            pod: uidOfOwner(scene, held.localVolume.owner),
+          },
+        ]
+      : []),
   ]
 }

@@ -176,13 +176,13 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'host-path': {
     freedBy: 'nothing',
     actor: 'owner',
-    steps: ['delete-place', 'ask-owner'],
+    steps: ['ask-owner', 'delete-place'],
     source: 'kubernetes/kubernetes#35017: no eviction frees a hostPath volume',
   },
   'local-volumes': {
     freedBy: 'nothing',
     actor: 'owner',
-    steps: ['delete-place', 'ask-owner'],
+    steps: ['ask-owner'],
     source: 'kubernetes.io/docs/concepts/storage/volumes local: no capacity isolation',
   },
   'unknown-folder': {

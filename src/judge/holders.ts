@@ -91,7 +91,9 @@ export function reasonOf(
       steps: [{ id: isReadable ? 'read-on-node' : 'look-on-node' }],
     }
   }
-  const { steps, actor } = holders[holder]
+  const { steps: usual, actor } = holders[holder]
+  // No script runs on Bottlerocket's host.
+  const steps = usual.filter(id => id !== 'read-on-node' || amiFamily !== 'Bottlerocket')
   const own = parts.find(part => part.holder === holder && part.filesystem === filesystem)
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),

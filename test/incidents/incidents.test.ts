@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { incidents } from './cases/index.ts'
 import { judgedIncident } from './judged.ts'
+import { type Score, scoreOf } from './scored.ts'
 
 it('names a thread for each incident, and each incident once', () => {
   expect(new Set(incidents.map(({ name }) => name)).size).toBe(incidents.length)
@@ -19,5 +20,27 @@ describe.each(incidents)('$name ($thread)', incident => {
       if (mode === 'both')
         for (const { lines, usedBytes } of ledger?.filesystems ?? [])
           expect(lines.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(usedBytes)
+  })
+})
+
+describe('the explanations', async () => {
+  const scores: Score[] = []
+  for (const incident of incidents) scores.push(await scoreOf(incident))
+
+  it.each(['cause', 'owner', 'step', 'words'] as const)(
+    'have the %s of the thread for nine of ten incidents',
+    part => {
+      const missed = scores.filter(score => !score[part]).map(({ incident }) => incident.name)
+      expect(missed.length, missed.join(', ')).toBeLessThanOrEqual(incidents.length / 10)
+    },
+  )
+
+  it('never mislead', () => {
+    expect(scores.flatMap(({ misleads }) => misleads)).toEqual([])
+  })
+
+  it('call no near miss by a cause that it does not have', () => {
+    const wrong = scores.filter(({ incident, cause }) => incident.cause === null && !cause)
+    expect(wrong.map(({ incident, says }) => [incident.name, says])).toEqual([])
   })
 })

@@ -45,6 +45,7 @@ interface CauseGroup {
 interface HolderOwner {
   kind: string
   namespace?: string | null
+  pod?: string | null
   workload?: string | null
 }
 
@@ -66,7 +67,7 @@ export async function scoreOf(incident: Incident): Promise<Score> {
   return {
     ...{ incident, misleads, says },
     cause: first !== undefined && incident.cause.some(wanted => isCause(wanted, first)),
-    owner: first !== undefined && ownerOf(first) === incident.owner,
+    owner: first !== undefined && isOwner(incident.owner, first),
     step: first !== undefined && incident.steps.some(kind => kind === first.steps[0]?.kind),
     words: (incident.words ?? []).every(word => word.test(judged.mail)),
   }
@@ -86,6 +87,15 @@ function isCause(wanted: ExpectedCause, { cause, settings }: CauseGroup): boolea
   return wanted.kind !== 'device' || wanted.what === undefined || cause.what === wanted.what
 }
 
+/** A process is known by its pod, not by the pod's controller. */
+function isOwner(wanted: Incident['owner'], group: CauseGroup): boolean {
+  const owner = group.cause.owner ?? group.steps[0]?.action.owner
+  const [namespace, name] = wanted?.split(/\/\w+ /) ?? []
+  if (owner?.kind === 'process')
+    return owner.namespace === namespace && owner.pod?.startsWith(`${name}-`) === true
+  return ownerOf(group) === wanted
+}
+
 function ownerOf({ cause, steps }: CauseGroup): string {
   const owner = cause.owner ?? steps[0]?.action.owner
   return owner?.namespace && owner.workload ? `${owner.namespace}/${owner.workload}` : 'platform'
@@ -99,7 +109,8 @@ function misleading(
   const named = severe.flatMap(({ cause, settings }) => [
     ...(cause.holder === undefined ? [] : [cause.holder]),
     ...(cause.fields ?? []),
-    ...settings.map(({ path }) => path),
+    // The fields that are printed. The others are set with them.
+    ...settings.slice(0, 1).map(({ path }) => path),
   ])
   const printed = severeCards(mail)
   return [

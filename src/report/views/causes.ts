@@ -9,7 +9,7 @@ import { nameLimit } from './node.ts'
 import { type OutlookView, outlookView } from './outlook.ts'
 import { causeText, commandsView, stepsText } from './steps.ts'
 
-const limits = { settings: 2, others: 2, findings: 20 }
+const limits = { settings: 2, others: 2, findings: 20, consequence: 300 }
 
 /** A cause with its findings. */
 export interface FoundCause extends Omit<CauseGroup, 'findings'> {
@@ -132,7 +132,10 @@ const countCommands = ({ steps }: FoundCause): number =>
   steps.reduce((sum, { commands }) => sum + commands.length, 0)
 
 /** `evictionHard.nodefs.available is 30%`. */
-function statementOf({ cause, settings }: FoundCause, language: Language) {
+function statementOf({ cause, settings, findings }: FoundCause, language: Language) {
+  // The title does not say how often.
+  if (cause.kind === 'world' && cause.event === 'pressure-repeats')
+    return language.line(findings[0]?.consequence ?? '', limits.consequence)
   if (cause.kind !== 'setting') return causeText(cause, language)
   const { words, line } = language
   const { isDefault } = cause

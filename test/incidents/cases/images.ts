@@ -162,7 +162,7 @@ export const imageIncidents: Incident[] = [
       { kind: 'holder', holder: 'images-unused' },
     ],
     owner: 'platform',
-    steps: ['set', 'resize', 'free'],
+    steps: ['set', 'resize', 'free', 'read-more'],
     words: [/imageGCHighThresholdPercent/],
   },
   {
@@ -183,13 +183,10 @@ export const imageIncidents: Incident[] = [
         },
       ],
     },
-    cause: [
-      { kind: 'setting', field: 'evictionHard' },
-      { kind: 'holder', holder: 'pod-volumes' },
-    ],
-    owner: 'platform',
-    steps: ['set', 'ask-owner'],
-    words: [/nodefs\.available/],
+    cause: [{ kind: 'holder', holder: 'pod-volumes' }],
+    owner: 'data/Deployment cache',
+    steps: ['ask-owner'],
+    words: [/A default eviction threshold is lost/, /cache/],
   },
   {
     name: 'unwatched-image-disk',
@@ -270,7 +267,7 @@ export const imageIncidents: Incident[] = [
     },
     cause: [
       { kind: 'world' },
-      { kind: 'setting', field: 'io.cri-containerd.pinned' },
+      { kind: 'setting', field: 'sandbox_image' },
       { kind: 'holder', holder: 'images-unused' },
     ],
     owner: 'platform',

@@ -1,6 +1,7 @@
 import { holders } from '#facts/holders.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/held.ts'
+import { reasonOf } from '#judge/holders.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { line, lines, nodeRule } from '#judge/rule.ts'
 import { bytes, counted, exactBytes } from '#judge/text.ts'
@@ -59,11 +60,11 @@ export const leftoverSnapshots = nodeRule({
       if (rest === undefined || !isMuch(rest.lowBytes, disk, least)) continue
       const held = { disk, lines: [rest], bytes: rest.lowBytes }
       const { confidence, consequence, evidence } = inferred(held, rest, subject)
+      const cause = causeOf('not-images', disk.filesystem, rest.lowBytes, rest.highBytes)
       yield {
         title: titles.inferred,
         severity: severityOf(held),
-        cause: causeOf('not-images', disk.filesystem, rest.lowBytes, rest.highBytes),
-        steps: stepsOf('not-images'),
+        ...reasonOf(cause, ledger.parts, subject.identity),
         ...{ confidence, consequence, evidence: lines(...evidence, version) },
       }
     }

@@ -1,7 +1,8 @@
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { isHeldByOthers } from '#judge/holders.ts'
 import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { imageGcThresholds } from '#judge/settings.ts'
+import { imageGcThresholds, kubeletSetting } from '#judge/settings.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import {
   assumedGrowth,
@@ -62,11 +63,22 @@ export const evictionBeforeImageGc = nodeRule({
     const isByImagefs = firing.some(({ signal }) => signal === 'imagefs.available')
     yield {
       ...failing(first, firing, subject, policy),
+      ...(isRaised(first, subject) && { cause: kubeletSetting(`evictionHard.${first.signal}`) }),
       ...(!isPressing(subject) && { severity: 'medium' as const }),
       confidence: isByImagefs || layoutCertainty === 'certain' ? 'certain' : 'likely',
     }
   },
 })
+
+/** A hard threshold of at least twice the default is the cause, not the percentage that is too close to it. */
+const isRaised = (
+  { signal, hard, value }: EvaluatedThreshold,
+  { identity }: ThresholdSubject,
+): boolean => {
+  const preset = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)[signal]
+  if (!hard || !value.endsWith('%') || !preset?.endsWith('%')) return false
+  return Number.parseFloat(value) >= 2 * Number.parseFloat(preset)
+}
 
 const leastUsedPercent = 50
 

@@ -9,7 +9,7 @@ export const unpinnedSandboxImage = nodeRule({
   id: 'unpinned-sandbox-image',
   family: 'image-gc',
   severity: 'high',
-  cause: settingIn('runtime', 'sandbox_image'),
+  cause: settingIn('runtime', 'io.cri-containerd.pinned', 'sandbox_image'),
   steps: [{ id: 'pin-images' }],
   needs: ['runtime', 'host'],
   title: 'The sandbox image is not pinned: image GC deletes it',

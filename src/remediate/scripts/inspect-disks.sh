@@ -151,7 +151,7 @@ strangers() {
   while IFS= read -r place; do
     [ -z "$place" ] || ! is_folder "$place" || set -- "$@" "$R$place"
   done <mounts
-  if ! ask candidates 5 find "$@" -mindepth 1 -maxdepth 1 -type d ! -path "*$newline*" -exec stat -c '%d %d:%i %n' '{}' +; then
+  if ! ask candidates 5 find "$@" -mindepth 1 -maxdepth 1 \( -type d -o -type f -size +200000 \) ! -path "*$newline*" -exec stat -c '%d %d:%i %n' '{}' +; then
     unread 'other folders' "$why"
     return
   fi

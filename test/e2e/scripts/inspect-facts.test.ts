@@ -611,40 +611,47 @@ describe('what holds the disks', () => {
     },
   )
 
-  it('is told of the largest folders that no list names, and of volumes and logs', generous, () => {
-    const much = 'x'.repeat(3 * 2 ** 20)
-    const [volume, log] = [
-      '/var/lib/kubelet/pods/living/volumes/kubernetes.io~empty-dir/data',
-      '/var/log/pods/a_b_living/app',
-    ]
-    const answer = disksOf(
-      withFiles(
-        {
-          '/var/openebs/local/pvc-1/data': much,
-          '/var/openebs/etc/x': 'x',
-          '/srv/backup.tar': much,
-          '/var/lib/small/x': 'x',
-          [`${volume}/x`]: much,
-          [`${log}/0.log`]: much,
-        },
-        {
-          crictl: crictl({
-            ps: prints(JSON.stringify({ containers })),
-            pods: prints(JSON.stringify({ items: pods })),
-          }),
-          ctr,
-          du: '/usr/bin/du "$@"',
-        },
-      ),
-    )
-    const { folders, inside } = answer.host.diskUse as Record<
-      string,
-      { path: string; holder: string }[]
-    >
-    const others = folders!.filter(({ holder }) => holder === 'unknown').map(({ path }) => path)
-    expect(others.toSorted()).toEqual(['/srv', '/var/openebs', '/var/openebs/local'])
-    expect(inside!.map(({ path }) => path)).toEqual(expect.arrayContaining([volume, log]))
-  })
+  it(
+    'is told of the largest folders and files that no list names, and of volumes and logs',
+    generous,
+    () => {
+      const much = 'x'.repeat(3 * 2 ** 20)
+      const [volume, log] = [
+        '/var/lib/kubelet/pods/living/volumes/kubernetes.io~empty-dir/data',
+        '/var/log/pods/a_b_living/app',
+      ]
+      const answer = disksOf(
+        withFiles(
+          {
+            '/var/openebs/local/pvc-1/data': much,
+            '/var/openebs/etc/x': 'x',
+            '/srv/backup.tar': much,
+            '/var/lib/small/x': 'x',
+            '/var/lib/bigfile': 'x'.repeat(100 * 2 ** 20),
+            [`${volume}/x`]: much,
+            [`${log}/0.log`]: much,
+          },
+          {
+            crictl: crictl({
+              ps: prints(JSON.stringify({ containers })),
+              pods: prints(JSON.stringify({ items: pods })),
+            }),
+            ctr,
+            du: '/usr/bin/du "$@"',
+          },
+        ),
+      )
+      const { folders, inside } = answer.host.diskUse as Record<
+        string,
+        { path: string; holder: string }[]
+      >
+      const others = folders!.filter(({ holder }) => holder === 'unknown').map(({ path }) => path)
+      expect(others.toSorted()).toEqual([
+        ...['/srv', '/var/lib/bigfile', '/var/openebs', '/var/openebs/local'],
+      ])
+      expect(inside!.map(({ path }) => path)).toEqual(expect.arrayContaining([volume, log]))
+    },
+  )
 
   it('counts links that lead nowhere for ten minutes, by their number alone', generous, () => {
     const [links, log] = ['/var/log/containers', '/var/log/pods/shop_shop-1_uid/app/0.log']

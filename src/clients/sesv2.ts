@@ -90,9 +90,11 @@ const encodedBytes = (part: string | Buffer) =>
   Math.ceil((Math.ceil(Buffer.byteLength(part) / 3) * 4 * 78) / 76)
 const headerBytes = 16_384
 
-/** `name@host`, or `Name <name@host>` on one line. */
+/** `name@host` in printable ASCII, or `Name <name@host>` on one line. */
 const isAddress = (text: string) =>
-  /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(bareAddress(text)) && !/[\r\n]/.test(text)
+  /^[!-~]+$/.test(bareAddress(text)) &&
+  /^[^@<>,;]+@[^@<>,;]+$/.test(bareAddress(text)) &&
+  !/\p{Cc}/u.test(text)
 
 function checkMail(mail: Mail): void {
   const { from, to, bouncesTo } = mail

@@ -65,7 +65,8 @@ export const logrotateDirectives: Readonly<Record<string, string>> = {
   nomail: alone,
   noolddir: alone,
   notifempty: alone,
-  rotate: `-1|${count}`,
+  // Not 0: the old file would be deleted at once.
+  rotate: `-1|[1-9]${'[0-9]?'.repeat(5)}`,
   size,
   start: count,
   weekly: '[0-7]?',
@@ -87,17 +88,25 @@ const segment = `/${initial}${later}*`
 const folder = '/[A-Za-z0-9_@%+=:,-][A-Za-z0-9_.@%+=:,-]*'
 
 /**
- * A pattern selects files that are moved and deleted. In the log folders and one folder deeper, it may select any file; elsewhere only
- * files below a folder `log` or `logs`, or files ending with `.log`. Nothing below /home: users own the folders there.
+ * A pattern selects files that are moved and deleted. It may select a file by its whole name, or files ending with `.log`: in the log folders and one
+ * folder deeper, and in a folder `log` or `logs` of a program. Not below /var/lib, /data and /mnt: data stores keep data in `*.log` and in `logs`.
  */
+const literal = '/[A-Za-z0-9_@%+=:,-][A-Za-z0-9_.@%+=:,-]*'
+const logs = `(${literal}|${segment}[.]log)`
 export const logPatternForm = [
-  `/var/(log|lib/docker/containers)(${folder})?${segment}`,
-  `/(opt|srv|data|mnt|var/lib)(${folder})*(/logs?(${folder})*${segment}|${segment}[.]log)`,
+  `/var/log(${folder})?${logs}`,
+  `/var/lib/docker/containers(${folder})?${segment}[.]log`,
+  `/(opt|srv)(${folder})*/logs?(${folder})?${logs}`,
 ].join('|')
+
+/** Records that are no logs for logrotate, in the same places: journals, the audit, who logged in, data stores. */
+export const noLogForm =
+  '^/var/log/(audit|journal|private|sa)(/|$)|/(wtmp|btmp|utmp|lastlog|faillog|tallylog)|/(etcd|kafka|mysql|mongo|postgres|zookeeper|cassandra|redis)'
 
 const longestPattern = 250
 const logPattern = new RegExp(`^(${logPatternForm})$`)
+const noLog = new RegExp(noLogForm)
 
 /** Whether a pattern can select nothing but logs. */
 export const isLogPattern = (pattern: string): boolean =>
-  pattern.length <= longestPattern && logPattern.test(pattern)
+  pattern.length <= longestPattern && logPattern.test(pattern) && !noLog.test(pattern)

@@ -8,47 +8,73 @@ export function withoutNamedSecrets(text: string): string {
   let out = ''
   let at = 0
   for (const found of text.matchAll(/[-\w.]+/g)) {
-    const [name] = found
-    if (found.index < at || !isSecretKey(name)) continue
-    const end = found.index + name.length
-    const before = text[found.index - 1] ?? ''
-    const rest = text.slice(end)
-    if (isLabel(name, before) || isRepository(before, rest)) continue
-    if (isTaintKey(name, rest) || isProse(name, text.slice(0, found.index), rest)) continue
-    const between = betweenOf(name, rest)
-    if (between === null) continue
-    const value = rest.slice(between.length)
-    const quote = /^\\*["']/.test(between) || !/["']/.test(before) ? '' : before
-    const length = valueLength(value, name, quote)
-    if (length === 0 || /^(?:true|false)(?![\w.-])/.test(value)) continue
-    out += `${text.slice(at, end)}${between}${removed}`
-    at = end + between.length + length
+    const [word] = found
+    if (found.index < at || !isSecretKey(word)) continue
+    const end = found.index + word.length
+    const before = text.slice(Math.max(0, found.index - contextLength), found.index)
+    const length = secretLength(word, before, text.slice(end))
+    if (length === null) continue
+    out += `${text.slice(at, end + length.between)}${removed}`
+    at = end + length.between + length.value
   }
   return out + text.slice(at)
 }
+
+/** Number of characters before a name that are looked at. */
+const contextLength = 400
+
+/** Lengths of the sign and of the value after a name. Null: no secret follows. */
+function secretLength(word: string, before: string, rest: string) {
+  const name = word.replace(/^(?:22|u003[cC])(?=\D)/, '')
+  const sign = before.slice(-1)
+  if (isLabel(name, sign) || isRepository(sign, rest)) return null
+  if (isKeyOfPair(name, rest) || isProse(name, before, rest)) return null
+  if (isCount(name, rest) || isGoName(name, rest)) return null
+  const element = elementOf(before, word, rest)
+  const between = element ?? betweenOf(name, before, rest)
+  if (between === null) return null
+  const value = rest.slice(between.length)
+  const quote = /^\\*["']/.test(between) || !/["']/.test(sign) ? '' : sign
+  const length = element === null ? valueLength(value, name, quote) : elementLength(value)
+  return length === 0 || noSecret.test(value) ? null : { between: between.length, value: length }
+}
+
+/** A flag, nothing, a path. */
+const noSecret =
+  /^(?:\\*["'])?(?:(?:true|false|yes|no|none|null|<?nil>?|<none>)(?![\w.-])|\/(?:etc|var|run|opt|usr)\/[\w./-]{1,200}(?:[\s"',:;]|$))|^\\*(["'])\\*\1(?:[\s,;}\])]|$)/i
+const isCount = (name: string, rest: string) =>
+  name === 'secrets' && /^=\d{1,9}(?![\w.-])/.test(rest)
+/** A type or a source file of Go: `*v1.Secret:`, `secret.go:189]`. */
+const isGoName = (name: string, rest: string) =>
+  /^v\d\w{0,16}\.[A-Z]/.test(name) || (/\.go$/.test(name) && /^:\d/.test(rest))
 
 /** Whether `name` is the key of a label or a taint, not of a secret. */
 const isLabel = (name: string, before: string) =>
   /[=,/:]/.test(before) &&
   !/token|pass|secret|credential|auth|private|api|access|pwd|pw$|sig|manifest|cookie/i.test(name)
 
-/** Whether `key` is a taint's key: `{key: dedicated, value: gpu}`. */
-const isTaintKey = (name: string, rest: string) =>
-  name === 'key' && /^\\*["']?[ \t]*:[ \t]*\\*["']?[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)/.test(rest)
+/** Whether `key` is the key of a taint, `{key: dedicated, value: gpu}`, or of an element, `<add key="password" value="…"/>`, `<key>password</key>`. */
+const isKeyOfPair = (name: string, rest: string) =>
+  name === 'key' && (taintKey.test(rest) || pairOfXml.test(rest))
+const pairOfXml = /^(?:=["'][\w.-]{1,64}["'][ \t]+value|>[\w.-]{1,64}<\/key>\s*<)/
+const taintKey =
+  /^\\*["']?[ \t]*:[ \t]*\\*["']?(?:[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)|[a-z][a-z\d.-]{1,100}\/[a-z\d._-]{1,100}[:)])/
 
-const proseStart = /^\\*["']?[ \t]*:[ \t]+[a-z]{1,16}:?[ \t]+["'(]?[A-Za-z][^\s=]*(?:\s|$)/
-const resource = /\b(?:volume|secret|configmap|serviceaccount|pod|container)s? \\*["']$/i
+const proseStart = /^\\*["']?[ \t]*:[ \t]+[A-Za-z][a-z]{0,15}:?[ \t]+["'(]?[A-Za-z][^\s=]*(?:\s|$)/
+const resource =
+  /\b(?:(?:volume|secret|configmap|serviceaccount|pod|container)s? |object-\\*"[\w.-]{1,20}\\*"\/)\\*["']$/i
 const resourceEnd = /^\\*["'][ \t]*:[ \t]+[A-Za-z.]{1,64}:?[ \t]/
 
 /** Words of a failure before a name such as `token`. */
 const failureBefore =
   /\b(?:fail|unable|cannot|could|invalid|error|bad\b|no\b|expired|missing|refus|reject|denied|(?:gett|fetch|load|read)ing\b)/i
 const failureAfter =
-  /^\\*["']?[ \t]*:[ \t]+(?:the|an?|no|not|is|this|unexpected|unknown|invalid|signature|secrets?|status)\b/
+  /^\\*["']?[ \t]*:[ \t]+(?:the|an?|no|not|is|this|could|cannot|failed|unable|unexpected|unknown|invalid|signature|secrets?|status)\b/
 
 /** Whether an error text follows the name: `invalid token: signature is invalid`. Never for names of passwords, because a password can be a word. */
 function isProse(name: string, before: string, rest: string): boolean {
-  if (resource.test(before.slice(-24)) && resourceEnd.test(rest)) return true
+  if (resource.test(before.slice(-48)) && resourceEnd.test(rest)) return true
+  if (name === 'authorization' && /\brequires? $/.test(before)) return proseStart.test(rest)
   return (
     /^[a-z-]+$/.test(name) &&
     !/^-|pass|pwd|pw$|auth|cookie/.test(name) &&
@@ -61,26 +87,68 @@ function isProse(name: string, before: string, rest: string): boolean {
 const isRepository = (before: string, rest: string) =>
   before === '/' && /^(?::[\w.-]{1,128})?(?:@sha256:|$|[\s"'),:;])/.test(rest)
 
-/** The sign between a name and its value; full-width forms too. */
-const sign =
-  /^\\*["']?(?:[ \t]*[:：﹕][ \t\u3000]*|[=＝]|[ \t]+=[ \t]*|[ \t]*=>[ \t]*|%(?:25)?3[AaDd](?:%2[02])?)/
+/** End of a quoted or an indexed name: `password":`, `PASSWORD"] =`, `password[]=`. */
+const nameEnd = String.raw`^(?:\[[\w-]{0,32}\]|\\{0,8}["'\]]|%22){0,4}`
+/** The sign between a name and its value. The longest sign comes first. */
+const sign = new RegExp(
+  String.raw`${nameEnd}(?:[ \t]*(?:={2,3}|=>|->|:=|[?+]=)[ \t]*|[ \t]*(?:\r?\n[ \t]*)?:[ \t]*|[ \t]*=(?:[ \t]+(?![-\w.]+=))?|\((?=\\*["'])|%(?:25)?3[AaDd](?:%2[02])?)`,
+)
+/** Space between a flag and its value, also in a list of YAML or of quoted words. */
+const flagSpace =
+  /^(?:["']?[ \t]*(?:\\\r?\n[ \t]*|\r?\n[ \t]*-[ \t])|\\*["']?[ \t]+|\\*["'],[ \t]*(?=\\*["']))(?!\\*["']?-)/
+const listSpace = /^,[ \t]*(?!-)/
+const isInList = /\[[^\]\n]*$/
+/** Separator of a constant and its value, or of a header and its value: `define('PASSWORD', '…')`. */
+const pairSpace = /^\\*["'],[ \t]*(?=\\*["'])/
+const constantName = /^[A-Z][A-Z\d_]+$/
+const headerName = /authorization|cookie|^x-[a-z-]+(?:key|token)$/i
 
-function betweenOf(name: string, rest: string): string | null {
+function betweenOf(name: string, before: string, rest: string): string | null {
   const [found] = sign.exec(rest) ?? []
   if (found !== undefined) return found + (nextLine.exec(rest.slice(found.length))?.[0] ?? '')
-  const [space] = (/^--?[A-Za-z0-9]/.test(name) && /^["']?[ \t]+(?!["']?-)/.exec(rest)) || []
-  return space ?? null
+  const isFlag = /^--?[A-Za-z0-9]/.test(name)
+  const space =
+    (isFlag && (flagSpace.exec(rest) ?? (isInList.test(before) && listSpace.exec(rest)))) ||
+    ((constantName.test(name) || headerName.test(name)) && pairSpace.exec(rest))
+  return space ? space[0] : null
+}
+
+/** Text between a name and the value of an XML element, also escaped: `<password>`, `name="password">`, `<key>password</key><string>`. */
+function elementOf(before: string, word: string, rest: string): string | null {
+  if (/(?:<|&lt;)$/.test(before) || /^u003c/i.test(word)) return tagEnd.exec(rest)?.[0] ?? null
+  if (/=\\*["']$/.test(before)) return attributeEnd.exec(rest)?.[0] ?? null
+  return (before.endsWith('>') && nextElement.exec(rest)?.[0]) || null
+}
+
+const tagEnd = /^(?:[ \t][^<>\n]{0,200})?(?<!\/)(?:>|&gt;|\\{1,8}u003[eE])\s*/
+const attributeEnd = /^\\*["'](?:[ \t]+value[ \t]*=|(?:[ \t][^<>\n]{0,200})?(?<!\/)>\s*)/
+const nextElement = /^<\/[\w.-]{1,64}>\s*<[\w.-]{1,64}>/
+
+/** Length of an element's text, or of an attribute's value. */
+function elementLength(rest: string): number {
+  if (rest.startsWith(removed)) return removed.length
+  const [cdata] = /^<!\[CDATA\[[^\]]*(?:\]\]>)?/.exec(rest) ?? []
+  if (cdata !== undefined) return cdata.length
+  const [quote] = /^["']/.exec(rest) ?? []
+  if (quote !== undefined) return quotedLength(rest, quote)
+  const end = rest.search(/<|&lt;|\\{1,8}u003c/i)
+  return end < 0 ? rest.length : end
 }
 
 /** Line break before a value that is alone on the next line. A line with another name and value does not match. */
 const nextLine =
   /^[ \t]*\\?\r?\n[ \t]*(?=["']?[^\s"']+["']?,?[ \t]*(?:\r?\n|$))(?![-\w.]+["']?(?::|=[^=\s]))/
 
+/** Tags and anchors of YAML before a value. */
+const properties = /^(?:(?:!{1,2}[\w/-]{0,64}|&[\w-]{1,64})[ \t]+){1,3}/
+
 function valueLength(rest: string, name: string, before: string): number {
   if (rest.startsWith(removed)) return removed.length
-  const block = blockLength(rest)
+  const [skipped = ''] = properties.exec(rest) ?? []
+  if (skipped !== '') return skipped.length + valueLength(rest.slice(skipped.length), name, before)
+  const block = blockLength(rest, name)
   if (block > 0) return block
-  const [quote] = /^\\*["']/.exec(rest) ?? []
+  const [quote] = /^\\*(?:"""|'''|["'])/.exec(rest) ?? []
   if (quote !== undefined) return quotedLength(rest, quote)
   if (/authorization|cookie/i.test(name) || /^[[{]/.test(rest)) return rest.length
   if (isStaticPodSource(name)) return headerLength(rest)
@@ -91,10 +159,13 @@ function valueLength(rest: string, name: string, before: string): number {
   return before === '' ? length : length + spacedLength(rest.slice(length))
 }
 
+const blockScalar = /^[|>][-+\d]{0,2}[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/
+const blockOfFields = /^[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/
+
 /** Length of a YAML block scalar: the lines with the indent of its first line. 0: not a block scalar. Line ends can be escaped. */
-function blockLength(rest: string): number {
-  const [head, end = '', indent = ''] =
-    /^[|>][-+\d]{0,2}[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/.exec(rest) ?? []
+function blockLength(rest: string, name: string): number {
+  const form = /stringdata$/i.test(name) ? blockOfFields : blockScalar
+  const [head, end = '', indent = ''] = form.exec(rest) ?? []
   if (head === undefined) return 0
   let at = head.length - indent.length
   while (rest.startsWith(indent, at) || rest.startsWith(end, at)) {
@@ -118,12 +189,14 @@ function spacedLength(rest: string): number {
   return words.length
 }
 
-const wordLength = (rest: string) => /^(?:\\.|[^\s\\])*/.exec(rest)?.[0].length ?? 0
+const wordLength = (rest: string) =>
+  /^(?:\\.|"(?=[\w$])[^"\n]*"|'(?=[\w$])[^'\n]*'|[^\s\\])*/.exec(rest)?.[0].length ?? 0
 
+/** Length of a quoted value with all further parts of its shell word: `"ab"'c'd`. */
 function quotedLength(rest: string, quote: string): number {
   let end = rest.indexOf(quote, quote.length)
   while (end > 0 && quote.length === 1 && rest[end - 1] === '\\') end = rest.indexOf(quote, end + 1)
   if (end < 0) return rest.length
-  const after = /^[A-Za-z0-9_$]\S*/.exec(rest.slice(end + quote.length))?.[0] ?? ''
-  return end + quote.length + after.length
+  const after = rest.slice(end + quote.length)
+  return end + quote.length + (/^(?:[\w$]|["'](?=[\w$]))/.test(after) ? wordLength(after) : 0)
 }

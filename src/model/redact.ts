@@ -11,16 +11,50 @@ import { withoutStatedSecrets } from './stated-secrets.ts'
 /** Removes possible secrets from a text. A second call changes nothing. */
 export function redact(text: string): string {
   if (text.length < shortestSecret || harmless.test(text) || isPlain(text)) return text
+  const visible = visibleText(text)
+  const clean = withoutSecrets(withoutQuotedSecrets(visible))
+  return clean === visible ? text : clean
+}
+
+const escaped: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', u0000: ' ' }
+
+/** Removes secrets of a text that was quoted once more, as klog does: its line ends, tabs and quotes are escaped. */
+function withoutQuotedSecrets(text: string): string {
+  if (!text.includes('\\')) return text
+  const inner = text.replace(/\\(u0000|[nrt"\\])/g, (_, sign: string) => escaped[sign] ?? sign)
+  const clean = withoutSecrets(inner)
+  return clean === inner ? text : JSON.stringify(clean).slice(1, -1)
+}
+
+function withoutSecrets(text: string): string {
   let clean = text.replace(pem, removed).replace(execCommand, '$1"(removed)"')
   clean = clean.replace(/[^\s"'<>]+/g, withoutUrlSecrets)
   for (const [form, instead] of replacements) clean = clean.replace(form, instead)
   clean = clean.replace(authorizationScheme, withoutCredentials)
   clean = clean.replace(imageUser, withoutImageUser).replace(nameAndValue, withoutNamedValue)
-  clean = withoutNamedSecrets(withoutStatedSecrets(clean)).replace(longWord, withoutRandom)
+  clean = withoutNamedSecrets(withoutStatedSecrets(clean)).replace(base64Text, removed)
+  clean = clean.replace(longWord, withoutRandom)
   return clean.includes(removed) ? clean.replace(continuation, removed) : clean
 }
 
 const shortestSecret = 6
+
+const unusual = /[^\t\n\r\x20-\x7e]|\\(?:x1b|u001b|033|e)\[/
+const colour = /(?:[^\P{Cc}\t\n\r]|\\(?:x1b|u001b|033|e))\[[\d;]{0,16}m/gu
+const fullWidthOffset = 0xff00 - 0x20
+
+/** The text as a reader sees it: common spaces, signs and quotes, no colours and nothing without width. */
+function visibleText(text: string): string {
+  if (!unusual.test(text)) return text
+  return text
+    .replace(colour, '')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[^\P{Cc}\t\n\r]|\p{Zs}/gu, ' ')
+    .replace(/[\uff01-\uff5e]/g, sign => String.fromCharCode(sign.charCodeAt(0) - fullWidthOffset))
+    .replace(/[\u201c-\u201f]/g, '"')
+    .replace(/[\u2018-\u201b]/g, "'")
+    .replaceAll('\ufe55', ':')
+}
 
 /** Forms that hold no secret: a quantity, a time, a container id. */
 const harmless =
@@ -33,22 +67,27 @@ const plainForms = [
   /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[a-z0-9._-]{1,64})?(?:@sha256:[0-9a-f]{64})?$/,
 ]
 const tokenStart =
-  /xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,5}-|whsec_|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_/
+  /xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,5}-|whsec_|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_|key-|-us\d|pul-|dp\.|[a-z]\d?_/
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
 
 const isPlain = (text: string) =>
   plainForms.some(form => form.test(text)) &&
   !tokenStart.test(text) &&
-  text.search(bootstrapToken) < 0
+  text.search(bootstrapToken) < 0 &&
+  text.search(base64Text) < 0
 
 /** A PEM block. A truncated block extends to the end of the text. */
 const pem = /-----BEGIN [\s\S]*?(?:-----END [^-]{0,60}-----|$)/g
-/** Command of a probe or a hook, which the kubelet quotes with its arguments. */
-const execCommand = /\b(exec: ?)"(?:[^"\\]|\\[\s\S])*"?/g
+/** Command of a probe or a hook, which the kubelet quotes with its arguments. A program without arguments stays. */
+const execCommand = /\b(exec: ?)"(?![\w./-]{1,100}")(?:[^"\\]|\\[\s\S])*"?/g
 
 /** User and password before a URL's host. They end at the last @, as in Go, even if the password has an unescaped slash. */
 const userInfo =
   /:\/\/(?:[^\s/@:[\]]*:(?!\d{1,5}[/?#])(?:(?!:\/\/)\S)*@|[^\s/?#]*@)(?![a-z0-9]{1,16}:[0-9a-f]{32})/g
+
+/** Query of the requests that a kubelet sends to the API server. */
+const harmlessQuery =
+  /^(?:(?:timeout(?:Seconds)?|limit|resourceVersion|watch|allowWatchBookmarks)=(?:\d{1,20}(?:m?s|m)?|true|false)&?){1,8}[):,]{0,2}$/
 
 /** @param word text without white space and quotes */
 function withoutUrlSecrets(word: string): string {
@@ -57,12 +96,16 @@ function withoutUrlSecrets(word: string): string {
   const query = clean.search(/[?#]/)
   if (query < 0 || query === clean.length - 1) return clean
   const tail = clean.slice(query + 1)
+  if (harmlessQuery.test(tail)) return clean
   const isUrl = url >= 0 && url < query
   if (!isUrl && (clean[query] === '#' || !/=|%3d/i.test(tail))) return clean
   // A quoted value follows the word, so the value's name must stay next to it.
   const name = /(?:^|&)([\w.-]{1,64}=)$/.exec(tail.slice(-66))?.[1] ?? ''
   return `${clean.slice(0, query + 1)}${removed}${name === '' ? '' : `&${name}`}`
 }
+
+/** Source: the vendors' documentation of their tokens. */
+const vendorPrefixes = String.raw`rubygems_|r8_|sbp_|nfp_|figd_|gl(?:sa|c)_|sntry[su]_|lin_api_|ntn_|pscale_(?:tkn|pw|oauth)_|CCIPAT_|bku[a-z]_|tskey-[a-z]{2,16}-|sq0[a-z]{3}-|dt0c01\.|do[or]_v1_|pul-|sq[pau]_|HRKU-|fo1_|fm\d_|AKCp|dp\.[a-z]{2,8}\.|lsv2_(?:pt|sk)_|PMAK-|AKID|LTAI|ATATT3|ATBB|EAA[A-Z]`
 
 /** Secrets with a recognizable form. Sources: docs.aws.amazon.com/IAM (identifiers), k8s.io/cluster-bootstrap/token/api, the vendors' token formats. */
 const replacements: readonly (readonly [RegExp, string])[] = [
@@ -75,7 +118,15 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/(?:gh[oprsu]_|github_pat_|npm_|dckr_pat_|dckr_oat_)\w[\w-]{15,}/g, removed],
   [/gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct)-\w[\w.-]{15,}/g, removed],
   [/(?:xox[abeoprs]|xapp)-[\w-]{8,}/g, removed],
-  [/(hooks\.slack\.com|chat\.googleapis\.com|webhook\.office\.com)\/[^\s"'<>]+/g, `$1/${removed}`],
+  [
+    /(hooks\.slack\.com|chat\.googleapis\.com|webhook\.office\.com|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org)\/[^\s"'<>]+/g,
+    `$1/${removed}`,
+  ],
+  [new RegExp(String.raw`(?<![A-Za-z0-9])(?:${vendorPrefixes})[\w.-]{12,}`, 'g'), removed],
+  [/(?<![\w-])(?:(?:SK|key-)[0-9a-f]{32}|[0-9a-f]{32}-us\d{1,2})(?![\w-])/g, removed],
+  [/(?<![\w:])\d{8,10}:[\w-]{35}(?![\w-])/g, removed],
+  // Hash of a password, as in /etc/shadow.
+  [/\$(?:[1567y]|2[abxy]|apr1|argon2i?d?)\$[\w./$=,+-]{8,}/g, removed],
   [/AIza[\w-]{20,}|ya29\.[\w.-]{8,}|GOCSPX-[\w-]{8,}|1\/\/0[\w-]{16,}/g, removed],
   [/[\w~.]{3}8Q~[\w.~-]{20,}/g, removed],
   [/(?:[prs]k_(?:live|test)_|whsec_|sk-(?:proj-|ant-)?)[A-Za-z0-9]\w{15,}/g, removed],
@@ -124,10 +175,17 @@ function withoutCredentials(text: string, scheme: string, value: string): string
 
 /** An environment variable as JSON, `"name":"A","value":"b"`, and as Go prints it, `Name:A,Value:b`. */
 const nameAndValue =
-  /(\bname\\*["']?[ \t]*:[ \t]*(?:\\*["'])?([\w.-]{1,256})(?:\\*["'])?[ \t]*,?[ \t]*(?:\\*["'])?value(?:\\*["'])?[ \t]*:[ \t]*)(?:(\\*")(?:[^"\\]|\\(?!")[^"])*|[^\s,}"]+)/gi
+  /(\bname\\*["']?[ \t]*:[ \t]*(?:\\*["'])?([\w.-]{1,256})(?:\\*["'])?[ \t]*(?:,|\r?\n)?[ \t]*(?:\\*["'])?value(?:\\*["'])?[ \t]*:[ \t]*)(?:(\\*")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|[^\s,}"]+)/gi
 
 const withoutNamedValue = (_: string, before: string, _name: string, quote = '') =>
   `${before}${quote}${removed}`
+
+/** Text in base64: each group of four characters has three printable ASCII characters. A name or a digest has no such groups in a row. */
+const base64Group = '[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/]'
+const base64Text = new RegExp(
+  String.raw`(?<![\w+/=-])(?:(?:${base64Group}){4,}[A-Za-z0-9+/]*={0,2}|(?:${base64Group}){2,3}[A-Za-z0-9+/]{2,3}={1,2})(?![\w"'])`,
+  'g',
+)
 
 /** A word long enough to be base64 or other random text. Unlike names, paths and digests, random text mixes upper case, lower case and digits. */
 const longWord = /[A-Za-z0-9+/_=-]{24,}/g

@@ -6,6 +6,7 @@ export function withoutStatedSecrets(text: string): string {
   for (const form of programs) clean = clean.replace(form, `$1${removed}`)
   return clean
     .replace(stated, withoutValue)
+    .replace(login, withoutValue)
     .replace(quoted, withoutValue)
     .replace(bare, withoutBareValue)
 }
@@ -30,6 +31,14 @@ const programs = [
   `(${programForm('redis-cli')}${flagForm('a')}${separator})${word}+`,
   `(${programForm('ldap[a-z]{1,16}')}${flagForm('w')}${separator})${word}+`,
   `(${programForm('sqlcmd|bcp|zip|unzip')}${flagForm('P')}${separator})${word}+`,
+  `(${programForm('curl')}${flagForm('u')}${separator}[^\\s:"'=]{1,64}:)${word}+`,
+  String.raw`(${programForm('htpasswd')}[^\n]{0,100}?\s-[A-Za-z]{0,8}b[A-Za-z]{0,8}[ \t]+)[^\n;|&]+`,
+  String.raw`(${programForm('aws')}[^\n]{0,60}? configure set \S{0,64}(?:key|token)[ \t]+)${word}+`,
+  // The text that a pipe gives to a program as its password.
+  String.raw`(\b(?:echo|printf)[ \t]{1,8}(?:-\w{1,4}[ \t]{1,8})?)[^\n|]{1,200}(?=\|[^\n]{0,200}stdin)`,
+  String.raw`(\b[Ii](?:dentified|DENTIFIED)[ \t]+(?:(?:with|WITH)[ \t]+\S{1,64}[ \t]+)?(?:by|BY)[ \t]+(?:password|PASSWORD)?[ \t]*)${word}+`,
+  // A line of .pgpass: host, port, database, user, password.
+  String.raw`((?<![\w.:/-])(?:localhost|\*|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.-]{1,64}:)(?=\S)${word}+`,
 ].map(form => new RegExp(form, 'g'))
 
 const value = String.raw`(\\*"[^"\n]*"?|\\*'[^'\n]*'?|[^\s"'\\:]\S*)`
@@ -42,8 +51,13 @@ const quoted = new RegExp(
   String.raw`((?<!unexpected )\b(?:${passwordName}|token|${keyName})\b["']?[ \t]+)(?=\\*["'])${value}`,
   'gi',
 )
+/** The password of somebody: `bob with password …`, and `login bob password …` of a .netrc file. */
+const login = new RegExp(
+  String.raw`((?:\b(?:with|using)(?: the)?|\blogin[ \t]{1,8}\S{1,64})\s{1,8}(?:passw(?:or)?d|passphrase)[ \t]{1,8})${value}`,
+  'gi',
+)
 const statedWord =
-  /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|refused|set|changed|known|valid|being|been|nil|null|about|already|also|still|only|used|stale|old|bad|rotated|revoked|mounted|created|deleted|issued|signed|stored|needed|never|longer|of|on|for|from|at|by|with|without|yet|optional|deprecated|disabled|enabled)\b/i
+  /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|refused|set|changed|known|valid|being|been|nil|null|about|already|also|still|only|used|stale|old|bad|rotated|revoked|mounted|created|deleted|issued|signed|stored|needed|never|longer|of|on|for|from|at|by|with|without|yet|optional|deprecated|disabled|enabled|auth\w*|hash\w*|based|grant|reset|policy|file|protect\w+|login|from|and|or|that|which|fails?|failed|forbidden|(?:previous|current|recent|successful|automatical|temporari)ly)\b/i
 
 /** Removes a value, but leaves sentences such as "The token is expired" unchanged. */
 function withoutValue(text: string, before: string, value: string): string {

@@ -67,7 +67,8 @@ const unsealed = (place: string): Unsealed =>
  * people and other programs.
  */
 const isSealed = (key: string): boolean =>
-  /^remediation\/(runs\/|begun\/|notices\.json$)/.test(key) && !key.endsWith('/report.json')
+  /^remediation\/(runs\/|begun\/|notices\.json$)/.test(key) &&
+  !/^remediation\/runs\/[a-f0-9]{16}\/report\.json$/.test(key)
 
 /**
  * The same store, but each journal of a run is sealed with the place where it lies. Its `read` throws `Unsealed`.

@@ -111,6 +111,11 @@ describe('a mail that cannot go as it is never reaches SES', () => {
       { to: ['team', 'a@b@c', 'team@example.com', 'a@example.com\r\nBcc: b'] },
       /^No e-mail address: "team", "a@b@c", "a@example\.com Bcc: b"$/,
     ],
+    [
+      'to an address that is not printable ASCII',
+      { to: ['a\0@example.com', 'a\u3164@example.com', 'a@ex\u0430mple.com'] },
+      /^No e-mail address/,
+    ],
     ['from what is no address', { from: 'Highwater' }, /No e-mail address: "Highwater"/],
     [
       'larger than SES takes',

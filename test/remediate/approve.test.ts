@@ -83,13 +83,21 @@ describe('approve', () => {
     [
       'a name that would move the terminal',
       () => approve(plan, request({ by: 'Ada\u001b[2J' })),
-      /control characters/,
+      /characters that are invisible/,
     ],
     [
       'a name of two lines',
       () => approve(plan, request({ by: 'Ada\nApproved by: Grace' })),
-      /control characters/,
+      /characters that are invisible/,
     ],
+    ...['p\u043elicy', '\uff50olicy', 'Ada\u3164', 'Ada\u00a0L', 'Ada  L', 'e\u0301'].map(
+      by =>
+        [
+          `the name ${JSON.stringify(by)}`,
+          () => approve(plan, request({ by })),
+          /look like others/,
+        ] as [string, () => Approval, RegExp],
+    ),
     ['an end that has passed', () => approve(plan, request({ until: at })), /expired at/],
     [
       'an end that is too far',
@@ -282,7 +290,7 @@ describe('a plan read back', () => {
         key,
       )
     expect(await given('Ada')).toMatchObject({ by: 'Ada', identity: ada })
-    for (const by of ['policy', ' Policy '])
+    for (const by of ['policy', 'Policy'])
       await expect(given(by)).rejects.toThrowErrorMatchingSnapshot()
   })
 

@@ -10,11 +10,14 @@ import { everything } from '#model/selection.ts'
 import { makePlan } from '#pipeline/plan/plan.ts'
 import { checkApproval } from '#remediate/plan/approve.ts'
 import { autoApprove } from '#remediate/plan/auto-approve.ts'
+import { planText } from '#remediate/plan/file.ts'
 import { keepApproval, keepPlan, keptApproval, keptPlan } from '#remediate/plan/store.ts'
 import { beginToday } from '#remediate/run/begun-today.ts'
+import { sealedStore } from '#remediate/seal.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { type Family, type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
+import { memoryStore } from '#test/remediation-world.ts'
 import { memoryKeys } from '#test/seals.ts'
 
 const now = new Date('2026-11-21T23:00:00Z')
@@ -265,17 +268,35 @@ describe('the nodes of a day', () => {
   it('that were deleted stay counted: none is begun', async () => {
     const store = { ...folderStore(temporaryFolder()), wasWritten: async () => true }
     await expect(begun(store, 'a', ['prod/1'])).rejects.toThrow(
-      /2026-11-21\.json was deleted: how many nodes were begun today is unknown/,
+      /2026-11-21\/0\.json was deleted: how many nodes were begun today is unknown/,
     )
+  })
+
+  it('are not more if an older object of the same place is put back', async () => {
+    const bucket = memoryStore()
+    const store = sealedStore(bucket, memoryKeys.runs)
+    let sent = 0
+    let older = new Map<string, Buffer>()
+    for (let round = 0; round < 9; round++) {
+      const kept = new Map<string, Buffer>()
+      for await (const key of bucket.list('remediation/begun/'))
+        kept.set(key, (await bucket.read(key))?.body ?? Buffer.alloc(0))
+      const nodes = await beginToday(store, `run-${round}`, [`prod/${round}`], 3, now)
+      sent += nodes.size
+      for (const [key, body] of older) await bucket.write(key, body, 'application/json')
+      older = kept
+    }
+    expect(sent).toBe(3)
   })
 
   it('that cannot be read are said, and none is begun', async () => {
     const folder = temporaryFolder()
-    mkdirSync(join(folder, 'remediation', 'begun'), { recursive: true })
-    for (const text of ['x', '{}', '{"schema":"highwater.begun/1","runs":{"a":[1]}}']) {
-      writeFileSync(join(folder, 'remediation', 'begun', '2026-11-21.json'), text)
+    const day = join(folder, 'remediation', 'begun', '2026-11-21')
+    mkdirSync(day, { recursive: true })
+    for (const text of ['x', '{}', '{"schema":"highwater.begun/1","run":"a","node":1}']) {
+      writeFileSync(join(day, '0.json'), text)
       await expect(begun(folderStore(folder), 'a', ['prod/1'])).rejects.toThrow(
-        /2026-11-21\.json is no list of nodes/,
+        /2026-11-21\/0\.json names no node/,
       )
     }
   })
@@ -304,7 +325,7 @@ describe('plans and approvals in a store', () => {
     await expect(keptPlan(store, 'f'.repeat(64))).rejects.toThrow(/There is no plan f{16}/)
     await keepPlan(store, plan)
     const other = join(folder, 'remediation', 'plans', `${'e'.repeat(64)}.json`)
-    writeFileSync(other, JSON.stringify(plan))
+    writeFileSync(other, planText(plan))
     await expect(keptPlan(store, 'e'.repeat(64))).rejects.toThrow(/holds another plan/)
   })
 })

@@ -49,6 +49,18 @@ describe('a sealed store', () => {
     await expect(sealedStore(bucket, memoryKeys.approvals).read(key)).rejects.toThrow(Unsealed)
   })
 
+  it('seals the entry of a node that is called report', async () => {
+    const bucket = memoryStore()
+    const store = sealedStore(bucket, memoryKeys.runs)
+    const run = 'remediation/runs/0123456789abcdef'
+    for (const entry of [`${run}/steps/prod/report.json`, `${run}/deletions/prod/report.json`]) {
+      await bucket.write(entry, text, 'application/json')
+      await expect(store.read(entry)).rejects.toThrow(Unsealed)
+    }
+    await store.write(`${run}/report.json`, text, 'application/json')
+    expect(String((await bucket.read(`${run}/report.json`))?.body)).toBe(text)
+  })
+
   it('passes what nothing rests on: leases, plans, reports of runs', async () => {
     const bucket = memoryStore()
     const store = sealedStore(bucket, memoryKeys.runs)

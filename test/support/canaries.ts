@@ -1,9 +1,9 @@
 /** Canaries: secrets of many forms, each with a number of its own, planted into every text of a record. */
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { Shape } from '#snapshot/shape.ts'
+import { base64, secretShapes } from '#test/secret-shapes.ts'
 
 const number = (index: number) => `CANARY${String(index).padStart(5, '0')}`
-const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 /** Each form holds the canary's number in clear text. */
 const forms: readonly ((canary: string) => string)[] = [
@@ -38,7 +38,10 @@ const forms: readonly ((canary: string) => string)[] = [
   canary => `X-Amz-Credential=${canary}`,
   canary => `glpat-${canary}abcdef`,
   canary => `curl -u bob:${canary}`,
+  ...secretShapes.map(([, text]) => text),
 ]
+
+export const formCount = forms.length
 
 /** Any form in which a canary may be seen: in clear text, or as base64 at each of the three alignments. */
 const seenForms = /CANARY\d{5}|Q0FOQVJZ|NBTkFSW|DQU5BUl/g
@@ -47,19 +50,24 @@ export const canariesIn = (text: string): string[] => [...new Set(text.match(see
 export class Canaries {
   readonly #paths: string[] = []
   readonly #isKept: (field: string, path: string) => boolean
-  #forms = 0
+  #forms: number
 
-  /** @param isKept whether a field stays as it is, because records are joined by it */
-  constructor(isKept: (field: string, path: string) => boolean) {
+  /**
+   * @param isKept whether a field stays as it is, because records are joined by it
+   * @param firstForm number of the form of the first canary
+   */
+  constructor(isKept: (field: string, path: string) => boolean, firstForm = 0) {
     this.#isKept = isKept
+    this.#forms = firstForm
   }
 
   get count(): number {
     return this.#paths.length
   }
 
-  get formCount(): number {
-    return Math.min(this.#forms, forms.length)
+  /** All forms were used. */
+  get isComplete(): boolean {
+    return this.#forms >= forms.length
   }
 
   pathOf(canary: string): string {

@@ -124,7 +124,7 @@ const evilKeys = () => [
   `remediation/approvals/${evil.digest}.json`,
   ...[unapproved, passingUnapproved].map(({ digest }) => `remediation/approvals/${digest}.json`),
   `remediation/approvals/policy-${sha256(openPolicy)}.json`,
-  'remediation/begun/2026-11-21.json',
+  'remediation/begun/2026-11-21/0.json',
   'runs/2026-11-21T05-00-00Z/plan.json',
   `remediation/begun/${auditedAt}.json`,
 ]

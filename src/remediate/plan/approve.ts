@@ -37,9 +37,9 @@ export function approve(plan: Plan, request: ApprovalRequest): Approval {
     throw new OperatorError('An approval needs the name of the person who gives it')
   if (by.trim().toLowerCase() === byPolicy)
     throw new OperatorError('Only the policy approves as "policy": give the name of the person')
-  if (!isPlainName(by))
+  if (!isPlainName(by.trim()))
     throw new OperatorError(
-      'The name of who approves has control characters in it: give it as it is read, on one line',
+      'The name of the approver has characters that are invisible, or look like others: give it on one line, in letters of one script',
     )
   const approval: Approval = {
     schema: approvalSchema,
@@ -56,8 +56,16 @@ export function approve(plan: Plan, request: ApprovalRequest): Approval {
   return approval
 }
 
-/** Without line breaks, control characters and characters that change the text direction. */
-export const isPlainName = (by: string): boolean => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(by)
+/** Visible characters and single spaces. Without a letter of Hangul, for example, that has no glyph. */
+const visibleWords = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+(?: [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u
+const ignorable = /\p{Default_Ignorable_Code_Point}/u
+
+/** Whether a name is visible as a whole, in its normal form (NFKC), and does not mix Latin letters with look-alikes of other scripts. */
+export const isPlainName = (by: string): boolean =>
+  by === by.normalize('NFKC') &&
+  visibleWords.test(by) &&
+  !ignorable.test(by) &&
+  !(/\p{Script=Latin}/u.test(by) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(by))
 
 /**
  * @param now RFC 3339

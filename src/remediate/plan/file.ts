@@ -30,6 +30,11 @@ export const approvalText = (approval: Approval): string => `${canonicalJson(app
  */
 export function parsePlan(written: string, from: string): Plan {
   const plan = parseBegunPlan(written, from)
+  if (written !== planText(plan))
+    throw unfit(
+      from,
+      'is not written as highwater writes a plan, so a reader may see another text than what would be done',
+    )
   const cohorts = new Map(plan.cohorts.map(cohort => [cohort.id, cohort]))
   if (cohorts.size !== plan.cohorts.length) throw unfit(from, 'has two cohorts of one id')
   const writtenBy = contentReader()

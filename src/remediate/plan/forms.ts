@@ -180,8 +180,12 @@ export const planForm = z.strictObject({
 export const approvalForm = z.strictObject({
   schema: z.literal(approvalSchema),
   plan: hash,
-  by: z.string().min(1).max(200).refine(isPlainName, 'a name without control characters'),
-  identity: z.string().min(1).max(2100).refine(isPlainName, 'a name without control characters'),
+  by: z.string().min(1).max(200).refine(isPlainName, 'a name of visible characters, of one script'),
+  identity: z
+    .string()
+    .min(1)
+    .max(2100)
+    .refine(isPlainName, 'a name of visible characters, of one script'),
   at: time,
   until: time,
   options: z.strictObject({ allowActAtOnce: z.boolean() }),

@@ -11,7 +11,11 @@ const policyApprovalSchema = 'highwater.policy-approval/1'
 const dayMs = 24 * 3_600_000
 const longestPolicyDays = 366
 
-const name = z.string().min(1).max(2100).refine(isPlainName, 'a name without control characters')
+const name = z
+  .string()
+  .min(1)
+  .max(2100)
+  .refine(isPlainName, 'a name of visible characters, of one script')
 const form = z.strictObject({
   schema: z.literal(policyApprovalSchema),
   /** SHA-256 of the file. */

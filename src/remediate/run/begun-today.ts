@@ -1,25 +1,28 @@
-/** Nodes begun on a day under the policy's own approval. The list is in the store, so that two parallel runs together keep the daily limit. */
+/**
+ * Nodes begun on a day under the policy's own approval. Each node takes one numbered place of the day, an object that is created once and never
+ * changed. So two parallel runs together keep the daily limit, and there is no older count to put back.
+ */
 import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
 
-const ledgerSchema = z.object({
+const placeSchema = z.object({
   schema: z.literal('highwater.begun/1'),
-  /** Begun nodes as `cluster/node`, by run. */
-  runs: z.record(z.string(), z.array(z.string())),
+  run: z.string(),
+  /** `cluster/node` */
+  node: z.string(),
 })
-type DayLedger = z.infer<typeof ledgerSchema>
 
-const rounds = 10
 /** The day is in UTC. */
-const ledgerKey = (now: Date): string => `remediation/begun/${now.toISOString().slice(0, 10)}.json`
+const placeKey = (now: Date, place: number): string =>
+  `remediation/begun/${now.toISOString().slice(0, 10)}/${place}.json`
 
 /**
  * Nodes are noted before anything is sent, so a node whose run died counts, and counts once.
  * @param nodes `cluster/node`, in the order in which they are wanted
  * @returns the nodes that may be begun today
- * @throws what the store throws, and OperatorError if the list was deleted or cannot be read
+ * @throws what the store throws, and OperatorError if a place was deleted or cannot be read
  */
 export async function beginToday(
   store: Store,
@@ -28,38 +31,39 @@ export async function beginToday(
   nodesPerDay: number,
   now: Date,
 ): Promise<ReadonlySet<string>> {
-  const key = ledgerKey(now)
-  for (let round = 0; round < rounds; round++) {
-    const found = await store.read(key)
-    if (found === null && (await store.wasWritten(key)))
-      throw uncounted(`${store.location}/${key} was deleted`)
-    const runs =
-      found === null ? {} : runsOf(found.body.toString('utf8'), `${store.location}/${key}`)
-    const own = runs[run] ?? []
-    const count = Object.values(runs).reduce((sum, some) => sum + some.length, 0)
-    const more = nodes
-      .filter(node => !own.includes(node))
-      .slice(0, Math.max(nodesPerDay - count, 0))
-    const next: DayLedger = {
-      schema: 'highwater.begun/1',
-      runs: { ...runs, [run]: [...own, ...more] },
-    }
-    const may = new Set([...nodes.filter(node => own.includes(node)), ...more])
-    if (more.length === 0) return may
-    const text = `${JSON.stringify(next)}\n`
-    const isWritten =
-      found === null
-        ? await store.create(key, text, 'application/json')
-        : await store.replace(key, text, 'application/json', found.version)
-    if (isWritten) return may
+  const may = new Set<string>()
+  const wanted = new Set(nodes)
+  let place = 0
+  for (; place < nodesPerDay; place++) {
+    const taken = await placeAt(store, placeKey(now, place))
+    if (taken === null) break
+    if (taken.run === run && wanted.delete(taken.node)) may.add(taken.node)
   }
-  throw new Error(`${store.location}/${key} was changed again and again`)
+  for (const node of wanted) {
+    const isNew = () => takePlace(store, placeKey(now, place++), { run, node })
+    // Another run may take a place first; then the next one is free.
+    while (place < nodesPerDay && !may.has(node)) if (await isNew()) may.add(node)
+  }
+  return may
 }
 
-function runsOf(text: string, place: string): Record<string, string[]> {
-  const ledger = ledgerSchema.safeParse(parsedJson(text))
-  if (ledger.data === undefined) throw uncounted(`${place} is no list of nodes`)
-  return ledger.data.runs
+/** Null: the place is free. */
+async function placeAt(store: Store, key: string): Promise<z.infer<typeof placeSchema> | null> {
+  const found = await store.read(key)
+  if (found === null) {
+    if (await store.wasWritten(key)) throw uncounted(`${store.location}/${key} was deleted`)
+    return null
+  }
+  const place = placeSchema.safeParse(parsedJson(found.body.toString('utf8')))
+  if (place.data === undefined) throw uncounted(`${store.location}/${key} names no node`)
+  return place.data
+}
+
+/** False: another run took it. */
+async function takePlace(store: Store, key: string, place: { run: string; node: string }) {
+  if ((await placeAt(store, key)) !== null) return false
+  const text = `${JSON.stringify({ schema: 'highwater.begun/1', ...place })}\n`
+  return store.create(key, text, 'application/json')
 }
 
 const uncounted = (why: string): OperatorError =>

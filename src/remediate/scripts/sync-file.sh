@@ -5,7 +5,7 @@
 # permitted FILE: blocks of patterns, with directives of the table $directives, each with a value of its form. So nothing runs a program, reads another
 # file or sends a log away, and nothing stands outside of a block, where it would change what other packages' files mean.
 permitted() {
-  strange=$(ROWS=$directives PATTERN=$log_pattern awk '
+  strange=$(ROWS=$directives PATTERN=$log_pattern NO_LOG=$no_log awk '
     function wrong() { sub(/^[ \t]+/, ""); print "line " NR ", " substr($0, 1, 60); shown = 1; exit }
     BEGIN {
       n = split(ENVIRON["ROWS"], rows, "\n")
@@ -19,7 +19,7 @@ permitted() {
       opens = sub(/[ \t]*[{]$/, "", line)
       n = split(line, words, /[ \t]+/)
       if (line == "") n = 0
-      for (i = 1; i <= n; i++) if (length(words[i]) > 250 || words[i] !~ pattern) wrong()
+      for (i = 1; i <= n; i++) if (length(words[i]) > 250 || words[i] !~ pattern || words[i] ~ ENVIRON["NO_LOG"]) wrong()
       patterns += n
       if (opens && !patterns) wrong()
       if (opens) { is_open = 1; patterns = 0 }

@@ -6,7 +6,7 @@ import {
   plannableSettings,
 } from '#facts/eks/bottlerocket-settings.ts'
 import { longestValue, plannableForms, valueForms } from '#facts/kubelet/plannable-values.ts'
-import { logPatternForm, logrotateDirectives } from '#facts/logrotate.ts'
+import { logPatternForm, logrotateDirectives, noLogForm } from '#facts/logrotate.ts'
 
 /** No row contains a quote. */
 const assigned = (name: string, rows: readonly string[]): string => `${name}='${rows.join('\n')}'\n`
@@ -42,5 +42,7 @@ export const scriptTables = {
       Object.entries(logrotateDirectives).map(
         ([name, form]) => `${name} ${form === '' ? '-' : form}`,
       ),
-    ) + assigned('log_pattern', [logPatternForm]),
+    ) +
+    assigned('log_pattern', [logPatternForm]) +
+    assigned('no_log', [noLogForm]),
 } as const

@@ -302,6 +302,16 @@ describe('a file of logrotate', () => {
     ['meets a deep folder', block('rotate 0', '/var/log/app/sub/x.log'), /line 1, \/var\/log/],
     ['meets a database', block('rotate 0', '/var/lib/mysql/ib_logfile0'), /line 1, \/var\/lib/],
     ['leaves the log folder', block('rotate 0', '/var/log/../spool/cron/root'), /line 1, \/var/],
+    ['deletes what it rotates', block('rotate 0'), /line 2, rotate 0/],
+    ['meets a journal', block('rotate 2', '/var/log/journal/0123/*.log'), /line 1, \/var\/log\/j/],
+    ['meets the journals', block('rotate 2', '/var/log/journal/system.journal'), /line 1, \/var/],
+    ['meets who logged in', block('rotate 2', '/var/log/wtmp'), /line 1, \/var\/log\/wtmp/],
+    ['meets the audit', block('rotate 2', '/var/log/audit/audit.log'), /line 1, \/var\/log\/a/],
+    ['meets any log', block('rotate 2', '/var/log/*'), /line 1, \/var\/log\/\*/],
+    ['meets a write-ahead log', block('rotate 2', '/var/lib/etcd/member/log/x'), /line 1, \/var/],
+    ['meets data of the kubelet', block('rotate 2', '/var/lib/kubelet/log/x'), /line 1, \/var/],
+    ['meets a data disk', block('rotate 2', '/data/app/logs/000003.log'), /line 1, \/data/],
+    ['meets Kafka', block('rotate 2', '/opt/kafka/logs/*.log'), /line 1, \/opt\/kafka/],
     ['has a program for a name', block('rotate 0', '/opt/app/login'), /line 1, \/opt/],
     ['has a second pattern that is none', block('size 1', '/var/log/a.log /etc/b.log'), /line 1/],
     ['does not close its block', '/var/log/a.log {\nrotate 2\n', /a block is not closed/],
@@ -318,7 +328,7 @@ describe('a file of logrotate', () => {
     '/var/log/messages',
     '/var/lib/docker/containers/abc/*-json.log',
     '/opt/app/logs/today',
-    '/data/x/log/a-[0-9]',
+    '/srv/x/log/a-[0-9].log',
   ])('%s may be rotated', generous, async pattern => {
     expect(isLogPattern(pattern)).toBe(true)
     const { sent } = await rotated(block('rotate 2\nsize=10M\ncreate 0644 root root', pattern))

@@ -97,7 +97,8 @@ const sign = new RegExp(
 const flagSpace =
   /^(?:["']?[ \t]*(?:\\\r?\n[ \t]*|\r?\n[ \t]*-[ \t])|\\*["']?[ \t]+|\\*["'],[ \t]*(?=\\*["']))(?!\\*["']?-)/
 const listSpace = /^,[ \t]*(?!-)/
-const isInList = /\[[^\]\n]*$/
+const isInList = (before: string) =>
+  before.lastIndexOf('[') > Math.max(before.lastIndexOf(']'), before.lastIndexOf('\n'))
 /** Separator of a constant and its value, or of a header and its value: `define('PASSWORD', '…')`. */
 const pairSpace = /^\\*["'],[ \t]*(?=\\*["'])/
 const constantName = /^[A-Z][A-Z\d_]+$/
@@ -108,7 +109,7 @@ function betweenOf(name: string, before: string, rest: string): string | null {
   if (found !== undefined) return found + (nextLine.exec(rest.slice(found.length))?.[0] ?? '')
   const isFlag = /^--?[A-Za-z0-9]/.test(name)
   const space =
-    (isFlag && (flagSpace.exec(rest) ?? (isInList.test(before) && listSpace.exec(rest)))) ||
+    (isFlag && (flagSpace.exec(rest) ?? (isInList(before) && listSpace.exec(rest)))) ||
     ((constantName.test(name) || headerName.test(name)) && pairSpace.exec(rest))
   return space ? space[0] : null
 }

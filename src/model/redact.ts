@@ -175,7 +175,7 @@ function withoutCredentials(text: string, scheme: string, value: string): string
 
 /** An environment variable as JSON, `"name":"A","value":"b"`, and as Go prints it, `Name:A,Value:b`. */
 const nameAndValue =
-  /(\bname\\*["']?[ \t]*:[ \t]*(?:\\*["'])?([\w.-]{1,256})(?:\\*["'])?[ \t]*(?:,|\r?\n)?[ \t]*(?:\\*["'])?value(?:\\*["'])?[ \t]*:[ \t]*)(?:(\\*")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|[^\s,}"]+)/gi
+  /(\bname\\*["']?[ \t]*:[ \t]*(?:\\*["'])?([\w.-]{1,256})(?:\\*["'])?[ \t]{0,8}(?:(?:,|\r?\n)[ \t]{0,40})?(?:\\*["'])?value(?:\\*["'])?[ \t]*:[ \t]*)(?:(\\*")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|[^\s,}"]+)/gi
 
 const withoutNamedValue = (_: string, before: string, _name: string, quote = '') =>
   `${before}${quote}${removed}`

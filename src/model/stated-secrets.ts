@@ -3,6 +3,7 @@ import { removed } from './named-secrets.ts'
 
 export function withoutStatedSecrets(text: string): string {
   let clean = text
+  if (text.includes('stdin')) clean = clean.replace(piped, `$1${removed} `)
   for (const form of programs) clean = clean.replace(form, `$1${removed}`)
   return clean
     .replace(stated, withoutValue)
@@ -11,6 +12,8 @@ export function withoutStatedSecrets(text: string): string {
     .replace(bare, withoutBareValue)
 }
 
+/** The text that a pipe gives to a program as its password. */
+const piped = /(\becho )[^\n|]{1,200}(?=\|)/g
 const shortestStated = 3
 const shortestBare = 6
 const passwordName = 'passw(?:or)?ds?|passphrase|passcode|pwd'
@@ -34,8 +37,6 @@ const programs = [
   `(${programForm('curl')}${flagForm('u')}${separator}[^\\s:"'=]{1,64}:)${word}+`,
   String.raw`(${programForm('htpasswd')}[^\n]{0,100}?\s-[A-Za-z]{0,8}b[A-Za-z]{0,8}[ \t]+)[^\n;|&]+`,
   String.raw`(${programForm('aws')}[^\n]{0,60}? configure set \S{0,64}(?:key|token)[ \t]+)${word}+`,
-  // The text that a pipe gives to a program as its password.
-  String.raw`(\b(?:echo|printf)[ \t]{1,8}(?:-\w{1,4}[ \t]{1,8})?)[^\n|]{1,200}(?=\|[^\n]{0,200}stdin)`,
   String.raw`(\b[Ii](?:dentified|DENTIFIED)[ \t]+(?:(?:with|WITH)[ \t]+\S{1,64}[ \t]+)?(?:by|BY)[ \t]+(?:password|PASSWORD)?[ \t]*)${word}+`,
   // A line of .pgpass: host, port, database, user, password.
   String.raw`((?<![\w.:/-])(?:localhost|\*|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.-]{1,64}:)(?=\S)${word}+`,

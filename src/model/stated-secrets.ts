@@ -53,10 +53,8 @@ const quoted = new RegExp(
   'gi',
 )
 /** The password of somebody: `bob with password …`, and `login bob password …` of a .netrc file. */
-const login = new RegExp(
-  String.raw`((?:\b(?:with|using)(?: the)?|\blogin[ \t]{1,8}\S{1,64})\s{1,8}(?:passw(?:or)?d|passphrase)[ \t]{1,8})${value}`,
-  'gi',
-)
+const login =
+  /(\b(?:with|using|login [^\s"]{1,64})\s{1,4}(?:password|passwd|passphrase) {1,4})([^\s"':\\][^\s]{0,200})/gi
 const statedWord =
   /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|refused|set|changed|known|valid|being|been|nil|null|about|already|also|still|only|used|stale|old|bad|rotated|revoked|mounted|created|deleted|issued|signed|stored|needed|never|longer|of|on|for|from|at|by|with|without|yet|optional|deprecated|disabled|enabled|auth\w*|hash\w*|based|grant|reset|policy|file|protect\w+|login|from|and|or|that|which|fails?|failed|forbidden|(?:previous|current|recent|successful|automatical|temporari)ly)\b/i
 

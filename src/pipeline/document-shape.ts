@@ -1,27 +1,12 @@
 /** Schema of a findings document that is read back, from a file or from the history. */
 import * as z from 'zod'
 import { evidenceKinds, notAuditedCauses, severities } from '#model/finding.ts'
+import { listOf } from '#model/list-of.ts'
 import { subjectKinds } from '#model/subject.ts'
 
 type DocumentText = z.ZodType<string>
 
 const count = z.int().min(0)
-
-/** Parses until the first wrong item: zod would keep an issue for each, and a million issues take 800 MB. */
-export const listOf = <Item extends z.ZodType>(item: Item) =>
-  z.array(z.unknown()).transform((items, context): z.output<Item>[] => {
-    const parsed: z.output<Item>[] = []
-    for (const [index, each] of items.entries()) {
-      const found = item.safeParse(each)
-      if (!found.success) {
-        const [{ message, path } = { message: '', path: [] }] = found.error.issues
-        context.addIssue({ code: 'custom', message, path: [index, ...path] })
-        return z.NEVER
-      }
-      parsed.push(found.data)
-    }
-    return parsed
-  })
 
 export const subjectShape = (name: DocumentText) =>
   z.object({ kind: z.enum(subjectKinds), namespace: name.nullable(), name })

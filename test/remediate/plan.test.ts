@@ -876,6 +876,13 @@ describe('a plan of many nodes', () => {
     providerID: `aws:///eu-west-1a/${name}`,
   })
 
+  it('is refused at its first wrong step', () => {
+    const before = process.cpuUsage()
+    const text = `{"schema":"highwater.plan/1","steps":[${Array(100_000).fill('{}').join()}]}`
+    expect(() => parsePlan(text, 'plan.json')).toThrow('plan.json is no highwater.plan/1')
+    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(2)
+  })
+
   it('stays within some bytes a node', async () => {
     const nodes = Array.from({ length: 1000 }, (_, index) =>
       fleetNode({ name: `n${String(index).padStart(4, '0')}` }),

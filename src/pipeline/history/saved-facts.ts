@@ -4,10 +4,10 @@ import { nodeFactsMaxBytes } from '#judge/history/node-facts.ts'
 import { mostImages } from '#judge/history/reclaim.ts'
 import { severities } from '#model/finding.ts'
 import type { ClusterTrend, NodeFacts } from '#model/history.ts'
+import { listOf } from '#model/list-of.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { readModes } from '#model/read-mode.ts'
 import { subjectKinds } from '#model/subject.ts'
-import { listOf } from '#pipeline/document-shape.ts'
 import { jsonIn } from './keys.ts'
 
 const count = z.int().min(0)

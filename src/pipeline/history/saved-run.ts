@@ -2,7 +2,8 @@
 import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
 import type { RememberedRun } from '#model/history.ts'
-import { documentShape, findingShape, listOf, subjectShape } from '#pipeline/document-shape.ts'
+import { listOf } from '#model/list-of.ts'
+import { documentShape, findingShape, subjectShape } from '#pipeline/document-shape.ts'
 import { jsonIn, readText, runKey, runsPrefix } from './keys.ts'
 
 const day = z.iso.date()

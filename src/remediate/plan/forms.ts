@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { isPlace } from '#facts/eks/kubelet-places.ts'
 import { digestIn } from '#model/image-reference.ts'
+import { listOf } from '#model/list-of.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { approvalSchema, planMethods, planSchema } from '#model/plan.ts'
 import { readModes } from '#model/read-mode.ts'
@@ -25,13 +26,13 @@ const counts = z.strictObject({
   evictNow: count,
   unknown: count,
 })
-const sample = z.strictObject({ count, sample: z.array(text) })
-const leftAlone = z.array(z.strictObject({ cluster: name, node: name, why: text }))
+const sample = z.strictObject({ count, sample: listOf(text) })
+const leftAlone = listOf(z.strictObject({ cluster: name, node: name, why: text }))
 const state = z.strictObject({
   evictsBeforeImageGc: z.boolean().nullable(),
   imageGcDue: z.boolean().nullable(),
   freedBytesAtMost: z.number().nullable(),
-  evictsNow: z.array(name).nullable(),
+  evictsNow: listOf(name).nullable(),
 })
 
 const group = z.strictObject({ kind: z.enum(subjectKinds), namespace: name.nullable(), name })
@@ -45,13 +46,13 @@ const cohort = z.strictObject({
   fields: z.record(name, z.unknown()),
   file: z.strictObject({ path: name, sha256: hash }).optional(),
   image: z.strictObject({ name, source: name }).optional(),
-  findings: z.array(name),
+  findings: listOf(name),
   nodes: count,
   planned: count,
   effect: z.strictObject({
     before: counts,
     after: counts,
-    pulls: z.array(
+    pulls: listOf(
       z.strictObject({
         registry: text,
         images: count,
@@ -60,7 +61,7 @@ const cohort = z.strictObject({
     ),
     text,
   }),
-  durable: z.array(
+  durable: listOf(
     z.strictObject({
       target: z.enum([
         'nodeadm',
@@ -88,7 +89,7 @@ const cohort = z.strictObject({
   }),
 })
 
-const settings = z.array(z.strictObject({ field: name, value: z.unknown() }))
+const settings = listOf(z.strictObject({ field: name, value: z.unknown() }))
 
 const step = z
   .strictObject({
@@ -154,8 +155,8 @@ export const planForm = z.strictObject({
     region: text.nullable(),
     modes: z.record(name, z.enum(readModes)).optional(),
   }),
-  cohorts: z.array(cohort),
-  steps: z.array(step),
+  cohorts: listOf(cohort),
+  steps: listOf(step),
   never: leftAlone,
   refused: leftAlone,
   later: leftAlone.optional(),
@@ -165,16 +166,16 @@ export const planForm = z.strictObject({
         cluster: name,
         group,
         amiFamily: z.enum(amiFamilies),
-        findings: z.array(name),
+        findings: listOf(name),
         title: text,
-        nodes: z.array(name),
-        steps: z.array(text),
+        nodes: listOf(name),
+        steps: listOf(text),
         durable: text,
       }),
     )
     .optional(),
   unchanged: count,
-  waves: z.array(z.array(text).min(1)),
+  waves: listOf(z.array(text).min(1)),
 })
 
 export const approvalForm = z.strictObject({

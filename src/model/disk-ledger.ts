@@ -150,7 +150,7 @@ export interface Freeable {
   deadContainerBytes: number | null
   /** Bytes of logs above the size that rotation keeps. */
   unrotatedLogBytes: number | null
-  /** Bytes of logs and folders of deleted pods, and of leftover snapshots. */
+  /** Bytes of logs and folders of deleted pods. Leftover snapshots are not freeable: only a new node is without them. */
   debrisBytes: number | null
   /** What is known to be freeable, without the next image GC, which is part of the unused images. If a value is null: a lower bound. */
   totalBytes: number

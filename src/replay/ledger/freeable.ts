@@ -30,7 +30,7 @@ export function freeableOf(
     (areDisksRead && (snapshots !== undefined || hasLine))
   const hasNoDead = node.input.runtime !== null && deadContainers(node.input).length === 0
   const unusedImageBytes = areImagesKnown ? sumOf('images-unused') : null
-  const debris = sumOf('log-debris', 'orphaned-pods', 'leftover-snapshots')
+  const debris = sumOf('log-debris', 'orphaned-pods')
   const dead = sumOf('dead-containers')
   const aboveRotation = areDisksRead ? unrotatedBytes(node, pods) : null
   // Rotation frees at most the bytes of that ledger line, so the sum never exceeds the used bytes.

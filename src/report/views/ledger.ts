@@ -6,12 +6,10 @@ import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
 import { consumerRows, groupName, groupText, podText } from './consumers.ts'
 import { worstFirst } from './findings.ts'
-import { costText } from './garbage-words.ts'
-import { isBilled, sizeAdvice } from './size-advice.ts'
+import { sizeAdvice } from './size-advice.ts'
 
 const nameLimit = 80
 const reasonLimit = 300
-const gibibyte = 1024 ** 3
 const briefRows = 4
 /** A brief stops at the holders that together hold this part of the used bytes. */
 const briefPart = 0.95
@@ -36,8 +34,7 @@ export function ledgersView(
   const byCluster = Map.groupBy(findings, ({ finding }) => finding.cluster)
   const nameOf = ({ identity, cluster }: AuditedNode) =>
     words.ledger.onNode(line(identity.name, nameLimit), line(cluster, nameLimit))
-  const sizes = new Map<string, number>()
-  for (const node of nodes) sizes.set(groupKey(node), (sizes.get(groupKey(node)) ?? 0) + 1)
+  const sizes = sizesOf(nodes)
   const ranked = nodes.flatMap(node => {
     const worst = byCluster.get(node.cluster)?.find(({ finding }) => isOn(finding, node, sizes))
     return worst === undefined ? [] : [{ node, rank: worst.rank, name: nameOf(node) }]
@@ -77,6 +74,13 @@ export function ledgersView(
 
 const groupKey = ({ cluster, identity: { group } }: AuditedNode) =>
   JSON.stringify([cluster, group.kind, group.name])
+
+/** Number of nodes of each group. */
+function sizesOf(nodes: readonly AuditedNode[]): Map<string, number> {
+  const sizes = new Map<string, number>()
+  for (const node of nodes) sizes.set(groupKey(node), (sizes.get(groupKey(node)) ?? 0) + 1)
+  return sizes
+}
 
 /** @param node of the finding's cluster */
 function isOn(
@@ -182,30 +186,49 @@ export function ledgerText(ledger: NodeLedger, language: Language): string[] {
   ]
 }
 
-/** `31 GiB can be freed now; thresholds keep 120 GiB unusable`; null: no value is known on any node, or both are 0. */
+/** `Up to 28.1 GiB of unused images on 6 nodes, freed after step 3`: at most two such sums. Null: no listed cause frees images. */
 export function freeableText(
-  nodes: readonly AuditedNode[],
-  { usdPerGiBMonth }: Assumptions,
-  language: Language,
+  { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
+  { words, bytes }: Language,
 ): string | null {
-  const { words, bytes } = language
-  const all = freeableOf(nodes)
-  const [free, unusable] = [sumOf(all, 'totalBytes'), sumOf(all, 'unusableBytes')]
-  // Unused images, dead containers and debris are known only for nodes that were read themselves.
-  const isKnown = (field: keyof Freeable) =>
-    nodes.every(
-      ({ ledger, identity }) =>
-        identity.owner === 'fargate' || (ledger?.freeable[field] ?? null) !== null,
-    )
-  const isWhole = wholeFields.every(isKnown)
-  if (all.length === 0 || free + unusable === 0) return null
-  const kept = isKnown('unusableBytes') ? bytes(unusable) : words.ledger.atLeast(bytes(unusable))
-  const billed = sumOf(freeableOf(nodes.filter(isBilled)), 'unusableBytes')
-  const lost = `${kept} (${costText((billed / gibibyte) * usdPerGiBMonth, language)})`
-  if (isWhole) return words.ledger.freeable(bytes(free), lost)
-  return free === 0
-    ? words.ledger.unusableOnly(lost)
-    : words.ledger.atLeastFreeable(bytes(free), lost)
+  const findings = new Map(document.findings.map(finding => [finding.id, finding]))
+  const sizes = sizesOf(nodes)
+  const left = new Set(nodes)
+  const sums = (document.causes ?? []).map((cause, index) => {
+    const sum = { step: index + 1, bytes: 0, nodes: 0 }
+    const sets = cause.findings.flatMap(id => findings.get(id) ?? [])
+    for (const finding of sets.filter(({ fix }) => highThreshold in fix.config))
+      for (const node of left) {
+        const isHere = finding.cluster === node.cluster && isOn(finding, node, sizes)
+        const freed = isHere ? freedByThresholds(node, finding) : 0
+        if (freed === 0) continue
+        left.delete(node)
+        sum.bytes += freed
+        sum.nodes++
+      }
+    return sum
+  })
+  const shown = sums
+    .filter(sum => sum.nodes > 0)
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, shownSums)
+  if (shown.length === 0) return null
+  return shown.map(sum => words.ledger.freeable(bytes(sum.bytes), sum.nodes, sum.step)).join('; ')
+}
+
+const shownSums = 2
+const highThreshold = 'imageGCHighThresholdPercent'
+
+/** Bytes of unused images that image GC deletes with the finding's thresholds. 0: it would not start, or nothing is known. */
+function freedByThresholds({ ledger, prediction }: AuditedNode, { fix }: Finding): number {
+  const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = fix.config
+  const disk = prediction.filesystems.imagefs
+  const unusedBytes = ledger?.freeable.unusedImageBytes ?? 0
+  if (disk?.capacityBytes == null || disk.availableBytes === null) return 0
+  if ((disk.usedPercent ?? 0) < Number(high)) return 0
+  const target = Number(low ?? prediction.imageGC?.lowThresholdPercent ?? high)
+  const wantedBytes = (disk.capacityBytes * (100 - target)) / 100 - disk.availableBytes
+  return Math.max(0, Math.round(Math.min(unusedBytes, wantedBytes)))
 }
 
 const freeableOf = (nodes: readonly AuditedNode[]) =>

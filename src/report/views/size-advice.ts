@@ -1,4 +1,5 @@
 /** Volume size per nodegroup or nodepool with which image GC starts before eviction for a week of growth. */
+import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -53,8 +54,25 @@ export function sizeAdvice(
 }
 
 /** Whether EBS volumes can hold the node's disks. Instance store and hybrid nodes cost nothing per GiB. */
-export const isBilled = ({ identity, ledger }: AuditedNode): boolean =>
+const isBilled = ({ identity, ledger }: AuditedNode): boolean =>
   identity.owner !== 'hybrid' && ledger?.volumes?.length !== 0
+
+/** Holders that a larger disk does not end. */
+const strangers: ReadonlySet<DiskHolder> = new Set([
+  ...(['not-images', 'leftover-snapshots', 'orphaned-pods', 'log-debris'] as const),
+  ...(['host-path', 'local-volumes', 'unknown-folder', 'deleted-open-files'] as const),
+])
+/** Part of a disk from which on strangers are the problem, not the size. */
+const largeShare = 0.25
+
+const isHeldByStrangers = ({ filesystems }: NodeLedger): boolean =>
+  filesystems.some(
+    ({ lines, capacityBytes }) =>
+      lines
+        .filter(({ holder }) => strangers.has(holder))
+        .reduce((sum, { lowBytes }) => sum + lowBytes, 0) >=
+      largeShare * capacityBytes,
+  )
 
 /** Null: growth, thresholds or use are not known, or image GC comes after eviction at any size. */
 function adviceOf({ prediction, ledger, growth }: AuditedNode): Advice | null {
@@ -68,6 +86,7 @@ function adviceOf({ prediction, ledger, growth }: AuditedNode): Advice | null {
     return null
   if (!grown?.isSeen || !imageGC?.enabled || eviction === null || eviction.error !== null)
     return null
+  if (ledger === undefined || isHeldByStrangers(ledger)) return null
   // Bytes that stay after image GC: images that pods use, and data other than images.
   const stayingBytes = disk.capacityBytes - disk.availableBytes - unusedBytes
   const neededBytes = stayingBytes + grown.bytesPerHour.median * 24 * days

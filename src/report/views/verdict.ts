@@ -16,11 +16,7 @@ interface VerdictContext {
 }
 
 export function verdictView(
-  {
-    document,
-    nodes: audited,
-    assumptions,
-  }: Pick<AuditReport, 'document' | 'nodes' | 'assumptions'>,
+  { document, nodes: audited }: Pick<AuditReport, 'document' | 'nodes'>,
   { outlook, causeCount, language }: VerdictContext,
 ) {
   const { clusters, findings } = document
@@ -56,7 +52,7 @@ export function verdictView(
       : withoutFindings(seen, outlook.evicting, language),
     tally: tally(findings, language),
     scope: words.scope(clusters.length, read, nodes, partly),
-    freeable: freeableText(audited, assumptions, language),
+    freeable: freeableText({ document, nodes: audited }, language),
     gaps,
     complete: gaps.length > 0 ? null : words[nodes === 0 ? 'noNode' : 'complete'],
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RememberedImage } from '#model/history.ts'
-import type { AuditedNode, AuditReport } from '#model/report.ts'
+import type { AuditReport } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
 import { freeableText, ledgersView } from '#report/views/ledger.ts'
 import {
@@ -95,7 +95,7 @@ it('says which amounts are unknown', () => {
     '5.0 GiB of unused images, with lower image GC thresholds',
     'an unknown amount in dead containers',
     'an unknown amount of logs above the size that rotation keeps',
-    'an unknown amount of logs, folders and snapshots of deleted pods',
+    'an unknown amount of logs and folders of deleted pods',
     'an unknown amount unusable: the kubelet evicts before',
   ])
 })
@@ -148,18 +148,23 @@ it('names nodes with a finding about a disk whose size was not read', () => {
   })
 })
 
-it('can be freed at least, while a part of it is unknown on a node', () => {
-  const text = (more: object) => {
-    const free = { ...freeable, totalBytes: 5 * GiB, unusableBytes: GiB, ...more }
-    const node = auditedNode('a', sharedDisk(60), { ledger: { ...ledger, freeable: free } })
-    return freeableText([node, ...others], assumptions, english)?.replaceAll('\u00a0', ' ')
+it('frees unused images after the step that lowers the thresholds', () => {
+  const unusedImageBytes = 5 * GiB
+  const node = auditedNode('a', sharedDisk(60), {
+    ledger: { ...ledger, freeable: { ...freeable, unusedImageBytes } },
+  })
+  const text = (high: number, low: number) => {
+    const fix = {
+      config: { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low },
+      ...{ durable: [], commands: [] },
+    }
+    const cluster = node.cluster
+    const on = { ...finding('high', { cluster, nodes: { count: 1, sample: ['a'] } }), fix }
+    const cause = { findings: ['another'] }
+    const causes = [cause, { ...cause, findings: [on.id] }] as never
+    const document = { ...findingsDocument({ findings: [on] }), causes }
+    return freeableText({ document, nodes: [node] }, english)?.replaceAll('\u00a0', ' ')
   }
-  const others: AuditedNode[] = []
-  const known = { deadContainerBytes: 0, unrotatedLogBytes: 0, debrisBytes: 0 }
-  expect(text(known)).toMatch(/^5\.0 GiB can be freed now; thresholds keep 1\.0 GiB \(/)
-  expect(text({ ...known, unusableBytes: null })).toMatch(/; thresholds keep ≥ 0 B \(/)
-  for (const field of Object.keys(known))
-    expect(text({ ...known, [field]: null })).toMatch(/^At least 5\.0 GiB/)
-  others.push(auditedNode('unread', sharedDisk(60)))
-  expect(text(known)).toMatch(/^At least 5\.0 GiB can be freed now; thresholds keep ≥ 1\.0 GiB \(/)
+  expect(text(50, 20)).toBe('Up to 5.0 GiB of unused images on 1 node, freed after step 2')
+  expect(text(70, 50)).toBeUndefined()
 })

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AuditedNode } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
-import { freeableText } from '#report/views/ledger.ts'
 import { sizeAdvice } from '#report/views/size-advice.ts'
 import { assumptions, auditedNode, sharedDisk } from '#test/report-builder.ts'
 
@@ -38,7 +37,7 @@ function grown(name: string, usedGiB: number, gibADay: number, unusedGiB: number
         bytesPerHour: { min: rate, median: rate, max: rate },
       },
     },
-    ledger: { freeable } as NonNullable<AuditedNode['ledger']>,
+    ledger: { freeable, filesystems: [] as unknown } as NonNullable<AuditedNode['ledger']>,
   }
 }
 
@@ -65,22 +64,11 @@ describe('the advised size of a disk', () => {
     const { prediction } = node
     expect(advice(grown('a', 80, 4, null))).toEqual([])
     expect(advice({ ...node, growth: {} })).toEqual([])
+    const line = { holder: 'leftover-snapshots', lowBytes: 30 * GiB }
+    const filesystems = [{ filesystem: 'nodefs', capacityBytes: 100 * GiB, lines: [line] }]
+    const ledger = { ...node.ledger, filesystems: filesystems as never }
+    expect(advice({ ...node, ledger })).toEqual([])
     const imageGC = { ...prediction.imageGC, highThresholdPercent: 95 }
     expect(advice({ ...node, prediction: { ...prediction, imageGC } })).toEqual([])
-  })
-})
-
-describe('what cannot be used', () => {
-  it('costs the price of the volume', () => {
-    const node = grown('a', 80, 4, 20)
-    const freeable = { ...node.ledger.freeable, totalBytes: 0, unusableBytes: 250 * GiB }
-    const text = (more: object, identity = node.identity) => {
-      const ledger = { ...node.ledger, freeable, ...more }
-      return plain(freeableText([{ ...node, identity, ledger }], assumptions, english) ?? '')
-    }
-    expect(text({})).toContain('250.0 GiB (about 20 USD a month)')
-    const free = text({ volumes: [] })
-    expect(free).toMatch(/250\.0 GiB \(about 0(?:\.00)? USD a month\)/)
-    expect(text({}, { ...node.identity, owner: 'hybrid' })).toBe(free)
   })
 })

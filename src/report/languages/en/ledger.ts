@@ -121,12 +121,9 @@ const ledger = {
     `Largest: ${holder} ${bytes}; ${podData}`,
   /** `owner`: whose pods use most local storage, with its size. */
   mostPodData: (owner: string) => `most pod data: ${owner}`,
-  freeable: (free: string, unusable: string) =>
-    `${free} can be freed now; thresholds keep ${unusable} unusable`,
-  atLeastFreeable: (free: string, unusable: string) =>
-    `At least ${free} can be freed now; thresholds keep ${unusable} unusable`,
-  unusableOnly: (unusable: string) =>
-    `Thresholds keep ${unusable} unusable; what can be freed is not known`,
+  /** `step`: number of the cause in the list. */
+  freeable: (images: string, nodes: number, step: number) =>
+    `Up to ${images} of unused images on ${counted(nodes, 'node')}, freed after step ${step}`,
   free: {
     title: 'What can be freed',
     fleet: 'What can be freed on all nodes, as far as known',
@@ -139,7 +136,7 @@ const ledger = {
       `at least ${bytes} of images, by their sizes in the CRI, unused for ${days} days or more`,
     deadContainerBytes: (bytes: string) => `${bytes} in dead containers`,
     unrotatedLogBytes: (bytes: string) => `${bytes} of logs above the size that rotation keeps`,
-    debrisBytes: (bytes: string) => `${bytes} of logs, folders and snapshots of deleted pods`,
+    debrisBytes: (bytes: string) => `${bytes} of logs and folders of deleted pods`,
     unusableBytes: (bytes: string) => `${bytes} unusable: the kubelet evicts before`,
   },
 }

@@ -32,7 +32,7 @@ export function predictTimeline(
     return unpredictable(unknowns)
   const widthMs = gcRoundWidthMs(node)
   const dead = new Set(deadContainers(node.input))
-  const expiring = new Set(node.containerGc.prediction?.periodic.removals.map(({ id }) => id))
+  const expiring = new Set(node.containerGc().prediction?.periodic.removals.map(({ id }) => id))
   const events = timelineOf({
     startMs: node.atMs,
     kubelet: node.kubelet,

@@ -54,7 +54,8 @@ export interface PreparedNode {
   isUnobserved(signal: Signal): boolean
   /** What is known of each image. */
   imageEvidence: NodeImages
-  containerGc: PredictedContainerGc
+  /** Computed on first use. */
+  containerGc(): PredictedContainerGc
   /** Containers that container GC has removed between the reading and the predicted moment. */
   removedSince: RemovedContainers
   /** The images for a round of image GC. */
@@ -105,16 +106,14 @@ export function prepareNode(
   const podStats = podStatsIn(summary)
   const evidence = imageEvidence({ ...input, configuration: asRead.configuration }, readMs, kubelet)
   const atMs = millisecondsOf(at ?? read) ?? 0
-  const containerGc = predictContainerGc({
-    runtime: input.runtime,
-    host,
-    pods: input.pods,
-    readMs,
-    nowMs: atMs,
-  })
-  const removedSince =
-    containerGc.prediction?.removedSince ??
-    perhapsRemoved(atMs > readMs ? deadContainers(input) : [], readMs, atMs)
+  const containerGc = memoized((_: 'once') =>
+    predictContainerGc({ runtime: input.runtime, host, pods: input.pods, readMs, nowMs: atMs }),
+  )
+  const removedSince: RemovedContainers =
+    atMs > readMs
+      ? (containerGc('once').prediction?.removedSince ??
+        perhapsRemoved(deadContainers(input), readMs, atMs))
+      : new Map()
   const images = prepareImages(evidence, atMs, kubelet, removedSince)
   const observations = observationsOf(summary, filesystems, features)
   return {
@@ -137,7 +136,7 @@ export function prepareNode(
     isUnobserved: signal =>
       observations[signal] === undefined && !(summary && isUnobservedUpstream(signal, summary)),
     imageEvidence: evidence,
-    containerGc,
+    containerGc: () => containerGc('once'),
     removedSince,
     images,
     imagesWithout: removed =>

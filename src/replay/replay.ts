@@ -70,8 +70,8 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   const configuration = configurationOf(changed.configuration, unknowns)
   nameUnobserved(node, unknowns)
 
-  const { prediction: containers } = node.containerGc
-  unknowns.push(...node.containerGc.unknowns)
+  const { prediction: containers } = node.containerGc()
+  unknowns.push(...node.containerGc().unknowns)
   const settings = configuration && sharedSettings(configuration, node)
   if (configuration && !settings?.imageGc) {
     unknowns.push({

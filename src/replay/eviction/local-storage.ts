@@ -59,8 +59,9 @@ function limitsExceeded(
 ): readonly StorageLimitExceeded[] {
   const exceeded: StorageLimitExceeded[] = []
   for (const pod of pods) {
+    if (!hasStorageLimit(pod) || isCriticalPod(pod)) continue
     const stats = podStatsOf(podStats, pod)
-    if (!stats || isCriticalPod(pod)) continue
+    if (!stats) continue
     const found =
       emptyDirLimitEviction(pod, stats, kubelet) ??
       podEphemeralStorageLimitEviction(pod, stats, kubelet) ??
@@ -69,6 +70,15 @@ function limitsExceeded(
   }
   return exceeded
 }
+
+/** Most pods have no limit. */
+const hasStorageLimit = ({ volumes, containers, initContainers }: Pod): boolean =>
+  volumes.some(({ emptyDir }) => emptyDir?.sizeLimit) ||
+  containers.some(hasLimit) ||
+  initContainers.some(hasLimit)
+
+const hasLimit = ({ limits }: Pod['containers'][number]): boolean =>
+  limits.get('ephemeral-storage') !== undefined
 
 function emptyDirLimitEviction(
   pod: Pod,

@@ -25,6 +25,7 @@ import {
   podStatsOf,
 } from '#replay/pods/pod-stats.ts'
 import { type DiskLayout, placementOf } from './layout.ts'
+import { isCriticalPod } from './protected.ts'
 import { remembering } from './remembering.ts'
 import { resourceOf } from './signals.ts'
 
@@ -68,22 +69,59 @@ export function rankPods(
   )
 }
 
+const firsts = remembering<readonly Pod[]>()
+
+/** The evictable pods that may stand first: equal ones, and those of unknown place. */
+export function firstVictims(
+  signal: Signal,
+  pods: readonly Pod[],
+  podStats: PodStatsIndex,
+  layout: DiskLayout,
+  kubelet: Kubelet,
+): readonly Pod[] {
+  const placement = placementOf(layout, kubelet)
+  const resource = resourceOf(signal)
+  const { rootfs, logsAndVolumes } = statsToMeasure(signal, placement)
+  const isDisk = resource === 'inodes' || resource === 'ephemeral-storage'
+  const parts = isDisk ? [rootfs, logsAndVolumes] : []
+  return firsts(podStats, [resource, pods, kubelet, ...parts], () => {
+    const { measuredOf, compare } = orderOf(signal, podStats, measureOf(signal, placement, kubelet))
+    let first: MeasuredPod | null = null
+    const evictable: MeasuredPod[] = []
+    for (const pod of pods) {
+      if (isCriticalPod(pod)) continue
+      const one = measuredOf(pod)
+      evictable.push(one)
+      if (first === null || compare(one, first) < 0) first = one
+    }
+    return evictable
+      .filter(one => !one.isPlaceKnown || (first !== null && compare(one, first) === 0))
+      .map(({ pod }) => pod)
+  })
+}
+
+function orderOf(signal: Signal, podStats: PodStatsIndex, measure: Measure) {
+  const resource = resourceOf(signal)
+  const inTurn = resource === 'pids' ? rankPIDPressure : rankByUsage
+  return {
+    compare: (a: MeasuredPod, b: MeasuredPod) =>
+      trueFirst(a.isPlaceKnown, b.isPlaceKnown) || inTurn(a, b),
+    measuredOf: (pod: Pod): MeasuredPod => {
+      const stats = podStatsOf(podStats, pod)
+      const isPlaceKnown = stats?.malformed.includes(resource) !== true
+      return { ...measure(pod, stats), isPlaceKnown }
+    },
+  }
+}
+
 function ranked(
   signal: Signal,
   pods: readonly Pod[],
   podStats: PodStatsIndex,
   measure: Measure,
 ): readonly PodRank[] {
-  const inTurn = resourceOf(signal) === 'pids' ? rankPIDPressure : rankByUsage
-  const compare = (a: MeasuredPod, b: MeasuredPod) =>
-    trueFirst(a.isPlaceKnown, b.isPlaceKnown) || inTurn(a, b)
-  const sorted = pods
-    .map(pod => {
-      const stats = podStatsOf(podStats, pod)
-      const isPlaceKnown = stats?.malformed.includes(resourceOf(signal)) !== true
-      return { ...measure(pod, stats), isPlaceKnown }
-    })
-    .sort(compare)
+  const { compare, measuredOf } = orderOf(signal, podStats, measure)
+  const sorted = pods.map(measuredOf).sort(compare)
   let rank = 0
   return sorted.map((measured, index) => {
     const before = sorted[index - 1]

@@ -25,8 +25,7 @@ import { localStorageEviction, type StorageLimitExceeded } from './local-storage
 import { evictionMessage, evictionThresholdMetMessage } from './messages.ts'
 import { nodeReclaim } from './node-reclaim.ts'
 import type { Observations } from './observations.ts'
-import { isCriticalPod } from './protected.ts'
-import { type PodRank, rankPods } from './ranking.ts'
+import { firstVictims } from './ranking.ts'
 import { type NodeCondition, resourceOf, type StarvedResource } from './signals.ts'
 import { isHardThreshold, thresholdsMet } from './thresholds.ts'
 
@@ -77,8 +76,6 @@ export interface Outcome {
   reclaimed: readonly ReclaimKind[]
   /** True: no threshold is met after the reclaim, so no pod is evicted. */
   isEnough: boolean
-  /** The eviction order for the picked threshold. Null: none was needed. */
-  ranking: readonly PodRank[] | null
   /** Under pressure, upstream evicts whichever of these comes first in its varying order of pods. */
   victims: readonly Pod[]
   evictions: readonly Eviction[]
@@ -94,7 +91,6 @@ const calm: Outcome = {
   event: null,
   reclaimed: [],
   isEnough: false,
-  ranking: null,
   victims: [],
   evictions: [],
   error: null,
@@ -185,14 +181,9 @@ function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold):
     isEnough,
   }
   if (isEnough || isRefusedLayout(layout, pass.kubelet) || pass.pods.length === 0) return acted
-  const ranking = rankPods(signal, pass.pods, pass.podStats, layout, pass.kubelet)
-  const evictable = ranking.filter(({ pod }) => !isCriticalPod(pod))
-  const victims = evictable
-    .filter(({ rank, isPlaceKnown }) => rank === evictable[0]?.rank || !isPlaceKnown)
-    .map(({ pod }) => pod)
+  const victims = firstVictims(signal, pass.pods, pass.podStats, layout, pass.kubelet)
   return {
     ...acted,
-    ranking,
     victims,
     evictions: victims.slice(0, 1).map(pod => pressureEviction(pod, threshold, pass)),
   }

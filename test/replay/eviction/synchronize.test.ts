@@ -84,7 +84,6 @@ describe('a pass', () => {
         event: null,
         reclaimed: [],
         isEnough: false,
-        ranking: null,
         victims: [],
         evictions: [],
         error: null,
@@ -115,7 +114,6 @@ describe('a pass', () => {
         event: 'Attempting to reclaim memory',
         reclaimed: [],
         isEnough: false,
-        ranking: [{ rank: 0 }, { rank: 1 }],
         victims: [{ name: 'greedy' }],
         evictions: [
           {
@@ -176,11 +174,9 @@ describe('a pass', () => {
     const hard = { evictionHard: { 'memory.available': '1Gi' } }
     expect(run(hard, [[0, memoryAt(0, 0)]], { pods: [] }).outcomes[0]).toMatchObject({
       reclaiming: 'memory',
-      ranking: null,
       evictions: [],
     })
     expect(run(hard, [[0, memoryAt(0, 0)]], { pods: critical }).outcomes[0]).toMatchObject({
-      ranking: [{}, {}],
       victims: [],
       evictions: [],
     })
@@ -491,7 +487,6 @@ describe('node-level reclaim', () => {
     expect(outcomes[0]).toMatchObject({
       reclaimed: ['containers', 'images'],
       isEnough: true,
-      ranking: null,
       evictions: [],
       reclaiming: 'ephemeral-storage',
     })

@@ -12,9 +12,12 @@ import { withoutStatedSecrets } from './stated-secrets.ts'
 export function redact(text: string): string {
   if (text.length < shortestSecret || harmless.test(text) || isPlain(text)) return text
   const visible = visibleText(text)
-  const clean = withoutSecrets(withoutQuotedSecrets(visible))
+  // Commands come first, because their arguments have escaped quotes.
+  const clean = withoutSecrets(withoutQuotedSecrets(withoutCommands(visible)))
   return clean === visible ? text : clean
 }
+
+const withoutCommands = (text: string) => text.replace(execCommand, '$1"(removed)"')
 
 const escaped: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', u0000: ' ' }
 
@@ -27,7 +30,7 @@ function withoutQuotedSecrets(text: string): string {
 }
 
 function withoutSecrets(text: string): string {
-  let clean = text.replace(pem, removed).replace(execCommand, '$1"(removed)"')
+  let clean = withoutCommands(text.replace(pem, removed))
   clean = clean.replace(/[^\s"'<>]+/g, withoutUrlSecrets)
   for (const [form, instead] of replacements) clean = clean.replace(form, instead)
   clean = clean.replace(authorizationScheme, withoutCredentials)

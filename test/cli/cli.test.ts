@@ -296,7 +296,7 @@ describe('a live audit', () => {
     const found = ({ stdout }: Run) =>
       JSON.parse(stdout).findings.map((finding: Finding) => ({
         ...finding,
-        fix: { ...finding.fix, commands: [] },
+        steps: finding.steps.map(step => ({ ...step, commands: [] })),
       }))
     expect(found(kubeconfig)).toEqual(found(eks))
   })

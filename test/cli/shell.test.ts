@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { openSync, readdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { commandEnvironment, highwater, temporaryFolder } from '#test/cli.ts'
@@ -169,7 +169,10 @@ describe('filters', () => {
 
 describe('completion', () => {
   it.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async shell => {
-    const { code, stdout } = await inProcess(['complete', shell])
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    const { code } = await inProcess(['complete', shell])
+    const stdout = log.mock.calls.join('\n')
+    log.mockRestore()
     expect(code).toBe(0)
     expect(stdout).toContain('highwater')
     expect(stdout.length).toBeGreaterThan(1000)

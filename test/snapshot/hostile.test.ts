@@ -18,10 +18,11 @@ function file(text: string): string {
 }
 
 describe('a hostile snapshot', () => {
-  it('is not read after 10,000 lines that are no records', async () => {
+  it('is not read after the lines that its packed length allows', async () => {
     const read = await Array.fromAsync(readSnapshot(file('x\n'.repeat(300_000))))
-    expect(read).toHaveLength(10_002)
-    expect(read.at(-1)).toMatchObject({ kind: 'Malformed', line: 10_001 })
+    expect(read.length).toBeGreaterThan(3_000)
+    expect(read.length).toBeLessThan(3_100)
+    expect(read.at(-1)).toMatchObject({ kind: 'Malformed' })
   })
 
   it.each([
@@ -31,9 +32,9 @@ describe('a hostile snapshot', () => {
   ])('loses the line of a node with a %s, and no other', async (_, configz) => {
     const node = (name: string, body: string) =>
       `{"kind":"Node","cluster":"c","node":{"metadata":{"name":"${name}"}},"configz":${body}}\n`
-    const read = await Array.fromAsync(
-      readSnapshot(file(node('bad', configz) + node('good', '{}'))),
-    )
+    const path = join(temporaryFolder(), 'snapshot.ndjson')
+    writeFileSync(path, header + node('bad', configz) + node('good', '{}'))
+    const read = await Array.fromAsync(readSnapshot(path))
     expect(read.map(({ kind }) => kind)).toEqual(['Snapshot', 'Malformed', 'Node'])
   })
 

@@ -332,10 +332,14 @@ describe('the mail of a second morning', () => {
     const { subject } = viewOf(report)
     const { counts } = mailChanges(report, english)
     expect(counts).toEqual([words.changes.counts.new(1)])
-    for (const part of [words.subject.evicting('Critical', 2), counts[0]!, words.findingCount(8)])
+    for (const part of [
+      words.subject.evicting('Critical', 2, 'ip-10-0-1-10'),
+      counts[0]!,
+      words.findingCount(8),
+    ])
       expect(subject).toContain(part)
     expect(viewOf(second({})).subject).toBe(
-      `${words.subject.nothingNew(words.subject.evicting('Critical', 2), ['1 critical, 4 high, 2 medium, 1 low'], words.subject.someClusters(2, 3))} - highwater 2026-11-21`,
+      `${words.subject.nothingNew(words.subject.evicting('Critical', 2, 'ip-10-0-1-10'), ['1 critical, …'], words.subject.someClusters(2, 3))} - highwater 2026-11-21`,
     )
   })
   it('puts subject, change, causes, endings and link into its brief, in this order', () => {
@@ -441,7 +445,7 @@ describe('a run that was cut short', () => {
   )
 
   it('says so first, everywhere', () => {
-    expect(subject).toMatch(/^Cut short\. Critical, 2 nodes evict now: /)
+    expect(subject).toMatch(/^Cut short\. Critical, 2 nodes evict now \(ip-10-0-1-10, …\): /)
     expect(flat(text)).toContain(`UTC THIS RUN WAS CUT SHORT ${said} VERDICT`)
     expect(seen(html)).toContain(`UTC This run was cut short ${said} `)
     expect(seen(html).indexOf(said)).toBeLessThan(

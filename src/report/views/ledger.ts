@@ -20,11 +20,12 @@ const diskDiffersFromNodeClass = 'disk-differs-from-node-class'
 const isAboutDisk = ({ family, rule }: Finding) =>
   diskFamilies.has(family) || rule === diskDiffersFromNodeClass
 
-/** Null: no node has a finding about its disk. @param limit of shown nodes; others are counted */
+/** Null: no node has a finding about its disk. @param limit of shown nodes; others are counted @param isShown false: the node is neither shown nor counted */
 export function ledgersView(
   { document, nodes, assumptions }: Pick<AuditReport, 'document' | 'nodes' | 'assumptions'>,
   limit: number,
   language: Language,
+  isShown: (node: AuditedNode) => boolean = () => true,
 ) {
   const { words, line } = language
   const findings = document.findings
@@ -42,9 +43,11 @@ export function ledgersView(
   if (ranked.length === 0) return null
   const sorted = ranked.toSorted((a, b) => a.rank - b.rank || byText(a.name, b.name))
   const known = sorted.flatMap(({ node, name }) =>
-    node.ledger ? [{ node, name, ledger: node.ledger }] : [],
+    node.ledger && isShown(node) ? [{ node, name, ledger: node.ledger }] : [],
   )
-  const unread = sorted.flatMap(({ node, name }) => (node.ledger === undefined ? [name] : []))
+  const unread = sorted.flatMap(({ node, name }) =>
+    node.ledger === undefined && isShown(node) ? [name] : [],
+  )
   return {
     nodes: known
       .slice(0, limit)

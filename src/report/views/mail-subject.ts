@@ -12,6 +12,8 @@ interface SubjectParts {
   scope: string
   /** Number of nodes that evict now. */
   evicting: number
+  /** The node that is nearest to eviction. */
+  first: string
   isCutShort: boolean
   owner: string | null
 }
@@ -19,7 +21,7 @@ interface SubjectParts {
 export function mailSubject(
   document: FindingsDocument,
   changes: MailChanges,
-  { headline, scope, evicting, isCutShort, owner }: SubjectParts,
+  { headline, scope, evicting, first, isCutShort, owner }: SubjectParts,
   language: Language,
 ): string {
   const { words: all, fold } = language
@@ -32,7 +34,7 @@ export function mailSubject(
   const signed = (shown: number) => {
     const verdict =
       findings.length > 0
-        ? verdictOf(findings, clusters.length, changes, { evicting, shown, language })
+        ? verdictOf(findings, clusters.length, changes, { evicting, first, shown, language })
         : words.empty(
             headline,
             someOf(changes.counts, Math.min(shown, shownCounts), language) || null,
@@ -46,7 +48,7 @@ export function mailSubject(
   return subject.length > limit ? `${subject.slice(0, limit - 3)}...` : subject
 }
 
-interface VerdictOptions extends Pick<SubjectParts, 'evicting'> {
+interface VerdictOptions extends Pick<SubjectParts, 'evicting' | 'first'> {
   /** Number of counts to show. */
   shown: number
   language: Language
@@ -56,11 +58,11 @@ function verdictOf(
   findings: Finding[],
   clusterCount: number,
   { since, counts }: MailChanges,
-  { evicting, shown, language }: VerdictOptions,
+  { evicting, first, shown, language }: VerdictOptions,
 ): string {
   const { subject: words, severities } = language.words
   const severity = severities[findings.toSorted(worstFirst)[0]!.severity]
-  const word = evicting > 0 ? words.evicting(severity, evicting) : severity
+  const word = evicting > 0 ? words.evicting(severity, evicting, first) : severity
   const where = whereOf(findings, clusterCount, language)
   if (since !== null && counts.length > 0)
     return words.changed(

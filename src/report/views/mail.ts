@@ -24,9 +24,6 @@ import { unprovedMinors } from './remainder.ts'
 import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
-const shownLedgers = 30
-/** Number of nodes whose EBS volumes are shown beside their ledger. */
-const wholeLedgers = 3
 const shownNotices = 5
 const shownPolicyNotices = 3
 
@@ -62,7 +59,7 @@ export function mailView(
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
   const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached })
-  const ledgers = ledgerLines(report, Math.ceil(shownLedgers * share), fold, language)
+  const ledgers = ledgerLines(report, outlook, fold, language)
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
     tag: language.tag,
@@ -71,7 +68,14 @@ export function mailView(
     subject: mailSubject(
       document,
       changes,
-      { headline, scope, evicting: outlook.evicting, isCutShort: cutShort !== null, owner },
+      {
+        headline,
+        scope,
+        evicting: outlook.evicting,
+        first: (next[0]?.name ?? '').split('.')[0]!,
+        isCutShort: cutShort !== null,
+        owner,
+      },
       language,
     ),
     preview: cutShort?.text ?? previewText(next, scope, language),
@@ -116,34 +120,33 @@ function footerText({ document: { run }, nodes }: AuditReport, fold: Fold, { wor
     : `${footer}. ${words.remainder.unproved}: ${unproved.join(', ')}`
 }
 
-/** A line for each node with a finding about its disk. */
-function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: Language) {
+/** A line for each node of the verdict with a finding about its disk. The page shows the others. */
+function ledgerLines(report: AuditReport, { rows }: OutlookView, fold: Fold, language: Language) {
   const { clauses, ledger } = language.words
-  const view = ledgersView(report, limit, language)
-  return (
-    view && {
-      list: view.nodes.map(({ name, brief, volumes }, index) => ({
-        name: fold(name, 100),
-        text: fold(
-          clauses(index < wholeLedgers ? [...brief, ...volumes.map(ledger.volumes.brief)] : brief),
-          600,
-        ),
-      })),
-      leftOut: view.leftOut.map(one => fold(one, 400)),
-    }
-  )
+  const nodes = new Set(rows.slice(0, nextShown).map(({ node }) => node))
+  const view = ledgersView(report, nextShown, language, node => nodes.has(node))
+  return view === null || view.nodes.length === 0
+    ? null
+    : {
+        list: view.nodes.map(({ name, brief, volumes }) => ({
+          name: fold(name, 100),
+          text: fold(clauses([...brief, ...volumes.map(ledger.volumes.brief)]), 600),
+        })),
+        leftOut: view.leftOut.map(one => fold(one, 400)),
+      }
 }
 
-/** Nodes that evict now or next. `fill`: what fills the first node's disk, if it evicts now. */
+/** Nodes that evict now or next. `fill`, `victims`: what fills the first node's disk, and its first victims, if it evicts now. */
 const nextNodes = ({ rows }: OutlookView, fold: Fold, { words }: Language) =>
   rows
     .slice(0, nextShown)
-    .map(({ name, where, state, isNow, fill, cause }, index) => ({
+    .map(({ name, where, state, isNow, fill, victims, cause }, index) => ({
       name: fold(name, 80),
       where: fold(where, 100),
       state,
       isNow,
       fill: isNow && index === 0 ? fill : null,
+      victims: isNow && index === 0 ? `${words.picture.victims} ${fold(victims, 200)}` : null,
       cause: cause === null || cause >= shownCauses ? null : words.causes.number(cause + 1),
     }))
 

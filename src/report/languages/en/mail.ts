@@ -10,8 +10,9 @@ const subject = {
   /** `from`: the name highwater, the owner and the day. */
   signed: (verdict: string, from: string) => `${verdict} - ${from}`,
   /** Replaces the severity if nodes evict now. */
-  evicting: (severity: string, count: number) =>
-    `${severity}, ${nodes(count)} ${count === 1 ? 'evicts' : 'evict'} now`,
+  /** `first`: the node that is nearest to eviction. */
+  evicting: (severity: string, count: number, first: string) =>
+    `${severity}, ${nodes(count)} ${count === 1 ? 'evicts' : 'evict'} now (${first}${count === 1 ? '' : ', …'})`,
   changed: (severity: string, counts: string, count: number, where: string) =>
     `${severity}: ${counts}; ${findings(count)} in ${where}`,
   nothingNew: (severity: string, tallied: string[], where: string) =>

@@ -126,7 +126,7 @@ const others: Told[] = [
       nodefs: { capacityBytes: 200 * GiB, usedPercent: 88 },
       pods: [...systemPods('full'), ...services('full', 52)],
     },
-    ['image-gc-due', 'truncated-image-list', 'unreachable-gc-low-threshold'],
+    ['disk-nearly-full', 'image-gc-due', 'truncated-image-list', 'unreachable-gc-low-threshold'],
   ),
   // Nobody deletes the pods of its Jobs.
   told(

@@ -153,6 +153,7 @@ export type ExpectedRule =
   | 'baseline-drift'
   | 'changed-not-restarted'
   | 'dead-container-pile'
+  | 'disk-nearly-full'
   | 'eviction-before-image-gc'
   | 'eviction-due'
   | 'eviction-loop'

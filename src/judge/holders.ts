@@ -58,7 +58,14 @@ export function holderCause(
   parts: readonly HolderPart[],
   unit: Unit = 'bytes',
 ): HolderCause {
-  const largest = parts.find(part => part.holder === holder && part.filesystem === filesystem)
+  // Where the users of some images are unknown, the line counts all images, and the parts tell them apart.
+  const [largest] = parts
+    .filter(
+      part =>
+        part.filesystem === filesystem &&
+        (holder === 'images' ? part.owner?.kind === 'image' : part.holder === holder),
+    )
+    .toSorted((a, b) => b.lowBytes - a.lowBytes)
   return {
     kind: 'holder',
     holder,

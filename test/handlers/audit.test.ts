@@ -221,8 +221,10 @@ describe('history', () => {
     expect(third.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
     expect(mails).toEqual([
       expect.stringMatching(/^Critical: \d+ critical, /),
-      expect.stringMatching(new RegExp(`^Critical, 2 nodes evict now: ${appeared.length} new`)),
-      expect.stringMatching(/^Critical, 2 nodes evict now, nothing new: /),
+      expect.stringMatching(
+        new RegExp(`^Critical, 2 nodes evict now \\(ip-10-64-0-19, …\\): ${appeared.length} new`),
+      ),
+      expect.stringMatching(/^Critical, 2 nodes evict now \(ip-10-64-0-19, …\), nothing new: /),
     ])
     const kept = readdirSync(join(storeFolder, 'highwater-lab', 'history', 'runs')).sort()
     expect(kept).toEqual([

@@ -180,7 +180,9 @@ describe('only on change', () => {
       'team@example.com',
       'nodes@example.com',
     ])
-    expect(grown.mails()[0]?.subject).toMatch(/^Critical, 2 nodes evict now: \d+ new/)
+    expect(grown.mails()[0]?.subject).toMatch(
+      /^Critical, 2 nodes evict now \(ip-10-64-0-19, …\): \d+ new/,
+    )
   })
 })
 

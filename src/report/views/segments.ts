@@ -83,10 +83,11 @@ export function segmentLegend({ lines }: FilesystemLedger, { words, bytes }: Lan
         own.reduce((total, line) => total + line[amount], 0)
       const [allBytes, lowBytes] = [sum('bytes'), sum('lowBytes')]
       if (allBytes === 0) return []
-      const isEstimate = lowBytes < allBytes
-      const amount = isEstimate
-        ? words.ledger.between(bytes(lowBytes), bytes(Math.max(allBytes, sum('highBytes'))))
-        : bytes(allBytes)
+      const highBytes = Math.max(allBytes, sum('highBytes'))
+      const amount =
+        lowBytes < highBytes
+          ? words.ledger.between(bytes(lowBytes), bytes(highBytes))
+          : bytes(allBytes)
       return [{ kind, label: words.ledger.kinds[kind], amount, allBytes }]
     })
     .toSorted((a, b) => b.allBytes - a.allBytes)

@@ -44,7 +44,7 @@ const ledger = {
     logs: 'logs',
     host: 'host',
     leftover: 'left behind',
-    unknown: 'not explained',
+    unknown: 'unknown',
   } satisfies Record<SegmentKind, string>,
   segment: (kind: string, bytes: string, isEstimate: boolean) =>
     `${kind}: ${isEstimate ? 'perhaps ' : ''}${bytes}`,

@@ -45,10 +45,13 @@ const named = ({ findings }: FindingsDocument, ids: string[]) =>
     return `${finding?.rule} on ${finding?.subject.name}`
   })
 
-/** Findings without a step or a durable change. A larger disk, for example, is a step without a command. */
+/** Findings without a command or a durable change. */
 const withoutStep = ({ findings }: FindingsDocument) =>
   findings
-    .filter(({ steps, fix: { durable } }) => durable.length + steps.length === 0)
+    .filter(
+      ({ steps, fix: { durable } }) =>
+        durable.length === 0 && steps.every(({ commands }) => commands.length === 0),
+    )
     .map(({ rule, subject }) => `${rule} on ${subject.name}`)
 
 /** Commands of Kubernetes name their context, all others their region. */

@@ -222,7 +222,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   drain: { ...partly('free', 'pods'), lines: on => [cordon(on), drain(on)] },
   'drop-idle-log-blocks': { ...whole('set'), lines: on => plan(on) },
   'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
-  'larger-disk': whole('resize', 'node-replaced'),
+  // Which images and pods hold the disk, and how much, decides the size.
+  'larger-disk': {
+    ...whole('resize', 'node-replaced'),
+    lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
+  },
   'look-on-node': { ...showing, lines: ({ node }) => [session(node, 'reads', sizes(undefined))] },
   'lower-soft-threshold': whole('set', 'kubelet-restart'),
   'map-volume': whole('resize', 'node-replaced'),

@@ -102,6 +102,7 @@ export type StepActionId =
   | 'drop-idle-log-blocks'
   | 'grant-rights'
   | 'larger-disk'
+  | 'list-deletions'
   | 'look-on-node'
   | 'lower-soft-threshold'
   | 'map-volume'

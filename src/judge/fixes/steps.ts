@@ -227,6 +227,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...whole('resize', 'node-replaced'),
     lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
   },
+  'list-deletions': {
+    ...showing,
+    lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
+  },
   'look-on-node': { ...showing, lines: ({ node }) => [session(node, 'reads', sizes(undefined))] },
   'lower-soft-threshold': whole('set', 'kubelet-restart'),
   'map-volume': whole('resize', 'node-replaced'),

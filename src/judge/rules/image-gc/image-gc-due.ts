@@ -18,7 +18,7 @@ export const imageGcDue = nodeRule({
   family: 'image-gc',
   severity: 'info',
   cause: imageGcThresholds,
-  steps: [{ id: 'advice' }],
+  steps: [{ id: 'list-deletions' }, { id: 'advice' }],
   needs: ['imageGC'],
   titles,
   title: 'Image garbage collection is about to delete images',

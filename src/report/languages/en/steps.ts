@@ -15,6 +15,7 @@ const steps = {
     'drop-idle-log-blocks': () => 'write the logrotate files without blocks that rotate nothing',
     'grant-rights': () => 'grant the rights that highwater doctor names',
     'larger-disk': () => 'give the nodes a larger disk, or this workload nodes of its own',
+    'list-deletions': () => 'see which images image GC deletes',
     'look-on-node': () => 'look which folders of the node are large',
     'lower-soft-threshold': () => 'lower the soft threshold: the disk is not short of space',
     'map-volume': (_: string | null, place: string | null) =>

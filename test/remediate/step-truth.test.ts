@@ -197,3 +197,28 @@ describe('a step that is not what its cohort says', () => {
     expect(() => parsePlan(written, 'plan.json')).toThrow(why)
   })
 })
+
+describe('a plan that a reader and the program read differently', () => {
+  const texts: [name: string, change: (text: string) => string][] = [
+    ['equal keys', text => text.replace('{', '{"steps": [],')],
+    [
+      '__proto__',
+      text => text.replace('"fields": {', '"fields": { "__proto__": { "maxPods": 1 },'),
+    ],
+    ['an escaped key', text => text.replace('"steps"', String.raw`"\u0073teps"`)],
+    ['another order of keys', text => text.replace('{', '{"schema": "highwater.plan/1",')],
+    ['another form of a number', text => text.replace(/: 75(?=,?$)/m, ': 7.5e1')],
+    ['text after the plan', text => `${text}\n`],
+    ['a mark before the plan', text => `\ufeff${text}`],
+  ]
+
+  it.each(texts)('has %s: refused, also by a rollback', async (_, change) => {
+    const text = planText(await planOf({ family: 'AL2' }))
+    const written = change(text)
+    expect(written).not.toBe(text)
+    for (const parse of [parsePlan, parseBegunPlan])
+      expect(() => parse(written, 'plan.json')).toThrow(
+        written.startsWith('\ufeff') ? 'is no JSON' : 'is not written as highwater writes a plan',
+      )
+  })
+})

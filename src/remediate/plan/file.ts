@@ -30,11 +30,6 @@ export const approvalText = (approval: Approval): string => `${canonicalJson(app
  */
 export function parsePlan(written: string, from: string): Plan {
   const plan = parseBegunPlan(written, from)
-  if (written !== planText(plan))
-    throw unfit(
-      from,
-      'is not written as highwater writes a plan, so a reader may see another text than what would be done',
-    )
   const cohorts = new Map(plan.cohorts.map(cohort => [cohort.id, cohort]))
   if (cohorts.size !== plan.cohorts.length) throw unfit(from, 'has two cohorts of one id')
   const writtenBy = contentReader()
@@ -49,7 +44,7 @@ export function parsePlan(written: string, from: string): Plan {
   return plan
 }
 
-/** For a run that has begun: whatever the run wrote, its rollback must stay possible. @throws OperatorError likewise */
+/** For a run that has begun: its rollback must stay possible for each step that a run wrote. @throws OperatorError likewise */
 export function parseBegunPlan(written: string, from: string): Plan {
   const plan = withOwnSettings(parsed(planForm, written, from, planSchema))
   const digest = digestOf(plan)
@@ -65,6 +60,11 @@ export function parseBegunPlan(written: string, from: string): Plan {
     canonicalJson(waved.toSorted()) !== canonicalJson(steps.toSorted())
   )
     throw unfit(from, 'does not name every node of its steps once in its waves')
+  if (written !== planText(plan))
+    throw unfit(
+      from,
+      'is not written as highwater writes a plan, so a reader may see another text than what would be done',
+    )
   return plan
 }
 

@@ -2,12 +2,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Measured, measuredProcess } from './measured-process.ts'
-import { packedEnvironment } from './packed-program.ts'
 
 const readButFindings = [0, 3]
 
 /**
- * @param program arguments of Node: flags, then the program
+ * @param program the CLI's command
  * @param policy as YAML or JSON
  * @param options of `audit`
  * @throws Error if the audit fails
@@ -19,7 +18,7 @@ export const measuredAudit = (
   options: readonly string[] = [],
 ): Promise<Measured> =>
   measuredProcess([...program, 'audit', ...options], {
-    env: { ...packedEnvironment(), ...env },
+    env,
     exitCodes: readButFindings,
     inFolder(folder) {
       writeFileSync(join(folder, 'highwater.yaml'), JSON.stringify(policy))

@@ -1,14 +1,17 @@
-/** A run of Node as a process of its own: how long it took, and how much CPU and memory. */
+/** A command as a process of its own: how long it took, how much CPU all of its processes took, and how much memory. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
+import type { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 
 export interface Measured {
   wallMs: number
+  /** User and system time of the command and of every process that it started. */
   cpuMs: number
+  /** Of the command's Node; 0: it is none. */
   peakRssBytes: number
 }
 
@@ -22,45 +25,55 @@ export interface ProcessOptions {
 
 const atExit = `
 import { writeFileSync } from 'node:fs'
-process.on('exit', () => writeFileSync(process.env.BENCH_USAGE, JSON.stringify(process.resourceUsage())))
+process.on('exit', () => writeFileSync(process.env.BENCH_USAGE, String(process.resourceUsage().maxRSS)))
 `
+/** Runs a command, then writes the times of this shell and those of its children. */
+const timed = '"$@"; code=$?; times >&3; exit "$code"'
 
-/** @throws Error when it ended with another exit code */
+/** @param command a program and its arguments; `node` is this Node @throws Error when it ended with another exit code */
 export async function measuredProcess(
-  args: readonly string[],
+  command: readonly string[],
   { env = {}, exitCodes = [0], inFolder = () => [] }: ProcessOptions = {},
 ): Promise<Measured> {
   const home = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
-  const usage = join(home, 'usage.json')
+  const usage = join(home, 'usage')
   const hook = join(home, 'at-exit.mjs')
   writeFileSync(hook, atExit)
   try {
-    const all = ['--import', pathToFileURL(hook).href, ...args, ...inFolder(home)]
+    const all = ['-c', timed, 'bash', ...command, ...inFolder(home)]
     const startMs = performance.now()
-    const child = spawn(process.execPath, all, {
+    const child = spawn('bash', all, {
       cwd: home,
       env: {
-        PATH: process.env.PATH,
+        PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
         HOME: home,
         AWS_EC2_METADATA_DISABLED: 'true',
         BENCH_USAGE: usage,
+        NODE_OPTIONS: `--import=${pathToFileURL(hook).href}`,
         ...env,
       },
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     })
-    let said = ''
-    child.stderr.on('data', chunk => {
-      said = `${said}${chunk}`.slice(-2000)
-    })
+    const errors = textOf(child.stdio[2] as Readable)
+    const times = textOf(child.stdio[3] as Readable)
     const code = await new Promise<number | null>(done => child.on('close', done))
     const wallMs = performance.now() - startMs
     if (code === null || !exitCodes.includes(code))
-      throw new Error(`${args.join(' ')} ended with ${code}: ${said}`)
-    const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(
-      readFileSync(usage, 'utf8'),
-    ) as NodeJS.ResourceUsage
-    return { wallMs, cpuMs: (userCPUTime + systemCPUTime) / 1000, peakRssBytes: maxRSS * 1024 }
+      throw new Error(`${command.join(' ')} ended with ${code}: ${(await errors).slice(-2000)}`)
+    const kibibytes = existsSync(usage) ? Number(readFileSync(usage, 'utf8')) : 0
+    return { wallMs, cpuMs: childrenMs(await times), peakRssBytes: kibibytes * 1024 }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
+}
+
+const textOf = async (stream: Readable) => (await stream.setEncoding('utf8').toArray()).join('')
+
+/** Of bash's `times`, the second line: user and system time of its children, `0m1.250s 0m0.310s`. */
+function childrenMs(times: string): number {
+  const last = times.trim().split('\n').at(-1) ?? ''
+  const seconds = [...last.matchAll(/(\d+)m([\d.]+)s/g)].map(
+    ([, minutes, rest]) => Number(minutes) * 60 + Number(rest),
+  )
+  return seconds.reduce((sum, part) => sum + part, 0) * 1000
 }

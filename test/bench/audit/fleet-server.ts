@@ -2,6 +2,7 @@
  * An API server for a bench, in a process of its own: `fleet-server.ts NODES [SLOW_MS]`. The kubelet of the first node takes SLOW_MS for an answer. It keeps each answer of the lab's API server compressed in memory,
  * so that serving costs little. It sends its kubeconfig and the nodes' names when it listens, and its usage since the last time for each message.
  */
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
@@ -10,9 +11,9 @@ import { answer } from '#lab/api.ts'
 import { kubernetesApi } from '#lab/apis/kubernetes.ts'
 import { issueServing } from '#lab/certificates.ts'
 import { kubeconfig } from '#lab/kubeconfig.ts'
-import { fleet } from '#lab/scenarios/fleet.ts'
 import { createWorld } from '#lab/world.ts'
 import { nodePaths } from './paths.ts'
+import { variedFleet } from './varied-fleet.ts'
 
 /** What the server did since the last message. */
 export interface ServerUsage {
@@ -37,14 +38,15 @@ interface Kept {
   bodyBytes: number
 }
 
-const podsPerNode = 30
-const imagesListed = 50
 const keptStatus = 200
+/** As long as the token of a ServiceAccount. */
+const tokenBytes = 750
 
 const count = Number(process.argv[2])
 const slowMs = Number(process.argv[3] ?? 0)
-const scenario = withImages(fleet({ nodes: count, podsPerNode }))
-const world = createWorld([scenario], { region: 'us-east-1', at: new Date().toISOString() })
+const region = 'us-east-1'
+const world = createWorld([variedFleet(count)], { region, at: new Date().toISOString() })
+world.kubeconfigToken = randomBytes(tokenBytes).toString('base64url')
 const [cluster] = world.clusters.values()
 if (!cluster) throw new Error('the bench has no cluster')
 const api = kubernetesApi(cluster, world)
@@ -128,40 +130,4 @@ async function madeOf(url: string, accept: string): Promise<Kept> {
 
 function noUsage(): ServerUsage {
   return { cpuMs: 0, requests: [], bodyBytes: 0, failed: 0 }
-}
-
-/** A kubelet lists 50 images of its node in the node's status. */
-function withImages(plain: ReturnType<typeof fleet>): ReturnType<typeof fleet> {
-  const images = Array.from({ length: imagesListed }, (_, index) => ({
-    names: [
-      `111122223333.dkr.ecr.us-east-1.amazonaws.com/team/app-${index}@sha256:${String(index).padStart(64, '0')}`,
-      `111122223333.dkr.ecr.us-east-1.amazonaws.com/team/app-${index}:v${index}`,
-    ],
-    sizeBytes: 900_000_000 - index * 10_000_000,
-  }))
-  return {
-    ...plain,
-    clusters: plain.clusters.map(each => ({
-      ...each,
-      nodes: {
-        names: () => each.nodes.names(),
-        node(name) {
-          const found = each.nodes.node(name)
-          return (
-            found && {
-              ...found,
-              node(at) {
-                const node = found.node(at)
-                const own = node.status?.images ?? []
-                return {
-                  ...node,
-                  status: { ...node.status, images: [...own, ...images].slice(0, imagesListed) },
-                }
-              },
-            }
-          )
-        },
-      },
-    })),
-  }
 }

@@ -1,13 +1,13 @@
 /**
  * What an audit of a fleet costs beside the least that the same answers cost, and beside `kubectl` and `@kubernetes/client-node`. All read the
- * same server, one after the other, in rounds; the rows are medians.
+ * same server, one after the other, in rounds; the rows are medians. A fifth of the fleet is measured, too: what an audit costs at all, and what
+ * each node adds, are told apart by two sizes.
  */
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import type { ServerStart, ServerUsage } from '../audit/fleet-server.ts'
 import type { FloorWork } from '../audit/floor.ts'
@@ -41,12 +41,15 @@ export const auditPart: Part = {
   runs: usualRuns,
   targets: auditTargets,
 
-  run: (nodes, say, { runs = usualRuns }) =>
-    auditRows(nodes, { program: packedProgram(), runs, hasPeers: true, say }),
+  async run(nodes, say, { runs = usualRuns }) {
+    const options = { program: packedProgram(), runs, say }
+    const few = await auditRows(Math.ceil(nodes / 5), { ...options, hasPeers: false })
+    return [...(await auditRows(nodes, { ...options, hasPeers: true })), ...few]
+  },
 }
 
 interface AuditRowsOptions {
-  /** The CLI as arguments of Node. */
+  /** The CLI's command. */
   program: readonly string[]
   /** Rounds, beside one audit that is not measured. */
   runs: number
@@ -169,7 +172,7 @@ async function ownContenders(fleet: Fleet, program: readonly string[]): Promise<
   const work: FloorWork = { ...connection, concurrency, requests: server.requests }
   const workFile = join(folder, 'floor.json')
   writeFileSync(workFile, JSON.stringify(work))
-  const floor = [programs.floor, workFile]
+  const floor = ['node', programs.floor, workFile]
   return [audit, { name: 'floor', nodes: names.length, run: () => measuredProcess(floor) }]
 }
 
@@ -178,9 +181,9 @@ async function peersOf(fleet: Fleet, say: (line: string) => void): Promise<Conte
   const namesFile = join(folder, 'names.json')
   const few = names.slice(0, clientNodeNodes)
   writeFileSync(namesFile, JSON.stringify(few))
-  const args = [programs.clientNode, kubeconfig, String(concurrency), namesFile]
+  const args = ['node', programs.clientNode, kubeconfig, String(concurrency), namesFile]
   const clientNode = { name: 'client-node', nodes: few.length, run: () => measuredProcess(args) }
-  if (await isThere('kubectl')) return [clientNode, kubectl(fleet)]
+  if (isThere('kubectl')) return [clientNode, kubectl(fleet)]
   say('kubectl is not installed here, so it is not measured')
   return [clientNode]
 }
@@ -189,48 +192,19 @@ function kubectl({ names, kubeconfig, folder }: Fleet): Contender {
   const few = names.slice(0, kubectlNodes)
   const paths = join(folder, 'paths')
   writeFileSync(paths, `${few.map(summaryPath).join('\n')}\n`)
-  const script = `xargs -P${kubectlAtOnce} -n1 kubectl --kubeconfig "$1" get --raw <"$2" >/dev/null; times`
-  return {
-    name: 'kubectl',
-    nodes: few.length,
-    async run() {
-      const startMs = performance.now()
-      const { code, output } = await finished('bash', ['-c', script, 'bash', kubeconfig, paths])
-      const wallMs = performance.now() - startMs
-      if (code !== 0) throw new Error(`kubectl ended with ${code}`)
-      // How much memory the processes held together is not known.
-      return { wallMs, cpuMs: childrenMs(output), peakRssBytes: 0 }
-    },
+  const script = `xargs -P${kubectlAtOnce} -n1 kubectl --kubeconfig "$1" get --raw <"$2" >/dev/null`
+  const command = ['bash', '-c', script, 'bash', kubeconfig, paths]
+  return { name: 'kubectl', nodes: few.length, run: () => measuredProcess(command) }
+}
+
+function isThere(command: string): boolean {
+  try {
+    execFileSync(command, ['version', '--client'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
   }
 }
-
-/** Of bash's `times`, the second line: user and system time of its children, `0m1.250s 0m0.310s`. */
-function childrenMs(times: string): number {
-  const last = times.trim().split('\n').at(-1) ?? ''
-  const seconds = [...last.matchAll(/(\d+)m([\d.]+)s/g)].map(
-    ([, minutes, rest]) => Number(minutes) * 60 + Number(rest),
-  )
-  return seconds.reduce((sum, part) => sum + part, 0) * 1000
-}
-
-async function finished(
-  command: string,
-  args: string[],
-): Promise<{ code: number | null; output: string }> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] })
-  let output = ''
-  child.stdout.on('data', chunk => {
-    output += chunk
-  })
-  const [code] = await once(child, 'close')
-  return { code, output }
-}
-
-const isThere = (command: string): Promise<boolean> =>
-  finished(command, ['version', '--client']).then(
-    ({ code }) => code === 0,
-    () => false,
-  )
 
 const sampleText = ({ name, nodes }: Contender, { wallMs, cpuMs, peakRssBytes, server }: Sample) =>
   `${name} of ${nodes} nodes: ${seconds(wallMs)} s, ${seconds(cpuMs)} s of CPU beside ${seconds(server.cpuMs)} s of the server's, ` +

@@ -30,7 +30,7 @@ export const startPart: Part = {
     writeFileSync(empty, 'exports.handler = async () => undefined')
     const bundles = functions.map(name => join(packaged.bundles, `${name}.cjs`))
     const starts = [
-      { name: nothing, args: ['-e', '0'], bodyBytes: 0 },
+      { name: nothing, args: ['node', '-e', '0'], bodyBytes: 0 },
       { name: emptyHandler, args: importOf(empty), bodyBytes: 0 },
       ...bundles.map(bundle => {
         const name = basename(bundle, '.cjs')
@@ -62,7 +62,7 @@ export const startPart: Part = {
   },
 }
 
-const importOf = (bundle: string) => ['-e', `require(${JSON.stringify(bundle)})`]
+const importOf = (bundle: string) => ['node', '-e', `require(${JSON.stringify(bundle)})`]
 
 function startTargets(rows: readonly Row[]): Target[] {
   const wallOf = (name: string) => rows.find(row => row.name === name)?.wallMs ?? Number.NaN

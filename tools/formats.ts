@@ -8,6 +8,7 @@ import type { Approval, Plan, PlanCohort, PlanStep } from '#model/plan.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { SnapshotRecord } from '#model/record.ts'
 import type { RemediationRun, VerificationReport } from '#model/remediation.ts'
+import type { UpgradeDocument } from '#model/upgrade.ts'
 
 export interface Prediction {
   schema: 'highwater.prediction/1'
@@ -33,6 +34,8 @@ export interface Formats {
   approval: Approval
   /** `highwater.diff/1`: what `highwater diff --format json` prints. */
   diff: DiffDocument
+  /** `highwater.upgrade/1`: what `highwater upgrade --format json` prints. */
+  upgrade: UpgradeDocument
   /** `highwater.doctor/1`: what `highwater doctor --format json` prints. */
   doctor: Checkup
   /** `highwater.remediation/1`: what `apply` and `rollback` print with `--format json`, and `report.json` of a run. */

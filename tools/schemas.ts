@@ -20,7 +20,7 @@ import { withReference } from './policy-reference.ts'
 
 export const formats = [
   ...(['findings', 'prediction', 'snapshot', 'plan', 'approval', 'ledger'] as const),
-  ...(['diff', 'doctor', 'remediation', 'verification', 'node-history'] as const),
+  ...(['diff', 'upgrade', 'doctor', 'remediation', 'verification', 'node-history'] as const),
 ] as const
 type Schema = ReturnType<SchemaGenerator['createSchema']>
 export type FormatName = (typeof formats)[number] | 'policy'

@@ -7,16 +7,17 @@ import {
   type DiffDocument,
   type DiffInput,
   type FindingState,
-  type FleetUpgrade,
   type NotReadNow,
 } from '#model/delta.ts'
 import type { Severity } from '#model/finding.ts'
+import type { FleetUpgrade } from '#model/upgrade.ts'
 import { upgradeText } from '#report/upgrade-text.ts'
 import {
   clean,
   cut,
   firstLines,
   indented,
+  nodeNames,
   type Paint,
   type Screen,
   severityStyles,
@@ -158,11 +159,6 @@ function findingLines(
       .flatMap(sentence => wrap(clean(sentence, shownReason), width, indent))
       .map(line => paint('dim', line)),
   ]
-}
-
-function nodeNames({ count, sample }: { count: number; sample: string[] }): string {
-  const names = sample.slice(0, 2).map(name => clean(name))
-  return count > names.length ? `${count} nodes, ${names.join(', ')}, …` : names.join(', ')
 }
 
 /** Without node names: the lines below name the nodes. */

@@ -15,6 +15,7 @@ import {
   firstLines,
   indented,
   type Paint,
+  quoted,
   type Screen,
   sheetOf,
   wrap,
@@ -206,6 +207,3 @@ function approvalLines(plan: Plan, { file, place }: PrintedPlan, width: number):
     ),
   ]
 }
-
-const quoted = (file: string): string =>
-  /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`

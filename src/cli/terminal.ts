@@ -89,3 +89,13 @@ export function wrap(text: string, columns: number, first = '', rest = first): s
 /** Wraps a text; each line after the first is indented by two more columns. */
 export const indented = (text: string, columns: number, by = 2): string[] =>
   wrap(text, columns, ' '.repeat(by), ' '.repeat(by + 2))
+
+/** The first names of a sample, and how many nodes there are. */
+export function nodeNames({ count, sample }: { count: number; sample: string[] }): string {
+  const names = sample.slice(0, 2).map(name => clean(name))
+  return count > names.length ? `${count} nodes, ${names.join(', ')}, …` : names.join(', ')
+}
+
+/** An argument of a shell command. */
+export const quoted = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

@@ -10,8 +10,8 @@ import type {
   NodeSample,
   Severity,
 } from './finding.ts'
-import type { KubeletUpgrade } from './prediction.ts'
 import type { Subject } from './subject.ts'
+import type { FleetUpgrade } from './upgrade.ts'
 
 export interface ComparedFinding
   extends Pick<
@@ -133,14 +133,6 @@ export interface Delta {
   notes: string[]
 }
 
-/** Changes by a newer kubelet minor, for the nodes of one group with the same changes. */
-export interface FleetUpgrade extends KubeletUpgrade {
-  cluster: string
-  group: Subject
-  /** Nodes of OLD. */
-  nodes: NodeSample
-}
-
 /** One of the two inputs, as `highwater.diff/1` names it. */
 export interface DiffInput {
   file: string
@@ -161,7 +153,7 @@ export interface DiffInput {
  *      "unchanged":{"open","waived","inDoubt"},
  *      "nodes":{"gone":[{"cluster","node"}] or null,"come":… or null,"notReadNow":[{"cluster","node","coverage","before","reason"}]},
  *      "notes":["…"],
- *      "kubeletUpgrades":[{"cluster","group","nodes":{"count","sample"},"from","to","errors","isFromFiles","changedSettings","changedGates","changedOrders"}] or null}
+ *      "kubeletUpgrades":[{"cluster","group","nodes":{"count","sample"},"from","to","errors","basis","changedSettings","changedBehaviors","changedGates","changedOrders"}] or null}
  *
  * Each finding is in one list of `findings`, or counted in `unchanged`. An item of a list is
  * {"id","rule","cluster","subject","title","before":{"severity","confidence","nodes":{"count","sample"},"waived"} or null,"after":… or null,"why":["…"]}.

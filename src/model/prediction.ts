@@ -263,14 +263,25 @@ export interface KubeletUpgrade {
   to: string
   /** Upstream's error texts if the new kubelet would not start: refused fields, removed flags, cgroup v1. */
   errors: string[]
-  /** False: the files were not read, so the running configuration was validated. */
-  isFromFiles: boolean
-  /** Settings that differ although the files are the same: changed defaults, fields that the new kubelet drops. */
+  /**
+   * Source of `errors` and `changedSettings`. `configz`: the files were not read, so the running configuration, as if its default values were unset.
+   * Null: neither was read, so whether the new kubelet starts is unknown.
+   */
+  basis: 'files' | 'configz' | null
+  /** Settings that differ although the files are the same: changed defaults, fields that the new kubelet drops. A key of a map follows a dot. */
   changedSettings: ChangedSetting[]
+  /** Oldest first. */
+  changedBehaviors: ChangedBehavior[]
   /** Feature gates whose effective state differs. */
   changedGates: ChangedSetting[]
   /** Signals whose order of eviction differs. Null: pods or their statistics were not read. */
   changedOrders: Signal[] | null
+}
+
+/** What a minor does differently with the same settings. */
+export interface ChangedBehavior {
+  minor: number
+  what: string
 }
 
 export interface ChangedSetting {

@@ -2,17 +2,18 @@
  * What another kubelet minor changes on a node: whether it starts with the node's files and flags, its settings, and the eviction
  * order.
  */
+import { cgroupVersionOfFamily } from '#facts/eks/ami-defaults.ts'
+import { amiFamily } from '#facts/eks/node-identity.ts'
+import { behaviorsBetween } from '#facts/kubelet/behaviors.ts'
 import { type Gate, gateHistory, isFixedOn, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import type {
-  ChangedSetting,
-  KubeletUpgrade,
-  NextStartPrediction,
-  Signal,
-} from '#model/prediction.ts'
-import { refusalsOf } from './configuration/configuration-change.ts'
+import { flagsRemovedBy } from '#facts/kubelet/removed-flags.ts'
+import { isMap } from '#model/config-value.ts'
+import type { Host, NodeInput } from '#model/node-input.ts'
+import type { ChangedSetting, KubeletUpgrade, Signal, StartSettings } from '#model/prediction.ts'
+import { loadConfigFile } from './configuration/configuration-file.ts'
+import { configzOf } from './configuration/configz.ts'
 import { predictNextStart } from './configuration/next-start.ts'
 import { evictionConfigOf, rankingsOf } from './eviction/prediction.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
@@ -34,20 +35,49 @@ export const withKubelet = (input: NodeInput, kubeletVersion: string): NodeInput
 export function kubeletUpgrade(input: NodeInput, takenAt: string, to: string): KubeletUpgrade {
   const node = prepareNode(input, takenAt, null)
   const { kubeletVersion: from, host, operatingSystem } = node
-  const before = predictNextStart(host, from, operatingSystem).prediction
-  const after = predictNextStart(host, to, operatingSystem).prediction
+  const cgroupVersion = host?.kernel?.cgroupVersion ?? cgroupVersionOf(node)
+  const kernel = { ...host?.kernel, ...(cgroupVersion !== null && { cgroupVersion }) }
+  const start = (read: Host, version: string | null) =>
+    predictNextStart({ ...read, kernel }, version, operatingSystem).prediction
+  const isFromFiles = host !== null && start(host, from) !== null
+  const files = isFromFiles ? host : assumedHost(node)
+  const [before, after] = [start(files, from), start(files, to)]
+  // The running kubelet took its configuration, so an error of its own minor is one of the assumed file.
+  const assumed = isFromFiles ? [] : (before?.errors ?? [])
   return {
     from,
     to,
     errors: [
-      ...(after?.errors ?? refusalsOf(input.configuration, { kubeletVersion: to })),
+      ...(after?.errors ?? []).filter(error => !assumed.includes(error)),
       ...removedFlags(host?.kubelet?.commandLine ?? [], to),
     ],
-    isFromFiles: after !== null,
-    changedSettings: changedSettings(before, after),
+    basis: isFromFiles ? 'files' : after && 'configz',
+    changedSettings: changedSettings(before?.settings, after?.settings).filter(
+      ({ field }) => field !== 'failCgroupV1' || cgroupVersion === null,
+    ),
+    changedBehaviors: behaviorsBetween(from, to),
     changedGates: changedGates(node, to),
     changedOrders: changedOrders(node, prepareNode(withKubelet(input, to), takenAt, null)),
   }
+}
+
+const cgroupVersionOf = ({ input }: PreparedNode): number | null =>
+  cgroupVersionOfFamily(amiFamily(input.node.status?.nodeInfo?.osImage ?? ''))
+
+/** A node whose file sets what its running configuration sets beyond the defaults. Without a configuration the node has no file. */
+function assumedHost({ input, host, kubeletVersion, operatingSystem }: PreparedNode): Host {
+  const printed = Object.entries(input.configuration?.printed ?? {})
+  const commandLine = host?.kubelet?.commandLine ?? []
+  if (printed.length === 0) return { kubelet: { commandLine } }
+  const defaults = configzOf(
+    loadConfigFile({}, { kubeletVersion, operatingSystem }),
+    featuresOf(kubeletVersion),
+  )
+  const content = Object.fromEntries(
+    printed.filter(([field, value]) => sortedText(value) !== sortedText(defaults[field])),
+  )
+  const path = flagValue(commandLine, 'config') ?? 'the running configuration'
+  return { kubelet: { commandLine, files: [{ path, role: 'config', content }] } }
 }
 
 /** Null: pods or their statistics were not read. */
@@ -75,27 +105,36 @@ function orders(node: PreparedNode): ReadonlyMap<Signal, string> | null {
   )
 }
 
-const sandboxFlag = 'pod-infra-container-image'
-
-/** Flags that the new minor removed (in 1.35). An unknown flag ends the kubelet. Upstream: cmd/kubelet/app/options/options.go AddFlags. */
+/** An unknown flag ends the kubelet. */
 const removedFlags = (commandLine: readonly string[], to: string): string[] =>
-  featuresOf(to).has('sandboxImageFlagRemoved') && flagValue(commandLine, sandboxFlag) !== null
-    ? [`failed to parse kubelet flag: unknown flag: --${sandboxFlag}`]
-    : []
+  flagsRemovedBy(to)
+    .filter(flag => flagValue(commandLine, flag) !== null)
+    .map(flag => `failed to parse kubelet flag: unknown flag: --${flag}`)
 
 function changedSettings(
-  before: NextStartPrediction | null,
-  after: NextStartPrediction | null,
+  before: StartSettings | null | undefined,
+  after: StartSettings | null | undefined,
 ): ChangedSetting[] {
-  if (!before?.settings || !after?.settings) return []
-  const old = new Map(Object.entries(before.settings.configuration))
-  const now = new Map(Object.entries(after.settings.configuration))
-  return [...new Set([...old.keys(), ...now.keys()])].sort().flatMap(field => {
-    const setting = { field, before: old.get(field) ?? null, after: now.get(field) ?? null }
+  if (!before || !after) return []
+  const [old, now] = [before, after].map(({ configuration }) => new Map(valuesIn(configuration)))
+  return [...new Set([...old!.keys(), ...now!.keys()])].sort().flatMap(field => {
+    const setting = { field, before: old!.get(field) ?? null, after: now!.get(field) ?? null }
     const isSame = JSON.stringify(setting.before) === JSON.stringify(setting.after)
-    return isSame ? [] : [setting]
+    // A new field that is off changes nothing.
+    const isNewAndOff = setting.before === null && setting.after === false
+    return isSame || isNewAndOff ? [] : [setting]
   })
 }
+
+/** Equal for maps whose keys are in another order. */
+const sortedText = (value: unknown): string => JSON.stringify(valuesIn({ value }).sort())
+
+const valuesIn = (fields: object): [path: string, value: unknown][] =>
+  Object.entries(fields).flatMap(([field, value]): [string, unknown][] =>
+    isMap(value) && Object.keys(value).length > 0
+      ? valuesIn(value).map(([key, inner]) => [`${field}.${key}`, inner])
+      : [[field, value]],
+  )
 
 /** All gates of the kubelet are compared: the replay, or a user, might depend on any of them. */
 function changedGates({ features, input }: PreparedNode, to: string): ChangedSetting[] {

@@ -5,20 +5,61 @@ import { foldedLine } from './text.ts'
 const errorLimit = 400
 const valueLimit = 80
 
-export function upgradeText(upgrade: KubeletUpgrade): string[] {
-  const { to, errors, isFromFiles, changedSettings, changedGates, changedOrders } = upgrade
+/** Gates on disks, images, eviction and reading the node. */
+const shownGates = new Set([
+  'AllowOverwriteTerminationGracePeriodSeconds',
+  'ImageMaximumGCAge',
+  'ImageVolume',
+  'InPlacePodVerticalScaling',
+  'KubeletEnsureSecretPulledImages',
+  'KubeletFineGrainedAuthz',
+  'KubeletPSI',
+  'KubeletSeparateDiskGC',
+  'LocalStorageCapacityIsolation',
+  'MemoryQoS',
+  'NodeSwap',
+  'PodDisruptionConditions',
+  'PodLevelResources',
+  'SidecarContainers',
+])
+
+export const upgradeText = (upgrade: KubeletUpgrade): string[] => [
+  ...nodeUpgradeText(upgrade),
+  ...minorUpgradeText(upgrade),
+]
+
+/** What the upgrade changes on this node: whether its kubelet starts, its settings, its order of eviction. */
+export function nodeUpgradeText(upgrade: KubeletUpgrade): string[] {
+  const { to, errors, basis, changedSettings, changedOrders } = upgrade
   const kubelet = `kubelet ${foldedLine(to, valueLimit)}`
-  const gates = changedGates.map(({ field, after }) => `${field} ${after === true ? 'on' : 'off'}`)
-  const starts = isFromFiles
-    ? `${kubelet} starts with the files on the disk`
-    : `${kubelet} starts with the running configuration; its files were not read, so new defaults are unknown`
   return [
     ...(errors.length === 0
-      ? [starts]
+      ? [`${kubelet} ${startTexts[basis ?? 'unread']}`]
       : errors.map(text => `${kubelet} would not start: ${foldedLine(text, errorLimit)}`)),
-    ...changedSettings.map(settingText),
-    ...(gates.length === 0 ? [] : [`feature gates: ${gates.join(', ')}`]),
+    ...changedSettings.map(
+      setting => `${settingText(setting)}${basis === 'files' ? '' : ' unless a file sets it'}`,
+    ),
     ...orderText(changedOrders),
+  ]
+}
+
+const startTexts = {
+  files: 'starts with the files on the disk',
+  configz: 'starts with the running configuration; its files and flags were not read',
+  unread: 'was not checked: neither files nor running configuration were read',
+}
+
+/** What the new minor does differently on every node with the same feature gates. */
+export function minorUpgradeText({ changedBehaviors, changedGates }: KubeletUpgrade): string[] {
+  const gates = changedGates
+    .filter(({ field }) => shownGates.has(field))
+    .map(({ field, after }) => `${field} ${after === true ? 'on' : 'off'}`)
+  const others = changedGates.length - gates.length
+  return [
+    ...changedBehaviors.map(({ minor, what }) => `since 1.${minor}: ${what}`),
+    ...(changedGates.length === 0
+      ? []
+      : [`feature gates: ${[...gates, `${others} others (in the JSON)`].join(', ')}`]),
   ]
 }
 

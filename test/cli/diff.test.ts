@@ -111,7 +111,7 @@ describe('highwater diff of two snapshots', () => {
     ])
     expect(upgrades[0]).toMatchObject({
       group: { kind: 'Nodegroup', name: 'workers' },
-      isFromFiles: false,
+      basis: 'configz',
       errors: [expect.stringContaining('imageMinimumGCAge')],
     })
     expect(upgrades[1]?.errors).toEqual([])

@@ -9,13 +9,18 @@ const file = {
   imageMinimumGCAge: '-1s',
 }
 
-function upgrade(to: string, host: object = {}, configuration: object = {}) {
+function upgrade(
+  to: string,
+  { kernel, ...files }: { kernel?: object; [field: string]: unknown } = {},
+  configuration: object = {},
+  osImage = '',
+) {
   const record = {
     kind: 'Node',
     cluster: 'prod',
-    node: { metadata: { name: 'n' }, status: { nodeInfo: { kubeletVersion: 'v1.29.3' } } },
+    node: { metadata: { name: 'n' }, status: { nodeInfo: { kubeletVersion: 'v1.29.3', osImage } } },
     configz: { kubeletconfig: configuration },
-    host: { kubelet: { commandLine: ['kubelet', '--config=/etc/k.json'], ...host } },
+    host: { kernel, kubelet: { commandLine: ['kubelet', '--config=/etc/k.json'], ...files } },
   }
   const kubelet = parseKubeletVersion(to)
   return replayOf(record, takenAt, { at: null, changes: [], fills: [], kubelet })
@@ -46,8 +51,10 @@ describe('another kubelet version', () => {
 
   it('lists new defaults and gates that change, from the files', () => {
     const { upgrade: changed } = upgrade('1.30', withFile({ ...file, imageMinimumGCAge: '2m' }))
-    expect(changed?.isFromFiles).toBe(true)
-    expect(changed?.changedSettings.map(({ field }) => field)).toContain('evictionHard')
+    expect(changed?.basis).toBe('files')
+    expect(changed?.changedSettings.map(({ field }) => field)).toContain(
+      'evictionHard.imagefs.inodesFree',
+    )
     expect(changed?.changedGates).toContainEqual({
       field: 'ImageMaximumGCAge',
       before: false,
@@ -63,7 +70,7 @@ describe('another kubelet version', () => {
 
   it('validates the running configuration where the files were not read', () => {
     const { upgrade: changed } = upgrade('1.36', {}, { imageMinimumGCAge: '-1s' })
-    expect(changed?.isFromFiles).toBe(false)
+    expect(changed?.basis).toBe('configz')
     expect(changed?.errors.join()).toContain('imageMinimumGCAge')
   })
 
@@ -108,4 +115,29 @@ describe('another kubelet version', () => {
   it.each(['1', 'latest', '1.35-eks', ''])('%j is no version', text => {
     expect(() => parseKubeletVersion(text)).toThrow('no kubelet version')
   })
+})
+
+describe('flags that a minor removed', () => {
+  it.each([
+    ['--keep-terminated-pod-volumes=false', '1.30', '1.31'],
+    ['--cloud-config=', '1.33', '1.34'],
+    ['--storage-driver-db=x', '1.36', '1.37'],
+  ])('%s is unknown after %s', (flag, last, first) => {
+    const errors = (to: string) => upgrade(to, withFile({}, flag)).upgrade?.errors
+    expect(errors(last)).toEqual([])
+    const [name] = flag.split('=')
+    expect(errors(first)).toEqual([`failed to parse kubelet flag: unknown flag: ${name}`])
+  })
+})
+
+it.each([
+  [1, 'Amazon Linux 2023.9', true],
+  [2, 'Amazon Linux 2', false],
+  [null, 'Amazon Linux 2', true],
+  [null, 'Amazon Linux 2023.9', false],
+  [null, 'Ubuntu 24.04', false],
+])('cgroup v%s, read or that of %s: refused is %s', (cgroupVersion, osImage, isRefused) => {
+  const host = { ...withFile({}), ...(cgroupVersion !== null && { kernel: { cgroupVersion } }) }
+  const errors = upgrade('1.35', host, {}, osImage).upgrade?.errors ?? []
+  expect(errors.some(error => error.includes('cgroup v1'))).toBe(isRefused)
 })

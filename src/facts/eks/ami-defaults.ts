@@ -42,6 +42,15 @@ export function amiDefaults(
   return family === 'Bottlerocket' ? bottlerocket : {}
 }
 
+/**
+ * The cgroup version of an EKS image; null: it depends on the image. Sources: EKS user guide, Upgrade from Amazon Linux 2 to AL2023; Bottlerocket
+ * release notes, 1.13 (variants of Kubernetes 1.26 and later).
+ */
+export function cgroupVersionOfFamily(family: AmiFamily): 1 | 2 | null {
+  if (family === 'AL2') return 1
+  return family === 'AL2023' || family === 'Bottlerocket' ? 2 : null
+}
+
 /** Whether EKS publishes these images for managed nodegroups, and their settings are known. */
 export const isFamilyOfEks = (family: AmiFamily): boolean =>
   family === 'AL2' || family === 'AL2023' || family === 'Bottlerocket'

@@ -1,6 +1,7 @@
 /** The image and kubelet of a node, and which of two releases is older. Sources: EKS user guide, labels of managed nodegroups; osImage as each image's os-release says it. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { AmiFamily } from '#model/node-identity.ts'
 
 export interface Release {
   /** The AMI's id, if a label has it (managed nodegroups); else `osImage`. */
@@ -16,6 +17,13 @@ export function releaseOf(node: KubernetesNode, kubeletVersion: string | null): 
   const image = node.metadata?.labels?.['eks.amazonaws.com/nodegroup-image'] ?? osImage
   return { image, osImage, minor: featuresOf(kubeletVersion).minor }
 }
+
+/**
+ * Whether EKS publishes an AMI of the family for this minor. 1.32 is the last with Amazon Linux 2. Families that others publish count as
+ * available. Source: EKS user guide, AL2 AMI deprecation FAQs.
+ */
+export const isAmiPublished = (family: AmiFamily, kubeletVersion: string): boolean =>
+  family !== 'AL2' || (featuresOf(kubeletVersion).minor ?? 0) <= 32
 
 export const isOneMinor = (releases: readonly Release[]): boolean =>
   new Set(releases.map(({ minor }) => minor)).size < 2

@@ -132,8 +132,6 @@ const sinceMinor = {
   /** The error about too few freed bytes contains the disk's use. Before, the wanted bytes. */
   imageGcShortfallNamesUsage: 35,
   flushFrequencyPositive: 35,
-  /** `--pod-infra-container-image` is an unknown flag. */
-  sandboxImageFlagRemoved: 35,
   /** The error about a missing `NodeLogQuery` gate contains `enableSystemLogQuery`. Before, `enableSystemLogHandler`. */
   logQueryErrorNamesField: 35,
   imageMinimumGCAgeValidated: 36,
@@ -159,6 +157,8 @@ const sinceMinor = {
 } as const
 
 export type Feature = keyof typeof sinceMinor
+
+export const minorOfFeature = (feature: Feature): number => sinceMinor[feature]
 
 const oldestMinor = 24
 const newestMinor = 37

@@ -30,3 +30,9 @@ function stateOf(behind: number, allowedBehind: number): VersionSkew['state'] {
   if (behind < 0) return 'newer'
   return behind > allowedBehind ? 'tooOld' : 'supported'
 }
+
+/** Whether a version has an older minor than another; false if one is unknown. */
+export function isOlderMinor(version: string | null, than: string | null): boolean {
+  const [minor, other] = [featuresOf(version).minor, featuresOf(than).minor]
+  return minor !== null && other !== null && minor < other
+}

@@ -1,0 +1,45 @@
+/** What `highwater upgrade --format json` prints (`highwater.upgrade/1`). */
+import type { NodeSample } from './finding.ts'
+import type { NodeOwner } from './node-identity.ts'
+import type { KubeletUpgrade } from './prediction.ts'
+import type { Subject } from './subject.ts'
+
+/** Changes by a newer kubelet minor, for the nodes of one group with the same changes. */
+export interface FleetUpgrade extends KubeletUpgrade {
+  cluster: string
+  group: Subject
+  nodes: NodeSample
+}
+
+/**
+ * A step of a group's upgrade. `control-plane`: EKS accepts no kubelet newer than its control plane; `other-ami`: EKS publishes no AMI of the
+ * group's family for this minor, so another group replaces it; `settings`: take away what the kubelet refuses; `replace`: start nodes of the new release.
+ */
+export const upgradeSteps = ['control-plane', 'other-ami', 'settings', 'replace'] as const
+export type UpgradeStep = (typeof upgradeSteps)[number]
+
+export interface PlannedUpgrade extends FleetUpgrade {
+  /** Version of the control plane, as EKS returns it. Null: not read. */
+  controlPlane: string | null
+  owner: NodeOwner
+  /** In their order. */
+  steps: UpgradeStep[]
+}
+
+export interface UpgradeDocument {
+  schema: 'highwater.upgrade/1'
+  takenAt: string
+  /** The kubelet version, `v1.36.0`. */
+  to: string
+  /** The replays of this minor were compared with upstream's answers. */
+  isProved: boolean
+  /** The minor whose rules were applied. */
+  rulesOfMinor: number
+  upgrades: PlannedUpgrade[]
+  /** Nodes that run this minor or a newer one. */
+  upToDate: number
+  /** Nodes whose kubelet AWS upgrades (Fargate, EKS Auto Mode), and nodes that report no version. */
+  leftOut: number
+  /** Lines of the input that are no records. */
+  inputErrors: string[]
+}

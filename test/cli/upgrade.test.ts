@@ -1,0 +1,111 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { UpgradeDocument } from '#model/upgrade.ts'
+import { inProcess } from '#test/in-process.ts'
+import { type SavedNode, savedSnapshot } from '#test/saved-snapshot.ts'
+
+const upgrade = (file: string, ...args: string[]) =>
+  inProcess(['upgrade', '--snapshot', file, ...args])
+
+async function upgradeJson(file: string, to: string) {
+  const { code, stdout } = await upgrade(file, '--to', to, '--format', 'json')
+  return { code, document: JSON.parse(stdout) as UpgradeDocument }
+}
+
+const node = (name: string, kubeletVersion: string, configuration = {}): SavedNode => ({
+  ...{ name, kubeletVersion, configuration },
+})
+
+/** The snapshot with nodes of Amazon Linux 2 in a cluster of 1.33. */
+function ofAmazonLinux2(file: string): string {
+  const lines = readFileSync(file, 'utf8')
+    .replace('"errors":[]', '"eks":{"name":"prod","version":"1.33"},"errors":[]')
+    .replaceAll(/"osImage": *"[^"]*"/g, '"osImage":"Amazon Linux 2"')
+  writeFileSync(file, lines)
+  return file
+}
+
+describe('highwater upgrade', () => {
+  it('groups nodes by what the minor changes, and names those that would not start', async () => {
+    const file = savedSnapshot([
+      node('a', 'v1.33.2', { imageMinimumGCAge: '-1s' }),
+      node('b', 'v1.33.2'),
+      node('c', 'v1.33.2'),
+      node('d', 'v1.36.1'),
+    ])
+    const { code, document } = await upgradeJson(file, '1.36')
+    expect(code).toBe(1)
+    expect(document).toMatchObject({
+      schema: 'highwater.upgrade/1',
+      to: 'v1.36.0',
+      isProved: true,
+      upToDate: 1,
+      leftOut: 0,
+      upgrades: [
+        {
+          nodes: { count: 1, sample: ['a'] },
+          basis: 'configz',
+          errors: [expect.stringContaining('imageMinimumGCAge')],
+          steps: ['settings', 'replace'],
+        },
+        { nodes: { count: 2, sample: ['b', 'c'] }, errors: [], steps: ['replace'] },
+      ],
+    })
+    expect(document.upgrades[1]?.changedBehaviors.map(({ minor }) => minor)).toEqual([34, 34, 35])
+  })
+
+  it('puts the control plane first, and sends Amazon Linux 2 to another AMI', async () => {
+    const file = ofAmazonLinux2(savedSnapshot([node('a', 'v1.32.2')]))
+    const { document } = await upgradeJson(file, '1.35')
+    expect(document.upgrades).toMatchObject([
+      {
+        controlPlane: '1.33',
+        errors: [expect.stringContaining('cgroup v1')],
+        steps: ['control-plane', 'other-ami'],
+      },
+    ])
+    const { stdout } = await upgrade(file, '--to', '1.35')
+    expect(stdout).toMatchSnapshot()
+  })
+
+  it('names changed defaults although the files were not read', async () => {
+    const upstream = {
+      'imagefs.available': '15%',
+      'memory.available': '100Mi',
+      'nodefs.available': '10%',
+      'nodefs.inodesFree': '5%',
+    }
+    const set = { ...upstream, 'nodefs.available': '12%' }
+    const file = savedSnapshot([
+      node('a', 'v1.29.3', { evictionHard: upstream }),
+      node('b', 'v1.29.3', { evictionHard: set }),
+    ])
+    const { code, document } = await upgradeJson(file, '1.30')
+    expect(code).toBe(0)
+    const settings = document.upgrades.map(({ nodes, changedSettings }) => [
+      nodes.sample[0],
+      changedSettings.filter(({ field }) => field.startsWith('evictionHard')),
+    ])
+    expect(Object.fromEntries(settings)).toEqual({
+      a: [{ field: 'evictionHard.imagefs.inodesFree', before: null, after: '5%' }],
+      b: [],
+    })
+  })
+
+  it('says that neither an unread node nor a minor without vectors is proved', async () => {
+    const file = savedSnapshot([{ name: 'a', unread: ['configz'] }])
+    const { document } = await upgradeJson(file, '1.40')
+    expect(document).toMatchObject({ isProved: false, rulesOfMinor: 37 })
+    expect(document.upgrades[0]?.basis).toBeNull()
+    const { stdout } = await upgrade(file, '--to', '1.40')
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('Not proved')
+    expect(stdout).toContain('1 could not be checked')
+  })
+
+  it('needs a version and a node', async () => {
+    const file = savedSnapshot([node('a', 'v1.33.2')])
+    expect((await upgrade(file)).code).toBe(2)
+    expect((await upgrade(file, '--to', 'latest')).code).toBe(2)
+    expect((await upgrade(savedSnapshot([]), '--to', '1.36')).code).toBe(2)
+  })
+})

@@ -96,7 +96,9 @@ class Check extends Handlebars.Visitor {
   override ContentStatement(node: hbs.AST.ContentStatement): void {
     if (this.path === script) return
     const [foreign] =
-      /<script\b|<link\b|<iframe\b|\bsrc\s*=|@import\b|\burl\((?!#)/i.exec(node.value) ?? []
+      /<script\b|<link\b(?! rel="icon" href="data:)|<iframe\b|\bsrc\s*=|@import\b|\burl\((?!#)/i.exec(
+        node.value,
+      ) ?? []
     if (foreign !== undefined)
       this.report(
         node,

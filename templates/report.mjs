@@ -49,11 +49,11 @@
       button.textContent = words.copy
     }, 2000)
   }
-  for (const block of all('.fix pre, #plan pre')) {
+  for (const block of all('.fix pre, #plan pre, .command code')) {
     const button = make('button', { type: 'button', className: 'copy' }, words.copy)
     button.setAttribute('aria-live', 'polite')
     button.addEventListener('click', () => copy(button, block))
-    const around = make('div', { className: 'copied' })
+    const around = make(block.tagName === 'PRE' ? 'div' : 'span', { className: 'copied' })
     block.replaceWith(around)
     around.append(block, button)
   }

@@ -4,7 +4,7 @@ import { type Language, sourceTag } from '#report/languages/language.ts'
 import { policyNotices } from '#report/policy-notices.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
-import { type CausesView, causesAndOutlook, causesView } from '#report/views/causes.ts'
+import { type CausesView, causeLinks, causesAndOutlook, causesView } from '#report/views/causes.ts'
 import { changesView } from '#report/views/changes.ts'
 import { clusterGcView } from '#report/views/cluster-garbage.ts'
 import { clustersView, isClusterRead } from '#report/views/clusters.ts'
@@ -47,12 +47,18 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const groups = groupNodes(report, language)
   const { causes: found, outlook } = causesAndOutlook(report, language)
   const causes = causesView(found, on, page.ofFinding, document.clusters.some(isClusterRead))
-  const fleet = fleetView(groups, report.assumptions, language, listedBytes)
+  const fleet = fleetView(groups, report, language, listedBytes)
   const rows = withSteps(outlook, [...causes.shown, ...causes.rest]).map(row => ({
     ...row,
     anchor: fleet.anchorOf(row.node),
     bar: smallBar(row.node, report, language),
   }))
+  const ledgers = ledgersView(report, shownLedgers, language)
+  const ofNode = (one: NonNullable<typeof ledgers>['nodes'][number]) => {
+    const nodeAnchor = fleet.anchorOf(one.node)
+    const anchor = nodeAnchor?.replace(/^node-/, 'disk-') ?? null
+    return { ...one, anchor, nodeAnchor, bar: smallBar(one.node, report, language) }
+  }
   const gauged = groups.flatMap(({ members }) => members)
   const verdict = verdictView(report, { outlook, causeCount: found.length, language })
   return {
@@ -71,8 +77,8 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     outlook: { ...outlook, rows },
     changes: changesView(report, on),
     clusters: clustersView(report, groups, language),
-    ledgers: ledgersView(report, shownLedgers, language),
-    findings: findingsView(sorted, on),
+    ledgers: ledgers === null ? null : { ...ledgers, nodes: ledgers.nodes.map(ofNode) },
+    findings: findingsView(sorted, { ...on, causeOf: causeLinks(found, language) }),
     plan: planView(report.plan ?? null, language),
     notices: noticesView(report.notices, language),
     thresholds: thresholdsView(nodes, language),

@@ -170,6 +170,29 @@ describe.skipIf(browserPath === null)(
       },
     )
 
+    it('prints the findings and the nodes that the screen hides, without script too', async () => {
+      for (const javaScriptEnabled of [true, false]) {
+        const { page } = await open(morning, '', { javaScriptEnabled })
+        const hidden = page.locator('#findings .evidence, #nodes .ladder')
+        await expect.poll(() => hidden.count()).toBeGreaterThan(8)
+        expect(await hidden.first().isVisible()).toBe(false)
+        await page.emulateMedia({ media: 'print' })
+        for (const each of await hidden.all()) expect(await each.isVisible()).toBe(true)
+        await page.context().close()
+      }
+    })
+
+    it('copies the command of a cause', async () => {
+      const { page } = await open(morning)
+      const command = page.locator('.command .copied').first()
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+      await command.getByRole('button').click()
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+        await command.locator('code').textContent(),
+      )
+      await page.context().close()
+    })
+
     it('follows a link to a text with a percent sign', async () => {
       const { page } = await open(morning, '#findings?text=%2541')
       expect(await filterOf(page).getByLabel('Search').inputValue()).toBe('%41')

@@ -51,6 +51,13 @@ function lab([r, g, b]: Color): Color {
 const distance = (a: Color, b: Color) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 const solid = segmentKinds.filter(kind => kind !== 'unknown')
 
+it('has six sizes of type on the screen', () => {
+  const screen = css.split('@media print')[0]!
+  const sizes = [...screen.matchAll(/font(?:-size)?: [^;}]*?(\d[\d.]*)px/g)].map(([, size]) => size)
+  expect(sizes.length).toBeGreaterThan(40)
+  expect([...new Set(sizes)].toSorted()).toEqual(['12', '14', '16', '18', '22', '38'])
+})
+
 describe.each([
   ['light', light],
   ['dark', dark],

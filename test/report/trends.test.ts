@@ -84,9 +84,9 @@ describe('how the fleet went', () => {
     })
     const days = (...sums: Partial<Point>[]) =>
       shown(trend('prod', ...sums.map((each, index) => point(19 + index, [], each)))).reclaims
-    const [row] = days(sum(1, 4, 50), sum(3, 4, 10), {})
+    const [row] = days(sum(1, 4, 50), sum(2, 4, 20), sum(3, 4, 10))
     expect(row).toMatchObject({
-      about: words.trends.rounds(2, '2026-11-20'),
+      about: words.trends.rounds(2, '2026-11-21'),
       freed: { value: '75\u00a0%', note: '3.0\u00a0GiB of 4.0\u00a0GiB' },
       error: { value: '10\u00a0%' },
     })

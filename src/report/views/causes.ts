@@ -53,6 +53,19 @@ export function causesView(
   }
 }
 
+/** The link from a finding to its cause, by the finding's id. */
+export function causeLinks(causes: FoundCause[], { words, count }: Language) {
+  const links = new Map(
+    causes.flatMap(({ findings }, index) =>
+      findings.map(({ id }) => {
+        const link = { anchor: causeAnchor(index), text: words.findings.cause(count(index + 1)) }
+        return [id, link] as const
+      }),
+    ),
+  )
+  return (id: string) => links.get(id) ?? null
+}
+
 export const moreCauses = (rest: FoundCause[], language: Language): string =>
   language.words.causes.more(rest.length, tallyTexts(rest, language))
 

@@ -84,13 +84,15 @@ function rowsOf(
   language: Language,
 ) {
   const { words, line } = language
-  const row = (consumer: string, bytes: string) => ({
-    place: line(place, nameLimit),
-    consumer,
-    bytes,
-  })
+  const row = (consumer: string, use: DiskUse, bytes: string, pods: string[]) => {
+    const [uses, asks] = usesAndAsks(use, language)
+    const texts = words.clauses([words.list([...pods, ...uses]), asks])
+    return { place: line(place, nameLimit), consumer, uses: texts, bytes }
+  }
   const ofGroup = (name: string, use: GroupDiskUse) =>
-    row(groupText(name, use, language), words.ledger.atLeast(language.bytes(use.bytes)))
+    row(name, use, words.ledger.atLeast(language.bytes(use.bytes)), [
+      words.ledger.podCount(use.pods),
+    ])
   const most = <Use extends { bytes: number }>(uses: Iterable<Use>, nameOf: (use: Use) => string) =>
     [...uses]
       .toSorted((a, b) => b.bytes - a.bytes || byText(nameOf(a), nameOf(b)))
@@ -106,15 +108,18 @@ function rowsOf(
     ...most(
       pods.flatMap(one => (isLarge(one.pod.bytes, one.capacityBytes) ? [one.pod] : [])),
       pod => pod.name,
-    ).map(pod => row(podText(pod, language), language.bytes(pod.bytes))),
+    ).map(pod => row(podName(pod, language), pod, language.bytes(pod.bytes), [])),
   ]
 }
+
+const podName = ({ namespace, name }: PodDiskUse, { line }: Language) =>
+  line(`${namespace}/${name}`, nameLimit)
 
 /** Text of a pod: its owner, its disk uses, its request and its limit. */
 export function podText(pod: PodDiskUse, language: Language): string {
   const { words, bytes, line } = language
   return words.ledger.pod(
-    line(`${pod.namespace}/${pod.name}`, nameLimit),
+    podName(pod, language),
     pod.owner === null ? null : line(pod.owner, nameLimit),
     bytes(pod.bytes),
     ...usesAndAsks(pod, language),

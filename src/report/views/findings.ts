@@ -33,8 +33,11 @@ export interface Shown {
   language: Language
 }
 
+/** The link to a finding's cause, by the finding's id. */
+type CauseOf = (id: string) => { anchor: string; text: string } | null
+
 /** @param sorted worst first */
-export function findingsView(sorted: Finding[], on: Shown) {
+export function findingsView(sorted: Finding[], on: Shown & { causeOf: CauseOf }) {
   const { language } = on
   const { rows } = findingLimits
   const leftOut = sorted.slice(shownCards + rows)
@@ -43,7 +46,9 @@ export function findingsView(sorted: Finding[], on: Shown) {
   const notSummed = sums.slice(shown.length).reduce((sum, { findings }) => sum + findings.length, 0)
   return {
     count: language.count(sorted.length),
-    cards: sorted.slice(0, shownCards).map(finding => findingView(finding, on)),
+    cards: sorted
+      .slice(0, shownCards)
+      .map(finding => ({ ...findingView(finding, on), cause: on.causeOf(finding.id) })),
     rows: sorted.slice(shownCards, shownCards + rows).map(finding => findingRow(finding, on)),
     sums: shown.map(sum => sumView(sum, language)),
     leftOut:

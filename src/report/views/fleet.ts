@@ -4,7 +4,7 @@
  * table is full. The numbers always add up.
  */
 
-import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText } from './findings.ts'
@@ -28,7 +28,7 @@ const groupAnchor = (index: number) => `group-${index + 1}`
 /** @param listedBytes limit in bytes for the rows on the page; further nodes are only counted */
 export function fleetView(
   groups: NodeGroup[],
-  assumptions: Assumptions,
+  { assumptions, document }: Pick<AuditReport, 'assumptions' | 'document'>,
   language: Language,
   listedBytes = Number.POSITIVE_INFINITY,
 ) {
@@ -56,7 +56,8 @@ export function fleetView(
       nodes: members.slice(0, drawnCount).map((member, index) => {
         const anchor = anchorOnce(member.node.identity.name, anchored)
         anchors.set(member.node, anchor)
-        return nodeView(member, { id: `${id}n${index + 1}`, anchor, assumptions }, language)
+        const place = { id: `${id}n${index + 1}`, anchor, region: document.run.region, assumptions }
+        return nodeView(member, place, language)
       }),
       rows,
       rowsTitle: words.asTable(rows.length, drawnCount > 0),

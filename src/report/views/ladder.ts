@@ -68,7 +68,7 @@ export function layOutLadder(
   space: number,
   language: Language,
 ): Ladder {
-  const labels = inOrder(marks).map(mark => label(mark, language))
+  const labels = joinedMarks(inOrder(marks), language).map(mark => label(mark, language))
   // Labels are sorted by place: those above the bar come first, and the leftmost has the top row.
   const above = labels.filter(({ isAbove }) => isAbove).length
   const below = labels.length - above
@@ -88,6 +88,34 @@ export function layOutLadder(
     barHeight,
     height: barBottom + (below > 0 ? below * rowHeight + 8 : 4),
   }
+}
+
+/** Least first: the line of the last kind is drawn. */
+const weightOfKind: MarkKind[] = ['gc-stop', 'gc-start', 'alert', 'soft', 'hard']
+
+/** Marks at one place share a label, if it fits on a phone. */
+function joinedMarks(marks: Mark[], { words, percent }: Language): Mark[] {
+  const joined: Mark[] = []
+  for (const mark of marks) {
+    const last = joined.at(-1)
+    const texts = (a: string, b: string) => [...new Set([a, b])].filter(Boolean)
+    const name = last === undefined ? '' : texts(last.name, mark.name).join('/')
+    const place = Math.min(mark.percent, 100)
+    const isOnePlace =
+      last !== undefined &&
+      last.percent.toFixed(2) === mark.percent.toFixed(2) &&
+      columnsOf(`${name} ${percent(place)}`) * characterWidth <=
+        (barWidths.phone * place) / 100 - leaderGap
+    if (isOnePlace)
+      joined[joined.length - 1] = {
+        ...mark,
+        kind: weightOfKind.findLast(kind => kind === last.kind || kind === mark.kind) ?? mark.kind,
+        name,
+        setting: words.list(texts(last.setting, mark.setting)),
+      }
+    else joined.push(mark)
+  }
+  return joined
 }
 
 function label(

@@ -52,6 +52,7 @@ export function ledgersView(
     nodes: known
       .slice(0, limit)
       .map(({ node, name, ledger }) => ({
+        node,
         name,
         brief: briefOf(ledger, language),
         volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],

@@ -4,6 +4,7 @@ import type { Filesystems } from '#model/prediction.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
+import { consoleLinks, regionOf } from './console-links.ts'
 import { type Alerts, describeGauge, type Gauge, gaugesOf } from './gauge.ts'
 import { growthNotes } from './growth.ts'
 import { layOutLadder } from './ladder.ts'
@@ -24,9 +25,18 @@ export const modeRights: Readonly<Record<ReadMode, string[]>> = {
   kubelet: ['get nodes/configz', 'get nodes/stats'],
 }
 
+interface NodePlace {
+  /** Prefix of the ids of its pictures. */
+  id: string
+  anchor: string | null
+  /** Of the run; null: unknown, or several. */
+  region: string | null
+  assumptions: Assumptions
+}
+
 export function nodeView(
   { node, gauges }: GaugedNode,
-  { id, anchor, assumptions }: { id: string; anchor: string | null; assumptions: Assumptions },
+  { id, anchor, region, assumptions }: NodePlace,
   language: Language,
 ) {
   const { words: all, line } = language
@@ -65,8 +75,51 @@ export function nodeView(
       gauges.length === 0 && reasons.length === 0
         ? [{ what: words.disk, message: words.nothingObserved }]
         : reasons,
-    bars: gauges.map((gauge, index) => barView(node, gauge, `${id}b${index + 1}`, language)),
+    bars: gauges
+      .filter(gauge => !isCalm(gauge))
+      .map((gauge, index) => barView(node, gauge, `${id}b${index + 1}`, language)),
+    calm: gauges
+      .filter(isCalm)
+      .map(({ title, usedPercent, summary }) =>
+        words.calm(title, words.used(language.percent(usedPercent ?? 0)), summary),
+      ),
+    links: nodeLinks(node, anchor, region, language),
   }
+}
+
+/** Inodes and memory far from every threshold: a line of text, not a picture. */
+const isCalm = ({ kind, state, usedPercent, warnings, headroomPercent }: Gauge) =>
+  kind !== 'disk' &&
+  state === 'calm' &&
+  usedPercent !== null &&
+  warnings.length === 0 &&
+  (headroomPercent ?? 0) >= calmPercent
+
+const calmPercent = 15
+
+function nodeLinks(
+  { cluster, identity, ledger }: AuditedNode,
+  anchor: string | null,
+  region: string | null,
+  { words: { node: words } }: Language,
+) {
+  const disk =
+    ledger === undefined
+      ? []
+      : [{ text: words.links.disk, href: `#disk-${identity.name}`, isOutside: false }]
+  const findings = `#findings?text=${identity.name}`
+  // Only a valid name has an anchor.
+  const own =
+    anchor === null
+      ? []
+      : [...disk, { text: words.links.findings, href: findings, isOutside: false }]
+  const links = consoleLinks(identity.instanceId, regionOf(cluster, region))
+  if (links === null) return own
+  return [
+    ...own,
+    { text: words.links.instance, href: links.instance, isOutside: true },
+    { text: words.links.session, href: links.session, isOutside: true },
+  ]
 }
 
 function notesOf(
@@ -101,8 +154,10 @@ export function barView(node: AuditedNode, gauge: Gauge, id: string, language: L
     .map(({ percent }) => Math.min(Math.max(percent, 0), 100))
   const keptFrom = hard.length > 0 ? Math.min(...hard) : null
   const ledger = ledgerOf(node, gauge)
+  const layout = layOutLadder(gauge.marks, barHeights[gauge.kind], spaceForPointer, language)
+  const freeFrom = keptFrom === null ? null : Math.max(keptFrom, gauge.usedPercent ?? 0)
   return {
-    ...layOutLadder(gauge.marks, barHeights[gauge.kind], spaceForPointer, language),
+    ...layout,
     id,
     title: gauge.title,
     summary: gauge.summary,
@@ -111,14 +166,29 @@ export function barView(node: AuditedNode, gauge: Gauge, id: string, language: L
     used: gauge.usedPercent === null ? null : words.used(language.percent(gauge.usedPercent)),
     usedX: gauge.usedPercent === null ? null : `${gauge.usedPercent.toFixed(2)}%`,
     segments: ledger === null ? [] : segmentsOf(ledger, language),
+    over: overOf(gauge.usedPercent, keptFrom, layout),
     state: gauge.state,
     stateText: words.states[gauge.state],
     keptFree:
-      keptFrom === null
+      freeFrom === null
         ? null
-        : { x: `${keptFrom.toFixed(2)}%`, width: `${(100 - keptFrom).toFixed(2)}%` },
+        : { x: `${freeFrom.toFixed(2)}%`, width: `${(100 - freeFrom).toFixed(2)}%` },
     warnings: gauge.warnings,
     facts: gauge.facts,
+  }
+}
+
+/** The part of the use above the threshold of hard eviction: a strip at the foot of the bar. */
+function overOf(
+  usedPercent: number | null,
+  keptFrom: number | null,
+  { barTop, barHeight }: ReturnType<typeof layOutLadder>,
+) {
+  if (usedPercent === null || keptFrom === null || usedPercent <= keptFrom) return null
+  return {
+    x: `${keptFrom.toFixed(2)}%`,
+    width: `${(usedPercent - keptFrom).toFixed(2)}%`,
+    y: barTop + barHeight - 5,
   }
 }
 

@@ -18,13 +18,17 @@ export function remainderView(
   const words = all.remainder
   const { run, clusters, unknowns, notAudited } = document
   const unproved = unprovedMinors(nodes)
+  const byModeBoth = unknowns.filter(({ endedBy }) => endedBy === 'mode-both').length
   return {
-    unknowns: rowsOf(
-      unknownGroups(unknowns),
-      remainderLimits.unknowns,
-      group => unknownGroup(group, language),
-      language,
-    ),
+    unknowns: {
+      lead: byModeBoth === 0 ? null : words.modeBothFirst(byModeBoth, unknowns.length),
+      ...rowsOf(
+        unknownGroups(unknowns),
+        remainderLimits.unknowns,
+        group => unknownGroup(group, language),
+        language,
+      ),
+    },
     notAudited: rowsOf(
       notAudited,
       remainderLimits.notAudited,

@@ -301,5 +301,7 @@ function cellOf({ what, days, from, values, faint, shown, language: { words } }:
     value,
   )
   const numbers = days.map(({ day }) => numberOf(day))
-  return { value, note: '', spark: sparkline(numbers, { values, faint }, label, from) }
+  // Two points are a straight line that shows nothing.
+  const spark = values.length < 3 ? null : sparkline(numbers, { values, faint }, label, from)
+  return { value, note: '', spark }
 }

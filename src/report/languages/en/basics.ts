@@ -67,7 +67,7 @@ export const basics = {
   /** Separators of names in a list, and of clauses in a sentence. */
   separators: { list: ', ', clauses: '; ' },
   /** A subject, with its cluster. */
-  of: (subject: string, cluster: string) => `${subject} of ${cluster}`,
+  of: (subject: string, cluster: string) => `${subject}, cluster ${cluster}`,
   /** A heading and its text. */
   said: (what: string, said: string) => `${what}: ${said}`,
   since: (day: string) => `since ${day}`,

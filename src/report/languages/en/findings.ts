@@ -16,6 +16,7 @@ const findings = {
   title: 'Findings',
   none: 'None in what was read.',
   link: 'Link to this finding',
+  cause: (number: string) => `cause ${number}`,
   doubts,
   byName: (nodeCount: string) => `${nodeCount}, by name`,
   evidence: 'Evidence',
@@ -92,6 +93,9 @@ const remainder = {
   /** `all`: number of checks with this reason. */
   modeBoth: (count: number, all: number) =>
     `mode both${count === all ? '' : `: ${formatCount(count)} of ${formatCount(all)}`}`,
+  /** `all`: undecided checks. */
+  modeBothFirst: (count: number, all: number) =>
+    `Mode both decides ${formatCount(count)} of ${counted(all, 'undecided check')}.`,
   undecided: 'Undecided',
   undecidedCaption: 'Checks without the data to decide, and why. They do not count as passed',
   allDecided: 'Every rule could decide.',

@@ -70,10 +70,11 @@ const ledger = {
   upTo: (high: string) => `up to ${high}`,
   between: (low: string, high: string) => `${low} to ${high}`,
   fleet: 'Largest consumers of local disk: of each nodegroup and namespace',
-  fleetColumns: { place: 'Where', consumer: 'Consumer', bytes: 'Bytes' },
+  fleetColumns: { place: 'Where', consumer: 'Consumer', uses: 'Use', bytes: 'Bytes' },
   /** A lower bound, because each node reports only its largest consumers. */
   atLeast: (bytes: string) => `≥ ${bytes}`,
   namespace: (name: string) => `namespace ${name}`,
+  podCount: (count: number) => counted(count, 'pod'),
   largestPods: 'Largest pods',
   largestOwners: 'Largest owners',
   /** `owner` null: the pod has no controller. */

@@ -49,6 +49,13 @@ const node = {
   states,
   used: (percent: string) => `${percent} used`,
   link: 'Link to this node',
+  links: {
+    disk: 'What holds its disk',
+    findings: 'Its findings',
+    instance: 'EC2 console',
+    session: 'SSM session',
+  },
+  calm: (title: string, used: string, summary: string) => `${title}: ${used}, ${summary}`,
   ready: { True: 'Ready', False: 'not Ready', Unknown: 'Ready unknown' },
   readinessUnknown: 'readiness unknown',
   asked: (way: string) => `read ${way}`,

@@ -5,6 +5,10 @@ const page = {
     `For ${owner}: only their clusters and groups. Coverage, outcomes and grades cover only these.`,
   title: (headline: string, clusters: string) => `${headline} in ${clusters} · highwater`,
   skip: 'Skip to the verdict',
+  contents: 'Contents',
+  /** Shown in print only. */
+  paper:
+    'On paper: causes, findings with their evidence, and nodes. Snippets, further commands, rules, thresholds and tables of disks are only in the page.',
   /** The time of the snapshot stands between the next two texts. */
   snapshotBefore: 'Snapshot of ',
   snapshotAfter: '',

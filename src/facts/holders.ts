@@ -1,13 +1,7 @@
 /** The holders of a node's disks: what frees each, who has to act, and the steps that end it. A new holder is one row and one measurement. */
 
-import type { StepActionId } from '#model/cause.ts'
+import type { FreedBy, StepActionId } from '#model/cause.ts'
 import type { DiskHolder } from '#model/disk-ledger.ts'
-
-/**
- * What frees the bytes without a person. `pod-deletion`: only when the pod's object is gone, eviction included. `process-end`: when the
- * process closes the file. `nothing`: no act of kubelet, runtime or API server does.
- */
-export type FreedBy = 'image-gc' | 'container-gc' | 'pod-deletion' | 'process-end' | 'nothing'
 
 export interface HolderFacts {
   freedBy: FreedBy
@@ -56,7 +50,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
     source: 'containerd internal/cri/server/images/imagefs_info.go: all snapshots count',
   },
   'image-content': {
-    freedBy: 'nothing',
+    freedBy: 'image-deletion',
     actor: 'platform',
     steps: ['set-discard-unpacked'],
     source: 'containerd internal/cri/config ImageConfig.DiscardUnpackedLayers',

@@ -48,11 +48,9 @@ export function causesOf({
     .map(({ group }) => group)
 }
 
-/** Images do not fit a disk whose size reached another volume: their findings have the cause and the steps of that. */
+/** Images do not fit a disk that is smaller than it was declared: their findings have the cause and the steps of that. */
 function withDevices(findings: Finding[]): Finding[] {
-  const devices = findings.filter(
-    ({ cause }) => cause.kind === 'device' && cause.what === 'wrong-volume',
-  )
+  const devices = findings.filter(({ cause }) => isTooSmall(cause))
   if (devices.length === 0) return findings
   return findings.map(finding => {
     const device = devices.find(
@@ -64,6 +62,12 @@ function withDevices(findings: Finding[]): Finding[] {
     return device === undefined ? finding : { ...finding, cause: device.cause, steps: device.steps }
   })
 }
+
+const isTooSmall = (cause: Cause): boolean =>
+  cause.kind === 'device' &&
+  cause.declaredBytes !== null &&
+  cause.actualBytes !== null &&
+  cause.actualBytes < cause.declaredBytes
 
 /** Whether images fill a disk: not whether a threshold is set well. */
 function isOfImages({ cause, steps }: Finding): boolean {

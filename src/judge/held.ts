@@ -43,11 +43,11 @@ export const heldText = ({ disk, bytes: held }: Held): string =>
 /** The largest of the lines as a cause. */
 export function heldReason(
   { disk, lines }: Held,
-  { parts }: NodeLedger,
+  ledger: NodeLedger,
   identity: Pick<NodeIdentity, 'amiFamily'>,
 ): Reason {
   const largest = lines.toSorted((a, b) => b.bytes - a.bytes)[0]!
-  return reasonOf(holderCause(largest, disk, parts), parts, identity)
+  return reasonOf(holderCause(largest, disk, ledger.parts), ledger, identity)
 }
 
 export const heldEvidence = ({ disk, lines }: Held): Evidence[] => [

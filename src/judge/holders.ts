@@ -2,11 +2,15 @@
  * What holds a disk, as causes with their steps. Ranked by bytes: those that nothing frees count more than those that an owner frees,
  * and these more than unused images, which image GC deletes.
  */
-import { type FreedBy, holders } from '#facts/holders.ts'
-import type { Cause, HolderCause, StepAction } from '#model/cause.ts'
+import { holders } from '#facts/holders.ts'
+import type { Cause, FreedBy, HolderCause, StepAction } from '#model/cause.ts'
 import type { FilesystemLedger, HolderPart, LedgerLine, NodeLedger } from '#model/disk-ledger.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { ImageGcPrediction, Signal } from '#model/prediction.ts'
+import { volumeToWrite } from './disk-size.ts'
+import { largestPod } from './largest-pod.ts'
+import type { NodeSubject } from './node-subject.ts'
+import { settingIn } from './settings.ts'
 
 export interface Reason {
   cause: Cause
@@ -16,6 +20,7 @@ export interface Reason {
 const weights: Readonly<Record<FreedBy, number>> = {
   nothing: 1.5,
   'process-end': 1.5,
+  'image-deletion': 1.5,
   'pod-deletion': 1.25,
   'container-gc': 1.25,
   'image-gc': 0.8,
@@ -70,6 +75,7 @@ export function holderCause(
     kind: 'holder',
     holder,
     filesystem,
+    freedBy: holders[holder].freedBy,
     amount:
       unit === 'inodes'
         ? { unit, low: inodes ?? 0, high: inodes }
@@ -80,10 +86,13 @@ export function holderCause(
   }
 }
 
-/** @param parts of the node's ledger: one part is what its owner can act on */
+/** Share of a disk above which no pod can request what it holds: it would fit no node of its group. */
+const largestRequest = 0.4
+
+/** @param ledger one part is what its owner can act on */
 export function reasonOf(
   cause: HolderCause,
-  parts: readonly HolderPart[],
+  { parts, filesystems }: Pick<NodeLedger, 'parts' | 'filesystems'>,
   { amiFamily }: Pick<NodeIdentity, 'amiFamily'>,
 ): Reason {
   const { holder, filesystem, owner, place, amount } = cause
@@ -99,14 +108,19 @@ export function reasonOf(
     }
   }
   const { steps: usual, actor } = holders[holder]
-  // No script runs on Bottlerocket's host.
-  const steps = usual.filter(id => id !== 'read-on-node' || amiFamily !== 'Bottlerocket')
   const own = parts.find(part => part.holder === holder && part.filesystem === filesystem)
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),
     ...(place !== null && { place }),
     bytes: own?.lowBytes ?? amount.low,
   }
+  const disk = filesystems.find(one => one.filesystem === filesystem)
+  const isTooLarge =
+    values.bytes > largestRequest * (disk?.capacityBytes ?? Number.POSITIVE_INFINITY)
+  const steps = usual
+    // No script runs on Bottlerocket's host.
+    .filter(id => id !== 'read-on-node' || amiFamily !== 'Bottlerocket')
+    .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   const isOwned = actor === 'platform' && values.owner !== undefined && steps[0] === 'delete-place'
   return {
     cause,
@@ -124,7 +138,50 @@ export function diskReason(
   // Of images whose use is unknown, image GC would free too few: they are in use.
   const isInUse = first.holder === 'images' && imageGC?.reachesLow === false
   const cause: HolderCause = isInUse ? { ...first, holder: 'images-in-use' } : first
-  return reasonOf(cause, ledger?.parts ?? [], identity)
+  const reason = reasonOf(cause, ledger ?? { parts: [], filesystems: [] }, identity)
+  return {
+    ...reason,
+    steps: reason.steps.map(step => withSize(step, { ledger, identity, imageGC }, first)),
+  }
+}
+
+const leastMemoryVolume = 0.2
+
+/** Why memory runs short: a volume in memory, else the pod with the largest working set. */
+export function memoryReason(
+  subject: Pick<NodeSubject, 'ledger' | 'summary' | 'pods' | 'identity'>,
+  capacityBytes: number | undefined,
+): Reason {
+  const { ledger, identity } = subject
+  const volume = ledger?.parts.find(({ filesystem }) => filesystem === 'memory')
+  if (volume && volume.lowBytes >= leastMemoryVolume * (capacityBytes ?? 0)) {
+    const { holder, filesystem, lowBytes: low, highBytes: high, owner, place } = volume
+    const { freedBy } = holders[holder]
+    const amount = { unit: 'bytes' as const, low, high }
+    const cause = { kind: 'holder' as const, holder, filesystem, freedBy, amount, owner, place }
+    return reasonOf(cause, ledger!, identity)
+  }
+  const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
+  return {
+    cause: settingIn('workload', 'resources.requests.memory'),
+    steps: [
+      largest === null
+        ? { id: 'read-pods' }
+        : { id: 'set-memory', owner: largest.owner, bytes: largest.amount },
+    ],
+  }
+}
+
+function withSize(
+  step: StepAction,
+  { ledger, identity: { amiFamily }, imageGC }: DiskSubject,
+  { filesystem }: HolderCause,
+): StepAction {
+  const disk = ledger?.filesystems.find(one => one.filesystem === filesystem)
+  if (step.id !== 'larger-disk' || ledger === null || disk === undefined) return step
+  const lowPercent = imageGC?.lowThresholdPercent ?? 100
+  const { id } = step
+  return { id, ...volumeToWrite(disk, ledger.parts, { amiFamily, lowPercent }) }
 }
 
 interface DiskSubject {

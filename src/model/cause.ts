@@ -55,11 +55,24 @@ export interface SettingCause {
   isDefault: boolean
 }
 
+/**
+ * What frees bytes without a person. `image-deletion`: they go with their image, in use or not. `pod-deletion`: only when the pod's object
+ * is gone, eviction included. `process-end`: when the process closes the file. `nothing`: no act of kubelet, runtime or API server does.
+ */
+export type FreedBy =
+  | 'image-gc'
+  | 'image-deletion'
+  | 'container-gc'
+  | 'pod-deletion'
+  | 'process-end'
+  | 'nothing'
+
 /** What holds a disk. `memory`: a volume in memory. */
 export interface HolderCause {
   kind: 'holder'
   holder: DiskHolder
   filesystem: 'nodefs' | 'imagefs' | 'memory'
+  freedBy: FreedBy
   amount: Amount
   /** Null: no owner in the cluster, or not known. */
   owner: HolderOwner | null
@@ -96,6 +109,7 @@ export type StepActionId =
   | 'advice'
   | 'ask-owner'
   | 'clean-objects'
+  | 'correct-file'
   | 'create-group'
   | 'delete-place'
   | 'drain'
@@ -104,8 +118,10 @@ export type StepActionId =
   | 'larger-disk'
   | 'list-deletions'
   | 'look-on-node'
+  | 'limit-processes'
   | 'lower-soft-threshold'
   | 'map-volume'
+  | 'move-to-volume'
   | 'open-port'
   | 'pin-images'
   | 'prune-dead-containers'
@@ -125,6 +141,7 @@ export type StepActionId =
   | 'set-ephemeral-storage'
   | 'set-fields'
   | 'set-log-files'
+  | 'set-memory'
   | 'set-volume-limit'
   | 'upgrade-group'
   | 'upgrade-runtime'
@@ -141,8 +158,12 @@ export interface StepAction {
   fields?: string[]
   /** Images that the node must keep. */
   images?: string[]
-  /** Bytes to request, to allow or to free. */
+  /** Bytes to request, to allow, to free, or of a new volume. */
   bytes?: number
+  /** More US dollars a month for each node, by the list price of us-east-1. */
+  usdPerMonth?: number
+  /** The kubelet's own words. */
+  message?: string
 }
 
 /** What a command does as it stands. `reads`: it changes nothing on a node or in a cluster. */

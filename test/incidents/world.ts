@@ -56,6 +56,10 @@ export interface Workload {
   limits?: Record<string, string>
   /** The kubelet evicted them, with this message. */
   evicted?: string
+  /** They have ended, and their objects are still there. */
+  hasEnded?: boolean
+  /** Why their containers wait: `CreateContainerConfigError`. */
+  waiting?: string
 }
 
 /** Space that containerd and the host hold beside the pods, in GiB. */
@@ -77,8 +81,10 @@ export interface Held {
   deletedOpen?: { gib: number; files: number; owner?: string; process: string }
   /** Folders and files that the fixed list of the measurement does not know: GiB by path. */
   folders?: Record<string, number>
+  /** A runtime that the kubelet does not use: GiB by path. */
+  otherRuntime?: Record<string, number>
   /** A local PersistentVolume of the first pod of an owner. */
-  localVolume?: { path: string; gib: number; owner: string }
+  localVolume?: { path: string; gib: number; owner: string; inodes?: number }
 }
 
 export interface NodeWorld {
@@ -96,6 +102,8 @@ export interface NodeWorld {
   /** The runtime's own filesystem. */
   imageDisk?: Disk
   configuration?: RawObject
+  /** What the kubelet's file adds since the kubelet started. */
+  editedConfiguration?: RawObject
   workloads?: readonly Workload[]
   held?: Held
   containerd?: RawObject
@@ -103,6 +111,7 @@ export interface NodeWorld {
   /** Disks that the node sees, mounted or not. */
   devices?: { name: string; gib: number; mounted: boolean }[]
   diskPressure?: boolean
+  memoryPressure?: boolean
   /** Conditions beside the kubelet's. */
   conditions?: { type: string; status: string; reason: string; message: string }[]
   pids?: { max: number; used: number }
@@ -249,11 +258,16 @@ function podProfiles(workload: Workload): PodProfile[] {
     ...(workload.emptyDirGib !== undefined && {
       emptyDir: { name: 'data', usedMiB: 1024 * workload.emptyDirGib },
     }),
-    phase: workload.evicted === undefined ? ('Running' as const) : ('Failed' as const),
+    phase: phaseOf(workload),
     ...(workload.evicted !== undefined && {
       failure: { reason: 'Evicted', message: workload.evicted },
     }),
   }))
+}
+
+function phaseOf({ evicted, hasEnded }: Workload): PodProfile['phase'] {
+  if (evicted !== undefined) return 'Failed'
+  return hasEnded === true ? 'Succeeded' : 'Running'
 }
 
 function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
@@ -279,13 +293,29 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
       }))
       return {
         ...{ workload, profile: pod },
-        object: { ...object, spec: { ...object.spec, volumes, containers } } as KubernetesPod,
+        object: {
+          ...object,
+          spec: { ...object.spec, volumes, containers },
+          ...(workload.waiting !== undefined && {
+            status: waitingStatus(object, workload.waiting),
+          }),
+        } as KubernetesPod,
       }
     }),
   )
 }
 
-const isRunning = ({ profile }: RunningPod) => profile.phase === 'Running'
+const waitingStatus = ({ status }: KubernetesPod, reason: string) => ({
+  ...status,
+  phase: 'Pending',
+  containerStatuses: status?.containerStatuses?.map(({ name, image }) => ({
+    ...{ name, image, ready: false, restartCount: 0 },
+    state: { waiting: { reason, message: 'secret "settings" not found' } },
+  })),
+})
+
+const isRunning = ({ profile, workload }: RunningPod) =>
+  profile.phase === 'Running' && workload.waiting === undefined
 const packed = (world: NodeWorld) =>
   (world.held?.images ?? []).map(({ name, packedGib }) => ({
     names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digits(name)}`, name],
@@ -313,7 +343,14 @@ function nodeOf({ world, profile }: Scene): RawObject {
           containerRuntimeVersion: `containerd://${world.runtimeVersion}`,
         }),
       },
-      conditions: [...status.conditions, ...(world.conditions ?? [])],
+      conditions: [
+        ...status.conditions.map(condition =>
+          world.memoryPressure === true && condition.type === 'MemoryPressure'
+            ? { ...condition, status: 'True', reason: 'KubeletHasInsufficientMemory' }
+            : condition,
+        ),
+        ...(world.conditions ?? []),
+      ],
       images: packed(world)
         .toSorted((a, b) => b.sizeBytes - a.sizeBytes)
         .slice(0, Number(configurationOf(profile).nodeStatusMaxImages ?? 50)),
@@ -499,6 +536,7 @@ function hostOf(scene: Scene): RawObject {
           content: {
             ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' },
             ...configurationOf(profile),
+            ...world.editedConfiguration,
           },
         },
       ],
@@ -595,9 +633,15 @@ function layersOf({ world, pods }: Scene): RawObject[] {
         ...{ bytes: bytesOf(workload.layerGib ?? 0.01), inodes: 100 },
       })),
     )
-  const pod = pods.find(({ workload }) => workload.owner === dead?.owner)?.profile
+  const own = pods.filter(({ workload }) => workload.owner === dead?.owner)
+  const pod = own[0]?.profile
+  // A pod that has ended still names its container.
+  const deadKey = (index: number): string => {
+    const ended = own[index]?.workload.hasEnded === true ? own[index]?.profile : undefined
+    return ended ? containerId(ended, ended.containers[0]!) : digits(`dead/${pod?.name}/${index}`)
+  }
   const exited = Array.from({ length: Math.min(5, dead?.containers ?? 0) }, (_, index) => ({
-    ...{ use: 'dead', key: digits(`dead/${pod?.name}/${index}`) },
+    ...{ use: 'dead', key: deadKey(index) },
     ...{ bytes: bytesOf((dead?.gib ?? 0) / (dead?.containers ?? 1)), inodes: 100 },
   }))
   return [...running.toSorted((a, b) => b.bytes - a.bytes).slice(0, 5), ...exited]
@@ -625,6 +669,7 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
   const elsewhere =
     sum(Object.values(held.folders ?? {})) +
     (held.deletedOpen?.gib ?? 0) +
+    sum(Object.values(held.otherRuntime ?? {})) +
     (held.localVolume?.gib ?? 0)
   const cores = held.coreDumps?.gib ?? 0
   const onNodefs = volumes + logs + journal + hostLogs + temporary + packages + cores + elsewhere
@@ -646,10 +691,12 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
     folder('coreDumps', held.coreDumps?.path ?? '/var/lib/systemd/coredump', cores),
     folder('system', '/usr', system),
     ...Object.entries(held.folders ?? {}).map(([path, gib]) => folder('unknown', path, gib)),
+    ...Object.entries(held.otherRuntime ?? {}).map(([path, gib]) => folder('docker', path, gib)),
     ...(held.localVolume
       ? [
           {
             ...folder('localVolume', held.localVolume.path, held.localVolume.gib),
+            ...(held.localVolume.inodes !== undefined && { inodes: held.localVolume.inodes }),
             pod: uidOfOwner(scene, held.localVolume.owner),
           },
         ]

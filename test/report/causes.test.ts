@@ -81,6 +81,7 @@ describe('causes', () => {
       kind: 'holder',
       holder: 'leftover-snapshots',
       filesystem: 'imagefs',
+      freedBy: 'nothing',
       amount: { unit: 'bytes', low: bytes, high: bytes },
       owner: null,
       place: null,

@@ -211,6 +211,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: whole('set'),
   'ask-owner': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'clean-objects': whole('free'),
+  'correct-file': {
+    ...whole('set'),
+    lines: ({ node }) => [session(node, 'reads', 'journalctl -u kubelet -n 100')],
+  },
   'create-group': {
     ...whole('replace', 'node-replaced'),
     lines: on => (isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []),
@@ -232,8 +236,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
   },
   'look-on-node': { ...showing, lines: ({ node }) => [session(node, 'reads', sizes(undefined))] },
+  'limit-processes': { ...partly('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'lower-soft-threshold': whole('set', 'kubelet-restart'),
   'map-volume': whole('resize', 'node-replaced'),
+  'move-to-volume': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'open-port': {
     ...showing,
     lines: ({ node, place }) => [
@@ -298,6 +304,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'set-ephemeral-storage': { ...whole('ask-owner', 'pods'), lines: setStorage },
   'set-fields': { ...whole('set', 'kubelet-restart'), lines: on => plan(on) },
   'set-log-files': { ...whole('set'), lines: on => plan(on) },
+  'set-memory': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'set-volume-limit': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'upgrade-group': { ...whole('replace', 'node-replaced'), lines: upgrade },
   'upgrade-runtime': whole('replace', 'node-replaced'),

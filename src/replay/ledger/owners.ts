@@ -2,7 +2,7 @@
 import type { HolderOwner } from '#model/disk-ledger.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { sharedText } from '#model/once.ts'
-import { controllerOf } from './pod-use.ts'
+import { controllerOf } from '#model/pod-controller.ts'
 
 export type PodsByUid = ReadonlyMap<string, KubernetesPod>
 

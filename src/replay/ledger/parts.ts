@@ -4,6 +4,7 @@ import type { DiskHolder, HolderOwner, HolderPart } from '#model/disk-ledger.ts'
 import type { ContainerStatus, KubernetesPod } from '#model/kubernetes.ts'
 import type { FilesystemStats, HostDiskUse, PodSummary } from '#model/node-input.ts'
 import { sharedText } from '#model/once.ts'
+import { controllerOf } from '#model/pod-controller.ts'
 import { byText } from '#model/text-order.ts'
 import { countOf } from '#replay/counters.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
@@ -11,7 +12,6 @@ import type { PreparedNode } from '#replay/prepare.ts'
 import { type Disk, folderParts } from './folder-space.ts'
 import { groupOf, type StoredImage, snapshotSpace } from './image-space.ts'
 import { containerOwner, type PodsByUid, podOwner, podsByUid, uidOnNode } from './owners.ts'
-import { controllerOf } from './pod-use.ts'
 
 const shownParts = 5
 const shownWorkloads = 5

@@ -1,8 +1,8 @@
 /** Local storage of each pod with kubelet statistics. */
 import { type GroupDiskUse, joinedUse, type PodDiskUse } from '#model/disk-ledger.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { FilesystemStats, PodSummary } from '#model/node-input.ts'
 import { sharedText } from '#model/once.ts'
+import { controllerOf } from '#model/pod-controller.ts'
 import { type Quantity, quantityNumber } from '#model/quantity.ts'
 import { byText } from '#model/text-order.ts'
 import { countOf } from '#replay/counters.ts'
@@ -62,17 +62,6 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     })
   }
   return use
-}
-
-/** Kind and name. A ReplicaSet counts as its Deployment if its name ends with the pods' hash. */
-export function controllerOf({ metadata }: KubernetesPod): string | null {
-  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
-  if (owner?.name === undefined || owner.kind === 'Node') return null
-  const hash = metadata?.labels?.['pod-template-hash']
-  const isOfDeployment = owner.kind === 'ReplicaSet' && owner.name.endsWith(`-${hash}`)
-  return isOfDeployment
-    ? `Deployment ${owner.name.slice(0, -(hash?.length ?? 0) - 1)}`
-    : `${owner.kind ?? ''} ${owner.name}`
 }
 
 function amountsOf(raw: PodSummary, nodefsBytes: number | null) {

@@ -4,6 +4,7 @@ import type { HolderOwner } from '#model/disk-ledger.ts'
 import type { Finding } from '#model/finding.ts'
 import type { Language } from '#report/languages/language.ts'
 import { firstAdvice } from '#report/rule-words.ts'
+import { costText } from './garbage-words.ts'
 
 const limits = { name: 120, place: 160, commands: 6, command: 1000, advice: 260, together: 2 }
 
@@ -33,24 +34,16 @@ function amountText({ unit, low, high }: Amount, { words, bytes, count }: Langua
   return shown(low) === shown(high) ? shown(low) : ledger.between(shown(low), shown(high))
 }
 
-/** Holders of which no collection frees a byte: the report says so. */
-const unfreed: ReadonlySet<string> = new Set([
-  'leftover-snapshots',
-  'orphaned-pods',
-  'unknown-folder',
-  'not-images',
-])
-
-/** `70.0 GiB leftover snapshots of containerd; no garbage collection frees it`. */
+/** `70.0 GiB leftover snapshots of containerd; neither garbage collection nor eviction frees it`. */
 function holderText(cause: HolderCause, language: Language): string {
   const { steps, ledger } = language.words
-  const { holder, amount, owner, place } = cause
+  const { holder, freedBy, amount, owner, place } = cause
   const where = [
     ...(owner === null ? [] : [ownerText(owner, language)]),
     ...(place === null ? [] : [language.line(place, limits.place)]),
   ]
   const text = steps.holds(ledger.holders[holder], amountText(amount, language), where)
-  return unfreed.has(holder) ? steps.nothingFrees(text) : text
+  return freedBy === 'nothing' ? steps.nothingFrees(text) : text
 }
 
 /** Null: the title of the finding has it. */
@@ -67,6 +60,10 @@ export function causeText(cause: Cause, language: Language): string | null {
       )
       return steps.device(steps.devices[what], declared ?? null, actual ?? null)
     }
+    case 'world':
+      return cause.event === 'pull-fails' && cause.subject !== null
+        ? steps.pullsFail(line(cause.subject, limits.name))
+        : null
     case 'unread':
       return steps.unread[cause.reason]
     case 'hand-edit':
@@ -83,7 +80,8 @@ function stepText(
   settings: string | null,
   language: Language,
 ): string {
-  const { id, owner, place, bytes } = action
+  const { id, owner, place, bytes, usdPerMonth, message } = action
+  const more = usdPerMonth === undefined ? message : costText(usdPerMonth, language)
   if (id === 'set-fields' && settings !== null) return settings
   if (id === 'advice' || id === 'clean-objects' || id === 'set-fields')
     return language.line(firstAdvice(finding, language), limits.advice)
@@ -91,6 +89,7 @@ function stepText(
     owner === undefined ? null : ownerText(owner, language),
     place === undefined ? null : language.line(place, limits.place),
     bytes === undefined ? null : language.bytes(bytes),
+    more === undefined ? undefined : language.line(more, limits.advice),
   )
 }
 

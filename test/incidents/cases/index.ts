@@ -2,6 +2,7 @@ import type { Incident } from '../incident.ts'
 import { deviceIncidents } from './devices.ts'
 import { hostIncidents } from './host.ts'
 import { imageIncidents } from './images.ts'
+import { laterIncidents } from './later.ts'
 import { nearMisses } from './near-misses.ts'
 import { podIncidents } from './pods.ts'
 import { runtimeIncidents } from './runtime.ts'
@@ -13,4 +14,5 @@ export const incidents: readonly Incident[] = [
   ...imageIncidents,
   ...deviceIncidents,
   ...nearMisses,
+  ...laterIncidents,
 ]

@@ -71,7 +71,9 @@ export const diskDiffersFromNodeClass = contextRule({
     if (capacityBytes === null) return yield { unknown: 'the capacity of nodefs was not read' }
     const ratio = capacityBytes / volume.sizeBytes
     if (ratio >= share.least && ratio <= share.most) return
+    const sizes = { declaredBytes: volume.sizeBytes, actualBytes: capacityBytes }
     yield {
+      ...smallerReason(fact, sizes),
       consequence: `nodefs has ${bytes(capacityBytes)}, and ${volume.where} declares ${bytes(volume.sizeBytes)}.`,
       evidence: [
         line('declared', volume.where, exactBytes(volume.sizeBytes)),
@@ -81,6 +83,20 @@ export const diskDiffersFromNodeClass = contextRule({
     }
   },
 })
+
+/** A volume of the declared size has a filesystem that was not grown; another volume is older than the declaration. */
+function smallerReason(
+  { amiFamily, volumes }: VolumesOfNode & { amiFamily: AmiFamily },
+  sizes: { declaredBytes: number; actualBytes: number },
+): Pick<Failing, 'cause' | 'steps'> {
+  const device = deviceOf(amiFamily)
+  const volumeBytes = volumes?.find(one => one.device === device)?.sizeBytes ?? null
+  const isGrown = volumeBytes !== sizes.declaredBytes || sizes.actualBytes >= sizes.declaredBytes
+  return {
+    cause: { kind: 'device', what: isGrown ? 'differs' : 'not-grown', device, ...sizes },
+    steps: [{ id: 'replace-node', place: device }],
+  }
+}
 
 interface BottlerocketNode extends VolumesOfNode {
   capacityBytes: number | null

@@ -7,7 +7,7 @@ export const invalidKubeletConfiguration = nodeRule({
   family: 'configuration',
   severity: 'critical',
   cause: settingIn('kubelet', 'configuration'),
-  steps: [{ id: 'read-journal' }, { id: 'advice' }],
+  steps: [{ id: 'correct-file' }],
   needs: ['nextStart'],
   title: 'The kubelet refuses the configuration on its disk',
   why: 'The kubelet reads its files only when it starts, and exits if it finds them invalid. A running node shows nothing of it; after the next restart or reboot it stays NotReady, its pods are replaced elsewhere after five minutes, and the API server answers 503 for its kubelet.',
@@ -26,6 +26,13 @@ export const invalidKubeletConfiguration = nodeRule({
     }
     const version = identity.kubeletVersion ?? 'of this node'
     yield {
+      steps: [
+        {
+          id: 'correct-file',
+          ...(nextStart.files[0] !== undefined && { place: nextStart.files[0] }),
+          message: first,
+        },
+      ],
       // A file that was not read could replace the refused value.
       confidence: doubts.nextStart === undefined ? 'certain' : 'likely',
       consequence: `At its next start the kubelet ${version} exits: ${nextStart.errors.length === 1 ? first : `[${nextStart.errors.join(', ')}]`}`,

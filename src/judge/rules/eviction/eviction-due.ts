@@ -1,9 +1,9 @@
 import { holders } from '#facts/holders.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { diskReason } from '#judge/holders.ts'
+import { diskReason, memoryReason } from '#judge/holders.ts'
 import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { imageGcThresholds, kubeletSetting, settingIn } from '#judge/settings.ts'
+import { imageGcThresholds, kubeletSetting } from '#judge/settings.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import {
   conditionOf,
@@ -121,10 +121,8 @@ function reasonOf(
     return { cause: imageGcThresholds, steps: [...held.steps, { id: 'drain' }] }
   if (held !== null) return { cause: held.cause, steps: [...held.steps, { id: 'drain' }] }
   if (!first.signal.startsWith('memory.')) return {}
-  return {
-    cause: settingIn('workload', 'resources.requests.memory'),
-    steps: [{ id: 'read-pods' }, { id: 'drain' }],
-  }
+  const memory = memoryReason(subject, subject.eviction.signals[first.signal]?.capacityBytes)
+  return { cause: memory.cause, steps: [...memory.steps, { id: 'drain' }] }
 }
 
 function computedLines(threshold: EvaluatedThreshold): Evidence[] {

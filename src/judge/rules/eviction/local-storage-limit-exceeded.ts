@@ -66,6 +66,7 @@ function reasonOf(
       kind: 'holder',
       holder,
       filesystem: 'nodefs',
+      freedBy: 'pod-deletion',
       amount: { unit: 'bytes', low: usedBytes, high: usedBytes },
       owner,
       place: null,

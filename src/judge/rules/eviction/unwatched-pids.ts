@@ -1,6 +1,7 @@
-import { line, nodeRule } from '#judge/rule.ts'
+import { type LargestPod, largestPod } from '#judge/largest-pod.ts'
+import { line, lines, nodeRule } from '#judge/rule.ts'
 import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
-import { percent } from '#judge/text.ts'
+import { bounded, nameLength, percent } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
 import { canBeMet } from '#model/watched-signals.ts'
@@ -37,11 +38,20 @@ export const unwatchedPids = nodeRule({
       return yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
     const leftPercent = (pids.availableBytes / pids.capacityBytes) * 100
     if (leftPercent >= scarcePercent) return
+    const usedPids = pids.capacityBytes - pids.availableBytes
+    const largest = ofOnePod(
+      largestPod(subject, pod => pod.process_stats?.process_count ?? 0),
+      usedPids,
+    )
     yield {
       ...(leftPercent < urgentPercent && { severity: 'high' as const }),
       cause: kubeletSetting('evictionHard.pid.available'),
-      consequence: `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)}). At 0 no process starts on this node, without PIDPressure and without eviction.`,
-      evidence: [
+      steps: [
+        { id: 'set-fields' },
+        ...(largest === null ? [] : [{ id: 'limit-processes' as const, owner: largest.owner }]),
+      ],
+      consequence: `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${largest === null ? '' : `, and pod ${nameOf(largest)} has ${largest.amount}`}. At 0 no process starts on this node, without PIDPressure and without eviction.`,
+      evidence: lines(
         line(
           'configz',
           'evictionHard.pid.available',
@@ -49,8 +59,18 @@ export const unwatchedPids = nodeRule({
         ),
         line('summary', 'pid.available now', pids.availableBytes),
         line('summary', 'pid.available capacity', pids.capacityBytes),
-      ],
+        largest && line('summary', `process ids of pod ${nameOf(largest)}`, largest.amount),
+      ),
       fix: { config: withEntries('evictionHard', configuration, { 'pid.available': '10%' }) },
     }
   },
 })
+
+const mostPercent = 25
+
+/** A pod with a large part of the used process ids. */
+const ofOnePod = (largest: LargestPod | null, usedPids: number): LargestPod | null =>
+  largest !== null && 100 * largest.amount >= mostPercent * usedPids ? largest : null
+
+const nameOf = ({ owner: { namespace, pod } }: LargestPod): string =>
+  bounded(`${namespace}/${pod}`, nameLength)

@@ -85,7 +85,9 @@ const leastUsedPercent = 50
 /** The disk fills, and with images. If something else fills it, no setting of image GC helps. */
 const isPressing = ({ ledger, filesystems, eviction }: ThresholdSubject): boolean =>
   ((filesystems.imagefs?.usedPercent ?? 100) >= leastUsedPercent ||
-    eviction.thresholds.some(({ met }) => met === true)) &&
+    eviction.thresholds.some(
+      ({ met, signal }) => met === true && signal.endsWith('fs.available'),
+    )) &&
   !isHeldByOthers(ledger, 'imagefs.available')
 
 /** Names the missing observation: the threshold in bytes, or the capacity of the image filesystem. */

@@ -1,12 +1,17 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { line, lines, nodeRule } from '#judge/rule.ts'
+import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
 import { kubeletSetting } from '#judge/settings.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { bounded, counted, nameLength } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
+import type { KubernetesPod } from '#model/kubernetes.ts'
 
 const soundHours = 24
 const soundMs = soundHours * 3_600_000
+
+const titles = {
+  stuck: 'Images of containers that cannot be made are deleted by age, and pulled again',
+}
 
 export const imageAgeGcChurn = nodeRule({
   id: 'image-age-gc-churn',
@@ -14,19 +19,27 @@ export const imageAgeGcChurn = nodeRule({
   severity: 'low',
   cause: kubeletSetting('imageMaximumGCAge'),
   needs: ['configuration'],
+  titles,
   title: 'Images are deleted by age so soon that they are pulled again and again',
   why: `imageMaximumGCAge deletes every image that was not in use for that long, however empty the disk. One that was never used goes at the next round, pulled a moment ago or not. Below ${soundHours} hours the images of daily jobs, and those pulled ahead, do not stay.`,
   fix: 'Set imageMaximumGCAge to some days, or to 0s, and leave the disk to the thresholds.',
-  sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
+  sources: [
+    'pkg/kubelet/images/image_gc_manager.go freeOldImages',
+    'pkg/kubelet/kuberuntime/kuberuntime_container.go startContainer',
+    'kubernetes/kubernetes#132403',
+  ],
   appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('imageMaximumGCAge'),
 
-  *judge({ configuration, imageGC }) {
+  *judge({ configuration, imageGC, pods }) {
     const written =
       configuration.imageMaximumGCAge ?? configurationDefaults.imageMaximumGCAge ?? '0s'
     const ageMs = durationMs(written)
     if (ageMs === null)
       yield { unknown: `configz: imageMaximumGCAge "${bounded(written)}" is no duration` }
-    if (ageMs === null || ageMs <= 0 || ageMs >= soundMs) return
+    if (ageMs === null || ageMs <= 0) return
+    const stuck = pods?.flatMap(unmadeIn) ?? []
+    if (stuck.length > 0) yield pulledAgain(stuck, written)
+    if (ageMs >= soundMs) return
     const byAge = imageGC?.deletions?.filter(
       ({ reason, certainty }) => reason === 'age' && certainty === 'certain',
     )
@@ -39,4 +52,32 @@ export const imageAgeGcChurn = nodeRule({
       fix: { config: { imageMaximumGCAge: '168h0m0s' } },
     }
   },
+})
+
+/** The kubelet pulls the image first, and cannot make the container then: no container uses the image. */
+const afterPull = new Set(['CreateContainerConfigError', 'CreateContainerError'])
+
+interface UnmadeContainer {
+  pod: string
+  image: string
+}
+
+const unmadeIn = ({ metadata, status }: KubernetesPod): UnmadeContainer[] =>
+  [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+    .filter(({ state }) => afterPull.has(state?.waiting?.reason ?? ''))
+    .map(({ image = '' }) => ({
+      pod: bounded(`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, nameLength),
+      image: bounded(image, nameLength),
+    }))
+
+const pulledAgain = (stuck: readonly UnmadeContainer[], age: string): Failing => ({
+  title: titles.stuck,
+  severity: 'medium',
+  steps: [{ id: 'set-fields' }, { id: 'ask-owner' }],
+  consequence: `${counted(stuck.length, 'container')} cannot be made (${stuck[0]!.pod}): no container uses the image, so image GC deletes it at each round though imageMaximumGCAge is ${bounded(age)}, and the kubelet pulls it again.`,
+  evidence: [
+    line('configz', 'imageMaximumGCAge', age),
+    ...stuck.slice(0, 10).map(({ pod, image }) => line('object', `pod ${pod} waits`, image)),
+  ],
+  fix: { config: { imageMaximumGCAge: '0s' } },
 })

@@ -19,8 +19,8 @@ const causeOf = (
   low: number,
   high: number | null,
 ): HolderCause => ({
-  ...{ kind: 'holder', holder, filesystem, amount: { unit: 'bytes', low, high } },
-  ...{ owner: null, place: null },
+  ...{ kind: 'holder', holder, filesystem, freedBy: holders[holder].freedBy },
+  ...{ amount: { unit: 'bytes', low, high }, owner: null, place: null },
 })
 
 const titles = { inferred: 'Much of what the runtime holds on its disk is not its images' }
@@ -64,7 +64,7 @@ export const leftoverSnapshots = nodeRule({
       yield {
         title: titles.inferred,
         severity: severityOf(held),
-        ...reasonOf(cause, ledger.parts, subject.identity),
+        ...reasonOf(cause, ledger, subject.identity),
         ...{ confidence, consequence, evidence: lines(...evidence, version) },
       }
     }

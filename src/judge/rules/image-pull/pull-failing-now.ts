@@ -1,5 +1,6 @@
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
 import { timesOf, unreadEvents } from '#judge/events/events.ts'
+import { registryOf } from '#judge/events/images.ts'
 import {
   type PullFailure,
   pullFailures,
@@ -68,6 +69,7 @@ function waitingFailing(
 ): Failing {
   const [first] = waiting
   return {
+    cause: { kind: 'world', event: 'pull-fails', subject: registryOf(first.image) },
     consequence: `${counted(containers, 'container')} of ${counted(pods, 'pod')} cannot start, the first ${bounded(first.pod, 300)} for ${bounded(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
     evidence: waiting.map(({ pod, image, reason, message }) =>
       line(

@@ -7,6 +7,8 @@ const steps = {
   actions: {
     'ask-owner': (owner: string | null) =>
       `ask ${owner ?? 'the owners of these pods'} to keep less on the node`,
+    'correct-file': (_: string | null, place: string | null, __: string | null, message = '') =>
+      `correct ${place ?? 'the file'} before anything restarts the kubelet${message === '' ? '' : `; the kubelet refuses it: ${message}`}`,
     'create-group': () =>
       'create a group with --ami-type AL2023_x86_64_STANDARD (cgroup v2), move the pods, delete the old group',
     'delete-place': (_: string | null, place: string | null) =>
@@ -14,17 +16,24 @@ const steps = {
     drain: () => 'drain the node: no new pod comes, and its pods start elsewhere',
     'drop-idle-log-blocks': () => 'write the logrotate files without blocks that rotate nothing',
     'grant-rights': () => 'grant the rights that highwater doctor names',
-    'larger-disk': () => 'give the nodes a larger disk, or this workload nodes of its own',
+    'larger-disk': (_: string | null, place: string | null, bytes: string | null, cost = '') =>
+      bytes === null
+        ? 'give the nodes a larger disk, or this workload nodes of its own'
+        : `give the nodes a larger volume: volumeSize ${bytes} for ${place ?? 'the data device'} in EC2NodeClass or launch template${cost === '' ? '' : ` (${cost} more for each)`}`,
     'list-deletions': () => 'see which images image GC deletes',
     'look-on-node': () => 'look which folders of the node are large',
+    'limit-processes': (owner: string | null) =>
+      `find why ${owner ?? 'these pods'} starts so many processes, and set podPidsLimit`,
     'lower-soft-threshold': () => 'lower the soft threshold: the disk is not short of space',
     'map-volume': (_: string | null, place: string | null) =>
       `write the size for ${place ?? 'the data volume'} in the device mapping, and replace the nodes`,
+    'move-to-volume': (owner: string | null, _: string | null, bytes: string | null) =>
+      `have ${owner ?? 'the pods'} write${bytes === null ? '' : ` the ${bytes} that it holds`} into a volume (a claim, or an emptyDir with sizeLimit) or write less, and set a limit of ephemeral-storage, so that the kubelet evicts it alone`,
     'open-port': () =>
       'find out why nothing answers on port 10250: the kubelet does not run, or a security group refuses the API server',
     'pin-images': () => 'pin the images, so that image GC keeps them',
     'prune-dead-containers': () =>
-      'delete finished pods and end crash loops: dead containers go with their pods',
+      'delete finished pods (of a Job: ttlSecondsAfterFinished) and end crash loops: dead containers go with their pods',
     'prune-images': () => 'let the kubelet delete all unused images once',
     'read-again': () => 'read the node again, in mode both',
     'read-journal': () => "read the kubelet's journal on the node",
@@ -45,6 +54,8 @@ const steps = {
     'set-ephemeral-storage': (owner: string | null, _: string | null, bytes: string | null) =>
       `give ${owner ?? 'the pods'} requests and limits of ephemeral-storage${bytes === null ? '' : ` above the ${bytes} that it holds`}`,
     'set-log-files': () => 'write the logrotate files that the policy wants',
+    'set-memory': (owner: string | null, _: string | null, bytes: string | null) =>
+      `give ${owner ?? 'the pods'} requests and limits of memory${bytes === null ? '' : ` (it uses ${bytes})`}`,
     'set-volume-limit': (owner: string | null, _: string | null, bytes: string | null) =>
       `give the emptyDir of ${owner ?? 'the pods'} a sizeLimit${bytes === null ? '' : ` (it holds ${bytes})`}, or a volume of its own`,
     'upgrade-group': () => 'replace the nodes by ones of the newest release of their group',
@@ -52,7 +63,7 @@ const steps = {
     'vacuum-journal': () => 'cut the journal to 500 MB, and set SystemMaxUse in journald.conf',
   } satisfies Record<
     Exclude<StepActionId, 'advice' | 'clean-objects' | 'set-fields'>,
-    (owner: string | null, place: string | null, bytes: string | null) => string
+    (owner: string | null, place: string | null, bytes: string | null, more?: string) => string
   >,
   inOrder: (first: string, second: string) => `1. ${first}. 2. ${second}`,
   /** What a command does as it stands. `nodes` 0: unknown. */
@@ -72,7 +83,9 @@ const steps = {
   upTo: (amount: string) => `up to ${amount}`,
   atLeast: (amount: string) => `at least ${amount}`,
   inodes: (count: string) => `${count} inodes of`,
-  nothingFrees: (statement: string) => `${statement}; no garbage collection frees it`,
+  nothingFrees: (statement: string) =>
+    `${statement}; neither garbage collection nor eviction frees it`,
+  pullsFail: (registry: string) => `pulls from ${registry} fail`,
   process: (command: string, pid: number) => `process ${command}, pid ${pid}`,
   container: (pod: string, container: string) => `${pod}, container ${container}`,
   image: (reference: string) => `image ${reference}`,

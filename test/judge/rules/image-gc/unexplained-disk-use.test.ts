@@ -21,7 +21,13 @@ it('names the largest folder that is not of Kubernetes, as cause and place of th
   const outcome = outcomeOf(unexplainedDiskUse, subject, defaultPolicy)
   const [failing] = outcome.state === 'fail' ? [outcome.failing].flat() : []
   expect(failing?.cause).toEqual({
-    ...{ kind: 'holder', holder: 'unknown-folder', filesystem: 'nodefs', owner: null },
+    ...{
+      kind: 'holder',
+      holder: 'unknown-folder',
+      freedBy: 'nothing',
+      filesystem: 'nodefs',
+      owner: null,
+    },
     ...{ place: '/var/openebs', amount: { unit: 'bytes', low: bytes, high: bytes } },
   })
   expect(failing?.steps).toEqual([{ id: 'delete-place', place: '/var/openebs', bytes }])

@@ -1,4 +1,5 @@
 import type { NodeContext } from '#judge/cluster-facts.ts'
+import { dataDevice } from '#judge/disk-size.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import { contextRule, type Failing, line } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
@@ -65,7 +66,7 @@ export const diskDiffersFromNodeClass = contextRule({
         : volumeOfNodegroup({ group, template, device }, context)
     const wrong = amiFamily === 'Bottlerocket' ? wrongVolume(fact, declared) : null
     if (wrong !== null) return yield wrong
-    const volume = declared(deviceOf(amiFamily))
+    const volume = declared(dataDevice({ amiFamily }))
     if (volume === null) return
     if (typeof volume === 'string') return yield { unknown: volume }
     if (capacityBytes === null) return yield { unknown: 'the capacity of nodefs was not read' }
@@ -89,7 +90,7 @@ function smallerReason(
   { amiFamily, volumes }: VolumesOfNode & { amiFamily: AmiFamily },
   sizes: { declaredBytes: number; actualBytes: number },
 ): Pick<Failing, 'cause' | 'steps'> {
-  const device = deviceOf(amiFamily)
+  const device = dataDevice({ amiFamily })
   const volumeBytes = volumes?.find(one => one.device === device)?.sizeBytes ?? null
   const isGrown = volumeBytes !== sizes.declaredBytes || sizes.actualBytes >= sizes.declaredBytes
   return {
@@ -179,9 +180,6 @@ function volumeOfTemplate(
   const { sizeGiB } = found.volumes.find(({ deviceName }) => deviceName === device) ?? {}
   return sizeGiB ? { where, sizeBytes: sizeGiB * gibibyte } : null
 }
-
-const deviceOf = (family: AmiFamily) =>
-  family === 'Bottlerocket' ? bottlerocketDevices.data : '/dev/xvda'
 
 /** Null: no size is declared. A text: why the size is unknown. */
 function volumeOfNodegroup(

@@ -85,13 +85,11 @@ function settingsOf({
   eviction,
   missing,
 }: NodeSubject): AuditedSettings {
-  const { minor, rulesOfMinor, exact, isProved } = featuresOf(identity.kubeletVersion)
+  const { minor } = featuresOf(identity.kubeletVersion)
   const isFargate = identity.owner === 'fargate'
   return {
     isOnDisk: isConfigurationOnDisk,
     kubeletMinor: minor === null ? null : `1.${minor}`,
-    borrowedMinor: exact ? null : `1.${rulesOfMinor}`,
-    ...(minor !== null && !isProved && { unprovedMinor: `1.${minor}` }),
     hardDefaults:
       minor === null
         ? null

@@ -1,5 +1,6 @@
 /** A node and its prediction as the rules see them, with the reason for everything unknown. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { supportedInput } from '#facts/kubelet/supported.ts'
 import type { CoverageState } from '#model/finding.ts'
 import { mistakeOf } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
@@ -13,7 +14,8 @@ import { bounded } from './text.ts'
 
 export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches it'
 
-export function nodeSubject(input: NodeInput, prediction: NodePrediction): NodeSubject {
+export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSubject {
+  const input = supportedInput(read)
   const { mode, pods, summary, runtime, host } = input
   const sources = readSources(input)
   const { unread, running } = sources

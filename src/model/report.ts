@@ -109,10 +109,6 @@ export interface AuditedSettings {
   isOnDisk: boolean
   /** `1.34`; null: unknown. */
   kubeletMinor: string | null
-  /** Minor whose defaults are used, if the defaults of the kubelet's own minor are unknown. */
-  borrowedMinor: string | null
-  /** The kubelet's minor, if the replay of this minor was not compared with upstream. */
-  unprovedMinor?: string
   /** Default hard thresholds of the kubelet's minor, by signal. Null: the minor is unknown. */
   hardDefaults: Record<string, string> | null
   off: OffThreshold[]

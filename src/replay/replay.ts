@@ -1,6 +1,7 @@
 /** All replays of one node. */
 import { amiFamily } from '#facts/eks/node-identity.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
+import { supportedInput, unsupportedReason } from '#facts/kubelet/supported.ts'
 import {
   type KubeletConfiguration,
   mistakeOf,
@@ -56,7 +57,7 @@ import { type PreparedNode, prepareNode } from './prepare.ts'
 export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItIs): NodePrediction {
   const { kubelet } = whatIf
   const configured = withConfigurationOnDisk(
-    kubelet === undefined ? input : withKubelet(input, kubelet),
+    supportedInput(kubelet === undefined ? input : withKubelet(input, kubelet)),
   )
   const unknowns: Unknown[] = [...configured.unknowns]
   const changed = withChanges(configured.input, whatIf.changes)
@@ -64,7 +65,9 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   if (!node.features.exact) {
     unknowns.push({
       what: 'node.status.nodeInfo.kubeletVersion',
-      effect: `the rules of 1.${node.features.rulesOfMinor} were applied`,
+      effect:
+        unsupportedReason(node.kubeletVersion) ??
+        `the rules of 1.${node.features.rulesOfMinor} were applied`,
     })
   }
   const configuration = configurationOf(changed.configuration, unknowns)

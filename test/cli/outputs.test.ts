@@ -61,17 +61,26 @@ describe('highwater audit', () => {
   })
 })
 
-describe('highwater audit of kubelets that were not compared with upstream', () => {
-  it('names their minor on the page and in both mails, and no other', async () => {
+describe('highwater audit of kubelets of other minors', () => {
+  it('predicts nothing for them, and names the minors that are supported', async () => {
     const snapshot = savedSnapshot([
       { name: 'old', kubeletVersion: 'v1.28.15-eks-1552ad0' },
-      { name: 'proved', kubeletVersion: 'v1.34.4' },
+      { name: 'supported', kubeletVersion: 'v1.34.4' },
     ])
     const out = temporaryFolder()
     await inProcess(['audit', '--snapshot', snapshot, '--out', out])
-    for (const file of ['report.html', 'email.html', 'email.txt']) {
-      const text = readFileSync(join(out, file), 'utf8').replace(/<[^>]*>|\s+/g, ' ')
-      expect(text, file).toMatch(/Kubelet not proved against upstream:? +1\.28(?![\d,])/)
-    }
+    const { unknowns } = JSON.parse(readFileSync(join(out, 'findings.json'), 'utf8'))
+    const reasons = unknowns.filter(({ reason }: { reason: string }) =>
+      reason.includes('Kubernetes 1.28 is not supported: 1.29 to 1.37 are'),
+    )
+    expect(reasons.map(({ rule }: { rule: string }) => rule)).toEqual(
+      expect.arrayContaining(['eviction-before-image-gc', 'image-gc-disabled']),
+    )
+    const { stdout } = await inProcess(['predict', '--snapshot', snapshot, '--format', 'json'])
+    const { nodes } = JSON.parse(stdout)
+    expect(nodes).toMatchObject([
+      { node: 'old', imageGC: null, eviction: null, allocatable: null },
+      { node: 'supported', imageGC: expect.any(Object), eviction: expect.any(Object) },
+    ])
   })
 })

@@ -17,18 +17,12 @@ const identity = (change: NonNullable<NodeExample['identity']>): NodeOptions => 
 
 describe('the settings of a node', () => {
   it.each([
-    ['v1.34.1-eks-0000000', '1.34', null],
-    ['v1.99.0', '1.99', '1.37'],
-    ['not a version', null, '1.37'],
-  ])(
-    'of kubelet %s name its minor, and whose defaults stand in',
-    (kubeletVersion, kubeletMinor, borrowedMinor) => {
-      expect(settingsOf(identity({ kubeletVersion }))).toMatchObject({
-        kubeletMinor,
-        borrowedMinor,
-      })
-    },
-  )
+    ['v1.34.1-eks-0000000', '1.34'],
+    ['v1.99.0', '1.99'],
+    ['not a version', null],
+  ])('of kubelet %s name its minor', (kubeletVersion, kubeletMinor) => {
+    expect(settingsOf(identity({ kubeletVersion }))).toMatchObject({ kubeletMinor })
+  })
 
   it('have the hard defaults of that minor, and none where it is not known', () => {
     expect(settingsOf(identity({ kubeletVersion: 'v1.29.0' })).hardDefaults).not.toHaveProperty([
@@ -68,7 +62,6 @@ describe('the settings of a node', () => {
         origin: { source: 'upstream default', certainty: 'likely', path: null },
       },
     ])
-    expect(settingsOf(identity({ kubeletVersion: 'v1.28.0' })).imageGC?.at(-1)?.value).toBeNull()
   })
 
   it('name what is written down and does not run', () => {

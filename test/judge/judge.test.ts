@@ -311,8 +311,6 @@ describe('aggregation', () => {
 
   it.each([
     ['v1.34.1', ['configuration'], 'certain'],
-    ['v1.99.0', ['configuration'], 'likely'],
-    ['v1.23.17', ['configuration'], 'likely'],
     ['unknown', ['configuration'], 'likely'],
     ['v1.99.0', [], 'certain'],
   ] as const)(

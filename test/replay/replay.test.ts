@@ -443,10 +443,8 @@ describe('limits of local storage', () => {
   }
 
   it.each([
-    ['v1.24.17', {}, ['over']],
-    ['v1.24.17', { featureGates: { LocalStorageCapacityIsolation: false } }, []],
-    ['v1.24.17', { localStorageCapacityIsolation: false }, ['over']],
-    ['v1.25.0', { localStorageCapacityIsolation: false }, []],
+    ['v1.29.0', {}, ['over']],
+    ['v1.29.0', { localStorageCapacityIsolation: false }, []],
     ['v1.34.0', { featureGates: { LocalStorageCapacityIsolation: false } }, ['over']],
   ])('%s with %j evict %j', (version, fields, names) => {
     expect(evicted(version, fields)).toEqual(names)

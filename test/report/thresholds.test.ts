@@ -209,13 +209,7 @@ describe('where a value comes from', () => {
   })
 
   it('leaves the default open where the kubelet names no version', () => {
-    const nodes = nodesOf(
-      withSettings(sharedDisk(50), {
-        kubeletMinor: null,
-        borrowedMinor: '1.37',
-        hardDefaults: null,
-      }),
-    )
+    const nodes = nodesOf(withSettings(sharedDisk(50), { kubeletMinor: null, hardDefaults: null }))
     expect(hard(nodes, 'nodefs.available')).toMatch(/\| unknown$/)
     expect(thresholdsView(nodes, english).cohorts[0]!.about).toContain(
       `${words.thresholds.kubeletUnknown}, ${words.nodeCount(1)}`,

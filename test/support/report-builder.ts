@@ -149,7 +149,6 @@ export function settings(
   return {
     isOnDisk: false,
     kubeletMinor: '1.34',
-    borrowedMinor: null,
     hardDefaults,
     off: [],
     imageGC: [

@@ -162,15 +162,13 @@ export const minorOfFeature = (feature: Feature): number => sinceMinor[feature]
 
 const oldestMinor = 24
 const newestMinor = 37
-/** Older minors use the same tables, but were not compared with upstream's answers (test/vectors). */
-const oldestProvedMinor = 29
+/** Minors that were compared with upstream's answers; a test compares them with the folders of test/vectors. */
+export const supportedMinors = { first: 29, last: newestMinor } as const
 
 export interface KubeletFeatures {
   minor: number | null
-  /** False: the rules of another minor apply (the newest for an unknown version, the nearest outside 1.24 to 1.37). */
+  /** The minor is supported. False for an unknown version: the rules of the newest minor apply. */
   exact: boolean
-  /** The replays of this minor were compared with upstream's answers. */
-  isProved: boolean
   rulesOfMinor: number
   has(feature: Feature): boolean
 }
@@ -186,8 +184,7 @@ export function featuresOf(kubeletVersion: string | null): KubeletFeatures {
     minor === null ? newestMinor : Math.min(Math.max(minor, oldestMinor), newestMinor)
   const features: KubeletFeatures = {
     minor,
-    exact: minor === rulesOfMinor,
-    isProved: minor === rulesOfMinor && minor >= oldestProvedMinor,
+    exact: minor === rulesOfMinor && minor >= supportedMinors.first,
     rulesOfMinor,
     has: feature => rulesOfMinor >= sinceMinor[feature],
   }

@@ -20,7 +20,6 @@ import { nightText } from './night.ts'
 import { noticesView } from './notices.ts'
 import type { OutlookView } from './outlook.ts'
 import { planView } from './plan.ts'
-import { unprovedMinors } from './remainder.ts'
 import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
@@ -108,17 +107,12 @@ export function mailView(
   }
 }
 
-function footerText({ document: { run }, nodes }: AuditReport, fold: Fold, { words }: Language) {
-  const unproved = unprovedMinors(nodes)
-  const footer = words.mail.footer(
+const footerText = ({ document: { run } }: AuditReport, fold: Fold, { words }: Language) =>
+  words.mail.footer(
     fold(run.version, 40),
     fold(run.account ?? words.unknown, 40),
     fold(run.region ?? words.unknown, 40),
   )
-  return unproved.length === 0
-    ? footer
-    : `${footer}. ${words.remainder.unproved}: ${unproved.join(', ')}`
-}
 
 /** A line for each node of the verdict with a finding about its disk. The page shows the others. */
 function ledgerLines(report: AuditReport, { rows }: OutlookView, fold: Fold, language: Language) {

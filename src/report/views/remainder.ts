@@ -17,7 +17,6 @@ export function remainderView(
   const { words: all, line } = language
   const words = all.remainder
   const { run, clusters, unknowns, notAudited } = document
-  const unproved = unprovedMinors(nodes)
   const byModeBoth = unknowns.filter(({ endedBy }) => endedBy === 'mode-both').length
   return {
     unknowns: {
@@ -52,7 +51,6 @@ export function remainderView(
       { what: words.region, value: line(run.region ?? all.unknown, 60) },
       { what: 'highwater', value: line(run.version, 60) },
       { what: words.rules, value: language.count(run.rules.length) },
-      ...(unproved.length === 0 ? [] : [{ what: words.unproved, value: unproved.join(', ') }]),
     ],
     inputErrors: rowsOf(
       run.inputErrors,
@@ -62,12 +60,6 @@ export function remainderView(
     ),
   }
 }
-
-/** Kubelet minors whose replay was not compared with upstream's answers. */
-export const unprovedMinors = (nodes: AuditReport['nodes']): string[] =>
-  [...new Set(nodes.flatMap(({ prediction }) => prediction.settings.unprovedMinor ?? []))].toSorted(
-    byText,
-  )
 
 /** Undecided checks by reason; the reason of most checks comes first. */
 const unknownGroups = (unknowns: UnknownOutcome[]): UnknownOutcome[][] =>

@@ -129,8 +129,6 @@ function imageOf({ members }: Cohort, { words: { thresholds: words } }: Language
 function aboutOf(cohort: Cohort, language: Language): string {
   const { members } = cohort
   const { thresholds: words, list } = language.words
-  const { prediction } = members[0]!
-  const { kubeletMinor, borrowedMinor } = prediction.settings
   const types = [...Map.groupBy(members, member => member.identity.instanceType)].toSorted(
     ([a, ofA], [b, ofB]) => ofB.length - ofA.length || byText(a ?? '', b ?? ''),
   )
@@ -141,7 +139,6 @@ function aboutOf(cohort: Cohort, language: Language): string {
   return list([
     language.line(members[0]!.cluster, nameLimit),
     imageOf(cohort, language),
-    ...(kubeletMinor !== null && borrowedMinor !== null ? [words.defaultsOf(borrowedMinor)] : []),
     words.nodesOf(members.length, named.slice(0, thresholdLimits.instanceTypes)),
     ...(more > 0 ? [words.moreTypes(more)] : []),
   ])

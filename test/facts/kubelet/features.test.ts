@@ -7,7 +7,7 @@ describe('featuresOf', () => {
     { version: 'v1.34.1-eks-abcd', minor: 34, rulesOfMinor: 34, exact: true },
     { version: 'v1.29', minor: 29, rulesOfMinor: 29, exact: true },
     { version: '1.30.0+k3s1', minor: 30, rulesOfMinor: 30, exact: true },
-    { version: 'v1.24.0', minor: 24, rulesOfMinor: 24, exact: true },
+    { version: 'v1.28.15', minor: 28, rulesOfMinor: 28, exact: false },
     { version: 'v1.23.17', minor: 23, rulesOfMinor: 24, exact: false },
     { version: 'v1.99.0', minor: 99, rulesOfMinor: 37, exact: false },
     { version: 'v2.0.0', minor: null, rulesOfMinor: 37, exact: false },

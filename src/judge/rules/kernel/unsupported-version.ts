@@ -1,4 +1,5 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { unsupportedReason } from '#facts/kubelet/supported.ts'
 import { type VersionSkew, versionSkew } from '#facts/kubernetes/version-skew.ts'
 import { contextRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -10,8 +11,8 @@ export const unsupportedVersion = contextRule({
   cause: { kind: 'world', event: 'version-skew', subject: null },
   steps: [{ id: 'upgrade-group' }],
   needs: [],
-  title: 'The kubelet has a version that is not known here',
-  why: 'What is said of this node follows the rules of the nearest version that is known, 1.24 to 1.37: thresholds, defaults and order may differ. A kubelet older than that gets no repairs from anyone. Nor does anyone test a kubelet that is newer than its control plane, or more than three minors older (two before control plane 1.28). At the end of extended support, 26 months after its release, EKS upgrades a control plane by itself and leaves the nodes as they are: the distance grows.',
+  title: 'The kubelet has a version that is not supported here',
+  why: 'Supported are the kubelets that were compared with upstream, 1.29 to 1.37; for others nothing is predicted. An older kubelet gets no repairs from anyone. Nor does anyone test a kubelet that is newer than its control plane, or more than three minors older (two before control plane 1.28). At the end of extended support, 26 months after its release, EKS upgrades a control plane by itself and leaves the nodes as they are: the distance grows.',
   fix: 'Upgrade an old kubelet with its node; for a new one upgrade highwater. Upgrade the control plane first, then the nodes.',
   sources: [
     'src/facts/kubelet/features.ts',
@@ -22,11 +23,11 @@ export const unsupportedVersion = contextRule({
   fact: ({ identity: { kubeletVersion } }) => ({ kubeletVersion }),
 
   *judge({ kubeletVersion }, { eks, failed }) {
-    const { minor, exact, rulesOfMinor } = featuresOf(kubeletVersion)
+    const { minor, exact } = featuresOf(kubeletVersion)
     if (minor === null) yield { unknown: 'node: its status names no kubelet version that is known' }
     else if (!exact)
       yield {
-        consequence: `The kubelet of 1.${minor} is judged by the rules of 1.${rulesOfMinor}: what it will do may differ from what is said of this node.`,
+        consequence: `Nothing is predicted for this node: ${unsupportedReason(kubeletVersion)}.`,
         evidence: [line('node', 'kubelet version', kubeletVersion ?? '')],
       }
     const controlPlane = eks?.version ?? null

@@ -115,7 +115,6 @@ const remainder = {
   account: 'AWS account',
   region: 'Region',
   rules: 'Rules',
-  unproved: 'Kubelet not proved against upstream',
   asked: (count: number, way: string, mode: string, rights: string, answered: string[]) =>
     `${nodes(count)} read ${way} (mode ${mode}, which needs ${rights}): ${answered.join(', ')}`,
   answered: (count: number, state: string) => `${formatCount(count)} ${state}`,

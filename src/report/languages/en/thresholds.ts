@@ -40,7 +40,6 @@ const thresholds = {
   kubelet: (minor: string) => `kubelet ${minor}`,
   kubeletUnknown: 'kubelet of unknown version',
   image: (image: string, kubelet: string) => `${image}, ${kubelet}`,
-  defaultsOf: (minor: string) => `defaults of ${minor}`,
   nodesOf: (count: number, types: string[]) =>
     `${nodes(count)}${types.length === 0 ? '' : `: ${types.join(', ')}`}`,
   moreTypes: (count: number) => counted(count, 'more type'),

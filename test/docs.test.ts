@@ -128,7 +128,7 @@ function figure(name: string, high: number, low: number, evictionHard: Record<st
   const availableAt = (tenths: number) => Math.floor((capacity * (1000 - tenths)) / 1000)
   const first = (isMet: (available: number) => boolean) =>
     Array.from({ length: 1001 }, (_, tenths) => tenths).find(tenths => isMet(availableAt(tenths)))!
-  const thresholds = parseThresholdConfig({ evictionHard }, featuresOf('v1.34.0'))
+  const thresholds = parseThresholdConfig({ evictionHard })
   const starts = first(available => usagePercentOf(capacity, available) >= high)
   const evicts = first(available => {
     const observed = { available, capacity, time: null }

@@ -37,7 +37,7 @@ export function rulesDocument(rules: readonly Rule[]): string {
     '',
     '## Outcomes, coverage, grades',
     '',
-    'On every node each rule has one outcome: *pass*, *fail*, *unknown*, *not applicable* or *error*. If a rule lacks data, its outcome is unknown, never a pass, and the report lists the reason. For a kubelet outside 1.24 to 1.37 the tables of the nearest minor apply, and findings based on them are at most *likely*. If several nodes of a nodegroup or nodepool fail a rule in the same way, that is one finding on the group.',
+    'On every node each rule has one outcome: *pass*, *fail*, *unknown*, *not applicable* or *error*. If a rule lacks data, its outcome is unknown, never a pass, and the report lists the reason. For a kubelet of an unsupported minor nothing is predicted. If several nodes of a nodegroup or nodepool fail a rule in the same way, that is one finding on the group.',
     '',
     `Nodes without a group are judged one by one, or together with their cluster if there are more than ${mostLooseNodes}.`,
     '',

@@ -96,9 +96,7 @@ function settingsOf({
         : evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
     off: eviction && configuration ? offThresholds(configuration, eviction.thresholds) : [],
     imageGC:
-      imageGC &&
-      configuration &&
-      imageGcFields.map(field => imageGcSetting(field, configuration, identity.kubeletVersion)),
+      imageGC && configuration && imageGcFields.map(field => imageGcSetting(field, configuration)),
     missing: {
       ...(eviction === null && { eviction: isFargate ? fargateReason : missing.eviction }),
       ...(imageGC === null && { imageGC: isFargate ? fargateReason : missing.imageGC }),
@@ -125,15 +123,12 @@ function offThresholds(
 function imageGcSetting(
   field: ImageGcSetting['field'],
   configuration: KubeletConfiguration,
-  kubeletVersion: NodeSubject['identity']['kubeletVersion'],
 ): ImageGcSetting {
   const preset = String(configurationDefaults[field])
-  const hasField =
-    field !== 'imageMaximumGCAge' || featuresOf(kubeletVersion).has('imageMaximumGCAge')
   const value = String(configuration[field] ?? preset)
   const origin: ThresholdOrigin =
     value === preset
       ? { source: 'upstream default', certainty: 'likely', path: null }
       : { source: 'configured', certainty: 'certain', path: null }
-  return { field, value: hasField ? value : null, preset, origin }
+  return { field, value, preset, origin }
 }

@@ -11,7 +11,7 @@
 export interface KubeletField {
   /**
    * Type in Go's syntax. `*` is a pointer: nil means unset. Without `*`, a zero (0, `""`, `0s`, false) also means unset. Structs are defined below.
-   * `FlushFrequency` is a duration in nanoseconds or, since 1.28, in text.
+   * `FlushFrequency` is a duration in nanoseconds or in text.
    */
   type: string
   /** The value of an unset field; durations as Go writes them. */
@@ -120,7 +120,6 @@ export const configurationStructs = {
     containerRuntimeEndpoint: {
       type: 'string',
       default: 'unix:///run/containerd/containerd.sock',
-      since: 27,
       isAlwaysShown: true,
       flag: true,
     },
@@ -149,7 +148,7 @@ export const configurationStructs = {
     enableProfilingHandler: { type: '*bool', default: true },
     enableServer: { type: '*bool', default: true, flag: true },
     enableSystemLogHandler: { type: '*bool', default: true },
-    enableSystemLogQuery: { type: '*bool', default: false, since: 27 },
+    enableSystemLogQuery: { type: '*bool', default: false },
     enforceNodeAllocatable: {
       type: '[]string',
       default: ['pods'],
@@ -235,7 +234,6 @@ export const configurationStructs = {
     },
     imageMaximumGCAge: {
       type: 'Duration',
-      since: 29,
       least: '0s',
       compare: 'duration',
       plannable: 'imageGC',
@@ -254,7 +252,7 @@ export const configurationStructs = {
       gate: 'KubeletEnsureSecretPulledImages',
       since: 33,
     },
-    imageServiceEndpoint: { type: 'string', since: 27, flag: true },
+    imageServiceEndpoint: { type: 'string', flag: true },
     iptablesDropBit: { type: '*int32', default: 15, flag: true },
     iptablesMasqueradeBit: { type: '*int32', default: 14, flag: true },
     kernelMemcgNotification: { type: 'bool', flag: true },
@@ -272,14 +270,13 @@ export const configurationStructs = {
     localStorageCapacityIsolation: {
       type: '*bool',
       default: true,
-      since: 25,
       flag: true,
       isRead: true,
     },
     logging: { type: 'LoggingConfiguration' },
     makeIPTablesUtilChains: { type: '*bool', default: true, flag: 'make-iptables-util-chains' },
     maxOpenFiles: { type: 'int64', default: 1_000_000, flag: true, least: 0 },
-    maxParallelImagePulls: { type: '*int32', since: 27, least: 1, compare: 'plain' },
+    maxParallelImagePulls: { type: '*int32', least: 1, compare: 'plain' },
     maxPods: {
       type: 'int32',
       default: 110,
@@ -383,14 +380,14 @@ export const configurationStructs = {
       oneOf: ['none', 'best-effort', 'restricted', 'single-numa-node'],
       compare: 'plain',
     },
-    topologyManagerPolicyOptions: { type: 'map[string]string', since: 26, flag: true },
+    topologyManagerPolicyOptions: { type: 'map[string]string', flag: true },
     topologyManagerScope: {
       type: 'string',
       default: 'container',
       flag: true,
       oneOf: ['container', 'pod'],
     },
-    tracing: { type: '*TracingConfiguration', since: 25 },
+    tracing: { type: '*TracingConfiguration' },
     userNamespaces: { type: '*UserNamespaces', since: 33 },
     volumePluginDir: {
       type: 'string',

@@ -130,7 +130,7 @@ export interface ImageDeletion {
 
 export interface KeptImage {
   image: string
-  reason: 'in-use' | 'pinned' | 'too-young' | 'sandbox' | 'not-needed' | 'unknown'
+  reason: 'in-use' | 'pinned' | 'too-young' | 'not-needed' | 'unknown'
 }
 
 /** One image-GC round at this moment. Upstream: pkg/kubelet/images/image_gc_manager.go GarbageCollect. */

@@ -2,7 +2,7 @@
  * The phase of the kubelet's periodic loops.
  *
  * Replays       pkg/kubelet/kubelet.go  StartGarbageCollection, initializeModules;  apimachinery util/wait  Until
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  * Kept exactly  the first round runs at the start; a period begins when the round before it has ended, so the phase drifts by the length of the rounds
  */
 import type { TimeBounds } from './image-gc/known-times.ts'

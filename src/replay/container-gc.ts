@@ -2,7 +2,7 @@
  * Container GC on a node as it was read: which dead containers, sandboxes and log directories its next passes remove.
  *
  * Replays       pkg/kubelet/container/container_gc.go  GarbageCollect, DeleteAllUnusedContainers, over the pass of container-gc/
- * Read at       1.24 to 1.37; alike in all
+ * Read at       1.29 to 1.37; alike in all
  * Kept exactly  a pod object in phase Succeeded or Failed is terminated; if it is being deleted or evicted, its content is removed too;
  *               a uid without a pod object counts as deleted; a static pod has the uid that its mirror pod names
  * Left out      what the runtime cannot stop or remove; a pod that is being stopped now counts by its phase;

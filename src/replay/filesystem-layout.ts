@@ -2,7 +2,7 @@
  * The node's filesystems as the kubelet sees them, and their layout: one for all, or one of the runtime's own.
  *
  * Replays       pkg/kubelet/stats/provider.go HasDedicatedImageFs, which compares devices
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  * Kept exactly  usedPercent is computed as in image GC
  *
  * The API does not show devices. If the node itself was not read, equal sizes make one filesystem likely, and unequal sizes make two

@@ -2,7 +2,7 @@
  * One round of image GC, and one image deletion under eviction: what each does with the node as read. Open questions give bounds.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  GarbageCollect, DeleteUnusedImages
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  * Kept exactly  deletion by age runs before deletion for space, and its bytes are not counted as freed; a round without a capacity still deletes by age
  * Bounded       what deletions by age free before the kubelet reads the statistics: a layer takes at most 3.5 times its packed size
  */

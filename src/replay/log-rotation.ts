@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/logs/container_log_manager.go  NewContainerLogManager, parseMaxSize, rotateLogs, processContainer, rotateLog,
  *                                                          filterUnusedLogs, removeExcessLogs, compressLog, rotateLatestLog
- * Read at       1.24 to 1.37; alike except for workers and interval, which can be set since 1.30
+ * Read at       1.29 to 1.37; alike except for workers and interval, which can be set since 1.30
  * Kept exactly  only running containers; a size equal to the limit rotates; sizes by AsInt64: `1.5Gi` is refused, a negative size turns rotation off;
  *               the oldest by name are removed before the newest is compressed and the log is rotated; leftovers are removed only with a rotation
  * Left out      files that cannot be read, written or removed; how small gzip makes a file

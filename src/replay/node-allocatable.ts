@@ -5,7 +5,7 @@
  *               pkg/kubelet/cm/helpers.go            hardEvictionReservation
  *               pkg/kubelet/nodestatus/setters.go    MachineInfo
  *               pkg/kubelet/cadvisor/util.go         CapacityFromMachineInfo, EphemeralStorageCapacityFromFsInfo
- * Read at       1.24 to 1.37; the format of ephemeral-storage changes in 1.37, the over-reservation text in 1.30
+ * Read at       1.29 to 1.37; the format of ephemeral-storage changes in 1.37, the over-reservation text in 1.30
  * Kept exactly  only hard memory.available and nodefs.available are reserved, percentages of capacity in float32; the cgroup of all pods is not
  *               limited by the eviction reservation; huge pages reduce memory; no amount is below 0; the printed format of a difference
  * Left out      pid; what device plugins offer; --experimental-allocatable-ignore-eviction
@@ -121,7 +121,7 @@ function reservedBy(
     return {
       kubeReserved,
       systemReserved,
-      evictionHard: parseThresholdConfig({ evictionHard: configuration.evictionHard }, features),
+      evictionHard: parseThresholdConfig({ evictionHard: configuration.evictionHard }),
     }
   } catch (error) {
     return { field, message: messageOf(error) }

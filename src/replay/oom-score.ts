@@ -4,9 +4,9 @@
  * Replays       pkg/kubelet/qos/policy.go   GetContainerOOMScoreAdjust
  *               pkg/kubelet/qos/helpers.go  minRegularContainerMemory, remainingPodMemReqPerContainer
  *               component-helpers/resource/helpers.go  AggregateContainerRequests
- * Read at       1.24 to 1.37; sidecars since 1.32, pod-level requests if their gate is on, no negative share since 1.37
+ * Read at       1.29 to 1.37; sidecars since 1.32, pod-level requests if their gate is on, no negative share since 1.37
  * Kept exactly  integer division, truncated toward zero, of int64 that wraps; a Burstable container gets 3 to 999
- * Left out      requests during a resize (alpha in 1.27 to 1.31, allocated requests after that); memory of DRA claims (alpha);
+ * Left out      requests during a resize (alpha to 1.31, allocated requests after that); memory of DRA claims (alpha);
  *               sidecars with their gate off, which the API server then refuses
  */
 import type { OomScore } from '#model/prediction.ts'

@@ -58,7 +58,7 @@ function predict(
     }
   }
   const answer = nodeAllocatable(machine, { ...configuration, ...pods }, features)
-  if ('field' in answer) return { ...nothing, refusals: [refusalText(answer, features)] }
+  if ('field' in answer) return { ...nothing, refusals: [refusalText(answer)] }
   const overReserved = overReservationError(answer, features)
   const differing = differences(answer.allocatable, status?.allocatable)
   return {
@@ -93,9 +93,9 @@ const flags: Partial<Record<Refusal['field'], string>> = {
   systemReserved: '--system-reserved',
 }
 
-function refusalText({ field, message }: Refusal, features: KubeletFeatures): string {
+function refusalText({ field, message }: Refusal): string {
   if (field === 'reservedSystemCPUs') return `unable to parse reserved-cpus list: ${message}`
-  const flag = features.has('reservationErrorsInContext') ? flags[field] : undefined
+  const flag = flags[field]
   return flag === undefined ? message : `${flag} value failed to parse: ${message}`
 }
 

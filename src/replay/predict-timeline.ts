@@ -131,24 +131,22 @@ function timelineImages(
     if (expiring.has(containerId)) return expiringUser
     return dead.has(containerId) ? deadUser : (pods.get(containerId) ?? null)
   }
-  return images.images.map(
-    ({ image, sizeBytes, isPinned, isInUse, keptBecause, firstDetected, lastUsed }) => {
-      const known = evidence.get(image)
-      const users = usersOf(known, userOf)
-      const isTaken = keptBecause === 'sandbox' || users.includes(null)
-      const isListed = known?.known.firstDetectedMs !== null
-      return {
-        id: image,
-        sizeBytes: sizeBytes ?? 0,
-        isPinned,
-        isHeld: isTaken || (users.length === 0 && isInUse === null ? null : false),
-        pods: users.filter(user => user !== null),
-        firstDetectedMs: isListed ? firstDetected.earliestMs : null,
-        firstDetectedLatestMs: firstDetected.latestMs,
-        lastUsedMs: lastUsed.earliestMs,
-      }
-    },
-  )
+  return images.images.map(({ image, sizeBytes, isPinned, isInUse, firstDetected, lastUsed }) => {
+    const known = evidence.get(image)
+    const users = usersOf(known, userOf)
+    const isTaken = users.includes(null)
+    const isListed = known?.known.firstDetectedMs !== null
+    return {
+      id: image,
+      sizeBytes: sizeBytes ?? 0,
+      isPinned,
+      isHeld: isTaken || (users.length === 0 && isInUse === null ? null : false),
+      pods: users.filter(user => user !== null),
+      firstDetectedMs: isListed ? firstDetected.earliestMs : null,
+      firstDetectedLatestMs: firstDetected.latestMs,
+      lastUsedMs: lastUsed.earliestMs,
+    }
+  })
 }
 
 /** Each user once; null: a container of no known pod. */

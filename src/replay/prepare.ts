@@ -114,8 +114,8 @@ export function prepareNode(
       ? (containerGc('once').prediction?.removedSince ??
         perhapsRemoved(deadContainers(input), readMs, atMs))
       : new Map()
-  const images = prepareImages(evidence, atMs, kubelet, removedSince)
-  const observations = observationsOf(summary, filesystems, features)
+  const images = prepareImages(evidence, atMs, removedSince)
+  const observations = observationsOf(summary, filesystems)
   return {
     input,
     name: metadata?.name ?? '',
@@ -142,7 +142,7 @@ export function prepareNode(
     imagesWithout: removed =>
       removed.size === 0
         ? images
-        : prepareImages(evidence, atMs, kubelet, bothRemoved(removedSince, removed)),
+        : prepareImages(evidence, atMs, bothRemoved(removedSince, removed)),
     pods,
     activePods,
     podStats,
@@ -151,8 +151,8 @@ export function prepareNode(
   }
 }
 
-const observationsOf = (summary: Summary | null, disks: Filesystems, features: KubeletFeatures) =>
-  summary ? makeSignalObservations(summary, features) : diskObservations(disks, features)
+const observationsOf = (summary: Summary | null, disks: Filesystems) =>
+  summary ? makeSignalObservations(summary) : diskObservations(disks)
 
 function podsOf(input: NodeInput, kubelet: Kubelet): Pod[] | null {
   const allocated = (pod: KubernetesPod) =>

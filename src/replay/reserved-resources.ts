@@ -2,7 +2,7 @@
  * Reservations for the system and for Kubernetes, parsed as the kubelet parses them at its start.
  *
  * Replays       cmd/kubelet/app/server.go  parseResourceList, getReservedCPUs, run;  k8s.io/utils/cpuset Parse
- * Read at       1.24 to 1.37; the errors' context since 1.27, whole milli-cores since 1.37
+ * Read at       1.29 to 1.37; whole milli-cores since 1.37
  * Kept exactly  the texts; the number of reserved CPUs replaces both reservations of cpu
  * Left out      whether the reserved CPUs are online; of several errors in one map this returns the first by key, upstream any
  */
@@ -25,7 +25,7 @@ export function parseResourceList(map: StringMap, features: KubeletFeatures): Re
   for (const [resource, text] of Object.entries(map).sort()) {
     if (!reservableResources.includes(resource))
       throw new ReservationError(`cannot reserve ${goQuote(resource)} resource`)
-    const quantity = parseReservation(resource, text, features)
+    const quantity = parseReservation(resource, text)
     if (signOf(quantity) < 0)
       throw new ReservationError(
         `resource quantity for ${goQuote(resource)} cannot be negative: ${text}`,
@@ -40,11 +40,10 @@ export function parseResourceList(map: StringMap, features: KubeletFeatures): Re
   return list
 }
 
-function parseReservation(resource: string, text: string, features: KubeletFeatures): Quantity {
+function parseReservation(resource: string, text: string): Quantity {
   try {
     return parseQuantity(text)
   } catch (error) {
-    if (!features.has('reservationErrorsInContext')) throw error
     const why = messageOf(error)
     throw new ReservationError(
       `failed to parse quantity ${goQuote(text)} for ${goQuote(resource)} resource: ${why}`,

@@ -49,13 +49,13 @@ interface Branch {
 
 function storiesOf(input: Input, version: string): unknown[][] {
   const kubelet = kubeletOf(version)
-  const config = parseEvictionConfig(input.config, kubelet.features)
+  const config = parseEvictionConfig(input.config)
   const probes = parsedPods(input.admitProbes ?? [])
   let branches: Branch[] = [
     { state: startEviction(config), pods: parsedPods(input.pods), steps: [] },
   ]
   for (const step of input.steps) {
-    const observe = (node: unknown) => makeSignalObservations(summaryOf({ node }), kubelet.features)
+    const observe = (node: unknown) => makeSignalObservations(summaryOf({ node }))
     const afterReclaim = observe(step.nodeAfterReclaim ?? step.node)
     const pass: Omit<Pass, 'pods'> = {
       nowMs: Date.parse(step.at),

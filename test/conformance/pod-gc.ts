@@ -1,4 +1,3 @@
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import type { Family } from './family.ts'
 
@@ -23,8 +22,7 @@ const betweenPassesMs = 41_000
 /** Two passes: the first one finds nodes gone that it has not missed before. */
 export const podGcFamily: Family<Input> = {
   name: 'pod-gc',
-  answer({ terminatedPodGCThreshold, pods, nodes }, version) {
-    const features = featuresOf(version)
+  answer({ terminatedPodGCThreshold, pods, nodes }) {
     const pass = (left: PodInput[], missingMs: number) => {
       const missingForMs = new Map(left.map(({ nodeName = '' }) => [nodeName, missingMs]))
       const input = {
@@ -33,7 +31,7 @@ export const podGcFamily: Family<Input> = {
         terminatedPodThreshold: terminatedPodGCThreshold,
         missingForMs,
       }
-      return podGc(input, features)
+      return podGc(input)
         .deletions.filter(({ certainty }) => certainty === 'certain')
         .map(({ pod }) => pod)
         .sort()

@@ -1,5 +1,4 @@
 /** Thresholds against observations. */
-import { featuresOf } from '#facts/kubelet/features.ts'
 import type { Observation, Signal, ThresholdValue } from '#model/prediction.ts'
 import { canonical, quantityValue } from '#model/quantity.ts'
 import {
@@ -19,11 +18,11 @@ interface Input {
 
 export const thresholdsMet: Family<Input> = {
   name: 'thresholds-met',
-  answer({ config, observations, enforceMinReclaim }, version) {
+  answer({ config, observations, enforceMinReclaim }) {
     const observed: Partial<Record<Signal, Observation>> = {}
     for (const [signal, values] of Object.entries(observations))
       observed[signal as Signal] = { ...values, time: null }
-    const thresholds = inOrder(parseThresholdConfig(config, featuresOf(version)))
+    const thresholds = inOrder(parseThresholdConfig(config))
     const metNow = met(thresholds, observed, enforceMinReclaim)
     return {
       thresholds: thresholds.map(threshold => {

@@ -1,5 +1,4 @@
 /** evictionHard and its companions as the kubelet reads them at its start. */
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { formatDuration } from '#model/duration.ts'
 import type { Threshold, ThresholdValue } from '#model/prediction.ts'
 import { canonical, quantityValue } from '#model/quantity.ts'
@@ -9,9 +8,9 @@ import type { Family } from './family.ts'
 
 export const thresholds: Family<ThresholdConfiguration> = {
   name: 'thresholds',
-  answer(configuration, version) {
+  answer(configuration) {
     try {
-      const parsed = parseThresholdConfig(configuration, featuresOf(version))
+      const parsed = parseThresholdConfig(configuration)
       return { ok: true, thresholds: inOrder(parsed).map(shown) }
     } catch (error) {
       return { ok: false, error: error instanceof Error ? error.message : String(error) }

@@ -466,15 +466,6 @@ describe('what is asked for is refused as a whole', () => {
     await expect(planOne({}, { set })).rejects.toThrow(message)
   })
 
-  it('a value that the minor does not know; another minor of the same fleet takes it', async () => {
-    const set = ['imageMaximumGCAge=168h0m0s']
-    const old = { name: 'old', minor: '28', family: 'AL2' } as const
-    await expect(planOne(old, { set })).rejects.toThrowErrorMatchingSnapshot()
-    const { steps, refused } = await planOf([fleetNode(old), fleetNode({ name: 'new' })], { set })
-    expect(steps.map(({ node }) => node)).toEqual(['new'])
-    expect(refused).toMatchObject([{ node: 'old' }])
-  })
-
   it('a rule or finding that there is not, and a finding without a fix', async () => {
     await expect(planOne({}, { rules: ['no-such-rule'] })).rejects.toThrow('No rule is called')
     await expect(planOne({}, { findings: ['ffff'] })).rejects.toThrowErrorMatchingSnapshot()

@@ -13,7 +13,7 @@ import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 
 const minute = 60_000
-const minors = [24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37]
+const minors = [29, 30, 31, 32, 33, 34, 35, 36, 37]
 const newest = kubeletOf('v1.37.0')
 const policy: ImageGcPolicy = {
   highThresholdPercent: 85,
@@ -125,27 +125,17 @@ describe('garbageCollect', () => {
     ).toEqual(['b'])
   })
 
-  it.each(minors)(
-    'trap 4: on 1.%i the sandbox image is spared by its flag up to 1.28, by pinning since 1.25',
-    minor => {
-      const images = runtime(
-        { app: {}, pause: {}, pinned: { isPinned: true } },
-        { sandboxImage: 'pause' },
-      )
-      const round = deleteUnusedImages(
-        remembering({ app: {}, pause: {}, pinned: {} }),
-        10 * minute,
-        policy,
-        images,
-        of(minor),
-      )
-      expect(ids(round)).toEqual([
-        'app',
-        ...(minor >= 29 ? ['pause'] : []),
-        ...(minor < 25 ? ['pinned'] : []),
-      ])
-    },
-  )
+  it.each(minors)('trap 4: on 1.%i the sandbox image is spared by pinning only', minor => {
+    const images = runtime({ app: {}, pause: {}, pinned: { isPinned: true } })
+    const round = deleteUnusedImages(
+      remembering({ app: {}, pause: {}, pinned: {} }),
+      10 * minute,
+      policy,
+      images,
+      of(minor),
+    )
+    expect(ids(round)).toEqual(['app', 'pause'])
+  })
 
   it.each([
     { ageMs: 2 * minute, goes: ['a'] },
@@ -210,24 +200,18 @@ describe('garbageCollect', () => {
     expect(deleted).toMatchObject([{ id: 'unused', reason: 'age' }])
   })
 
-  it.each(minors)(
-    'trap 7: on 1.%i a restart protects what is there for the minimum age since 1.29, and not at all before',
-    minor => {
-      const state = newImageGcState(0)
-      monitorImages(state, 0, runtime({ a: {} }), of(minor))
-      expect(state.records.get('a')).toMatchObject({
-        firstDetectedMs: minor >= 29 ? 0 : zeroTimeMs,
-        lastUsedMs: zeroTimeMs,
-      })
-      monitorImages(state, minute, runtime({ a: {}, b: {} }), of(minor))
-      expect(state.records.get('b')).toMatchObject({ firstDetectedMs: minute })
-      expect(
-        ids(
-          garbageCollect(state, 2 * minute - 1, policy, runtime({ a: {}, b: {} }), full, of(minor)),
-        ),
-      ).toEqual(minor >= 29 ? [] : ['a'])
-    },
-  )
+  it.each(minors)('trap 7: on 1.%i a restart protects what is there for the minimum age', minor => {
+    const state = newImageGcState(0)
+    monitorImages(state, 0, runtime({ a: {} }), of(minor))
+    expect(state.records.get('a')).toMatchObject({ firstDetectedMs: 0, lastUsedMs: zeroTimeMs })
+    monitorImages(state, minute, runtime({ a: {}, b: {} }), of(minor))
+    expect(state.records.get('b')).toMatchObject({ firstDetectedMs: minute })
+    expect(
+      ids(
+        garbageCollect(state, 2 * minute - 1, policy, runtime({ a: {}, b: {} }), full, of(minor)),
+      ),
+    ).toEqual([])
+  })
 
   it.each(minors)(
     'trap 7: on 1.%i the maximum age waits until the kubelet has run for longer since 1.30',
@@ -246,7 +230,7 @@ describe('garbageCollect', () => {
         )
       }
       expect(round(31 * minute)).toEqual(minor === 29 ? ['a'] : [])
-      expect(round(31 * minute + 1)).toEqual(minor >= 29 ? ['a'] : [])
+      expect(round(31 * minute + 1)).toEqual(['a'])
     },
   )
 
@@ -275,11 +259,7 @@ describe('garbageCollect', () => {
 
   it.each([
     {
-      minor: 25,
-      text: 'failed to garbage collect required amount of images. Wanted to free 200 bytes, but freed 100 bytes',
-    },
-    {
-      minor: 26,
+      minor: 29,
       text: 'Failed to garbage collect required amount of images. Attempted to free 200 bytes, but only found 100 bytes eligible to free.',
     },
     {
@@ -324,30 +304,27 @@ describe('garbageCollect', () => {
     expect(error).toContain(`(100% of ${written} used)`)
   })
 
-  it.each(minors)(
-    'on 1.%i looks for images before the disk since 1.29, and before only when it is full',
-    minor => {
-      const state = newImageGcState(0)
-      const empty = { capacityBytes: 1000, availableBytes: 1000 }
-      garbageCollect(state, 5, policy, runtime({ a: {} }), empty, of(minor))
-      expect(state.records.size).toBe(minor >= 29 ? 1 : 0)
-      expect(
-        garbageCollect(state, 6, policy, runtime({ a: {} }), { error: 'no stats yet' }, of(minor))
-          .error,
-      ).toBe('no stats yet')
-      expect(
-        garbageCollect(
-          state,
-          7,
-          policy,
-          runtime({ a: {} }),
-          { capacityBytes: null, availableBytes: 5 },
-          of(minor),
-        ).error,
-      ).toMatchSnapshot()
-      expect(state.records.size).toBe(minor >= 29 ? 1 : 0)
-    },
-  )
+  it.each(minors)('on 1.%i looks for images before the disk', minor => {
+    const state = newImageGcState(0)
+    const empty = { capacityBytes: 1000, availableBytes: 1000 }
+    garbageCollect(state, 5, policy, runtime({ a: {} }), empty, of(minor))
+    expect(state.records.size).toBe(1)
+    expect(
+      garbageCollect(state, 6, policy, runtime({ a: {} }), { error: 'no stats yet' }, of(minor))
+        .error,
+    ).toBe('no stats yet')
+    expect(
+      garbageCollect(
+        state,
+        7,
+        policy,
+        runtime({ a: {} }),
+        { capacityBytes: null, availableBytes: 5 },
+        of(minor),
+      ).error,
+    ).toMatchSnapshot()
+    expect(state.records.size).toBe(1)
+  })
 
   it.each(minors)(
     'on 1.%i spares images that are mounted as volumes since 1.35, or where the gate is on',

@@ -68,7 +68,7 @@ const bounded = (
   const gone = new Map([...removedAt(atMs, perhaps, false), ...removedAt(atMs, removed)])
   const placeOf = ({ image }: { image: string }) =>
     node.images?.findIndex(listed => listed.image === image) ?? 0
-  return prepareImages(node, atMs, version, gone).images.toSorted((a, b) => placeOf(a) - placeOf(b))
+  return prepareImages(node, atMs, gone).images.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 const inUse = (more: object, options = {}) => bounded(more, options).map(({ isInUse }) => isInUse)
 
@@ -149,14 +149,6 @@ describe('the list of images', () => {
       isComplete: false,
       unknowns: [{ what: 'images' }],
     })
-  })
-
-  it('has no pinned images on 1.24', () => {
-    const version = kubeletOf('v1.24.17')
-    expect(
-      read({ runtime: { images: [image(0, { pinned: true })] } }, version).images,
-    ).toMatchObject([{ isPinned: false }])
-    expect(read(statusImages(1), version).images).toMatchObject([{ isPinned: false }])
   })
 })
 
@@ -312,58 +304,6 @@ describe('the users of an image', () => {
   })
 })
 
-describe('the sandbox image', () => {
-  const names = [
-    'registry.k8s.io/pause:3.7',
-    'registry.k8s.io/pause:3.8',
-    'registry.k8s.io/pause:3.9',
-    'ecr.example/eks/pause:3.5',
-    'app:v1',
-  ]
-  const images = names.map((name, index) => image(index, { repoTags: [name] }))
-  const sandboxes = (version: string, host?: object) =>
-    bounded({ runtime: { images, containers: [] }, host }, { version: kubeletOf(version) }).flatMap(
-      ({ keptBecause, isInUse }, index) =>
-        isInUse === false ? [] : [[index, isInUse, keptBecause]],
-    )
-  const commandLine = (...commandLine: string[]) => ({ kubelet: { commandLine } })
-
-  it.each([
-    { version: 'v1.24.1', index: 0 },
-    { version: 'v1.25.1', index: 1 },
-    { version: 'v1.26.1', index: 2 },
-    { version: 'v1.28.1', index: 2 },
-  ])('is the default of $version where no flag says otherwise', ({ version, index }) => {
-    expect(sandboxes(version, commandLine('kubelet', '--v=2'))).toEqual([[index, true, 'sandbox']])
-    expect(sandboxes(version, commandLine('kubelet'))).toEqual([[index, true, 'sandbox']])
-  })
-
-  it('is what the flag names, the last one', () => {
-    const image = 'ecr.example/eks/pause:3.5'
-    expect(
-      sandboxes('v1.28.1', commandLine('kubelet', '--pod-infra-container-image', image)),
-    ).toEqual([[3, true, 'sandbox']])
-    const flags = ['--pod-infra-container-image=app:v1', `--pod-infra-container-image=${image}`]
-    expect(sandboxes('v1.28.1', commandLine('kubelet', ...flags))).toEqual([[3, true, 'sandbox']])
-  })
-
-  it('may be any that is called pause, or that the runtime takes, where the command line was not read', () => {
-    expect(sandboxes('v1.28.1').map(([index, isInUse]) => [index, isInUse])).toEqual(
-      [0, 1, 2, 3].map(index => [index, null]),
-    )
-    expect(sandboxes('v1.28.1', { containerd: { sandboxImage: 'app:v1' } })).toHaveLength(5)
-    expect(read({ runtime: { images } }, kubeletOf('v1.28.1')).unknowns).toMatchObject([
-      { what: 'host.kubelet.commandLine' },
-    ])
-  })
-
-  it('is nothing to a kubelet since 1.29', () => {
-    expect(
-      sandboxes('v1.29.1', commandLine('kubelet', '--pod-infra-container-image=app:v1')),
-    ).toEqual([])
-  })
-})
-
 describe('the times of an image', () => {
   const images = [image(0)]
   const known = (times: object, more: object = {}) => ({
@@ -420,12 +360,9 @@ describe('the times of an image', () => {
     ])
   })
 
-  it.each([
-    { version: 'v1.28.1', earliest: zeroTimeMs },
-    { version: 'v1.29.1', earliest: start },
-  ])('lie since the start of $version where nothing is known', ({ version, earliest }) => {
-    expect(timesOf({}, { version: kubeletOf(version) })).toEqual({
-      firstDetected: [earliest, now],
+  it('lie since the start where nothing is known', () => {
+    expect(timesOf({})).toEqual({
+      firstDetected: [start, now],
       lastUsed: [zeroTimeMs, justBefore(now)],
     })
   })
@@ -629,11 +566,10 @@ it('takes any record: nothing throws, and nothing is NaN', () => {
     known: part,
   })
   fc.assert(
-    fc.property(parts, fc.constantFrom('v1.24.0', 'v1.28.0', 'v1.36.0'), (more, version) => {
+    fc.property(parts, fc.constantFrom('v1.29.0', 'v1.36.0'), (more, version) => {
       const images = prepareImages(
         imageEvidence(inputOf(record(more)), now, kubeletOf(version)),
         now,
-        kubeletOf(version),
       )
       const policy = {
         highThresholdPercent: 85,

@@ -219,7 +219,6 @@ describe('imageGcPolicyOf', () => {
   })
 
   it.each<{ version: string; gates: Record<string, boolean>; isOn: boolean }>([
-    { version: 'v1.28.1', gates: {}, isOn: false },
     { version: 'v1.29.1', gates: {}, isOn: false },
     { version: 'v1.29.1', gates: { ImageMaximumGCAge: true }, isOn: true },
     { version: 'v1.30.1', gates: {}, isOn: true },
@@ -297,7 +296,6 @@ function prepare(images: Record<string, Image>, node: Node = {}) {
   return prepareImages(
     imageEvidence(inputOf(record), now, kubelet),
     now + waitMinutes * minute,
-    kubelet,
     removedAt(now + waitMinutes * minute, removed ?? []),
   )
 }
@@ -489,17 +487,6 @@ describe('a round on images that are all known', () => {
     expect(unseen.prediction).toMatchObject({ triggered: null, freedBytes: null })
   })
 
-  it('has no deletions by age below 1.29', () => {
-    const { prediction } = round(
-      { old: known(500, 300) },
-      {},
-      policyOf(99, 80, { maximumAgeMs: minute }),
-      tight,
-      kubeletOf('v1.28.1'),
-    )
-    expect(prediction.deletions).toEqual([])
-  })
-
   it.each([
     { startedMinutesAgo: 100, version: 'v1.34.1', goes: [] },
     { startedMinutesAgo: 100.001, version: 'v1.34.1', goes: ['a 0 age certain'] },
@@ -678,7 +665,6 @@ describe('a round on images of which something is not known', () => {
     const none = prepareImages(
       imageEvidence(inputOf({ kind: 'Node', cluster: 'lab', node: {} }), now, kubelet),
       now,
-      kubelet,
     )
     const { prediction, unknowns } = predictImageGc(policyOf(85, 80), tight, none, kubelet)
     expect(prediction).toMatchObject({

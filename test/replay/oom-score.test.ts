@@ -376,7 +376,7 @@ it('never throws and never tells a number that is none', () => {
         resources: fc.oneof(fc.anything(), fc.record({ requests: fc.record({ memory }) })),
       }),
     ),
-    version: fc.constantFrom('v1.24.0', 'v1.31.0', 'v1.34.0', 'v1.37.0'),
+    version: fc.constantFrom('v1.31.0', 'v1.34.0', 'v1.37.0'),
     memoryCapacityBytes: fc.oneof(fc.double(), fc.maxSafeNat()),
   })
   fc.assert(

@@ -104,7 +104,7 @@ function timeline({
   const events = timelineOf({
     startMs,
     kubelet,
-    eviction: parseEvictionConfig(configuration, kubelet.features),
+    eviction: parseEvictionConfig(configuration),
     imageGc: policy,
     evictionImageGc: policy,
     layout: { dedicatedImageFs: false, splitContainerImageFs: false },

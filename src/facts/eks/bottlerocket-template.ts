@@ -30,7 +30,6 @@ export const bottlerocketSystemCgroup = '/system'
 
 /** Fields by the first minor that has them. Each row replaces the row before. */
 const ofMinors: readonly { since: number; fields: KubeletConfiguration }[] = [
-  { since: 0, fields: {} },
   { since: 29, fields: { featureGates: { ImageMaximumGCAge: true } } },
   { since: 30, fields: {} },
   { since: 33, fields: { featureGates: { DynamicResourceAllocation: true } } },

@@ -60,11 +60,9 @@ export interface KeyMeaning {
   ignored: 'misspelt' | 'case' | 'minor' | 'unknown' | null
 }
 
-/** Before 1.29 each drop-in is read like the main file. Upstream: mergeKubeletConfigurations. */
-export function dropInForm(features: KubeletFeatures): ConfigurationForm {
-  if (!features.has('dropInMergePatch')) return 'file'
-  return features.has('dropInsDefaultedAgain') ? 'versioned' : 'internal'
-}
+/** Upstream: mergeKubeletConfigurations. */
+export const dropInForm = (features: KubeletFeatures): ConfigurationForm =>
+  features.has('dropInsDefaultedAgain') ? 'versioned' : 'internal'
 
 /** In a merged form a name in another case is decoded, too, but it wins only if it is printed after the kubelet's own name. */
 export function meaningOfKey(
@@ -104,31 +102,17 @@ const packages: Readonly<Record<string, string>> = {
   VerbosityLevel: 'v1.',
 }
 const goNames: Readonly<Record<string, string>> = { 'map[string]Quantity': 'v1.ResourceList' }
-const loggingTypes = [
-  'FormatOptions',
-  'JSONOptions',
-  'LoggingConfiguration',
-  'VModuleConfiguration',
-  'VModuleItem',
-  'VerbosityLevel',
-]
 const basicTypes = ['bool', 'string', 'int32', 'int64', 'float64']
 
 /** The type's name in Go's errors. */
-export function goTypeName(
-  type: string,
-  form: ConfigurationForm,
-  features: KubeletFeatures,
-): string {
+export function goTypeName(type: string, form: ConfigurationForm): string {
   for (const prefix of ['[]', 'map[string]'] as const) {
     const element = elementOf(type, prefix)
     if (element !== null && type === '[]VModuleItem')
-      return goTypeName('VModuleConfiguration', form, features)
-    if (element !== null) return goNames[type] ?? `${prefix}${goTypeName(element, form, features)}`
+      return goTypeName('VModuleConfiguration', form)
+    if (element !== null) return goNames[type] ?? `${prefix}${goTypeName(element, form)}`
   }
   if (basicTypes.includes(type) || type.startsWith('time.')) return type
-  if (!features.has('loggingApiV1') && loggingTypes.includes(type))
-    return type === 'VerbosityLevel' ? 'uint32' : `v1alpha1.${type}`
   return `${packages[type] ?? (form === 'internal' ? 'config.' : 'v1beta1.')}${type}`
 }
 

@@ -52,7 +52,7 @@ export function evictionCause(message: string): EvictionCause {
   }
 }
 
-/** The texts of 1.24 to 1.25, of 1.26 to 1.34, and since 1.35, which omits the wanted bytes. */
+/** The texts up to 1.34, and since 1.35, which omits the wanted bytes. */
 const shortfall =
   /garbage collect required amount of images|Insufficient free disk space on the node's image filesystem|Failed to free sufficient space by deleting unused images/
 
@@ -64,7 +64,7 @@ export function shortfallBytes(
   message: string,
 ): { wantedBytes: number | null; freedBytes: number } | null {
   const [, wanted, freed] =
-    /(?:Wanted|Attempted) to free (\d{1,16}) bytes, but (?:freed|only found) (\d{1,16}) bytes/.exec(
+    /Attempted to free (\d{1,16}) bytes, but only found (\d{1,16}) bytes/.exec(
       message,
     ) ?? []
   const [, freedOnly] = / \(freed (\d{1,16}) bytes\)/.exec(message) ?? []

@@ -2,66 +2,6 @@
 
 /** The minor that introduced each behaviour. The replays that read a behaviour name its source. */
 const sinceMinor = {
-  /** `localStorageCapacityIsolation` is a field. Before, it was a feature gate. */
-  localStorageCapacityIsolationField: 25,
-  /** The garbage collector also ignores the events of `events.k8s.io`. */
-  garbageCollectorIgnoresEventsGroup: 25,
-  /** Image GC keeps images that the runtime has pinned. */
-  imagesCanBePinned: 25,
-  /** Feature gates control formats and options of the kubelet's own logs. */
-  loggingGates: 25,
-  /** The logging types have their own package, whose name error texts contain. */
-  loggingApiV1: 25,
-  /** An eviction message contains the threshold and what was available. The containers' part has a new text. */
-  evictionMessageNamesThreshold: 26,
-  /** Eviction under node pressure sets the pod's condition DisruptionTarget, if the gate PodDisruptionConditions is on. */
-  evictionDisruptionTarget: 26,
-  /** The message of a pod refused at admission begins with `Pod was rejected: `. Before: `Pod `. */
-  podWasRejected: 26,
-  /** Pod GC deletes terminating pods of a node that is tainted out-of-service. */
-  podGcOutOfService: 26,
-  /** Pod GC patches a pod to Failed before it deletes it. */
-  podGcMarksFailed: 26,
-  /** The error about too few freed bytes contains the eligible bytes. Before, the freed bytes. */
-  imageGcShortfallNamesEligible: 26,
-  /** `evictionHard` is defaulted only with a configuration file. Before, with all other fields, even without a file. */
-  evictionHardDefaultedWithFile: 26,
-  /** The minimum of `cpuCFSQuotaPeriod` is 1 ms. Before, 1 µs. */
-  cfsQuotaFromMillisecond: 26,
-  /** Errors contain line 33 as the place where the kubelet creates its scheme. Before, line 32. */
-  schemeAtLine33: 26,
-  /** The error at the kubelet's start names the reservation and the resource that it could not parse. */
-  reservationErrorsInContext: 27,
-  podGcEvictedFirst: 27,
-  /** `topologyManagerPolicy` needs no gate. */
-  topologyManagerUngated: 27,
-  /** The error about a CPU range that ends before it begins contains `>`. Before, `>=`. */
-  cpuRangeErrorExact: 27,
-  /** A pod's limits include restartable init containers (sidecars). */
-  podLimitsCountSidecars: 28,
-  /**
-   * A static CSI volume (not dynamically provisioned) is left to its driver. Before, the controller
-   * found no plugin for the volume and failed.
-   */
-  staticCsiVolumesDeletedOutside: 28,
-  /** `logging.flushFrequency` may be text. Before, it was a number of nanoseconds. */
-  flushFrequencyInText: 28,
-  dropIns: 28,
-  imageMaximumGCAge: 29,
-  /** `containerfs.available` and `containerfs.inodesFree`. */
-  containerfsSignals: 29,
-  /** `imagefs.inodesFree` is observed even if the bytes of imagefs are unknown. */
-  imagefsInodesWithoutBytes: 29,
-  /** Drop-ins are merged key by key. Before, each one also set all its defaults. */
-  dropInMergePatch: 29,
-  /** `status.qosClass` decides. Before, the kubelet computed the class each time. */
-  storedQosClass: 29,
-  /** Image GC detects images before it reads the disk. Before, only after it found the disk full. */
-  imagesDetectedBeforeStats: 29,
-  /** Images found at the kubelet's start get that time as first detection. Before, they got no time, so no minimum age protected them. */
-  firstDetectionIsTimed: 29,
-  /** Image GC keeps the sandbox image only if it is pinned. Before, always. */
-  sandboxImageUnprotected: 29,
   imagefsInodesDefault: 30,
   /** The error about too large reservations contains the reservations. Before, what was left. */
   overReservationNamesReservation: 30,
@@ -160,10 +100,8 @@ export type Feature = keyof typeof sinceMinor
 
 export const minorOfFeature = (feature: Feature): number => sinceMinor[feature]
 
-const oldestMinor = 24
-const newestMinor = 37
 /** Minors that were compared with upstream's answers; a test compares them with the folders of test/vectors. */
-export const supportedMinors = { first: 29, last: newestMinor } as const
+export const supportedMinors = { first: 29, last: 37 } as const
 
 export interface KubeletFeatures {
   minor: number | null
@@ -173,25 +111,27 @@ export interface KubeletFeatures {
   has(feature: Feature): boolean
 }
 
-const cache = new Map<number | null, KubeletFeatures>()
+const { first, last } = supportedMinors
 
 /** @param kubeletVersion as the node reports it: `v1.34.1-eks-0000000`. */
 export function featuresOf(kubeletVersion: string | null): KubeletFeatures {
   const minor = minorOf(kubeletVersion)
-  const known = cache.get(minor)
-  if (known) return known
-  const rulesOfMinor =
-    minor === null ? newestMinor : Math.min(Math.max(minor, oldestMinor), newestMinor)
-  const features: KubeletFeatures = {
-    minor,
-    exact: minor === rulesOfMinor && minor >= supportedMinors.first,
-    rulesOfMinor,
-    has: feature => rulesOfMinor >= sinceMinor[feature],
-  }
-  // Versions come from outside, so only existing minors are cached.
-  if (features.exact || minor === null) cache.set(minor, features)
-  return features
+  return (
+    supported[(minor ?? 0) - first] ??
+    featuresOfMinor(minor, Math.min(Math.max(minor ?? last, first), last))
+  )
 }
+
+const featuresOfMinor = (minor: number | null, rulesOfMinor: number): KubeletFeatures => ({
+  minor,
+  exact: minor === rulesOfMinor,
+  rulesOfMinor,
+  has: feature => rulesOfMinor >= sinceMinor[feature],
+})
+
+const supported = Array.from({ length: last - first + 1 }, (_, index) =>
+  featuresOfMinor(first + index, first + index),
+)
 
 function minorOf(kubeletVersion: string | null): number | null {
   const [, minor] = /^v?1\.(\d{1,4})(?:[.+-]|$)/.exec(kubeletVersion ?? '') ?? []

@@ -3,7 +3,7 @@
  *
  * Follows       component-base/cli/flag  langle_separated_map_string_string.go,
  *               map_string_string.go, map_string_bool.go;  pkg/util/flag IPVar;  spf13/pflag  the kinds of flags, Parse
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  * Kept exactly  a map's flag adds to what it said before; a list's likewise; the first flag that cannot be parsed is named, and no other
  * Left out      flags that are no fields, and whether the kubelet knows them; lists with quotes
  */

@@ -3,7 +3,7 @@
  *
  * An image GC round without a capacity emits InvalidDiskCapacity. A round that frees too little emits FreeDiskSpaceFailed. Every such round does.
  * ImageGCFailed, with the round's error, appears from the second consecutive failure on. ContainerGCFailed appears at every failure.
- * Upstream: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/images/image_gc_manager.go GarbageCollect; only texts differ from 1.24 to 1.37.
+ * Upstream: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/images/image_gc_manager.go GarbageCollect; only texts differ from 1.29 to 1.37.
  */
 import { isOfKubelet, isShortfall } from '#facts/kubelet/event-messages.ts'
 import { containerGcPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'

@@ -134,15 +134,6 @@ function rightValues(fix: Draft): void {
     else if (value === null) fix.drop([field], 'null is no value to set')
     else if (isMap(value) && Object.values(value).includes(null)) withoutNulls(fix, field, value)
   }
-  if (fix.features.has('containerfsSignals')) return
-  for (const field of [
-    'evictionHard',
-    'evictionSoft',
-    'evictionSoftGracePeriod',
-    'evictionMinimumReclaim',
-  ])
-    for (const key of Object.keys(fix.map(field)).filter(key => key.startsWith('containerfs.')))
-      fix.dropKey(field, key, 'not known to a kubelet of this version')
 }
 
 /** Null marks a key that must not run. The key can only be removed where it is set. */

@@ -104,8 +104,10 @@ export function imagesOf(
 }
 
 const isUnusedBy: Readonly<Partial<Record<KeptImage['reason'], boolean>>> = {
-  ...{ 'in-use': false, pinned: false, sandbox: false },
-  ...{ 'not-needed': true, 'too-young': true },
+  'in-use': false,
+  pinned: false,
+  'not-needed': true,
+  'too-young': true,
 }
 
 /** Images whose use is unknown are absent. */

@@ -1,5 +1,4 @@
 /** Plans the pruning of unused images on one node: thresholds, maximum deletions, and risks. */
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
 import { unpinnedSandboxImage } from '#judge/rules/image-gc/unpinned-sandbox-image.ts'
@@ -54,8 +53,7 @@ export function planPrune(
       refusedChange({ refused: 'its images were not read in full', isUnread: true }, record),
     )
   const { minimumAgeMs, ...policy } = policyOf(record, identity.kubeletVersion)
-  const isTimed = featuresOf(identity.kubeletVersion).has('firstDetectionIsTimed')
-  const atMostMs = pruningMs(isTimed ? minimumAgeMs : 0)
+  const atMostMs = pruningMs(minimumAgeMs)
   if (atMostMs > longestPruneMs)
     return no(
       `its imageMinimumGCAge is ${span(minimumAgeMs)}, and none is deleted for so long after the restart: that is longer than lowered thresholds may stay`,
@@ -92,7 +90,7 @@ export function planPrune(
           bytesAtMost: deletions.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0),
         },
         pulls: pullsOf(most),
-        says: [ageText(isTimed ? minimumAgeMs : 0, policy.maximumAgeMs), outcome.planned.says ?? []]
+        says: [ageText(minimumAgeMs, policy.maximumAgeMs), outcome.planned.says ?? []]
           .flat()
           .join(' '),
       },

@@ -185,10 +185,7 @@ export function blastOfCohort(nodes: readonly NodeBlast[], start: CohortStart): 
   return { ...blast, text: sentences(blast, start).join(' ') }
 }
 
-function sentences(
-  blast: Omit<Blast, 'text'>,
-  { features, isStatusKept, restarts }: CohortStart,
-): string[] {
+function sentences(blast: Omit<Blast, 'text'>, { isStatusKept, restarts }: CohortStart): string[] {
   const often = restarts === 2 ? 'twice' : 'once'
   const { singletons, startupProbes, imagesForgotten, unreadNodes } = blast
   return [
@@ -200,11 +197,7 @@ function sentences(
     ...(startupProbes > 0
       ? [`${startupProbes} startup probes run again (kubernetes#133579).`]
       : []),
-    `The ages of ${imagesForgotten} images are forgotten${restarts === 2 ? ' each time' : ''}: ${
-      features.has('firstDetectionIsTimed')
-        ? 'until imageMinimumGCAge has passed again none of them is deleted'
-        : 'imageMinimumGCAge protects none of them'
-    }, and which was used last is not known.`,
+    `The ages of ${imagesForgotten} images are forgotten${restarts === 2 ? ' each time' : ''}: until imageMinimumGCAge has passed again none of them is deleted, and which was used last is not known.`,
     ...(unreadNodes > 0 ? [`The pods of ${unreadNodes} nodes were not read.`] : []),
   ]
 }

@@ -8,7 +8,6 @@ import {
   nodeadmPiece,
   readsNodeadmFolder,
 } from '#facts/eks/kubelet-places.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
@@ -177,8 +176,6 @@ function dropIn(
 
 /** nodeadm merges its NodeConfigs key by key, and writes the result as a drop-in. */
 function nodeadm(node: NodeToSet, { files }: WritableFiles, patch: RawObject): Remedied {
-  if (!featuresOf(node.identity.kubeletVersion).has('dropInMergePatch'))
-    return { refused: 'nodeadm writes what a kubelet before 1.29 reads in another way' }
   const gone = leavesOf(patch).find(([, value]) => value === null)
   if (gone !== undefined)
     return {

@@ -2,7 +2,7 @@
  * The cleaner of certificate signing requests, which checks all of them once an hour.
  *
  * Replays       pkg/controller/certificates/cleaner/cleaner.go  handle and its six conditions
- * Read at       1.24 to 1.37; requests that were approved but not issued are cleaned since 1.35
+ * Read at       1.29 to 1.37; requests that were approved but not issued are cleaned since 1.35
  * Kept exactly  an equal age is not older; a missing time is never old; a condition counts whatever its status; an unreadable certificate
  *               never expires; a request without conditions is pending even if it has a certificate
  * Left out      certificates that Go's x509 refuses and OpenSSL accepts; a second block if the first is malformed

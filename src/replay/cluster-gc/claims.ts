@@ -5,7 +5,7 @@
  *               pkg/controller/volume/pvprotection/pv_protection_controller.go    isBeingUsed
  *               component-helpers/storage/ephemeral                               VolumeClaimName, VolumeIsForPod
  *               pkg/volume/util/util.go                                           IsPodTerminated
- * Read at       1.24 to 1.37; alike in all
+ * Read at       1.29 to 1.37; alike in all
  * Kept exactly  a finished pod holds its PVC until the pod is deleted; an unscheduled pod does not; the PVC of an ephemeral volume is
  *               held only by its controlling pod, until the kubelet is done with that pod
  * Left out      the Unused condition of 1.36, which is alpha

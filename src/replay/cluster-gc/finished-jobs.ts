@@ -4,7 +4,7 @@
  * Replays       pkg/controller/ttlafterfinished/ttlafterfinished_controller.go  needsCleanup, timeLeft, jobFinishTime, processTTL
  *               pkg/controller/cronjob/cronjob_controllerv2.go                  cleanupFinishedJobs, removeOldestJobs, getJobsToBeReconciled
  *               pkg/controller/job/util/utils.go                                FinishedCondition
- * Read at       1.24 to 1.37; alike except for how a CronJob finds its Jobs
+ * Read at       1.29 to 1.37; alike except for how a CronJob finds its Jobs
  * Kept exactly  the first Complete or Failed condition that is True decides; a Job expires exactly at its end; a Job that never started is the
  *               youngest; a CronJob's Jobs count even while they are being deleted
  * Left out      the second look at the live Job; when the CronJob's next sync is: it comes with any event of it or of its Jobs

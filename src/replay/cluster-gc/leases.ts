@@ -4,7 +4,7 @@
  * Replays       pkg/kubelet/util/nodelease.go                                  SetNodeOwnerFunc
  *               component-helpers/apimachinery/lease/controller.go             Run
  *               pkg/controlplane/controller/apiserverleasegc/gc_controller.go  isLeaseExpired
- * Read at       1.24 to 1.37; identity leases since 1.26, with another label since 1.27
+ * Read at       1.29 to 1.37
  * Kept exactly  exactly at its end a lease is not expired; an identity lease without renewTime or duration is; the owner is set only while there is none
  * Left out      a switched APIServerIdentity gate; leases of leader elections, which are not collected
  */

@@ -4,12 +4,11 @@
  * Replays       pkg/controller/garbagecollector/garbagecollector.go  isDangling, classifyReferences
  *               pkg/controller/garbagecollector/graph_builder.go     addDependentToOwners
  *               pkg/controller/garbagecollector/operations.go        apiResource
- * Read at       1.24 to 1.37; alike except for events of events.k8s.io
+ * Read at       1.29 to 1.37; alike except for events of events.k8s.io
  * Kept exactly  an owner is looked up by kind and name in the dependent's own namespace, and then its UID is compared; dependents are found by UID
  *               alone; the first reference that cannot be looked up ends the check of its object
  * Left out      the cache of absent owners; informers that lag; other versions of a listed kind; kinds that no API serves
  */
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { ClusterObject } from '#model/kubernetes.ts'
 import { type ObjectMetadata, type OwnerReference, parseMetadata } from './metadata.ts'
 
@@ -60,9 +59,9 @@ interface KnownKind {
   byName: Map<string, OwnedObject> | null
 }
 
-export function ownerGraph(listed: readonly ListedKind[], features: KubeletFeatures): OwnerGraph {
+export function ownerGraph(listed: readonly ListedKind[]): OwnerGraph {
   const parsed = listed.map(kind => ({ kind, objects: objectsOf(kind) }))
-  const objects = parsed.flatMap(({ kind, objects }) => (isIgnored(kind, features) ? [] : objects))
+  const objects = parsed.flatMap(({ kind, objects }) => (isIgnored(kind) ? [] : objects))
   const byUid = new Map<string, OwnedObject>()
   for (const object of objects) byUid.set(object.uid, object)
   const dependents = dependentsIn(objects)
@@ -76,13 +75,8 @@ export function ownerGraph(listed: readonly ListedKind[], features: KubeletFeatu
   return { objects, dependentsOf: uid => [dependents.get(uid) ?? []].flat(), classify }
 }
 
-function isIgnored({ apiVersion, kind }: ListedKind, features: KubeletFeatures): boolean {
-  if (kind !== 'Event') return false
-  return (
-    apiVersion === 'v1' ||
-    (apiVersion.startsWith('events.k8s.io/') && features.has('garbageCollectorIgnoresEventsGroup'))
-  )
-}
+const isIgnored = ({ apiVersion, kind }: ListedKind): boolean =>
+  kind === 'Event' && (apiVersion === 'v1' || apiVersion.startsWith('events.k8s.io/'))
 
 function objectsOf(listed: ListedKind): readonly OwnedObject[] {
   if ('objects' in listed) return listed.objects

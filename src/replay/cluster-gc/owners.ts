@@ -3,13 +3,12 @@
  *
  * Replays       pkg/controller/garbagecollector/garbagecollector.go  attemptToDeleteItem, processDeletingDependentsItem, attemptToOrphanWorker
  *               pkg/controller/garbagecollector/graph_builder.go     processTransitions
- * Read at       1.24 to 1.37; alike in all
+ * Read at       1.29 to 1.37; alike in all
  * Kept exactly  one solid owner keeps an object; an owner that waits for its dependents, or is in another namespace, is not solid;
  *               an object that is being deleted is left to its finalizers; orphaning comes before waiting
  * Left out      the order: twenty workers take objects from a queue; failed deletions; preconditions; propagation;
  *               owners of kinds that no API serves, which upstream retries for ever: here they are unknown
  */
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { Certainty } from '#model/prediction.ts'
 import {
   type ClassifiedReference,
@@ -40,11 +39,8 @@ export interface CollectedObject {
 }
 
 /** Yields objects that have owners, or whose deletion the collector finishes. One by one, because there are many. */
-export function* collectGarbage(
-  listed: readonly ListedKind[],
-  features: KubeletFeatures,
-): Generator<CollectedObject> {
-  const graph = ownerGraph(listed, features)
+export function* collectGarbage(listed: readonly ListedKind[]): Generator<CollectedObject> {
+  const graph = ownerGraph(listed)
   for (const object of graph.objects) {
     const collected = attemptToDelete(object, graph)
     if (collected) yield collected

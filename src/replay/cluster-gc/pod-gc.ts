@@ -4,13 +4,12 @@
  * Replays       pkg/controller/podgc/gc_controller.go  gc, gcTerminated, gcTerminating, gcOrphaned, gcUnscheduledTerminating,
  *                                                      byEvictionAndCreationTimestamp, markFailedAndDeletePodWithCondition
  *               pkg/kubelet/eviction/helpers.go        PodIsEvicted
- * Read at       1.24 to 1.37; some minors added out-of-service, the patch to Failed and evicted pods first
+ * Read at       1.29 to 1.37
  * Kept exactly  a pod without a phase counts as terminated; an evicted pod is also Failed; a threshold of 0 or below switches the first step off;
  *               a missing creation time is before all others; pods with equal time and name have no order
  * Left out      deletions that fail; switched gates PodDisruptionConditions, JobPodReplacementPolicy and NodeOutOfServiceVolumeDetach
  */
 
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { podGcQuarantineMs } from '#facts/kubernetes/controllers.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
@@ -74,21 +73,23 @@ function excessOf(count: number, threshold: number | null): number | null {
   return threshold > 0 ? count - threshold : 0
 }
 
-export function podGc(
-  { pods: rawPods, nodes, terminatedPodThreshold, missingForMs }: PodGcInput,
-  features: KubeletFeatures,
-): PodGcRound {
+export function podGc({
+  pods: rawPods,
+  nodes,
+  terminatedPodThreshold,
+  missingForMs,
+}: PodGcInput): PodGcRound {
   const pods = rawPods.map(parsePod).filter(pod => pod !== null)
-  const terminated = ranked(pods.filter(isPodTerminated), features)
+  const terminated = ranked(pods.filter(isPodTerminated))
   const excess = excessOf(terminated.length, terminatedPodThreshold)
   const chosen = [
     ...gcTerminated(terminated, excess ?? 0),
-    ...(nodes && features.has('podGcOutOfService') ? gcTerminating(pods, nodes, features) : []),
+    ...(nodes ? gcTerminating(pods, nodes) : []),
     ...(nodes ? gcOrphaned(pods, nodes, missingForMs) : []),
     ...gcUnscheduledTerminating(pods),
   ]
   return {
-    deletions: firstOfEach(chosen).map(each => deletion(each, features)),
+    deletions: firstOfEach(chosen).map(deletion),
     terminated: terminated.map(({ pod, rank }) => ({
       pod: keyOf(pod.metadata),
       uid: pod.metadata.uid,
@@ -118,13 +119,9 @@ const isPodTerminated = ({ phase }: CountedPod): boolean =>
 
 const isTerminating = ({ metadata }: CountedPod): boolean => metadata.deletedMs !== null
 
-function ranked(
-  pods: CountedPod[],
-  features: KubeletFeatures,
-): { pod: CountedPod; rank: number }[] {
-  const isEvictedFirst = features.has('podGcEvictedFirst')
+function ranked(pods: CountedPod[]): { pod: CountedPod; rank: number }[] {
   const compare = (a: CountedPod, b: CountedPod) =>
-    (isEvictedFirst ? Number(b.isEvicted) - Number(a.isEvicted) : 0) ||
+    Number(b.isEvicted) - Number(a.isEvicted) ||
     compareTimes(a.metadata.createdMs, b.metadata.createdMs) ||
     byText(a.metadata.name, b.metadata.name)
   const sorted = pods.toSorted(compare)
@@ -153,16 +150,11 @@ function gcTerminated(
     }))
 }
 
-function gcTerminating(
-  pods: CountedPod[],
-  nodes: readonly KubernetesNode[],
-  features: KubeletFeatures,
-): Chosen[] {
+function gcTerminating(pods: CountedPod[], nodes: readonly KubernetesNode[]): Chosen[] {
   const outOfService = new Set(nodes.filter(isOutOfService).map(node => parseMetadata(node)?.name))
-  return ranked(
-    pods.filter(pod => isTerminating(pod) && outOfService.has(pod.nodeName)),
-    features,
-  ).map(({ pod, rank }) => ({ pod, reason: 'out-of-service', certainty: 'certain', rank }))
+  return ranked(pods.filter(pod => isTerminating(pod) && outOfService.has(pod.nodeName))).map(
+    ({ pod, rank }) => ({ pod, reason: 'out-of-service', certainty: 'certain', rank }),
+  )
 }
 
 const isOutOfService = (node: KubernetesNode): boolean =>
@@ -206,11 +198,8 @@ function firstOfEach(chosen: Chosen[]): Chosen[] {
   return chosen.filter(each => first.get(each.pod) === each)
 }
 
-function deletion(
-  { pod, reason, certainty, rank }: Chosen,
-  features: KubeletFeatures,
-): PodDeletion {
-  const isPatchedToFailed = features.has('podGcMarksFailed') && !isTerminalPhase(pod.phase)
+function deletion({ pod, reason, certainty, rank }: Chosen): PodDeletion {
+  const isPatchedToFailed = !isTerminalPhase(pod.phase)
   return {
     pod: keyOf(pod.metadata),
     uid: pod.metadata.uid,

@@ -3,7 +3,7 @@
  *
  * Replays       pkg/controller/volume/persistentvolume/pv_controller.go  syncVolume, reclaimVolume, isVolumeReleased, isVolumeUsed,
  *                                                                        deleteVolumeOperation, recycleVolumeOperation, findDeletablePlugin
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  * Kept exactly  a PVC of the same name with another UID is another PVC; if a PVC left its volume for another one, the volume is released only if
  *               it was provisioned for that PVC and is to be deleted, else it is unbound; Failed is not overwritten, but retried
  * Left out      binding, volumeMode; in-tree plugins other than hostPath and nfs: on EKS they are removed, or migrated to CSI
@@ -197,8 +197,7 @@ function deleteVolume(
     provisioner === 'kubernetes.io/aws-ebs' ||
     (provisioner !== '' && !provisioner.startsWith('kubernetes.io/'))
   if (isForeign) return certainly(phase, 'leave-to-driver')
-  if (provisioner === '' && has(volume, 'csi') && features.has('staticCsiVolumesDeletedOutside'))
-    return certainly(phase, 'leave-to-driver')
+  if (provisioner === '' && has(volume, 'csi')) return certainly(phase, 'leave-to-driver')
   const certainty = volume.annotations ? 'certain' : 'possible'
   const isHostPath =
     provisioner === '' ? has(volume, 'hostPath') : provisioner === 'kubernetes.io/host-path'

@@ -2,7 +2,7 @@
  * The kubelet's configuration file as Bottlerocket generates it from its settings. No agent reads the host's files on Bottlerocket.
  *
  * Replays       bottlerocket-core-kit packages/kubernetes-1.NN, kubelet-config; schnauzer helpers kube_reserve_cpu, kube_reserve_memory
- * Read at       1.28 to 1.35
+ * Read at       1.29 to 1.35
  * Kept exactly  a set map replaces all of the kubelet's defaults; empty values count as not set, and so does 0 except in some settings; numbers may be
  *               texts; memory is reserved by max-pods only if it is set; no cgroup is named beside reserved CPUs; the memory manager's policy
  *               is written only beside memory reserved for it

@@ -2,7 +2,7 @@
  * Whether a kubelet would start with a configuration, and its errors if not.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
- * Read at       the last patch of 1.24 to 1.37
+ * Read at       the last patch of 1.29 to 1.37
  * Kept exactly  every text; errors do not hide each other, but a refused feature gate hides all others
  * Left out      over-reservation, which needs the machine
  */
@@ -72,7 +72,7 @@ export function validationErrors(
     ...shutdownErrors(configuration, kubelet),
     ...choiceErrors(configuration, kubelet),
     ...enforcementErrors(configuration, kubelet.features),
-    ...reservationErrors(configuration, kubelet),
+    ...reservationErrors(configuration),
     ...logErrors(configuration, kubelet.features),
     ...sysctlErrors(configuration, kubelet),
   ]

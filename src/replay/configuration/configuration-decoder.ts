@@ -28,7 +28,7 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 /** `message` is upstream's text. */
 export class DecodeError extends Error {}
 
-/** Since 1.28 configz shows it in its given notation. */
+/** configz shows it in its given notation. */
 export interface FlushFrequency {
   nanoseconds: bigint
   isText: boolean
@@ -163,14 +163,12 @@ class Decoder {
   }
 
   private flushFrequency(value: unknown, place: FieldPlace): FlushFrequency | undefined {
-    if (typeof value === 'string' && this.features.has('flushFrequencyInText')) {
+    if (typeof value === 'string') {
       return { nanoseconds: this.duration(value, place), isText: true }
     }
     if (typeof value === 'number' && numbers.int64?.(value))
       return { nanoseconds: BigInt(value), isText: false }
     const shown = typeof value === 'number' ? `number ${value}` : kindOf(value)
-    if (!this.features.has('flushFrequencyInText'))
-      return this.refuse(value, 'time.Duration', place, shown)
     throw new DecodeError(
       `invalid duration ${goQuote(jsonText(value))}: json: cannot unmarshal ${shown} into Go value of type time.Duration`,
     )
@@ -188,7 +186,7 @@ class Decoder {
     place: FieldPlace,
     shown = kindOf(value),
   ): undefined {
-    this.firstError ??= wrongType(shown, goTypeName(type, this.form, this.features), place)
+    this.firstError ??= wrongType(shown, goTypeName(type, this.form), place)
     return undefined
   }
 

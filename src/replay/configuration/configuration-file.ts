@@ -4,7 +4,7 @@
  * Replays       cmd/kubelet/app/server.go loadConfigFile;  pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration;
  *               pkg/kubelet/kubeletconfig/configfiles/configfiles.go resolveRelativePaths;
  *               cmd/kubelet/app/options/options.go NewKubeletConfiguration, applyLegacyDefaults;  component-base/logs/api/v1/options.go
- * Read at       1.24 to 1.37; since 1.26 evictionHard gets defaults only with a file, since 1.32 defaulting depends on feature gates
+ * Read at       1.29 to 1.37; evictionHard gets defaults only with a file, since 1.32 defaulting depends on feature gates
  * Kept exactly  zero means unset if the field is no pointer; evictionHard gets its defaults here, once, before drop-ins and flags
  * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */
@@ -84,21 +84,17 @@ export interface LoadOptions {
   evictionHardDefault?: Record<string, string>
 }
 
-/** The main file, or a drop-in of 1.28. @throws LoadError */
+/** The main file. @throws LoadError */
 export function loadConfigFile(raw: RawObject, options: LoadOptions): LoadedConfiguration {
   const { kubeletVersion, operatingSystem, path = '<file>' } = options
   const features = featuresOf(kubeletVersion)
-  const configuration = setDefaults(
-    decodedOrRefused(raw, features, path, options.isKindNeeded === true),
-    features,
-  )
+  const configuration = setDefaults(decodedOrRefused(raw, features, path), features)
   resolveRelativePaths(
     configuration,
     'KubeletConfiguration',
     path.slice(0, Math.max(0, path.lastIndexOf('/'))),
   )
-  const defaults =
-    options.evictionHardDefault ?? evictionHardDefaults(kubeletVersion, operatingSystem)
+  const defaults = evictionHardDefaults(kubeletVersion, operatingSystem)
   const isMerged =
     features.has('mergeDefaultEvictionSettings') && configuration.mergeDefaultEvictionSettings
   if (configuration.evictionHard === null) configuration.evictionHard = defaults
@@ -106,16 +102,11 @@ export function loadConfigFile(raw: RawObject, options: LoadOptions): LoadedConf
   return configuration
 }
 
-function decodedOrRefused(
-  raw: RawObject,
-  features: KubeletFeatures,
-  path: string,
-  isKindNeeded: boolean,
-): RawObject {
+function decodedOrRefused(raw: RawObject, features: KubeletFeatures, path: string): RawObject {
   const refused = (why: string) =>
     new LoadError(`failed to load Kubelet config file ${path}, error failed to decode: ${why}`)
-  const isKindChecked = isKindNeeded || raw.kind !== undefined || raw.apiVersion !== undefined
-  const error = isKindChecked ? kindError(raw, features) : null
+  const isKindChecked = raw.kind !== undefined || raw.apiVersion !== undefined
+  const error = isKindChecked ? kindError(raw) : null
   if (error !== null) throw refused(error)
   try {
     return decodeConfiguration(raw, features, 'file')
@@ -126,18 +117,12 @@ function decodedOrRefused(
 }
 
 /** The initial configuration of a kubelet without `--config`. Upstream: NewKubeletConfiguration. */
-export function flagsOnlyConfiguration({
-  kubeletVersion,
-  operatingSystem,
-}: LoadOptions): LoadedConfiguration {
-  const features = featuresOf(kubeletVersion)
-  const configuration = setDefaults({}, features)
+export function flagsOnlyConfiguration(kubeletVersion: string | null): LoadedConfiguration {
+  const configuration = setDefaults({}, featuresOf(kubeletVersion))
   configuration.authentication.anonymous.enabled = true
   configuration.authentication.webhook.enabled = false
   configuration.authorization.mode = 'AlwaysAllow'
   configuration.readOnlyPort = 10255
-  if (!features.has('evictionHardDefaultedWithFile'))
-    configuration.evictionHard = evictionHardDefaults(kubeletVersion, operatingSystem)
   return configuration
 }
 
@@ -222,17 +207,15 @@ function isZero(value: unknown): boolean {
 
 function defaultOf(facts: FieldFacts, { features, gates }: Defaulting): unknown {
   if (facts.gate !== undefined && !isGateOn(facts.gate, gates, features)) return undefined
-  return parsedDefault(fieldDefault(facts, features), facts.type, features)
+  return parsedDefault(fieldDefault(facts, features), facts.type)
 }
 
-function parsedDefault(value: unknown, type: string, features: KubeletFeatures): unknown {
+function parsedDefault(value: unknown, type: string): unknown {
   if (typeof value !== 'string') return Array.isArray(value) ? [...value] : value
   const kind = elementOf(type, '*') ?? type
   if (kind === 'Duration') return parseDuration(value)
   if (kind === 'Quantity') return parseQuantity(value)
-  return kind === 'FlushFrequency'
-    ? { nanoseconds: parseDuration(value), isText: features.has('flushFrequencyInText') }
-    : value
+  return kind === 'FlushFrequency' ? { nanoseconds: parseDuration(value), isText: true } : value
 }
 
 const zeros: Readonly<Record<string, unknown>> = {

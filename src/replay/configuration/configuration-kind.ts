@@ -2,10 +2,9 @@
  * Whether a file declares itself a KubeletConfiguration.
  *
  * Replays       apimachinery/pkg/runtime  scheme.go New, serializer/json/meta.go Interpret, serializer/json/json.go Decode;  schema.ParseGroupVersion
- * Read at       1.24 to 1.37; the scheme's name is its line in pkg/kubelet/apis/config/scheme/scheme.go
+ * Read at       1.29 to 1.37; the scheme's name is its line in pkg/kubelet/apis/config/scheme/scheme.go
  * Left out      the file's own spacing in the error; other kinds that the kubelet's scheme knows
  */
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { goQuote, jsonText } from '#model/go-text.ts'
 import type { RawObject } from '#model/record.ts'
 
@@ -35,11 +34,10 @@ export const isKubeletConfiguration = ({ apiVersion, kind }: RawObject): boolean
   apiVersion === kubeletConfigurationKind.apiVersion && kind === kubeletConfigurationKind.kind
 
 /** The decoder's error for another kind, or for no kind. Null: the kind is right. */
-export function kindError(content: RawObject, features: KubeletFeatures): string | null {
+export function kindError(content: RawObject): string | null {
   const error = untypedError(content, true)
   if (error !== null || isKubeletConfiguration(content)) return error
   const { apiVersion, kind } = content
-  const line = features.has('schemeAtLine33') ? 33 : 32
-  const scheme = `k8s.io/kubernetes/pkg/kubelet/apis/config/scheme/scheme.go:${line}`
+  const scheme = 'k8s.io/kubernetes/pkg/kubelet/apis/config/scheme/scheme.go:33'
   return `no kind ${goQuote(String(kind))} is registered for version ${goQuote(String(apiVersion))} in scheme ${goQuote(scheme)}`
 }

@@ -2,7 +2,7 @@
  * The configuration that `/configz` shows for a running kubelet.
  *
  * Replays       cmd/kubelet/app/server.go setConfigz, convertToVersionedKubeletConfig;  encoding/json Marshal of k8s.io/kubelet/config/v1beta1
- * Read at       1.24 to 1.37; kind and apiVersion since 1.36
+ * Read at       1.29 to 1.37; kind and apiVersion since 1.36
  * Kept exactly  zeros, nils and empty values are omitted, except structs, durations and zeros behind a pointer; durations and quantities
  *               as Go prints them; logging.flushFrequency in text or in nanoseconds, as given
  */

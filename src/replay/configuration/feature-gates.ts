@@ -2,7 +2,7 @@
  * Feature gates that a configuration sets.
  *
  * Replays       component-base/featuregate/feature_gate.go  SetFromMap, unsafeSetFromMap
- * Read at       1.24 to 1.37; since 1.31 the error names all refused gates, since 1.35 a gate that is on needs its dependencies
+ * Read at       1.29 to 1.37; since 1.31 the error names all refused gates, since 1.35 a gate that is on needs its dependencies
  * Kept exactly  AllAlpha and AllBeta switch the gates of that stage, except gates set by name; an unknown gate hides the
  *               other errors
  * Left out      emulated versions, which no flag of the kubelet sets; the order of errors: by name here, any upstream

@@ -2,7 +2,7 @@
  * Command-line flags that override fields of the configuration file.
  *
  * Replays       cmd/kubelet/app/server.go kubeletConfigFlagPrecedence
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  * Kept exactly  a flag for a map or a list replaces the file's whole value; feature gates are merged with the file's
  */
 

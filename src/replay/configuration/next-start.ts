@@ -2,13 +2,13 @@
  * What the kubelet would do with the files on the node's disk at its next start. The running kubelet never reads them again.
  *
  * Replays       cmd/kubelet/app/server.go  NewKubeletCommand
- * Read at       1.24 to 1.37; drop-ins since 1.28
+ * Read at       1.29 to 1.37
  * Kept exactly  main file, then drop-ins by path, then flags; evictionHard gets defaults with the main file, so a drop-in keeps the other
- *               defaults; without a main file there are no hard thresholds since 1.26
+ *               defaults; without a main file there are no hard thresholds
  * Left out      flags other than those of facts/kubelet/fields.ts; the prefix of an error that names the step
  */
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
+import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { mapOf } from '#model/config-value.ts'
 import type { Host } from '#model/node-input.ts'
 import type { NextStartPrediction, Unknown } from '#model/prediction.ts'
@@ -100,8 +100,7 @@ function doubts(
       effect: `the flags that ${shownPaths(environment)} would give the kubelet now are not followed`,
     })
   }
-  const needsVariable =
-    dropIns.length > 0 && features.has('dropIns') && !features.has('dropInsOnByFlag')
+  const needsVariable = dropIns.length > 0 && !features.has('dropInsOnByFlag')
   if (needsVariable && environment.length > 0 && !contents.some(namesDropInVariable)) {
     unknowns.push({
       what: 'nextStart.environment',
@@ -125,10 +124,7 @@ function cgroupVersionOf(host: Host | null): 1 | 2 | null {
 
 function start(files: KubeletFiles, kubelet: NextKubelet): NextStart {
   const { kubeletVersion } = kubelet
-  const hasDropIns = featuresOf(kubeletVersion).has('dropIns')
-  const paths = [files.main, ...(hasDropIns ? files.dropIns : [])].flatMap(file =>
-    file === null ? [] : [file.path],
-  )
+  const paths = [files.main, ...files.dropIns].flatMap(file => (file === null ? [] : [file.path]))
   const refused = (error: string): NextStart => ({
     prediction: {
       files: paths,
@@ -139,8 +135,6 @@ function start(files: KubeletFiles, kubelet: NextKubelet): NextStart {
     },
     unknowns: [],
   })
-  if (!hasDropIns && flagValue(files.commandLine, 'config-dir') !== null)
-    return refused('failed to parse kubelet flag: unknown flag: --config-dir')
   const flags = flagSettings(files.commandLine)
   if (flags.error !== null) return refused(`failed to parse kubelet flag: ${flags.error}`)
   try {

@@ -2,10 +2,8 @@
  * The configuration that a kubelet gets from the files on its node, before its flags.
  *
  * Replays       cmd/kubelet/app/server.go  NewKubeletCommand
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  */
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import {
   flagsOnlyConfiguration,
   type LoadedConfiguration,
@@ -20,19 +18,16 @@ export function configurationFromFiles(
   files: KubeletFiles,
   kubelet: Pick<LoadOptions, 'kubeletVersion' | 'operatingSystem'>,
 ): LoadedConfiguration {
-  const { kubeletVersion, operatingSystem } = kubelet
-  const options = {
-    kubeletVersion,
-    operatingSystem,
-    evictionHardDefault: evictionHardDefaults(kubeletVersion, operatingSystem),
-  }
   const { main } = files
   const configuration =
     main !== null && isRead(main)
-      ? loadConfigFile(main.content, { ...options, path: main.path })
-      : flagsOnlyConfiguration(options)
-  const isMerged = hasDropInFolder(files) && featuresOf(kubeletVersion).has('dropIns')
-  return isMerged
-    ? mergeKubeletConfigurations(configuration, files.dropIns.filter(isRead), options)
+      ? loadConfigFile(main.content, { ...kubelet, path: main.path })
+      : flagsOnlyConfiguration(kubelet.kubeletVersion)
+  return hasDropInFolder(files)
+    ? mergeKubeletConfigurations(
+        configuration,
+        files.dropIns.filter(isRead),
+        kubelet.kubeletVersion,
+      )
     : configuration
 }

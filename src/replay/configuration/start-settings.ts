@@ -48,8 +48,7 @@ export function startSettings(
   },
 ): StartSettings {
   const features = featuresOf(kubelet.kubeletVersion)
-  const dropIns = features.has('dropIns') ? files.dropIns : []
-  const read = [files.main, ...dropIns].flatMap(file =>
+  const read = [files.main, ...files.dropIns].flatMap(file =>
     file !== null && isRead(file) ? [file] : [],
   )
   const said: Record<string, SaidSetting[]> = {}
@@ -72,12 +71,7 @@ export function startSettings(
     ignored: read
       .flatMap(({ path, content }) => ignoredIn(path, content, features))
       .filter(({ file, key }) => !other.some(one => one.file.path === file && one.key === key)),
-    unread: [
-      ...files.passedOver.map(({ file, why }) => unreadFile(file, why, features)),
-      ...(features.has('dropIns')
-        ? []
-        : files.dropIns.map(file => unreadFile(file, 'minor', features))),
-    ],
+    unread: files.passedOver.map(({ file, why }) => unreadFile(file, why, features)),
     isCommandLineKnown: files.commandLine.length > 0,
   }
 }

@@ -8,7 +8,6 @@
  */
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
@@ -196,10 +195,12 @@ function* steps(
   certainty: ThresholdOrigin['certainty'],
 ): Iterable<OriginStep> {
   const defaults = evictionHardDefaults(input.kubeletVersion, input.operatingSystem)
-  const dropIns = featuresOf(input.kubeletVersion).has('dropIns') ? files.dropIns : []
   let before: LoadedConfiguration | null = null
-  for (const [index, file] of [files.main, ...dropIns].entries()) {
-    const after = configurationFromFiles({ ...files, dropIns: dropIns.slice(0, index) }, input)
+  for (const [index, file] of [files.main, ...files.dropIns].entries()) {
+    const after = configurationFromFiles(
+      { ...files, dropIns: files.dropIns.slice(0, index) },
+      input,
+    )
     const role = index === 0 ? 'file' : 'drop-in'
     const source = file === null ? 'no file' : role
     const content = file !== null && isRead(file) ? file.content : null

@@ -2,7 +2,7 @@
  * Dead containers: which of them a pass removes.
  *
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_gc.go  evictableContainers, evictContainers, enforceMaxContainersPerEvictUnit, removeOldestN
- * Read at       1.24 to 1.37; alike in all
+ * Read at       1.29 to 1.37; alike in all
  * Kept exactly  created containers are dead too; age counts from creation; a unit is a container name in a pod; a failed removal counts as a removal;
  *               a container of unknown state is stopped first; a unit's share of the total limit is truncated, and is at least 1
  * Left out      Go's sort order of equal times: they are returned as ties

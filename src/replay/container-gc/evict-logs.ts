@@ -5,7 +5,7 @@
  *               pkg/kubelet/kuberuntime/helpers.go         parsePodUIDFromLogsDirectory
  *               pkg/kubelet/kuberuntime/legacy.go          getContainerIDFromLegacyLogSymlink
  *               pkg/kubelet/kuberuntime/kuberuntime_container.go  removeContainerLog: also removes the container's link
- * Read at       1.24 to 1.37; alike except for the place of the directories
+ * Read at       1.29 to 1.37; alike except for the place of the directories
  * Kept exactly  terminated pods keep their logs, even during eviction; links do not wait for sources; a link stays if its container is not dead,
  *               but not if it names no container
  * Left out      directories and links that cannot be read or removed; ids truncated in a link's name

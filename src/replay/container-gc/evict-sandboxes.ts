@@ -2,7 +2,7 @@
  * Dead sandboxes: which of them a pass removes.
  *
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_gc.go  evictSandboxes, removeOldestNSandboxes, removeSandbox
- * Read at       1.24 to 1.37; alike in all
+ * Read at       1.29 to 1.37; alike in all
  * Kept exactly  ready sandboxes and those with containers left stay, yet count as the newest, which a pod keeps; age and number do not
  *               count; sandboxes are removed even if sources are not ready; one that cannot be stopped is not removed
  * Left out      Go's sort order of equal times: they are returned as undecided

@@ -4,7 +4,7 @@
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_gc.go  GarbageCollect
  *               pkg/kubelet/container/container_gc.go      GCPolicy
  *               pkg/kubelet/pod_workers.go                 ShouldPodContentBeRemoved, ShouldPodRuntimeBeRemoved
- * Read at       1.24 to 1.37; alike in all
+ * Read at       1.29 to 1.37; alike in all
  * Kept exactly  containers, then sandboxes, then log directories, each from what the last step left
  * Left out      removals when a container dies: pkg/kubelet/pod_container_deletor.go
  */

@@ -2,7 +2,7 @@
  * What container GC may remove of a pod.
  *
  * Replays       pkg/kubelet/pod_workers.go  ShouldPodContentBeRemoved, ShouldPodRuntimeBeRemoved
- * Read at       1.24 to 1.37; alike in all
+ * Read at       1.29 to 1.37; alike in all
  */
 import type { ContainerGcInput } from './input.ts'
 

@@ -2,7 +2,7 @@
  * The policy of container GC: three flags of the command line, which no configuration shows.
  *
  * Replays       cmd/kubelet/app/options/options.go  NewKubeletFlags, AddFlags;  pkg/kubelet/container/container_gc.go NewContainerGC
- * Read at       1.24 to 1.37; alike in all
+ * Read at       1.29 to 1.37; alike in all
  * Kept exactly  if a flag is given twice, the last counts; with a negative age the kubelet does not start; negative numbers mean no limit
  * Left out      numbers that are not decimal
  */

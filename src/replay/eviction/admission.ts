@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  Admit;  pkg/kubelet/kubelet.go rejectPod;
  *               k8s.io/api/core/v1/toleration.go  ToleratesTaint
- * Read at       1.24 to 1.37; the message's beginning changed in 1.26
+ * Read at       1.29 to 1.37
  * Kept exactly  tolerations count only under memory pressure alone; with any other condition, every pod that is not critical is refused
  * Left out      the order of conditions in the message: a map's upstream, sorted here; the operators Gt and Lt, which no taint without value meets
  */
@@ -24,11 +24,10 @@ export function admit(pod: Pod, conditions: readonly NodeCondition[], kubelet: K
     if (podQosClass(pod, kubelet) !== 'BestEffort' || pod.tolerations.some(toleratesMemoryPressure))
       return { isAdmitted: true }
   }
-  const prefix = kubelet.features.has('podWasRejected') ? 'Pod was rejected: ' : 'Pod '
   return {
     isAdmitted: false,
     reason: 'Evicted',
-    message: `${prefix}The node had condition: [${conditions.join(' ')}]. `,
+    message: `Pod was rejected: The node had condition: [${conditions.join(' ')}]. `,
   }
 }
 

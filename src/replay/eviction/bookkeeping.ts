@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, up to thresholdsUpdatedStats;
  *               pkg/kubelet/eviction/helpers.go  thresholdsFirstObservedAt, thresholdsMetGracePeriod, thresholdsUpdatedStats
- * Read at       1.24 to 1.37, alike except for the layout (layout.ts)
+ * Read at       1.29 to 1.37, alike except for the layout (layout.ts)
  * Kept exactly  a threshold acted on in the previous pass stays met until its minimum reclaim is reached; one pass not met restarts its grace period;
  *               statistics that are not newer delay an eviction, but not a condition or a grace period
  */
@@ -76,18 +76,16 @@ export function learnLayout(
 ): Learnt {
   const asBefore = { state, thresholds: state.thresholds, error: null, isOver: false }
   if (state.layout !== null) return asBefore
-  const logsErrors = kubelet.features.has('containerfsSignals')
   if (layout === null)
     return {
       ...asBefore,
-      error: logsErrors ? 'eviction manager: failed to get HasDedicatedImageFs' : null,
+      error: 'eviction manager: failed to get HasDedicatedImageFs',
       isOver: true,
     }
   if (isRefusedLayout(layout, kubelet)) {
     const error = 'KubeletSeparateDiskGC is turned off but we still have a split filesystem'
     return { ...asBefore, state: { ...state, layout }, error, isOver: true }
   }
-  if (!logsErrors) return { ...asBefore, state: { ...state, layout } }
   const { configured, added } = updateContainerFsThresholds(state.thresholds, layout)
   return {
     ...asBefore,

@@ -2,7 +2,7 @@
  * The node conditions that thresholds raise, and how long they stay.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  nodeConditions, nodeConditionsLastObservedAt, nodeConditionsObservedSince
- * Read at       1.24 to 1.37, alike
+ * Read at       1.29 to 1.37, alike
  * Kept exactly  a soft threshold raises its condition before its grace period has passed; a condition ends once the whole transition period
  *               has passed, so with a period of 0 it is never reported
  * Left out      the order of a map's entries: conditions are sorted here

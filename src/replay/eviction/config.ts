@@ -2,10 +2,9 @@
  * The eviction manager's configuration, read once.
  *
  * Replays       pkg/kubelet/kubelet.go  NewMainKubelet (eviction.Config)
- * Read at       1.24 to 1.37, alike; `localStorageCapacityIsolation` was a feature gate in 1.24, not a field
+ * Read at       1.29 to 1.37, alike
  */
 
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
@@ -33,14 +32,13 @@ export type EvictionConfiguration = ThresholdConfiguration &
 /** @throws like parseThresholdConfig, with upstream's text; such a kubelet would not start */
 export function parseEvictionConfig(
   configuration: EvictionConfiguration,
-  features: KubeletFeatures,
   flags?: ThresholdFlags,
 ): EvictionConfig {
   const period =
     configuration.evictionPressureTransitionPeriod ??
     configurationDefaults.evictionPressureTransitionPeriod
   return {
-    thresholds: parseThresholdConfig(configuration, features, flags),
+    thresholds: parseThresholdConfig(configuration, flags),
     pressureTransitionPeriodMs: toMilliseconds(parseDuration(period)),
     maxPodGracePeriodSeconds:
       configuration.evictionMaxPodGracePeriod ?? configurationDefaults.evictionMaxPodGracePeriod,

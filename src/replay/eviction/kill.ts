@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, evictPod (gracePeriodOverride);
  *               pkg/kubelet/pod_workers.go  calculateEffectiveGracePeriod, killPodNow
- * Read at       1.24 to 1.37; 1 s for hard evictions since 1.31, and since then an override of 0 counts; soft evictions capped since 1.32, without
+ * Read at       1.29 to 1.37; 1 s for hard evictions since 1.31, and since then an override of 0 counts; soft evictions capped since 1.32, without
  *               a gate since 1.35
  * Kept exactly  up to 1.30 an override of 0 means the pod's own grace period, up to 1.31 `evictionMaxPodGracePeriod` can even exceed that period;
  *               the kubelet waits according to the override, not the effective grace period

@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction,
  *                                                         containerEphemeralStorageLimitEviction
- * Read at       1.24 to 1.37; restartable init containers count for the pod's limit since 1.28, and have their own limit since 1.37; memory-backed
+ * Read at       1.29 to 1.37; restartable init containers have their own limit since 1.37; memory-backed
  *               emptyDirs are skipped with a gate of 1.37
  * Kept exactly  emptyDir, then pod, then container: the first hit decides; above, not at; one limited container limits the whole pod; a container's
  *               writable layer counts only if images share the disk of everything else
@@ -64,7 +64,7 @@ function limitsExceeded(
     if (!stats) continue
     const found =
       emptyDirLimitEviction(pod, stats, kubelet) ??
-      podEphemeralStorageLimitEviction(pod, stats, kubelet) ??
+      podEphemeralStorageLimitEviction(pod, stats) ??
       containerEphemeralStorageLimitEviction(pod, stats, dedicatedImageFs, kubelet)
     if (found) exceeded.push(found)
   }
@@ -98,12 +98,8 @@ function emptyDirLimitEviction(
   return null
 }
 
-function podEphemeralStorageLimitEviction(
-  pod: Pod,
-  stats: PodStats,
-  kubelet: Kubelet,
-): StorageLimitExceeded | null {
-  const limit = ephemeralStorageLimit(pod, kubelet)
+function podEphemeralStorageLimitEviction(pod: Pod, stats: PodStats): StorageLimitExceeded | null {
+  const limit = ephemeralStorageLimit(pod)
   const usedBytes = stats.ephemeralStorageUsedBytes ?? 0
   if (!limit || !isAbove(usedBytes, limit)) return null
   const message = `Pod ephemeral local storage usage exceeds the total limit of containers ${canonical(limit)}. `

@@ -2,10 +2,10 @@
  * The kubelet's texts for an eviction under pressure: the pod's status message, and the annotations of its event.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  evictionMessage, getThresholdMetInfo
- * Read at       1.24 to 1.37; the threshold since 1.26, init containers since 1.32, the pod's own request since 1.34
+ * Read at       1.29 to 1.37; init containers since 1.32, the pod's own request since 1.34
  * Kept exactly  the blank at the end; a threshold prints as a binary quantity, even for inodes and pids; their available amount prints as decimal;
  *               only memory and storage messages name containers: those above their requests
- * Left out      allocated instead of requested memory (1.27 to 1.31 with the gate InPlacePodVerticalScaling, off)
+ * Left out      allocated instead of requested memory (to 1.31 with the gate InPlacePodVerticalScaling, off)
  */
 import type { Observation, Threshold } from '#model/prediction.ts'
 import {
@@ -39,7 +39,7 @@ export function evictionMessage(
   kubelet: Kubelet,
 ): EvictionMessage {
   const resource = resourceOf(threshold.signal)
-  const low = `The node was low on resource: ${resource}. ${thresholdMetInfo(threshold, observed, kubelet)}`
+  const low = `The node was low on resource: ${resource}. ${thresholdMetInfo(threshold, observed)}`
   if (!stats) return { message: low, annotations: {} }
   const ofPod = resource === 'memory' ? podUsage(pod, stats, kubelet) : null
   const offending = offendingContainers(resource, pod, stats, kubelet)
@@ -55,12 +55,8 @@ export function evictionMessage(
 }
 
 /** Upstream takes the first threshold of that resource. The picked threshold stands first. */
-function thresholdMetInfo(
-  { signal, value }: Threshold,
-  observed: Observation | undefined,
-  { features }: Kubelet,
-): string {
-  if (!observed || !features.has('evictionMessageNamesThreshold')) return ''
+function thresholdMetInfo({ signal, value }: Threshold, observed: Observation | undefined): string {
+  if (!observed) return ''
   const isCounted = resourceOf(signal) === 'inodes' || resourceOf(signal) === 'pids'
   const available = isCounted
     ? canonical(parseQuantity(String(BigInt(observed.available))))
@@ -107,9 +103,7 @@ function offendingContainers(
       return []
     const usage = formatBytes(usedBytes)
     const asked = canonical(request)
-    const sentence = features.has('evictionMessageNamesThreshold')
-      ? `Container ${running.name} was using ${usage}, request is ${asked}, has larger consumption of ${resource}. `
-      : `Container ${running.name} was using ${usage}, which exceeds its request of ${asked}. `
+    const sentence = `Container ${running.name} was using ${usage}, request is ${asked}, has larger consumption of ${resource}. `
     return [{ name: running.name, usage, sentence }]
   })
 }

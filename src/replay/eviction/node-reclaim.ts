@@ -2,7 +2,7 @@
  * What the kubelet reclaims on the node before it evicts a pod.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  buildSignalToNodeReclaimFuncs
- * Read at       1.24 to 1.37; split filesystems since 1.29; pressure on containerfs reclaims only since 1.32
+ * Read at       1.29 to 1.37; split filesystems since 1.29; pressure on containerfs reclaims only since 1.32
  */
 import { nodeReclaimKinds as kinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import type { Signal } from '#model/prediction.ts'
@@ -18,7 +18,7 @@ export function nodeReclaim(
   kubelet: Kubelet,
 ): readonly ReclaimKind[] {
   if (isRefusedLayout(layout, kubelet)) return nothing
-  const placement = placementOf(layout, kubelet)
+  const placement = placementOf(layout)
   if (signal.startsWith('nodefs.')) return kinds[placement].nodefs
   if (signal.startsWith('imagefs.')) return kinds[placement].imagefs
   if (!signal.startsWith('containerfs.') || !kubelet.features.has('containerfsNodeReclaim'))

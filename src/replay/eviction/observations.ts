@@ -2,13 +2,12 @@
  * The eviction manager's observations: the signals of one stats summary.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  makeSignalObservations, thresholdsUpdatedStats;  helpers_windows.go  makeMemoryAvailableSignalObservation
- * Read at       1.24 to 1.37; 1.29 brought containerfs, and imagefs.inodesFree even if the bytes of imagefs are missing; Windows (from 1.31 on): 1.34, 1.35
+ * Read at       1.29 to 1.37; 1.29 brought containerfs, and imagefs.inodesFree even if the bytes of imagefs are missing; Windows (from 1.31 on): 1.34, 1.35
  * Kept exactly  a signal exists only if all its fields do; memory capacity is available + working set. On Windows memory means the global
  *               commit, page file included: available + usage; the available amount
  *               goes through an int64, so a wrapped amount is below zero
  * Left out      hugepages, which the summary of a kubelet from 1.37 on already excludes; pod statistics
  */
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { FilesystemStats, MemoryStats, Summary, SystemContainer } from '#model/node-input.ts'
 import type { FilesystemState, Filesystems, Observation, Signal } from '#model/prediction.ts'
 import { availableOf, countOf } from '#replay/counters.ts'
@@ -17,22 +16,20 @@ import { plainUtcMs } from '#replay/plain-time.ts'
 export type Observations = Partial<Record<Signal, Observation>>
 
 /** A signal with absent or malformed statistics is omitted. */
-export function makeSignalObservations(summary: Summary, features: KubeletFeatures): Observations {
+export function makeSignalObservations(summary: Summary): Observations {
   const { node } = summary
   const runtime = node?.runtime
   const nodefs = node?.fs
   const imagefs = runtime?.imageFs
-  const containerfs = features.has('containerfsSignals') ? runtime?.containerFs : undefined
-  const imagefsBytes = bytes(imagefs)
-  const seesImagefsInodes = imagefsBytes !== null || features.has('imagefsInodesWithoutBytes')
+  const containerfs = runtime?.containerFs
 
   return withoutNulls({
     'memory.available': nodeMemory(node),
     'allocatableMemory.available': memory(podsMemory(node)),
     'nodefs.available': bytes(nodefs),
     'nodefs.inodesFree': inodes(nodefs),
-    'imagefs.available': imagefsBytes,
-    'imagefs.inodesFree': seesImagefsInodes ? inodes(imagefs) : null,
+    'imagefs.available': bytes(imagefs),
+    'imagefs.inodesFree': inodes(imagefs),
     'containerfs.available': bytes(containerfs),
     'containerfs.inodesFree': inodes(containerfs),
     'pid.available': pids(node?.rlimit),
@@ -40,17 +37,13 @@ export function makeSignalObservations(summary: Summary, features: KubeletFeatur
 }
 
 /** Observations from the node's own measurements, if there is no summary. The filesystems are the same; memory and processes stay unobserved. */
-export function diskObservations(
-  { nodefs, imagefs, containerfs }: Filesystems,
-  features: KubeletFeatures,
-): Observations {
+export function diskObservations({ nodefs, imagefs, containerfs }: Filesystems): Observations {
   const of = (capacity: number | null, available: number | null): Observation | null =>
     capacity === null || available === null ? null : { available, capacity, time: null }
   const bytes = (state: FilesystemState | null) =>
     of(state?.capacityBytes ?? null, state?.availableBytes ?? null)
   const inodes = (state: FilesystemState | null) =>
     of(state?.inodes ?? null, state?.inodesFree ?? null)
-  const ofContainers = features.has('containerfsSignals') ? containerfs : null
   return withoutNulls({
     'memory.available': null,
     'allocatableMemory.available': null,
@@ -58,8 +51,8 @@ export function diskObservations(
     'nodefs.inodesFree': inodes(nodefs),
     'imagefs.available': bytes(imagefs),
     'imagefs.inodesFree': inodes(imagefs),
-    'containerfs.available': bytes(ofContainers),
-    'containerfs.inodesFree': inodes(ofContainers),
+    'containerfs.available': bytes(containerfs),
+    'containerfs.inodesFree': inodes(containerfs),
     'pid.available': null,
   })
 }

@@ -41,19 +41,11 @@ export function evictionConfigOf(
   configuration: KubeletConfiguration,
   node: PreparedNode,
 ): EvictionConfig | string {
-  const { features, kubelet, layout } = node
+  const { kubelet, layout } = node
   try {
     const flags = { ignoresAllocatable: ignoresAllocatable(node) }
-    const parsed = parseEvictionConfig(configuration, features, flags)
-    const isField = features.has('localStorageCapacityIsolationField')
-    const config = isField
-      ? parsed
-      : {
-          ...parsed,
-          localStorageCapacityIsolation: kubelet.isGateOn('LocalStorageCapacityIsolation'),
-        }
-    if (layout === null || !features.has('containerfsSignals') || isRefusedLayout(layout, kubelet))
-      return config
+    const config = parseEvictionConfig(configuration, flags)
+    if (layout === null || isRefusedLayout(layout, kubelet)) return config
     const { configured, added } = updateContainerFsThresholds(config.thresholds, layout)
     return { ...config, thresholds: [...configured, ...added] }
   } catch (error) {

@@ -2,7 +2,7 @@
  * The pods that the kubelet never evicts and always admits.
  *
  * Replays       pkg/kubelet/types/pod_update.go  IsCriticalPod, IsStaticPod, IsMirrorPod, IsCriticalPodBasedOnPriority
- * Read at       1.24 to 1.37, alike
+ * Read at       1.29 to 1.37, alike
  * Kept exactly  the priority number decides, not its class; DaemonSet pods have no protection
  */
 import type { Pod } from '#replay/pods/pod.ts'

@@ -2,7 +2,7 @@
  * The order in which the kubelet evicts pods under one signal.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  buildSignalToRankFunc, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure, podDiskUsage
- * Read at       1.24 to 1.37; a pod's requests are counted differently since 1.34 (pod-requests.ts), split filesystems since 1.29
+ * Read at       1.29 to 1.37; a pod's requests are counted differently since 1.34 (pod-requests.ts), split filesystems since 1.29
  * Kept exactly  pods without statistics come first, for pids only within their priority; usage above the request comes before priority,
  *               priority before the excess amount; inodes are ranked minus the requested bytes of ephemeral storage
  * Left out      the order of equal pods, which upstream's sort leaves open: they share a rank; sums above 2^53 bytes in one pod
@@ -63,7 +63,7 @@ export function rankPods(
   layout: DiskLayout,
   kubelet: Kubelet,
 ): readonly PodRank[] {
-  const placement = placementOf(layout, kubelet)
+  const placement = placementOf(layout)
   return answered(podStats, [signal, pods, placement, kubelet], () =>
     ranked(signal, pods, podStats, measureOf(signal, placement, kubelet)),
   )
@@ -79,7 +79,7 @@ export function firstVictims(
   layout: DiskLayout,
   kubelet: Kubelet,
 ): readonly Pod[] {
-  const placement = placementOf(layout, kubelet)
+  const placement = placementOf(layout)
   const resource = resourceOf(signal)
   const { rootfs, logsAndVolumes } = statsToMeasure(signal, placement)
   const isDisk = resource === 'inodes' || resource === 'ephemeral-storage'

@@ -2,7 +2,7 @@
  * The meaning of each eviction signal.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  signalToNodeCondition, signalToResource
- * Read at       1.24 to 1.37; alike except for the signals of containerfs
+ * Read at       1.29 to 1.37; alike except for the signals of containerfs
  */
 import type { Signal } from '#model/prediction.ts'
 

@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, reclaimNodeLevelResources, evictPod;
  *               pkg/kubelet/eviction/helpers.go  byEvictionPriority, getReclaimableThreshold
- * Read at       1.24 to 1.37; only the parts of the pass differ (layout.ts, node-reclaim.ts, kill.ts, messages.ts)
+ * Read at       1.29 to 1.37; only the parts of the pass differ (layout.ts, node-reclaim.ts, kill.ts, messages.ts)
  * Kept exactly  limits of local storage come first; if one is exceeded, the pass ends; memory comes before the rest; after node-level reclaim
  *               any threshold still met, in its grace period or not, evicts a pod; one pod per pass
  * Left out      low-memory notifications from a cgroup or from Windows
@@ -224,8 +224,7 @@ function pressureEviction(
 }
 
 const setsDisruptionTarget = ({ features, isGateOn }: Kubelet): boolean =>
-  features.has('disruptionTargetUngated') ||
-  (features.has('evictionDisruptionTarget') && isGateOn('PodDisruptionConditions'))
+  features.has('disruptionTargetUngated') || isGateOn('PodDisruptionConditions')
 
 const limitEviction =
   ({ config, kubelet }: Pass) =>

@@ -4,12 +4,11 @@
  * Replays       pkg/kubelet/eviction/helpers.go    ParseThresholdConfig, parseThresholdStatement, parsePercentage, parseGracePeriods,
  *                                                  parseMinimumReclaims, addAllocatableThresholds, thresholdsMet
  *               pkg/kubelet/eviction/api/types.go  GetThresholdQuantity
- * Read at       1.24 to 1.37; alike except for the signals of containerfs
+ * Read at       1.29 to 1.37; alike except for the signals of containerfs
  * Kept exactly  percentages are float32, and of the observed capacity; exactly `0%` and `100%` drop a threshold, `0.0%` and `100.0%` do not;
  *               hard means a grace period of 0, in either map; met means below, not at; a signal without an observation is not met
  * Left out      the order of a map's entries, so which of several errors upstream returns: here the first by signal
  */
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import { parseFloat32 } from '#model/go-text.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
@@ -35,8 +34,6 @@ const signals: ReadonlySet<string> = new Set<Signal>([
   'imagefs.available',
   'imagefs.inodesFree',
   'pid.available',
-])
-const containerfsSignals: ReadonlySet<string> = new Set<Signal>([
   'containerfs.available',
   'containerfs.inodesFree',
 ])
@@ -58,7 +55,6 @@ export interface ThresholdFlags {
 /** Hard thresholds, then soft ones, each by signal, then the kubelet's own. @throws ThresholdError, QuantityError, DurationError, NumberError: upstream's text */
 export function parseThresholdConfig(
   configuration: ThresholdConfiguration,
-  features: KubeletFeatures,
   { ignoresAllocatable = false }: ThresholdFlags = {},
 ): Threshold[] {
   const {
@@ -68,16 +64,13 @@ export function parseThresholdConfig(
     evictionSoftGracePeriod,
     evictionMinimumReclaim,
   } = configuration
-  const hardStatements = parseThresholdStatements(evictionHard, features)
-  const softStatements = parseThresholdStatements(evictionSoft, features)
+  const hardStatements = parseThresholdStatements(evictionHard)
+  const softStatements = parseThresholdStatements(evictionSoft)
   const gracePeriods = new Map(
-    entriesOf(evictionSoftGracePeriod, features).map(([signal, text]) => [
-      signal,
-      parseGracePeriod(text),
-    ]),
+    entriesOf(evictionSoftGracePeriod).map(([signal, text]) => [signal, parseGracePeriod(text)]),
   )
   const minReclaims = new Map(
-    entriesOf(evictionMinimumReclaim, features).map(([signal, text]) => [
+    entriesOf(evictionMinimumReclaim).map(([signal, text]) => [
       signal,
       parseMinimumReclaim(signal, text),
     ]),
@@ -117,29 +110,24 @@ const allocatableThresholds = (thresholds: Threshold[]): Threshold[] =>
     .filter(parsed => parsed.signal === 'memory.available' && isHardThreshold(parsed))
     .map(parsed => ({ ...parsed, signal: 'allocatableMemory.available' }))
 
-function entriesOf(map: StringMap | undefined, features: KubeletFeatures): [Signal, string][] {
+function entriesOf(map: StringMap | undefined): [Signal, string][] {
   const entries: [Signal, string][] = []
   for (const signal of Object.keys(map ?? {}).sort()) {
-    if (!isSignal(signal, features))
-      throw new ThresholdError(`unsupported eviction signal ${signal}`)
+    if (!isSignal(signal)) throw new ThresholdError(`unsupported eviction signal ${signal}`)
     entries.push([signal, map?.[signal] ?? ''])
   }
   return entries
 }
 
-const isSignal = (text: string, features: KubeletFeatures): text is Signal =>
-  signals.has(text) || (containerfsSignals.has(text) && features.has('containerfsSignals'))
+const isSignal = (text: string): text is Signal => signals.has(text)
 
 interface Statement {
   signal: Signal
   value: ThresholdValue
 }
 
-function parseThresholdStatements(
-  map: StringMap | undefined,
-  features: KubeletFeatures,
-): Statement[] {
-  return entriesOf(map, features)
+function parseThresholdStatements(map: StringMap | undefined): Statement[] {
+  return entriesOf(map)
     .filter(([, text]) => text !== '0%' && text !== '100%')
     .map(([signal, text]) => ({ signal, value: parseThresholdValue(signal, text) }))
 }

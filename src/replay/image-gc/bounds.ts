@@ -2,16 +2,14 @@
  * Bounds of each image's times of first detection and last use, as the kubelet may remember them at one moment.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  detectImages, as far as its loop fixes times
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  * Kept exactly  detection every 5 minutes and in each round; no image is used before it is detected; at a kubelet's start no image was used yet; since
  *               1.29 none was detected
  * Left out      failed detections, and detections that ran more than a minute late
  */
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KeptImage, Unknown } from '#model/prediction.ts'
 import { lastRoundBy, modulesStartMs, roundOf } from '#replay/clocks.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
 import type { ImageEvidence, NodeImages } from './evidence.ts'
 import { exactly, type TimeBounds, zeroTimeMs } from './known-times.ts'
 import {
@@ -49,13 +47,10 @@ export interface PreparedImages extends ImagesInOrder<BoundedImage> {
 export function prepareImages(
   node: NodeImages,
   atMs: number,
-  { features }: Kubelet,
   removed: RemovedContainers = new Map(),
 ): PreparedImages {
   const { kubeletStart, isComplete } = node
-  const images = (node.images ?? []).map(evidence =>
-    bounded(evidence, node, atMs, removed, features),
-  )
+  const images = (node.images ?? []).map(evidence => bounded(evidence, node, atMs, removed))
   return {
     ...imagesInEvictionOrder(images, isComplete, false),
     atMs,
@@ -70,17 +65,15 @@ function bounded(
   node: NodeImages,
   atMs: number,
   removed: RemovedContainers,
-  features: KubeletFeatures,
 ): BoundedImage {
-  const { image, names, sizeBytes, isPinned, isSandbox, users } = evidence
+  const { image, names, sizeBytes, isPinned, users } = evidence
   const left =
     removed.size === 0
       ? users
       : users.filter(({ containerId }) => removed.get(containerId)?.isSure !== true)
-  const isUsed =
+  const isInUse =
     left.some(({ isSure, containerId }) => isSure && !removed.has(containerId)) ||
     (node.areUsersComplete && left.length === 0 ? false : null)
-  const isInUse = either(isUsed, isSandbox)
   const isKept = either(isInUse, isPinned)
   const lastUsed = lastUsedOf(evidence, node, atMs, removed)
   return {
@@ -88,10 +81,10 @@ function bounded(
     names,
     sizeBytes,
     isCandidate: isKept === null ? null : !isKept,
-    keptBecause: isKept === true ? keepReason(isUsed, isInUse) : null,
+    keptBecause: isKept === true ? keptReason(isInUse) : null,
     isInUse,
     isPinned,
-    firstDetected: firstDetectedOf(evidence, node, atMs, features),
+    firstDetected: firstDetectedOf(evidence, node, atMs),
     lastUsed,
   }
 }
@@ -106,19 +99,12 @@ export interface RemovedContainer {
   removal: TimeBounds
 }
 
-function firstDetectedOf(
-  evidence: ImageEvidence,
-  node: NodeImages,
-  atMs: number,
-  features: KubeletFeatures,
-): TimeBounds {
+function firstDetectedOf(evidence: ImageEvidence, node: NodeImages, atMs: number): TimeBounds {
   const { firstDetectedMs, lastUsedMs } = evidence.known
   if (typeof firstDetectedMs === 'number') return exactly(firstDetectedMs)
   const nextDetectionMs = Math.min(atMs, node.readAtMs + detectionWithinMs)
   if (firstDetectedMs === null) return { earliestMs: node.readAtMs, latestMs: nextDetectionMs }
-  const earliestMs = features.has('firstDetectionIsTimed')
-    ? (node.kubeletStart?.earliestMs ?? zeroTimeMs)
-    : zeroTimeMs
+  const earliestMs = node.kubeletStart?.earliestMs ?? zeroTimeMs
   const usedMs =
     typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs ? lastUsedMs : nextDetectionMs
   const latestMs = Math.min(nextDetectionMs, usedMs, detectedInUse(evidence, node))
@@ -173,6 +159,9 @@ function lastUsedOf(
     lowestMs = Math.min(lowestMs, node.readAtMs)
     if (isSure && seenMs > node.readAtMs) earliestMs = Math.max(earliestMs, seenMs)
   }
+  // A removed container that was not read may have used any image until its removal.
+  if (!node.areUsersComplete && mayDetect(node, justBefore(atMs)))
+    latestMs = Math.max(latestMs, justBefore(atMs))
   return { earliestMs, lowestMs: Math.max(lowestMs, earliestMs), latestMs }
 }
 
@@ -206,10 +195,8 @@ function either(a: boolean | null, b: boolean | null): boolean | null {
   return a === null || b === null ? null : false
 }
 
-function keepReason(isUsed: boolean | null, isInUse: boolean | null): KeptImage['reason'] {
-  if (isUsed === true) return 'in-use'
-  return isInUse === true ? 'sandbox' : 'pinned'
-}
+const keptReason = (isInUse: boolean | null): KeptImage['reason'] =>
+  isInUse === true ? 'in-use' : 'pinned'
 
 const isOpen = ({ earliestMs, latestMs }: TimeBounds) => earliestMs !== latestMs
 

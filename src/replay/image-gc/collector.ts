@@ -4,8 +4,8 @@
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  Start, detectImages, handleImageVolumes, GarbageCollect, DeleteUnusedImages, freeImage;
  *               apimachinery util/errors NewAggregate
- * Read at       1.24 to 1.37
- * Kept exactly  below 1.29 the first detection has no time; an image in use at detection was used then; an image that is deleted and pulled again is
+ * Read at       1.29 to 1.37
+ * Kept exactly  an image in use at detection was used then; an image that is deleted and pulled again is
  *               new; an error in deletion by age ends the round, and its bytes are not counted as freed
  * Left out      the order of equal images, which upstream takes from a map: here the order of `records`; runtime handlers (RuntimeClassInImageCriApi,
  *               alpha in all); a detection that fails; hooks after deletion
@@ -36,7 +36,6 @@ import {
 } from './usage.ts'
 
 export interface ImageRecord {
-  /** `zeroTimeMs`: the image was present when a kubelet below 1.29 started. */
   firstDetectedMs: number
   /** `zeroTimeMs`: never seen in use. */
   lastUsedMs: number
@@ -47,8 +46,6 @@ export interface ImageRecord {
 /** In memory only, so a restart loses it. As upstream, the functions below change it in place. */
 export interface ImageGcState {
   records: Map<string, ImageRecord>
-  /** Whether the periodic detection has run. */
-  isInitialized: boolean
   /** When the loop began, at about the kubelet's start. */
   beganGcMs: number
 }
@@ -60,15 +57,12 @@ export interface RuntimeImages {
   inUse: ReadonlySet<string>
   /** Ids of images that containers mount as volumes. */
   mounted?: ReadonlySet<string>
-  /** The id that `--pod-infra-container-image` resolves to. */
-  sandboxImage?: string | null
   /** The error with which the removal of an image fails; null: it succeeds. */
   removalError?: (id: string) => string | null
 }
 
 export const newImageGcState = (beganGcMs: number): ImageGcState => ({
   records: new Map(),
-  isInitialized: false,
   beganGcMs,
 })
 
@@ -79,32 +73,27 @@ export function monitorImages(
   runtime: RuntimeImages,
   kubelet: Kubelet,
 ): void {
-  const isTimed = state.isInitialized || kubelet.features.has('firstDetectionIsTimed')
-  detectImages(state, isTimed ? nowMs : zeroTimeMs, nowMs, runtime, kubelet)
-  state.isInitialized = true
+  detectImages(state, nowMs, runtime, kubelet)
 }
 
 /** Adds new images, drops deleted images, and notes which are in use. Returns the in-use test, by image id. */
 export function detectImages(
   { records }: ImageGcState,
-  detectTimeMs: number,
   nowMs: number,
-  { images, inUse, mounted, sandboxImage }: RuntimeImages,
-  { features, isGateOn }: Kubelet,
+  { images, inUse, mounted }: RuntimeImages,
+  { isGateOn }: Kubelet,
 ): (id: string) => boolean {
   const isMounted = mounted !== undefined && isGateOn('ImageVolume') ? mounted : null
-  const sandbox = features.has('sandboxImageUnprotected') ? null : (sandboxImage ?? null)
-  const isInUse = (id: string) => inUse.has(id) || id === sandbox || isMounted?.has(id) === true
-  const canBePinned = features.has('imagesCanBePinned')
+  const isInUse = (id: string) => inUse.has(id) || isMounted?.has(id) === true
   for (const { id, sizeBytes, isPinned } of images) {
     let record = records.get(id)
     if (record === undefined) {
-      record = { firstDetectedMs: detectTimeMs, lastUsedMs: zeroTimeMs, sizeBytes, isPinned: false }
+      record = { firstDetectedMs: nowMs, lastUsedMs: zeroTimeMs, sizeBytes, isPinned: false }
       records.set(id, record)
     }
     if (isInUse(id)) record.lastUsedMs = nowMs
     record.sizeBytes = sizeBytes
-    record.isPinned = canBePinned && isPinned
+    record.isPinned = isPinned
   }
   // No image is listed twice, so equal numbers mean that none was deleted.
   if (records.size !== images.length) {
@@ -139,12 +128,10 @@ export function garbageCollect(
   stats: ReadStats | ((old: readonly Deleted[]) => ReadStats),
   kubelet: Kubelet,
 ): ImageGcRound {
-  const detected = () => detectImages(state, nowMs, nowMs, runtime, kubelet)
-  const isInUse = kubelet.features.has('imagesDetectedBeforeStats') ? detected() : null
+  const isInUse = detectImages(state, nowMs, runtime, kubelet)
   const age = ageLimitOf(policy, nowMs, exactly(state.beganGcMs), kubelet)
   // Sort only images that may be deleted.
-  const isOldFreed = isInUse !== null && age !== null
-  const aged = isOldFreed ? consider(state, nowMs, policy, runtime, isInUse, age) : null
+  const aged = age === null ? null : consider(state, nowMs, policy, runtime, isInUse, age)
   const old = aged ? freed(state, aged, aged.outcomes, 'age', runtime) : nothingFreed
   if (old.errors.length > 0) {
     const limit = formatDuration(BigInt(Math.round(policy.maximumAgeMs * 1e6)))
@@ -159,7 +146,7 @@ export function garbageCollect(
   if (usage.usagePercent < policy.highThresholdPercent) return round
 
   const wantedBytes = amountToFree(usage, policy.lowThresholdPercent)
-  const left = aged ?? consider(state, nowMs, policy, runtime, isInUse ?? detected(), null)
+  const left = aged ?? consider(state, nowMs, policy, runtime, isInUse, null)
   const { deleted, freedBytes, error } = freedForSpace(state, left, wantedBytes, runtime)
   const shortfall =
     freedBytes < wantedBytes
@@ -176,7 +163,7 @@ export function deleteUnusedImages(
   runtime: RuntimeImages,
   kubelet: Kubelet,
 ): ImageGcRound {
-  const isInUse = detectImages(state, nowMs, nowMs, runtime, kubelet)
+  const isInUse = detectImages(state, nowMs, runtime, kubelet)
   const considered = consider(state, nowMs, policy, runtime, isInUse, null)
   return freedForSpace(state, considered, everything, runtime)
 }

@@ -2,14 +2,13 @@
  * Known and unknown facts of each image on a node.
  *
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_image.go  ListImages, GetImageRef;  pkg/kubelet/nodestatus/setters.go  Images
- * Read at       1.24 to 1.37
- * Kept exactly  a node's status names only the largest images, up to a cap; the sandbox image is the image that its reference names now
+ * Read at       1.29 to 1.37
+ * Kept exactly  a node's status names only the largest images, up to a cap
  * Left out      images whose names the node's status cuts off after five; detections that failed
  *
  * The API shows no pinned images, no exited containers of deleted pods, and no times. Without the runtime's data no image is surely unused.
  */
-import { defaultSandboxImage } from '#facts/kubelet/sandbox-image.ts'
-import type { Host, KnownImages, NodeInput } from '#model/node-input.ts'
+import type { KnownImages, NodeInput } from '#model/node-input.ts'
 import type { Unknown } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { type KnownTimes, knownTimesOf, kubeletStartOf, type TimeBounds } from './known-times.ts'
@@ -20,9 +19,8 @@ export interface ImageEvidence extends ReferencedImage {
   /** The image's id, or its first name if the id is not known. */
   image: string
   sizeBytes: number | null
-  /** Null: not known, here and in the next field. */
+  /** Null: not known. */
   isPinned: boolean | null
-  isSandbox: boolean | null
   users: ImageUser[]
   known: KnownTimes
 }
@@ -46,7 +44,7 @@ const defaultStatusImages = 50
 
 /** @param readAtMs the record's own time */
 export function imageEvidence(input: NodeInput, readAtMs: number, kubelet: Kubelet): NodeImages {
-  const listed = listedImages(input, kubelet)
+  const listed = listedImages(input)
   const kubeletStart = kubeletStartOf(input, readAtMs)
   const node: NodeImages = {
     images: listed?.images ?? null,
@@ -76,8 +74,6 @@ export function imageEvidence(input: NodeInput, readAtMs: number, kubelet: Kubel
   for (const { place, user } of imageUses(input, index, listed.isOfRuntime, kubelet))
     images[place]?.users.push(user)
   node.areUsersComplete = listed.isOfRuntime && areContainersRead(input, kubelet)
-  if (!kubelet.features.has('sandboxImageUnprotected'))
-    noteSandbox(images, index, input.host, kubelet, node.unknowns)
   return node
 }
 
@@ -89,11 +85,7 @@ interface ListedImages {
   unseen: string
 }
 
-function listedImages(
-  { node, runtime, configuration }: NodeInput,
-  kubelet: Kubelet,
-): ListedImages | null {
-  const canBePinned = kubelet.features.has('imagesCanBePinned')
+function listedImages({ node, runtime, configuration }: NodeInput): ListedImages | null {
   const ofRuntime = runtime?.images
   if (ofRuntime !== undefined) {
     const images: ImageEvidence[] = []
@@ -101,12 +93,7 @@ function listedImages(
       if (id === undefined || id === '') continue
       // The runtime's JSON may omit fields that are false.
       images.push(
-        evidence(
-          id,
-          [...(repoTags ?? []), ...(repoDigests ?? [])],
-          sizeOf(size),
-          canBePinned && pinned === true,
-        ),
+        evidence(id, [...(repoTags ?? []), ...(repoDigests ?? [])], sizeOf(size), pinned === true),
       )
     }
     return {
@@ -119,7 +106,7 @@ function listedImages(
   const ofStatus = node.status?.images
   if (ofStatus === undefined) return null
   const images = ofStatus.map(({ names, sizeBytes }) =>
-    evidence(null, [...(names ?? [])], sizeOf(sizeBytes), canBePinned ? null : false),
+    evidence(null, [...(names ?? [])], sizeOf(sizeBytes), null),
   )
   const cap = configuration?.fields.nodeStatusMaxImages ?? defaultStatusImages
   return {
@@ -141,7 +128,6 @@ const evidence = (
   names,
   sizeBytes,
   isPinned,
-  isSandbox: false,
   users: [],
   known: {},
 })
@@ -164,44 +150,4 @@ function noteKnownTimes(
       if (image !== undefined) image.known = knownTimesOf(raw)
     }
   }
-}
-
-const sandboxFlag = '--pod-infra-container-image'
-
-/** Below 1.29: marks the sandbox image that the flag names. Without the command line, any image called "pause" might be it. */
-function noteSandbox(
-  images: ImageEvidence[],
-  index: ImageIndex,
-  host: Host | null,
-  kubelet: Kubelet,
-  unknowns: Unknown[],
-): void {
-  const commandLine = host?.kubelet?.commandLine ?? []
-  if (commandLine.length > 0) {
-    const place = commandLine.findLastIndex(
-      argument => argument === sandboxFlag || argument.startsWith(`${sandboxFlag}=`),
-    )
-    const given =
-      commandLine[place] === sandboxFlag
-        ? commandLine[place + 1]
-        : commandLine[place]?.slice(sandboxFlag.length + 1)
-    for (const sandbox of referenced(index, given ?? defaultSandboxImage(kubelet.features)).places)
-      note(images[sandbox], true)
-    return
-  }
-  unknowns.push({
-    what: 'host.kubelet.commandLine',
-    effect:
-      'which image the kubelet spares as its sandbox is not known: any that is called pause may be it',
-  })
-  const ofRuntime = host?.containerd?.sandboxImage
-  const likely = ofRuntime === undefined ? [] : referenced(index, ofRuntime).places
-  for (const [place, image] of images.entries()) {
-    if (likely.includes(place) || image.names.some(name => /(?:^|\/)pause[^/]*$/.test(name)))
-      note(image, null)
-  }
-}
-
-function note(image: ImageEvidence | undefined, isSandbox: boolean | null): void {
-  if (image !== undefined) image.isSandbox = isSandbox
 }

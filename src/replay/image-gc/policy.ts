@@ -2,7 +2,7 @@
  * The image GC policy: whether the kubelet accepts it, and whether it lets the GC loop run at all.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  NewImageGCManager;  pkg/kubelet/kubelet.go  StartGarbageCollection, NewMainKubelet
- * Read at       1.24 to 1.37; alike except for the maximum age and what stops the loop
+ * Read at       1.29 to 1.37; alike except for the maximum age and what stops the loop
  * Kept exactly  low equal to high is accepted here, though validation refuses it; a maximum age needs its gate; below 1.30 a high threshold of 100
  *               stops the loop whatever the maximum age
  * Left out      a maximum age without its gate, which validation refuses
@@ -54,7 +54,7 @@ export function ageLimitOf(
   start: TimeBounds | null,
   { features }: Kubelet,
 ): AgeLimit | null {
-  if (maximumAgeMs === 0 || !features.has('imageMaximumGCAge')) return null
+  if (maximumAgeMs === 0) return null
   if (!features.has('maximumAgeWaitsForUptime')) return { maximumAgeMs, isSure: true }
   if (start === null) return { maximumAgeMs, isSure: false }
   if (atMs - start.earliestMs <= maximumAgeMs) return null

@@ -3,7 +3,7 @@
  * given, the result is exact; else it is the bounds of all rounds that the intervals permit.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  imagesInEvictionOrder, byLastUsedAndDetected, freeOldImages, freeSpace
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  * Kept exactly  an image never seen in use sorts first and exceeds any maximum age; an equal age meets the minimum age but does not exceed the
  *               maximum age; an image is deleted for space if the images before it freed too little, or none was freed before it
  *

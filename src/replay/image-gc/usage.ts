@@ -2,7 +2,7 @@
  * How full the image filesystem is for image GC, what that triggers, how much to free, and the kubelet's error if that fails.
  *
  * Replays       pkg/kubelet/images/image_gc_manager.go  GarbageCollect, formatSize
- * Read at       1.24 to 1.37; alike except for the text about too little freed
+ * Read at       1.29 to 1.37; alike except for the text about too little freed
  * Kept exactly  the available percentage is floored, so 85 triggers above 84 % used; `>=`; int64 division; a statistic that is missing is 0;
  *               available is at most the capacity; one decimal, rounded half to even of the exact double
  * Left out      logging, metrics
@@ -73,10 +73,7 @@ export function notEnoughFreed(
     const freed = `Failed to free sufficient space by deleting unused images (freed ${freedBytes} bytes).`
     return `${disk} ${freed} Investigate disk usage, as it could be used by active images, logs, volumes, or other data.`
   }
-  const wanted = features.has('imageGcShortfallNamesEligible')
-    ? `Failed to garbage collect required amount of images. Attempted to free ${wantedBytes} bytes, but only found ${freedBytes} bytes eligible to free.`
-    : `failed to garbage collect required amount of images. Wanted to free ${wantedBytes} bytes, but freed ${freedBytes} bytes`
-  return wanted
+  return `Failed to garbage collect required amount of images. Attempted to free ${wantedBytes} bytes, but only found ${freedBytes} bytes eligible to free.`
 }
 
 const units = ['KiB', 'MiB', 'GiB', 'TiB']

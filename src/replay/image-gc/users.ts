@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/kuberuntime  helpers.go toKubeContainer, kuberuntime_manager.go GetPods;
  *               pkg/kubelet/images/image_gc_manager.go  detectImages, handleImageVolumes
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  * Kept exactly  every container counts, in any state and of any pod; its image is the image with exactly its id; a container without id or image is
  *               skipped; an image volume counts if the gate is on and a container mounts it
  * Left out      containers without a pod in the API are taken to mount no image

@@ -2,7 +2,7 @@
  * QoS classes.
  *
  * Replays       pkg/apis/core/v1/helper/qos/qos.go  GetPodQOS, ComputePodQOS, requirementsQOS, resourceQOS
- * Read at       1.24 to 1.37; a stored class counts since 1.29, pod-level resources if their gate is on, since 1.37 each resource of each container decides
+ * Read at       1.29 to 1.37; a stored class counts since 1.29, pod-level resources if their gate is on, since 1.37 each resource of each container decides
  * Kept exactly  only cpu and memory; init containers count; up to 1.36 only amounts above zero count and their sums are compared,
  *               and any `spec.resources`, even an empty one, replaces the containers' resources
  * Left out      a stored class other than the three, which upstream keeps: here the class is computed instead
@@ -30,10 +30,7 @@ interface Requirements {
 
 /** The QoS class that a kubelet of this version uses. Upstream: GetPodQOS. */
 export function podQosClass(pod: Pod, kubelet: Kubelet): QosClass {
-  const stored = kubelet.features.has('storedQosClass')
-    ? qosClasses.find(known => known === pod.qosClass)
-    : undefined
-  return stored ?? computePodQos(pod, kubelet)
+  return qosClasses.find(known => known === pod.qosClass) ?? computePodQos(pod, kubelet)
 }
 
 function computePodQos(pod: Pod, kubelet: Kubelet): QosClass {

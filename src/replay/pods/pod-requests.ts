@@ -1,9 +1,9 @@
 /**
  * The requests of a whole pod, and its limit of ephemeral storage.
  *
- * Replays       pkg/api/v1/resource/helpers.go  GetResourceRequestQuantity, PodRequestsAndLimits (to 1.26), PodLimits (1.27 to 1.31);
+ * Replays       pkg/api/v1/resource/helpers.go  GetResourceRequestQuantity, PodLimits (to 1.31);
  *               k8s.io/component-helpers/resource/helpers.go  PodLimits, PodRequests, AggregateContainerLimits, IsPodLevelResourcesSet (since 1.32)
- * Read at       1.24 to 1.37; limits count restartable init containers since 1.28, requests and pod-level resources since 1.34
+ * Read at       1.29 to 1.37; requests and pod-level resources since 1.34
  * Kept exactly  overhead counts only on top of an amount; a pod with only pod-level limits requests nothing (gate PodLevelResources);
  *               with the gate off a pod-level request still replaces the containers'
  * Left out      resources allocated by an in-place resize, where they differ from the manifest's
@@ -37,12 +37,8 @@ function requestWithoutOverhead(pod: Pod, resource: string, kubelet: Kubelet): Q
 }
 
 /** Null: no container has a limit, so the pod has none. */
-export function ephemeralStorageLimit(pod: Pod, kubelet: Kubelet): Quantity | null {
-  const limit = aggregate(
-    pod,
-    container => container.limits.get('ephemeral-storage'),
-    kubelet.features.has('podLimitsCountSidecars'),
-  )
+export function ephemeralStorageLimit(pod: Pod): Quantity | null {
+  const limit = aggregate(pod, container => container.limits.get('ephemeral-storage'), true)
   return limit && withOverhead(limit, pod, 'ephemeral-storage')
 }
 

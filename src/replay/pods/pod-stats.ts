@@ -2,7 +2,7 @@
  * Each pod's statistics in the stats summary. An absent statistic is null, never 0.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  cachedStatsFunc;  staging/src/k8s.io/kubelet/pkg/apis/stats/v1alpha1/types.go PodStats
- * Read at       1.24 to 1.37, alike
+ * Read at       1.29 to 1.37, alike
  * Kept exactly  pods are found by UID; if several have one UID, the last counts; usage goes through an int64, so a wrapped one is below zero
  * Left out      statistics that no decision reads
  */

@@ -3,7 +3,6 @@ import type { Observation, Signal } from '#model/prediction.ts'
 import type { FilesystemName, Fill, FillTarget } from '#model/what-if.ts'
 import { type DiskLayout, placementOf } from '#replay/eviction/layout.ts'
 import type { Observations } from '#replay/eviction/observations.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
 
 export interface Resource {
   name: FillTarget
@@ -23,7 +22,6 @@ export function resourcesOf(
   observations: Observations,
   layout: DiskLayout,
   fills: readonly Fill[],
-  kubelet: Kubelet,
 ): Resources | null {
   const resources = new Map<Signal, Resource>()
   const take = (signal: Signal, name: FillTarget, shared?: Resource) => {
@@ -31,7 +29,7 @@ export function resourcesOf(
     const resource = shared ?? (observed ? resourceFrom(name, observed) : undefined)
     if (resource) resources.set(signal, resource)
   }
-  const placement = placementOf(layout, kubelet)
+  const placement = placementOf(layout)
   for (const [suffix, part] of [
     ['available', ''],
     ['inodesFree', '.inodes'],

@@ -85,7 +85,7 @@ interface World {
 
 /** Null: a resource that fills is not observed. */
 export function storyOf(input: TimelineInput, assumption: Assumption): StoryEvent[] | null {
-  const resources = resourcesOf(input.observations, input.layout, input.fills, input.kubelet)
+  const resources = resourcesOf(input.observations, input.layout, input.fills)
   if (resources === null) return null
   const images = input.images.map(image => assumed(image, assumption, input.startMs))
   const world: World = {
@@ -278,7 +278,6 @@ const stateOf = (images: TimelineImage[], beganGcMs: number): ImageGcState => ({
         : [[id, { firstDetectedMs, lastUsedMs, sizeBytes, isPinned: isPinned === true }]],
     ),
   ),
-  isInitialized: true,
   beganGcMs,
 })
 
@@ -307,7 +306,7 @@ function imageGcRound(world: World): void {
   const { input, nowMs, imageGcState, assumption } = world
   const imagefs = world.resources.get('imagefs.available')
   if (input.imageGc === null || imagefs === undefined) {
-    detectImages(imageGcState, nowMs, nowMs, runtimeOf(world), input.kubelet)
+    detectImages(imageGcState, nowMs, runtimeOf(world), input.kubelet)
     return
   }
   const stats = { capacityBytes: imagefs.capacity, availableBytes: imagefs.available }

@@ -46,7 +46,7 @@ export async function upstreamRows(
       const { prediction } = predictImageGc(
         policy,
         peer.imageFs,
-        prepareImages(evidence, peer.nowMs, kubelet),
+        prepareImages(evidence, peer.nowMs),
         kubelet,
       )
       answer.deleted = (prediction.deletions ?? []).map(({ image }) => image)

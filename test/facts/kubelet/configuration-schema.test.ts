@@ -29,15 +29,14 @@ describe('meaningOfKey', () => {
     ['maxPods', 'v1.34.0', { field: 'maxPods', ignored: null }],
     ['MaxPods', 'v1.34.0', { field: 'maxPods', ignored: 'case' }],
     ['maxPodss', 'v1.34.0', { field: 'maxPods', ignored: 'misspelt' }],
-    ['imageMaximumGCAge', 'v1.28.0', { field: 'imageMaximumGCAge', ignored: 'minor' }],
-    ['imageMaximumGCAge', 'v1.29.0', { field: 'imageMaximumGCAge', ignored: null }],
+    ['podLogsDir', 'v1.29.0', { field: 'podLogsDir', ignored: 'minor' }],
+    ['podLogsDir', 'v1.30.0', { field: 'podLogsDir', ignored: null }],
     ['constructor', 'v1.34.0', { field: null, ignored: 'unknown' }],
   ])('%s to %s', (key, version, meaning) => {
     expect(meaningOfKey(key, featuresOf(version))).toEqual(meaning)
   })
 
   it.each([
-    ['maxpods', 'v1.28.0', 'case'],
     ['maxpods', 'v1.29.0', null],
     ['MaxPods', 'v1.31.0', null],
     ['MAXPODS', 'v1.31.0', 'case'],

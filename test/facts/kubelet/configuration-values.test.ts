@@ -81,7 +81,7 @@ describe('valueMistakes', () => {
     expect(valueMistakes(field, value)).toEqual([{ path: [field, key], wanted }])
   })
 
-  it.each(['1.24', '1.30', '1.37'])('takes every default of kubelet %s, and null', minor => {
+  it.each(['1.29', '1.33', '1.37'])('takes every default of kubelet %s, and null', minor => {
     const evictionHard = evictionHardDefaults(`v${minor}.0`, 'linux')
     for (const [field, value] of Object.entries({ ...configurationDefaults, evictionHard }))
       expect(placesOf(field, value)).toEqual([])

@@ -7,12 +7,11 @@ import {
 } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 
-const minors = Array.from({ length: 14 }, (_, index) => 24 + index)
+const minors = [29, 30, 31, 32, 33, 34, 35, 36, 37]
 const of = (minor: number) => featuresOf(`v1.${minor}.0`)
 
 describe('gateState', () => {
   it.each([
-    { minor: 28, state: null },
     { minor: 29, state: { isOn: false, isLocked: false, stage: 'alpha' } },
     { minor: 30, state: { isOn: true, isLocked: false, stage: 'beta' } },
     { minor: 34, state: { isOn: true, isLocked: false, stage: 'beta' } },
@@ -28,11 +27,6 @@ describe('gateState', () => {
 
   // How many gates the kubelet's own code holds, AllAlpha and AllBeta among them.
   it.each([
-    [24, 140],
-    [25, 142],
-    [26, 147],
-    [27, 149],
-    [28, 154],
     [29, 162],
     [30, 169],
     [31, 167],
@@ -50,18 +44,13 @@ describe('gateState', () => {
 
   it.each([
     // nodeadm
-    { gate: 'RotateKubeletServerCertificate', taken: [24, 37] },
-    { gate: 'DynamicResourceAllocation', taken: [26, 37] },
+    { gate: 'RotateKubeletServerCertificate', taken: [29, 37] },
+    { gate: 'DynamicResourceAllocation', taken: [29, 37] },
     { gate: 'MutableCSINodeAllocatableCount', taken: [33, 37] },
-    // AL2
-    { gate: 'KubeletCredentialProviders', taken: [24, 27] },
     // Bottlerocket
-    { gate: 'CSIMigration', taken: [24, 26] },
-    { gate: 'CSIMigrationAWS', taken: [24, 26] },
-    { gate: 'CSIMigrationvSphere', taken: [24, 28] },
-    { gate: 'InPlacePodVerticalScaling', taken: [27, 37] },
-    { gate: 'SidecarContainers', taken: [28, 36] },
-    { gate: 'DisableKubeletCloudCredentialProviders', taken: [24, 32] },
+    { gate: 'InPlacePodVerticalScaling', taken: [29, 37] },
+    { gate: 'SidecarContainers', taken: [29, 36] },
+    { gate: 'DisableKubeletCloudCredentialProviders', taken: [29, 32] },
   ])(
     'knows that $gate is there from 1.$taken.0 to 1.$taken.1',
     ({ gate, taken: [from = 0, to = 0] }) => {
@@ -76,7 +65,7 @@ describe('gateState', () => {
     { gate: 'NodeSwap', onFrom: 30 },
     { gate: 'KubeletSeparateDiskGC', onFrom: 31 },
     { gate: 'ImageVolume', onFrom: 35 },
-    { gate: 'GracefulNodeShutdown', onFrom: 24 },
+    { gate: 'GracefulNodeShutdown', onFrom: 29 },
   ])('has $gate on from 1.$onFrom', ({ gate, onFrom }) => {
     expect(minors.filter(minor => gateState(gate, of(minor))?.isOn)).toEqual(
       minors.filter(minor => minor >= onFrom),

@@ -7,8 +7,7 @@ describe('featuresOf', () => {
     { version: 'v1.34.1-eks-abcd', minor: 34, rulesOfMinor: 34, exact: true },
     { version: 'v1.29', minor: 29, rulesOfMinor: 29, exact: true },
     { version: '1.30.0+k3s1', minor: 30, rulesOfMinor: 30, exact: true },
-    { version: 'v1.28.15', minor: 28, rulesOfMinor: 28, exact: false },
-    { version: 'v1.23.17', minor: 23, rulesOfMinor: 24, exact: false },
+    { version: 'v1.28.15', minor: 28, rulesOfMinor: 29, exact: false },
     { version: 'v1.99.0', minor: 99, rulesOfMinor: 37, exact: false },
     { version: 'v2.0.0', minor: null, rulesOfMinor: 37, exact: false },
     { version: 'v1.3x', minor: null, rulesOfMinor: 37, exact: false },
@@ -19,8 +18,6 @@ describe('featuresOf', () => {
   })
 
   it('has a feature from the minor that brought it', () => {
-    expect(featuresOf('v1.28.15').has('imageMaximumGCAge')).toBe(false)
-    expect(featuresOf('v1.29.0').has('imageMaximumGCAge')).toBe(true)
     expect(featuresOf('v1.29.0').has('maximumAgeKeepsImageGc')).toBe(false)
     expect(featuresOf('v1.30.0').has('maximumAgeKeepsImageGc')).toBe(true)
   })
@@ -40,7 +37,6 @@ describe('evictionHardDefaults', () => {
   }
 
   it.each([
-    { version: 'v1.24.17', operatingSystem: 'linux', defaults: linux },
     { version: 'v1.29.15', operatingSystem: 'linux', defaults: linux },
     {
       version: 'v1.30.0',

@@ -152,7 +152,6 @@ describe('cleanCertificateRequest', () => {
   })
 
   it.each([
-    { version: 'v1.24.0', reason: null },
     { version: 'v1.34.0', reason: null },
     { version: 'v1.35.0', reason: 'approved-unissued-past-deadline' },
     { version: 'v1.37.0', reason: 'approved-unissued-past-deadline' },

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { type PodGcInput, podGc } from '#replay/cluster-gc/pod-gc.ts'
 import { nodeOf } from '#test/at-the-door.ts'
 
-const newest = featuresOf('v1.37.0')
 const at = (second: number) => `2025-01-01T00:00:${String(second).padStart(2, '0')}Z`
 
 interface PodSpec {
@@ -49,19 +47,16 @@ const node = (name: string, ready?: string, taint?: string) =>
   })
 const outOfService = 'node.kubernetes.io/out-of-service'
 
-const round = (input: Partial<PodGcInput>, features = newest) =>
-  podGc(
-    {
-      pods: [],
-      nodes: [node('n1', 'True')],
-      terminatedPodThreshold: 100,
-      missingForMs: new Map(),
-      ...input,
-    },
-    features,
-  )
-const told = (input: Partial<PodGcInput>, features = newest) =>
-  round(input, features).deletions.map(({ pod: key, reason, certainty, rank }) => [
+const round = (input: Partial<PodGcInput>) =>
+  podGc({
+    pods: [],
+    nodes: [node('n1', 'True')],
+    terminatedPodThreshold: 100,
+    missingForMs: new Map(),
+    ...input,
+  })
+const told = (input: Partial<PodGcInput>) =>
+  round(input).deletions.map(({ pod: key, reason, certainty, rank }) => [
     key,
     reason,
     certainty,
@@ -77,17 +72,8 @@ describe('terminated pods', () => {
     pod({ name: 'evicted-but-done', second: 20, phase: 'Succeeded', reason: 'Evicted' }),
   ]
 
-  it('goes evicted first since 1.27, then oldest first, then by name', () => {
-    const order = (version: string) =>
-      round({ pods: five }, featuresOf(version)).terminated.map(each => each.pod)
-    expect(order('v1.26.0')).toEqual([
-      'default/a',
-      'default/b',
-      'default/late',
-      'default/evicted-but-done',
-      'default/evicted',
-    ])
-    expect(order('v1.27.0')).toEqual([
+  it('goes evicted first, then oldest first, then by name', () => {
+    expect(round({ pods: five }).terminated.map(each => each.pod)).toEqual([
       'default/evicted',
       'default/a',
       'default/b',
@@ -179,17 +165,10 @@ describe('terminating pods of a node out of service', () => {
   ]
   const staying = pod({ name: 'staying', nodeName: 'down', phase: 'Running' })
 
-  it.each([
-    { version: 'v1.25.0', gone: [] },
-    { version: 'v1.26.0', gone: ['default/on-down', 'default/on-silent'] },
-    { version: 'v1.37.0', gone: ['default/on-down', 'default/on-silent'] },
-  ])('$version deletes $gone', ({ version, gone }) => {
-    const answer = round(
-      { pods: [...pods, staying], nodes, missingForMs: new Map([['gone', 0]]) },
-      featuresOf(version),
-    )
+  it('are deleted from nodes that are out of service', () => {
+    const answer = round({ pods: [...pods, staying], nodes, missingForMs: new Map([['gone', 0]]) })
     expect(answer.deletions.map(each => [each.pod, each.reason])).toEqual(
-      gone.map(key => [key, 'out-of-service']),
+      ['default/on-down', 'default/on-silent'].map(key => [key, 'out-of-service']),
     )
   })
 })
@@ -221,34 +200,27 @@ describe('orphaned pods', () => {
 
 describe('what becomes of a pod', () => {
   it.each([
-    { version: 'v1.25.0', phase: 'Running', patched: false, target: null },
-    { version: 'v1.26.0', phase: 'Running', patched: true, target: 'PodGC: node no longer exists' },
-    { version: 'v1.37.0', phase: 'Pending', patched: true, target: 'PodGC: node no longer exists' },
-    { version: 'v1.37.0', phase: 'Succeeded', patched: false, target: null },
-    { version: 'v1.37.0', phase: 'Failed', patched: false, target: null },
-  ])(
-    '$version patches an orphan in $phase to Failed: $patched',
-    ({ version, phase, patched, target }) => {
-      const answer = round(
-        {
-          pods: [pod({ name: 'p', phase, nodeName: 'gone' })],
-          missingForMs: new Map([['gone', 40_000]]),
-        },
-        featuresOf(version),
-      )
-      expect(answer.deletions).toEqual([
-        {
-          pod: 'default/p',
-          uid: 'uid-p',
-          reason: 'orphaned',
-          certainty: 'certain',
-          rank: null,
-          isPatchedToFailed: patched,
-          disruptionTarget: target,
-        },
-      ])
-    },
-  )
+    { phase: 'Running', patched: true, target: 'PodGC: node no longer exists' },
+    { phase: 'Pending', patched: true, target: 'PodGC: node no longer exists' },
+    { phase: 'Succeeded', patched: false, target: null },
+    { phase: 'Failed', patched: false, target: null },
+  ])('patches an orphan in $phase to Failed: $patched', ({ phase, patched, target }) => {
+    const answer = round({
+      pods: [pod({ name: 'p', phase, nodeName: 'gone' })],
+      missingForMs: new Map([['gone', 40_000]]),
+    })
+    expect(answer.deletions).toEqual([
+      {
+        pod: 'default/p',
+        uid: 'uid-p',
+        reason: 'orphaned',
+        certainty: 'certain',
+        rank: null,
+        isPatchedToFailed: patched,
+        disruptionTarget: target,
+      },
+    ])
+  })
 
   it('is without a disruption when it is terminating and has no node', () => {
     const answer = round({

@@ -289,22 +289,22 @@ describe('a released volume', () => {
     },
   )
 
-  it.each([
-    { version: 'v1.27.0', action: 'fail' },
-    { version: 'v1.28.0', action: 'leave-to-driver' },
-  ])('$version on a CSI volume that nobody provisioned: $action', ({ version, action }) => {
-    expect(synced(volume({ policy: 'Delete' }), {}, version)).toMatchObject({
-      action,
-      certainty: 'certain',
-    })
-    expect(
-      synced(
-        volume({ policy: 'Delete', annotations: provisionedBy('ebs.csi.aws.com') }),
-        {},
-        version,
-      ),
-    ).toMatchObject({ action: 'leave-to-driver' })
-  })
+  it.each([{ version: 'v1.29.0', action: 'leave-to-driver' }])(
+    '$version on a CSI volume that nobody provisioned: $action',
+    ({ version, action }) => {
+      expect(synced(volume({ policy: 'Delete' }), {}, version)).toMatchObject({
+        action,
+        certainty: 'certain',
+      })
+      expect(
+        synced(
+          volume({ policy: 'Delete', annotations: provisionedBy('ebs.csi.aws.com') }),
+          {},
+          version,
+        ),
+      ).toMatchObject({ action: 'leave-to-driver' })
+    },
+  )
 
   it.each([
     { version: 'v1.30.0', action: 'nothing-while-deleted' },

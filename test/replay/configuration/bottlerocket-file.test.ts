@@ -105,7 +105,6 @@ describe('the file that Bottlerocket writes', () => {
   })
 
   it.each([
-    ['v1.28.9', undefined, undefined],
     ['v1.29.9', { ImageMaximumGCAge: true }, undefined],
     ['v1.32.9', undefined, undefined],
     ['v1.33.1', { DynamicResourceAllocation: true }, undefined],

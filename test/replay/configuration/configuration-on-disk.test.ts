@@ -85,12 +85,6 @@ describe('a configuration that was not seen running', () => {
     })
   })
 
-  it('comes without drop-ins where the minor knows none', () => {
-    const files = [main({}), dropIn('40-nodeadm.conf', { imageGCHighThresholdPercent: 70 })]
-    const { configurationOnDisk } = replay(record({ host: host(files) }, 'v1.27.3'), takenAt)
-    expect(configurationOnDisk?.imageGCHighThresholdPercent).toBe(85)
-  })
-
   it('stands back behind configz, whatever that says', () => {
     const running = { kubeletconfig: { imageGCHighThresholdPercent: 85 } }
     const prediction = replay(

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationStructs } from '#model/kubelet-fields.ts'
 import type { RawObject } from '#model/record.ts'
@@ -23,7 +22,7 @@ const load = (raw: RawObject, kubeletVersion = 'v1.34.4') =>
   loadConfigFile(raw, { kubeletVersion, operatingSystem: 'linux' })
 const configz = (raw: RawObject, kubeletVersion = 'v1.34.4') =>
   configzOf(load(raw, kubeletVersion), featuresOf(kubeletVersion))
-const minors = Array.from({ length: 14 }, (_, index) => 24 + index)
+const minors = [29, 30, 31, 32, 33, 34, 35, 36, 37]
 
 describe('configzOf', () => {
   it('trap 40: prints durations as Go does, and leaves out zeros that are not behind a pointer', () => {
@@ -52,10 +51,9 @@ describe('configzOf', () => {
   })
 
   it.each([
-    ['v1.27.0', {}, 5_000_000_000],
-    ['v1.28.0', {}, '5s'],
-    ['v1.28.0', { flushFrequency: 7_000_000_000 }, 7_000_000_000],
-    ['v1.28.0', { flushFrequency: '7s' }, '7s'],
+    ['v1.29.0', {}, '5s'],
+    ['v1.29.0', { flushFrequency: 7_000_000_000 }, 7_000_000_000],
+    ['v1.29.0', { flushFrequency: '7s' }, '7s'],
   ])('trap 40: %s shows the flush frequency of %j as %s', (version, logging, flushFrequency) => {
     expect(configz({ logging }, version)).toMatchObject({ logging: { flushFrequency } })
   })
@@ -63,11 +61,8 @@ describe('configzOf', () => {
   it('trap 17: shows no evictionHard where there are no hard thresholds', () => {
     expect(configz({ evictionHard: {} })).not.toHaveProperty('evictionHard')
     const shownBy = (minor: number) =>
-      configzOf(
-        flagsOnlyConfiguration({ kubeletVersion: `v1.${minor}.0`, operatingSystem: 'linux' }),
-        featuresOf(`v1.${minor}.0`),
-      )
-    expect(minors.filter(minor => 'evictionHard' in shownBy(minor))).toEqual([24, 25])
+      configzOf(flagsOnlyConfiguration(`v1.${minor}.0`), featuresOf(`v1.${minor}.0`))
+    expect(minors.filter(minor => 'evictionHard' in shownBy(minor))).toEqual([])
   })
 
   it('names its kind from 1.36 on', () => {
@@ -143,7 +138,7 @@ describe('loadConfigFile', () => {
         version,
         { operatingSystem: 'windows', cgroupVersion: null },
       )
-    expect(refused({ enforceNodeAllocatable: ['pods', 'x'] }, 'v1.24.0')).toMatchSnapshot()
+    expect(refused({ enforceNodeAllocatable: ['pods', 'x'] }, 'v1.29.0')).toMatchSnapshot()
     expect(
       refused({ userNamespaces: {}, singleProcessOOMKill: false }, 'v1.33.0'),
     ).toMatchSnapshot()
@@ -183,13 +178,10 @@ describe('loadConfigFile', () => {
     ).toEqual([])
   })
 
-  it('logs in JSON only with a gate, from 1.25 on', () => {
+  it('logs in JSON only with a gate', () => {
     const raw = { logging: { format: 'json' }, featureGates: { LoggingBetaOptions: false } }
     expect(validateKubeletConfiguration(raw, 'v1.34.0').errors).toMatchSnapshot()
     expect(validateKubeletConfiguration({ logging: { format: 'json' } }, 'v1.34.0').errors).toEqual(
-      [],
-    )
-    expect(validateKubeletConfiguration({ logging: { format: 'json' } }, 'v1.24.0').errors).toEqual(
       [],
     )
   })
@@ -256,13 +248,12 @@ describe('whatever a node tells', () => {
   it('loads, merges, is judged and is shown without a throw that is not upstream’s, and without NaN', () => {
     fc.assert(
       fc.property(file, file, version, (raw, patch, kubeletVersion) => {
-        const evictionHardDefault = evictionHardDefaults(kubeletVersion, 'linux')
-        const options = { kubeletVersion, operatingSystem: 'linux', evictionHardDefault } as const
+        const options = { kubeletVersion, operatingSystem: 'linux' } as const
         try {
           const merged = mergeKubeletConfigurations(
             loadConfigFile({ ...raw, ...kind }, options),
             [{ path: '/d', content: { ...patch, ...kind } }],
-            options,
+            kubeletVersion,
           )
           const shown = configzOf(merged, featuresOf(kubeletVersion))
           const told = [

@@ -9,20 +9,16 @@ const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfig
 
 function merged(minor: number, main: RawObject, ...dropIns: RawObject[]) {
   const kubeletVersion = `v1.${minor}.0`
-  const options = {
-    kubeletVersion,
-    operatingSystem: 'linux',
-    evictionHardDefault: evictionHardDefaults(kubeletVersion, 'linux'),
-  } as const
+  const options = { kubeletVersion, operatingSystem: 'linux' } as const
   const files = dropIns.map((content, index) => ({
     path: `/d/${index}.conf`,
     content: { ...kind, ...content },
   }))
-  return mergeKubeletConfigurations(loadConfigFile(main, options), files, options)
+  return mergeKubeletConfigurations(loadConfigFile(main, options), files, kubeletVersion)
 }
 
 const signals = (map: Record<string, string> | null) => Object.keys(map ?? {}).length
-const minors = [28, 29, 30, 31, 32, 33, 34, 35, 36, 37]
+const minors = [29, 30, 31, 32, 33, 34, 35, 36, 37]
 
 describe('mergeKubeletConfigurations', () => {
   it.each(minors)(
@@ -42,15 +38,16 @@ describe('mergeKubeletConfigurations', () => {
       signals(
         merged(minor, { evictionHard: {} }, { mergeDefaultEvictionSettings: true }).evictionHard,
       ),
-    ).toBe(minor === 28 ? 4 : 0)
+    ).toBe(0)
   })
 
   it.each(minors)(
-    'in 1.%i a field that the drop-in does not name is as the main file says, but in 1.28',
+    'in 1.%i a field that the drop-in does not name is as the main file says',
     minor => {
-      expect(merged(minor, { maxPods: 29, failSwapOn: false }, {})).toMatchObject(
-        minor === 28 ? { maxPods: 110, failSwapOn: true } : { maxPods: 29, failSwapOn: false },
-      )
+      expect(merged(minor, { maxPods: 29, failSwapOn: false }, {})).toMatchObject({
+        maxPods: 29,
+        failSwapOn: false,
+      })
     },
   )
 
@@ -61,8 +58,7 @@ describe('mergeKubeletConfigurations', () => {
       { failSwapOn: false, evictionPressureTransitionPeriod: '0s', maxPods: 0 },
     )
     const minutes = Number(evictionPressureTransitionPeriod) / 60e9
-    const since29 = minor < 32 ? [false, 0, 0] : [false, 5, 110]
-    expect([failSwapOn, minutes, maxPods]).toEqual(minor === 28 ? [true, 5, 110] : since29)
+    expect([failSwapOn, minutes, maxPods]).toEqual(minor < 32 ? [false, 0, 0] : [false, 5, 110])
   })
 
   it.each(minors)('in 1.%i null says nothing, or removes', minor => {
@@ -71,7 +67,7 @@ describe('mergeKubeletConfigurations', () => {
       { maxPods: 29 },
       { maxPods: null, evictionHard: null },
     )
-    expect(maxPods).toBe(minor === 28 || minor >= 32 ? 110 : 29)
+    expect(maxPods).toBe(minor >= 32 ? 110 : 29)
     const until31 = minor < 30 ? 4 : 5
     expect(signals(evictionHard)).toBe(minor >= 32 ? 0 : until31)
   })
@@ -93,34 +89,22 @@ describe('mergeKubeletConfigurations', () => {
     },
   )
 
-  it('shares the default thresholds between the files of 1.28, so that a later drop-in does not take an earlier one back', () => {
-    const one = { evictionHard: { 'memory.available': '500Mi' } }
-    expect(merged(28, {}, one, {}).evictionHard?.['memory.available']).toBe('500Mi')
-    expect(
-      merged(28, { evictionHard: { 'nodefs.available': '5%' } }, one, {}).evictionHard,
-    ).toEqual(evictionHardDefaults('v1.28.0', 'linux'))
-  })
-
   it('has no effect on resolvConf from 1.29 to 1.31', () => {
     expect(
       minors.filter(minor => merged(minor, {}, { resolvConf: '/r' }).resolvConf !== '/r'),
     ).toEqual([29, 30, 31])
   })
 
-  it('does not mind the case of names from 1.29 on', () => {
+  it('does not mind the case of names', () => {
     expect(
       minors.filter(
         minor =>
           merged(minor, {}, { evictionsoft: { 'memory.available': '1Gi' } }).evictionSoft === null,
       ),
-    ).toEqual([28])
+    ).toEqual([])
   })
 
   it.each([
-    [
-      28,
-      'failed to load kubelet dropin file, path: /d/0.conf, error: failed to load Kubelet config file /d/0.conf, error failed to decode: ',
-    ],
     [31, 'failed to unmarshal merged JSON into kubelet configuration: '],
     [32, 'failed to unmarshal merged JSON into kubelet configuration: '],
   ])('1.%i names the file or the merge that does not load', (minor, prefix) => {

@@ -62,11 +62,7 @@ describe('featureGateError', () => {
     { minor: 34, settings: {}, error: null },
     { minor: 34, settings: { MemoryQoS: true, AllBeta: false }, error: null },
     { minor: 34, settings: { NoSuchGate: false }, error: 'unrecognized feature gate: NoSuchGate' },
-    {
-      minor: 28,
-      settings: { ImageMaximumGCAge: true },
-      error: 'unrecognized feature gate: ImageMaximumGCAge',
-    },
+    { minor: 29, settings: { ImageVolume: true }, error: 'unrecognized feature gate: ImageVolume' },
     { minor: 34, settings: { NodeSwap: true }, error: null },
     {
       minor: 34,

@@ -98,13 +98,10 @@ describe('withFlags', () => {
   })
 
   it('leaves fields alone that the minor does not know: their flags are none of its configuration', () => {
-    const settings = flagSettings(['--container-runtime-endpoint=unix:///x'])
-    expect(withFlags(file, settings, featuresOf('v1.26.0')).containerRuntimeEndpoint).toBe(
-      file.containerRuntimeEndpoint,
-    )
-    expect(withFlags(file, settings, featuresOf('v1.27.0')).containerRuntimeEndpoint).toBe(
-      'unix:///x',
-    )
+    const settings = flagSettings(['--image-service-endpoint=unix:///x'])
+    expect(withFlags(file, settings, featuresOf('v1.29.0'))).toMatchObject({
+      imageServiceEndpoint: 'unix:///x',
+    })
   })
 
   it('splits no options of the CPU manager', () => {

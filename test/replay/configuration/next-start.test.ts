@@ -206,16 +206,6 @@ describe('predictNextStart', () => {
 
   it.each([
     [
-      'v1.25.16',
-      [
-        'RotateKubeletServerCertificate',
-        'KubeletCredentialProviders',
-        'CSIMigration',
-        'CSIMigrationAWS',
-        'CSIMigrationvSphere',
-      ],
-    ],
-    [
       'v1.34.4',
       [
         'RotateKubeletServerCertificate',
@@ -351,20 +341,6 @@ describe('drop-ins of old kubelets', () => {
     dropIn('50.conf', { imageGCLowThresholdPercent: 60 }),
   ]
 
-  it('are read from 1.28 on, where the defaults of the last one win', () => {
-    const high = (version: string) =>
-      predict(files, version).prediction?.imageGCHighThresholdPercent
-    expect(['v1.27.0', 'v1.28.0', 'v1.29.0'].map(high)).toEqual([90, 85, 90])
-    expect(predict(files, 'v1.27.0').prediction?.files).toHaveLength(1)
-    expect(predict(files, 'v1.28.0').prediction?.files).toHaveLength(2)
-  })
-
-  it('have no flag before 1.28', () => {
-    const commandLine = ['kubelet', '--config-dir=/etc/kubernetes/kubelet/config.json.d']
-    expect(predict(files, 'v1.27.0', { commandLine }).prediction?.errors).toMatchSnapshot()
-    expect(predict(files, 'v1.28.0', { commandLine }).prediction?.errors).toEqual([])
-  })
-
   it.each([
     { version: 'v1.29.0', environment: { PATH: '/bin' }, doubts: 1 },
     { version: 'v1.29.0', environment: 'PATH=/bin', doubts: 1 },
@@ -372,7 +348,6 @@ describe('drop-ins of old kubelets', () => {
     { version: 'v1.29.0', environment: 'KUBELET_CONFIG_DROPIN_DIR_ALPHA=on', doubts: 0 },
     { version: 'v1.29.0', environment: null, doubts: 0 },
     { version: 'v1.30.0', environment: { PATH: '/bin' }, doubts: 0 },
-    { version: 'v1.27.0', environment: { PATH: '/bin' }, doubts: 0 },
   ])(
     '$version with $environment in its environment: $doubts doubts',
     ({ version, environment, doubts }) => {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { mapOf } from '#model/config-value.ts'
@@ -51,7 +50,7 @@ const read = <Content>(name: string) =>
   ) as Content
 
 const cases = read<Case[]>('cases')
-const minors = Array.from({ length: 14 }, (_, index) => 24 + index)
+const minors = [29, 30, 31, 32, 33, 34, 35, 36, 37]
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 
 function answer(
@@ -59,19 +58,18 @@ function answer(
   kubeletVersion: string,
   defaults: RawObject,
 ): Answer {
-  const evictionHardDefault = evictionHardDefaults(kubeletVersion, 'linux')
-  const options = { kubeletVersion, operatingSystem: 'linux', evictionHardDefault } as const
+  const options = { kubeletVersion, operatingSystem: 'linux' } as const
   const features = featuresOf(kubeletVersion)
   try {
     const file = main ? { ...kind, ...main } : rawMain
-    const loaded = file ? loadConfigFile(file, options) : flagsOnlyConfiguration(options)
+    const loaded = file ? loadConfigFile(file, options) : flagsOnlyConfiguration(kubeletVersion)
     const contents = rawDropIn
       ? [rawDropIn]
       : (dropIns?.map(content => ({ ...kind, ...content })) ?? null)
     const merged =
       contents === null
         ? loaded
-        : mergeKubeletConfigurations(loaded, contents.map(inFolder), options)
+        : mergeKubeletConfigurations(loaded, contents.map(inFolder), kubeletVersion)
     const configuration = withFlags(merged, flagSettings(flags ?? []), features)
     const gateError = featureGateError(configuration.featureGates, features)
     const errors =

@@ -127,7 +127,6 @@ describe('names of fields in another case', () => {
   const capital = 'ImageGCHighThresholdPercent'
 
   it.each<[string, string, RawObject, number, boolean]>([
-    ['1.28 reads drop-ins as it reads the main file', 'v1.28.9', { [small]: 70 }, 85, false],
     ['1.29 minds no case', 'v1.29.9', { [small]: 70 }, 70, true],
     ['1.31 has Go names itself', 'v1.31.9', { [capital]: 70 }, 70, true],
     ['1.34 minds no case', 'v1.34.4', { [small]: 70 }, 70, true],
@@ -195,7 +194,6 @@ describe('files that the kubelet does not read', () => {
       'v1.34.4',
       'folder',
     ],
-    ['a minor without drop-ins', [dropIn('90.conf', stray)], [], 'v1.27.0', 'minor'],
   ])('%s', (_, files, commandLine, version, why) => {
     const settings = settingsOf([main({ maxPods: 29 }), ...files], commandLine, version)
     expect(settings.unread).toEqual([

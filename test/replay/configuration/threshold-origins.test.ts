@@ -208,29 +208,6 @@ describe('with the files', () => {
     expect(new Set(lost.map(({ by }) => by.path))).toEqual(new Set(['/d/10.conf']))
   })
 
-  it('finds that a drop-in of 1.28 brought the defaults back', () => {
-    const { evictionHard } = told(
-      [main({ evictionHard: { 'nodefs.available': '7%' } }), dropIn('10', {})],
-      evictionHardDefaults('v1.28.0', 'linux'),
-      { kubeletVersion: 'v1.28.0' },
-    )
-    expect(new Set(Object.values(sources(evictionHard)))).toEqual(
-      new Set(['certain upstream default']),
-    )
-  })
-
-  it('reads no drop-ins before 1.28', () => {
-    const files = [
-      main({ evictionHard: { 'nodefs.available': '7%' } }),
-      dropIn('10', { evictionHard: { 'nodefs.available': '7%' } }),
-    ]
-    expect(
-      told(files, { 'nodefs.available': '7%' }, { kubeletVersion: 'v1.27.0' }).evictionHard[
-        'nodefs.available'
-      ]?.source,
-    ).toBe('file')
-  })
-
   it('trap 16: finds the flag that replaced the map', () => {
     const flags = ['--eviction-hard=nodefs.available<7%', '--eviction-soft=memory.available<1Gi']
     const configuration = {
@@ -248,13 +225,10 @@ describe('with the files', () => {
     expect(new Set(lost.map(({ by }) => by.source))).toEqual(new Set(['flag']))
   })
 
-  it('trap 17: finds that there is no file, and so no default from 1.26 on', () => {
+  it('trap 17: finds that there is no file, and so no default', () => {
     expect(told([], {}).lost.map(({ by }) => `${by.certainty} ${by.source}`)).toEqual(
       Array(5).fill('certain no file'),
     )
-    expect(
-      told([], evictionHardDefaults('v1.25.0', 'linux'), { kubeletVersion: 'v1.25.0' }).lost,
-    ).toEqual([])
   })
 
   it('finds soft thresholds in files', () => {

@@ -25,7 +25,7 @@ const signals = [
 const sizes = fc.constantFrom(0, 10, 20, 30)
 /** A whole node, and what a record of it hides. */
 const worlds = fc.record({
-  version: fc.constantFrom('v1.28.15', 'v1.30.14', 'v1.34.4', 'v1.37.0'),
+  version: fc.constantFrom('v1.29.15', 'v1.30.14', 'v1.34.4', 'v1.37.0'),
   thresholds: fc.tuple(
     ...signals.map(() =>
       fc.record({
@@ -157,10 +157,10 @@ function stateOf(
 
 function exactAndBounds(world: World) {
   const kubelet = kubeletOf(world.version)
-  const thresholds = parseThresholdConfig(configurationOf(world), kubelet.features).filter(
-    ({ signal }) => signals.includes(signal as (typeof signals)[number]),
+  const thresholds = parseThresholdConfig(configurationOf(world)).filter(({ signal }) =>
+    signals.includes(signal as (typeof signals)[number]),
   )
-  const config = { ...parseEvictionConfig({}, kubelet.features), thresholds }
+  const config = { ...parseEvictionConfig({}), thresholds }
   const pass = { nowMs: now, pods: podsOf(world), podStats: statsOf(world), config, kubelet }
   const observations = observationsOf(world, 0)
   const { outcomes } = synchronizeAlternatives(stateOf(world, thresholds, config), {

@@ -59,8 +59,8 @@ function passOf({
     kubeletStart: started(600 * minute),
     reported: {},
     config: {
-      ...parseEvictionConfig({}, kubelet.features),
-      thresholds: parseThresholdConfig(configuration, kubelet.features),
+      ...parseEvictionConfig({}),
+      thresholds: parseThresholdConfig(configuration),
       pressureTransitionPeriodMs: transitionPeriodMs,
     },
     observations,

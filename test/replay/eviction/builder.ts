@@ -78,7 +78,7 @@ export function manager(
   version = 'v1.37.0',
 ): { state: EvictionState; pass: Pass } {
   const kubelet = kubeletOf(version)
-  const config = parseEvictionConfig(configuration, kubelet.features)
+  const config = parseEvictionConfig(configuration)
   const pass: Pass = {
     nowMs: 0,
     observations: {},

@@ -7,13 +7,9 @@ import {
 } from '#replay/eviction/conditions.ts'
 import { resourceOf } from '#replay/eviction/signals.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
-import { newest } from './builder.ts'
 
 const hard = (...signals: Signal[]) =>
-  parseThresholdConfig(
-    { evictionHard: Object.fromEntries(signals.map(signal => [signal, '10%'])) },
-    newest.features,
-  )
+  parseThresholdConfig({ evictionHard: Object.fromEntries(signals.map(signal => [signal, '10%'])) })
 
 describe('what a signal stands for', () => {
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Threshold } from '#model/prediction.ts'
 import { updateContainerFsThresholds } from '#replay/eviction/containerfs-thresholds.ts'
 import { parseThresholdConfig, type ThresholdConfiguration } from '#replay/eviction/thresholds.ts'
-import { dedicated, newest, shared, split } from './builder.ts'
+import { dedicated, shared, split } from './builder.ts'
 
 const told = (thresholds: readonly Threshold[]) =>
   thresholds.map(({ signal, value, gracePeriodMs, minReclaim }) =>
@@ -13,7 +13,7 @@ const told = (thresholds: readonly Threshold[]) =>
 
 const updated = (configuration: ThresholdConfiguration, layout = shared) => {
   const { configured, added } = updateContainerFsThresholds(
-    parseThresholdConfig(configuration, newest.features),
+    parseThresholdConfig(configuration),
     layout,
   )
   return { configured: told(configured), added: told(added) }
@@ -52,7 +52,7 @@ describe('updateContainerFsThresholds', () => {
       added: [],
     },
   ])('adds those of the filesystem that containers are on: $what', ({ layout, added }) => {
-    const before = told(parseThresholdConfig(everything, newest.features))
+    const before = told(parseThresholdConfig(everything))
     expect(updated(everything, layout)).toEqual({ configured: before, added })
   })
 

@@ -17,7 +17,6 @@ const deleting = (deletionGracePeriodSeconds: number, terminationGracePeriodSeco
 
 describe('gracePeriodOverride', () => {
   it.each([
-    { version: 'v1.24.17', hard: 0, none: 0, long: 120, short: 120, unset: 120 },
     { version: 'v1.30.14', hard: 0, none: 0, long: 120, short: 120, unset: 120 },
     { version: 'v1.31.14', hard: 1, none: 0, long: 120, short: 120, unset: 120 },
     { version: 'v1.32.0', hard: 1, none: 0, long: 120, short: 30, unset: 120 },

@@ -137,9 +137,8 @@ describe('the limit of a pod', () => {
   })
 
   it.each([
-    { version: 'v1.27.16', usedBytes: 2 * GiB, is: true },
-    { version: 'v1.28.0', usedBytes: 2 * GiB, is: false },
-    { version: 'v1.28.0', usedBytes: 2 * GiB + 1, is: true },
+    { version: 'v1.29.0', usedBytes: 2 * GiB, is: false },
+    { version: 'v1.29.0', usedBytes: 2 * GiB + 1, is: true },
   ])(
     'of $version counts restartable init containers, so that $usedBytes exceed it: $is',
     ({ version, usedBytes, is }) => {

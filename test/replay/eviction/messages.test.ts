@@ -26,7 +26,7 @@ function told({
   stats = {},
   kubelet = newest,
 }: Told) {
-  const [threshold] = parseThresholdConfig({ evictionHard: { [signal]: value } }, kubelet.features)
+  const [threshold] = parseThresholdConfig({ evictionHard: { [signal]: value } })
   const podStats = podStatsOf(statsOf(stats ? { [of.name]: stats } : {}), of)
   return evictionMessage(threshold!, { available, capacity, time: null }, of, podStats, kubelet)
 }
@@ -89,16 +89,8 @@ describe('the threshold in the message', () => {
     ).toMatchSnapshot()
   })
 
-  it('is not there before 1.26', () => {
-    expect(told({ kubelet: kubeletOf('v1.25.16') }).message).toMatchSnapshot()
-    expect(told({ kubelet: kubeletOf('v1.26.0') }).message).toContain('Threshold quantity')
-  })
-
   it('is not there without an observation', () => {
-    const [threshold] = parseThresholdConfig(
-      { evictionHard: { 'memory.available': '1' } },
-      newest.features,
-    )
+    const [threshold] = parseThresholdConfig({ evictionHard: { 'memory.available': '1' } })
     expect(evictionMessage(threshold!, undefined, pod('a'), null, newest)).toMatchSnapshot()
   })
 })
@@ -112,23 +104,13 @@ describe('the containers in the message', () => {
     ],
   }
 
-  it.each([
-    {
-      version: 'v1.25.16',
-      sentences:
-        'Container c was using 2Mi, which exceeds its request of 1Mi. Container d was using 2Mi, which exceeds its request of 0. ',
-    },
-    {
-      version: 'v1.26.15',
-      sentences:
-        'Container c was using 2Mi, request is 1Mi, has larger consumption of memory. Container d was using 2Mi, request is 0, has larger consumption of memory. ',
-    },
-  ])('are those above their requests: $version', ({ version, sentences }) => {
+  it('are those above their requests', () => {
     const { message, annotations } = told({
       of: pod('a', spec),
       stats: running('c', 'at', 'd', 'unknown'),
-      kubelet: kubeletOf(version),
     })
+    const sentences =
+      'Container c was using 2Mi, request is 1Mi, has larger consumption of memory. Container d was using 2Mi, request is 0, has larger consumption of memory. '
     expect(message.endsWith(`. ${sentences}`)).toBe(true)
     expect(annotations).toEqual({
       offending_containers: 'c,d',

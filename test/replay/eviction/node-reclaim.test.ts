@@ -43,7 +43,6 @@ describe('nodeReclaim', () => {
   })
 
   it.each([
-    { version: 'v1.28.15', gates: null, placement: 'imagefs', isRefused: false, kinds: both },
     { version: 'v1.29.15', gates: null, placement: 'split', isRefused: true, kinds: [] },
     {
       version: 'v1.30.14',
@@ -64,7 +63,7 @@ describe('nodeReclaim', () => {
     'of a split, $version with $gates: refused is $isRefused',
     ({ version, gates, placement, isRefused, kinds }) => {
       const kubelet = kubeletOf(version, gates)
-      expect(placementOf(split, kubelet)).toBe(placement)
+      expect(placementOf(split)).toBe(placement)
       expect(isRefusedLayout(split, kubelet)).toBe(isRefused)
       expect(nodeReclaim('imagefs.available', split, kubelet)).toEqual(kinds)
     },

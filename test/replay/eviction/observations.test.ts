@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import {
   isUnobservedUpstream,
   isUpdated,
@@ -7,7 +6,6 @@ import {
 } from '#replay/eviction/observations.ts'
 import { summaryOf } from '#test/at-the-door.ts'
 
-const newest = featuresOf('v1.37.0')
 const time = '2026-11-21T00:00:00Z'
 const filesystem = { time, availableBytes: 60, capacityBytes: 100, inodesFree: 6, inodes: 10 }
 const summary = {
@@ -23,12 +21,11 @@ const summary = {
   },
 }
 
-const makeSignalObservations = (raw: object, features: KubeletFeatures) =>
-  makeObservations(summaryOf(raw), features)
+const makeSignalObservations = (raw: object) => makeObservations(summaryOf(raw))
 
 describe('makeSignalObservations', () => {
   it('sees every signal of a whole summary', () => {
-    expect(makeSignalObservations(summary, newest)).toEqual({
+    expect(makeSignalObservations(summary)).toEqual({
       'memory.available': { available: 700, capacity: 1000, time },
       'allocatableMemory.available': { available: 400, capacity: 500, time },
       'nodefs.available': { available: 60, capacity: 100, time },
@@ -41,25 +38,13 @@ describe('makeSignalObservations', () => {
     })
   })
 
-  it('knows no containerfs before 1.29', () => {
-    expect(Object.keys(makeSignalObservations(summary, featuresOf('v1.28.15')))).not.toContain(
-      'containerfs.available',
-    )
-  })
-
-  it.each([
-    { version: 'v1.28.15', seen: [] },
-    { version: 'v1.29.0', seen: ['imagefs.inodesFree'] },
-  ])('without the bytes of imagefs $version sees $seen of it', ({ version, seen }) => {
+  it('without the bytes of imagefs sees its inodes', () => {
     const { inodes, inodesFree } = filesystem
     expect(
       Object.keys(
-        makeSignalObservations(
-          { node: { runtime: { imageFs: { inodes, inodesFree } } } },
-          featuresOf(version),
-        ),
+        makeSignalObservations({ node: { runtime: { imageFs: { inodes, inodesFree } } } }),
       ),
-    ).toEqual(seen)
+    ).toEqual(['imagefs.inodesFree'])
   })
 
   it.each([
@@ -70,15 +55,12 @@ describe('makeSignalObservations', () => {
     { what: 'null', availableBytes: null },
   ])('sees nothing where available is $what', ({ availableBytes }) => {
     expect(
-      makeSignalObservations(
-        {
-          node: {
-            memory: { availableBytes, workingSetBytes: 1 },
-            fs: { ...filesystem, availableBytes },
-          },
+      makeSignalObservations({
+        node: {
+          memory: { availableBytes, workingSetBytes: 1 },
+          fs: { ...filesystem, availableBytes },
         },
-        newest,
-      ),
+      }),
     ).toEqual({ 'nodefs.inodesFree': { available: 6, capacity: 10, time } })
   })
 
@@ -105,10 +87,9 @@ describe('makeSignalObservations', () => {
         inodes: availableBytes,
       }
       expect(
-        makeSignalObservations(
-          { node: { memory, fs, rlimit: { maxpid: availableBytes, curproc: 1 } } },
-          newest,
-        ),
+        makeSignalObservations({
+          node: { memory, fs, rlimit: { maxpid: availableBytes, curproc: 1 } },
+        }),
       ).toEqual({
         'memory.available': { available, capacity: Math.max(0, available + 2 ** 33), time: null },
         'nodefs.available': { available, capacity: 100, time: null },
@@ -129,7 +110,7 @@ describe('makeSignalObservations', () => {
     expect(
       times.map(
         given =>
-          makeSignalObservations({ node: { fs: { ...filesystem, time: given } } }, newest)[
+          makeSignalObservations({ node: { fs: { ...filesystem, time: given } } })[
             'nodefs.available'
           ]?.time,
       ),
@@ -137,7 +118,7 @@ describe('makeSignalObservations', () => {
   })
 
   it('trap 13: memory has what is available and what works for its capacity, the pods of their cgroup', () => {
-    const observed = makeSignalObservations(summary, newest)
+    const observed = makeSignalObservations(summary)
     expect([
       observed['memory.available']?.capacity,
       observed['allocatableMemory.available']?.capacity,
@@ -154,12 +135,9 @@ describe('makeSignalObservations', () => {
         ],
       },
     })
-    const observed = makeSignalObservations(
-      windows({ time, availableBytes: 700, usageBytes: 900 }),
-      newest,
-    )
+    const observed = makeSignalObservations(windows({ time, availableBytes: 700, usageBytes: 900 }))
     expect(observed['memory.available']).toEqual({ available: 700, capacity: 1600, time })
-    expect(makeSignalObservations(windows(null), newest)).not.toHaveProperty(['memory.available'])
+    expect(makeSignalObservations(windows(null))).not.toHaveProperty(['memory.available'])
   })
 
   it('trap 46: PSI and swap play no part', () => {
@@ -169,13 +147,11 @@ describe('makeSignalObservations', () => {
       memory: { ...summary.node.memory, psi },
       swap: { time, swapUsageBytes: 10 },
     }
-    expect(makeSignalObservations({ node: pressed }, newest)).toEqual(
-      makeSignalObservations(summary, newest),
-    )
+    expect(makeSignalObservations({ node: pressed })).toEqual(makeSignalObservations(summary))
   })
 
   it('trap 45: takes the running threads from the limit of process ids', () => {
-    expect(makeSignalObservations(summary, newest)['pid.available']).toEqual({
+    expect(makeSignalObservations(summary)['pid.available']).toEqual({
       available: 70,
       capacity: 100,
       time,
@@ -184,9 +160,8 @@ describe('makeSignalObservations', () => {
 
   it('lets threads pass the limit', () => {
     expect(
-      makeSignalObservations({ node: { rlimit: { maxpid: 10, curproc: 12 } } }, newest)[
-        'pid.available'
-      ]?.available,
+      makeSignalObservations({ node: { rlimit: { maxpid: 10, curproc: 12 } } })['pid.available']
+        ?.available,
     ).toBe(-2)
   })
 })

@@ -267,13 +267,6 @@ describe('rankPods under disk pressure', () => {
     }
   })
 
-  it('knows of no split before 1.29', () => {
-    expect(
-      ranked('imagefs.available', one, stats, { layout: split, kubelet: kubeletOf('v1.28.0') })
-        ?.usage,
-    ).toBe(rootfs)
-  })
-
   it('trap 24: a pod without statistics goes first, and trap 27: whoever exceeds goes before lower priority', () => {
     const pods = [
       pod('within', { ...requesting({ 'ephemeral-storage': '1Gi' }), priority: -5 }),

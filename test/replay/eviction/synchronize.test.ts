@@ -22,7 +22,6 @@ import {
   manager,
   memoryAt,
   memoryStats,
-  newest,
   pod,
   requesting,
   second,
@@ -150,8 +149,7 @@ describe('a pass', () => {
   })
 
   it.each([
-    { version: 'v1.25.16', gates: { PodDisruptionConditions: true }, is: false },
-    { version: 'v1.26.0', gates: null, is: true },
+    { version: 'v1.29.0', gates: null, is: true },
     { version: 'v1.30.14', gates: { PodDisruptionConditions: false }, is: false },
     { version: 'v1.31.0', gates: { PodDisruptionConditions: false }, is: true },
     { version: 'v1.37.0', gates: null, is: true },
@@ -720,7 +718,6 @@ describe('the layout', () => {
     ])
     expect(outcomes.map(({ error }) => error)).toMatchSnapshot()
     expect(state.layout).toEqual(dedicated)
-    expect(run(disks, [[0, {}, { layout: null }]], {}, 'v1.28.15').outcomes[0]?.error).toBeNull()
   })
 
   it('brings thresholds of containerfs, which act from the second pass on', () => {
@@ -752,11 +749,6 @@ describe('the layout', () => {
     const reclaim = () => ({ ...disksAt(50, 50, 1), ...containerfs(5, 1) })
     const { outcomes } = run(disks, [[0, disksAt(5, 50, 0)]], { pods: [pod('a')], reclaim })
     expect(names(outcomes[0]!)).toEqual(['a'])
-  })
-
-  it('brings none before 1.29', () => {
-    const { state } = run(disks, [[0, containerfs(5, 0)]], {}, 'v1.28.15')
-    expect(signals(state.thresholds)).toEqual(['nodefs.available'])
   })
 
   it('that is split where that is not allowed is told once, and stops all eviction under pressure, but not that by limits', () => {
@@ -819,14 +811,11 @@ describe('one key for two thresholds', () => {
 describe('parseEvictionConfig', () => {
   it('reads what is configured', () => {
     expect(
-      parseEvictionConfig(
-        {
-          evictionPressureTransitionPeriod: '1m30s',
-          evictionMaxPodGracePeriod: 7,
-          localStorageCapacityIsolation: false,
-        },
-        newest.features,
-      ),
+      parseEvictionConfig({
+        evictionPressureTransitionPeriod: '1m30s',
+        evictionMaxPodGracePeriod: 7,
+        localStorageCapacityIsolation: false,
+      }),
     ).toEqual({
       thresholds: [],
       pressureTransitionPeriodMs: 90_000,
@@ -836,7 +825,7 @@ describe('parseEvictionConfig', () => {
   })
 
   it('has upstream’s defaults', () => {
-    expect(parseEvictionConfig({}, newest.features)).toEqual({
+    expect(parseEvictionConfig({})).toEqual({
       thresholds: [],
       pressureTransitionPeriodMs: 300_000,
       maxPodGracePeriodSeconds: 0,
@@ -850,7 +839,7 @@ describe('parseEvictionConfig', () => {
       evictionHard: { 'memory.available': '1Gi' },
     }
     const count = (ignoresAllocatable: boolean) =>
-      parseEvictionConfig(configuration, newest.features, { ignoresAllocatable }).thresholds.length
+      parseEvictionConfig(configuration, { ignoresAllocatable }).thresholds.length
     expect([count(false), count(true)]).toEqual([2, 1])
   })
 })
@@ -955,12 +944,11 @@ describe('anything at all', () => {
         fc.array(manifest),
         fc.array(podStat),
         layouts,
-        fc.constantFrom('v1.24.0', 'v1.29.0', 'v1.31.0', 'v1.37.0'),
+        fc.constantFrom('v1.29.0', 'v1.31.0', 'v1.37.0'),
         (before, after, manifests, stats, layout, version) => {
           const kubelet = kubeletOf(version)
-          const config = parseEvictionConfig(configuration, kubelet.features)
-          const observed = (of: unknown) =>
-            makeSignalObservations(summaryOf({ node: of }), kubelet.features)
+          const config = parseEvictionConfig(configuration)
+          const observed = (of: unknown) => makeSignalObservations(summaryOf({ node: of }))
           const pass: Pass = {
             nowMs: 0,
             observations: observed(before),

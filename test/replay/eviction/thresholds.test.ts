@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import type { Threshold } from '#model/prediction.ts'
 import { addQuantities, binaryQuantity, compareQuantities, quantityValue } from '#model/quantity.ts'
 import {
@@ -15,14 +14,13 @@ import {
 } from '#replay/eviction/thresholds.ts'
 
 const GiB = 1024 ** 3
-const newest = featuresOf('v1.37.0')
 
-const hard = (signal: string, text: string, features = newest) =>
-  parseThresholdConfig({ evictionHard: { [signal]: text } }, features)
+const hard = (signal: string, text: string) =>
+  parseThresholdConfig({ evictionHard: { [signal]: text } })
 
-function errorOf(configuration: ThresholdConfiguration, features = newest): string {
+function errorOf(configuration: ThresholdConfiguration): string {
   try {
-    parseThresholdConfig(configuration, features)
+    parseThresholdConfig(configuration)
   } catch (error) {
     return (error as Error).message
   }
@@ -77,7 +75,7 @@ describe('parseThresholdConfig', () => {
   })
 
   it('trap 17: without evictionHard there are no hard thresholds, and trap 45: none of pid.available either', () => {
-    expect(parseThresholdConfig({ enforceNodeAllocatable: ['pods'] }, newest)).toEqual([])
+    expect(parseThresholdConfig({ enforceNodeAllocatable: ['pods'] })).toEqual([])
   })
 
   it.each([
@@ -134,26 +132,16 @@ describe('parseThresholdConfig', () => {
   )
 
   it('gives the minimum reclaim to hard and soft alike, and takes more than 100 % of it', () => {
-    const thresholds = parseThresholdConfig(
-      {
-        evictionHard: { 'nodefs.available': '5%' },
-        evictionSoft: { 'nodefs.available': '10%' },
-        evictionSoftGracePeriod: { 'nodefs.available': '1m30s', 'pid.available': '1s' },
-        evictionMinimumReclaim: { 'nodefs.available': '150%', 'pid.available': '0' },
-      },
-      newest,
-    )
+    const thresholds = parseThresholdConfig({
+      evictionHard: { 'nodefs.available': '5%' },
+      evictionSoft: { 'nodefs.available': '10%' },
+      evictionSoftGracePeriod: { 'nodefs.available': '1m30s', 'pid.available': '1s' },
+      evictionMinimumReclaim: { 'nodefs.available': '150%', 'pid.available': '0' },
+    })
     expect(thresholds.map(({ gracePeriodMs, minReclaim }) => [gracePeriodMs, minReclaim])).toEqual([
       [0, { percentage: 1.5, text: '150%' }],
       [90_000, { percentage: 1.5, text: '150%' }],
     ])
-  })
-
-  it('knows the signals of containerfs from 1.29 on', () => {
-    expect(hard('containerfs.available', '10%', featuresOf('v1.29.0'))).toHaveLength(1)
-    expect(
-      errorOf({ evictionHard: { 'containerfs.available': '10%' } }, featuresOf('v1.28.15')),
-    ).toMatchSnapshot()
   })
 
   it('takes no name of the language itself for a signal', () => {
@@ -163,14 +151,11 @@ describe('parseThresholdConfig', () => {
   })
 
   it('holds pods to allocatable memory by the hard threshold, and by a soft one without grace', () => {
-    const thresholds = parseThresholdConfig(
-      {
-        enforceNodeAllocatable: ['pods'],
-        evictionSoft: { 'memory.available': '1Gi' },
-        evictionSoftGracePeriod: { 'memory.available': '0s' },
-      },
-      newest,
-    )
+    const thresholds = parseThresholdConfig({
+      enforceNodeAllocatable: ['pods'],
+      evictionSoft: { 'memory.available': '1Gi' },
+      evictionSoftGracePeriod: { 'memory.available': '0s' },
+    })
     expect(thresholds.map(threshold => [threshold.signal, isHardThreshold(threshold)])).toEqual([
       ['memory.available', true],
       ['allocatableMemory.available', true],
@@ -187,7 +172,7 @@ describe('the allocatable memory of pods', () => {
     evictionMinimumReclaim: { 'memory.available': '10Mi' },
   })
   const ofPods = (enforced: string[] | undefined, flags?: { ignoresAllocatable?: boolean }) =>
-    parseThresholdConfig(configuration(enforced), newest, flags).filter(
+    parseThresholdConfig(configuration(enforced), flags).filter(
       ({ signal }) => signal === 'allocatableMemory.available',
     )
 
@@ -248,13 +233,10 @@ describe('thresholdsMet', () => {
   })
 
   it('adds fractions before it compares, not after rounding each', () => {
-    const thresholds = parseThresholdConfig(
-      {
-        evictionHard: { 'pid.available': '500m' },
-        evictionMinimumReclaim: { 'pid.available': '500m' },
-      },
-      newest,
-    )
+    const thresholds = parseThresholdConfig({
+      evictionHard: { 'pid.available': '500m' },
+      evictionMinimumReclaim: { 'pid.available': '500m' },
+    })
     expect(
       thresholdsMet(
         thresholds,
@@ -274,21 +256,18 @@ describe('thresholdsMet', () => {
 
 describe('the minimum reclaim', () => {
   // The example of https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/#minimum-eviction-reclaim
-  const thresholds = parseThresholdConfig(
-    {
-      evictionHard: {
-        'memory.available': '500Mi',
-        'nodefs.available': '1Gi',
-        'imagefs.available': '100Gi',
-      },
-      evictionMinimumReclaim: {
-        'memory.available': '0Mi',
-        'nodefs.available': '500Mi',
-        'imagefs.available': '2Gi',
-      },
+  const thresholds = parseThresholdConfig({
+    evictionHard: {
+      'memory.available': '500Mi',
+      'nodefs.available': '1Gi',
+      'imagefs.available': '100Gi',
     },
-    newest,
-  )
+    evictionMinimumReclaim: {
+      'memory.available': '0Mi',
+      'nodefs.available': '500Mi',
+      'imagefs.available': '2Gi',
+    },
+  })
 
   it.each([
     { signal: 'memory.available', until: 500 * 1024 ** 2 },
@@ -302,13 +281,10 @@ describe('the minimum reclaim', () => {
   })
 
   it('is of the observed capacity where it is a percentage, and counts only where it is asked for', () => {
-    const [threshold] = parseThresholdConfig(
-      {
-        evictionHard: { 'nodefs.available': '10' },
-        evictionMinimumReclaim: { 'nodefs.available': '50%' },
-      },
-      newest,
-    )
+    const [threshold] = parseThresholdConfig({
+      evictionHard: { 'nodefs.available': '10' },
+      evictionMinimumReclaim: { 'nodefs.available': '50%' },
+    })
     const isMet = (available: number, isEnforced: boolean) =>
       isThresholdMet(threshold!, { available, capacity: 100, time: null }, isEnforced)
     expect([isMet(59, true), isMet(60, true), isMet(10, false), isMet(9, false)]).toEqual([
@@ -338,13 +314,10 @@ describe('numbers that a double does not hold', () => {
   })
 
   it('are reclaimed beyond only where that is asked for', () => {
-    const thresholds = parseThresholdConfig(
-      {
-        evictionHard: { 'pid.available': '500m' },
-        evictionMinimumReclaim: { 'pid.available': '5' },
-      },
-      newest,
-    )
+    const thresholds = parseThresholdConfig({
+      evictionHard: { 'pid.available': '500m' },
+      evictionMinimumReclaim: { 'pid.available': '5' },
+    })
     expect(
       thresholdsMet(
         thresholds,
@@ -355,13 +328,10 @@ describe('numbers that a double does not hold', () => {
   })
 
   it('are added exactly, too', () => {
-    const thresholds = parseThresholdConfig(
-      {
-        evictionHard: { 'nodefs.available': '9007199254740991' },
-        evictionMinimumReclaim: { 'nodefs.available': '2' },
-      },
-      newest,
-    )
+    const thresholds = parseThresholdConfig({
+      evictionHard: { 'nodefs.available': '9007199254740991' },
+      evictionMinimumReclaim: { 'nodefs.available': '2' },
+    })
     expect(
       thresholdsMet(
         thresholds,
@@ -388,10 +358,10 @@ describe('numbers that a double does not hold', () => {
         (text, reclaim, available, capacity, isEnforced) => {
           const evictionMinimumReclaim: Record<string, string> =
             reclaim === null ? {} : { 'nodefs.available': reclaim }
-          const [threshold] = parseThresholdConfig(
-            { evictionHard: { 'nodefs.available': text }, evictionMinimumReclaim },
-            newest,
-          )
+          const [threshold] = parseThresholdConfig({
+            evictionHard: { 'nodefs.available': text },
+            evictionMinimumReclaim,
+          })
           const { value: of, minReclaim } = threshold!
           const required = getThresholdQuantity(of, capacity)
           const all =
@@ -413,19 +383,16 @@ describe('thresholds that are alike', () => {
     evictionHard: Record<string, string>,
     rest: ThresholdConfiguration = {},
   ): Threshold => {
-    const [threshold] = parseThresholdConfig({ evictionHard, ...rest }, newest)
+    const [threshold] = parseThresholdConfig({ evictionHard, ...rest })
     if (!threshold) throw new Error('there is none')
     return threshold
   }
   const soft = (text: string, gracePeriod: string, minReclaim?: string): Threshold => {
-    const [threshold] = parseThresholdConfig(
-      {
-        evictionSoft: { 'nodefs.available': text },
-        evictionSoftGracePeriod: { 'nodefs.available': gracePeriod },
-        evictionMinimumReclaim: minReclaim === undefined ? {} : { 'nodefs.available': minReclaim },
-      },
-      newest,
-    )
+    const [threshold] = parseThresholdConfig({
+      evictionSoft: { 'nodefs.available': text },
+      evictionSoftGracePeriod: { 'nodefs.available': gracePeriod },
+      evictionMinimumReclaim: minReclaim === undefined ? {} : { 'nodefs.available': minReclaim },
+    })
     if (!threshold) throw new Error('there is none')
     return threshold
   }

@@ -105,7 +105,6 @@ describe.each(everyMinor)('podQosClass of %s', version => {
 
 describe('podQosClass by version', () => {
   it.each([
-    ['v1.28.15', 'BestEffort'],
     ['v1.29.0', 'Guaranteed'],
     ['v1.37.0', 'Guaranteed'],
   ])('%s: with a stored class of Guaranteed it is %s', (version, is) => {

@@ -42,9 +42,6 @@ export function failingOf(rule: ContextRule, example: ContextExample) {
 export const evidenceText = (rule: ContextRule, example: ContextExample) =>
   JSON.stringify(failingOf(rule, example).evidence)
 
-export const shortBefore126 =
-  'failed to garbage collect required amount of images. Wanted to free 3435469701 bytes, but freed 0 bytes'
-
 export const shortBefore135 =
   'Failed to garbage collect required amount of images. Attempted to free 3435469701 bytes, but only found 1024 bytes eligible to free.'
 

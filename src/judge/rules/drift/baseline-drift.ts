@@ -1,7 +1,6 @@
 import { amiDefaults, isAmiDefaultKnown, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { eksReservedCpuMillis } from '#facts/eks/reserved-resources.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { NodeContext } from '#judge/cluster-facts.ts'
@@ -190,7 +189,7 @@ function imageDeviations(fact: BaselineFact, context: NodeContext): Deviation[] 
 function besideDeclared(
   path: string,
   { settings }: Declaration,
-  { amiFamily, kubeletVersion }: BaselineFact,
+  { amiFamily }: BaselineFact,
 ): 'image' | 'none' | null {
   const field = fieldOf(path)
   const own = settings.filter(setting => fieldOf(setting.path) === field)
@@ -206,9 +205,7 @@ function besideDeclared(
     return null
   if (amiFamily === 'Bottlerocket') return 'none'
   // nodeadm writes declared maps into a drop-in, which the kubelet merges by key.
-  return amiFamily === 'AL2023' && featuresOf(kubeletVersion).has('dropInMergePatch')
-    ? 'image'
-    : null
+  return amiFamily === 'AL2023' ? 'image' : null
 }
 
 const presetsOf = ({

@@ -1,4 +1,3 @@
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
 import { kubeletSetting } from '#judge/settings.ts'
@@ -28,7 +27,6 @@ export const imageAgeGcChurn = nodeRule({
     'pkg/kubelet/kuberuntime/kuberuntime_container.go startContainer',
     'kubernetes/kubernetes#132403',
   ],
-  appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('imageMaximumGCAge'),
 
   *judge({ configuration, imageGC, pods }) {
     const written =

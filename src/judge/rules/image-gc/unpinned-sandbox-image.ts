@@ -1,4 +1,3 @@
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { canonicalName } from '#judge/events/images.ts'
 import { line, nodeRule } from '#judge/rule.ts'
 import { settingIn } from '#judge/settings.ts'
@@ -13,13 +12,12 @@ export const unpinnedSandboxImage = nodeRule({
   steps: [{ id: 'pin-images' }],
   needs: ['runtime', 'host'],
   title: 'The sandbox image is not pinned: image GC deletes it',
-  why: 'No container uses the pause image, so image GC takes it for unused. Since Kubernetes 1.29 the kubelet spares it only where the runtime has it pinned. Once it is gone no pod starts on the node until it is pulled again, which fails where its registry asks for credentials that containerd does not have.',
+  why: 'No container uses the pause image, so image GC takes it for unused. The kubelet spares it only where the runtime has it pinned. Once it is gone no pod starts on the node until it is pulled again, which fails where its registry asks for credentials that containerd does not have.',
   fix: 'Take a newer AMI (AL2023 from v20241115 on, Bottlerocket) and replace the node. On a node that must stay: import or pull the image and set its label io.cri-containerd.pinned=pinned.',
   sources: [
     'pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder',
     'awslabs/amazon-eks-ami#1597',
   ],
-  appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('sandboxImageUnprotected'),
 
   *judge({ runtime, host }) {
     const name = host.containerd?.sandboxImage ?? ''

@@ -115,7 +115,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     })
   }
 
-  close({ nodes, features, isWhole, arePodsKnown }: SectionContext): OwnerGarbage {
+  close({ nodes, isWhole, arePodsKnown }: SectionContext): OwnerGarbage {
     const shared = new SharedTexts()
     const isKnown = (resource: string) =>
       isWhole(resource) && (resource !== podResource.resource || arePodsKnown)
@@ -139,7 +139,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     const groupOf = (object: OwnedObject): OwnedGroup =>
       strip(byUid.get(object.uid)) ?? alone(object)
     const garbage: OwnerLists = { dangling: [], blocked: [], orphaned: this.#orphaned }
-    for (const each of collectGarbage(listed, features)) {
+    for (const each of collectGarbage(listed)) {
       if (isPod(each)) continue
       const fate = dangling(each)
       if (fate) garbage.dangling.push({ ...groupOf(each.object), ...fate })

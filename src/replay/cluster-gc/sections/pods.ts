@@ -27,14 +27,16 @@ class Pods implements OpenSection<PodGarbage> {
     if (isOver || timeOf(pod.metadata?.deletionTimestamp) !== null) this.#kept.push(slimPod(pod))
   }
 
-  close({ eks, nodes, features, holderOf }: SectionContext): PodGarbage {
+  close({ eks, nodes, holderOf }: SectionContext): PodGarbage {
     const threshold = thresholdIn(eks)
     const byUid = new Map(Array.from(this.#kept, pod => [uidOf(pod), pod]))
     const kept = [...byUid.values()]
-    const round = podGc(
-      { pods: kept, nodes, terminatedPodThreshold: threshold.pods, missingForMs: new Map() },
-      features,
-    )
+    const round = podGc({
+      pods: kept,
+      nodes,
+      terminatedPodThreshold: threshold.pods,
+      missingForMs: new Map(),
+    })
     const taken = new Set(round.deletions.map(({ uid, pod }) => uid || pod))
     const readyNodes =
       nodes &&

@@ -2,7 +2,7 @@
  * Fields with a fixed set of words.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  */
 import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
@@ -16,12 +16,6 @@ export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterabl
     yield 'the containerRuntimeEndpoint was not specified or empty'
   if (c.systemCgroups !== '' && c.cgroupRoot === '') {
     yield 'systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified'
-  }
-  if (!kubelet.features.has('topologyManagerUngated') && !kubelet.isGateOn('TopologyManager')) {
-    if (c.topologyManagerPolicy !== 'none')
-      yield `topologyManagerPolicy ${c.topologyManagerPolicy} requires feature gate TopologyManager`
-    if (c.topologyManagerScope !== 'container')
-      yield `topologyManagerScope ${c.topologyManagerScope} requires feature gate TopologyManager`
   }
   if (!topologyPolicies.includes(c.topologyManagerPolicy)) {
     const choices = topologyPolicies.map(goQuote).join(' ')

@@ -2,7 +2,7 @@
  * Whether the kubelet can enforce the entries of `enforceNodeAllocatable`.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
- * Read at       1.24 to 1.37; 1.31 checks each entry, 1.32 added the compressible entries
+ * Read at       1.29 to 1.37; 1.31 checks each entry, 1.32 added the compressible entries
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { goQuote } from '#model/go-text.ts'

@@ -2,14 +2,13 @@
  * Fields that need a feature gate, or whose validation a gate changes.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  */
 import { formatDuration } from '#model/duration.ts'
 import { goFloat, goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 
-const microsecond = 1_000n
 const millisecond = 1_000_000n
 const second = 1_000_000_000n
 /** The former default, which older files still contain. */
@@ -37,21 +36,15 @@ export function* gatedErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable
   yield* throttlingErrors(c, kubelet)
 }
 
-function* quotaErrors(
-  c: LoadedConfiguration,
-  { features, isGateOn: isOn }: Kubelet,
-): Iterable<string> {
+function* quotaErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): Iterable<string> {
   const quota = c.cpuCFSQuotaPeriod
   const shownQuota = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {${formatDuration(quota)}}`
   if (!isOn('CustomCPUCFSQuotaPeriod')) {
     if (quota !== 100n * millisecond)
       yield `${shownQuota} requires feature gate CustomCPUCFSQuotaPeriod`
   } else {
-    const [least, shownLeast] = features.has('cfsQuotaFromMillisecond')
-      ? [millisecond, '1ms']
-      : [microsecond, '1usec']
-    if (quota < least || quota > second)
-      yield `${shownQuota} must be between ${shownLeast} and 1sec, inclusive`
+    if (quota < millisecond || quota > second)
+      yield `${shownQuota} must be between 1ms and 1sec, inclusive`
   }
 }
 

@@ -2,7 +2,7 @@
  * Image garbage collection and image pulls.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  */
 import { formatDuration } from '#model/duration.ts'
 import { goQuote } from '#model/go-text.ts'

@@ -1,9 +1,9 @@
 /**
  * How the kubelet itself logs.
  *
- * Replays       component-base/logs  api/v1/options.go Validate, validateFormatOptions;  validate.go ValidateLoggingConfiguration (1.24);
+ * Replays       component-base/logs  api/v1/options.go Validate, validateFormatOptions;
  *               apimachinery/pkg/util/validation/field
- * Read at       1.24 to 1.37; gates for options since 1.25, for text options since 1.30, a positive flush frequency since 1.35
+ * Read at       1.29 to 1.37; gates for options, for text options since 1.30, a positive flush frequency since 1.35
  * Left out      klog flags, which the JSON format does not honor
  */
 import { formatDuration } from '#model/duration.ts'
@@ -28,7 +28,7 @@ export function* loggingErrors(
   }
   if (format !== 'text' && format !== 'json')
     yield `logging.format: Invalid value: ${goQuote(format)}: Unsupported log format`
-  if (format === 'json' && features.has('loggingGates') && !isGateOn('LoggingBetaOptions')) {
+  if (format === 'json' && !isGateOn('LoggingBetaOptions')) {
     yield 'logging.format: Forbidden: Log format json is disabled, see LoggingBetaOptions feature'
   }
   const number = (value: number) =>
@@ -46,7 +46,7 @@ export function* loggingErrors(
     }
     if (own > greatestVerbosity) yield tooVerbose(path, own)
   }
-  if (!features.has('loggingGates') || isGateOn('LoggingAlphaOptions')) return
+  if (isGateOn('LoggingAlphaOptions')) return
   for (const [name, { splitStream, infoBufferSize }] of Object.entries(options)) {
     if (splitStream)
       yield `logging.options.${name}.splitStream: Forbidden: Feature LoggingAlphaOptions is disabled`

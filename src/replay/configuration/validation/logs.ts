@@ -2,7 +2,7 @@
  * Container logs and their directory.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { cleanPath, goQuote } from '#model/go-text.ts'

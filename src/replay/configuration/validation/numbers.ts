@@ -2,7 +2,7 @@
  * Counts, rates and ports within their bounds.
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  */
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 

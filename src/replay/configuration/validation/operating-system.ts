@@ -2,7 +2,7 @@
  * Checks that depend on the operating system.
  *
  * Replays       pkg/kubelet/apis/config/validation  validation_linux.go, validation_others.go, validation_windows.go validateKubeletOSConfiguration
- * Read at       1.24 to 1.37; until 1.30 Windows refused what it now ignores
+ * Read at       1.29 to 1.37; until 1.30 Windows refused what it now ignores
  * Kept exactly  the first error ends the check
  */
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'

@@ -3,25 +3,20 @@
  *
  * Replays       pkg/kubelet/apis/config/validation  validation.go ValidateKubeletConfiguration;  validation_reserved_memory.go
  *               validateReservedMemoryConfiguration
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  */
 
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { messageOf } from '#model/error-message.ts'
 import { atoi, goQuote } from '#model/go-text.ts'
 import { signOf } from '#model/quantity.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
 
-export function* reservationErrors(
-  c: LoadedConfiguration,
-  { features }: Kubelet,
-): Iterable<string> {
+export function* reservationErrors(c: LoadedConfiguration): Iterable<string> {
   if (c.reservedSystemCPUs !== '') {
     if (c.systemReservedCgroup !== '' || c.kubeReservedCgroup !== '') {
       yield "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)"
     }
-    const error = cpuSetError(c.reservedSystemCPUs, features)
+    const error = cpuSetError(c.reservedSystemCPUs)
     if (error !== null)
       yield `unable to parse reservedSystemCPUs (--reserved-cpus) ${c.reservedSystemCPUs}, error: ${error}`
   }
@@ -42,14 +37,13 @@ export function* reservationErrors(
 }
 
 /** Upstream: k8s.io/utils/cpuset Parse. */
-function cpuSetError(text: string, features: KubeletFeatures): string | null {
+function cpuSetError(text: string): string | null {
   try {
     for (const range of text.split(',')) {
       const dash = range.indexOf('-')
       const start = atoi(dash < 0 ? range : range.slice(0, dash))
       const end = dash < 0 ? start : atoi(range.slice(dash + 1))
-      if (start > end)
-        return `invalid range ${goQuote(range)} (${start} ${features.has('cpuRangeErrorExact') ? '>' : '>='} ${end})`
+      if (start > end) return `invalid range ${goQuote(range)} (${start} > ${end})`
     }
     return null
   } catch (error) {

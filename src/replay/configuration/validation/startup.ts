@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/eviction/helpers.go ParseThresholdConfig;  pkg/kubelet/images/image_gc_manager.go NewImageGCManager;
  *               pkg/kubelet/logs/container_log_manager.go NewContainerLogManager, parseMaxSize;  cmd/kubelet/app/server.go parseResourceList
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  * Kept exactly  every text, without the prefix of the caller
  * Left out      over-reservation, which needs the machine
  */
@@ -30,7 +30,7 @@ export function startupErrors(
   features: KubeletFeatures,
 ): StartupErrors {
   return {
-    eviction: errorOf(() => parseThresholdConfig(nullsAbsent(configuration), features)),
+    eviction: errorOf(() => parseThresholdConfig(nullsAbsent(configuration))),
     kubeReserved: errorOf(() => parseResourceList(configuration.kubeReserved ?? {}, features)),
     systemReserved: errorOf(() => parseResourceList(configuration.systemReserved ?? {}, features)),
     containerLogs: errorOf(() =>

@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/util/taints/taints.go CheckTaintValidation;
  *               apimachinery/pkg/util/validation  IsQualifiedName, IsValidLabelValue
- * Read at       1.24 to 1.37
+ * Read at       1.29 to 1.37
  */
 import type { LoadedConfiguration, LoadedStruct } from '#replay/configuration/configuration-file.ts'
 

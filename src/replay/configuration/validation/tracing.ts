@@ -2,7 +2,7 @@
  * Tracing, and hidden metrics.
  *
  * Replays       component-base  tracing/api/v1/config.go ValidateTracingConfiguration;  metrics/options.go ValidateShowHiddenMetricsVersion
- * Read at       1.24 to 1.37; traces since 1.25, behind a gate until 1.33
+ * Read at       1.29 to 1.37; traces behind a gate until 1.33
  * Left out      endpoints that only Go's URL parser can decide on: they count as not checked
  */
 import { goQuote } from '#model/go-text.ts'

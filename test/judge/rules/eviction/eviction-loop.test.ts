@@ -30,10 +30,7 @@ itJudgesExamples(evictionLoop, {
 /** What the kubelet of a version writes of a container with 5 GiB on a disk of 20 GiB. */
 function upstreamMessage(version: string): string {
   const kubelet = kubeletOf(version)
-  const [threshold] = parseThresholdConfig(
-    { evictionHard: { 'nodefs.available': '10%' } },
-    kubelet.features,
-  )
+  const [threshold] = parseThresholdConfig({ evictionHard: { 'nodefs.available': '10%' } })
   const pod = podOf({
     metadata: { namespace: 'logging', name: 'shipper-4bcdf', uid: 'u' },
     spec: { containers: [{ name: 'shipper' }] },
@@ -62,8 +59,7 @@ describe('an eviction message', () => {
   const container = { name: 'shipper', used: '5Gi', request: '0' }
 
   it.each([
-    ['v1.25.16', null],
-    ['v1.26.0', { quantity: '2147483680', available: '1Gi' }],
+    ['v1.29.0', { quantity: '2147483680', available: '1Gi' }],
     ['v1.37.0', { quantity: '2147483680', available: '1Gi' }],
   ])('of %s tells the resource, the threshold, and who used what', (version, threshold) => {
     const message = upstreamMessage(version)

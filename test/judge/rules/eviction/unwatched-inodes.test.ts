@@ -53,7 +53,7 @@ describe('unwatched-inodes', () => {
     [
       'two disks, no default in that version',
       {
-        identity: { kubeletVersion: 'v1.28.15' },
+        identity: { kubeletVersion: 'v1.29.15' },
         thresholds: [nodefs],
         filesystems: { layout: 'split' },
       },

@@ -18,13 +18,4 @@ describe('image-age-gc-churn', () => {
   ] as const)('%s: %s', (imageMaximumGCAge, expected) => {
     expect(state(imageAgeGcChurn, { configuration: { imageMaximumGCAge } })).toBe(expected)
   })
-
-  it('does not apply before 1.29, which knows no maximum age', () => {
-    expect(
-      state(imageAgeGcChurn, {
-        configuration: { imageMaximumGCAge: '1h' },
-        identity: { kubeletVersion: 'v1.28.15' },
-      }),
-    ).toBe('notApplicable')
-  })
 })

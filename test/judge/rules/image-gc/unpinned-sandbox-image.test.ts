@@ -38,11 +38,6 @@ describe('unpinned-sandbox-image', () => {
     ['not there', node({ repoTags: ['other'] }), 'unknown'],
     ['no name', { runtime: { images: [] }, host: {} }, 'unknown'],
     ['nobody asked', {}, 'unknown'],
-    [
-      'a kubelet that spares it',
-      { ...node({ repoTags: [pause] }), identity: { kubeletVersion: 'v1.28.15' } },
-      'notApplicable',
-    ],
   ])('%s: %s', (_, example, expected) => {
     expect(state(unpinnedSandboxImage, example)).toBe(expected)
   })

@@ -7,7 +7,6 @@ import {
   event,
   failingOf,
   minutesAgo,
-  shortBefore126,
   shortBefore135,
   shortSince135,
   state,
@@ -50,7 +49,6 @@ describe('unreachable-gc-low-threshold', () => {
   const due = { triggered: true, reachesLow: null, freedBytes: null, shortfallBytes: null }
 
   it.each([
-    [shortBefore126, { wantedBytes: 3_435_469_701, freedBytes: 0 }],
     [shortBefore135, { wantedBytes: 3_435_469_701, freedBytes: 1024 }],
     [shortSince135, { wantedBytes: null, freedBytes: 2048 }],
     ['Attempted to free 99999999999999999999 bytes, but only found 1 bytes', null],
@@ -64,7 +62,7 @@ describe('unreachable-gc-low-threshold', () => {
     ['not known by replay', due, [], 'unknown'],
     ['told, but long ago', due, [short(shortBefore135, [50, 11])], 'unknown'],
     ['below the trigger again', { triggered: false }, [short(shortBefore135)], 'pass'],
-    ['no statistics', { triggered: null, reachesLow: null }, [short(shortBefore126)], 'fail'],
+    ['no statistics', { triggered: null, reachesLow: null }, [short(shortBefore135)], 'fail'],
     ['another text', due, [short('full')], 'unknown'],
     [
       'only the second witness of the same round',

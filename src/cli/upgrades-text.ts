@@ -45,7 +45,7 @@ function summaryLines(document: UpgradeDocument): string[] {
   const time = takenAt === '' ? '' : `, read at ${takenAt.slice(0, 16).replace('T', ' ')} UTC`
   return [
     `Kubelet ${to} on ${counted(nodesIn(upgrades), 'node')}: ${refused} would not start, ${changed} would start with other settings or another order of eviction${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}`,
-    `${upToDate} already run this minor or a newer one${leftOut === 0 ? '' : `, ${leftOut} are upgraded by AWS or report no version`}${time}`,
+    `${upToDate} already run this minor or a newer one${leftOut === 0 ? '' : `, ${leftOut} are upgraded by AWS, report no version or run an unsupported minor`}${time}`,
     ...(isProved
       ? []
       : [

@@ -232,12 +232,7 @@ export const configurationStructs = {
       compare: 'plain',
       plannable: 'imageGC',
     },
-    imageMaximumGCAge: {
-      type: 'Duration',
-      least: '0s',
-      compare: 'duration',
-      plannable: 'imageGC',
-    },
+    imageMaximumGCAge: { type: 'Duration', least: '0s', compare: 'duration', plannable: 'imageGC' },
     imageMinimumGCAge: {
       type: 'Duration',
       default: '2m0s',
@@ -267,12 +262,7 @@ export const configurationStructs = {
     },
     kubeReservedCgroup: { type: 'string', flag: true, compare: 'plain' },
     kubeletCgroups: { type: 'string', flag: true },
-    localStorageCapacityIsolation: {
-      type: '*bool',
-      default: true,
-      flag: true,
-      isRead: true,
-    },
+    localStorageCapacityIsolation: { type: '*bool', default: true, flag: true, isRead: true },
     logging: { type: 'LoggingConfiguration' },
     makeIPTablesUtilChains: { type: '*bool', default: true, flag: 'make-iptables-util-chains' },
     maxOpenFiles: { type: 'int64', default: 1_000_000, flag: true, least: 0 },

@@ -38,7 +38,7 @@ export interface UpgradeDocument {
   upgrades: PlannedUpgrade[]
   /** Nodes that run this minor or a newer one. */
   upToDate: number
-  /** Nodes whose kubelet AWS upgrades (Fargate, EKS Auto Mode), and nodes that report no version. */
+  /** Nodes whose kubelet AWS upgrades (Fargate, EKS Auto Mode), and nodes of an unknown or unsupported version. */
   leftOut: number
   /** Lines of the input that are no records. */
   inputErrors: string[]

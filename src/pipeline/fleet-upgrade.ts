@@ -75,7 +75,7 @@ export async function plannedUpgrades(
   to: string,
   onNode: (name: string) => void,
 ): Promise<UpgradeDocument> {
-  const { isProved, rulesOfMinor } = featuresOf(to)
+  const { exact: isProved, rulesOfMinor } = featuresOf(to)
   const upgrades = openUpgrades<Unplanned>()
   const controlPlanes = new Map<string, string | null>()
   const inputErrors = new InputErrors()
@@ -93,7 +93,7 @@ export async function plannedUpgrades(
     // As in an audit, only the first of two records of a node counts.
     if (seen.size === seen.add(`${input.cluster}/${name}`).size) continue
     onNode(name)
-    const isUnknown = featuresOf(kubeletVersion).minor === null
+    const isUnknown = !featuresOf(kubeletVersion).exact
     if (isUnknown || owner === 'fargate' || owner === 'auto-mode') counts.leftOut++
     else if (!isOlderMinor(kubeletVersion, to)) counts.upToDate++
     else

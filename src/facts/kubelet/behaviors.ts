@@ -4,11 +4,6 @@ import { type Feature, featuresOf, minorOfFeature } from './features.ts'
 
 /** Sources: the replays that read each feature, and `docs/image-gc-and-eviction.md`. */
 const behaviors: Partial<Record<Feature, string>> = {
-  imagesCanBePinned: 'image GC keeps images that the runtime has pinned',
-  firstDetectionIsTimed:
-    'after a restart of the kubelet, image GC keeps every image for imageMinimumGCAge',
-  sandboxImageUnprotected: 'image GC keeps the sandbox image only if the runtime has pinned it',
-  dropInMergePatch: 'drop-ins are merged key by key, without defaults of their own',
   maximumAgeKeepsImageGc: 'imageMaximumGCAge keeps image GC running at a high threshold of 100',
   maximumAgeWaitsForUptime:
     'imageMaximumGCAge applies only after the kubelet has run for that long',

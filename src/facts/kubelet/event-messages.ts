@@ -64,9 +64,7 @@ export function shortfallBytes(
   message: string,
 ): { wantedBytes: number | null; freedBytes: number } | null {
   const [, wanted, freed] =
-    /Attempted to free (\d{1,16}) bytes, but only found (\d{1,16}) bytes/.exec(
-      message,
-    ) ?? []
+    /Attempted to free (\d{1,16}) bytes, but only found (\d{1,16}) bytes/.exec(message) ?? []
   const [, freedOnly] = / \(freed (\d{1,16}) bytes\)/.exec(message) ?? []
   const freedText = freed ?? freedOnly
   if (freedText === undefined) return null

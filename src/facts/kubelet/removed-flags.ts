@@ -2,12 +2,11 @@
  * Flags of the kubelet that a minor removed. An unknown flag ends the kubelet at its start.
  *
  * Source  cmd/kubelet/app/options/options.go AddFlags, globalflags_linux.go addCadvisorFlags and pkg/kubelet/config/flags.go AddFlags,
- *         compared at the last patches of 1.28 to 1.37;  EKS user guide, Kubernetes 1.27 (container-runtime)
+ *         compared at the last patches of 1.29 to 1.37
  */
 import { featuresOf } from './features.ts'
 
 const removedIn: Readonly<Record<number, readonly string[]>> = {
-  27: ['container-runtime'],
   31: ['iptables-drop-bit', 'iptables-masquerade-bit', 'keep-terminated-pod-volumes'],
   34: ['cloud-config', 'register-schedulable'],
   35: ['pod-infra-container-image'],

@@ -137,7 +137,8 @@ export function diskReason(
   if (first === undefined) return null
   // Of images whose use is unknown, image GC would free too few: they are in use.
   const isInUse = first.holder === 'images' && imageGC?.reachesLow === false
-  const cause: HolderCause = isInUse ? { ...first, holder: 'images-in-use' } : first
+  const holder = isInUse ? 'images-in-use' : first.holder
+  const cause: HolderCause = { ...first, holder, freedBy: holders[holder].freedBy }
   const reason = reasonOf(cause, ledger ?? { parts: [], filesystems: [] }, identity)
   return {
     ...reason,

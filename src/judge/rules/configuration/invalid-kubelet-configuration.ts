@@ -25,14 +25,17 @@ export const invalidKubeletConfiguration = nodeRule({
       return
     }
     const version = identity.kubeletVersion ?? 'of this node'
+    const config = fix(nextStart)
     yield {
-      steps: [
-        {
-          id: 'correct-file',
-          ...(nextStart.files[0] !== undefined && { place: nextStart.files[0] }),
-          message: first,
-        },
-      ],
+      ...(config === undefined && {
+        steps: [
+          {
+            id: 'correct-file',
+            ...(nextStart.files[0] !== undefined && { place: nextStart.files[0] }),
+            message: first,
+          },
+        ],
+      }),
       // A file that was not read could replace the refused value.
       confidence: doubts.nextStart === undefined ? 'certain' : 'likely',
       consequence: `At its next start the kubelet ${version} exits: ${nextStart.errors.length === 1 ? first : `[${nextStart.errors.join(', ')}]`}`,
@@ -41,7 +44,7 @@ export const invalidKubeletConfiguration = nodeRule({
         ...nextStart.errors.map(error => line('computed', 'refused', error)),
         line('node', 'node condition Ready', identity.ready ?? 'not reported'),
       ],
-      fix: fix(nextStart),
+      fix: config,
     }
   },
 })

@@ -15,7 +15,12 @@ interface CloudFormationTemplate {
   Parameters: Record<string, object>
   Resources: Record<
     string,
-    { Type: string; DependsOn?: string[]; Metadata?: object; Properties?: Record<string, unknown> }
+    {
+      Type: string
+      DependsOn?: string[]
+      Metadata?: Record<string, unknown>
+      Properties?: Record<string, unknown>
+    }
   >
   Outputs: Record<string, object>
 }
@@ -46,16 +51,18 @@ function plainTemplate(packaged: CloudFormationTemplate, version: string): Cloud
   return namedByStack(plain, stackOf(Resources)) as CloudFormationTemplate
 }
 
-/** The archive of a function is named as its bundle is. What a function depends on by a reference need not be said again, nor that a linter may pass that over. */
+/** The archive of a function is named as its bundle is. What a function depends on by a reference need not be said again, nor that cfn-lint may pass that over. */
 function withItsCode([name, resource]: [string, CloudFormationTemplate['Resources'][string]]) {
   if (resource.Type !== 'AWS::Lambda::Function') return [name, resource] as const
-  const { DependsOn = [], Metadata: _, Properties = {}, ...rest } = resource
+  const { DependsOn = [], Metadata = {}, Properties = {}, ...rest } = resource
+  const { 'cfn-lint': _, ...notes } = Metadata
   const archive = String(Properties.Handler).replace(/^\.build\/(\w+)\.handler$/, '$1.zip')
   const Code = { S3Bucket: { Ref: 'CodeBucket' }, S3Key: { 'Fn::Sub': `$\{CodePrefix}${archive}` } }
   return [
     name,
     {
       ...rest,
+      Metadata: notes,
       DependsOn: DependsOn.filter(other => other.endsWith('LogGroup')),
       Properties: { ...Properties, Code },
     },

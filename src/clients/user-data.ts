@@ -16,9 +16,12 @@ import { readShell } from './user-data/shell.ts'
 export interface UserData {
   /** One entry per source with settings; empty: the user data sets nothing of the kubelet. */
   settings: KubeletSettings[]
-  /** Reasons why a part of the user data could not be read. */
+  /** Reasons why a part of the user data could not be read. Equal reasons once, and at most 20. */
   unread: string[]
 }
+
+/** The reasons of a TOML part name its line. */
+const maxReasons = 19
 
 /**
  * @param text user data, plain or in base64 (once or twice), each with or without gzip
@@ -27,12 +30,13 @@ export interface UserData {
 export function readUserData(text: string, cluster: TextBudget | null = null): UserData {
   const budget = new TextBudget(textLimits.userData, cluster)
   const pieces: Piece[] = []
-  const unread: string[] = []
+  const unread = new Set<string>()
   const attempt = (read: () => Piece[]) => {
     try {
       pieces.push(...read())
     } catch (error) {
-      unread.push(isExplained(error) ? error.message : 'it cannot be read')
+      const more = unread.size < maxReasons ? null : 'other parts of it cannot be read either'
+      unread.add(more ?? (isExplained(error) ? error.message : 'it cannot be read'))
     }
   }
   attempt(() => {
@@ -47,7 +51,7 @@ export function readUserData(text: string, cluster: TextBudget | null = null): U
   const settings = together(pieces).flatMap(found => cutSettings(found) ?? [])
   return {
     settings: settings.filter(({ config, flags }) => Object.keys(config).length + flags.length > 0),
-    unread,
+    unread: [...unread],
   }
 }
 

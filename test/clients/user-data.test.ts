@@ -384,3 +384,21 @@ describe('readUserData', () => {
     )
   })
 })
+
+it('a user data of 2,500 packed parts names few reasons', () => {
+  const part = `--b\nContent-Transfer-Encoding: base64\n\n${gzipSync('what\n').toString('base64')}\n`
+  const { unread } = readUserData(
+    `Content-Type: multipart/mixed; boundary="b"\n\n${part.repeat(2_500)}`,
+  )
+  expect(unread.length).toBeGreaterThan(0)
+  expect(unread.length).toBeLessThan(21)
+  const lines = Array.from(
+    { length: 100 },
+    (_, line) => `--b\n\n[settings]\n${'\n'.repeat(line)}=\n`,
+  )
+  const named = readUserData(
+    `Content-Type: multipart/mixed; boundary="b"\n\n${lines.join('')}`,
+  ).unread
+  expect(named).toHaveLength(20)
+  expect(named.at(-1)).toBe('other parts of it cannot be read either')
+})

@@ -209,7 +209,20 @@ describe('the functions', () => {
     ).toEqual([0, 0])
   })
 
-  it('have logs that expire', () => {
+  it('have a key and reserved executions only where these are given', () => {
+    const given = {
+      KmsKeyArn: wholeParameters.KmsKeyArn,
+      ReservedConcurrentExecutions: wholeParameters.ReservedConcurrency,
+    }
+    for (const { Properties } of ofType(whole, 'AWS::Lambda::Function'))
+      expect(Properties).toMatchObject(given)
+    for (const { Properties } of ofType(stack, 'AWS::Lambda::Function'))
+      for (const name of Object.keys(given)) expect(Properties).not.toHaveProperty(name)
+  })
+
+  it('have logs that expire, and that the given key encrypts', () => {
+    for (const { Properties } of ofType(whole, 'AWS::Logs::LogGroup'))
+      expect(Properties.KmsKeyId).toBe(wholeParameters.KmsKeyArn)
     const logs = ofType(
       instantiate(packaged.template, { Remediation: 'on', LogRetentionDays: '90' }),
       'AWS::Logs::LogGroup',
@@ -329,7 +342,9 @@ describe('where reports go', () => {
       LifecycleConfiguration: {
         Rules: expect.arrayContaining([rule('eks/runs/'), rule('eks/history/')]),
       },
+      LoggingConfiguration: { DestinationBucketName: 'access-logs', LogFilePrefix: 'highwater/' },
     })
+    expect(named(stack, 'ReportBucket')).not.toHaveProperty('LoggingConfiguration')
   })
 
   it('is a sender that SES is told of only where nobody has done that', () => {
@@ -382,6 +397,7 @@ describe('the alarms', () => {
 
   it('reach a mailbox by a topic that only alarms of this stack may write to', () => {
     expect(named(whole, 'AlarmTopic')).toEqual({
+      KmsMasterKeyId: wholeParameters.KmsKeyArn,
       Subscription: [{ Protocol: 'email', Endpoint: 'ops@example.com' }],
     })
     expect(statementsIn(named(whole, 'AlarmTopicPolicy'))).toEqual([

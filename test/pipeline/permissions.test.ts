@@ -49,9 +49,9 @@ import {
 } from '#pipeline/access/permissions.ts'
 import { permissionsDocument } from '#tools/permissions-document.ts'
 
-/** A key that encrypts objects, and whatever else it protects. Source: KMS developer guide, kms:ViaService: `s3.` and the region's domain. */
-const keyGrants = (keyArn: string): Grants => ({
-  key: { Resource: keyArn, Condition: { StringLike: { 'kms:ViaService': 's3.*' } } },
+/** A key that encrypts objects or messages, and whatever else it protects. Source: KMS developer guide, kms:ViaService: `s3.` and the region's domain. */
+const keyGrants = (keyArn: string, service = 's3'): Grants => ({
+  key: { Resource: keyArn, Condition: { StringLike: { 'kms:ViaService': `${service}.*` } } },
 })
 
 /**
@@ -533,10 +533,11 @@ describe('the roles of the stack', () => {
     ['AuditKmsPolicy', 'HasKmsKey'],
     ['StateMachineKmsPolicy', 'HasKmsKey'],
     ['RemediateKmsPolicy', 'RemediatesWithKmsKey'],
-  ])('lets a key be used only where there is one: %s', (name, condition) => {
+    ['ScheduleKmsPolicy', 'HasKmsKey', 'sqs.*'],
+  ])('lets a key be used only where there is one: %s', (name, condition, via = 's3.*') => {
     const { Condition, Properties } = Resources[name]
     expect(Condition).toBe(condition)
-    expect(JSON.stringify(Properties)).toContain('"kms:ViaService":"s3.*"')
+    expect(JSON.stringify(Properties)).toContain(`"kms:ViaService":"${via}"`)
   })
 
   it.each(
@@ -552,12 +553,14 @@ describe('the roles of the stack', () => {
     const does = own.filter(isOfBucket).flatMap(({ Action }) => Action)
     // Source: S3 user guide, SSE-KMS: writing needs a data key, reading what was written its decryption.
     const reads = does.includes('s3:GetObject') ? s3KmsReadPermissions : []
-    const needed = does.includes('s3:PutObject') ? s3KmsPermissions : reads
+    // Source: SQS developer guide, key management: a sender to an encrypted queue needs both.
+    const isSender = own.some(({ Action }) => Action.includes('sqs:SendMessage'))
+    const needed = isSender || does.includes('s3:PutObject') ? s3KmsPermissions : reads
     const withKey = attached(name).filter(({ Action }) =>
       Action.some(action => action.startsWith('kms:')),
     )
     expect(withKey.map(canonical)).toEqual(
-      iamStatements(needed, keyGrants(sub('KmsKeyArn'))).map(canonical),
+      iamStatements(needed, keyGrants(sub('KmsKeyArn'), isSender ? 'sqs' : 's3')).map(canonical),
     )
   })
 
@@ -658,6 +661,7 @@ describe('the roles of the stack', () => {
         'RemediateOutputPolicy',
         'AuditKmsPolicy',
         'StateMachineKmsPolicy',
+        'ScheduleKmsPolicy',
         'RemediateKmsPolicy',
         'AuditKubeletPolicy',
         'AuditMailPolicy',

@@ -7,7 +7,14 @@ import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { serviceEnvironment } from '#test/lambda.ts'
-import { bare, lintTemplate, type Packaged, packageService, run } from '#test/packaged.ts'
+import {
+  bare,
+  checkovChecks,
+  lintTemplate,
+  type Packaged,
+  packageService,
+  run,
+} from '#test/packaged.ts'
 import {
   instantiate,
   ofType,
@@ -205,6 +212,38 @@ describe('npm run template', () => {
     const text = readFileSync(plainFile, 'utf8')
     expect(text).not.toMatch(/serverless|highwater-prod/i)
     expect(text).toMatch(/!Sub \$\{AWS::StackName\}-audit/)
+  })
+})
+
+describe('checkov', () => {
+  /** Checks that a parameter of the stack meets. */
+  const ofParameters = [18, 26, 27, 115, 117, 158, 173].map(number => `CKV_AWS_${number}`)
+
+  it('passes over by name what a default stack does not do', async context => {
+    const { resources } = instantiate(packaged.template, { AlarmEmail: 'ops@example.com' })
+    const { failed, skipped } = await checkovChecks(resources, temporaryFolder(), context)
+    expect(failed).toEqual([])
+    expect(new Set(skipped.map(check => check.split(' ')[0]))).toEqual(
+      new Set([...ofParameters, 'CKV_AWS_116']),
+    )
+  })
+
+  it('passes over two checks if all parameters are set', async context => {
+    const { resources } = instantiate(packaged.template, wholeParameters)
+    for (const { Metadata } of Object.values(resources)) {
+      const notes = Metadata?.checkov
+      if (notes) notes.skip = notes.skip.filter(({ id }) => !ofParameters.includes(id))
+    }
+    expect(await checkovChecks(resources, temporaryFolder(), context)).toEqual({
+      failed: [],
+      skipped: [
+        ...['Audit', 'AuditShard', 'Discover', 'Publish', 'Remediate'].map(
+          name => `CKV_AWS_116 ${name}LambdaFunction`,
+        ),
+        'CKV_AWS_7 ApprovalKey',
+        'CKV_AWS_7 RunKey',
+      ],
+    })
   })
 })
 

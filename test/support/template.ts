@@ -8,6 +8,7 @@ export interface Resource {
   Type: string
   Condition?: string
   DeletionPolicy?: string
+  Metadata?: { checkov?: { skip: { id: string; comment: string }[] } }
   Properties: Record<string, unknown>
 }
 
@@ -37,6 +38,8 @@ export const wholeParameters = {
   WebhookSecretArn: 'arn:aws:secretsmanager:eu-west-1:111122223333:secret:hook-a1B2c3',
   Prefix: 'eks/',
   KmsKeyArn: 'arn:aws:kms:eu-west-1:111122223333:key/0f1e2d3c',
+  AccessLogBucket: 'access-logs',
+  ReservedConcurrency: '20',
   ApproverArns: 'arn:aws:iam::111122223333:role/approvers',
   ApplierArns: 'arn:aws:iam::111122223333:role/appliers',
   ObjectLockDays: '30',

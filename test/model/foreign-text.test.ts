@@ -3,60 +3,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { readUserData } from '#clients/user-data.ts'
 import { parseYaml, TextBudget } from '#model/foreign-text.ts'
 import { contentReader } from '#remediate/plan/written-fields.ts'
+import { bestMs, isLinear, numbered, repeated } from '#test/linear.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
-
-/** CPU time of this process, also if the text is refused. A busy machine changes it less than the clock. */
-function cpuMs(run: () => unknown): number {
-  const before = process.cpuUsage()
-  try {
-    run()
-  } catch {
-    // A refusal costs time, too.
-  }
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000
-}
-
-const attempts = 5
-
-/** CPU time of the best attempt, or of the first below the limit. */
-function bestMs(run: () => unknown, limitMs: number): number {
-  let best = Number.POSITIVE_INFINITY
-  for (let attempt = 0; attempt < attempts && best >= limitMs; attempt++)
-    best = Math.min(best, cpuMs(run))
-  return best
-}
-
-/** Below this time the noise of a busy machine counts more than the text. */
-const noiseMs = 60
-
-/** Whether twice the text takes at most three times the time. */
-function isLinear(read: (length: number) => unknown, length: number): boolean {
-  let once = Number.POSITIVE_INFINITY
-  let twice = Number.POSITIVE_INFINITY
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    twice = Math.min(
-      twice,
-      bestMs(() => read(2 * length), noiseMs),
-    )
-    if (twice < noiseMs) return true
-    once = Math.min(
-      once,
-      bestMs(() => read(length), 0),
-    )
-    if (twice <= 3 * once) return true
-  }
-  return false
-}
-
-const repeated = (piece: string) => (length: number) =>
-  piece.repeat(Math.floor(length / piece.length))
-/** About `length` characters of pieces that differ. */
-const numbered = (length: number, piece: (index: number) => string) =>
-  Array.from({ length: Math.floor(length / piece(10_000).length) }, (_, index) =>
-    piece(index),
-  ).join('')
 
 const yamlPieces = [
   ...['}', ']', '{', '[', '"', "'", '- ', '? ', ': ', '!', '! ', '&a ', '*a ', ',', '%', '"\\'],
@@ -96,28 +45,6 @@ describe('the parser of YAML', () => {
     const form = { version: '1.1', hasUniqueKeys: true } as const
     const read = (length: number) => parseYaml(texts.get(length) ?? '', unlimited(), form)
     expect(isLinear(read, 20_000)).toBe(true)
-  })
-
-  it.each(['}', 'a: b: c\n', '@ x\n'])('stops at the first error of %j', piece => {
-    const budget = unlimited()
-    const spend = vi.spyOn(budget, 'spend')
-    expect(() => parseYaml(repeated(piece)(200_000), budget)).toThrow('it is no YAML')
-    expect(() => parseYaml(repeated(piece)(200_000), budget, { version: '1.1' })).toThrow()
-    if (piece === '}') expect(spend.mock.calls.length).toBeLessThan(20)
-  })
-
-  it('takes what a budget allows, and no more', () => {
-    const budget = new TextBudget({ maxCharacters: 100, maxTokens: 40, maxUnpackedBytes: 0 })
-    expect(parseYaml('a: [b, c]', budget)).toEqual({ a: ['b', 'c'] })
-    expect(() => parseYaml('[a, b, c, d, e, f]', budget)).toThrow('more values than are read')
-    expect(() => parseYaml(`# ${'a'.repeat(90)}`, budget)).toThrow('more text than is read')
-  })
-
-  it('refuses keys that are no text, and other things that cost more than they show', () => {
-    expect(() => parseYaml('{[a]: b}', unlimited())).toThrow('(KEY)')
-    expect(() => parseYaml('[a]: b', unlimited())).toThrow('(KEY)')
-    expect(() => parseYaml('['.repeat(1000), unlimited())).toThrow('(DEPTH)')
-    expect(() => parseYaml(`[&a b, ${'*a, '.repeat(101)}]`, unlimited())).toThrow('(ALIASES)')
   })
 })
 

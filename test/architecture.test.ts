@@ -48,6 +48,7 @@ const mayImportInPipeline: Record<string, string[]> = {
   access: [],
   doctor: ['.', 'access'],
   'fan-out': ['.', 'history', 'saved', 'service'],
+  gate: ['.'],
   history: ['.'],
   plan: ['.', 'saved'],
   remediation: ['.', 'plan', 'saved', 'service'],

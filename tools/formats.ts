@@ -3,6 +3,7 @@ import type { Checkup } from '#model/checkup.ts'
 import type { DiffDocument } from '#model/delta.ts'
 import type { NodeLedger } from '#model/disk-ledger.ts'
 import type { FindingsDocument } from '#model/finding.ts'
+import type { GateDocument } from '#model/gate.ts'
 import type { NodeHistory } from '#model/history.ts'
 import type { Approval, Plan, PlanCohort, PlanStep } from '#model/plan.ts'
 import type { NodePrediction } from '#model/prediction.ts'
@@ -36,6 +37,8 @@ export interface Formats {
   diff: DiffDocument
   /** `highwater.upgrade/1`: what `highwater upgrade --format json` prints. */
   upgrade: UpgradeDocument
+  /** `highwater.gate/1`: what `highwater gate --format json` prints. */
+  gate: GateDocument
   /** `highwater.doctor/1`: what `highwater doctor --format json` prints. */
   doctor: Checkup
   /** `highwater.remediation/1`: what `apply` and `rollback` print with `--format json`, and `report.json` of a run. */

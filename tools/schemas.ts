@@ -19,7 +19,7 @@ import { policyTerms } from '#pipeline/shelves.ts'
 import { withReference } from './policy-reference.ts'
 
 export const formats = [
-  ...(['findings', 'prediction', 'snapshot', 'plan', 'approval', 'ledger'] as const),
+  ...(['findings', 'prediction', 'snapshot', 'plan', 'approval', 'ledger', 'gate'] as const),
   ...(['diff', 'upgrade', 'doctor', 'remediation', 'verification', 'node-history'] as const),
 ] as const
 type Schema = ReturnType<SchemaGenerator['createSchema']>

@@ -18,7 +18,15 @@ import { type GzipFlaw, gunzipped } from './gzip.ts'
 import { maxCompressionRatio, type TextLimits } from './input-limits.ts'
 
 /** Why a text is not parsed. The message never quotes the text. */
-export class ForeignTextError extends Error {}
+export class ForeignTextError extends Error {
+  /** From 1. Null: the mistake is on no certain line. */
+  readonly line: number | null
+
+  constructor(message: string, line: number | null = null) {
+    super(message)
+    this.line = line
+  }
+}
 /** The source has used up its budget, so its other texts cannot be parsed either. */
 export class BudgetExceeded extends ForeignTextError {}
 
@@ -204,6 +212,7 @@ export function parseToml(text: string, budget: TextBudget): Record<string, unkn
     // The library's message quotes the text, so it is replaced.
     throw new ForeignTextError(
       error instanceof TomlError ? `line ${error.line} is no TOML` : 'its TOML cannot be read',
+      error instanceof TomlError ? error.line : null,
     )
   }
 }

@@ -85,7 +85,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   }
   const pass = settings && predictPass(node, settings, containers, unknowns)
   const allocatable = configuration && allocatableOf(node, configuration, unknowns)
-  const nextStart = predictNextStart(node.host, node.kubeletVersion, node.operatingSystem)
+  const nextStart = nextStartOf(node)
   const prediction: NodePrediction = {
     cluster: input.cluster,
     node: node.name,
@@ -108,7 +108,10 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   prediction.ledger = nodeLedger(node, prediction)
   if (configured.isOnDisk && configuration) prediction.configurationOnDisk = configuration
   if (whatIf.changes.length > 0 && configuration)
-    prediction.refusals = refusalsOf(changed.configuration, node)
+    prediction.refusals = [
+      ...refusalsOf(changed.configuration, node),
+      ...predictAllocatable(node.input.node, configuration, node.features).refusals,
+    ]
   if (kubelet !== undefined) prediction.upgrade = kubeletUpgrade(input, takenAt, kubelet)
   if (whatIf.fills.length > 0) {
     prediction.timeline = predictTimeline(node, settings, whatIf.fills, unknowns)
@@ -362,6 +365,16 @@ function allocatableOf(
   const predicted = predictAllocatable(node.input.node, configuration, node.features)
   unknowns.push(...predicted.unknowns)
   return predicted.allocatable
+}
+
+/** With the error that depends on the machine: reservations above its capacity. */
+function nextStartOf({ host, kubeletVersion, operatingSystem, input, features }: PreparedNode) {
+  const next = predictNextStart(host, kubeletVersion, operatingSystem)
+  const { prediction } = next
+  const fields = prediction?.settings?.configuration
+  if (!prediction || fields === undefined || prediction.errors.length > 0) return next
+  const errors = predictAllocatable(input.node, fields, features).refusals
+  return errors.length === 0 ? next : { ...next, prediction: { ...prediction, errors } }
 }
 
 function distinct(unknowns: readonly Unknown[]): Unknown[] {

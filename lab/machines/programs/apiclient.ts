@@ -7,11 +7,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  bottlerocketKeys,
-  bottlerocketSettings,
-  bottlerocketTexts,
-} from '#facts/eks/bottlerocket-settings.ts'
+import { bottlerocketMistakes, bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketFile } from '#lab/machines/bottlerocket.ts'
 import { configurationText, kind } from '#lab/machines/nodeadm-files.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -38,25 +34,11 @@ function set(): void {
   )
 }
 
-const isOfType: Readonly<Record<string, (value: unknown, setting: string) => boolean>> = {
-  number: Number.isInteger,
-  text: value => typeof value === 'string',
-  boolean: value => typeof value === 'boolean',
-  list: Array.isArray,
-  map: (value, setting) =>
-    isRawObject(value) &&
-    Object.keys(value).every(key => bottlerocketKeys[setting]?.includes(key) !== false),
-}
-
 function checkSetting(setting: string, value: unknown): void {
-  const type = bottlerocketSettings[setting]?.[1] ?? 'unknown'
-  const isPercentage = bottlerocketTexts.has(setting)
-  const isRight = isPercentage
-    ? typeof value === 'string' && Number(value) >= 0 && Number(value) <= 100
-    : isOfType[type]?.(value, setting) === true
-  if (!isRight)
+  const [mistake] = bottlerocketMistakes({ [setting]: value })
+  if (mistake !== undefined || !Object.hasOwn(bottlerocketSettings, setting))
     throw new Error(
-      `Failed PATCH request to '/settings': Json deserialize error at ${setting}: ${JSON.stringify(value)}`,
+      `Failed PATCH request to '/settings': Json deserialize error at ${setting}: ${mistake?.why ?? 'unknown field'}`,
     )
 }
 

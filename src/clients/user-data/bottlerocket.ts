@@ -1,13 +1,17 @@
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
+import { mapOf } from '#model/config-value.ts'
 import { parseToml, type TextBudget } from '#model/foreign-text.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import { type Piece, piece, Unreadable } from './settings.ts'
 
 /** Reads the kubelet settings in Bottlerocket's user data, and names them as the kubelet does. @throws ForeignTextError, Unreadable */
 export function readBottlerocket(text: string, budget: TextBudget): Piece {
   const { settings } = parseToml(text, budget)
-  const kubernetes =
-    isRawObject(settings) && isRawObject(settings.kubernetes) ? settings.kubernetes : {}
+  return bottlerocketPiece(mapOf(mapOf(settings).kubernetes))
+}
+
+/** @param kubernetes `settings.kubernetes` @throws Unreadable */
+export function bottlerocketPiece(kubernetes: Readonly<RawObject>): Piece {
   const config: RawObject = {}
   for (const [setting, value] of Object.entries(kubernetes)) {
     const [field, kind] =

@@ -74,7 +74,7 @@ const isOwnField = (field: string) =>
   /^(eviction|image|containerLog|kube|system|max|pods|node|serialize)/.test(field)
 
 /** Reads `spec.kubelet` of nodeadm's NodeConfig. Source: amazon-eks-ami nodeadm/doc/api.md */
-function ofNodeConfig({ spec }: RawObject): Piece {
+export function ofNodeConfig({ spec }: RawObject): Piece {
   const kubelet = isRawObject(spec) && isRawObject(spec.kubelet) ? spec.kubelet : {}
   const flags = Array.isArray(kubelet.flags)
     ? kubelet.flags.filter(flag => typeof flag === 'string')

@@ -2,7 +2,9 @@
  * The KubeletConfiguration field that each of Bottlerocket's `settings.kubernetes.*` sets.
  * Source: bottlerocket-core-kit packages/kubernetes-1.34/kubelet-config. A setting that is not listed sets no field that this product reads.
  */
+import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
+import { isMap, mapOf } from '#model/config-value.ts'
 
 type SettingKind = 'number' | 'text' | 'boolean' | 'map' | 'list'
 
@@ -50,7 +52,10 @@ export const plannableSettings: readonly string[] = Object.entries(bottlerocketS
   ([setting, [field]]) => (isPlannable(field) ? [setting] : []),
 )
 
-/** Numbers that Bottlerocket accepts only as text. Source: bottlerocket-settings-sdk, IntegerPercent */
+/**
+ * Percentages. Bottlerocket takes them as text and, since 1.14, as a number; text is right for every release.
+ * Source: bottlerocket#2939; bottlerocket-settings-sdk, IntegerPercent
+ */
 export const bottlerocketTexts: ReadonlySet<string> = new Set([
   'image-gc-high-threshold-percent',
   'image-gc-low-threshold-percent',
@@ -80,6 +85,108 @@ export const bottlerocketKeys: Readonly<Record<string, readonly string[]>> = {
   'eviction-soft-grace-period': signals,
   'kube-reserved': resources,
   'system-reserved': resources,
+}
+
+/** Settings that set no field of `bottlerocketSettings`. Source: bottlerocket-settings-sdk, KubernetesSettingsV1 */
+const otherSettings: ReadonlySet<string> = new Set([
+  'api-server',
+  'authentication-mode',
+  'bootstrap-token',
+  'cloud-provider',
+  'cluster-certificate',
+  'cluster-dns-ip',
+  'cluster-domain',
+  'cluster-name',
+  'cpu-manager-policy-options',
+  'cpu-manager-reconcile-period',
+  'credential-providers',
+  'device-ownership-from-security-context',
+  'hostname-override',
+  'hostname-override-source',
+  'ids-per-pod',
+  'log-level',
+  'memory-manager-reserved-memory',
+  'node-ip',
+  'node-labels',
+  'node-taints',
+  'nvidia',
+  'pod-infra-container-image',
+  'provider-id',
+  'server-certificate',
+  'server-key',
+  'server-tls-bootstrap',
+  'standalone-mode',
+  'static-pods',
+  'topology-manager-policy-options',
+])
+
+const hasType: Readonly<Record<SettingKind, (value: unknown) => boolean>> = {
+  number: Number.isInteger,
+  text: value => typeof value === 'string',
+  boolean: value => typeof value === 'boolean',
+  list: Array.isArray,
+  map: isMap,
+}
+const typeNames: Readonly<Record<SettingKind, string>> = {
+  number: 'a number',
+  text: 'a text',
+  boolean: 'true or false',
+  list: 'a list',
+  map: 'a table',
+}
+
+export interface BottlerocketMistake {
+  setting: string
+  /** Of a map; null: the setting itself is wrong. */
+  key: string | null
+  why: string
+}
+
+/** Why Bottlerocket refuses `settings.kubernetes`. A setting of a later release cannot be told from an unknown one, so only names near a known one count. */
+export function bottlerocketMistakes(
+  settings: Readonly<Record<string, unknown>>,
+): BottlerocketMistake[] {
+  return Object.entries(settings).flatMap(([setting, value]) => {
+    if (!Object.hasOwn(bottlerocketSettings, setting)) return unknownSetting(setting)
+    const why = valueMistake(setting, value)
+    return why === null ? mapMistakes(setting, value) : [{ setting, key: null, why }]
+  })
+}
+
+function unknownSetting(setting: string): BottlerocketMistake[] {
+  if (otherSettings.has(setting)) return []
+  const known = [...Object.keys(bottlerocketSettings), ...otherSettings]
+  const field = Object.entries(bottlerocketSettings).find(([, [name]]) => name === setting)?.[0]
+  const meant = field ?? nearestName(setting, known)
+  return meant === null ? [] : [{ setting, key: null, why: `unknown field, did you mean ${meant}` }]
+}
+
+/** Null: none. */
+function valueMistake(setting: string, value: unknown): string | null {
+  const kind = bottlerocketSettings[setting]?.[1] ?? 'text'
+  if (!bottlerocketTexts.has(setting))
+    return hasType[kind](value) ? null : `it takes ${typeNames[kind]}, not ${shownType(value)}`
+  const isWhole =
+    Number.isInteger(value) || (typeof value === 'string' && /^-?\d{1,9}$/.test(value))
+  if (!isWhole) return `it takes a whole number of percent, not ${shownType(value)}`
+  return Number(value) >= 0 && Number(value) <= 100 ? null : 'must be between 0 and 100 (inclusive)'
+}
+
+function mapMistakes(setting: string, value: unknown): BottlerocketMistake[] {
+  const keys = bottlerocketKeys[setting]
+  if (keys === undefined) return []
+  return Object.entries(mapOf(value)).flatMap(([key, entry]) => {
+    if (!keys.includes(key)) return [{ setting, key, why: `it has no key ${key.slice(0, 60)}` }]
+    return typeof entry === 'string'
+      ? []
+      : [{ setting, key, why: `${key} takes a text, not ${shownType(entry)}` }]
+  })
+}
+
+function shownType(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (value instanceof Date) return 'a date'
+  return isMap(value) ? 'a table' : `${JSON.stringify(value)}`.slice(0, 60)
 }
 
 const settable = new Set(Object.values(bottlerocketSettings).map(([field]) => field))

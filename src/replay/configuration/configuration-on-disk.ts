@@ -74,7 +74,8 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
   }
 }
 
-const asRunning = (fields: KubeletConfiguration): RunningConfiguration => ({
+/** A configuration computed from files, as if it were read. */
+export const asRunning = (fields: KubeletConfiguration): RunningConfiguration => ({
   fields,
   mistakes: [],
   printed: { ...fields },
@@ -109,7 +110,8 @@ const withBottlerocketFile = (
   }),
 })
 
-function coresOf(text: string | undefined): number | null {
+/** Null: it is no quantity. */
+export function coresOf(text: string | undefined): number | null {
   try {
     return quantityNumber(parseQuantity(text ?? ''))
   } catch {

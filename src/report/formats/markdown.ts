@@ -119,7 +119,8 @@ function section<Entry>(
   sheet.count(end)
 }
 
-interface Sheet {
+/** A text below GitHub's limit. */
+export interface Sheet {
   hasRoom(text: string): boolean
   add(text: string): void
   /** Writes as many entries as fit; returns the others. */
@@ -129,7 +130,7 @@ interface Sheet {
   text(): string
 }
 
-function openSheet(): Sheet {
+export function openSheet(): Sheet {
   const encoder = new TextEncoder()
   const parts: string[] = []
   let used = 0
@@ -157,7 +158,7 @@ function openSheet(): Sheet {
 }
 
 /** Escapes foreign text, so that it is no markup, HTML, link or mention (`@`). */
-const escaped = (text: string) =>
+export const escaped = (text: string) =>
   text
     .replace(/[\\`*_{}[\]<>~&$|#^]/g, '\\$&')
     .replace(/^(\d*)([-+=.):])/, '$1\\$2')

@@ -19,7 +19,10 @@ import {
 /** Source: GitHub docs, SARIF support for code scanning: results per run. More results become several runs. */
 const resultsPerRun = 25_000
 
-const levels: Record<Severity, 'error' | 'warning' | 'note'> = {
+export const sarifSchema =
+  'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+
+export const sarifLevels: Record<Severity, 'error' | 'warning' | 'note'> = {
   critical: 'error',
   high: 'error',
   medium: 'warning',
@@ -42,8 +45,7 @@ function logOf({ document }: AuditReport): object {
   const results = all.map(finding => resultOf(finding, indexes.get(finding.rule) ?? -1))
   const runs = Math.max(1, Math.ceil(results.length / resultsPerRun))
   return {
-    $schema:
-      'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    $schema: sarifSchema,
     version: '2.1.0',
     runs: Array.from({ length: runs }, (_, index) => ({
       tool: { driver: { name: 'highwater', version: run.version, rules } },
@@ -98,7 +100,7 @@ function resultOf(finding: Finding, ruleIndex: number): object {
     ruleId: rule,
     ruleIndex,
     kind: 'fail',
-    level: levels[severity],
+    level: sarifLevels[severity],
     message: {
       text: [`${lineText(title)}. ${lineText(consequence)}`, nodesText(nodes) ?? []]
         .flat()

@@ -1,0 +1,133 @@
+/** `highwater gate`: what changed configuration files would do to the nodes of a snapshot. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { isAbsolute, join, relative } from 'node:path'
+import { Argument, Command } from 'commander'
+import { messageOf } from '#model/error-message.ts'
+import type { GateDocument } from '#model/gate.ts'
+import { inputLimits } from '#model/input-limits.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import { type GateText, gate } from '#pipeline/gate/gate.ts'
+import type { GroupOption } from '#pipeline/gate/reach.ts'
+import { gateMarkdown } from '#report/gate/markdown.ts'
+import { gateSarif } from '#report/gate/sarif.ts'
+import { gateText } from '#report/gate/text.ts'
+import { exitCode } from './exit-code.ts'
+import {
+  addFormatOption,
+  addPolicyOption,
+  addSelectionOptions,
+  exiting,
+  jsonText,
+  parseText,
+  policyFile,
+  repeatable,
+  type SelectionOptions,
+  selectionOf,
+} from './options.ts'
+import { screenOf, sheetOf } from './terminal.ts'
+import { version } from './version.ts'
+
+const formats = ['text', 'markdown', 'sarif', 'json'] as const
+
+interface GateCommandOptions extends SelectionOptions {
+  snapshot: string
+  group: GroupOption[]
+  base?: string
+  policy?: string
+  format: (typeof formats)[number]
+}
+
+export function gateCommand(): Command {
+  const command = new Command('gate')
+    .addArgument(new Argument('<file...>', 'files that a pull request changes'))
+    .requiredOption('--snapshot <file>', 'nodes of a saved snapshot', parseText)
+    .addOption(
+      repeatable(
+        '--group <[file=]name>',
+        'nodegroup, nodepool or node that a file is for, if it does not say; repeatable, with *',
+        'by its path, else all nodes',
+        parseGroup,
+      ),
+    )
+    .option(
+      '--base <dir>',
+      'the files before the change, below this folder: only what the change makes worse counts',
+      parseText,
+    )
+  return addFormatOption(addPolicyOption(addSelectionOptions(command)), formats)
+    .addHelpText(
+      'after',
+      `
+Reads KubeletConfiguration and drop-ins, NodeConfig, EC2NodeClass, NodePool, Bottlerocket TOML,
+user data and eksctl's ClusterConfig. Other files are named and ignored.
+
+Examples:
+  highwater gate --snapshot snapshot.ndjson.gz nodeclass.yaml
+  highwater gate --snapshot snapshot.ndjson.gz --group general user-data.sh
+  highwater gate --snapshot snapshot.ndjson.gz --base ../main --format markdown $(git diff --name-only --diff-filter=d main)
+
+Exit codes: 0 no node gets worse; 1 a kubelet would refuse a file, or a node gets worse; 2 bad usage, a missing file or a bad snapshot; 4 failed.`,
+    )
+    .action(exiting(runGate))
+}
+
+function parseGroup(text: string): GroupOption {
+  const at = text.lastIndexOf('=')
+  return at < 0
+    ? { file: null, group: parseText(text) }
+    : { file: parseText(text.slice(0, at)), group: parseText(text.slice(at + 1)) }
+}
+
+async function runGate(files: string[], options: GateCommandOptions): Promise<number> {
+  const { snapshot, group, base, format } = options
+  const texts = [...new Set(files)].map(file => gateTextOf(file, base))
+  const unknown = group.find(({ file }) => file !== null && !files.includes(file))
+  if (unknown)
+    throw new OperatorError(
+      `--group ${unknown.file}=${unknown.group}: ${unknown.file} is not among the files`,
+    )
+  const document = await gate(snapshot, {
+    texts,
+    groups: group,
+    hasBase: base !== undefined,
+    selection: selectionOf(options),
+    policy: policyFile(options.policy),
+    version,
+  })
+  process.stdout.write(rendered(document, format))
+  return document.verdict === 'ok' ? exitCode.ok : exitCode.findings
+}
+
+function rendered(document: GateDocument, format: GateCommandOptions['format']): string {
+  if (format === 'json') return jsonText(document)
+  if (format === 'sarif') return gateSarif(document)
+  if (format === 'markdown') return gateMarkdown(document)
+  const { paint } = sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY)
+  return gateText(document, text => paint('bold', text))
+}
+
+function gateTextOf(file: string, base: string | undefined): GateText {
+  if (base === undefined) return { file, text: boundedText(file), base: null }
+  if (!statSync(base, { throwIfNoEntry: false })?.isDirectory())
+    throw new OperatorError(`--base ${base}: there is no such folder`)
+  const below = isAbsolute(file) ? relative(process.cwd(), file) : file
+  const before = join(base, below)
+  const hasBefore = statSync(before, { throwIfNoEntry: false })?.isFile() === true
+  return { file, text: boundedText(file), base: hasBefore ? boundedText(before) : null }
+}
+
+/** The text of a file, one byte longer than the limit at most: a longer file is of another kind. @throws OperatorError */
+function boundedText(file: string): string {
+  try {
+    if (!statSync(file).isFile()) throw new Error('it is no file')
+    const handle = openSync(file, 'r')
+    try {
+      const buffer = Buffer.alloc(inputLimits.userData.maxBytes + 1)
+      return buffer.toString('utf8', 0, readSync(handle, buffer, 0, buffer.length, 0))
+    } finally {
+      closeSync(handle)
+    }
+  } catch (error) {
+    throw new OperatorError(`${file} cannot be read: ${messageOf(error)}`)
+  }
+}

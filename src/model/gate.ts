@@ -1,0 +1,99 @@
+/** What changed configuration files would do to the nodes of a snapshot (the contract `highwater.gate/1`). */
+import type { NodeSample, Severity } from './finding.ts'
+import type { Subject } from './subject.ts'
+
+/** Kinds of files that set fields of a kubelet. */
+export type ChangedFileKind =
+  | 'KubeletConfiguration'
+  | 'NodeConfig'
+  | 'EC2NodeClass'
+  | 'NodePool'
+  | 'ClusterConfig'
+  | 'Bottlerocket'
+  | 'UserData'
+
+export const gateProblemKinds = [
+  /** The file cannot be parsed. */
+  'unparsed',
+  /** A kubelet would not start, or the tool that reads the file refuses it. */
+  'refused',
+  /** A setting that does not reach the running kubelet. */
+  'no-effect',
+  /** A hard eviction threshold that is gone. */
+  'threshold-lost',
+  /** The kubelet would evict pods at once. */
+  'eviction',
+  /** A new or worse finding of a rule. */
+  'worse',
+  /** Image GC would start at once. */
+  'image-gc',
+  /** A finding of a rule that ends. */
+  'better',
+  /** Something that a reviewer should know. */
+  'note',
+] as const
+export type GateProblemKind = (typeof gateProblemKinds)[number]
+
+export const gateVerdicts = ['ok', 'worse', 'refused'] as const
+export type GateVerdict = (typeof gateVerdicts)[number]
+
+export interface GateProblem {
+  kind: GateProblemKind
+  /** Whether this alone stops the change. */
+  stops: boolean
+  file: string
+  /** From 1. */
+  line: number
+  /** `evictionHard.nodefs.available`. Null: the whole file. */
+  field: string | null
+  /** Null: no node of the snapshot is reached, or the problem is the file's own. */
+  cluster: string | null
+  group: Subject | null
+  nodes: NodeSample
+  /** Only of findings. */
+  rule: string | null
+  severity: Severity | null
+  /** One sentence; for refusals that of upstream. */
+  text: string
+}
+
+export interface GateGroup {
+  cluster: string
+  group: Subject
+  /** Number of its nodes that the files reach. */
+  nodes: number
+  /** Number of nodes by the worst effect on each. */
+  refused: number
+  worse: number
+  better: number
+  unchanged: number
+  /** Number of nodes on which image GC, or an eviction, starts at once that does not start now. */
+  imageGcs: number
+  evictions: number
+}
+
+export interface GateFile {
+  file: string
+  /** Empty: a file of another kind, which is ignored. */
+  kinds: ChangedFileKind[]
+  /** Number of nodes of the snapshot that the file reaches. */
+  nodes: number
+  /** How the nodes were found, or why the file is ignored. */
+  reach: string
+}
+
+export interface GateDocument {
+  schema: 'highwater.gate/1'
+  version: string
+  /** RFC 3339: when the snapshot was taken. */
+  takenAt: string
+  verdict: GateVerdict
+  /** Whether another version of the files was compared, or the running configuration. */
+  comparedWith: 'base' | 'running'
+  files: GateFile[]
+  groups: GateGroup[]
+  /** Worst first. */
+  problems: GateProblem[]
+  /** Lines of the snapshot that are no records. */
+  inputErrors: string[]
+}

@@ -1,0 +1,211 @@
+/** Reads a changed file: the kubelet settings in it, the lines that hold them, and the nodes that they are meant for. */
+import { type Document, isMap, isNode, isScalar, LineCounter } from 'yaml'
+import { ofNodeConfig } from '#clients/user-data/settings.ts'
+import { mapOf } from '#model/config-value.ts'
+import {
+  composeYaml,
+  ForeignTextError,
+  parseToml,
+  TextBudget,
+  YamlError,
+  yamlValue,
+} from '#model/foreign-text.ts'
+import { inputLimits, textLimits } from '#model/input-limits.ts'
+import { isConfigurationField } from '#model/kubelet-settings.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { clusterConfigParts } from './cluster-config.ts'
+import {
+  type ChangedFile,
+  type ChangedPart,
+  type FileReading,
+  linesOf,
+  mention,
+  takeUserData,
+  unparsed,
+  type YamlPart,
+} from './file-reading.ts'
+
+export const openBudget = (): TextBudget => new TextBudget(textLimits.clusterUserData)
+
+const userDataStart =
+  /^\s*(MIME-Version:|Content-Type:\s*multipart\/|#!|#cloud-config|#cloud-boothook|## template: *jinja|<powershell>|<script>)/i
+
+/** @param whole budget of all files */
+export function readChangedFile(file: string, text: string, whole: TextBudget): ChangedFile {
+  const { parts, problems, ...reading }: FileReading = {
+    file,
+    parts: [],
+    problems: [],
+    budget: new TextBudget(textLimits.userData, whole),
+  }
+  const open = { ...reading, parts, problems }
+  try {
+    if (text.length > inputLimits.userData.maxBytes)
+      throw new ForeignTextError('it is longer than any configuration of a kubelet')
+    if (file.endsWith('.toml')) readToml(open, text)
+    else if (userDataStart.test(text)) takeUserData(open, text, linesOf(text), {})
+    else readDocuments(open, text)
+    if (parts.length === 0 && problems.length === 0 && !/\.(ya?ml|json|toml)$/.test(file))
+      takeUserData(open, text, linesOf(text), {})
+  } catch (error) {
+    if (!(error instanceof ForeignTextError)) throw error
+    if (mention.test(text)) problems.push(unparsed(error.line ?? 1, error.message))
+  }
+  const readable = parts.filter(part => !isTooLarge(part))
+  for (const { lines } of parts.filter(isTooLarge))
+    problems.push(unparsed(lines.from, 'it has more settings than any kubelet'))
+  return { file, parts: readable, problems }
+}
+
+/** A kubelet has 150 fields. An unknown key costs a search for the field that was meant, on each node. */
+const most = { keys: 1_000, unknownKeys: 50 }
+
+function isTooLarge({ content, source }: ChangedPart): boolean {
+  const config = content ?? source?.config ?? {}
+  const unknown = Object.keys(config).filter(key => !isConfigurationField(key))
+  const keys = Object.values(config).reduce<number>(
+    (sum, value) => sum + Object.keys(mapOf(value)).length + 1,
+    source?.flags?.length ?? 0,
+  )
+  return unknown.length > most.unknownKeys || keys > most.keys
+}
+
+/** @throws ForeignTextError */
+function readToml(reading: FileReading, text: string): void {
+  const { settings } = parseToml(text, reading.budget)
+  if (!isRawObject(settings) || !isRawObject(settings.kubernetes)) return
+  takeUserData(reading, text, linesOf(text), {})
+}
+
+/** @throws ForeignTextError */
+function readDocuments(reading: FileReading, text: string): void {
+  for (const { body, line } of documentsIn(text)) {
+    const part = yamlPart(body, line, reading.budget)
+    if (part !== null) takeDocument(reading, part)
+  }
+}
+
+/** A document begins at a line `---`. Within a block scalar no line begins so. */
+function documentsIn(text: string): { body: string; line: number }[] {
+  const documents: { body: string; line: number }[] = []
+  let lines: string[] = []
+  let line = 1
+  for (const [index, written] of text.split('\n').entries()) {
+    if (/^---(\s|$)/.test(written) && lines.some(one => /^[^#\s]/.test(one))) {
+      documents.push({ body: lines.join('\n'), line })
+      lines = []
+      line = index + 1
+    }
+    lines.push(written)
+  }
+  return [...documents, { body: lines.join('\n'), line }]
+}
+
+/** Null: the document is no map. @throws ForeignTextError with the line in the file */
+function yamlPart(text: string, line: number, budget: TextBudget): YamlPart | null {
+  const lineCounter = new LineCounter()
+  let document: Document
+  try {
+    document = composeYaml(text, budget, { lineCounter })
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    const at = lineCounter.linePos(Math.max(0, error.offset)).line
+    throw new ForeignTextError(error.message, line - 1 + Math.max(1, at))
+  }
+  const value = yamlValue(document)
+  if (!isRawObject(value)) return null
+  const lines = linesOf(text, line)
+  return {
+    value,
+    lines,
+    linesAt: (...path) => {
+      const range = rangeAt(document, path)
+      if (range === null) return lines
+      const [from, to] = range.map(offset => line - 1 + lineCounter.linePos(offset).line)
+      return { from: from ?? lines.from, to: to ?? lines.to }
+    },
+  }
+}
+
+/** From the key to the end of its value. */
+function rangeAt(document: Document, path: readonly (string | number)[]): [number, number] | null {
+  const node = document.getIn(path, true)
+  const parent = document.getIn(path.slice(0, -1), true)
+  if (!isNode(node) || !node.range) return null
+  const pair = isMap(parent)
+    ? parent.items.find(({ key }) => isScalar(key) && key.value === path.at(-1))
+    : undefined
+  const start = isNode(pair?.key) ? (pair.key.range?.[0] ?? node.range[0]) : node.range[0]
+  return [start, Math.max(start, node.range[1] - 1)]
+}
+
+function takeDocument(reading: FileReading, part: YamlPart): void {
+  const { value, lines } = part
+  const { apiVersion = '', kind = '' } = value
+  const group = String(apiVersion).split('/')[0]
+  if (kind === 'KubeletConfiguration' || isKubeletFile(value))
+    reading.parts.push({
+      ...{ kind: 'KubeletConfiguration', file: reading.file, lines, target: {} },
+      content: value,
+    })
+  else if (group === 'node.eks.aws')
+    reading.parts.push({
+      ...{ kind: 'NodeConfig', file: reading.file, lines, target: {} },
+      source: { ...ofNodeConfig(value) },
+    })
+  else if (group === 'karpenter.k8s.aws' && kind === 'EC2NodeClass') takeNodeClass(reading, part)
+  else if (group === 'karpenter.sh' && kind === 'NodePool') takeNodePool(reading, part)
+  else if (group === 'eksctl.io') clusterConfigParts(reading, part)
+}
+
+/** A file that forgot its kind, which the kubelet refuses. */
+const isKubeletFile = ({ kind, apiVersion, ...fields }: RawObject): boolean =>
+  kind === undefined &&
+  apiVersion === undefined &&
+  Object.keys(fields).length > 0 &&
+  Object.keys(fields).every(isConfigurationField) &&
+  Object.keys(fields).some(field => /^(eviction|imageGC|kubeReserved|systemReserved)/.test(field))
+
+function takeNodeClass(reading: FileReading, { value, linesAt }: YamlPart): void {
+  const { file, parts } = reading
+  const spec = mapOf(value.spec)
+  const target = { nodeClass: String(mapOf(value.metadata).name ?? '') }
+  const kind = 'EC2NodeClass'
+  // Karpenter appends its own part to the user data, so its own part acts last.
+  if (typeof spec.userData === 'string')
+    takeUserData(reading, spec.userData, linesAt('spec', 'userData'), target, kind)
+  if (!isRawObject(spec.kubelet)) return
+  const unused =
+    spec.amiFamily === 'Custom'
+      ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data'
+      : undefined
+  const source = { config: spec.kubelet, source: 'karpenter' }
+  const lines = linesAt('spec', 'kubelet')
+  parts.push({ kind, file, lines, target, source, ...(unused && { unused }) })
+}
+
+/** Only v1beta1 has kubelet settings in a NodePool. Source: karpenter.sh upgrade guide, v1 migration. */
+function takeNodePool(reading: FileReading, { value, linesAt }: YamlPart): void {
+  const { kubelet } = mapOf(mapOf(mapOf(value.spec).template).spec)
+  if (!isRawObject(kubelet)) return
+  const lines = linesAt('spec', 'template', 'spec', 'kubelet')
+  const target = { nodePool: String(mapOf(value.metadata).name ?? '') }
+  const isOld = String(value.apiVersion).endsWith('/v1beta1')
+  if (!isOld)
+    reading.problems.push({
+      kind: 'refused',
+      line: lines.from,
+      field: 'spec.template.spec.kubelet',
+      text: 'strict decoding error: unknown field "spec.template.spec.kubelet": since karpenter.sh/v1 the EC2NodeClass has it.',
+    })
+  const source = { config: kubelet, source: 'karpenter' }
+  reading.parts.push({
+    kind: 'NodePool',
+    file: reading.file,
+    lines,
+    target,
+    ...(isOld
+      ? { source }
+      : { source, unused: 'a NodePool of karpenter.sh/v1 has no kubelet settings' }),
+  })
+}

@@ -1,0 +1,121 @@
+/** The parts of a changed file, and how user data becomes parts. Each reader of a file format adds to a `FileReading`. */
+import { readUserData } from '#clients/user-data.ts'
+import { bottlerocketMistakes } from '#facts/eks/bottlerocket-settings.ts'
+import type { KubeletSource } from '#model/cluster-input.ts'
+import { mapOf } from '#model/config-value.ts'
+import { ForeignTextError, parseToml, type TextBudget } from '#model/foreign-text.ts'
+import type { ChangedFileKind, GateProblem } from '#model/gate.ts'
+import type { RawObject } from '#model/record.ts'
+import type { LineRange } from './lines.ts'
+
+/** The nodes that a part names itself. Absent fields: it does not say. */
+export interface Target {
+  cluster?: string
+  /** Nodegroup. */
+  group?: string
+  nodePool?: string
+  nodeClass?: string
+}
+
+export interface ChangedPart {
+  kind: ChangedFileKind
+  file: string
+  lines: LineRange
+  target: Target
+  /** A file of the kubelet. Absent: `source` is set. */
+  content?: RawObject
+  /** What Karpenter, eksctl or the image reads. `source` `karpenter` and `eksctl`: in the form that the node's image reads. */
+  source?: KubeletSource
+  /** Why no kubelet gets the part. */
+  unused?: string
+}
+
+/** A problem that shows without any node. */
+export type FileProblem = Pick<GateProblem, 'kind' | 'line' | 'field' | 'text'>
+
+export interface ChangedFile {
+  file: string
+  /** In the order in which they act. */
+  parts: ChangedPart[]
+  problems: FileProblem[]
+}
+
+/** What the reader of one file collects. */
+export interface FileReading extends ChangedFile {
+  budget: TextBudget
+}
+
+/** One document of a YAML file, with lines of the whole file. */
+export interface YamlPart {
+  value: RawObject
+  lines: LineRange
+  /** The lines of the value at a path; the whole document if it has no such value. */
+  linesAt(...path: (string | number)[]): LineRange
+}
+
+/** Texts that mention none of these are files of another kind, even if they cannot be parsed. */
+export const mention =
+  /KubeletConfiguration|NodeConfig|EC2NodeClass|NodePool|ClusterConfig|settings\.kubernetes|bootstrap\.sh|KUBELET_EXTRA_ARGS/
+
+export const unparsed = (line: number, why: string): FileProblem => ({
+  kind: 'unparsed',
+  line,
+  field: null,
+  text: `The file cannot be parsed: ${why}.`,
+})
+
+export const linesOf = (text: string, from = 1): LineRange => ({
+  from,
+  to: from + text.split('\n').length - 1,
+})
+
+const bottlerocketStart = /^[ \t]*\[{0,2}[ \t]*"?settings"?[ \t]*[.\]]/m
+
+/** Takes user data in any form, also from within another file. */
+export function takeUserData(
+  reading: FileReading,
+  text: string,
+  lines: LineRange,
+  target: Target,
+  kind: ChangedFileKind = 'UserData',
+): void {
+  const { settings, unread } = readUserData(text, reading.budget)
+  // What is of no known form sets nothing of a kubelet, unless it says so.
+  for (const why of unread) if (mention.test(text)) reading.problems.push(unparsed(lines.from, why))
+  if (bottlerocketStart.test(text)) takeBottlerocketMistakes(reading, text, lines)
+  for (const source of settings) {
+    const { file } = reading
+    const own = source.source === 'bottlerocket' ? 'Bottlerocket' : kind
+    reading.parts.push({
+      kind: kind === 'UserData' ? own : kind,
+      file,
+      lines,
+      target,
+      source: { ...source },
+    })
+  }
+}
+
+function takeBottlerocketMistakes(reading: FileReading, text: string, lines: LineRange): void {
+  try {
+    const { settings } = parseToml(text, reading.budget)
+    refuseBottlerocket(reading, mapOf(mapOf(settings).kubernetes), lines)
+  } catch (error) {
+    // Packed user data: its settings were read, and their types are unknown.
+    if (!(error instanceof ForeignTextError)) throw error
+  }
+}
+
+export function refuseBottlerocket(
+  { problems }: FileReading,
+  settings: Readonly<RawObject>,
+  lines: LineRange,
+): void {
+  for (const { setting, key, why } of bottlerocketMistakes(settings))
+    problems.push({
+      kind: 'refused',
+      line: lines.from,
+      field: key === null ? setting : `${setting}.${key}`,
+      text: `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`,
+    })
+}

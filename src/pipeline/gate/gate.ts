@@ -1,0 +1,280 @@
+/** What changed configuration files would do to the nodes of a snapshot. The files change nothing here: each node is replayed with and without them. */
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { declaredNode } from '#judge/drift/declared.ts'
+import type { TextBudget } from '#model/foreign-text.ts'
+import type { GateDocument, GateFile } from '#model/gate.ts'
+import { InputErrors } from '#model/input-errors.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { NodeInput } from '#model/node-input.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Policy } from '#model/policy.ts'
+import type { Selection } from '#model/selection.ts'
+import { savedFleet } from '#pipeline/fleet.ts'
+import { unknownTime } from '#pipeline/judge-records.ts'
+import { clusterInput, objectsInput } from '#snapshot/cluster-input.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
+import { openBudget, readChangedFile } from './changed-file.ts'
+import type { ChangedFile, ChangedPart } from './file-reading.ts'
+import { type ChangeJudgement, openChangeJudgement } from './judged.ts'
+import { lineOf } from './lines.ts'
+import { changeOf, type NodeChange, placeOfFinding, startsAtOnce } from './node-change.ts'
+import { type NodePlace, Problems, verdictOf } from './problems.ts'
+import { type GroupOption, isReachable, type Reach, type ReachedNode, reachOf } from './reach.ts'
+
+export interface GateText {
+  /** As the operator writes the path. */
+  file: string
+  text: string
+  /** The same file before the change. Null: it is new, or no base is given. */
+  base: string | null
+}
+
+export interface GateOptions {
+  texts: readonly GateText[]
+  groups: readonly GroupOption[]
+  /** Whether the bases count. */
+  hasBase: boolean
+  selection: Selection
+  policy: Policy
+  version: string
+}
+
+interface Survey {
+  takenAt: string
+  nodes: ReachedNode[]
+  inputErrors: string[]
+}
+
+interface Part extends ChangedPart {
+  reach: Reach
+}
+
+/** The changed files, and what they were before. */
+interface Change {
+  head: Part[]
+  base: Part[]
+  hasBase: boolean
+  textOf: ReadonlyMap<string, string>
+  causes: Parameters<typeof changeOf>[2]['causes']
+}
+
+/** @throws OperatorError */
+export async function gate(snapshot: string, options: GateOptions): Promise<GateDocument> {
+  const survey = await surveyOf(snapshot, options.selection)
+  const { texts, hasBase, version } = options
+  const budget = openBudget()
+  const files = texts.map(({ file, text }) => readChangedFile(file, text, budget))
+  const change: Change = {
+    head: partsOf(files, options, survey),
+    base: partsOf(baseFiles(texts, budget), options, survey),
+    hasBase,
+    textOf: new Map(texts.map(({ file, text }) => [file, text])),
+    causes: new Map(),
+  }
+  const problems = new Problems()
+  addFileProblems(problems, files, hasBase ? baseFiles(texts, budget) : [], change)
+  const reached = await judgeNodes(snapshot, { options, survey, change, problems })
+  const list = problems.list()
+  return {
+    schema: 'highwater.gate/1',
+    version,
+    takenAt: survey.takenAt,
+    verdict: verdictOf(list),
+    comparedWith: hasBase ? 'base' : 'running',
+    files: files.map(file => fileOf(file, change.head, reached)),
+    groups: problems.groups(),
+    problems: list,
+    inputErrors: survey.inputErrors,
+  }
+}
+
+const baseFiles = (texts: readonly GateText[], budget: TextBudget): ChangedFile[] =>
+  texts.flatMap(({ file, base }) => (base === null ? [] : [readChangedFile(file, base, budget)]))
+
+/** The first reading: which nodes there are. @throws OperatorError if there is none */
+async function surveyOf(snapshot: string, selection: Selection): Promise<Survey> {
+  const nodes: ReachedNode[] = []
+  const errors = new InputErrors()
+  let takenAt = unknownTime
+  for await (const record of savedFleet(snapshot, selection)) {
+    if (record.kind === 'Malformed') errors.add(`line ${record.line}: ${record.message}`)
+    if (record.kind === 'Snapshot') takenAt = record.takenAt
+    if (record.kind === 'Node') nodes.push(reachedNode(record.cluster, record.node))
+  }
+  if (nodes.length === 0) throw new OperatorError(`${snapshot} has no node that could be judged`)
+  return { takenAt, nodes: nodes.filter(isReachable), inputErrors: errors.list() }
+}
+
+const reachedNode = (cluster: string, node: KubernetesNode): ReachedNode => ({
+  cluster,
+  identity: nodeIdentity(node),
+  nodeClass: node.metadata?.labels?.['karpenter.k8s.aws/ec2nodeclass'] ?? null,
+})
+
+const partsOf = (
+  files: readonly ChangedFile[],
+  { groups }: Pick<GateOptions, 'groups'>,
+  { nodes }: Survey,
+): Part[] =>
+  files.flatMap(({ parts }) =>
+    parts.map(part => ({ ...part, reach: reachOf(part, groups, nodes) })),
+  )
+
+/** Problems that a file already had before the change do not count. */
+function addFileProblems(
+  problems: Problems,
+  files: readonly ChangedFile[],
+  bases: readonly ChangedFile[],
+  { textOf }: Change,
+): void {
+  for (const { file, problems: own } of files) {
+    const before = bases.find(base => base.file === file)?.problems ?? []
+    for (const problem of own) {
+      const { field, text } = problem
+      if (before.some(other => other.text === text && other.field === field)) continue
+      const line =
+        field === null
+          ? problem.line
+          : lineOf(
+              textOf.get(file) ?? '',
+              { from: problem.line, to: Number.MAX_SAFE_INTEGER },
+              field,
+            )
+      problems.add({ ...problem, file, line }, null)
+    }
+  }
+}
+
+interface Judging {
+  options: GateOptions
+  survey: Survey
+  change: Change
+  problems: Problems
+}
+
+/** The second reading: each node that a file reaches. @returns the number of nodes by part */
+async function judgeNodes(snapshot: string, judging: Judging): Promise<Map<Part, number>> {
+  const { options, survey, change } = judging
+  const judgement = openChangeJudgement(options.policy, survey.takenAt)
+  const reached = new Map<Part, number>()
+  const stands = standIns(judging)
+  const changed = new Map<string, { place: NodePlace; change: NodeChange }>()
+  for await (const record of savedFleet(snapshot, options.selection)) {
+    if (record.kind === 'Cluster') judgement.takeCluster(clusterInput(record))
+    if (record.kind === 'Objects') judgement.takeObjects(objectsInput(record))
+    if (record.kind !== 'Node') continue
+    const node = reachedNode(record.cluster, record.node)
+    const parts = isReachable(node) ? change.head.filter(({ reach }) => reach.has(node)) : []
+    const key = keyOf(record.cluster, node.identity.name)
+    const tried = stands.get(key) ?? []
+    if (tried.length > 0) tryParts(judging, nodeInput(record), tried)
+    if (parts.length === 0 || changed.has(key)) continue
+    for (const part of parts) reached.set(part, (reached.get(part) ?? 0) + 1)
+    const place = { cluster: record.cluster, ...node.identity }
+    const input = nodeInput(record)
+    changed.set(key, {
+      place,
+      change: judgeNode(judging, judgement, { input, node, place, parts }),
+    })
+  }
+  for (const { finding, node, change: kind } of judgement.close()) {
+    const found = changed.get(keyOf(finding.cluster, node))
+    if (found === undefined) continue
+    const { rule, severity, title, consequence } = finding
+    const text = kind === 'better' ? `Ends: ${title}.` : `${title}. ${consequence}`
+    const at = placed(placeOfFinding(finding, found.change), change)
+    judging.problems.add({ kind, rule, severity, text, ...at }, found.place)
+  }
+  return reached
+}
+
+interface ReachedInput {
+  input: NodeInput
+  node: ReachedNode
+  place: NodePlace
+  parts: Part[]
+}
+
+function judgeNode(
+  { change, problems }: Judging,
+  judgement: ChangeJudgement,
+  { input, node, place, parts }: ReachedInput,
+): NodeChange {
+  problems.reach(place)
+  const base = change.base.filter(({ reach }) => reach.has(node))
+  const nodeChange = changeOf(input, declaredOf(input), {
+    head: parts,
+    base,
+    hasBase: change.hasBase,
+    causes: change.causes,
+  })
+  for (const { kind, text, ...at } of nodeChange.problems)
+    problems.add({ kind, text, ...placed(at, change) }, place)
+  const { before, after } = nodeChange
+  if (before === null || after === null) return nodeChange
+  const predictions = judgement.take(before, after)
+  for (const { kind, text, ...at } of startsAtOnce(predictions, nodeChange))
+    problems.add({ kind, text, ...placed(at, change) }, place)
+  return nodeChange
+}
+
+type Place = Pick<Parameters<Problems['add']>[0], 'file' | 'line' | 'field'>
+
+const placed = (
+  { part, path }: { part: ChangedPart; path: string | null },
+  { textOf }: Change,
+): Place => ({
+  file: part.file,
+  field: path,
+  line: path === null ? part.lines.from : lineOf(textOf.get(part.file) ?? '', part.lines, path),
+})
+
+/** Parts that reach no node are tried on another one: its kubelet refuses what theirs would refuse. */
+function standIns({ change: { head }, survey: { nodes } }: Judging): ReadonlyMap<string, Part[]> {
+  const unreached = head.filter(({ reach }) => !nodes.some(node => reach.has(node)))
+  const stands = unreached.flatMap(part => {
+    const isBottlerocket = part.source?.source === 'bottlerocket'
+    const node = nodes.find(
+      ({ identity }) => (identity.amiFamily === 'Bottlerocket') === isBottlerocket,
+    )
+    return node === undefined ? [] : [{ part, key: keyOf(node.cluster, node.identity.name) }]
+  })
+  const byKey = Map.groupBy(stands, ({ key }) => key)
+  return new Map([...byKey].map(([key, group]) => [key, group.map(({ part }) => part)]))
+}
+
+const keyOf = (cluster: string, name: string) => JSON.stringify([cluster, name])
+
+function tryParts({ change, problems }: Judging, input: NodeInput, parts: readonly Part[]): void {
+  const base = change.base.filter(({ file }) => parts.some(part => part.file === file))
+  for (const each of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
+    const tried = changeOf(input, declaredOf(input), {
+      head: each,
+      base,
+      hasBase: change.hasBase,
+      causes: change.causes,
+    })
+    for (const { kind, text, ...at } of tried.problems)
+      if (kind === 'refused') problems.add({ kind, text, ...placed(at, change) }, null)
+  }
+}
+
+const declaredOf = (input: NodeInput) =>
+  declaredNode({ identity: nodeIdentity(input.node), node: input.node })
+
+function fileOf(
+  { file, parts, problems }: ChangedFile,
+  head: readonly Part[],
+  reached: ReadonlyMap<Part, number>,
+): GateFile {
+  const own = head.filter(part => part.file === file)
+  const kinds = [...new Set(parts.map(({ kind }) => kind))]
+  const isOther = parts.length === 0 && problems.length === 0
+  const how = [...new Set(own.map(({ reach }) => reach.how))].join('; ')
+  return {
+    file,
+    kinds,
+    nodes: Math.max(0, ...own.map(part => reached.get(part) ?? 0)),
+    reach: isOther ? 'it sets nothing of a kubelet: ignored' : how,
+  }
+}

@@ -1,0 +1,203 @@
+/** What changed files would do to one node. */
+
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
+import type { DeclaredNode } from '#judge/drift/declared-source.ts'
+import type { Finding } from '#model/finding.ts'
+import type { GateProblemKind } from '#model/gate.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { NodeInput } from '#model/node-input.ts'
+import type { NodePrediction } from '#model/prediction.ts'
+import type { ChangedPart } from './file-reading.ts'
+import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
+import {
+  lostSettings,
+  type PlacedSetting,
+  placedSettings,
+  unclearSettings,
+  withoutSetting,
+} from './settings.ts'
+
+/** `path` null: the whole part. */
+export interface Place {
+  part: ChangedPart
+  path: string | null
+}
+
+export interface NodeProblem extends Place {
+  kind: GateProblemKind
+  text: string
+}
+
+export interface NodeChange {
+  /** Null: the kubelet would not start, or its configuration is not known. */
+  before: NodeInput | null
+  after: NodeInput | null
+  problems: NodeProblem[]
+  /** The settings of the changed files, never empty. */
+  settings: readonly PlacedSetting[]
+  parts: readonly ChangedPart[]
+}
+
+interface Parts {
+  head: readonly ChangedPart[]
+  base: readonly ChangedPart[]
+  hasBase: boolean
+  /** The settings that earlier nodes' refusals came from, by text. Nodes of a group share them. */
+  causes: Map<string, Place>
+}
+
+export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): NodeChange {
+  const { head, base, hasBase } = parts
+  const image = nodeIdentity(input.node)
+  const gone = placedSettings(base).map(({ path }) => path)
+  const before = hasBase ? rolledOut(input, image, { parts: base, gone }) : null
+  const rollout: Rollout = { parts: head, gone }
+  const after = rolledOut(input, image, rollout)
+  const settings = placedSettings(head)
+  return {
+    before: before === null ? input : before.input,
+    after: after.input,
+    settings,
+    parts: head,
+    problems: [
+      ...refusals(input, image, { rollout, after, before, settings, causes: parts.causes }),
+      ...withoutEffect(node, parts, { before, after }),
+      ...unclearSettings(head).map(
+        ({ part, path }): NodeProblem => ({
+          ...{ kind: 'note', part, path },
+          text: `${path} is not judged: its value is an expression.`,
+        }),
+      ),
+    ],
+  }
+}
+
+interface Refused {
+  rollout: Rollout
+  after: RolledOut
+  before: RolledOut | null
+  settings: readonly PlacedSetting[]
+  causes: Parts['causes']
+}
+
+/** Each is tried with a start of the kubelet. */
+const mostTried = 200
+
+function refusals(
+  input: NodeInput,
+  image: NodeIdentity,
+  { rollout, after, before, settings, causes }: Refused,
+): NodeProblem[] {
+  const [first] = rollout.parts
+  if (first === undefined) return []
+  return after.refusals
+    .filter(text => !before?.refusals.includes(text))
+    .map(text => {
+      const known = causes.get(text)
+      const cause =
+        known !== undefined && rollout.parts.includes(known.part)
+          ? known
+          : settings
+              .slice(0, mostTried)
+              .find(setting => endsRefusal(text, setting, { input, image, rollout }))
+      const place = cause ?? { part: first, path: null }
+      causes.set(text, place)
+      return { kind: 'refused', text, ...place }
+    })
+}
+
+/** Whether the kubelet would accept the files without the setting. */
+function endsRefusal(
+  text: string,
+  { part, path }: PlacedSetting,
+  { input, image, rollout }: { input: NodeInput; image: NodeIdentity; rollout: Rollout },
+): boolean {
+  const parts = rollout.parts.map(each => (each === part ? withoutSetting(part, path) : each))
+  return !rolledOut(input, image, { ...rollout, parts }).refusals.includes(text)
+}
+
+function withoutEffect(
+  node: DeclaredNode,
+  { head, base }: Parts,
+  { before, after }: { before: RolledOut | null; after: RolledOut },
+): NodeProblem[] {
+  const known = new Set(
+    before === null ? [] : lostSettings(base, node, before.settings).map(lostKey),
+  )
+  // A kubelet that does not start shows nothing of what its other settings come to.
+  return lostSettings(head, node, after.settings)
+    .filter(lost => !known.has(lostKey(lost)))
+    .map(({ part, path, why }) => ({
+      kind: 'no-effect',
+      part,
+      path,
+      text: `${path} takes no effect: ${why}.`,
+    }))
+}
+
+const lostKey = ({ part: { file }, path, why }: ReturnType<typeof lostSettings>[number]) =>
+  JSON.stringify([file, path, why])
+
+type Predictions = Record<'before' | 'after', NodePrediction>
+
+/** What the kubelet would do at once, with the disks as they are, that it does not do now; and thresholds that are gone. */
+export function startsAtOnce({ before, after }: Predictions, change: NodeChange): NodeProblem[] {
+  const problems: NodeProblem[] = []
+  const add = (kind: GateProblemKind, field: string, text: string) =>
+    problems.push({ kind, text, ...settingNear(change, [field]) })
+  const lost = lostThresholds(before, after)
+  if (lost.length > 0) {
+    const shown = lost.map(({ signal, value }) => `${signal} ${value}`).join(', ')
+    const text = `The kubelet no longer evicts by ${shown}: the hard threshold is gone.`
+    add('threshold-lost', `evictionHard.${lost[0]?.signal}`, text)
+  }
+  const acts = after.eviction?.actsOn ?? []
+  if (isEvicting(after) && !isEvicting(before))
+    add(
+      'eviction',
+      `evictionHard.${acts[0]}`,
+      `With the disks as they are, the kubelet evicts pods at once (${acts.join(', ')}).`,
+    )
+  if (after.imageGC?.triggered === true && before.imageGC?.triggered !== true)
+    add(
+      'image-gc',
+      'imageGCHighThresholdPercent',
+      'With the disks as they are, image GC starts at once.',
+    )
+  return problems
+}
+
+const isEvicting = ({ eviction }: NodePrediction): boolean =>
+  eviction !== null && eviction.actsOn.length > 0 && eviction.victims?.length !== 0
+
+function lostThresholds(before: NodePrediction, after: NodePrediction) {
+  if (before.eviction?.error !== null || after.eviction?.error !== null) return []
+  const kept = new Set(
+    after.eviction.thresholds.filter(({ hard }) => hard).map(({ signal }) => signal),
+  )
+  return before.eviction.thresholds.filter(
+    ({ signal, hard, origin }) => hard && !kept.has(signal) && origin?.source !== 'kubelet',
+  )
+}
+
+/** The changed setting that a finding names. Else the first one. */
+export function placeOfFinding(finding: Finding, change: NodeChange): Place {
+  const { evidence, fix, cause } = finding
+  return settingNear(change, [
+    ...evidence.map(({ what }) => what),
+    ...Object.keys(fix.config),
+    ...(cause.kind === 'setting' ? cause.fields : []),
+  ])
+}
+
+/** @param texts paths, or texts with paths as words */
+function settingNear({ settings, parts }: NodeChange, texts: readonly string[]): Place {
+  const names = texts.flatMap(text => text.split(' '))
+  const exact = settings.find(({ path }) => names.includes(path))
+  const near = settings.find(({ path }) => names.some(name => fieldOf(name) === fieldOf(path)))
+  const field = near && { part: near.part, path: fieldOf(near.path) }
+  const [part] = parts
+  if (part === undefined) throw new Error('a changed node has no changed file')
+  return exact ?? field ?? settings[0] ?? { part, path: null }
+}

@@ -1,0 +1,133 @@
+/** Collects what a change does to nodes, one entry for all nodes of a group with the same effect. */
+import type { Severity } from '#model/finding.ts'
+import { severities } from '#model/finding.ts'
+import {
+  type GateGroup,
+  type GateProblem,
+  type GateProblemKind,
+  type GateVerdict,
+  gateProblemKinds,
+} from '#model/gate.ts'
+import type { Subject } from '#model/subject.ts'
+import { byText } from '#model/text-order.ts'
+
+/** A node, as problems name it. */
+export interface NodePlace {
+  cluster: string
+  group: Subject
+  name: string
+}
+
+export type ProblemHead = Pick<GateProblem, 'kind' | 'file' | 'line' | 'field' | 'text'> &
+  Partial<Pick<GateProblem, 'rule' | 'severity'>>
+
+const sampleSize = 20
+/** Effects of a kind beyond this number are of no use to a reader, and a hostile file could cause any number. */
+const mostProblems = 1_000
+
+const stopping: ReadonlySet<GateProblemKind> = new Set([
+  'unparsed',
+  'refused',
+  'no-effect',
+  'threshold-lost',
+  'eviction',
+])
+const isSerious = (severity: Severity | null): boolean =>
+  severity !== null && severities.indexOf(severity) <= severities.indexOf('medium')
+
+interface OpenProblem extends GateProblem {
+  names: string[]
+}
+
+type Effect = 'refused' | 'worse' | 'better' | 'unchanged'
+const effects: readonly Effect[] = ['refused', 'worse', 'better', 'unchanged']
+
+export class Problems {
+  readonly #problems = new Map<string, OpenProblem>()
+  readonly #groups = new Map<string, GateGroup>()
+  readonly #effects = new Map<string, { group: GateGroup; effect: Effect }>()
+
+  /** Counts a node that the files reach. */
+  reach({ cluster, group, name }: NodePlace): void {
+    const key = JSON.stringify([cluster, group])
+    const none = { nodes: 0, refused: 0, worse: 0, better: 0, unchanged: 0 }
+    const known = this.#groups.get(key) ?? { cluster, group, ...none, imageGcs: 0, evictions: 0 }
+    this.#groups.set(key, { ...known, nodes: known.nodes + 1 })
+    this.#effects.set(JSON.stringify([cluster, name]), { group: known, effect: 'unchanged' })
+  }
+
+  /** @param node null: the problem is the file's own */
+  add(head: ProblemHead, node: NodePlace | null): void {
+    const { kind, file, line, field, text, rule = null, severity = null } = head
+    const stops = stopping.has(kind) || (kind === 'worse' && isSerious(severity))
+    const { cluster = null, group = null } = node ?? {}
+    // The text of a finding has numbers of its node.
+    const same = rule ?? (kind === 'eviction' || kind === 'image-gc' ? kind : text)
+    const key = JSON.stringify([kind, file, line, field, cluster, group, same])
+    const known = this.#problems.get(key)
+    if (known === undefined && this.#problems.size >= mostProblems) return
+    const names = node === null ? [] : [node.name]
+    if (known !== undefined) known.names.push(...names)
+    else
+      this.#problems.set(key, {
+        ...{ kind, stops, file, line, field, cluster, group, rule, severity, text, names },
+        nodes: { count: 0, sample: [] },
+      })
+    if (node !== null) this.#mark(node, kind, stops)
+  }
+
+  #mark({ cluster, group, name }: NodePlace, kind: GateProblemKind, stops: boolean): void {
+    const counted = this.#groups.get(JSON.stringify([cluster, group]))
+    if (counted && kind === 'image-gc') counted.imageGcs++
+    if (counted && kind === 'eviction') counted.evictions++
+    const state = this.#effects.get(JSON.stringify([cluster, name]))
+    const effect = effectOf(kind, stops)
+    if (state && effects.indexOf(effect) < effects.indexOf(state.effect)) state.effect = effect
+  }
+
+  groups(): GateGroup[] {
+    const groups = [...this.#groups.values()].map(group => ({ ...group }))
+    const byKey = new Map(
+      groups.map(group => [JSON.stringify([group.cluster, group.group]), group]),
+    )
+    for (const { group, effect } of this.#effects.values()) {
+      const counted = byKey.get(JSON.stringify([group.cluster, group.group]))
+      if (counted) counted[effect]++
+    }
+    return groups.toSorted(
+      (a, b) => byText(a.cluster, b.cluster) || byText(a.group.name, b.group.name),
+    )
+  }
+
+  /** Worst first. */
+  list(): GateProblem[] {
+    return [...this.#problems.values()]
+      .map(({ names, ...problem }) => ({
+        ...problem,
+        nodes: { count: names.length, sample: names.toSorted(byText).slice(0, sampleSize) },
+      }))
+      .toSorted(worstFirst)
+  }
+}
+
+function effectOf(kind: GateProblemKind, stops: boolean): Effect {
+  if (kind === 'refused') return 'refused'
+  if (stops) return 'worse'
+  return kind === 'better' ? 'better' : 'unchanged'
+}
+
+const rank = ({ severity }: GateProblem) => (severity === null ? 0 : severities.indexOf(severity))
+
+const worstFirst = (a: GateProblem, b: GateProblem): number =>
+  Number(b.stops) - Number(a.stops) ||
+  gateProblemKinds.indexOf(a.kind) - gateProblemKinds.indexOf(b.kind) ||
+  rank(a) - rank(b) ||
+  byText(a.file, b.file) ||
+  a.line - b.line ||
+  byText(`${a.cluster} ${a.group?.name} ${a.text}`, `${b.cluster} ${b.group?.name} ${b.text}`)
+
+export function verdictOf(problems: readonly GateProblem[]): GateVerdict {
+  const stops = problems.filter(problem => problem.stops)
+  if (stops.some(({ kind }) => kind === 'unparsed' || kind === 'refused')) return 'refused'
+  return stops.length > 0 ? 'worse' : 'ok'
+}

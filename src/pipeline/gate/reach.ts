@@ -1,0 +1,109 @@
+/** Which nodes of a snapshot a changed file would reach. */
+
+import { matchesCluster } from '#model/cluster-name.ts'
+import type { ChangedFileKind } from '#model/gate.ts'
+import { matchesGlob } from '#model/glob.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { ChangedPart, Target } from './file-reading.ts'
+
+/** What of a node decides whether a file reaches it. */
+export interface ReachedNode {
+  cluster: string
+  identity: Pick<NodeIdentity, 'name' | 'group' | 'amiFamily' | 'operatingSystem' | 'owner'>
+  nodeClass: string | null
+}
+
+/** A nodegroup, nodepool or node. `file` null: every file that names none itself. */
+export interface GroupOption {
+  file: string | null
+  group: string
+}
+
+export interface Reach {
+  /** For people: how the nodes were found. */
+  how: string
+  has(node: ReachedNode): boolean
+}
+
+const readers: Partial<Record<ChangedFileKind, readonly NodeIdentity['amiFamily'][]>> = {
+  NodeConfig: ['AL2023'],
+  Bottlerocket: ['Bottlerocket'],
+}
+
+/** Nodes whose kubelet a customer's file can reach. */
+export const isReachable = ({ identity }: ReachedNode): boolean =>
+  identity.operatingSystem === 'linux' && identity.owner !== 'fargate'
+
+/** @param nodes all reachable nodes of the snapshot */
+export function reachOf(
+  { kind, file, target }: Pick<ChangedPart, 'kind' | 'file' | 'target'>,
+  options: readonly GroupOption[],
+  nodes: readonly ReachedNode[],
+): Reach {
+  if (Object.keys(target).length > 0) return ofTarget(target)
+  const named = options.filter(option => option.file === file)
+  const given = named.length > 0 ? named : options.filter(option => option.file === null)
+  if (given.length > 0) {
+    const groups = given.map(({ group }) => group)
+    return {
+      how: `--group ${groups.join(', ')}`,
+      has: ({ identity }) => groups.some(group => matchesGlob(group, identity.group.name)),
+    }
+  }
+  return byPath(file, nodes) ?? byImage(kind, nodes)
+}
+
+function ofTarget({ cluster, group, nodePool, nodeClass }: Target): Reach {
+  const said = { cluster, nodegroup: group, NodePool: nodePool, EC2NodeClass: nodeClass }
+  const names = Object.entries(said).flatMap(([what, name]) => (name ? [`${what} ${name}`] : []))
+  return {
+    how: names.join(', '),
+    has: node =>
+      (!cluster || matchesCluster(cluster, node.cluster)) &&
+      (group === undefined ||
+        (node.identity.group.kind === 'Nodegroup' && node.identity.group.name === group)) &&
+      (nodePool === undefined ||
+        (node.identity.group.kind === 'NodePool' && node.identity.group.name === nodePool)) &&
+      (nodeClass === undefined || node.nodeClass === nodeClass),
+  }
+}
+
+/** `nodegroups/general/kubelet.yaml` names the group `general`, `general-user-data.sh` as well. */
+function byPath(file: string, nodes: readonly ReachedNode[]): Reach | null {
+  const names = (of: (node: ReachedNode) => string) => namesInPath(file, new Set(nodes.map(of)))
+  const groups = names(({ identity }) => identity.group.name)
+  const hosts = names(({ identity }) => identity.name)
+  const clusters = names(({ cluster }) => cluster)
+  if (groups.length + hosts.length + clusters.length === 0) return null
+  return {
+    how: `its path names ${[...clusters, ...(hosts.length > 0 ? hosts : groups)].join(', ')}`,
+    has: ({ cluster, identity }) =>
+      (clusters.length === 0 || clusters.includes(cluster)) &&
+      (hosts.length > 0
+        ? hosts.includes(identity.name)
+        : groups.length === 0 || groups.includes(identity.group.name)),
+  }
+}
+
+/** The longest names that the path contains as a whole: `gpu-large` and not `gpu`. */
+function namesInPath(file: string, names: ReadonlySet<string>): string[] {
+  const found = [...names].filter(name => name !== '' && hasName(file, name))
+  return found.filter(name => !found.some(other => other !== name && other.includes(name)))
+}
+
+function hasName(file: string, name: string): boolean {
+  const at = file.indexOf(name)
+  return (
+    at >= 0 &&
+    /^$|[/._-]/.test(file[at - 1] ?? '') &&
+    /^$|[/._-]/.test(file[at + name.length] ?? '')
+  )
+}
+
+function byImage(kind: ChangedFileKind, nodes: readonly ReachedNode[]): Reach {
+  const families = readers[kind] ?? []
+  const isReader = ({ identity }: ReachedNode) => families.includes(identity.amiFamily)
+  return families.length > 0 && nodes.some(isReader)
+    ? { how: `it names no nodes: all whose image is ${families.join(' or ')}`, has: isReader }
+    : { how: 'it names no nodes: all nodes', has: () => true }
+}

@@ -1,0 +1,242 @@
+/**
+ * The kubelet configuration of a node after changed files have reached it. Only the replay of a kubelet's start computes it; here the files and
+ * flags that the node would have are put together.
+ *
+ * Follows       nodeadm (NodeConfig becomes a drop-in), bootstrap.sh on AL2 (extra arguments become flags), Bottlerocket's template, Karpenter
+ *               pkg/providers/amifamily/bootstrap (flags on AL2, NodeConfig on AL2023, settings on Bottlerocket)
+ */
+import { basename } from 'node:path/posix'
+import { al2BootstrapFields, amiDefaults } from '#facts/eks/ami-defaults.ts'
+import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
+import { isTranslatedForBottlerocket, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
+import { kubeletFiles as mainFiles, nodeadmDropIn } from '#facts/eks/kubelet-places.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationFlags } from '#facts/kubelet/fields.ts'
+import { flagValue } from '#facts/kubelet/flag-settings.ts'
+import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
+import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
+import type { KubeletSource } from '#model/cluster-input.ts'
+import { mapOf } from '#model/config-value.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Host, NodeInput } from '#model/node-input.ts'
+import type { StartSettings } from '#model/prediction.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { bottlerocketFileOf } from '#replay/configuration/bottlerocket-file.ts'
+import { kubeletConfigurationKind } from '#replay/configuration/configuration-kind.ts'
+import { asRunning, coresOf } from '#replay/configuration/configuration-on-disk.ts'
+import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
+import { mergePatch } from '#replay/configuration/merge-patch.ts'
+import { predictNextStart } from '#replay/configuration/next-start.ts'
+import { predictAllocatable } from '#replay/predict-allocatable.ts'
+import type { ChangedPart } from './file-reading.ts'
+
+export interface Rollout {
+  /** In the order in which they act. */
+  parts: readonly ChangedPart[]
+  /** Paths that earlier versions of the files set. */
+  gone: readonly string[]
+}
+
+export interface RolledOut {
+  /** The node after the rollout. Null: its kubelet would not start, or its configuration is not known. */
+  input: NodeInput | null
+  /** Upstream's errors. */
+  refusals: string[]
+  /** Null: refused, or not known. */
+  settings: StartSettings | null
+}
+
+type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
+
+const folder = nodeadmDropIn.slice(0, nodeadmDropIn.lastIndexOf('/'))
+const [mainFile = ''] = mainFiles
+
+/** The files and flags with which the kubelet would start. */
+interface StartFiles {
+  main: { path: string; content: RawObject }
+  dropIns: Map<string, RawObject>
+  commandLine: string[]
+}
+
+export function rolledOut(
+  input: NodeInput,
+  identity: NodeImage,
+  { parts, gone }: Rollout,
+): RolledOut {
+  const files = filesNow(input, identity)
+  if (files === null) return { input: null, refusals: [], settings: null }
+  for (const path of gone) reset(files, path, identity)
+  const settings: RawObject = {}
+  for (const part of parts) {
+    if (part.unused !== undefined) continue
+    if (identity.amiFamily === 'Bottlerocket') Object.assign(settings, bottlerocketConfig(part))
+    else take(files, part, identity)
+  }
+  if (Object.keys(settings).length > 0) takeBottlerocket(files, settings, input, identity)
+  return started(input, identity, files)
+}
+
+/** The node's own files if they were read, else its running configuration as the main file. Null: neither is known. */
+function filesNow({ host, configuration }: NodeInput, { amiFamily }: NodeImage): StartFiles | null {
+  const { main, dropIns, commandLine } = kubeletFiles(host)
+  if (main !== null && isRawObject(main.content) && commandLine.length > 0)
+    return {
+      main: { path: main.path, content: main.content },
+      dropIns: new Map(dropIns.map(({ path, content }) => [path, mapOf(content)])),
+      commandLine: [...commandLine],
+    }
+  const printed = configuration?.printed ?? null
+  if (printed === null) return null
+  return {
+    main: { path: mainFile, content: { ...printed, ...kubeletConfigurationKind } },
+    dropIns: new Map(),
+    commandLine: [
+      'kubelet',
+      `--config=${mainFile}`,
+      ...(amiFamily === 'AL2' ? [] : [`--config-dir=${folder}`]),
+    ],
+  }
+}
+
+const patchOf = (path: string, value: unknown): RawObject => {
+  const field = fieldOf(path)
+  return { [field]: field === path ? value : { [path.slice(field.length + 1)]: value } }
+}
+
+/** An earlier setting is gone: the image's value stands again, or none. */
+function reset(files: StartFiles, path: string, { amiFamily, kubeletVersion }: NodeImage): void {
+  const preset = new Map(
+    Object.entries(writtenSettings({ ...amiDefaults(amiFamily, kubeletVersion) })),
+  )
+  files.main.content = mergePatch(files.main.content, patchOf(path, preset.get(path) ?? null))
+  for (const [file, content] of files.dropIns)
+    files.dropIns.set(file, mergePatch(content, patchOf(path, null)))
+}
+
+function take(files: StartFiles, { file, content, source }: ChangedPart, image: NodeImage): void {
+  if (content !== undefined) takeFile(files, file, content)
+  else if (source !== undefined && image.amiFamily === 'AL2') takeOnAl2(files, source)
+  else if (source !== undefined) takeByNodeadm(files, source)
+}
+
+/** Files of a folder `*.d`, and all that are called `*.conf`, are drop-ins. */
+function takeFile(files: StartFiles, file: string, content: RawObject): void {
+  if (!isDropIn(file)) files.main.content = content
+  else {
+    const dir = flagValue(files.commandLine, 'config-dir') ?? folder
+    files.dropIns.set(`${dir.replace(/\/+$/, '')}/${basename(file)}`, content)
+  }
+}
+
+export const isDropIn = (file: string): boolean => /\.d\/[^/]+$|\.conf$/.test(file)
+
+function takeOnAl2(files: StartFiles, { source, config = {}, flags = [] }: KubeletSource): void {
+  if (source === 'karpenter') files.commandLine.push(...flagsOf(known(config)))
+  if (source === 'bootstrap' || source === 'script') files.commandLine.push(...flags)
+  if (source === 'eksctl' || source === 'script') {
+    const kept = Object.entries(known(config)).filter(([field]) => !al2BootstrapFields.has(field))
+    files.main.content = mergePatch(files.main.content, Object.fromEntries(kept))
+  }
+}
+
+function takeByNodeadm(
+  files: StartFiles,
+  { source, config = {}, flags = [] }: KubeletSource,
+): void {
+  if (source === 'bootstrap' || source === 'bottlerocket') return
+  if (source === 'script') {
+    files.main.content = mergePatch(files.main.content, known(config))
+    return
+  }
+  files.commandLine.push(...flags)
+  const before = files.dropIns.get(nodeadmDropIn) ?? { ...kubeletConfigurationKind }
+  files.dropIns.set(nodeadmDropIn, mergePatch(before, known(config)))
+}
+
+/** Without values that are expressions or that were cut as possible secrets. */
+function known(config: Readonly<RawObject>): RawObject {
+  const unclear = Object.entries(writtenSettings(config)).filter(
+    ([path, value]) => !isWrittenOut(path, value),
+  )
+  return unclear.reduce<RawObject>((rest, [path]) => mergePatch(rest, patchOf(path, null)), {
+    ...config,
+  })
+}
+
+/** As Karpenter writes them. Source: karpenter-provider-aws pkg/providers/amifamily/bootstrap/bootstrap.go kubeletExtraArgs */
+function flagsOf(config: Readonly<RawObject>): string[] {
+  return Object.entries(config).flatMap(([field, value]) => {
+    const [flag, facts] =
+      Object.entries(configurationFlags).find(([, each]) => each.field === field) ?? []
+    if (flag === undefined || !Object.hasOwn(nodeClassKubeletFields, field)) return []
+    const separator = facts?.form === 'less-than' ? '<' : '='
+    const text = isRawObject(value)
+      ? Object.entries(value)
+          .map(([key, entry]) => `${key}${separator}${entry}`)
+          .join(',')
+      : String(value)
+    return [`--${flag}=${text}`]
+  })
+}
+
+function bottlerocketConfig({ source }: ChangedPart): RawObject {
+  const { config = {}, source: by } = source ?? {}
+  if (by !== 'bottlerocket' && by !== 'karpenter') return {}
+  const translated = Object.entries(known(config)).filter(
+    ([field]) => by === 'bottlerocket' || isTranslatedForBottlerocket(field),
+  )
+  return Object.fromEntries(translated)
+}
+
+/** The template makes the whole file from the settings. Fields that no setting sets stay as they run. */
+function takeBottlerocket(
+  files: StartFiles,
+  config: Readonly<RawObject>,
+  { node, configuration }: NodeInput,
+  { kubeletVersion }: NodeImage,
+): void {
+  const settings = Object.entries(bottlerocketSettings).flatMap(([setting, [field]]) =>
+    config[field] === undefined ? [] : [[setting, config[field]] as const],
+  )
+  const maxPods = configuration?.fields.maxPods
+  const set = {
+    ...(maxPods !== undefined && { 'max-pods': maxPods }),
+    ...Object.fromEntries(settings),
+  }
+  const fields = new Set(Object.values(bottlerocketSettings).map(([field]) => field))
+  const others = Object.entries(files.main.content).filter(([field]) => !fields.has(field))
+  files.main.content = {
+    ...Object.fromEntries(others),
+    ...bottlerocketFileOf(set, kubeletVersion, coresOf(node.status?.capacity?.cpu) ?? 1),
+  }
+}
+
+function started(input: NodeInput, image: NodeImage, files: StartFiles): RolledOut {
+  const host: Host = {
+    ...input.host,
+    kubelet: {
+      ...input.host?.kubelet,
+      commandLine: files.commandLine,
+      files: [
+        { ...files.main, role: 'config' },
+        ...[...files.dropIns].map(([path, content]) => ({ path, content, role: 'drop-in' })),
+      ],
+    },
+  }
+  const { kubeletVersion, operatingSystem } = image
+  const { prediction } = predictNextStart(host, kubeletVersion, operatingSystem)
+  const settings = prediction?.settings ?? null
+  const fields = settings?.configuration ?? null
+  const refusals = [
+    ...(prediction?.errors ?? []),
+    ...(fields === null
+      ? []
+      : predictAllocatable(input.node, fields, featuresOf(kubeletVersion)).refusals),
+  ]
+  if (refusals.length > 0 || fields === null) return { input: null, refusals, settings: null }
+  return {
+    input: { ...input, configuration: asRunning(fields), ...(input.host !== null && { host }) },
+    refusals,
+    settings,
+  }
+}

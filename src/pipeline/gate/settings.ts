@@ -1,0 +1,171 @@
+/** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
+import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
+import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { flagSettings } from '#facts/kubelet/flag-settings.ts'
+import { fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import {
+  type DeclaredNode,
+  type DeclaredSetting,
+  ignoredWords,
+  ofSource,
+} from '#judge/drift/declared-source.ts'
+import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
+import { unreadWords } from '#judge/drift/layers.ts'
+import type { KubeletSource } from '#model/cluster-input.ts'
+import type { StartSettings } from '#model/prediction.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { mergePatch } from '#replay/configuration/merge-patch.ts'
+import type { ChangedPart } from './file-reading.ts'
+import { isDropIn } from './rollout.ts'
+
+export interface PlacedSetting {
+  part: ChangedPart
+  path: string
+}
+
+/** Every field, and every key of a map, that the parts set. */
+export const placedSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =>
+  parts.flatMap(part =>
+    [
+      ...pathsOf(part.content ?? part.source?.config ?? {}),
+      ...flagSettings(part.source?.flags ?? []).fields.keys(),
+    ].map(path => ({ part, path })),
+  )
+
+const pathsOf = (config: Readonly<RawObject>): string[] =>
+  Object.entries(config).flatMap(([field, value]) => {
+    if (field === 'kind' || field === 'apiVersion') return []
+    const keys = isRawObject(value) ? Object.keys(value) : []
+    return keys.length === 0 ? [field] : keys.map(key => `${field}.${key}`)
+  })
+
+/** The part without a setting. */
+export function withoutSetting(part: ChangedPart, path: string): ChangedPart {
+  const field = fieldOf(path)
+  const patch = { [field]: path === field ? null : { [path.slice(field.length + 1)]: null } }
+  const { content, source } = part
+  if (content !== undefined) return { ...part, content: mergePatch(content, patch) }
+  if (source === undefined) return part
+  const { config = {}, flags = [] } = source
+  const kept = flags.filter(flag => !flagSettings([flag]).fields.has(field))
+  return { ...part, source: { ...source, config: mergePatch(config, patch), flags: kept } }
+}
+
+export interface LostSetting extends PlacedSetting {
+  why: string
+}
+
+/**
+ * Settings that do not reach the kubelet, with the reason.
+ * @param settings what the kubelet would start with; null: not known
+ */
+export function lostSettings(
+  parts: readonly ChangedPart[],
+  node: DeclaredNode,
+  settings: StartSettings | null,
+): LostSetting[] {
+  const running =
+    settings && writtenSettings({ ...configurationDefaults, ...settings.configuration })
+  const lost: LostSetting[] = []
+  for (const [index, part] of parts.entries()) {
+    const unread = settings?.unread.find(({ path }) => isDropInOf(part, path))
+    const unknown = part.unused === undefined ? unknownKeys(part, node) : []
+    lost.push(...unknown)
+    for (const setting of declaredIn(part, node)) {
+      const { path, isMisnamed } = setting
+      if (isMisnamed && unknown.length > 0) continue
+      const why =
+        part.unused ??
+        setting.lostBy ??
+        rewrittenBy(part, path, node) ??
+        (unread === undefined ? null : unreadWords(unread)) ??
+        overriddenBy(setting, { settings, running, later: parts.slice(index + 1), node })
+      if (why !== null) lost.push({ part, path, why })
+    }
+  }
+  return lost
+}
+
+/** Keys that the kubelet drops when it decodes the file. */
+function unknownKeys(
+  part: ChangedPart,
+  { kubeletVersion, amiFamily }: DeclaredNode,
+): LostSetting[] {
+  const { content, source } = part
+  const features = featuresOf(kubeletVersion)
+  const isInDropIn =
+    content === undefined ? source?.source !== 'script' && amiFamily !== 'AL2' : isDropIn(part.file)
+  const form = isInDropIn ? dropInForm(features) : 'file'
+  return Object.keys(content ?? source?.config ?? {}).flatMap(key => {
+    if (key === 'kind' || key === 'apiVersion') return []
+    const { field, ignored } = meaningOfKey(key, features, form)
+    const why = ignoredWords(key, field, ignored)
+    return why === null ? [] : [{ part, path: key, why }]
+  })
+}
+
+const isDropInOf = ({ file, content }: ChangedPart, path: string): boolean =>
+  content !== undefined && isDropIn(file) && path.split('/').at(-1) === file.split('/').at(-1)
+
+function declaredIn({ content, source }: ChangedPart, node: DeclaredNode): DeclaredSetting[] {
+  const { config, flags, source: by } = source ?? { config: content, flags: [], source: 'script' }
+  const inForm: KubeletSource = {
+    config: config ?? {},
+    flags: flags ?? [],
+    source: formOf(by, node),
+  }
+  return ofSource(inForm, '', node).settings
+}
+
+/** The form in which Karpenter or eksctl gives settings to the image. */
+function formOf(by: string | undefined, { amiFamily }: DeclaredNode): string {
+  if (by === 'karpenter') return ''
+  if (by !== 'eksctl') return by ?? ''
+  return amiFamily === 'AL2' ? 'script' : 'nodeadm'
+}
+
+function rewrittenBy(
+  { source }: ChangedPart,
+  path: string,
+  { amiFamily }: DeclaredNode,
+): string | null {
+  const isInFile =
+    source?.source === 'script' && !flagSettings(source.flags ?? []).fields.has(fieldOf(path))
+  return amiFamily === 'AL2' && isInFile && al2BootstrapFields.has(fieldOf(path))
+    ? `bootstrap.sh on Amazon Linux 2 writes ${fieldOf(path)} itself, after the user data`
+    : null
+}
+
+interface Outcome {
+  settings: StartSettings | null
+  running: Record<string, unknown> | null
+  later: readonly ChangedPart[]
+  node: DeclaredNode
+}
+
+function overriddenBy(
+  { path, value }: DeclaredSetting,
+  { settings, running, later, node }: Outcome,
+): string | null {
+  if (settings === null || running === null || !isCompared(path)) return null
+  const { kubeletVersion } = node
+  if (meaningOf(path, value, kubeletVersion) === meaningOf(path, running[path], kubeletVersion))
+    return null
+  const winner = placedSettings(later).find(setting => setting.path === path)
+  const said = settings.said[path]?.at(-1)
+  const by = winner === undefined ? (said?.where ?? "the kubelet's own default") : nameOf(winner)
+  return `${by} takes its place`
+}
+
+const nameOf = ({ part: { file, kind, source } }: PlacedSetting): string =>
+  source?.source === 'karpenter' ? `spec.kubelet of ${kind}, which Karpenter adds last,` : file
+
+/** Settings whose value is an expression, or was removed as a possible secret. */
+export const unclearSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =>
+  parts.flatMap(part =>
+    Object.entries(writtenSettings(part.content ?? part.source?.config ?? {}))
+      .filter(([path, value]) => value !== null && !isWrittenOut(path, value))
+      .map(([path]) => ({ part, path })),
+  )

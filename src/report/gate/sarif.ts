@@ -1,0 +1,72 @@
+/** The answer of a gate as SARIF 2.1.0: each result has the file and line of its setting. */
+import { createHash } from 'node:crypto'
+import type { GateDocument, GateProblem } from '#model/gate.ts'
+import { sarifLevels, sarifSchema } from '#report/formats/sarif.ts'
+import { nameText } from '#report/statements.ts'
+import { kinds, sentenceOf, whereOf } from './words.ts'
+
+/** Source: GitHub docs, SARIF support for code scanning: results per run. */
+const mostResults = 25_000
+
+export function gateSarif({ version, problems }: GateDocument): string {
+  const results = problems.filter(({ kind }) => kind !== 'better').slice(0, mostResults)
+  const ids = [...new Set(results.map(ruleId))]
+  const log = {
+    $schema: sarifSchema,
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'highwater', version, rules: ids.map(id => ({ id })) } },
+        automationDetails: { id: 'highwater-gate/1' },
+        columnKind: 'utf16CodeUnits',
+        results: results.map(problem => resultOf(problem, ids.indexOf(ruleId(problem)))),
+      },
+    ],
+  }
+  return `${JSON.stringify(log)}\n`
+}
+
+const ruleId = ({ rule, kind }: GateProblem): string => rule ?? `gate-${kind}`
+
+function resultOf(problem: GateProblem, ruleIndex: number): object {
+  const { file, line, field, cluster, group, severity, stops, kind, nodes } = problem
+  const where = whereOf(problem, 5)
+  return {
+    ruleId: ruleId(problem),
+    ruleIndex,
+    kind: 'fail',
+    level: levelOf(problem),
+    message: { text: where === null ? sentenceOf(problem) : `${sentenceOf(problem)} (${where})` },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: file.split('/').map(encodeURIComponent).join('/') },
+          region: { startLine: line },
+        },
+      },
+    ],
+    partialFingerprints: { 'highwater-gate/1': fingerprint(problem) },
+    properties: {
+      effect: kinds[kind],
+      stops,
+      severity,
+      field,
+      cluster,
+      group: group?.name ?? null,
+      nodes: nodes.count,
+      sample: nodes.sample.map(nameText),
+    },
+  }
+}
+
+function levelOf({ severity, stops }: GateProblem): 'error' | 'warning' | 'note' {
+  if (severity !== null) return sarifLevels[severity]
+  return stops ? 'error' : 'note'
+}
+
+/** The same for the same setting, though its line moves. */
+function fingerprint(problem: GateProblem): string {
+  const { file, field, cluster, group } = problem
+  const key = JSON.stringify([ruleId(problem), file, field, cluster, group])
+  return createHash('sha256').update(key).digest('hex').slice(0, 32)
+}

@@ -1,0 +1,49 @@
+/** The answer of a gate for a terminal or a log. */
+import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
+import { counted } from '#report/numbers.ts'
+import { lineText, nameText } from '#report/statements.ts'
+import { labelOf, placeOf, scopeOf, sentenceOf, verdicts, whereOf } from './words.ts'
+
+/** @param heading styles a heading */
+export function gateText(document: GateDocument, heading: (text: string) => string): string {
+  const { verdict, files, groups, problems, inputErrors } = document
+  const stops = problems.filter(problem => problem.stops)
+  const others = problems.filter(problem => !problem.stops)
+  const lines = [
+    heading(`${verdicts[verdict]} (${scopeOf(document)})`),
+    '',
+    ...files.map(
+      ({ file, kinds, nodes, reach }) =>
+        `  ${nameText(file)}: ${kinds.length === 0 ? lineText(reach) : `${kinds.join(', ')}, ${counted(nodes, 'node')} (${lineText(reach)})`}`,
+    ),
+    ...section(heading('Stops the change'), stops),
+    ...section(heading('Also'), others),
+    ...(groups.length === 0 ? [] : ['', heading('Groups'), ...groups.map(groupLine)]),
+    ...inputErrors.map(error => `  ${lineText(error)}`),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const section = (title: string, problems: readonly GateProblem[]): string[] =>
+  problems.length === 0 ? [] : ['', title, ...problems.flatMap(problem => problemLines(problem))]
+
+function problemLines(problem: GateProblem): string[] {
+  const where = whereOf(problem, 3)
+  return [
+    `  ${placeOf(problem)} [${labelOf(problem)}] ${sentenceOf(problem)}`,
+    ...(where === null ? [] : [`    ${where}`]),
+  ]
+}
+
+const groupLine = (group: GateGroup): string => {
+  const { cluster, group: subject, nodes, imageGcs, evictions } = group
+  const effects = (['refused', 'worse', 'better', 'unchanged'] as const).filter(
+    effect => group[effect] > 0,
+  )
+  const at = [
+    ...(imageGcs > 0 ? [`image GC at once on ${imageGcs}`] : []),
+    ...(evictions > 0 ? [`evictions at once on ${evictions}`] : []),
+  ]
+  const shown = [...effects.map(effect => `${group[effect]} ${effect}`), ...at].join(', ')
+  return `  ${nameText(cluster)}/${nameText(subject.name)}: ${counted(nodes, 'node')}: ${shown}`
+}

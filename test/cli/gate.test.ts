@@ -1,0 +1,120 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '#test/cli.ts'
+import { changedTexts, gateChanges, gateSnapshot } from '#test/gate-changes.ts'
+import { runCommand } from '#test/in-process.ts'
+import { schemaErrors } from '#test/json-schema.ts'
+import { schemasOf } from '#tools/schemas.ts'
+
+/** A folder with the files of a change, and its arguments. */
+function checkout(name: string) {
+  const change = gateChanges.find(each => each.name === name)
+  if (change === undefined) throw new Error(`no change is called ${name}`)
+  const cwd = temporaryFolder()
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true })
+    writeFileSync(join(cwd, path), text)
+  }
+  const texts = changedTexts(change)
+  for (const { file, text, base } of texts) {
+    write(file, text)
+    if (base !== null) write(join('base', file), base)
+  }
+  const group = change.group === undefined ? [] : ['--group', change.group]
+  const base = texts.some(text => text.base !== null) ? ['--base', 'base'] : []
+  return { cwd, args: [...texts.map(({ file }) => file), ...group, ...base] }
+}
+
+async function gate(name: string, ...options: string[]) {
+  const { cwd, args } = checkout(name)
+  return runCommand(['gate', '--snapshot', gateSnapshot(), ...args, ...options], { cwd })
+}
+
+describe('highwater gate', () => {
+  it.each([
+    ['high-below-low', 1],
+    ['not-toml', 1],
+    ['ten-bytes', 1],
+    ['base-gets-worse', 1],
+    ['base-stays-as-bad', 0],
+    ['nodeconfig-gc-thresholds', 0],
+    ['other-kinds', 0],
+  ])('%s: exit code %i', async (name, code) => {
+    expect((await gate(name)).code).toBe(code)
+  })
+
+  it('names files of another kind, and ignores them', async () => {
+    const { stdout } = await gate('other-kinds')
+    for (const file of ['deployment.yaml', 'chart/values.yaml', 'README.md', 'build.toml'])
+      expect(stdout).toMatch(new RegExp(`${file}: it sets nothing of a kubelet: ignored`))
+  })
+
+  it.each([
+    ['a missing file', ['nowhere.yaml']],
+    ['a folder', ['.']],
+    ['no file', []],
+    ['a missing base', ['a.yaml', '--base', 'nowhere']],
+    ['a group for another file', ['a.yaml', '--group', 'b.yaml=general']],
+    ['an unknown format', ['a.yaml', '--format', 'html']],
+  ])('%s is bad usage', async (_, args) => {
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'a.yaml'), 'kind: ConfigMap\n')
+    const { code, stdout } = await runCommand(['gate', '--snapshot', gateSnapshot(), ...args], {
+      cwd,
+    })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  })
+
+  it.each([
+    ['missing', null],
+    [
+      'of no nodes',
+      '{"kind":"Snapshot","schema":"highwater.snapshot/1","takenAt":"2026-11-21T00:00:00Z"}',
+    ],
+    ['no snapshot', 'hello'],
+  ])('a snapshot that is %s is bad input', async (_, text) => {
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'a.yaml'), 'kind: ConfigMap\n')
+    if (text !== null) writeFileSync(join(cwd, 's.ndjson'), text)
+    const { code, stdout, stderr } = await runCommand(
+      ['gate', '--snapshot', 's.ndjson', 'a.yaml'],
+      { cwd },
+    )
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('s.ndjson')
+  })
+
+  it('prints JSON that the schema describes', async () => {
+    const { stdout } = await gate('ten-bytes', '--format', 'json')
+    const schema = schemasOf(false).gate as Record<string, unknown>
+    expect(schemaErrors(schema)(JSON.parse(stdout))).toEqual([])
+  })
+
+  it('prints SARIF with file and line', async () => {
+    const { stdout } = await gate('ten-bytes', '--format', 'sarif')
+    const { results } = JSON.parse(stdout).runs[0]
+    expect(results[0]).toMatchObject({
+      ruleId: 'disk-threshold-too-small',
+      level: 'error',
+      locations: [
+        {
+          physicalLocation: {
+            artifactLocation: { uri: 'nodeconfig.yaml' },
+            region: { startLine: 7 },
+          },
+        },
+      ],
+    })
+  })
+
+  it('prints a comment for a pull request', async () => {
+    const { stdout } = await gate('absolute-threshold-on-small-disk', '--format', 'markdown')
+    await expect(stdout).toMatchFileSnapshot('__snapshots__/gate.md')
+  })
+
+  it('prints text', async () => {
+    const { stdout } = await gate('absolute-threshold-on-small-disk')
+    await expect(stdout).toMatchFileSnapshot('__snapshots__/gate.txt')
+  })
+})

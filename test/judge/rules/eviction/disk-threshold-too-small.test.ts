@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { diskThresholdTooSmall } from '#judge/rules/eviction/disk-threshold-too-small.ts'
+import { hard } from '#test/example.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+import { state } from '#test/rules/eviction-settings.ts'
+
+const MiB = 1024 ** 2
+const written = (signal: Parameters<typeof hard>[0], value: string, resolved: number | null) => ({
+  ...hard(signal, 1),
+  value,
+  resolved,
+})
+
+itJudgesExamples(diskThresholdTooSmall, {
+  bad: { thresholds: [written('nodefs.available', '10', 10)] },
+  good: { thresholds: [written('nodefs.available', '10%', 10 * 1024 * MiB)] },
+})
+
+it.each([
+  ['one byte below the bound', [written('imagefs.available', '16777215', 16 * MiB - 1)], 'fail'],
+  ['at the bound', [written('imagefs.available', '16Mi', 16 * MiB)], 'pass'],
+  ['few inodes', [written('nodefs.inodesFree', '5', 5)], 'fail'],
+  ['a hundred inodes', [written('nodefs.inodesFree', '100', 100)], 'pass'],
+  ['a small share of a small disk', [written('nodefs.available', '0.1%', 10 * MiB)], 'pass'],
+  ['off, which is another rule’s', [written('nodefs.available', '0', 0)], 'pass'],
+  ['memory, which is another rule’s', [written('memory.available', '10', 10)], 'pass'],
+  [
+    'a larger one beside it',
+    [written('nodefs.available', '10', 10), written('nodefs.available', '10Gi', 10_240 * MiB)],
+    'pass',
+  ],
+] as const)('%s: %s', (_, thresholds, expected) => {
+  expect(state(diskThresholdTooSmall, { thresholds: [...thresholds] })).toBe(expected)
+})

@@ -1,0 +1,138 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { inputLimits } from '#model/input-limits.ts'
+import { changedTexts, gateChanges, gated, gateSnapshot, hasBase } from '#test/gate-changes.ts'
+
+const judged = (change: (typeof gateChanges)[number]) =>
+  gated(gateSnapshot(), changedTexts(change), { group: change.group, hasBase: hasBase(change) })
+
+const bad = gateChanges.filter(({ verdict }) => verdict === 'bad')
+const good = gateChanges.filter(({ verdict }) => verdict === 'good')
+
+it('tries at least 25 bad and 25 good changes', () => {
+  expect(bad.length).toBeGreaterThanOrEqual(25)
+  expect(good.length).toBeGreaterThanOrEqual(25)
+})
+
+it.each(bad)('stops $name at $file:$line', async change => {
+  const { problems, verdict } = await judged(change)
+  const stops = problems.filter(({ stops }) => stops)
+  expect(stops).toContainEqual(
+    expect.objectContaining({
+      ...{ kind: change.kind, file: change.file, line: change.line },
+      text: expect.stringContaining(change.text ?? ''),
+    }),
+  )
+  const isRefused = stops.some(({ kind }) => kind === 'refused' || kind === 'unparsed')
+  expect(verdict).toBe(isRefused ? 'refused' : 'worse')
+})
+
+it.each(good)('passes $name', async change => {
+  const { problems, verdict } = await judged(change)
+  expect(problems.filter(({ stops }) => stops)).toEqual([])
+  expect(verdict).toBe('ok')
+})
+
+const nodeConfig = (settings: string, file = 'nodeconfig.yaml') => ({
+  file,
+  text: `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n${settings}`,
+  base: null,
+})
+
+describe('which nodes a file reaches', () => {
+  const reached = async (file: string, text: string, group?: string) => {
+    const { groups, files } = await gated(gateSnapshot(), [{ file, text, base: null }], { group })
+    return {
+      groups: groups.map(({ group: { name }, nodes }) => [name, nodes]),
+      reach: files[0]?.reach,
+    }
+  }
+  const settings = '      maxPods: 29\n'
+
+  it('all that read a NodeConfig, if nothing names them', async () => {
+    const { groups, reach } = await reached('a.yaml', nodeConfig(settings).text)
+    expect(groups.map(([name]) => name)).toEqual(['batch', 'general', 'small', 'spot'])
+    expect(reach).toContain('AL2023')
+  })
+
+  it.each([
+    'general/a.yaml',
+    'groups/general.yaml',
+    'general-user-data.yaml',
+    'prod/general_1.yaml',
+  ])('the group in the path %s', async file => {
+    expect((await reached(file, nodeConfig(settings).text)).groups).toEqual([['general', 3]])
+  })
+
+  it('the node in the path', async () => {
+    const { groups } = await reached('nodes/general-1/a.yaml', nodeConfig(settings).text)
+    expect(groups).toEqual([['general', 1]])
+  })
+
+  it('--group before the path', async () => {
+    const { groups } = await reached('general/a.yaml', nodeConfig(settings).text, 'sma*')
+    expect(groups).toEqual([['small', 2]])
+  })
+})
+
+it('counts nodes by their worst effect, and what starts at once', async () => {
+  const { groups } = await gated(
+    gateSnapshot(),
+    [nodeConfig('      imageGCHighThresholdPercent: 55\n      imageGCLowThresholdPercent: 45\n')],
+    { group: '*' },
+  )
+  const small = groups.find(({ group }) => group.name === 'small')
+  expect(small).toMatchObject({ nodes: 2, imageGcs: 2, evictions: 0 })
+})
+
+it('says that the value of an expression is not judged', async () => {
+  const file = nodeConfig('      maxPods: $MAX_PODS\n')
+  const { problems } = await gated(gateSnapshot(), [file], { group: 'general' })
+  expect(problems).toEqual([
+    expect.objectContaining({ kind: 'note', stops: false, line: 6, field: 'maxPods' }),
+  ])
+})
+
+it('ends with a settings that the base has and the head has not', async () => {
+  const head = nodeConfig('      imageGCLowThresholdPercent: 60\n')
+  const base = nodeConfig(
+    '      imageGCLowThresholdPercent: 60\n      imageGCHighThresholdPercent: 75\n',
+  )
+  const { problems } = await gated(gateSnapshot(), [{ ...head, base: base.text }], {
+    ...{ group: 'general', hasBase: true },
+  })
+  expect(problems.some(({ rule }) => rule === 'alert-before-image-gc')).toBe(true)
+})
+
+describe('hostile files', () => {
+  const bomb = [
+    'a: &a [x,x,x,x,x,x,x,x,x]',
+    ...'bcdefgh'
+      .split('')
+      .map((name, index) =>
+        `${name}: &${name} [${'abcdefgh'[index]},${'abcdefgh'[index]}]`.replaceAll(
+          /\b([a-h])\b(?=[,\]])/g,
+          '*$1',
+        ),
+      ),
+  ].join('\n')
+  const texts = {
+    'an alias bomb': `kind: KubeletConfiguration\n${bomb}`,
+    'deep nesting': `kind: KubeletConfiguration\nx: ${'['.repeat(20_000)}`,
+    'a long file': `kind: KubeletConfiguration\n${'#'.repeat(inputLimits.userData.maxBytes)}`,
+    'a gzip bomb': `#cloud-config\nKUBELET_EXTRA_ARGS\nwrite_files:\n  - encoding: gz+b64\n    content: ${gzipSync(Buffer.alloc(5_000_000)).toString('base64')}\n`,
+    'many keys': `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n${Array.from({ length: 5_000 }, (_, index) => `key${index}: 1`).join('\n')}`,
+    __proto__:
+      'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n__proto__: {maxPods: 1}\nconstructor: 1\n',
+  }
+
+  it.each(Object.entries(texts))(
+    '%s is read within bounds',
+    { timeout: 30_000 },
+    async (_, text) => {
+      const document = await gated(gateSnapshot(), [{ file: 'general/x.yaml', text, base: null }])
+      expect(document.problems.length).toBeLessThanOrEqual(1_000)
+      expect(JSON.stringify(document).length).toBeLessThan(2_000_000)
+    },
+  )
+})

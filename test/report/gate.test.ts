@@ -1,0 +1,66 @@
+import { marked } from 'marked'
+import { describe, expect, it } from 'vitest'
+import type { GateDocument, GateProblem } from '#model/gate.ts'
+import { gateMarkdown } from '#report/gate/markdown.ts'
+import { gateSarif } from '#report/gate/sarif.ts'
+import { gateText } from '#report/gate/text.ts'
+
+const harm =
+  '<script>alert(1)</script>|@somebody [x](http://example.com) `$1` \u001b[31m\u202e\n::error::x\n<!-- -->'
+
+const harmedGroup = { kind: 'Nodegroup', namespace: null, name: harm } as const
+
+const problem: GateProblem = {
+  kind: 'refused',
+  ...{ stops: true, file: `a/${harm}.yaml`, line: 3, field: harm },
+  ...{ cluster: harm, group: harmedGroup },
+  ...{ nodes: { count: 1, sample: [harm] }, rule: null, severity: null, text: harm },
+}
+
+const hostile: GateDocument = {
+  schema: 'highwater.gate/1',
+  version: '0.1.0',
+  takenAt: '2026-11-21T00:00:00Z',
+  verdict: 'refused',
+  comparedWith: 'base',
+  inputErrors: [harm],
+  files: Array.from({ length: 500 }, () => ({
+    file: harm,
+    kinds: ['NodeConfig' as const],
+    nodes: 1,
+    reach: harm,
+  })),
+  groups: Array.from({ length: 500 }, () => ({
+    ...{ cluster: harm, group: harmedGroup, nodes: 1, refused: 1, worse: 0 },
+    ...{ better: 0, unchanged: 0, imageGcs: 0, evictions: 0 },
+  })),
+  problems: Array.from({ length: 1_000 }, () => ({
+    ...problem,
+    nodes: { count: 1, sample: [harm] },
+    text: `${harm}${'x'.repeat(10_000)}`,
+  })),
+}
+
+describe('a gate on hostile names', () => {
+  it('is a comment without markup of the names, below the limit of GitHub', async () => {
+    const text = gateMarkdown(hostile)
+    expect(text.length).toBeLessThan(65_536)
+    for (const mark of ['\u202e', '\u001b']) expect(text).not.toContain(mark)
+    const html = await marked.parse(text)
+    expect(html).not.toMatch(/<script|<a |<img/)
+    expect(html).not.toContain('@somebody')
+  })
+
+  it('is text that controls no terminal', () => {
+    const text = gateText(hostile, heading => heading)
+    for (const mark of ['\u202e', '\u001b']) expect(text).not.toContain(mark)
+    expect(text.split('\n').filter(line => /^::/.test(line))).toEqual([])
+  })
+
+  it('is SARIF whose URIs are paths', () => {
+    const { results } = JSON.parse(gateSarif(hostile)).runs[0]
+    const { uri } = results[0].locations[0].physicalLocation.artifactLocation
+    expect(uri).toMatch(/^[\w%./()'*!~-]+$/)
+    expect(JSON.stringify(results[0])).not.toContain('\u001b')
+  })
+})

@@ -22,6 +22,7 @@ const { parseAction } = await import('@actions/workflow-parser/actions/action-pa
 const run = promisify(execFile)
 const action = readFileSync('action.yml', 'utf8')
 const workflow = readFileSync('docs/run/github/highwater.yml', 'utf8')
+const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8')
 const trace = new NoOperationTraceWriter()
 
 function actionErrors(content: string): string[] {
@@ -45,11 +46,13 @@ interface Step {
 const steps: Step[] = parse(action).runs.steps
 const jobs = parse(workflow).jobs
 const jobSteps: Step[] = jobs.audit.steps
+const nightlySteps = Object.values<{ steps: Step[] }>(parse(nightly).jobs).flatMap(job => job.steps)
 
 describe('GitHub takes', () => {
-  it('the action and the workflow', async () => {
+  it('the action and the workflows', async () => {
     expect(actionErrors(action)).toEqual([])
     expect(await workflowErrors(workflow)).toEqual([])
+    expect(await workflowErrors(nightly)).toEqual([])
   })
 
   it.each([
@@ -69,14 +72,15 @@ describe('GitHub takes', () => {
 })
 
 it('each action of others is pinned by its commit', () => {
-  const uses = [...steps, ...jobSteps].flatMap(step => step.uses ?? [])
+  const uses = [...steps, ...jobSteps, ...nightlySteps].flatMap(step => step.uses ?? [])
   const others = uses.filter(name => name !== './')
-  expect(others).toHaveLength(5)
+  expect(others).toHaveLength(9)
   for (const name of others) expect(name).toMatch(/^[\w./-]+@[0-9a-f]{40}$/)
 })
 
 it('no expression is part of a script', () => {
-  for (const { run: script = '' } of [...steps, ...jobSteps]) expect(script).not.toContain('${{')
+  for (const { run: script = '' } of [...steps, ...jobSteps, ...nightlySteps])
+    expect(script).not.toContain('${{')
 })
 
 it('the workflow has no rights but those that it names, keeps no secret, and gives inputs that exist', () => {

@@ -1,0 +1,175 @@
+/** One-line mutations of the defences. Each one is an attack that works again. */
+
+/** `tests`: paths below `test/`, without `.test.ts`. A test of each must fail. */
+export interface Mutant {
+  file: string
+  /** Text that occurs once in the file. */
+  line: string
+  instead: string
+  tests: string[]
+}
+
+type Row = [line: string, instead: string, ...tests: string[]]
+
+const rows: Record<string, Row[]> = {
+  // Seals, plans, approvals
+  'src/remediate/seal.ts': [
+    [
+      'if (!(await key.isMac(macInput(name, text), mac))) throw',
+      'if (mac === "") throw',
+      'remediate/seal',
+    ],
+    [
+      "'highwater.seal/1', name, sha256(text)",
+      "'highwater.seal/1', sha256(text)",
+      'remediate/seal',
+    ],
+    [
+      'runs\\/[a-f0-9]{16}\\/report\\.json$/.test(key)',
+      '.*\\/report\\.json$/.test(key)',
+      'remediate/seal',
+    ],
+  ],
+  'src/remediate/plan/file.ts': [
+    ['if (written !== planText(plan))', 'if (written === "")', 'remediate/step-truth'],
+    [
+      'plan.digest !== digest || plan.id !== digest.slice(0, 16)',
+      'plan.id === ""',
+      'remediate/plan',
+      'remediate/approve',
+    ],
+    [
+      'approval.by === byPolicy ? keys.runs : keys.approvals',
+      'keys.runs',
+      'remediate/approve',
+      'pipeline/forgery',
+    ],
+    ['approval.by.trim().toLowerCase() === byPolicy', 'approval.by === ""', 'remediate/approve'],
+  ],
+  'src/remediate/plan/step-truth.ts': [
+    ['if (foreign !== undefined)', 'if (foreign === "")', 'remediate/step-truth'],
+  ],
+  'src/remediate/plan/approve.ts': [
+    ['if (Date.parse(now) >= Date.parse(until))', 'if (until === "")', 'remediate/approve'],
+    ['Date.parse(until) - Date.parse(at) > longestMs', 'until === ""', 'remediate/approve'],
+    ['Date.parse(now) + skewMs < Date.parse(at)', 'at === ""', 'remediate/approve'],
+    ['  !ignorable.test(by) &&\n', '', 'remediate/approve'],
+    ["by === by.normalize('NFKC') &&", '', 'remediate/approve'],
+  ],
+  'src/remediate/plan/policy-approval.ts': [
+    [' || now.getTime() >= Date.parse(approval.until)', '', 'remediate/policy-approval'],
+  ],
+  'src/remediate/run/journal.ts': [
+    [
+      'return this.#store.wasWritten(this.#overKey)',
+      'return Promise.resolve(false)',
+      'pipeline/forgery',
+    ],
+  ],
+  'src/remediate/run/begun-today.ts': [
+    ['if (await store.wasWritten(key)) throw', 'if (key === "") throw', 'remediate/auto-approve'],
+  ],
+  'src/pipeline/plan/step-now.ts': [
+    ['isPulledFrom(planned, found.source)', 'found', 'pipeline/step-now'],
+  ],
+  'src/clients/s3.ts': [['[...Versions, ...DeleteMarkers]', '[...Versions]', 'clients/s3']],
+  'src/clients/key-file.ts': [['(mode & 0o777) !== 0o600', 'mode === 0', 'clients/key-file']],
+  // What a node accepts
+  'src/remediate/scripts/plannable.sh': [
+    ['[ -z "$differs" ] ||', 'true ||', 'e2e/scripts/node-refuses'],
+  ],
+  'src/facts/logrotate.ts': [
+    ['`-1|[1-9]', '`-1|[0-9]', 'remediate/log-files'],
+    [' && !noLog.test(pattern)', '', 'remediate/log-files'],
+  ],
+  'src/clients/run-command.ts': [
+    [
+      'if (found.sha256 !== sha256)',
+      'if (found.sha256 === sha256 && name === "")',
+      'remediate/send',
+      'clients/run-command',
+    ],
+  ],
+  // Whose answer, whose address, whose rights
+  'src/collect/inspect/answer.ts': [
+    ['return output.startsWith(beginning)', 'return output.length > 0', 'collect/whole-answer'],
+    [
+      ".digest('hex') !== sha256",
+      ".digest('hex') === ''",
+      'collect/inspect',
+      'collect/whole-answer',
+    ],
+    ['if (instanceId !== asked)', 'if (asked === "")', 'collect/inspect'],
+  ],
+  'src/discover/discover.ts': [
+    ["new URL(server).protocol !== 'https:'", 'server === ""', 'discover/endpoint'],
+  ],
+  'src/clients/kubernetes.ts': [
+    ['endpoint.skipTlsVerification !== true', 'false', 'collect/kubelet'],
+    ['checkServerIdentity(name, certificate) === undefined)', 'name !== "")', 'collect/kubelet'],
+  ],
+  'src/publish/channels/webhook.ts': [
+    [
+      '!allowedHosts.some(pattern => matchesGlob(pattern, hostname))',
+      'hostname === ""',
+      'publish/channels/messengers',
+    ],
+  ],
+  'src/pipeline/service/granted-policy.ts': [
+    ['!useOwnToken || grants.showsOwnToken', 'true', 'handlers/granted-policy'],
+    ['memberRoles.some(pattern => matchesGlob(pattern, role))', 'true', 'handlers/granted-policy'],
+    ['inspectOutput.bucket === inspectOutputBucket', 'true', 'handlers/granted-policy'],
+  ],
+  'src/pipeline/fan-out/context.ts': [
+    [
+      'settings.policyGrants,\n      ).policy',
+      'settings.policyGrants,\n      ) && runtime.parsePolicy(policy, "")',
+      'pipeline/fan-out/run-policy',
+    ],
+  ],
+  // Texts that cost more than they are worth
+  'src/model/foreign-text.ts': [
+    ['    throw first\n', '', 'model/yaml-limits'],
+    ['++aliases > maxAliases', 'false', 'model/yaml-limits'],
+    ['if (parser.stack.length > maxDepth)', 'if (text === "")', 'model/yaml-limits'],
+    ['if (this.#left[what] < 0) throw', 'if (what === undefined) throw', 'model/yaml-limits'],
+  ],
+  'src/model/json-flaw.ts': [
+    ['if (depth > maxDepth)', 'if (depth < 0)', 'model/json-flaw'],
+    ['if (values > maxValues)', 'if (values < 0)', 'model/json-flaw'],
+  ],
+  'src/model/gzip.ts': [['Math.min(maxBytes, believableBytes)', 'maxBytes', 'collect/inspect']],
+  'src/snapshot/read.ts': [
+    ['.size > maxClusters', '.size < 0', 'snapshot/hostile'],
+    ['if (line > maxLines)', 'if (line < 0)', 'snapshot/hostile'],
+  ],
+  'src/model/input-limits.ts': [
+    [
+      '([form]) => form.test(key))?.[1] ?? otherStoredMaxBytes',
+      '() => false)?.[1] ?? 1e12',
+      'clients/store',
+    ],
+  ],
+  // What leaves
+  'src/clients/sent-secrets.ts': [
+    ['if (clean.includes(form)) clean', 'if (form === "") clean', 'clients/webhook'],
+  ],
+  'src/model/redact.ts': [
+    ['text.replace(pem, removed)', 'text', 'model/redact'],
+    [
+      'withoutNamedSecrets(withoutStatedSecrets(clean))',
+      'withoutStatedSecrets(clean)',
+      'model/redact',
+    ],
+  ],
+  'src/model/named-secrets.ts': [['={2,3}|=>|->|', '={2,3}|->|', 'model/redact']],
+  'src/report/formats/csv.ts': [['&& formula.test(text)', '&& text === ""', 'report/formats/csv']],
+  'src/policy/parse.ts': [
+    ['name === prototypeKey && isNode(key)', 'name === "" && isNode(key)', 'policy/policy'],
+  ],
+  'templates/report.hbs': [["default-src 'none'", 'default-src *', 'report/html']],
+}
+
+export const securityMutants: Mutant[] = Object.entries(rows).flatMap(([file, ofFile]) =>
+  ofFile.map(([line, instead, ...tests]) => ({ file, line, instead, tests })),
+)

@@ -4,6 +4,7 @@ import type { StepAction } from '#model/cause.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { ClusterInput } from '#model/cluster-input.ts'
 import type { ObjectsInput } from '#model/cluster-objects.ts'
+import type { DiskLedger, NodeLedger } from '#model/disk-ledger.ts'
 import type {
   ClusterResult,
   NotAudited,
@@ -101,6 +102,9 @@ export const openJudgement = (
   policy: Policy,
   { allNodes = false }: JudgementOptions = {},
 ): Judgement => new RunningJudgement(rules, policy, allNodes)
+
+/** The report names no holder's parts, and each node's would be kept. */
+const withoutParts = ({ parts: _, ...ledger }: NodeLedger): DiskLedger => ledger
 
 function outcomesOf({ nodeOutcomes }: ClusterState, node: string): OutcomeCounts {
   const known = nodeOutcomes.get(node) ?? noOutcomes()
@@ -252,7 +256,7 @@ class RunningJudgement implements Judgement {
       coverage,
       errors: [...input.errors],
       prediction: this.#auditedPrediction(subject, prediction),
-      ...(prediction.ledger && { ledger: prediction.ledger }),
+      ...(prediction.ledger && { ledger: withoutParts(prediction.ledger) }),
       outcomes: outcomesOf(state, identity.name),
       happened: happeningsOf(input, input.at ?? prediction.at),
       rounds: reportedRounds(null, input.host?.logLines ?? []),

@@ -169,13 +169,12 @@ export interface NodeVolume {
   iops: number | null
 }
 
-export interface NodeLedger {
+/** What the report shows of a node's disks. */
+export interface DiskLedger {
   schema: 'highwater.ledger/1'
   /** Whether nodefs is imagefs too. False: it is not, or is not known to be. */
   isShared: boolean
   filesystems: FilesystemLedger[]
-  /** At most five of a holder and filesystem, largest first. Only pods that the API lists for this node are owners. */
-  parts: HolderPart[]
   /** Up to five pods, largest first. Empty: there are no statistics of pods. */
   pods: PodDiskUse[]
   /** Up to five owners, largest first. */
@@ -187,4 +186,9 @@ export interface NodeLedger {
   volumes: NodeVolume[] | null
   /** Why the volumes were not read. Null: they were read, or EC2 was not queried. */
   volumesUnread: string | null
+}
+
+export interface NodeLedger extends DiskLedger {
+  /** At most five of a holder and filesystem, largest first. Only pods that the API lists for this node are owners. */
+  parts: HolderPart[]
 }

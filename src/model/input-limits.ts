@@ -14,6 +14,9 @@ export interface JsonLimit extends InputLimit {
   maxDepth: number
 }
 
+/** For answers whose shape names every kept field: deeper values are dropped unread, and `JSON.parse` does not recurse. */
+export const anyDepth = Number.POSITIVE_INFINITY
+
 const KiB = 1024
 const MiB = 1024 * KiB
 
@@ -22,9 +25,9 @@ export const answerLimits = {
   /** A KubeletConfiguration has about 3 KB. */
   configz: { maxBytes: 256 * KiB, maxValues: 10_000, maxDepth: 32 },
   /** About 2 KB and 100 values for each pod, and a node has 737 pods at most. */
-  summary: { maxBytes: 8 * MiB, maxValues: 200_000, maxDepth: 32 },
+  summary: { maxBytes: 8 * MiB, maxValues: 200_000, maxDepth: anyDepth },
   /** The pods of one node: about 10 KB and 500 values for each pod. */
-  pods: { maxBytes: 16 * MiB, maxValues: 600_000, maxDepth: 64 },
+  pods: { maxBytes: 16 * MiB, maxValues: 600_000, maxDepth: anyDepth },
   /** A page of 500 objects; a Node object has up to 40 KB. */
   page: { maxBytes: 32 * MiB, maxValues: 1_500_000, maxDepth: 64 },
   /** One object, a review, or the resources of an API group. etcd stores objects up to 1.5 MiB. */

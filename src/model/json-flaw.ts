@@ -1,4 +1,4 @@
-import type { JsonLimit } from './input-limits.ts'
+import { anyDepth, type JsonLimit } from './input-limits.ts'
 
 const quote = 0x22
 const backslash = 0x5c
@@ -13,6 +13,7 @@ const closeBrace = 0x7d
  * The scan over the bytes builds no values. It counts them, because each value follows `[`, `{` or `,`.
  */
 export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit): string | null {
+  if (maxDepth === anyDepth && bytes.length <= maxValues) return null
   let depth = 0
   let values = 1
   for (let at = 0; at < bytes.length; at++) {

@@ -10,7 +10,7 @@ import { withoutStatedSecrets } from './stated-secrets.ts'
 
 /** Removes possible secrets from a text. A second call changes nothing. */
 export function redact(text: string): string {
-  if (text.length < shortestSecret || harmless.test(text) || isPlain(text)) return text
+  if (isHarmless(text) || isPlain(text)) return text
   const visible = visibleText(text)
   // Commands come first, because their arguments have escaped quotes.
   const clean = withoutSecrets(withoutQuotedSecrets(withoutCommands(visible)))
@@ -59,9 +59,44 @@ function visibleText(text: string): string {
     .replaceAll('\ufe55', ':')
 }
 
-/** Forms that hold no secret: a quantity, a time, a container id. */
-const harmless =
-  /^(?:\d{1,16}[A-Za-z%]{0,2}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]{0,10}Z|containerd:\/\/[0-9a-f]{64})$/
+/** Whether a text has a form that holds no secret: a short word, a quantity, a time, a container id. Most texts of a record do. */
+export function isHarmless(text: string): boolean {
+  if (text.length < shortestSecret) return true
+  if (isDigit(text.charCodeAt(0))) return isTime(text) || quantity.test(text)
+  return isWord(text) || (text.length === containerIdLength && containerId.test(text))
+}
+
+const quantity = /^\d{1,16}[A-Za-z%]{0,2}$/
+const containerId = /^containerd:\/\/[0-9a-f]{64}$/
+const containerIdLength = 77
+/** Known secrets that have only letters are longer. */
+const longestWord = 14
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39
+
+function isWord(text: string): boolean {
+  if (text.length > longestWord) return false
+  for (let at = 0; at < text.length; at++) {
+    const lower = text.charCodeAt(at) | 0x20
+    if (lower < 0x61 || lower > 0x7a) return false
+  }
+  return true
+}
+
+const timeForm = '0000-00-00T00:00:00'
+const longestTime = 30
+
+/** RFC 3339, UTC. A loop, because a record has hundreds of times. */
+function isTime(text: string): boolean {
+  const end = text.length - 1
+  if (end < timeForm.length || end >= longestTime || text[end] !== 'Z') return false
+  for (let at = 0; at < end; at++) {
+    const code = text.charCodeAt(at)
+    const sign = at < timeForm.length ? timeForm.charCodeAt(at) : 0x2e
+    if (code !== sign && !(isDigit(code) && (sign === 0x30 || sign === 0x2e))) return false
+  }
+  return true
+}
+
 /** Forms of most other texts of a record: a word, a digest, a name or a path, an image. */
 const plainForms = [
   /^[A-Za-z]{1,23}$/,
@@ -246,8 +281,7 @@ export const isNamedTexts = (field: string | null): boolean =>
 const redactKnown = oncePerText(redact)
 
 /** Like `redact`, with a cache for repeated texts. @param text not a slice of a longer text, which the cache would keep in memory */
-export const redactOnce = (text: string): string =>
-  text.length < shortestSecret || harmless.test(text) ? text : redactKnown(text)
+export const redactOnce = (text: string): string => (isHarmless(text) ? text : redactKnown(text))
 
 const isSecretName = oncePerText(isSecretKey)
 

@@ -1,7 +1,7 @@
 /** Input of the report: the findings document, and a compact view of every node. */
 
 import type { Delta } from './delta.ts'
-import type { NodeLedger } from './disk-ledger.ts'
+import type { DiskLedger } from './disk-ledger.ts'
 import type {
   CoverageState,
   Finding,
@@ -51,7 +51,7 @@ export interface AuditedNode {
   /** Observed growth per filesystem, or why the growth is unknown. Absent: there is no history of nodes. */
   growth?: NodeGrowth
   /** Absent: no filesystem has a known size. */
-  ledger?: NodeLedger
+  ledger?: DiskLedger
   /** Absent: no event is known. */
   happened?: Happening[]
   /** Observed rounds of image GC, by time. */

@@ -167,15 +167,17 @@ function listKeeper(item: Keeper): Keeper {
 }
 
 function objectKeeper(shape: { readonly [field: string]: Shape }, field: string | null): Keeper {
-  const keepers = Object.entries(shape).map(
-    ([name, inner]) => [name, keeperFor(inner, field === null ? null : name)] as const,
+  const names = Object.keys(shape)
+  const keepers = Object.entries(shape).map(([name, inner]) =>
+    keeperFor(inner, field === null ? null : name),
   )
   return value => {
     if (!isRawObject(value)) return undefined
     const kept: RawObject = {}
-    for (const [name, keeper] of keepers) {
+    for (let at = 0; at < names.length; at++) {
+      const name = names[at] as string
       const entry = value[name]
-      const inner = entry === undefined ? undefined : keeper(entry)
+      const inner = entry === undefined ? undefined : (keepers[at] as Keeper)(entry)
       if (inner !== undefined) kept[name] = inner
     }
     return kept

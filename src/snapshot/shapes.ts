@@ -23,7 +23,6 @@ const containerStatus = {
   image: 'text',
   imageID: 'text',
   containerID: 'text',
-  ready: 'boolean',
   started: 'boolean',
   restartCount: 'number',
   state: containerState,
@@ -39,7 +38,6 @@ const probe = {
 const container = {
   name: 'text',
   image: 'text',
-  imagePullPolicy: 'text',
   resources,
   restartPolicy: 'text',
   volumeMounts: list({ name: 'text', mountPath: 'text', readOnly: 'boolean' }),
@@ -83,13 +81,7 @@ export const podShape: ShapeOf<KubernetesPod> = {
     overhead: 'quantities',
     resources,
     terminationGracePeriodSeconds: 'number',
-    tolerations: list({
-      key: 'text',
-      operator: 'text',
-      value: 'text',
-      effect: 'text',
-      tolerationSeconds: 'number',
-    }),
+    tolerations: list({ key: 'text', operator: 'text', value: 'text', effect: 'text' }),
     containers: list(container),
     initContainers: list(container),
     ephemeralContainers: list(container),
@@ -164,7 +156,6 @@ const memory = {
   availableBytes: 'statistic',
   usageBytes: 'number',
   workingSetBytes: 'statistic',
-  rssBytes: 'number',
 } as const
 const filesystem = {
   time: 'text',
@@ -174,6 +165,11 @@ const filesystem = {
   inodesFree: 'number',
   inodes: 'number',
   inodesUsed: 'statistic',
+} as const
+/** What a pod uses. The rest repeats the node's disk, and nothing reads it. */
+const ofPod = {
+  memory: { workingSetBytes: 'statistic' },
+  filesystem: { usedBytes: 'statistic', inodesUsed: 'statistic' },
 } as const
 export const summaryShape: ShapeOf<Summary> = {
   node: {
@@ -187,17 +183,21 @@ export const summaryShape: ShapeOf<Summary> = {
   },
   pods: list({
     podRef: { name: 'text', namespace: 'text', uid: 'text' },
-    startTime: 'text',
     containers: list({
       name: 'text',
       startTime: 'text',
-      memory,
-      rootfs: filesystem,
-      logs: filesystem,
+      memory: ofPod.memory,
+      rootfs: ofPod.filesystem,
+      logs: ofPod.filesystem,
     }),
-    memory,
-    volume: list({ ...filesystem, name: 'text', pvcRef: { name: 'text', namespace: 'text' } }),
-    'ephemeral-storage': filesystem,
+    memory: ofPod.memory,
+    volume: list({
+      ...ofPod.filesystem,
+      capacityBytes: 'statistic',
+      name: 'text',
+      pvcRef: { name: 'text', namespace: 'text' },
+    }),
+    'ephemeral-storage': ofPod.filesystem,
     process_stats: { process_count: 'statistic' },
   }),
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyDepth } from '#model/input-limits.ts'
 import { jsonFlaw } from '#model/json-flaw.ts'
 
 const flaw = (text: string, maxValues: number, maxDepth: number) =>
@@ -29,6 +30,11 @@ describe('jsonFlaw', () => {
         if (depth > 0) expect(flaw(text, values, depth - 1)).toMatch(/deeper/)
       }),
     )
+  })
+
+  it('counts the values of a long text, whatever its depth', () => {
+    expect(flaw('[[[[[[', 6, anyDepth)).toBeNull()
+    expect(flaw('[[[[[[[', 6, anyDepth)).toMatch(/values/)
   })
 
   it.each(['"[[[[,,,,"', String.raw`"\"[[[["`, String.raw`"\\"`, '"unclosed [[[', '"\\'])(

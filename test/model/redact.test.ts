@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { redact, redactTexts } from '#model/redact.ts'
+import { isHarmless, redact, redactTexts } from '#model/redact.ts'
 import { base64, secretShapes, secretTokens } from '#test/secret-shapes.ts'
 
 // Test values are put together here, so that no scanner takes them for real ones.
@@ -266,6 +267,23 @@ describe('a text without a secret', () => {
     'aws:///us-east-1a/i-0123456789abcdef0',
   ])('stays: %s', text => {
     expect(redact(text)).toBe(text)
+  })
+})
+
+describe('a harmless form', () => {
+  it.each(['2026-11-21T00:00:00Z', '2026-11-21T00:00:00.123456789Z', '512Mi', 'IfNotPresent'])(
+    'is one: %s',
+    text => expect(isHarmless(text)).toBe(true),
+  )
+
+  it.each(['2026-11-21T00:00:0xZ', '2026-11-21T00:00:00', '2026-11-21 00:00:00Z', 'token=abc'])(
+    'is none: %s',
+    text => expect(isHarmless(text)).toBe(false),
+  )
+
+  it('holds nothing that would be removed from a sentence', () => {
+    const words = fc.stringMatching(/^[A-Za-z]{6,16}$/).filter(isHarmless)
+    fc.assert(fc.property(words, word => redact(`read ${word}, twice`) === `read ${word}, twice`))
   })
 })
 

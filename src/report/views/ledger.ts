@@ -1,5 +1,5 @@
 /** What holds a node's disks, who uses them and what can be freed: for the page, the mail and the terminal alike. */
-import type { FilesystemLedger, Freeable, LedgerLine, NodeLedger } from '#model/disk-ledger.ts'
+import type { DiskLedger, FilesystemLedger, Freeable, LedgerLine } from '#model/disk-ledger.ts'
 import type { Family, Finding } from '#model/finding.ts'
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
@@ -98,7 +98,7 @@ function isOn(
 }
 
 /** `Largest: images 11.7 GiB. Most pod data: Deployment shop/web 2.1 GiB`, of the fullest disk. */
-export function fillText(ledger: NodeLedger, language: Language): string {
+export function fillText(ledger: DiskLedger, language: Language): string {
   const { words } = language
   const [disk] = ledger.filesystems.toSorted(
     (a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes,
@@ -111,7 +111,7 @@ export function fillText(ledger: NodeLedger, language: Language): string {
   )
 }
 
-function mostPodData({ owners: [owner] }: NodeLedger, language: Language): string {
+function mostPodData({ owners: [owner] }: DiskLedger, language: Language): string {
   const { words, bytes } = language
   return words.ledger.mostPodData(
     owner === undefined ? words.unknown : `${groupName(owner, language)} ${bytes(owner.bytes)}`,
@@ -119,7 +119,7 @@ function mostPodData({ owners: [owner] }: NodeLedger, language: Language): strin
 }
 
 /** One line for each disk, with its largest holders, and one for the owner with most pod data. */
-function briefOf(ledger: NodeLedger, language: Language): string[] {
+function briefOf(ledger: DiskLedger, language: Language): string[] {
   const { words } = language
   const disks = ledger.filesystems.map(disk => {
     let leftBytes = disk.usedBytes
@@ -140,7 +140,7 @@ function briefOf(ledger: NodeLedger, language: Language): string[] {
 
 const largestFirst = ({ lines }: FilesystemLedger) => lines.toSorted((a, b) => b.bytes - a.bytes)
 
-function ledgerView(ledger: NodeLedger, language: Language) {
+function ledgerView(ledger: DiskLedger, language: Language) {
   return {
     disks: ledger.filesystems.map(disk => ({
       title: titleOf(disk, ledger, language),
@@ -155,7 +155,7 @@ function ledgerView(ledger: NodeLedger, language: Language) {
 
 /** `/dev/xvda: gp3, 100 GiB, 3,000 IOPS (vol-0a1b)`. */
 function volumeTexts(
-  { volumes, volumesUnread }: NodeLedger,
+  { volumes, volumesUnread }: DiskLedger,
   { words: all, line, ...language }: Language,
 ) {
   const { volumes: words } = all.ledger
@@ -171,7 +171,7 @@ function volumeTexts(
 }
 
 /** Lines of plain text, each a sentence or a row. */
-export function ledgerText(ledger: NodeLedger, language: Language): string[] {
+export function ledgerText(ledger: DiskLedger, language: Language): string[] {
   const { ledger: words } = language.words
   const { disks, pods, owners, free, volumes } = ledgerView(ledger, language)
   const list = (title: string, lines: string[]) =>
@@ -243,7 +243,7 @@ const sumOf = (all: readonly Freeable[], field: keyof Freeable) =>
 
 function titleOf(
   { filesystem, usedBytes, capacityBytes }: FilesystemLedger,
-  { isShared }: NodeLedger,
+  { isShared }: DiskLedger,
   { words, bytes }: Language,
 ): string {
   const name = isShared ? words.ledger.oneDisk : filesystem

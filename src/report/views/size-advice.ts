@@ -1,5 +1,5 @@
 /** Volume size per nodegroup or nodepool with which image GC starts before eviction for a week of growth. */
-import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
+import type { DiskHolder, DiskLedger } from '#model/disk-ledger.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -65,7 +65,7 @@ const strangers: ReadonlySet<DiskHolder> = new Set([
 /** Part of a disk from which on strangers are the problem, not the size. */
 const largeShare = 0.25
 
-const isHeldByStrangers = ({ filesystems }: NodeLedger): boolean =>
+const isHeldByStrangers = ({ filesystems }: DiskLedger): boolean =>
   filesystems.some(
     ({ lines, capacityBytes }) =>
       lines

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NodeLedger } from '#model/disk-ledger.ts'
+import type { DiskLedger } from '#model/disk-ledger.ts'
 import { english } from '#report/languages/language.ts'
 import { consumerRows } from '#report/views/consumers.ts'
 import { auditedNode, GiB, nodegroup, nothingPredicted } from '#test/report-builder.ts'
@@ -17,15 +17,14 @@ const pod = (namespace: string, name: string, gib: number, logGib = 0) => ({
 const on = (
   name: string,
   group: string,
-  owners: NodeLedger['owners'],
-  pods: NodeLedger['pods'] = [],
+  owners: DiskLedger['owners'],
+  pods: DiskLedger['pods'] = [],
 ) =>
   auditedNode(name, nothingPredicted, {
     identity: { group: nodegroup(group) },
     ledger: {
       schema: 'highwater.ledger/1',
       isShared: true,
-      parts: [],
       filesystems: [],
       volumes: null,
       volumesUnread: null,

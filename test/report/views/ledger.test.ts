@@ -20,7 +20,6 @@ const ledger = {
   schema: 'highwater.ledger/1' as const,
   ...{
     isShared: true,
-    parts: [],
     filesystems: [],
     pods: [],
     owners: [],

@@ -9,7 +9,7 @@ import type { AuditResult } from '#pipeline/audit.ts'
 import type { Language } from '#report/languages/language.ts'
 import { policyNotices } from '#report/policy-notices.ts'
 import { type TitleOf, titlesOf } from '#report/rule-words.ts'
-import { causesAndOutlook, causeView, moreCauses } from '#report/views/causes.ts'
+import { causesAndOutlook, causeView, moreCauses, stepWithCount } from '#report/views/causes.ts'
 import { isClusterRead, worstClusterFirst } from '#report/views/clusters.ts'
 import { worstFirst } from '#report/views/findings.ts'
 import { ledgersView } from '#report/views/ledger.ts'
@@ -197,10 +197,10 @@ function causeLines({ report, language, paint, titleOf, words, limit }: CliSumma
       ...(view.statement === null
         ? []
         : wrap(`${own.cause} ${clean(view.statement, 1000)}`, indent)),
-      ...wrap(`${own.step} ${clean(view.step, 1000)}${ends}`, indent),
+      ...wrap(`${own.step} ${clean(stepWithCount(view), 1000)}${ends}`, indent),
       // Commands stay on one line, so that they can be copied.
       ...view.commands
-        .slice(0, index === 0 ? 2 : 1)
+        .slice(0, view.leading)
         .map(({ command }) => `${indent}  ${clean(command, 1000)}`),
       '',
     ]

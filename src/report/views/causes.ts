@@ -7,7 +7,7 @@ import type { PageAnchors } from './anchors.ts'
 import { shownTitle, subjectText, tallyTexts } from './findings.ts'
 import { nameLimit } from './node.ts'
 import { type OutlookView, outlookView } from './outlook.ts'
-import { causeText, commandsView, stepsText } from './steps.ts'
+import { causeText, commandsView, leadingCommands, oneOfText, stepsText } from './steps.ts'
 
 const limits = { settings: 2, others: 2, findings: 20, consequence: 300 }
 
@@ -89,8 +89,14 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     ),
     ends: cause.findings.length > 1 ? words.causes.ends(cause.findings.length) : null,
     commands: commandsView(cause.steps, language),
+    leading: leadingCommands(cause.steps).length,
+    oneOf: oneOfText(cause.steps, language),
   }
 }
+
+/** The step with the number of commands, if one of several is shown: `… (1 of 3 commands)`. */
+export const stepWithCount = ({ step, oneOf }: CauseView): string =>
+  oneOf === null ? step : `${step} (${oneOf})`
 
 /** The worst finding's title, or its rule's title if that rule's findings have different titles. */
 function titled({ findings }: FoundCause): Pick<Finding, 'rule' | 'title'> {
@@ -134,11 +140,11 @@ function causeDetails(
   }
 }
 
-/** The step, with what its first command does if that is more than reading. */
+/** The step, with what its commands do if that is more than reading. */
 function withEffect(step: string, { steps }: FoundCause, { words }: Language): string {
-  const [first] = steps.flatMap(({ commands }) => commands)
-  if (first === undefined || first.effect === 'reads') return step
-  return words.steps.labelled(step, words.steps.effect(first.effect, first.nodes ?? 0))
+  const last = leadingCommands(steps).at(-1)
+  if (last === undefined || last.effect === 'reads') return step
+  return words.steps.labelled(step, words.steps.effect(last.effect, last.nodes ?? 0))
 }
 
 const countCommands = ({ steps }: FoundCause): number =>

@@ -2,12 +2,12 @@
 import type { Language } from '#report/languages/language.ts'
 import type { TitleOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
-import { type CauseView, causeView, type FoundCause, moreCauses } from './causes.ts'
+import { type CauseView, causeView, type FoundCause, moreCauses, stepWithCount } from './causes.ts'
 import type { MailChanges } from './mail-changes.ts'
 import { severityMark } from './mail-palette.ts'
 import type { OutlookView } from './outlook.ts'
 
-const shown = { cards: 3, lines: 3, commands: 1 }
+const shown = { cards: 3, lines: 3 }
 /** Number of causes in a mail. Nodes in the verdict name only these causes, by their number. */
 export const shownCauses = shown.cards + shown.lines
 /** Number of nodes that the verdict names. */
@@ -77,7 +77,7 @@ function mailCard(
   changes: MailChanges,
   { fold, language }: MailWords,
 ) {
-  const commands = view.commands.slice(0, shown.commands).map(({ command }) => command)
+  const commands = view.commands.slice(0, view.leading).map(({ command }) => command)
   return {
     ...severityMark(cause.severity),
     severityWord: view.severityWord,
@@ -85,7 +85,7 @@ function mailCard(
     title: fold(view.title, 160),
     ownTitle: view.ownTitle === null ? null : fold(view.ownTitle, 160),
     statement: view.statement === null ? null : fold(view.statement, 160),
-    step: fold(view.step, 240),
+    step: fold(stepWithCount(view), 260),
     ends: view.ends,
     // A command that would be cut is left out: half a command does something else.
     commands: commands.filter(command => fold(command, 400) === command),

@@ -1,12 +1,20 @@
 /** Words for causes and steps. */
-import type { Amount, Cause, HolderCause, Step } from '#model/cause.ts'
+import type { Amount, Cause, HolderCause, Step, StepCommand } from '#model/cause.ts'
 import type { HolderOwner } from '#model/disk-ledger.ts'
 import type { Finding } from '#model/finding.ts'
 import type { Language } from '#report/languages/language.ts'
 import { firstAdvice } from '#report/rule-words.ts'
 import { costText } from './garbage-words.ts'
 
-const limits = { name: 120, place: 160, commands: 6, command: 1000, advice: 260, together: 2 }
+const limits = {
+  name: 120,
+  place: 160,
+  commands: 6,
+  sequence: 3,
+  command: 1000,
+  advice: 260,
+  together: 2,
+}
 
 /** `Deployment shop/checkout`. */
 function ownerText(owner: HolderOwner, { words, line }: Language): string {
@@ -104,6 +112,23 @@ export function stepsText(
     .slice(0, limits.together)
     .map(step => stepText(step, finding, settings, language))
   return second === undefined ? (first ?? '') : language.words.steps.inOrder(first!, second)
+}
+
+/** The commands that have to run together: cordon, drain and replace one node. Other commands are for other places. */
+export function leadingCommands(steps: readonly Step[]): StepCommand[] {
+  const first = steps.find(({ commands }) => commands.length > 0)
+  if (first === undefined) return []
+  const { kind, action, commands } = first
+  const last = commands.findIndex(({ effect }) => effect === 'replaces' || effect === 'restarts')
+  const isSequence = kind === 'replace' || action.id === 'drain'
+  return commands.slice(0, Math.min(last + 1, limits.sequence) || (isSequence ? 2 : 1))
+}
+
+/** `1 of 3 commands`. Null: the leading commands are all of the first step. */
+export function oneOfText(steps: readonly Step[], { words }: Language): string | null {
+  const first = steps.find(({ commands }) => commands.length > 0)
+  const count = first?.commands.length ?? 0
+  return count > leadingCommands(steps).length ? words.steps.oneOf(count) : null
 }
 
 /** Commands with what they do; a command for each cluster and group. */

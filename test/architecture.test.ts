@@ -54,6 +54,7 @@ const mayImportInPipeline: Record<string, string[]> = {
   remediation: ['.', 'plan', 'saved', 'service'],
   saved: ['.'],
   service: ['.', 'access', 'fan-out', 'history', 'plan'],
+  tune: ['.', 'history'],
   '.': ['access', 'history', 'plan', 'remediation', 'saved', 'service'],
 }
 const pureRooms = ['model', 'facts', 'replay', 'judge', 'report']

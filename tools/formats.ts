@@ -9,6 +9,7 @@ import type { Approval, Plan, PlanCohort, PlanStep } from '#model/plan.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { SnapshotRecord } from '#model/record.ts'
 import type { RemediationRun, VerificationReport } from '#model/remediation.ts'
+import type { TuneDocument } from '#model/tune.ts'
 import type { UpgradeDocument } from '#model/upgrade.ts'
 
 export interface Prediction {
@@ -39,6 +40,8 @@ export interface Formats {
   upgrade: UpgradeDocument
   /** `highwater.gate/1`: what `highwater gate --format json` prints. */
   gate: GateDocument
+  /** `highwater.tune/1`: what `highwater tune --format json` prints. */
+  tune: TuneDocument
   /** `highwater.doctor/1`: what `highwater doctor --format json` prints. */
   doctor: Checkup
   /** `highwater.remediation/1`: what `apply` and `rollback` print with `--format json`, and `report.json` of a run. */

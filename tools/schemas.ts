@@ -20,7 +20,15 @@ import { withReference } from './policy-reference.ts'
 
 export const formats = [
   ...(['findings', 'prediction', 'snapshot', 'plan', 'approval', 'ledger', 'gate'] as const),
-  ...(['diff', 'upgrade', 'doctor', 'remediation', 'verification', 'node-history'] as const),
+  ...([
+    'diff',
+    'upgrade',
+    'tune',
+    'doctor',
+    'remediation',
+    'verification',
+    'node-history',
+  ] as const),
 ] as const
 type Schema = ReturnType<SchemaGenerator['createSchema']>
 export type FormatName = (typeof formats)[number] | 'policy'

@@ -17,7 +17,13 @@ import {
   savedFleet,
 } from '#pipeline/fleet.ts'
 import { eksNames } from '#pipeline/remediation/verify.ts'
-import { type FleetOptions, type PlaceOptions, policyOf, selectionOf } from './options.ts'
+import {
+  type FleetOptions,
+  type PlaceOptions,
+  policyOf,
+  type SelectionOptions,
+  selectionOf,
+} from './options.ts'
 import { openProgress } from './progress.ts'
 import { runSignal } from './signals.ts'
 
@@ -121,6 +127,6 @@ export async function endpointAround(name: string): Promise<NamedEndpoint> {
 /** Records of a saved snapshot. */
 export const savedRecords = (
   file: string,
-  options: FleetOptions,
+  options: SelectionOptions,
   signal?: AbortSignal,
 ): AsyncIterable<SnapshotRecord | MalformedLine> => savedFleet(file, selectionOf(options), signal)

@@ -98,4 +98,4 @@ export function nodeNames({ count, sample }: { count: number; sample: string[] }
 
 /** An argument of a shell command. */
 export const quoted = (text: string): string =>
-  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+  /^[\w./:=%@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

@@ -35,6 +35,8 @@ export interface WhatIf {
   at: string | null
   changes: readonly ConfigurationChange[]
   fills: readonly Fill[]
+  /** The timeline has the likely course only: no bounds, and all its events count as certain. */
+  isLikelyCourse?: boolean
   /** Another kubelet version. Absent: the node's own. */
   kubelet?: string
 }

@@ -3,7 +3,7 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { TimelineEvent, Unknown } from '#model/prediction.ts'
-import type { Fill } from '#model/what-if.ts'
+import type { WhatIf } from '#model/what-if.ts'
 import { roundWidthMs } from './clocks.ts'
 import { deadContainers } from './container-gc.ts'
 import type { EvictionConfig } from './eviction/config.ts'
@@ -24,7 +24,7 @@ interface TimelineSettings {
 export function predictTimeline(
   node: PreparedNode,
   settings: TimelineSettings | null,
-  fills: readonly Fill[],
+  { fills, isLikelyCourse = false }: Pick<WhatIf, 'fills' | 'isLikelyCourse'>,
   unknowns: Unknown[],
 ): TimelineEvent[] | null {
   const { imageGc = null, eviction = '' } = settings ?? {}
@@ -42,6 +42,7 @@ export function predictTimeline(
     layout: node.layout,
     observations: node.observations,
     fills,
+    isLikelyCourse,
     pods: node.activePods,
     podStats: node.podStats,
     images: timelineImages(node, dead, expiring),

@@ -114,7 +114,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
     ]
   if (kubelet !== undefined) prediction.upgrade = kubeletUpgrade(input, takenAt, kubelet)
   if (whatIf.fills.length > 0) {
-    prediction.timeline = predictTimeline(node, settings, whatIf.fills, unknowns)
+    prediction.timeline = predictTimeline(node, settings, whatIf, unknowns)
   }
   prediction.unknowns = distinct([
     ...unknowns,

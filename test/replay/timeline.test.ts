@@ -110,6 +110,7 @@ function timeline({
     layout: { dedicatedImageFs: false, splitContainerImageFs: false },
     observations: disksOf(availableGib, imagefsGib),
     fills: [],
+    isLikelyCourse: false,
     pods: [],
     podStats: statsOf({}),
     images: [],

@@ -105,13 +105,7 @@ export function predictEviction(
   const isKnown = arePodsKnown(node)
   return {
     signals: observedSignals(observations),
-    thresholds: thresholds.map(threshold =>
-      evaluated(
-        threshold,
-        observations[threshold.signal] ?? null,
-        unobserved.has(threshold.signal),
-      ),
-    ),
+    thresholds: evaluatedThresholds(config, node),
     conditions: [...outcome.conditions],
     actsOn: [...outcome.actsOn],
     nodeReclaim: [...outcome.nodeReclaim],
@@ -178,6 +172,14 @@ const bounded = (
   reclaims === 'certain' || deletions === null
     ? deletions
     : deletions.map(deletion => ({ ...deletion, certainty: 'possible' }))
+
+export const evaluatedThresholds = (
+  { thresholds }: Pick<EvictionConfig, 'thresholds'>,
+  { observations, isUnobserved }: PreparedNode,
+): EvaluatedThreshold[] =>
+  thresholds.map(threshold =>
+    evaluated(threshold, observations[threshold.signal] ?? null, isUnobserved(threshold.signal)),
+  )
 
 function evaluated(
   threshold: Threshold,

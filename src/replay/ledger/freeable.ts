@@ -1,6 +1,6 @@
 /** Bytes that can be freed without loss, and bytes that thresholds keep unusable. */
 import type { DiskHolder, FilesystemLedger, Freeable } from '#model/disk-ledger.ts'
-import type { NodePrediction } from '#model/prediction.ts'
+import type { EvictionPrediction, NodePrediction } from '#model/prediction.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
 import { deadContainers } from '#replay/container-gc.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -83,9 +83,9 @@ function bytesOf(text: string): number | null {
 }
 
 /** For each filesystem, the highest hard threshold that can be met. Null: a threshold is not known. */
-function unusableBytes(
-  filesystems: readonly FilesystemLedger[],
-  eviction: NodePrediction['eviction'],
+export function unusableBytes(
+  filesystems: readonly Pick<FilesystemLedger, 'filesystem' | 'capacityBytes'>[],
+  eviction: Pick<EvictionPrediction, 'thresholds' | 'error'> | null,
   isShared: boolean,
 ): number | null {
   if (eviction === null || eviction.error !== null) return null

@@ -42,6 +42,8 @@ export interface TimelineInput {
   layout: DiskLayout
   observations: Partial<Record<Signal, Observation>>
   fills: readonly Fill[]
+  /** Only the first assumption is followed, so the events have no bounds. */
+  isLikelyCourse: boolean
   pods: readonly Pod[]
   podStats: PodStatsIndex
   images: readonly TimelineImage[]

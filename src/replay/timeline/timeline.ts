@@ -13,7 +13,8 @@ const slackMs = { before: 1_000, after: 2_000 }
 /** In time order. Null: a resource that fills is not observed. */
 export function timelineOf(input: TimelineInput): TimelineEvent[] | null {
   const stories: StoryEvent[][] = []
-  for (const assumption of assumptionsOf(input.gcLoopStart, input.startMs)) {
+  const assumptions = assumptionsOf(input.gcLoopStart, input.startMs)
+  for (const assumption of input.isLikelyCourse ? assumptions.slice(0, 1) : assumptions) {
     const story = storyOf(input, assumption)
     if (story === null) return null
     stories.push(story)

@@ -1,0 +1,20 @@
+/** Growth of nodes' disks as earlier runs measured it. */
+import type { Store } from '#clients/store.ts'
+import { growthIn } from '#judge/history/fill.ts'
+import { nodeKey } from '#judge/history/node-facts.ts'
+import type { NodeGrowth } from '#model/history.ts'
+import { earlierOf } from '#pipeline/history/earlier.ts'
+import { runBefore } from '#pipeline/history/saved-run.ts'
+
+/** Empty growth: no earlier run measured the node. @throws Error with a message for people when the store cannot be read */
+export async function rememberedGrowth(
+  store: Store,
+): Promise<(cluster: string, name: string) => NodeGrowth> {
+  const { run } = await runBefore(store, null)
+  if (run === null) return () => ({})
+  const { nodes } = await earlierOf(store, run, '')
+  return (cluster, name) => {
+    const fill = nodes.get(nodeKey(cluster, name))?.fill ?? null
+    return fill === null ? {} : growthIn(fill)
+  }
+}

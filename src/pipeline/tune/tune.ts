@@ -1,0 +1,135 @@
+/** Compares five settings on every node of a group: one predicted day each, at the node's measured growth. */
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { durableFixes, originOf } from '#judge/durable/durable.ts'
+import { durableTargets } from '#judge/durable/index.ts'
+import { nodeSubject } from '#judge/subject.ts'
+import { mapOf } from '#model/config-value.ts'
+import type { NodeGrowth } from '#model/history.ts'
+import { InputErrors } from '#model/input-errors.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { NodeInput } from '#model/node-input.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Policy } from '#model/policy.ts'
+import type { MalformedLine, RawObject, SnapshotRecord } from '#model/record.ts'
+import { byText } from '#model/text-order.ts'
+import { type TuneDocument, tuneSettings } from '#model/tune.ts'
+import type { Fill } from '#model/what-if.ts'
+import { withChanges } from '#replay/configuration/configuration-change.ts'
+import { type PreparedNode, prepareNode } from '#replay/prepare.ts'
+import { replay } from '#replay/replay.ts'
+import { type SettingDay, settingDay } from '#replay/setting-day.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
+import { openRow, type PulledAgain } from './row.ts'
+import { changesBy, openRecommendation, settingsOf } from './settings.ts'
+
+export interface TuneOptions {
+  group: string
+  policy: Policy
+  /** The records of the group; they are read twice. */
+  records: () => AsyncIterable<SnapshotRecord | MalformedLine>
+  /** Measured growth of a node. */
+  growthOf: (cluster: string, name: string) => NodeGrowth
+  /** Assumed for nodes without measured growth. Empty: such nodes have no day. */
+  fills: readonly Fill[]
+}
+
+/** @throws OperatorError if the group has no node, and the errors of the source */
+export async function tune(options: TuneOptions): Promise<TuneDocument> {
+  const known = await learn(options)
+  const { patch, users, first, takenAt, inputErrors } = known
+  if (first === null)
+    throw new OperatorError(`No node of the group ${options.group} is in the snapshot`)
+  const rows = tuneSettings.map(openRow)
+  const unmeasured: string[] = []
+  let bytesPerHour = 0
+  for await (const input of nodesOf(options.records())) {
+    const identity = nodeIdentity(input.node)
+    const growth = fillsOf(options.growthOf(input.cluster, identity.name))
+    const fills = growth.length > 0 ? growth : options.fills
+    if (fills.length === 0) unmeasured.push(identity.name)
+    bytesPerHour += fills.reduce((sum, { perSecond }) => sum + perSecond * 3600, 0)
+    const node = prepareNode(input, takenAt, null)
+    const pulledAgain = fills.length === 0 ? null : pulledAgainOn(node, users)
+    const settings = settingsOf(input, identity, patch)
+    // Equal settings are one object.
+    const days = new Map<KubeletConfiguration, SettingDay>()
+    for (const row of rows) {
+      const { configuration } = withChanges(input, settings[row.setting])
+      const fields = configuration?.fields ?? {}
+      const day = days.get(fields) ?? settingDay(node, fields, fills)
+      days.set(fields, day)
+      row.take(fields, day, pulledAgain)
+    }
+  }
+  return {
+    schema: 'highwater.tune/1',
+    ...{ takenAt, group: options.group, nodes: known.nodes },
+    unmeasured: { count: unmeasured.length, sample: unmeasured.toSorted(byText).slice(0, 20) },
+    bytesPerHour: Math.round(bytesPerHour),
+    rows: rows.map(row => row.close()),
+    changes: changesBy(patch).map(({ path, value }) => `${path.join('.')}=${value}`),
+    durable: durableOf(first, patch),
+    inputErrors: inputErrors.list(),
+  }
+}
+
+/** The first reading: what the rules recommend for the group, and which images its pods use. */
+async function learn({ records, policy }: TuneOptions) {
+  const inputErrors = new InputErrors()
+  const recommendation = openRecommendation(policy)
+  const users = new Set<string>()
+  let first: NodeInput | null = null
+  let takenAt = ''
+  let nodes = 0
+  for await (const read of records()) {
+    if (read.kind === 'Malformed') inputErrors.add(`line ${read.line}: ${read.message}`)
+    if (read.kind === 'Snapshot') takenAt = read.takenAt
+    if (read.kind !== 'Node') continue
+    const input = nodeInput(read)
+    first ??= input
+    nodes++
+    recommendation.take(nodeSubject(input, replay(input, takenAt)))
+    for (const image of imagesOf(prepareNode(input, takenAt, null)))
+      if (image.users.length > 0) for (const name of image.names) users.add(name)
+  }
+  return { patch: recommendation.patch(), users, first, nodes, takenAt, inputErrors }
+}
+
+async function* nodesOf(
+  records: AsyncIterable<SnapshotRecord | MalformedLine>,
+): AsyncGenerator<NodeInput> {
+  for await (const read of records) if (read.kind === 'Node') yield nodeInput(read)
+}
+
+const imagesOf = ({ imageEvidence }: PreparedNode) => imageEvidence.images ?? []
+
+function pulledAgainOn(node: PreparedNode, users: ReadonlySet<string>): PulledAgain {
+  const bytes = new Map(
+    imagesOf(node)
+      .filter(({ names }) => names.some(name => users.has(name)))
+      .map(({ image, sizeBytes }) => [image, sizeBytes ?? 0]),
+  )
+  return image => bytes.get(image) ?? 0
+}
+
+/** The median of the measured growth. */
+const fillsOf = (growth: NodeGrowth): Fill[] =>
+  Object.entries(growth).flatMap(([disk, seen]) =>
+    seen.isSeen
+      ? [{ target: disk as keyof NodeGrowth, perSecond: seen.bytesPerHour.median / 3600 }]
+      : [],
+  )
+
+/** Places that take only a whole map get the thresholds that stay, too. */
+function durableOf(input: NodeInput, patch: RawObject): TuneDocument['durable'] {
+  if (Object.keys(patch).length === 0) return []
+  const identity = nodeIdentity(input.node)
+  const { evictionHard = {} } = input.configuration?.fields ?? {}
+  const config = {
+    ...patch,
+    ...(patch.evictionHard !== undefined && {
+      evictionHard: { ...evictionHard, ...mapOf(patch.evictionHard) },
+    }),
+  }
+  return durableFixes(durableTargets, identity.group, [{ origin: originOf(identity), config }])
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import type { TuneDocument, TuneRow, TuneSetting } from '#model/tune.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { type SavedNode, savedSnapshot } from '#test/saved-snapshot.ts'
+
+const tune = (file: string, ...args: string[]) =>
+  inProcess(['tune', '--group', 'workers', '--snapshot', file, ...args])
+
+async function tuneJson(file: string, ...args: string[]) {
+  const { code, stdout } = await tune(file, ...args, '--format', 'json')
+  const document = JSON.parse(stdout) as TuneDocument
+  const row = (setting: TuneSetting): TuneRow | undefined =>
+    document.rows.find(one => one.setting === setting)
+  return { code, document, row }
+}
+
+const disk: SavedNode = { name: 'a', usedPercent: 70, bootId: 'boot' }
+/** About a tenth of the disk of 3.9 GiB in a day. */
+const slow = ['--fill', 'nodefs=5Ki/s']
+
+describe('highwater tune', () => {
+  it('compares five settings, and recommends what the rules recommend', async () => {
+    const { code, document, row } = await tuneJson(savedSnapshot([disk]), ...slow)
+    expect(code).toBe(0)
+    expect(document).toMatchObject({ schema: 'highwater.tune/1', nodes: 1, group: 'workers' })
+    expect(document.rows.map(({ setting }) => setting)).toEqual([
+      ...['today', 'vendor', 'upstream', 'recommended', 'stricter'],
+    ])
+    expect(row('today')?.configuration).toMatchObject({ imageGCHighThresholdPercent: 85 })
+    expect(row('upstream')?.configuration.evictionHard).toMatchObject({
+      'imagefs.available': '15%',
+    })
+    expect(row('recommended')?.configuration.imageGCHighThresholdPercent).toBe(80)
+    expect(row('stricter')?.configuration.imageGCHighThresholdPercent).toBe(70)
+    expect(document.changes).toEqual([
+      'imageGCHighThresholdPercent=80',
+      'imageGCLowThresholdPercent=70',
+    ])
+  })
+
+  it('counts a day: image GC comes only with a setting that reaches it', async () => {
+    const { row } = await tuneJson(savedSnapshot([disk]), ...slow)
+    expect(row('today')?.first).toEqual({ imageGC: 0, eviction: 0, nothing: 1 })
+    expect(row('today')?.imageGCs).toBe(0)
+    expect(row('stricter')?.first).toEqual({ imageGC: 1, eviction: 0, nothing: 0 })
+    expect(row('stricter')?.deletedBytes).toBeGreaterThan(0)
+  })
+
+  it('counts minutes under pressure, and what thresholds keep unusable', async () => {
+    const { row } = await tuneJson(savedSnapshot([disk]), '--fill', 'nodefs=50Ki/s')
+    expect(row('upstream')?.diskPressureMinutes).toBeGreaterThan(
+      Number(row('today')?.diskPressureMinutes),
+    )
+    expect(Number(row('upstream')?.unusableBytes)).toBeGreaterThan(
+      Number(row('today')?.unusableBytes),
+    )
+  })
+
+  it('takes the growth that earlier runs measured; exit 3 if a node has none', async () => {
+    const store = temporaryFolder()
+    for (const [index, usedPercent] of [50, 55, 60, 65].entries()) {
+      const takenAt = `2026-11-${17 + index}T07:00:00Z`
+      const file = savedSnapshot([{ ...disk, usedPercent }], { takenAt })
+      await inProcess(['audit', '--snapshot', file, '--store', store, '--out', temporaryFolder()])
+    }
+    const now = { takenAt: '2026-11-20T08:00:00Z' }
+    const measured = await tuneJson(savedSnapshot([disk], now), '--store', store)
+    expect(measured.code).toBe(0)
+    expect(measured.document.bytesPerHour).toBeGreaterThan(0)
+    const both = savedSnapshot([disk, { ...disk, name: 'b' }], now)
+    const { code, document, row } = await tuneJson(both, '--store', store)
+    expect(code).toBe(3)
+    expect(document.unmeasured).toEqual({ count: 1, sample: ['b'] })
+    expect(Object.values(row('today')?.first ?? {}).reduce((sum, count) => sum + count, 0)).toBe(1)
+  })
+
+  it('shows five rows with bars, and the plan of the recommended one', async () => {
+    const { stdout } = await tune(savedSnapshot([disk]), ...slow)
+    expect(stdout.replace(/--snapshot \S+/, '--snapshot FILE')).toMatchSnapshot()
+  })
+
+  it('needs a group that is there', async () => {
+    const file = savedSnapshot([disk])
+    expect((await inProcess(['tune', '--group', 'none', '--snapshot', file])).code).toBe(2)
+    expect((await inProcess(['tune', '--snapshot', file])).code).toBe(2)
+  })
+})

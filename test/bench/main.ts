@@ -10,6 +10,7 @@ import type { Row } from './measure.ts'
 import { auditPart } from './parts/audit.ts'
 import { clusterGcPart } from './parts/cluster-gc.ts'
 import { fanOutPart } from './parts/fan-out.ts'
+import { gatePart } from './parts/gate.ts'
 import { pacePart } from './parts/pace.ts'
 import { replayPart } from './parts/replay.ts'
 import { reportPart } from './parts/report.ts'
@@ -40,6 +41,7 @@ const parts: readonly Part[] = [
   auditPart,
   clusterGcPart,
   fanOutPart,
+  gatePart,
   pacePart,
   replayPart,
   reportPart,

@@ -1,0 +1,86 @@
+/** The gate's action on the sample repository: its step runs as a runner starts it. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { commandEnvironment, temporaryFolder } from '#test/cli.ts'
+import { gateSnapshot } from '#test/gate-changes.ts'
+
+interface Step {
+  id?: string
+  run?: string
+  uses?: string
+}
+
+const { inputs, runs } = parse(readFileSync('gate/action.yml', 'utf8'))
+const steps: Step[] = runs.steps
+const script = steps.find(({ id }) => id === 'gate')?.run ?? ''
+const sample = resolve('test/gate-repository')
+
+/** A clone with two commits: the base, and the pull request. */
+function checkout(isChanged: boolean): string {
+  const cwd = temporaryFolder()
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd })
+  git('init', '--quiet')
+  for (const version of isChanged ? ['base', 'head'] : ['base']) {
+    cpSync(join(sample, version), cwd, { recursive: true })
+    if (version === 'head') symlinkSync('/etc/passwd', join(cwd, 'link.yaml'))
+    git('add', '--all')
+    git('commit', '--quiet', '--message', version)
+  }
+  return cwd
+}
+
+function gate(isChanged: boolean, options = '') {
+  const cwd = checkout(isChanged)
+  const temp = temporaryFolder()
+  const command = join(temp, 'highwater/bin/highwater')
+  mkdirSync(dirname(command), { recursive: true })
+  symlinkSync(resolve('bin/highwater.mjs'), command)
+  const env = {
+    ...commandEnvironment(cwd, {}),
+    RUNNER_TEMP: temp,
+    GITHUB_OUTPUT: join(temp, 'output'),
+    GITHUB_STEP_SUMMARY: join(temp, 'summary'),
+    SNAPSHOT: gateSnapshot(),
+    BASE: isChanged ? 'HEAD~1' : 'HEAD',
+    OPTIONS: options,
+    OUT: join(temp, 'out'),
+  }
+  spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], { cwd, env })
+  const read = (name: string) => {
+    const file = join(temp, name)
+    return existsSync(file) ? readFileSync(file, 'utf8') : ''
+  }
+  return { output: read('output'), summary: read('summary'), sarif: read('out/gate.sarif'), cwd }
+}
+
+it('pins each action by commit, and gives inputs to the shell as variables only', () => {
+  for (const { uses } of steps) if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/)
+  for (const { run: text = '' } of steps) expect(text).not.toContain('{{')
+  const sampled = parse(readFileSync('docs/run/github/gate.yml', 'utf8')).jobs.gate.steps
+  const given = sampled.find(({ uses }: Step) => uses === './gate')?.with ?? {}
+  expect(Object.keys(given).filter(name => !Object.keys(inputs).includes(name))).toEqual([])
+})
+
+it('stops the sample pull request at its line', { timeout: 120_000 }, () => {
+  const { output, summary, sarif } = gate(true)
+  expect(output).toBe('exit-code=1\nhas-sarif=true\n')
+  expect(summary).toContain('nodegroups/general/nodeconfig.yaml:9')
+  const { results } = JSON.parse(sarif).runs[0]
+  expect(results[0]).toMatchObject({ ruleId: 'disk-threshold-too-small', level: 'error' })
+  expect(summary).not.toContain('passwd')
+})
+
+it('passes a pull request that changes no file', { timeout: 120_000 }, () => {
+  const { output, summary } = gate(false)
+  expect({ output, summary }).toEqual({ output: 'exit-code=0\n', summary: '' })
+})
+
+it('gives no option to a shell', { timeout: 120_000 }, () => {
+  const { output, cwd } = gate(true, '--cluster=$(touch made)`touch made`')
+  expect(output).toBe('exit-code=2\n')
+  expect(existsSync(join(cwd, 'made'))).toBe(false)
+})

@@ -169,12 +169,13 @@ export interface NodeVolume {
   iops: number | null
 }
 
-/** What the report shows of a node's disks. */
-export interface DiskLedger {
+export interface NodeLedger {
   schema: 'highwater.ledger/1'
   /** Whether nodefs is imagefs too. False: it is not, or is not known to be. */
   isShared: boolean
   filesystems: FilesystemLedger[]
+  /** At most five of a holder and filesystem, largest first. Only pods that the API lists for this node are owners. */
+  parts: HolderPart[]
   /** Up to five pods, largest first. Empty: there are no statistics of pods. */
   pods: PodDiskUse[]
   /** Up to five owners, largest first. */
@@ -188,7 +189,5 @@ export interface DiskLedger {
   volumesUnread: string | null
 }
 
-export interface NodeLedger extends DiskLedger {
-  /** At most five of a holder and filesystem, largest first. Only pods that the API lists for this node are owners. */
-  parts: HolderPart[]
-}
+/** What the report shows of a node's disks. */
+export type DiskLedger = Omit<NodeLedger, 'parts'>

@@ -15,6 +15,7 @@ import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { fanOutHandlers, invoke, serviceEnvironment } from '#test/lambda.ts'
+import { isSlow } from '#test/slow.ts'
 import { execute, type Functions, stateMachine } from '#test/state-machine.ts'
 
 // They may share the machine with many others.
@@ -111,7 +112,7 @@ describe('a large fleet', () => {
     expect(here.lab.mails()).toHaveLength(2)
   })
 
-  it('is judged with what the run before read of its images', async () => {
+  it.runIf(isSlow)('is judged with what the run before read of its images', async () => {
     const here = await world(
       [probe],
       `${policy}modes: [{ match: { cluster: probe }, mode: ssm }]\n`,
@@ -186,52 +187,55 @@ describe('a large fleet', () => {
     expect(told(here.findings())).toBe(told(await alone(here)))
   })
 
-  it('by SSM shares its pace among the clusters of one account and region, and is read whole', async () => {
-    const small = ['a', 'b'].map(seed =>
-      fleet({ nodes: 8, seed, cluster: `fleet-${seed}`, podsPerNode: 2 }),
-    )
-    const elsewhere = fleet({ nodes: 3, seed: 'c', cluster: 'fleet-c', podsPerNode: 2 })
-    const written = `
+  it.runIf(isSlow)(
+    'by SSM shares its pace among the clusters of one account and region, and is read whole',
+    async () => {
+      const small = ['a', 'b'].map(seed =>
+        fleet({ nodes: 8, seed, cluster: `fleet-${seed}`, podsPerNode: 2 }),
+      )
+      const elsewhere = fleet({ nodes: 3, seed: 'c', cluster: 'fleet-c', podsPerNode: 2 })
+      const written = `
 modes: [{ match: { cluster: 'fleet-*' }, mode: ssm }]
 pace: { requestsPerSecond: 1000, ssmRequestsPerSecond: 60 }
 accounts: [{ regions: [us-east-1, us-west-2] }]
 fanOut: { nodesPerShard: 10 }
 `
-    const west = {
-      ...elsewhere,
-      clusters: elsewhere.clusters.map(one => ({ ...one, region: 'us-west-2' })),
-    }
-    const here = await world(
-      [...small, west, fleet({ nodes: 3, seed: 'd', cluster: 'proxied', podsPerNode: 2 })],
-      written,
-    )
-    await here.handOver()
-    await execute({ run }, here.functions)
-    const { clusters, clustersAtOnce }: FanOutRun = JSON.parse(
-      readFileSync(here.inRun('fan-out/run.json'), 'utf8'),
-    )
-    expect(clustersAtOnce).toBe(20)
-    expect(
-      clusters
-        .map(({ cluster, ssmRequestsPerSecond }) => [cluster, ssmRequestsPerSecond])
-        .toSorted(),
-    ).toEqual([
-      ['111122223333/us-east-1/fleet-a', 30],
-      ['111122223333/us-east-1/fleet-b', 30],
-      ['111122223333/us-east-1/proxied', 60],
-      ['111122223333/us-west-2/fleet-c', 60],
-    ])
-    // Of the fourth of eight, a Bottlerocket, its control container sees little.
-    const coverage = here
-      .findings()
-      .clusters.map(({ name, coverage: { nodes, read } }) => [name, nodes, read])
-    expect(coverage).toEqual([
-      ['111122223333/us-east-1/fleet-a', 8, 7],
-      ['111122223333/us-east-1/fleet-b', 8, 7],
-      ['111122223333/us-east-1/proxied', 3, 3],
-      ['111122223333/us-west-2/fleet-c', 3, 3],
-    ])
-  })
+      const west = {
+        ...elsewhere,
+        clusters: elsewhere.clusters.map(one => ({ ...one, region: 'us-west-2' })),
+      }
+      const here = await world(
+        [...small, west, fleet({ nodes: 3, seed: 'd', cluster: 'proxied', podsPerNode: 2 })],
+        written,
+      )
+      await here.handOver()
+      await execute({ run }, here.functions)
+      const { clusters, clustersAtOnce }: FanOutRun = JSON.parse(
+        readFileSync(here.inRun('fan-out/run.json'), 'utf8'),
+      )
+      expect(clustersAtOnce).toBe(20)
+      expect(
+        clusters
+          .map(({ cluster, ssmRequestsPerSecond }) => [cluster, ssmRequestsPerSecond])
+          .toSorted(),
+      ).toEqual([
+        ['111122223333/us-east-1/fleet-a', 30],
+        ['111122223333/us-east-1/fleet-b', 30],
+        ['111122223333/us-east-1/proxied', 60],
+        ['111122223333/us-west-2/fleet-c', 60],
+      ])
+      // Of the fourth of eight, a Bottlerocket, its control container sees little.
+      const coverage = here
+        .findings()
+        .clusters.map(({ name, coverage: { nodes, read } }) => [name, nodes, read])
+      expect(coverage).toEqual([
+        ['111122223333/us-east-1/fleet-a', 8, 7],
+        ['111122223333/us-east-1/fleet-b', 8, 7],
+        ['111122223333/us-east-1/proxied', 3, 3],
+        ['111122223333/us-west-2/fleet-c', 3, 3],
+      ])
+    },
+  )
 
   it('is read once where its one place is named twice, and is then of several places no more', async () => {
     const twice = 'accounts: [{ roleArn: null }, { roleArn: null, regions: [us-east-1] }]\n'

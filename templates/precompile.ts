@@ -1,5 +1,5 @@
 /**
- * Compiles report.hbs, email.hbs, email.txt.hbs, partials/*.hbs, the style sheets and the page's
+ * Compiles report.hbs, index.hbs, email.hbs, email.txt.hbs, partials/*.hbs, the style sheets and the page's
  * script to one module of functions (src/report/compiled-templates.js), so that rendering needs no
  * eval. Fails for faults that only a reader would see: an unknown variable, partial or helper,
  * unescaped output, a syntax error.
@@ -31,7 +31,7 @@ const knownHelpers = Object.fromEntries(
 )
 
 /** The pages. The text of the mail is not HTML and not escaped, so it cannot use HTML partials. */
-const pages = ['report', 'email', 'email.txt']
+const pages = ['report', 'index', 'email', 'email.txt']
 const isText = (name: string) => name.endsWith('.txt')
 
 interface Template {
@@ -263,6 +263,7 @@ const templates = Object.fromEntries(Object.entries(specifications).map(([name, 
 runtime.registerPartial(templates)
 
 export const renderPage = view => templates.report(view)
+export const renderIndex = view => templates.index(view)
 export const renderMailHtml = view => templates.email(view)
 export const renderMailText = view => templates['email.txt'](view)
 `

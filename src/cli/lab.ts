@@ -1,7 +1,7 @@
 /** `highwater lab` serves the test world on loopback. The demo audits that world. */
 
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -91,6 +91,10 @@ const mornings: Readonly<Record<string, Scenario>> = {
 
 async function runDemo({ out, morning }: { out: string; morning: string }): Promise<number> {
   const bucket = join(out, 'lab-s3', demoBucket)
+  // The first morning has no earlier runs.
+  if (morning === '1')
+    for (const name of ['lab-s3', 'lab-mailbox'])
+      rmSync(join(out, name), { recursive: true, force: true })
   mkdirSync(bucket, { recursive: true })
   writeFileSync(join(bucket, 'highwater.yaml'), demoPolicy)
   const scenarios = demoScenarios.map(name =>
@@ -124,7 +128,7 @@ async function runDemo({ out, morning }: { out: string; morning: string }): Prom
       process.stdout.write(
         `This tick was published and mailed before: nothing was read, written or sent again.\nNext morning: --morning ${Math.min(Number(morning) + 1, 3)}. To start again: rm -r ${out}\n`,
       )
-    else process.stdout.write(`Its mail:\n\n${readFileSync(join(out, 'email.txt'), 'utf8')}\n`)
+    else process.stdout.write(`${answer.summary?.verdict ?? ''}\n`)
     process.stdout.write(demoPlaces(out))
     return exitCode.ok
   } catch (error) {
@@ -152,6 +156,7 @@ function demoPlaces(out: string): string {
 Report:    ${pathToFileURL(join(out, 'report.html'))}
 E-mail:    ${pathToFileURL(join(out, 'email.html'))}
 As text:   ${shown('email.txt')}
+Runs:      ${pathToFileURL(join(out, 'lab-s3', demoBucket, 'index.html'))}
 Mailbox:   ${shown('lab-mailbox')}   (mails that SES received)
 Bucket:    ${shown('lab-s3')}   (files that S3 stores)
 Findings:  ${shown('findings.json')}

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
+import { Sha256 } from '@aws-crypto/sha256-js'
 import {
   GetObjectCommand,
   ListObjectVersionsCommand,
@@ -11,6 +12,7 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3'
+import { SignatureV4 } from '@smithy/signature-v4'
 import { s3PutObjectMaxBytes } from '#facts/aws/limits.ts'
 import { storedLimitOf } from '#model/input-limits.ts'
 import { isRawObject } from '#model/record.ts'
@@ -224,6 +226,63 @@ class Bucket {
     return awsCall({ service: 'S3', what, region, grant, signal: this.#signal, explain }, run)
   }
 }
+
+/**
+ * A URL that opens the object in a browser until it expires, with the rights of the credentials. No
+ * network call.
+ */
+export async function presignedUrl(
+  options: S3StoreOptions,
+  key: string,
+  { expiresIn, signingDate }: { expiresIn: number; signingDate: Date },
+): Promise<string> {
+  const client = clientOf(options)
+  let unsigned: HttpRequest | null = null
+  // The client resolves the endpoint of region and partition. The request is kept, not sent.
+  client.middlewareStack.add(
+    () =>
+      async ({ request }) => {
+        unsigned = request as HttpRequest
+        return { response: null, output: { $metadata: {} } as never }
+      },
+    { step: 'finalizeRequest', priority: 'low', name: 'keepRequest' },
+  )
+  try {
+    const Key = options.prefix + checkKey(key)
+    await client.send(new GetObjectCommand({ Bucket: options.bucket, Key }))
+    const { protocol, hostname, port, path } = unsigned!
+    const host = port === undefined ? hostname : `${hostname}:${port}`
+    const { credentials, region } = client.config
+    const signer = new SignatureV4({
+      ...{ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false },
+    })
+    // S3 does not expect the hash of a body.
+    const headers = { host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }
+    const signed = await signer.presign(
+      { method: 'GET', protocol, hostname, path, headers, query: {} },
+      { expiresIn, signingDate },
+    )
+    const query = Object.entries(signed.query ?? {}).map(
+      ([name, value]) => `${escapeUri(name)}=${escapeUri(String(value))}`,
+    )
+    return `${protocol}//${host}${path}?${query.join('&')}`
+  } finally {
+    client.destroy()
+  }
+}
+
+interface HttpRequest {
+  protocol: string
+  hostname: string
+  port?: number
+  path: string
+}
+
+const escapeUri = (text: string) =>
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 
 function clientOf({ region, credentials, idleTimeoutMs }: S3StoreOptions): S3Client {
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env

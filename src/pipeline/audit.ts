@@ -183,6 +183,7 @@ export async function conclude(
     hasPage: formats.some(({ id }) => id === 'html'),
     unsubscribe: unsubscribeAddresses(policy.report),
     attach: policy.report.attach,
+    isPart: context.isPart === true,
     snapshotPath: snapshot.keptAt(),
   }
   const deliveries = isPublished ? await publishReport(report, files, publication) : []

@@ -37,6 +37,8 @@ export interface PublicationContext {
   hasPage: boolean
   /** Whether a mail without a link carries the page. */
   attach: Attach
+  /** The run covers a part of the fleet. */
+  isPart: boolean
 }
 
 /** Unsubscribe addresses for the text of the mail. */
@@ -145,7 +147,7 @@ async function sendWithPage(
 async function send(
   { report, page, stored, folder }: MailContent,
   audience: Audience,
-  { channels, unsubscribe, attach }: PublicationContext,
+  { channels, unsubscribe, attach, isPart }: PublicationContext,
 ): Promise<Deliveries> {
   const { owner, language, onlyOnChange, channels: mailChannels } = audience
   const isSilent = onlyOnChange && !hasNews(report, stored)
@@ -157,6 +159,7 @@ async function send(
     unsubscribe,
     language: languages[language],
     isAttached: attachment !== null,
+    isPart,
   })
   const sent = await Promise.all(
     mailChannels.map(channel =>

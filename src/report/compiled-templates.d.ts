@@ -1,9 +1,12 @@
 /** The type of compiled-templates.js, which templates/precompile.ts writes. Its functions throw when a view lacks a variable that the templates name. */
 import type { PageView } from './view.ts'
 import type { MailView } from './views/mail.ts'
+import type { RunsIndexView } from './views/runs-index.ts'
 
 /** Renders templates/report.hbs with its partials. */
 export function renderPage(view: PageView): string
+/** Renders templates/index.hbs. */
+export function renderIndex(view: RunsIndexView): string
 /** Renders templates/email.hbs with its partials. */
 export function renderMailHtml(view: MailView): string
 /** Renders templates/email.txt.hbs. The text is not escaped, and its lines are not wrapped yet. */

@@ -7,7 +7,7 @@ import { type MailOptions, type MailView, mailView } from './views/mail.ts'
 import { mailBrief } from './views/mail-brief.ts'
 
 export { hasNews } from './views/mail-changes.ts'
-export { reportLink } from './views/mail-remainder.ts'
+export { openCommandOf, reportLink } from './views/mail-remainder.ts'
 
 /** A mail should be far smaller than about 102 KB, above which Gmail clips it. */
 const htmlLimitBytes = 60_000

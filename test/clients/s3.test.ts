@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type S3StoreOptions, s3Permissions, s3Store, s3VersionsPermissions } from '#clients/s3.ts'
+import {
+  presignedUrl,
+  type S3StoreOptions,
+  s3Permissions,
+  s3Store,
+  s3VersionsPermissions,
+} from '#clients/s3.ts'
 import { type Lab, startLab } from '#lab/lab.ts'
 import type { S3Scenario, Scenario } from '#lab/scenarios/scenario.ts'
 import { type Stub, type StubAnswer, s3Error, startStub } from '#test/http-stub.ts'
@@ -334,3 +340,46 @@ it('needs no more rights than it names', async () => {
   ])
   expect(s3Permissions).toEqual(['s3:GetObject', 's3:ListBucket', 's3:PutObject'])
 })
+
+// Made by botocore 1.43.11, S3SigV4QueryAuth, at the same time.
+it.each([
+  [
+    null,
+    'https://our-bucket.s3.eu-central-1.amazonaws.com/highwater/runs/2026-11-22T05-00-00Z/owners/a%20b/report.html',
+    'e42d893bfa88af3d3fe7516a98b21225e0d542cdbc21361f10f9f7e33924b720',
+  ],
+  [
+    'http://127.0.0.1:4566',
+    'http://127.0.0.1:4566/our-bucket/highwater/runs/2026-11-22T05-00-00Z/owners/a%20b/report.html',
+    'caaba745607aecafca462d1c6c2c9e4de50688142eec55c4af842335458669d7',
+  ],
+])(
+  'a URL for a browser is signed as botocore signs it (endpoint %s)',
+  async (endpoint, page, signature) => {
+    vi.stubEnv('AWS_ENDPOINT_URL', endpoint ?? undefined)
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', undefined)
+    const credentials = async () => ({
+      accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+      secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+      sessionToken: 'token/+=',
+    })
+    const url = new URL(
+      await presignedUrl(
+        { bucket: 'our-bucket', prefix: 'highwater/', region: 'eu-central-1', credentials },
+        'runs/2026-11-22T05-00-00Z/owners/a b/report.html',
+        { expiresIn: 3600, signingDate: new Date('2026-11-22T05:00:00Z') },
+      ),
+    )
+    expect(`${url.origin}${url.pathname}`).toBe(page)
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
+      'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
+      'X-Amz-Credential': 'AKIAIOSFODNN7EXAMPLE/20261122/eu-central-1/s3/aws4_request',
+      'X-Amz-Date': '20261122T050000Z',
+      'X-Amz-Expires': '3600',
+      'X-Amz-SignedHeaders': 'host',
+      'X-Amz-Security-Token': 'token/+=',
+      'X-Amz-Signature': signature,
+    })
+  },
+)

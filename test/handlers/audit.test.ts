@@ -41,8 +41,12 @@ describe('a tick of the schedule', () => {
       clusters: [{ name: 'recorded', coverage: { nodes: 2, read: 2 } }],
     })
     expect(answer.link).toBeNull()
-    expect(answer.open).toMatch(
-      /^aws s3 presign s3:\/\/highwater-lab\/runs\/[\w-]+\/report\.html --region us-east-1$/,
+    expect(answer.open).toBe('highwater open latest --bucket highwater-lab --region us-east-1')
+    const bucket = join(run, '..', '..')
+    for (const name of ['report.html', 'findings.json'])
+      expect(readFileSync(join(bucket, 'latest', name), 'utf8')).toBe(file(name))
+    expect(readFileSync(join(bucket, 'index.html'), 'utf8')).toContain(
+      `href="runs/${runId}/report.html"`,
     )
     for (const name of [...names, 'done.json']) expect(existsSync(join(run, name))).toBe(true)
     expect(lab.mails()).toHaveLength(1)

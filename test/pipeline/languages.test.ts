@@ -122,6 +122,7 @@ describe('a further language', () => {
       snapshotPath: null,
       hasPage: true,
       attach: 'report' as const,
+      isPart: false,
     }
     await publishReport(morningReport(), [page], context)
     expect(readdirSync(out).sort()).toEqual(

@@ -3,12 +3,11 @@
 import { isListBroken } from '#judge/delta/run-knowledge.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Severity } from '#model/finding.ts'
-import type { AuditedNode, Delivery } from '#model/report.ts'
+import type { AuditedNode } from '#model/report.ts'
 import type { RunAnswer, RunSummary } from '#model/run.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
-import { pageName } from '#report/formats/html.ts'
 import type { Language } from '#report/languages/language.ts'
-import { reportLink } from '#report/mail.ts'
+import { openCommandOf, reportLink } from '#report/mail.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import { causesAndOutlook, causeView } from '#report/views/causes.ts'
 import { verdictView } from '#report/views/verdict.ts'
@@ -19,27 +18,20 @@ export function answerOf(
   runId: string,
   state: RunAnswer['state'],
   { document, deliveries, report }: AuditResult,
-  language: Language,
+  { language, isPart }: { language: Language; isPart: boolean },
 ): RunAnswer {
   const findings: Partial<Record<Severity, number>> = {}
   for (const { severity } of document.findings) findings[severity] = (findings[severity] ?? 0) + 1
   const link = reportLink(deliveries)
+  const open = openCommandOf(deliveries, document.run.region, isPart)
   const clusters = document.clusters.map(({ name, grade, coverage }) => ({ name, grade, coverage }))
   return {
     ...{ runId, state, findings, clusters, deliveries },
     notAudited: document.notAudited.length,
     summary: summaryOf(report, language),
     link,
-    ...(link === null && openWith(deliveries, document.run.region)),
+    ...(link === null && open !== null && { open }),
   }
-}
-
-/** The command signs a URL as the reader: a URL signed by the function would expire with its credentials, within hours. */
-function openWith(deliveries: Delivery[], region: string | null): Pick<RunAnswer, 'open'> {
-  const place = deliveries.find(({ channel, location }) => channel === 's3' && location !== null)
-  if (place?.location == null) return {}
-  const page = `${place.location.replace(/\/$/, '')}/${pageName}`
-  return { open: `aws s3 presign ${page}${region === null ? '' : ` --region ${region}`}` }
 }
 
 function summaryOf(report: AuditResult['report'], language: Language): RunSummary {

@@ -20,6 +20,7 @@ import { formatsWith } from '#report/formats/index.ts'
 import { languages } from '#report/languages/index.ts'
 import { reportLink } from '#report/mail.ts'
 import { answerOf, nothingRead } from './answer.ts'
+import { writeLatest } from './latest.ts'
 import type { Audited } from './run-watch.ts'
 import type { RunLimits, ServiceRuntime } from './runtime.ts'
 import { waysOf } from './ways.ts'
@@ -80,7 +81,10 @@ export function openServiceReport(
     conclusion: conclusionOf(run, audiences, runtime, limits),
     async end(result) {
       const state = isDryRun ? 'dry-run' : 'published'
-      const answer = answerOf(runId, state, result, languages[policy.report.language])
+      const answer = answerOf(runId, state, result, {
+        language: languages[policy.report.language],
+        isPart: !selectsEverything(request.selection),
+      })
       runtime.watch.audited({ ...answer, reasons: reasonsOf(result.document) })
       const failures = [
         ...wrong,
@@ -88,7 +92,7 @@ export function openServiceReport(
         ...[nothingRead(result)].filter(reason => reason !== null),
       ]
       if (failures.length === 0 && store !== null && !isDryRun)
-        failures.push(...(await markedDone(store, runId, runtime.now(), result)))
+        failures.push(...(await published(run, store, runtime.now(), result)))
       if (failures.length > 0)
         throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
       return answer
@@ -158,18 +162,21 @@ export async function doneBefore(store: Store, runId: string): Promise<RunAnswer
   }
 }
 
-async function markedDone(
+/** Links a whole run as the latest, then writes the mark that the run is done. */
+async function published(
+  { runId, request, policy }: ServiceRun,
   store: Store,
-  runId: string,
   at: Date,
-  { deliveries }: AuditResult,
+  { deliveries, report, files }: AuditResult,
 ): Promise<string[]> {
   try {
+    if (selectsEverything(request.selection))
+      await writeLatest(store, { runId, report, files }, languages[policy.report.language])
     await markDone(store, { runId, finishedAt: at.toISOString(), deliveries })
     return []
   } catch (error) {
     return [
-      `everything was delivered, but the mark for it could not be written: ${messageOf(error)}`,
+      `everything was delivered, but the latest report or the mark of the run could not be written: ${messageOf(error)}`,
     ]
   }
 }

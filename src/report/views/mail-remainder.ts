@@ -57,9 +57,17 @@ function some(names: string[], fold: Fold, words: Words): string {
   )
 }
 
+interface DeliveriesContext {
+  fold: Fold
+  language: Language
+  isAttached: boolean
+  /** The command that opens the report; null: none. */
+  open: string | null
+}
+
 export function mailDeliveriesView(
   deliveries: Delivery[],
-  { fold, language, isAttached }: { fold: Fold; language: Language; isAttached: boolean },
+  { fold, language, isAttached, open }: DeliveriesContext,
 ) {
   const words = language.words.report
   const link = reportLink(deliveries)
@@ -78,11 +86,31 @@ export function mailDeliveriesView(
   return {
     link,
     attached: isAttached && link === null ? words.attached(places.length > 0) : null,
+    open: link === null ? open : null,
     places: places.slice(0, shown.channels),
     placesLeftOut: leftOut(places.length, words.morePlaces),
     failures: failures.slice(0, shown.channels),
     failuresLeftOut: leftOut(failures.length, words.moreChannels),
   }
+}
+
+/**
+ * The command that opens the report with the reader's own credentials. A URL that a function signs
+ * would expire with the function's credentials, within hours.
+ * @param isPart the run has no place in `latest/`
+ */
+export function openCommandOf(
+  deliveries: Delivery[],
+  region: string | null,
+  isPart: boolean,
+): string | null {
+  const place = deliveries.find(({ channel, location }) => channel === 's3' && location !== null)
+  const { bucket, run } =
+    /^s3:\/\/(?<bucket>[\w./-]+)\/runs\/(?<run>[\w.-]+)\/$/.exec(place?.location ?? '')?.groups ??
+    {}
+  if (bucket === undefined) return null
+  const inRegion = region !== null && /^[a-z0-9-]+$/.test(region) ? ` --region ${region}` : ''
+  return `highwater open ${isPart ? run : 'latest'} --bucket ${bucket}${inRegion}`
 }
 
 const leftOut = (count: number, text: (count: number) => string) =>

@@ -13,7 +13,7 @@ import { mailCausesView, nextShown, shownCauses } from './mail-causes.ts'
 import { type MailChanges, mailChanges } from './mail-changes.ts'
 import { mailEndedView, mailHiddenView } from './mail-findings.ts'
 import { severityMark } from './mail-palette.ts'
-import { mailDeliveriesView, mailNotAuditedView } from './mail-remainder.ts'
+import { mailDeliveriesView, mailNotAuditedView, openCommandOf } from './mail-remainder.ts'
 import { mailSubject } from './mail-subject.ts'
 import { mailTrend } from './mail-trend.ts'
 import { nightText } from './night.ts'
@@ -35,6 +35,8 @@ export interface MailOptions {
   language: Language
   /** Whether the page is attached to the mail. Absent: attached unless the mail has a link. */
   isAttached?: boolean
+  /** The run covers a part of the fleet, so it has no place in `latest/`. */
+  isPart?: boolean
 }
 
 export type MailView = ReturnType<typeof mailView>
@@ -44,7 +46,7 @@ export function mailView(
   report: AuditReport,
   deliveries: Delivery[],
   share: number,
-  { owner, unsubscribe, language, isAttached = true }: MailOptions,
+  { owner, unsubscribe, language, isAttached = true, isPart = false }: MailOptions,
 ) {
   const { words } = language
   const { document } = report
@@ -57,7 +59,9 @@ export function mailView(
   const next = nextNodes(outlook, fold, language)
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
-  const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached })
+  // An owner's page is not the report that the command opens.
+  const open = owner === null ? openCommandOf(deliveries, document.run.region, isPart) : null
+  const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached, open })
   const ledgers = ledgerLines(report, outlook, fold, language)
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {

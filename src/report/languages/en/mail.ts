@@ -115,6 +115,7 @@ const report = {
   title: 'The whole report',
   open: 'Open the report',
   openAt: 'Open the report:',
+  openWith: 'Open the report with your own AWS rights:',
   attached: (isKept: boolean) =>
     `It is attached to this mail: report.html.${isKept ? '' : ' It is not stored anywhere else.'}`,
   channels: { s3: 'S3', folder: 'Folder', ses: 'SES' } as Partial<Record<string, string>>,

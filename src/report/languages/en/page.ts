@@ -34,4 +34,17 @@ const script = {
   nodesShown: '{shown} of {all} nodes on this page shown',
 }
 
-export const ofPage = { page, script }
+/** The list of a bucket's runs. */
+const runs = {
+  title: 'Runs',
+  latest: 'The latest report',
+  caption: 'Newest first. The bucket deletes old reports',
+  columns: {
+    at: 'Snapshot',
+    verdict: 'Verdict',
+    severe: 'Critical and high findings',
+    fullest: 'Fullest disk',
+  },
+}
+
+export const ofPage = { page, runs, script }

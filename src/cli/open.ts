@@ -1,0 +1,87 @@
+/** `highwater open`: opens a report of the service in the browser, by a URL that is signed with the reader's own credentials. */
+import { spawn } from 'node:child_process'
+import { Command, InvalidArgumentError } from 'commander'
+import { presignedUrl } from '#clients/s3.ts'
+import { exitCode } from './exit-code.ts'
+import { exiting } from './options.ts'
+import { regionOf } from './store.ts'
+
+const expiresIn = 3600
+
+interface OpenOptions {
+  bucket: { bucket: string; prefix: string }
+  region?: string
+  page: string
+  print?: boolean
+}
+
+export function openCommand(): Command {
+  return new Command('open')
+    .argument('[run]', 'the run as its mail names it, or latest', parseRun, 'latest')
+    .requiredOption('--bucket <place>', "the service's bucket, or BUCKET/PREFIX", parseBucket)
+    .option('--region <region>', 'the region of the bucket (default: the region of the SDK)')
+    .option('--page <name>', 'another file of the run', parsePage, 'report.html')
+    .option('--print', 'print the URL; open nothing')
+    .addHelpText(
+      'after',
+      `
+The URL works for an hour, and only as long as your credentials. It needs
+s3:GetObject below BUCKET/PREFIX, and kms:Decrypt if a KMS key encrypts the bucket.
+Who has the URL can read the report: do not pass it on.
+
+Examples:
+  highwater open latest --bucket our-bucket/highwater
+  highwater open 2026-11-22T05-00-00Z --bucket our-bucket --region eu-central-1
+  highwater open --bucket our-bucket --print
+
+Exit codes: 0 opened or printed; 2 bad usage; 4 no credentials, or no browser.`,
+    )
+    .action(exiting(runOpen))
+}
+
+async function runOpen(run: string, { bucket, region, page, print }: OpenOptions): Promise<number> {
+  const place = { ...bucket, region: region ?? (await regionOf(`the bucket ${bucket.bucket}`)) }
+  const key = run === 'latest' ? `latest/${page}` : `runs/${run}/${page}`
+  const url = await presignedUrl({ ...place }, key, { expiresIn, signingDate: new Date() })
+  if (print === true) {
+    process.stdout.write(`${url}\n`)
+    return exitCode.ok
+  }
+  if (await isOpened(url)) return exitCode.ok
+  process.stderr.write('No browser could be started. Open this URL, or use --print:\n')
+  process.stdout.write(`${url}\n`)
+  return exitCode.failed
+}
+
+const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** Starts the system's opener without a shell: the URL is one argument. */
+function isOpened(url: string): Promise<boolean> {
+  const [program, ...args] = openers[process.platform] ?? ['xdg-open']
+  return new Promise(resolve => {
+    const child = spawn(program, [...args, url], { stdio: 'ignore' })
+    child.once('error', () => resolve(false))
+    child.once('exit', code => resolve(code === 0))
+  })
+}
+
+function parseBucket(text: string): OpenOptions['bucket'] {
+  const { bucket, prefix = '' } =
+    /^(?:s3:\/\/)?(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<prefix>.*?))?\/*$/.exec(text)
+      ?.groups ?? {}
+  if (bucket === undefined) throw new InvalidArgumentError('A bucket, or BUCKET/PREFIX.')
+  return { bucket, prefix: prefix === '' ? '' : `${prefix}/` }
+}
+
+function parseRun(text: string): string {
+  if (/^[\w.-]{1,100}$/.test(text) && !/^\.+$/.test(text)) return text
+  throw new InvalidArgumentError('The name of a run, such as 2026-11-22T05-00-00Z, or latest.')
+}
+
+function parsePage(text: string): string {
+  if (/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/.test(text)) return text
+  throw new InvalidArgumentError('The name of a file, such as findings.json.')
+}

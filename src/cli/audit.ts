@@ -1,7 +1,8 @@
 /** `highwater audit`: read a fleet or a snapshot, replay, judge, report. */
 
 import { existsSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { rules } from '#judge/rules/index.ts'
 import { type Severity, severities } from '#model/finding.ts'
@@ -25,8 +26,9 @@ import { formats, formatsWith } from '#report/formats/index.ts'
 import { languages } from '#report/languages/index.ts'
 import type { Language } from '#report/languages/language.ts'
 import { openSnapshot } from '#snapshot/write.ts'
-import { auditExitCode, isSnapshotOfNothing, type UnreadLimit, unreadLimits } from './exit-code.ts'
+import { auditExitCode, isSnapshotOfNothing, type UnreadLimit } from './exit-code.ts'
 import { makeFolder } from './folder.ts'
+import { nodeTable, tableFormats } from './node-table.ts'
 import {
   addFleetOptions,
   addFormatOption,
@@ -34,6 +36,7 @@ import {
   type FailOn,
   type FleetOptions,
   failOnOption,
+  failOnUnreadOption,
   parseText,
   policyOf,
   repeatable,
@@ -41,9 +44,10 @@ import {
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
+import { snapshotFile } from './stdin.ts'
 import { storeAt } from './store.ts'
 import { summaryText } from './summary.ts'
-import { screenOf } from './terminal.ts'
+import { clean, screenOf } from './terminal.ts'
 import { verbosity } from './verbosity.ts'
 import { version } from './version.ts'
 
@@ -51,7 +55,7 @@ export interface AuditOptions extends FleetOptions {
   snapshot?: string
   out: string
   store?: string
-  format: FormatId | 'text'
+  format: FormatId | 'text' | (typeof tableFormats)[number]
   outputs: MoreFormat[]
   failOn: FailOn | null
   failOnUnread: UnreadLimit
@@ -66,9 +70,23 @@ export interface AuditOptions extends FleetOptions {
 
 const snapshotName = 'snapshot.ndjson.gz'
 
+const help = `
+Examples:
+  highwater audit                                every EKS cluster of this account and region
+  highwater audit --cluster prod --node ip-10-0-1-23.ec2.internal
+  highwater audit --kubeconfig ~/.kube/config --context staging
+  highwater audit --snapshot highwater-out/${snapshotName} --format json --fail-on high
+  highwater audit -o wide                        one row per node
+
+Exit codes: 0 nothing at or above --fail-on; 1 findings at or above it; 2 bad usage or
+bad input; 3 something was not read (--fail-on-unread); 4 failed, nothing published.`
+
 export function auditCommand(): Command {
   const command = new Command('audit')
-    .addOption(snapshotOption('audit a saved snapshot instead of a live fleet'))
+    .optionsGroup('Output:')
+    .addOption(
+      snapshotOption('audit a saved snapshot instead of a live fleet; - reads it from stdin'),
+    )
     .option(
       '--out <dir>',
       `folder for ${formats.map(({ name }) => name).join(', ')}, email.html, email.txt, ${snapshotName}`,
@@ -93,19 +111,8 @@ export function auditCommand(): Command {
       `keep this run there and compare it with the last run: s3://bucket/prefix, or a folder`,
       parseText,
     )
-    .addOption(failOnOption())
-    .addOption(
-      new Option('--fail-on-unread <what>', 'exit 3 if a node, or a whole cluster, is not read')
-        .choices(unreadLimits)
-        .default('cluster'),
-    )
-    .addOption(ruleOption('--rule <id>', 'only this rule; repeatable, * stands for any characters'))
-    .addOption(ruleOption('--skip-rule <id>', 'all rules except this one; repeatable, with *'))
-    .addOption(
-      new Option('--severity <severity>', 'only findings that are at least this severe').choices(
-        severities,
-      ),
-    )
+  addJudgementOptions(command)
+    .optionsGroup('Output:')
     .option('--plan', 'also make a plan of all that can be fixed, as plan.json; changes nothing')
     .addOption(
       new Option(
@@ -114,24 +121,38 @@ export function auditCommand(): Command {
       ).conflicts('snapshot'),
     )
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
-  return addFormatOption(addFleetOptions(command), ['text', ...alwaysFormats, ...moreFormats])
-    .addHelpText(
-      'after',
-      `
-Examples:
-  highwater audit                                every EKS cluster of this account and region
-  highwater audit --cluster prod --node ip-10-0-1-23.ec2.internal
-  highwater audit --kubeconfig ~/.kube/config --context staging
-  highwater audit --snapshot highwater-out/${snapshotName} --format json --fail-on high
-
-Exit codes: 0 nothing at or above --fail-on; 1 findings at or above it; 2 bad usage or
-bad input; 3 something was not read (--fail-on-unread); 4 failed, nothing published.`,
-    )
+  command.optionsGroup('Clusters and nodes:')
+  return addFormatOption(addFleetOptions(command), [
+    'text',
+    ...tableFormats,
+    ...alwaysFormats,
+    ...moreFormats,
+  ])
+    .addHelpText('after', help)
     .action(exiting(runAudit))
 }
 
-const ruleOption = (flags: string, description: string) =>
-  repeatable(flags, description, 'none', parseRule)
+/** Which findings count, and for which exit code. */
+const addJudgementOptions = (command: Command): Command =>
+  command
+    .optionsGroup('Exit code:')
+    .addOption(failOnOption())
+    .addOption(failOnUnreadOption())
+    .optionsGroup('Rules:')
+    .addOption(
+      ruleOption('--rule <id>', 'only this rule; repeatable, * stands for any characters', 'all'),
+    )
+    .addOption(
+      ruleOption('--skip-rule <id>', 'all rules except this one; repeatable, with *', 'none'),
+    )
+    .addOption(
+      new Option('--severity <severity>', 'only findings that are at least this severe').choices(
+        severities,
+      ),
+    )
+
+const ruleOption = (flags: string, description: string, preset: string) =>
+  repeatable(flags, description, preset, parseRule)
 
 function parseRule(pattern: string): string {
   const ids = rules.map(({ id }) => id)
@@ -162,7 +183,8 @@ function parseOutputs(text: string, before: MoreFormat[]): MoreFormat[] {
   return [...before, ...moreFormats.filter(id => asked.has(id))]
 }
 
-async function runAudit(options: AuditOptions): Promise<number> {
+async function runAudit(given: AuditOptions): Promise<number> {
+  const options = { ...given, snapshot: await snapshotFile(given.snapshot) }
   if (options.failOn?.isNew === true && options.store === undefined)
     throw new OperatorError(
       '--fail-on new:SEVERITY needs --store, where earlier runs are remembered',
@@ -170,16 +192,21 @@ async function runAudit(options: AuditOptions): Promise<number> {
   const policy = auditPolicyOf(options)
   const result = await auditInto(options, policy)
   const language = languages[policy.report.language]
-  const isForPeople = options.format === 'text'
+  const { format } = options
+  const isForPeople = format === 'text'
+  if (format === 'table' || format === 'wide')
+    process.stdout.write(nodeTable(result.report, format === 'wide', language))
   const file = result.files.find(
     ({ name }) =>
       isForPeople ||
-      formatsWith(moreFormats).some(({ id, name: own }) => id === options.format && own === name),
+      formatsWith(moreFormats).some(({ id, name: own }) => id === format && own === name),
   )
   const { hasColour } = screenOf(process.stdout)
-  const { isVerbose } = verbosity
+  const { isVerbose, isQuiet } = verbosity
   process.stdout.write(
-    isForPeople ? summaryText(result, { hasColour, isVerbose, language }) : (file?.body ?? ''),
+    isForPeople
+      ? summaryText(result, { hasColour, isVerbose, isQuiet, language })
+      : (file?.body ?? ''),
   )
   for (const { channel, location, error } of result.deliveries) {
     const failed = channel === 'history' ? 'could not be read or written' : 'could not be written'
@@ -188,7 +215,14 @@ async function runAudit(options: AuditOptions): Promise<number> {
         `The ${channel === 'folder' ? `folder ${options.out}` : channel} ${failed}: ${error}\n`,
       )
     else if (isForPeople)
-      process.stdout.write(placesText(location ?? '', options.snapshot, language))
+      process.stdout.write(
+        placesText(
+          location ?? '',
+          given.snapshot === '-' ? undefined : given.snapshot,
+          result,
+          language,
+        ),
+      )
   }
   return auditExitCode(result, options)
 }
@@ -199,12 +233,24 @@ function auditPolicyOf(options: AuditOptions): Policy {
   return { ...policy, report: { ...policy.report, language } }
 }
 
-function placesText(folder: string, saved: string | undefined, { words }: Language): string {
-  const { report, snapshot } = words.terminal
-  const wide = Math.max(columnsOf(report), columnsOf(snapshot))
+/** The report as a link that terminals open, the snapshot, and the first command of the worst cause. */
+function placesText(
+  folder: string,
+  saved: string | undefined,
+  { report: { document } }: AuditResult,
+  { words }: Language,
+): string {
+  const { report, snapshot, nextCommand } = words.terminal
+  const wide = Math.max(...[report, snapshot, nextCommand].map(columnsOf))
+  const command = document.causes?.flatMap(({ steps }) => steps.flatMap(one => one.commands))[0]
   const line = (name: string, place: string) => `${padTo(name, wide)} ${place}\n`
-  return `${line(report, join(folder, 'report.html'))}${line(snapshot, saved ?? join(folder, snapshotName))}`
+  const page = pathToFileURL(resolve(folder, 'report.html')).href
+  const next = command === undefined ? '' : line(nextCommand, clean(command.command, 1000))
+  return `${line(report, page)}${line(snapshot, saved ?? join(folder, snapshotName))}${next}`
 }
+
+const isFile = (format: AuditOptions['format']): format is FormatId =>
+  format !== 'text' && format !== 'table' && format !== 'wide'
 
 /** Audits by the options and writes all results into `options.out`. @throws OperatorError and the errors of the sources. */
 async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditResult> {
@@ -232,7 +278,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
         [
           ...policy.report.formats,
           ...options.outputs,
-          ...(options.format === 'text' ? [] : [options.format]),
+          ...(isFile(options.format) ? [options.format] : []),
         ],
         languages[policy.report.language],
       ),

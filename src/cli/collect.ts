@@ -19,7 +19,17 @@ export function collectCommand(): Command {
     'the snapshot file; gzipped if the name ends in .gz',
     'snapshot.ndjson.gz',
   )
-  return addFleetOptions(command).action(exiting(collectInto))
+  return addFleetOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  highwater collect --out today.ndjson.gz
+  highwater collect --cluster prod --out prod.ndjson.gz
+
+Exit codes: 0 everything was read; 2 bad usage; 3 something was not read; 4 failed.`,
+    )
+    .action(exiting(collectInto))
 }
 
 async function collectInto(options: CollectArguments): Promise<number> {

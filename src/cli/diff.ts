@@ -2,13 +2,14 @@
 import { Command } from 'commander'
 import { diff } from '#pipeline/diff.ts'
 import { diffText } from './diff-text.ts'
-import { diffExitCode } from './exit-code.ts'
+import { diffExitCode, type UnreadLimit } from './exit-code.ts'
 import {
   addFormatOption,
   addPolicyOption,
   addSelectionOptions,
   type FailOn,
   failOnOption,
+  failOnUnreadOption,
   jsonText,
   policyFile,
   type SelectionOptions,
@@ -21,6 +22,7 @@ interface DiffOptions extends SelectionOptions {
   policy?: string
   format: 'text' | 'json'
   failOn: FailOn | null
+  failOnUnread: UnreadLimit
 }
 
 export function diffCommand(): Command {
@@ -28,6 +30,7 @@ export function diffCommand(): Command {
     .argument('<old>', 'snapshot.ndjson.gz or findings.json of an earlier audit')
     .argument('<new>', 'likewise, of a later one')
     .addOption(failOnOption())
+    .addOption(failOnUnreadOption())
   return addFormatOption(addPolicyOption(addSelectionOptions(command)))
     .addHelpText(
       'after',
@@ -43,7 +46,7 @@ Examples:
   highwater diff before.ndjson.gz after.ndjson.gz --nodegroup general --format json
 
 Exit codes: 0 nothing new or worse at or above --fail-on; 1 something is; 2 bad usage or
-bad input; 3 a part of either audit was not read; 4 failed.`,
+bad input; 3 a part of either audit was not read (--fail-on-unread); 4 failed.`,
     )
     .action(async (oldFile: string, newFile: string, options: DiffOptions) => {
       const result = await diff(oldFile, newFile, {
@@ -56,6 +59,6 @@ bad input; 3 a part of either audit was not read; 4 failed.`,
           ? jsonText(result.document)
           : diffText(result.document, screenOf(process.stdout)),
       )
-      process.exitCode = diffExitCode(result, options.failOn)
+      process.exitCode = diffExitCode(result, options)
     })
 }

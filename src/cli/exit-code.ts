@@ -52,11 +52,15 @@ export const isSnapshotOfNothing = ({
   clusters.every(({ coverage }) => coverage.clusterGc === undefined)
 
 /** Waived, fixed and unchanged findings do not fail a run. */
-export function diffExitCode({ document, isUnread }: DiffResult, failOn: FailOn | null): number {
+export function diffExitCode(
+  { document, unread }: DiffResult,
+  { failOn, failOnUnread }: { failOn: FailOn | null; failOnUnread: UnreadLimit },
+): number {
   const { new: added, worse } = document.findings
   const found = [...added, ...worse].flatMap(({ after }) => after ?? [])
   if (isAnyAtLeast(failOn, found)) return exitCode.findings
-  return isUnread ? exitCode.unread : exitCode.ok
+  const isUnread = failOnUnread === 'node' ? unread !== 'none' : unread === failOnUnread
+  return isUnread && failOnUnread !== 'none' ? exitCode.unread : exitCode.ok
 }
 
 /** `notYet` is not a failure: a later verification may pass. */

@@ -1,7 +1,7 @@
 /** `highwater lab` serves the test world on loopback. The demo audits that world. */
 
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -15,6 +15,7 @@ import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
+import { english } from '#report/languages/language.ts'
 import { exitCode } from './exit-code.ts'
 import { exiting } from './options.ts'
 
@@ -79,6 +80,15 @@ export function demoCommand(): Command {
         .choices(Object.keys(mornings))
         .default('1'),
     )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  highwater demo
+  highwater demo --morning 2   the next day: one node was repaired
+
+Exit codes: 0 done; 4 failed.`,
+    )
     .action(exiting(runDemo))
 }
 
@@ -128,7 +138,7 @@ async function runDemo({ out, morning }: { out: string; morning: string }): Prom
       process.stdout.write(
         `This tick was published and mailed before: nothing was read, written or sent again.\nNext morning: --morning ${Math.min(Number(morning) + 1, 3)}. To start again: rm -r ${out}\n`,
       )
-    else process.stdout.write(`${answer.summary?.verdict ?? ''}\n`)
+    else process.stdout.write(verdictOf(readFileSync(join(out, 'email.txt'), 'utf8')))
     process.stdout.write(demoPlaces(out))
     return exitCode.ok
   } catch (error) {
@@ -140,6 +150,13 @@ async function runDemo({ out, morning }: { out: string; morning: string }): Prom
   } finally {
     await lab.close()
   }
+}
+
+/** The first section of the mail. */
+function verdictOf(mail: string): string {
+  const { verdict, causes } = english.words.mail.headings
+  const end = mail.indexOf(`\n${causes}\n`)
+  return mail.slice(mail.indexOf(`\n${verdict}\n`), end < 0 ? undefined : end)
 }
 
 /** Copies the run from the lab's bucket to the output folder. @throws Error if files are missing */

@@ -21,7 +21,7 @@ const summaries = {
   history: 'show what earlier runs read of a node; without a node, the trend per cluster',
   open: 'open the latest report of the service in the browser, as yourself',
   doctor: 'check which permissions an audit has, and which are missing; changes nothing',
-  init: 'write a first policy, highwater.yaml, with every setting as a comment',
+  init: 'write a first policy, highwater.yaml, with the common settings as comments',
   policy: 'check a policy: mistakes, and waivers that end soon',
   baseline: 'print waivers with an end for all findings of an audit',
   permissions: 'print the roles and policies that a mode needs, ready to apply',
@@ -68,7 +68,7 @@ export async function main(args: string[]): Promise<number> {
   const output = watchOutput()
   try {
     const program = await programFor(args)
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(withoutStrayHelp(args, program), { from: 'user' })
     return output.isFailed() ? exitCode.failed : Number(process.exitCode ?? exitCode.ok)
   } catch (error) {
     if (error instanceof CommanderError)
@@ -81,6 +81,19 @@ export async function main(args: string[]): Promise<number> {
     process.stderr.write(`${error instanceof OperatorError ? message : redact(message)}\n`)
     return codeOf(error)
   }
+}
+
+/** A script that a shell can source twice: tab makes its constants readonly. */
+function printSourceable(): void {
+  const print = console.log
+  console.log = (text: unknown) => print(String(text).replaceAll(/^readonly (?=ShellComp)/gm, ''))
+}
+
+/** An unknown command with --help is an unknown command. */
+function withoutStrayHelp(args: string[], { commands }: Command): string[] {
+  const name = args.find((arg, index) => !isGlobal(arg, args[index - 1]))
+  const isKnown = name === undefined || name === 'help' || commands.some(one => one.name() === name)
+  return isKnown ? args : args.filter(arg => arg !== '--help' && arg !== '-h')
 }
 
 /** The program with the command that the arguments name; other commands have only a name. */
@@ -97,7 +110,6 @@ export async function programFor(args: string[]): Promise<Command> {
     )
     .option('--no-color', 'print without colors')
     .option('--profile <name>', 'the AWS profile, as AWS_PROFILE')
-    .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .showHelpAfterError('(highwater COMMAND --help lists what it takes)')
     .hook('preAction', () => useGlobalOptions(program.opts()))
@@ -108,10 +120,14 @@ export async function programFor(args: string[]): Promise<Command> {
     const command = isCompletion || name === chosen ? await load() : new Command(name)
     program.addCommand(command.description(summaries[name as keyof typeof summaries]))
   }
-  if (isCompletion) (await import('@bomb.sh/tab/commander')).default(program)
-  else program.command('complete [shell]').description('print the completion script of a shell')
+  if (isCompletion && second === undefined)
+    throw new OperatorError('complete needs the name of a shell: bash, zsh, fish or powershell')
+  if (isCompletion) {
+    printSourceable()
+    ;(await import('@bomb.sh/tab/commander')).default(program)
+  } else program.command('complete [shell]').description('print the completion script of a shell')
   for (const command of [program, ...program.commands.flatMap(one => [one, ...one.commands])])
-    command.exitOverride()
+    command.exitOverride().configureHelp({ showGlobalOptions: true, minWidthToWrap: 24 })
   return program
 }
 

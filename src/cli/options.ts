@@ -13,6 +13,7 @@ import type { Selection } from '#model/selection.ts'
 import { actingPolicy } from '#pipeline/remediation/options.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
+import { unreadLimits } from './exit-code.ts'
 
 export interface SelectionOptions {
   cluster: string[]
@@ -112,6 +113,11 @@ function parseFailOn(text: string): FailOn | null {
     )
   return { severity, isNew: text.startsWith('new:') }
 }
+
+export const failOnUnreadOption = () =>
+  new Option('--fail-on-unread <what>', 'exit 3 if a node, or a whole cluster, is not read')
+    .choices(unreadLimits)
+    .default('cluster')
 
 /** `--format`, also as `-o` and `--output`, as in kubectl. */
 export function addFormatOption(

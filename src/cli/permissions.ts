@@ -78,9 +78,19 @@ export function permissionsCommand(): Command {
         .default(null, 'the group highwater, of EKS access entries'),
     )
     .option('--remediate', 'also print what applying plans needs: the documents that change a node')
-  return addPolicyOption(command).action((options: PermissionsOptions) => {
-    process.stdout.write(`${printed(options).trimEnd()}\n`)
-  })
+  return addPolicyOption(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  highwater permissions --mode proxy --format yaml | kubectl apply -f -
+  highwater permissions --mode ssm --format cloudformation
+
+Exit codes: 0 printed; 2 bad usage.`,
+    )
+    .action((options: PermissionsOptions) => {
+      process.stdout.write(`${printed(options).trimEnd()}\n`)
+    })
 }
 
 function printed(options: PermissionsOptions): string {

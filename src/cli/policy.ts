@@ -42,6 +42,14 @@ const firstPolicy = `# What your team decided. Every key has a default; docs/pol
 export function initCommand(): Command {
   return new Command('init')
     .argument('[file]', 'the policy to write', policyFileName)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  highwater init
+
+Exit codes: 0 written; 2 the file exists, or bad usage.`,
+    )
     .action((file: string) => {
       if (existsSync(file)) throw new OperatorError(`${file} exists: nothing was written`)
       writeFileSync(file, firstPolicy)
@@ -55,6 +63,15 @@ export function policyCommand(): Command {
     .command('check')
     .description('name each mistake of a policy, and the waivers that have ended or will soon')
     .argument('[file]', 'the policy', policyFileName)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  highwater policy check
+  highwater policy check prod.yaml
+
+Exit codes: 0 valid; 2 mistakes, which are listed.`,
+    )
     .action((file: string) => {
       const { waivers } = parsePolicy(textOf(file, 'policy'), file, policyTerms)
       const count = `${waivers.length} waiver${waivers.length === 1 ? '' : 's'}`
@@ -94,7 +111,9 @@ export function baselineCommand(): Command {
 Waived findings are listed separately, and count again after that day.
 
 Example:
-  highwater baseline --reason 'there before we began' >> highwater.yaml`,
+  highwater baseline --reason 'there before we began' >> highwater.yaml
+
+Exit codes: 0 printed; 2 bad usage or bad input.`,
     )
     .action((file: string, options: BaselineOptions) => {
       const document = findingsOf(file)

@@ -1,5 +1,5 @@
 /** The store for journals of runs and the history of audits: `s3://bucket/prefix`, or a folder of this machine. */
-import { sdkRegion } from '#clients/eks.ts'
+import { noRegion, sdkRegion } from '#clients/eks.ts'
 import { folderStore } from '#clients/folder-store.ts'
 import { s3Store } from '#clients/s3.ts'
 import type { Store } from '#clients/store.ts'
@@ -27,7 +27,7 @@ export async function regionOf(what: string): Promise<string> {
   const region = await sdkRegion()
   if (region !== null) return region
   throw new OperatorError(
-    `No AWS region is set, so it is not known where ${what} is. Set AWS_REGION or a profile with a region`,
+    `${noRegion()}, so it is not known where ${what} is. Set AWS_REGION or a profile with a region`,
   )
 }
 

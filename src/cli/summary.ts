@@ -44,6 +44,8 @@ export interface SummaryOptions {
   hasColour: boolean
   /** Whether to show all causes, findings and reasons, and the effect of each finding. */
   isVerbose?: boolean
+  /** Whether to show the verdict only. */
+  isQuiet?: boolean
   language: Language
 }
 
@@ -55,15 +57,20 @@ interface CliSummary extends Required<SummaryOptions> {
   limit(of: keyof typeof shown): number
 }
 
-/** The text ends with a newline. */
+const noteLines = (note: string) => wrap(note, '! ', '  ')
+
+/** Lines of the verdict with --quiet. Report, snapshot and next command follow. */
+const quietLines = 4
+
+/** The verdict comes last, where the reader of a terminal looks. The text ends with a newline. */
 export function summaryText(
   { report, ruleErrors }: Pick<AuditResult, 'report' | 'ruleErrors'>,
-  { hasColour, isVerbose = false, language }: SummaryOptions,
+  { hasColour, isVerbose = false, isQuiet = false, language }: SummaryOptions,
 ): string {
   const { document } = report
   const { terminal: words } = language.words
   const on: CliSummary = {
-    ...{ report, hasColour, isVerbose, language, words },
+    ...{ report, hasColour, isVerbose, isQuiet, language, words },
     paint: painter(hasColour),
     titleOf: titlesOf(report, language),
     limit: of => (isVerbose ? everything : shown[of]),
@@ -77,14 +84,18 @@ export function summaryText(
   ]
   const lines = [
     '',
-    ...verdictLines(on),
-    ...notAuditedLines(on),
-    ...clusterLines(on),
-    ...changeLines(on),
-    ...causeLines(on),
-    ...findingLines(on),
-    ...ledgerLines(on),
-    ...notes.slice(0, on.limit('notAudited')).flatMap(note => wrap(note, '! ', '  ')),
+    ...(isQuiet
+      ? []
+      : [
+          ...(isVerbose ? ledgerLines(on) : []),
+          ...findingLines(on),
+          ...clusterLines(on),
+          ...notAuditedLines(on),
+          ...changeLines(on),
+          ...causeLines(on),
+        ]),
+    ...notes.slice(0, isQuiet ? 1 : on.limit('notAudited')).flatMap(noteLines),
+    ...(isQuiet ? verdictLines(on).slice(0, quietLines) : verdictLines(on)),
   ]
   return `${lines.join('\n').trimEnd()}\n`
 }

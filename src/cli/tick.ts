@@ -67,14 +67,24 @@ function parseTick(text: string): Date {
   return tick
 }
 
+const progressEveryMs = 10_000
+
 async function runTick({
   at = minuteOf(new Date()),
   deadline,
   inCluster,
 }: TickOptions): Promise<void> {
   const say = (line: string) => process.stderr.write(`${clean(line, 500)}\n`)
+  let stage = { name: 'prepare', startMs: performance.now() }
+  const progress = setInterval(() => {
+    const seconds = (performance.now() - stage.startMs) / 1000
+    say(`${stage.name}: ${seconds.toFixed(0)} s so far`)
+  }, progressEveryMs)
   const watch = openRunWatch({
     began: runId => say(`run ${runId}`),
+    stageBegan: name => {
+      stage = { name, startMs: performance.now() }
+    },
     stageEnded: (stage, durationMs) => say(`${stage}: ${(durationMs / 1000).toFixed(1)} s`),
     audited: ({ clusters, notAudited, reasons }) => {
       for (const { name, grade, coverage } of clusters)
@@ -110,6 +120,7 @@ async function runTick({
     isFailed = false
     process.stdout.write(`${JSON.stringify(answer)}\n`)
   } finally {
+    clearInterval(progress)
     const slowDowns = Object.entries((await watch.close(isFailed)).own.slowDowns)
     for (const [service, times] of slowDowns) say(`${service} throttled ${times} requests`)
   }

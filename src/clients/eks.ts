@@ -81,6 +81,12 @@ const explain = ({ name, text }: AwsError) =>
 
 const asJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
 
+/** Why there is no region, for people. */
+export const noRegion = (): string =>
+  process.env.AWS_PROFILE === undefined
+    ? 'No AWS region is set'
+    : `The AWS profile ${process.env.AWS_PROFILE} does not exist or has no region`
+
 /** The region in the SDK's standard settings; null: none is set. */
 export async function sdkRegion(): Promise<string | null> {
   const client = new EKSClient({})

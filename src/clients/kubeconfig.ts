@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
+import { delimiter } from 'node:path'
 import { type Cluster, KubeConfig } from '@kubernetes/client-node'
 import { messageOf } from '#model/error-message.ts'
 import { matchesGlob } from '#model/glob.ts'
@@ -47,13 +48,31 @@ function loadedConfig(file: string | null): KubeConfig {
   const config = new KubeConfig()
   try {
     if (file !== null && !existsSync(file)) throw new Error('there is no such file')
-    if (file === null) config.loadFromDefault()
+    const files = (process.env.KUBECONFIG ?? '').split(delimiter).filter(existsSync)
+    if (file === null && files.length > 1) loadMerged(config, files)
+    else if (file === null) config.loadFromDefault()
     else config.loadFromFile(file)
   } catch (cause) {
     const from = file ?? 'the default kubeconfig'
     throw new OperatorError(`${from} cannot be read: ${messageOf(cause)}`, { cause })
   }
   return config
+}
+
+/** The first file that names a cluster, user or context wins. Source: kubectl, merging kubeconfig files. */
+function loadMerged(config: KubeConfig, files: readonly string[]): void {
+  for (const [index, file] of files.entries()) {
+    const next = new KubeConfig()
+    next.loadFromFile(file)
+    const absent = <Item extends { name: string }>(here: Item[], more: Item[]) =>
+      more.filter(({ name }) => here.every(known => known.name !== name))
+    config.clusters =
+      index === 0 ? next.clusters : [...config.clusters, ...absent(config.clusters, next.clusters)]
+    config.users = index === 0 ? next.users : [...config.users, ...absent(config.users, next.users)]
+    config.contexts =
+      index === 0 ? next.contexts : [...config.contexts, ...absent(config.contexts, next.contexts)]
+    config.currentContext ||= next.currentContext
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Accounts and regions of a policy, and account ids. */
 import { type CredentialSource, credentialSource } from '#clients/credentials.ts'
-import { sdkRegion } from '#clients/eks.ts'
+import { noRegion, sdkRegion } from '#clients/eks.ts'
 import { callerAccount } from '#clients/sts.ts'
 import { accountInArn } from '#model/arn.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -31,7 +31,7 @@ async function ownRegion(): Promise<string> {
   const region = await sdkRegion()
   if (region === null)
     throw new OperatorError(
-      'No AWS region is set. Set AWS_REGION or a profile with a region, or give --region',
+      `${noRegion()}. Set AWS_REGION or a profile with a region, or give --region`,
     )
   return region
 }

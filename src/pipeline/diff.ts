@@ -14,7 +14,8 @@ import { rejectUnknownNames } from './selection-check.ts'
 export interface DiffResult {
   document: DiffDocument
   /** A part of one of the two audits could not be read, or a rule threw. */
-  isUnread: boolean
+  /** The most that was not read of either audit. */
+  unread: Unread
 }
 
 interface ReadRun extends ComparedRun {
@@ -44,7 +45,7 @@ export async function diff(
           ? null
           : await fleetUpgrades(oldFile, options.selection, old.audited, now.audited),
     },
-    isUnread: isUnread(old) || isUnread(now),
+    unread: unreadOrder.find(unread => unread === unreadOf(old) || unread === unreadOf(now))!,
   }
 }
 
@@ -109,23 +110,28 @@ const inputOf = (file: string, { kind, document: { run } }: ReadRun): DiffInput 
   inputErrors: run.inputErrors,
 })
 
+const unreadOrder = ['cluster', 'node', 'none'] as const
+/** `cluster`: a cluster, or something beside the nodes; `node`: nodes only. */
+type Unread = (typeof unreadOrder)[number]
+
 /** Uses the criteria of an audit's exit code: Fargate nodes cannot be read and do not count. */
-function isUnread({
-  document: { run, clusters, notAudited },
-  nodes,
-  ruleErrors,
-}: ReadRun): boolean {
+function unreadOf({ document: { run, clusters, notAudited }, nodes, ruleErrors }: ReadRun): Unread {
   const isCut = run.inputErrors.length > 0 || notAudited.some(({ node }) => node === null)
   const hasErrors =
     ruleErrors === null
       ? clusters.some(({ outcomes }) => outcomes.error > 0)
       : ruleErrors.length > 0
-  if (isCut || hasErrors) return true
+  const isLost = clusters.some(
+    ({ coverage: { nodes: all, read, partlyRead } }) => all > 0 && read + partlyRead === 0,
+  )
+  if (isCut || hasErrors || isLost) return 'cluster'
   if (nodes !== null)
     return nodes.some(({ coverage, isFargate }) => coverage !== 'read' && !isFargate)
+      ? 'node'
+      : 'none'
   const unread = clusters.reduce(
     (sum, { coverage }) => sum + coverage.partlyRead + coverage.notRead,
     0,
   )
-  return unread > notAudited.filter(({ cause }) => cause === 'fargate').length
+  return unread > notAudited.filter(({ cause }) => cause === 'fargate').length ? 'node' : 'none'
 }

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { programFor } from '#cli/main.ts'
 import { nodeClasses } from '#facts/eks/node-classes.ts'
 import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { faults } from '#lab/scenarios/faults.ts'
@@ -13,6 +15,7 @@ import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
 import { editedNode } from '#test/edited-node.ts'
 import { runCommand } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
+import { savedSnapshot } from '#test/saved-snapshot.ts'
 
 const header = JSON.stringify({
   kind: 'Snapshot',
@@ -237,6 +240,79 @@ describe('a saved snapshot', () => {
   })
 })
 
+describe('the audit of a snapshot', () => {
+  const audited = (...args: string[]) =>
+    runCommand(['audit', '--snapshot', savedSnapshot([{ name: 'a' }, { name: 'b' }]), ...args], {
+      cwd: temporaryFolder(),
+    })
+
+  it('with --quiet is the verdict, the report and the next command', async () => {
+    const { stdout } = await audited('--quiet')
+    const printed = stdout.trim().split('\n')
+    expect(printed.length).toBeLessThanOrEqual(8)
+    expect(printed[0]).toMatch(/^(?:Critical|High|Medium|Low|Info|No findings)/)
+    expect(stdout).toContain('Report:')
+  })
+
+  it('with -o table or wide is one row per node', async () => {
+    for (const [format, columns] of [
+      ['table', 7],
+      ['wide', 12],
+    ] as const) {
+      const { stdout } = await audited('-o', format)
+      const rows = stdout
+        .trim()
+        .split('\n')
+        .map(row => row.split(/ {3,}/))
+      expect(rows.map(row => row.length)).toEqual([columns, columns, columns])
+      expect(rows.slice(1).map(([name]) => name)).toEqual(['a', 'b'])
+    }
+  })
+
+  it('reads standard input as -', async () => {
+    const cwd = temporaryFolder()
+    const stdout = execFileSync(
+      process.execPath,
+      [join(process.cwd(), 'bin/highwater.mjs'), 'audit', '--snapshot', '-', '-o', 'json'],
+      {
+        cwd,
+        input: readFileSync(savedSnapshot([{ name: 'a' }, { name: 'b' }])),
+        stdio: ['pipe', 'pipe', 'ignore'],
+      },
+    )
+    expect(JSON.parse(String(stdout)).clusters[0].coverage.nodes).toBe(2)
+  })
+})
+
+describe('the program', () => {
+  it.each([
+    [['nonsense', '--help'], "unknown command 'nonsense'"],
+    [['complete'], 'complete needs the name of a shell'],
+    [['--profile', 'nope', 'audit'], 'The AWS profile nope does not exist or has no region'],
+  ])('refuses %j with exit code 2', async (args, message) => {
+    const { code, stderr } = await highwater(args, { cwd: temporaryFolder() })
+    expect(stderr).toContain(message)
+    expect(code).toBe(2)
+  })
+
+  it('prints a completion that a shell can source twice', async () => {
+    const { stdout } = await highwater(['complete', 'bash'])
+    expect(stdout).toContain('ShellCompDirectiveError=1')
+    expect(stdout).not.toContain('readonly')
+  })
+
+  it('has an example and the exit codes in the help of each command', async () => {
+    const { commands } = await programFor([])
+    for (const name of commands.map(one => one.name())) {
+      if (['policy', 'lab', 'complete', 'tick', 'help'].includes(name)) continue
+      const { stdout } = await runCommand([name, '--help'])
+      expect(stdout, name).toMatch(/Examples?:/)
+      expect(stdout, name).toMatch(/Exit codes?:/)
+      expect(Math.max(...stdout.split('\n').map(line => line.length)), name).toBeLessThan(130)
+    }
+  })
+})
+
 describe('a live audit', () => {
   it('of EKS: report, findings and snapshot, and a summary that fits a terminal', async () => {
     const { environment } = await labOf([recorded])
@@ -247,8 +323,11 @@ describe('a live audit', () => {
       expect(existsSync(join(cwd, 'highwater-out', name))).toBe(true)
     expect(stdout).toContain('recorded')
     // A command stays on one line, so that it can be copied.
-    const isCommand = (line: string) => /^ +(?:highwater|kubectl|aws) /.test(line)
-    for (const line of stdout.split('\n').filter(text => !isCommand(text)))
+    const isCommand = (line: string) => /^(?:Next:)? +(?:highwater|kubectl|aws) /.test(line)
+    const [report, , next] = stdout.trim().split('\n').slice(-3)
+    expect(report).toMatch(/^Report: +file:\/\/\/.*\/highwater-out\/report\.html$/)
+    expect(isCommand(next!)).toBe(true)
+    for (const line of stdout.split('\n').filter(text => !isCommand(text) && text !== report))
       expect(line.length).toBeLessThanOrEqual(80)
   })
 

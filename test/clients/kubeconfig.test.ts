@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { delimiter, join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
 import { kubeconfigEndpoint } from '#clients/kubeconfig.ts'
 import { temporaryFolder } from '#test/cli.ts'
 
@@ -31,6 +31,18 @@ function kubeconfig(user: Record<string, unknown>, cluster: Record<string, unkno
   writeFileSync(path, JSON.stringify(document))
   return path
 }
+
+it('merges the files of KUBECONFIG as kubectl does: the first that names something wins', async () => {
+  const first = kubeconfig({ token: 'first' })
+  const second = kubeconfig({ token: 'second' }, { server: 'https://127.0.0.2:6443' })
+  vi.stubEnv('KUBECONFIG', [first, '/absent', second].join(delimiter))
+  try {
+    const { endpoint } = await kubeconfigEndpoint(null, 'one')
+    expect(endpoint.server).toBe('https://127.0.0.1:6443')
+  } finally {
+    vi.unstubAllEnvs()
+  }
+})
 
 describe('kubeconfigEndpoint', () => {
   it('takes the current context, its server, its CA and its token', async () => {

@@ -105,7 +105,7 @@ it('shows on the second morning what was repaired, on the third that it is lost,
     ])
   expect(flat(third.news).match(/Back again/g)).toHaveLength(2)
   expect(flat(third.news)).toMatch(
-    new RegExp(`Node ${repaired} of incidents: fixed on \\S+, open before since \\S+`),
+    new RegExp(`Node ${repaired}, cluster incidents: fixed on \\S+, open before since \\S+`),
   )
   expect(third.mail).toContain(words.changes.counts.back(2))
 

@@ -35,6 +35,7 @@ export interface RunWatch {
 export interface RunLines {
   began(runId: string): void
   isAbout?(cluster: string): void
+  stageBegan?(stage: Stage): void
   stageEnded(stage: Stage, durationMs: number): void
   audited(audited: Audited): void
 }
@@ -80,6 +81,7 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
     enters(stage) {
       leave(false)
       current = { stage, startMs: Date.now() }
+      lines.stageBegan?.(stage)
     },
     async close(isFailed) {
       leave(isFailed)

@@ -23,6 +23,7 @@ const terminal = {
   more: (count: number) => `… and ${count} more, in the report`,
   report: 'Report:',
   snapshot: 'Snapshot:',
+  nextCommand: 'Next:',
 }
 
 export const ofTerminal = { terminal }

@@ -20,9 +20,11 @@ const { NoOperationTraceWriter, convertWorkflowTemplate, parseWorkflow } = await
 const { parseAction } = await import('@actions/workflow-parser/actions/action-parser')
 
 const run = promisify(execFile)
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const action = readFileSync('action.yml', 'utf8')
 const workflow = readFileSync('docs/run/github/highwater.yml', 'utf8')
 const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8')
+const release = readFileSync('.github/workflows/release.yml', 'utf8')
 const trace = new NoOperationTraceWriter()
 
 function actionErrors(content: string): string[] {
@@ -48,11 +50,28 @@ const jobs = parse(workflow).jobs
 const jobSteps: Step[] = jobs.audit.steps
 const nightlySteps = Object.values<{ steps: Step[] }>(parse(nightly).jobs).flatMap(job => job.steps)
 
+it.each([
+  [{ DRY_RUN: 'true', GITHUB_REF_NAME: 'main' }, true],
+  [{ DRY_RUN: 'false', GITHUB_REF_NAME: `v${version}` }, true],
+  [{ DRY_RUN: 'false', GITHUB_REF_NAME: 'v99.0.0' }, false],
+])('a release with %j has the version of package.json: %s', async (settings, isRight) => {
+  const output = join(temporaryFolder(), 'output')
+  const steps: Step[] = parse(release).jobs.release.steps
+  const { run: script } = steps.find(({ id }) => id === 'version')!
+  const checked = run('bash', ['-e', '-c', script!], {
+    env: { ...process.env, ...settings, GITHUB_OUTPUT: output },
+  })
+  await expect(checked.then(() => readFileSync(output, 'utf8')).catch(() => null)).resolves.toBe(
+    isRight ? `version=${version}\n` : null,
+  )
+})
+
 describe('GitHub takes', () => {
   it('the action and the workflows', async () => {
     expect(actionErrors(action)).toEqual([])
     expect(await workflowErrors(workflow)).toEqual([])
     expect(await workflowErrors(nightly)).toEqual([])
+    expect(await workflowErrors(release)).toEqual([])
   })
 
   it.each([

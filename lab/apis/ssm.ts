@@ -110,7 +110,7 @@ function describeDocument({ Name }: RawObject, { ssm }: World): RawObject {
   }
 }
 
-function describeInstances(input: RawObject, { ssm }: World): RawObject {
+function describeInstances(input: RawObject, { ssm, at }: World): RawObject {
   const filters = Array.isArray(input.Filters) ? input.Filters.filter(isRawObject) : []
   if (filters.some(({ Key }) => Key !== 'InstanceIds'))
     throw notImplemented("the lab's ssm filters by InstanceIds only")
@@ -138,7 +138,7 @@ function describeInstances(input: RawObject, { ssm }: World): RawObject {
       return {
         InstanceId: id,
         PingStatus: pingStatus,
-        LastPingDateTime: Date.now() / 1000 - 60 * lastPingMinutesAgo,
+        LastPingDateTime: Date.parse(at) / 1000 - 60 * lastPingMinutesAgo,
         AgentVersion: version,
         PlatformType: platform,
         PlatformName:

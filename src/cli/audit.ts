@@ -26,7 +26,7 @@ import { formats, formatsWith } from '#report/formats/index.ts'
 import { languages } from '#report/languages/index.ts'
 import type { Language } from '#report/languages/language.ts'
 import { openSnapshot } from '#snapshot/write.ts'
-import { auditExitCode, isSnapshotOfNothing, type UnreadLimit } from './exit-code.ts'
+import { auditExitCode, isSnapshotOfNothing } from './exit-code.ts'
 import { makeFolder } from './folder.ts'
 import { nodeTable, tableFormats } from './node-table.ts'
 import {
@@ -42,6 +42,7 @@ import {
   repeatable,
   selectionOf,
   snapshotOption,
+  type UnreadLimit,
 } from './options.ts'
 import { openReading } from './source.ts'
 import { snapshotFile } from './stdin.ts'

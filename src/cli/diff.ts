@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { diff } from '#pipeline/diff.ts'
 import { diffText } from './diff-text.ts'
-import { diffExitCode, type UnreadLimit } from './exit-code.ts'
+import { diffExitCode } from './exit-code.ts'
 import {
   addFormatOption,
   addPolicyOption,
@@ -14,6 +14,7 @@ import {
   policyFile,
   type SelectionOptions,
   selectionOf,
+  type UnreadLimit,
 } from './options.ts'
 import { screenOf } from './terminal.ts'
 import { version } from './version.ts'

@@ -3,13 +3,9 @@ import { type Severity, severities } from '#model/finding.ts'
 import type { RemediationRun, StepState, VerificationReport } from '#model/remediation.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
 import type { DiffResult } from '#pipeline/diff.ts'
-import type { FailOn } from './options.ts'
+import type { FailOn, UnreadLimit } from './options.ts'
 
 export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 } as const
-
-export const unreadLimits = ['none', 'node', 'cluster'] as const
-/** How much must be unread for exit code 3. */
-export type UnreadLimit = (typeof unreadLimits)[number]
 
 export function auditExitCode(
   { document, nodes, deliveries, ruleErrors }: AuditResult,

@@ -1,7 +1,7 @@
 /** `highwater open`: opens a report of the service in the browser, by a URL that is signed with the reader's own credentials. */
 import { spawn } from 'node:child_process'
 import { Command, InvalidArgumentError } from 'commander'
-import { presignedUrl } from '#clients/s3.ts'
+import { objectUrl } from '#clients/s3.ts'
 import { exitCode } from './exit-code.ts'
 import { exiting } from './options.ts'
 import { regionOf } from './store.ts'
@@ -42,7 +42,7 @@ Exit codes: 0 opened or printed; 2 bad usage; 4 no credentials, or no browser.`,
 async function runOpen(run: string, { bucket, region, page, print }: OpenOptions): Promise<number> {
   const place = { ...bucket, region: region ?? (await regionOf(`the bucket ${bucket.bucket}`)) }
   const key = run === 'latest' ? `latest/${page}` : `runs/${run}/${page}`
-  const url = await presignedUrl({ ...place }, key, { expiresIn, signingDate: new Date() })
+  const url = await objectUrl({ ...place }, key, { expiresIn, signingDate: new Date() })
   if (print === true) {
     process.stdout.write(`${url}\n`)
     return exitCode.ok

@@ -13,7 +13,6 @@ import type { Selection } from '#model/selection.ts'
 import { actingPolicy } from '#pipeline/remediation/options.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
-import { unreadLimits } from './exit-code.ts'
 
 export interface SelectionOptions {
   cluster: string[]
@@ -113,6 +112,10 @@ function parseFailOn(text: string): FailOn | null {
     )
   return { severity, isNew: text.startsWith('new:') }
 }
+
+const unreadLimits = ['none', 'node', 'cluster'] as const
+/** How much must be unread for exit code 3. */
+export type UnreadLimit = (typeof unreadLimits)[number]
 
 export const failOnUnreadOption = () =>
   new Option('--fail-on-unread <what>', 'exit 3 if a node, or a whole cluster, is not read')

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { Sha256 } from '@aws-crypto/sha256-js'
 import {
   GetObjectCommand,
   ListObjectVersionsCommand,
@@ -12,7 +11,6 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3'
-import { SignatureV4 } from '@smithy/signature-v4'
 import { s3PutObjectMaxBytes } from '#facts/aws/limits.ts'
 import { storedLimitOf } from '#model/input-limits.ts'
 import { isRawObject } from '#model/record.ts'
@@ -20,6 +18,7 @@ import { type AwsError, awsCall, awsError, isThrottling } from './aws-failure.ts
 import type { CredentialSource } from './credentials.ts'
 import { RequestFailure } from './failure.ts'
 import { retried, sleep } from './pace.ts'
+import { presignedUrl } from './presign.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 import { checkKey, type Store, tooLong } from './store.ts'
 
@@ -231,10 +230,10 @@ class Bucket {
  * A URL that opens the object in a browser until it expires, with the rights of the credentials. No
  * network call.
  */
-export async function presignedUrl(
+export async function objectUrl(
   options: S3StoreOptions,
   key: string,
-  { expiresIn, signingDate }: { expiresIn: number; signingDate: Date },
+  validity: { expiresIn: number; signingDate: Date },
 ): Promise<string> {
   const client = clientOf(options)
   let unsigned: HttpRequest | null = null
@@ -252,20 +251,13 @@ export async function presignedUrl(
     await client.send(new GetObjectCommand({ Bucket: options.bucket, Key }))
     const { protocol, hostname, port, path } = unsigned!
     const host = port === undefined ? hostname : `${hostname}:${port}`
-    const { credentials, region } = client.config
-    const signer = new SignatureV4({
-      ...{ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false },
-    })
     // S3 does not expect the hash of a body.
-    const headers = { host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }
-    const signed = await signer.presign(
-      { method: 'GET', protocol, hostname, path, headers, query: {} },
-      { expiresIn, signingDate },
+    const headers = { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }
+    const { credentials } = client.config
+    return await presignedUrl(
+      { protocol, host, path, headers },
+      { service: 's3', region: options.region, credentials, ...validity },
     )
-    const query = Object.entries(signed.query ?? {}).map(
-      ([name, value]) => `${escapeUri(name)}=${escapeUri(String(value))}`,
-    )
-    return `${protocol}//${host}${path}?${query.join('&')}`
   } finally {
     client.destroy()
   }
@@ -277,12 +269,6 @@ interface HttpRequest {
   port?: number
   path: string
 }
-
-const escapeUri = (text: string) =>
-  encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
 
 function clientOf({ region, credentials, idleTimeoutMs }: S3StoreOptions): S3Client {
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env

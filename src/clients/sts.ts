@@ -1,9 +1,8 @@
 /** The caller's AWS identity, and the bearer token by which EKS accepts it in a cluster. */
-import { Sha256 } from '@aws-crypto/sha256-js'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
-import { SignatureV4 } from '@smithy/signature-v4'
 import { eksTokenMaxBytes, eksTokenRenewMs, eksTokenUrlExpiresSeconds } from '#facts/aws/limits.ts'
 import type { CredentialSource } from './credentials.ts'
+import { presignedUrl } from './presign.ts'
 
 /** The account of the caller. The call needs no permission. */
 export const callerAccount = async (
@@ -53,23 +52,17 @@ export async function eksToken(
   now: Date,
 ): Promise<string> {
   const host = stsHost(region)
-  const signer = new SignatureV4({ service: 'sts', region, credentials, sha256: Sha256 })
-  const signed = await signer.presign(
+  const url = await presignedUrl(
     {
-      method: 'GET',
-      protocol: 'https:',
-      hostname: host,
-      path: '/',
-      headers: { host, 'x-k8s-aws-id': clusterId },
+      ...{ protocol: 'https:', host, path: '/', headers: { 'x-k8s-aws-id': clusterId } },
       query: { Action: 'GetCallerIdentity', Version: '2011-06-15' },
     },
-    { expiresIn: eksTokenUrlExpiresSeconds, signingDate: now },
+    {
+      ...{ service: 'sts', region, credentials },
+      ...{ expiresIn: eksTokenUrlExpiresSeconds, signingDate: now },
+    },
   )
-  const query = Object.entries(signed.query ?? {})
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([key, value]) => `${escapeUri(key)}=${escapeUri(String(value))}`)
-    .join('&')
-  const token = `k8s-aws-v1.${Buffer.from(`https://${host}/?${query}`).toString('base64url')}`
+  const token = `k8s-aws-v1.${Buffer.from(url).toString('base64url')}`
   if (token.length > eksTokenMaxBytes)
     throw new Error(
       `the EKS token has ${token.length} bytes, more than the ${eksTokenMaxBytes} that clusters take: the role session carries too many or too long tags`,
@@ -100,9 +93,3 @@ function stsHost(region: string): string {
     UseGlobalEndpoint: false,
   }).url.hostname
 }
-
-const escapeUri = (text: string) =>
-  encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
-  presignedUrl,
+  objectUrl,
   type S3StoreOptions,
   s3Permissions,
   s3Store,
@@ -364,7 +364,7 @@ it.each([
       sessionToken: 'token/+=',
     })
     const url = new URL(
-      await presignedUrl(
+      await objectUrl(
         { bucket: 'our-bucket', prefix: 'highwater/', region: 'eu-central-1', credentials },
         'runs/2026-11-22T05-00-00Z/owners/a b/report.html',
         { expiresIn: 3600, signingDate: new Date('2026-11-22T05:00:00Z') },

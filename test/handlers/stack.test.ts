@@ -547,7 +547,9 @@ describe('who may do what', () => {
         Resource: [key('remediation/approvals/*'), key('highwater.yaml')],
         Condition: { StringNotEquals: { 'aws:PrincipalArn': [wholeParameters.ApproverArns] } },
       },
-      { Resource: ['runs/*', 'history/*', 'remediation/plans/*'].map(key) },
+      {
+        Resource: ['runs/*', 'latest/*', 'index.html', 'history/*', 'remediation/plans/*'].map(key),
+      },
     ])
     expect(named(whole, 'ReportBucket')).toMatchObject({
       VersioningConfiguration: { Status: 'Enabled' },

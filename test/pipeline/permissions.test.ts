@@ -312,7 +312,10 @@ describe('the roles of the stack', () => {
     statements.filter(({ Action }) => !Action.includes('sts:AssumeRole'))
 
   const object = (...prefixes: string[]) =>
-    prefixes.map(prefix => `${sub('ReportBucket.Arn')}/${sub('Prefix')}${prefix}*`)
+    prefixes.map(
+      prefix =>
+        `${sub('ReportBucket.Arn')}/${sub('Prefix')}${prefix}${prefix === 'index.html' ? '' : '*'}`,
+    )
   /** What a function needs of its bucket and its log. It reads all that lies there, and writes only its own. */
   function ownStatements(name: string, written: string[], more: string[] = []): IamStatement[] {
     const own: Grants = {
@@ -349,7 +352,7 @@ describe('the roles of the stack', () => {
     )
 
   it('grants the function what the code calls, as narrow as AWS allows, and no more', () => {
-    const written = ['history/', 'runs/', 'remediation/plans/']
+    const written = ['history/', 'index.html', 'latest/', 'runs/', 'remediation/plans/']
     const expected = [
       ...ownAccount(readerStatements('proxy', stack)),
       ...ownStatements('audit', written),
@@ -369,7 +372,12 @@ describe('the roles of the stack', () => {
       [...awsResources.map(({ action }) => action), 'eks:DescribeCluster'],
       ['runs/'],
     ],
-    ['PublishRole', 'publish', [], ['history/', 'runs/', 'remediation/plans/']],
+    [
+      'PublishRole',
+      'publish',
+      [],
+      ['history/', 'index.html', 'latest/', 'runs/', 'remediation/plans/'],
+    ],
   ] as const)(
     'grants each function of a fan-out its part of that: %s',
     (role, name, called, written) => {

@@ -1,9 +1,17 @@
 /**
  * `npm run screenshots -- [--out DIR] [--demo DIR] [--docs] [--sizes]`: pictures of the demo's page and e-mail (desk, phone, dark, paper), and their
- * sizes with everything closed. It fails if a size is over its bound. Without Chromium on this machine it makes nothing.
+ * sizes with everything closed. `--docs` writes those of docs/, the sample report and mail, and the recording of a terminal. It fails if a size is over its bound. Without Chromium on this machine it makes nothing.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -17,6 +25,7 @@ import { browserPath, openBrowser } from '#test/browser.ts'
 import { garbageFindings, overviewOf } from '#test/garbage-builder.ts'
 import { withWeek } from '#test/remembered-week.ts'
 import { lastRun, morningReport } from '#test/report-builder.ts'
+import { terminalSvg } from './terminal.ts'
 
 const looks: Record<string, BrowserContextOptions> = {
   desk: { viewport: { width: 1280, height: 1000 }, colorScheme: 'light' },
@@ -159,6 +168,21 @@ const kept = [
     viewport: { width: 1180, height: 900 },
   },
   {
+    file: 'docs/page-phone.png',
+    source: 'page',
+    look: 'phone',
+    section: 'body',
+    viewport: { width: 390, height: 844 },
+  },
+  {
+    file: 'docs/page-print.png',
+    source: 'page',
+    look: 'desk',
+    section: 'body',
+    viewport: { width: 718, height: 1000 },
+    media: 'print',
+  },
+  {
     file: 'docs/mail-phone.png',
     source: 'mail',
     look: 'phone',
@@ -171,7 +195,7 @@ async function keepPictures(
   browser: Browser,
   sources: Record<(typeof kept)[number]['source'], string>,
 ): Promise<void> {
-  for (const { file, source, look, section, viewport } of kept) {
+  for (const { file, source, look, section, viewport, ...rest } of kept) {
     const context = await browser.newContext({
       ...looks[look],
       viewport,
@@ -181,12 +205,40 @@ async function keepPictures(
     })
     const page = await context.newPage()
     await page.goto(pathToFileURL(sources[source]).href)
+    if ('media' in rest) await page.emulateMedia({ media: rest.media })
     await page
       .locator(section)
       .evaluate(element => (element as unknown as { scrollIntoView(): void }).scrollIntoView())
     await page.screenshot({ path: file })
     await context.close()
   }
+}
+
+const typed = [
+  'highwater audit --snapshot highwater-out/snapshot.ndjson.gz --quiet',
+  'highwater audit --snapshot highwater-out/snapshot.ndjson.gz --cluster incidents -o table',
+]
+const shownLines = 14
+
+/** The demo's report and mail, which open in a browser, and a recording of a terminal. */
+function keepSamples({ page, mail }: { page: string; mail: string }, folder: string): void {
+  mkdirSync('docs/sample', { recursive: true })
+  copyFileSync(page, 'docs/sample/report.html')
+  copyFileSync(mail, 'docs/sample/email.html')
+  const demo = dirname(page)
+  const commands = typed.map(command => {
+    const args = command.replace('highwater-out', demo).split(' ').slice(1)
+    const output = execFileSync(process.execPath, ['bin/highwater.mjs', ...args, '--out', folder], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const lines = String(output)
+      .replaceAll(folder, '/home/ada/highwater-out')
+      .replaceAll(demo, 'highwater-out')
+      .trim()
+      .split('\n')
+    return { command, output: lines.slice(0, shownLines).join('\n') }
+  })
+  writeFileSync('docs/terminal.svg', terminalSvg(commands))
 }
 
 /** The demo's world as a run of it leaves it, and a morning that was made up to have something of everything. */
@@ -235,8 +287,11 @@ if (browserPath === null) {
     const fleet = fleetOf(dirname(sources.page))
     const over = await measure(browser, { ...sources, ...fleet })
     if (over.length > 0) throw new Error(`Over the bound: ${over.join('; ')}`)
-    if (values.docs) await keepPictures(browser, sources)
-    else if (!values.sizes) await takePictures(browser, sources, folder)
+    if (values.docs) {
+      await keepPictures(browser, sources)
+      keepSamples(sources, folder)
+    }
+    if (!values.docs && !values.sizes) await takePictures(browser, sources, folder)
   } finally {
     await browser.close()
   }

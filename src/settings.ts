@@ -79,6 +79,7 @@ const schema = z.strictObject({
   HIGHWATER_WEBHOOK_HOSTS: optional(
     list(z.regex(/^[a-z0-9*]([a-z0-9.*-]{0,251}[a-z0-9*])?$/, 'host names in lower case')),
   ),
+  HIGHWATER_WEBHOOK_FORMAT: optional(z.enum(['slack', 'teams'])),
   HIGHWATER_SHOWS_OWN_TOKEN: optional(z.enum(['yes', 'no'])),
   HIGHWATER_REMEDIATION: optional(z.enum(['on', 'off'])),
   HIGHWATER_SHARES_RUN_KEY: optional(z.enum(['yes', 'no'])),
@@ -132,6 +133,7 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     reportBaseUrl: data.HIGHWATER_REPORT_BASE_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
     stateMachineArn: data.HIGHWATER_STATE_MACHINE_ARN ?? null,
     webhookHosts: data.HIGHWATER_WEBHOOK_HOSTS ?? ['hooks.slack.com'],
+    webhookFormat: data.HIGHWATER_WEBHOOK_FORMAT ?? 'slack',
     policyGrants: {
       memberRoles: data.HIGHWATER_MEMBER_ROLE_ARNS ?? [],
       kubeletRoles: data.HIGHWATER_KUBELET_ROLE_ARNS ?? [],

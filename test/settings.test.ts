@@ -39,6 +39,7 @@ describe('parseSettings', () => {
       stateMachineArn: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
       topicArn: 'arn:aws:sns:eu-west-1:111122223333:reports',
       webhookUrl: 'https://hooks.slack.com/services/T000/B000/XXXX',
+      webhookFormat: 'slack',
       webhookHosts: ['hooks.slack.com'],
       policyGrants: { ...noGrants, mail: ['example.com'] },
     })
@@ -58,6 +59,7 @@ describe('parseSettings', () => {
       stateMachineArn: null,
       topicArn: null,
       webhookUrl: null,
+      webhookFormat: 'slack',
       webhookHosts: ['hooks.slack.com'],
       policyGrants: noGrants,
     })

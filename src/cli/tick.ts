@@ -43,7 +43,8 @@ export function tickCommand(): Command {
       `
 Its settings are those of the function, from the environment: HIGHWATER_BUCKET,
 HIGHWATER_PREFIX, HIGHWATER_KMS_KEY_ID, HIGHWATER_SENDER, HIGHWATER_RECIPIENTS,
-HIGHWATER_REPORT_BASE_URL, HIGHWATER_TOPIC_ARN, HIGHWATER_WEBHOOK_URL, and AWS_REGION. The
+HIGHWATER_REPORT_BASE_URL, HIGHWATER_TOPIC_ARN, HIGHWATER_WEBHOOK_URL,
+HIGHWATER_WEBHOOK_FORMAT (slack or teams), and AWS_REGION. The
 policy is highwater.yaml in the bucket. It may name the roles of
 HIGHWATER_MEMBER_ROLE_ARNS and HIGHWATER_KUBELET_ROLE_ARNS, the addresses and domains of
 HIGHWATER_POLICY_RECIPIENTS (default: the domains of sender and recipients) and the bucket

@@ -275,4 +275,18 @@ export interface RenderedMail {
   text: string
   /** Short form of the mail for messengers: at most 3,000 characters. */
   brief: string
+  card: MessageCard
+}
+
+/** The mail as a card of a messenger. */
+export interface MessageCard {
+  title: string
+  /** The nodes that evict next, and what is not covered. */
+  lines: string[]
+  /** The worst three causes, each with its step. */
+  causes: string[]
+  /** Null: no site serves the report. */
+  link: { text: string; url: string } | null
+  /** The command that opens the report; null: none. */
+  open: string | null
 }

@@ -32,8 +32,10 @@ export interface Settings {
   recipients: string[]
   /** SNS topic that receives a message for each run; null: none. */
   topicArn: string | null
-  /** URL of a Slack-compatible webhook, a secret that no message contains; null: none. */
+  /** URL of a webhook of Slack or Teams, a secret that no message contains; null: none. */
   webhookUrl: string | null
+  /** The messenger behind the webhook. */
+  webhookFormat: 'slack' | 'teams'
   /** Permitted hosts of the webhook; `*` matches any characters. */
   webhookHosts: string[]
   policyGrants: PolicyGrants

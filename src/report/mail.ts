@@ -4,7 +4,7 @@ import { renderMailHtml, renderMailText } from './compiled-templates.js'
 import { english } from './languages/language.ts'
 import { wrapText } from './text.ts'
 import { type MailOptions, type MailView, mailView } from './views/mail.ts'
-import { mailBrief } from './views/mail-brief.ts'
+import { mailBrief, messageCard } from './views/mail-brief.ts'
 
 export { hasNews } from './views/mail-changes.ts'
 export { openCommandOf, reportLink } from './views/mail-remainder.ts'
@@ -57,5 +57,6 @@ export function renderMail(
     html,
     text: wrapText(renderMailText(unbroken(view)), textColumns),
     brief: mailBrief(view),
+    card: messageCard(view),
   }
 }

@@ -124,6 +124,7 @@ describe('the functions', () => {
       HIGHWATER_TOPIC_ARN: _topic,
       HIGHWATER_WEBHOOK_URL: webhook,
       HIGHWATER_WEBHOOK_HOSTS: _hosts,
+      HIGHWATER_WEBHOOK_FORMAT: _format,
       ...shared
     } = telling
     expect(variablesOf('PublishLambdaFunction')).toEqual(telling)
@@ -160,6 +161,7 @@ describe('the functions', () => {
       webhookUrl: 'https://hooks.slack.com/services/T0',
       reportBaseUrl: 'https://reports.example.com',
       stateMachineArn: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
+      webhookFormat: 'slack',
       webhookHosts: ['hooks.slack.com'],
       policyGrants: {
         memberRoles: wholeParameters.MemberRoleArns.split(','),

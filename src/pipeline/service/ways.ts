@@ -32,7 +32,7 @@ export function waysOf(
   if (!isMailed) return { to: owner => unmailed(report, owner), mistakes: [] }
   const from = report.sender ?? settings.sender
   const { unsubscribe, bouncesTo } = report
-  const { topicArn, webhookUrl: url, webhookHosts: allowedHosts } = settings
+  const { topicArn, webhookUrl: url, webhookHosts: allowedHosts, webhookFormat: format } = settings
   const byMail = (to: string[], owner?: string, language?: LanguageId) =>
     from === null || to.length === 0
       ? []
@@ -61,7 +61,7 @@ export function waysOf(
       owner === null
         ? readers(owner, report.recipients ?? settings.recipients, [
             ...(topicArn === null ? [] : [sns({ ...context, topicArn })]),
-            ...(url === null ? [] : [webhook({ ...context, url, allowedHosts })]),
+            ...(url === null ? [] : [webhook({ ...context, url, allowedHosts, format })]),
           ])
         : readers(owner, owner.recipients, []),
     mistakes: isSenderMissing

@@ -1,11 +1,12 @@
 /**
- * A Slack-compatible webhook: a short mail, once per run id. Its URL is a secret; only its host
+ * A webhook of Slack or Microsoft Teams: a short mail, once per run id. Its URL is a secret; only its host
  * appears in messages.
  */
 import { postJson, postTimeLimitMs } from '#clients/webhook.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { MailChannel } from '#publish/channel.ts'
+import { slackMessage, teamsMessage, type WebhookFormat } from './cards.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
 export interface WebhookOptions extends OnceOptions {
@@ -13,9 +14,10 @@ export interface WebhookOptions extends OnceOptions {
   url: string
   /** Allowed hosts; `*` matches any characters. */
   allowedHosts: string[]
+  format: WebhookFormat
 }
 
-export function webhook({ url, allowedHosts, ...once }: WebhookOptions): MailChannel {
+export function webhook({ url, allowedHosts, format, ...once }: WebhookOptions): MailChannel {
   const { hostname } = new URL(url)
   return messageOnce(
     {
@@ -26,24 +28,16 @@ export function webhook({ url, allowedHosts, ...once }: WebhookOptions): MailCha
         recipients: hostname,
         leaseMs: 2 * postTimeLimitMs,
       },
-      async send({ brief }) {
+      async send({ brief, card }) {
         if (!allowedHosts.some(pattern => matchesGlob(pattern, hostname)))
           throw new OperatorError(
             `nothing was sent to the webhook: its host ${hostname} is not one of the stack's webhookHosts (${allowedHosts.join(', ') || 'none'}). Add the host to that parameter (HIGHWATER_WEBHOOK_HOSTS) if it is meant`,
           )
-        await postJson(url, slackMessage(brief), { signal: once.signal })
+        const message = format === 'teams' ? teamsMessage(card) : slackMessage(brief, card)
+        await postJson(url, message, { signal: once.signal })
         return ''
       },
     },
     once,
   )
 }
-
-/**
- * Source: Slack API documentation, "Formatting text for app surfaces": with these three escaped,
- * text cannot mention users.
- */
-const slackMessage = (text: string) => ({
-  text: text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
-  mrkdwn: false,
-})

@@ -2,12 +2,40 @@
  * A mail in a few lines, for messengers: verdict, next evictions, changes, worst causes, link to
  * the report.
  */
+import type { MessageCard } from '#model/report.ts'
 import type { MailView } from './mail.ts'
 
 const shownCauses = 5
 const shownInputErrors = 3
 const shownRuns = 3
 const limit = 3000
+
+const cardCauses = 3
+
+export function messageCard({
+  words: all,
+  subject,
+  verdict,
+  causes,
+  report,
+}: MailView): MessageCard {
+  const { brief: words } = all.mail
+  const listed = [...(causes?.cards ?? []), ...(causes?.lines ?? [])]
+  return {
+    title: subject,
+    lines: [
+      ...verdict.next.map(({ state, name, where }) => words.next(state, name, where)),
+      ...[verdict.change, verdict.gaps && words.gaps(verdict.gaps)].filter(Boolean).map(String),
+    ],
+    causes: listed
+      .slice(0, cardCauses)
+      .map(({ severityWord, label, title, where, step }) =>
+        words.cause(severityWord, label, title, where, step),
+      ),
+    link: report.link === null ? null : { text: all.report.open, url: report.link },
+    open: report.open,
+  }
+}
 
 /** Returns at most 3,000 characters: lines separated by \n, without markup. */
 export function mailBrief({

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { s3Store } from '#clients/s3.ts'
 import type { SnsScenario } from '#lab/scenarios/scenario.ts'
+import { slackMessage, teamsMessage } from '#publish/channels/cards.ts'
 import { sns } from '#publish/channels/sns.ts'
 import { webhook } from '#publish/channels/webhook.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -14,6 +15,13 @@ const mail = {
   html: '<p>two</p>',
   text: 'two\n',
   brief: 'two <!channel> & more',
+  card: {
+    title: '2 findings – prod',
+    lines: ['node-1: evicts now (prod, Nodegroup web)'],
+    causes: ['Critical: <!channel> [click](https://evil.example) *now*. Step: set it'],
+    link: null,
+    open: 'highwater open latest --bucket reports',
+  },
 }
 
 const enter = (scenario: Partial<SnsScenario> = {}) =>
@@ -89,7 +97,7 @@ describe('a webhook', () => {
   it('gets the mail in a few lines once for a run, as text that calls nobody', async () => {
     await enter()
     const { url, bodies } = await webhookServer()
-    const channel = webhook({ ...once(), url, allowedHosts: ['local*'] })
+    const channel = webhook({ ...once(), url, allowedHosts: ['local*'], format: 'slack' })
     expect(await channel.send(mail, [])).toMatchObject({
       channel: 'webhook',
       state: 'sent',
@@ -98,21 +106,58 @@ describe('a webhook', () => {
       messageId: '',
     })
     expect((await channel.send(mail, [])).location).toMatch(/^not sent again: .* at [\dTZ:.-]+$/)
-    expect(bodies.map(body => JSON.parse(body))).toEqual([
-      { text: 'two &lt;!channel&gt; &amp; more', mrkdwn: false },
-    ])
+    const [message] = bodies.map(body => JSON.parse(body))
+    expect(bodies).toHaveLength(1)
+    expect(message).toMatchObject({ text: 'two &lt;!channel&gt; &amp; more', mrkdwn: false })
+    expect(message).toEqual(JSON.parse(JSON.stringify(slackMessage(mail.brief, mail.card))))
   })
 
   it('on a host that the policy does not name gets nothing, and the reason names no secret', async () => {
     await enter()
     const { url, bodies } = await webhookServer()
-    const delivery = await webhook({ ...once(), url, allowedHosts: ['hooks.slack.com'] }).send(
-      mail,
-      [],
-    )
+    const delivery = await webhook({
+      ...once(),
+      url,
+      allowedHosts: ['hooks.slack.com'],
+      format: 'slack',
+    }).send(mail, [])
     expect(delivery.error).toBe(
       "nothing was sent to the webhook: its host localhost is not one of the stack's webhookHosts (hooks.slack.com). Add the host to that parameter (HIGHWATER_WEBHOOK_HOSTS) if it is meant",
     )
     expect(bodies).toEqual([])
+  })
+})
+
+describe('the card', () => {
+  const { card } = mail
+  const link = { text: 'Open the report', url: 'https://reports.example.com/runs/1/report.html' }
+
+  it('for Slack and for Teams has verdict, causes and link', async () => {
+    const cards = {
+      slack: slackMessage(mail.brief, card),
+      slackWithLink: slackMessage(mail.brief, { ...card, link }),
+      teams: teamsMessage(card),
+      teamsWithLink: teamsMessage({ ...card, link }),
+    }
+    await expect(`${JSON.stringify(cards, null, 2)}\n`).toMatchFileSnapshot('golden/cards.json')
+  })
+
+  it('keeps to the limits of Slack, and has no text that Slack reads as markup', () => {
+    const long = 'x'.repeat(5000)
+    const { blocks } = slackMessage(long, { ...card, title: long, causes: [long], link })
+    const texts = JSON.stringify(blocks).match(/"type":"[a-z_]+","text":"/g)
+    expect(new Set(texts)).toEqual(new Set(['"type":"plain_text","text":"']))
+    const [header, , cause] = blocks as { text: { text: string } }[]
+    expect(header!.text.text).toHaveLength(150)
+    expect(cause!.text.text).toHaveLength(3000)
+  })
+
+  it('of Teams goes through a webhook, and makes no link of a text', async () => {
+    await enter()
+    const { url, bodies } = await webhookServer()
+    await webhook({ ...once(), url, allowedHosts: ['local*'], format: 'teams' }).send(mail, [])
+    const { content } = JSON.parse(bodies[0]!).attachments[0]
+    expect(content).toMatchObject({ type: 'AdaptiveCard', version: '1.5', actions: [] })
+    expect(content.body[2].text).toContain('\\[click\\]\\(https://evil.example\\) \\*now\\*')
   })
 })

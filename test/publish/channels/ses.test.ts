@@ -7,7 +7,8 @@ import { type SesOptions, ses } from '#publish/channels/ses.ts'
 const runId = '2026-11-21T05-00-00Z'
 const region = 'us-east-1'
 const parts = { subject: '2 findings in prod', html: '<p>two</p>', text: 'two\n' }
-const mail = { ...parts, brief: 'two' }
+const card = { title: 'two', lines: [], causes: [], link: null, open: null }
+const mail = { ...parts, brief: 'two', card }
 
 let lab: Lab
 afterEach(async () => {

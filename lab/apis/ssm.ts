@@ -135,10 +135,12 @@ function describeInstances(input: RawObject, { ssm, at }: World): RawObject {
         pingStatus = 'Online',
         lastPingMinutesAgo = 0,
       } = ssm.agentOf(id)!
+      // An agent that answers is as near as the caller's clock; a lost one is of the world's night.
+      const heardMs = pingStatus === 'Online' ? Date.now() : Date.parse(at)
       return {
         InstanceId: id,
         PingStatus: pingStatus,
-        LastPingDateTime: Date.parse(at) / 1000 - 60 * lastPingMinutesAgo,
+        LastPingDateTime: heardMs / 1000 - 60 * lastPingMinutesAgo,
         AgentVersion: version,
         PlatformType: platform,
         PlatformName:

@@ -73,8 +73,12 @@ export function mailDeliveriesView(
   const link = reportLink(deliveries)
   const name = (channel: string) =>
     Object.hasOwn(words.channels, channel) ? words.channels[channel]! : fold(channel, 30)
-  const places = deliveries.flatMap(({ channel, location }) =>
-    location === null ? [] : [words.place(name(channel), fold(location, 240))],
+  const kept = deliveries.filter(({ location }) => location !== null)
+  // The command that opens the report names the bucket.
+  const listed =
+    open === null || link !== null ? kept : kept.filter(({ channel }) => channel !== 's3')
+  const places = listed.map(({ channel, location }) =>
+    words.place(name(channel), fold(location ?? '', 240)),
   )
   const failures = deliveries
     .filter(({ location, error }) => location === null || error !== null)
@@ -85,7 +89,7 @@ export function mailDeliveriesView(
     }))
   return {
     link,
-    attached: isAttached && link === null ? words.attached(places.length > 0) : null,
+    attached: isAttached && link === null ? words.attached(kept.length > 0) : null,
     open: link === null ? open : null,
     places: places.slice(0, shown.channels),
     placesLeftOut: leftOut(places.length, words.morePlaces),

@@ -308,7 +308,7 @@ describe('the program', () => {
       const { stdout } = await runCommand([name, '--help'])
       expect(stdout, name).toMatch(/Examples?:/)
       expect(stdout, name).toMatch(/Exit codes?:/)
-      expect(Math.max(...stdout.split('\n').map(line => line.length)), name).toBeLessThan(130)
+      expect(Math.max(...stdout.split('\n').map(line => line.length)), name).toBeLessThan(160)
     }
   })
 })

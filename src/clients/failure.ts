@@ -1,6 +1,6 @@
 /** Why a call failed, for people and for the retry loop. */
 import { codeOf, messageOf } from '#model/error-message.ts'
-import type { ReadError } from '#model/record.ts'
+import type { ReadError, ReadFailure } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
 
 export type FailureKind =
@@ -48,7 +48,26 @@ export class RequestFailure extends Error {
 /** A failed call as a ReadError. */
 export function readErrorOf(what: ReadError['what'], error: unknown): ReadError {
   const refusal = error instanceof RequestFailure ? error.refusal : null
-  return { what, message: messageOf(error), ...(refusal && { refusal }) }
+  return { what, message: messageOf(error), ...(refusal && { refusal }), ...readFailure(error) }
+}
+
+/** An error that knows why nothing, or not all, was read. `reason` null: another reason. */
+export class ReadFailed extends Error {
+  readonly reason: ReadFailure | null
+
+  constructor(reason: ReadFailure | null, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+/** Empty: another reason. */
+export function readFailure(error: unknown): Pick<ReadError, 'reason'> {
+  if (error instanceof ReadFailed) return error.reason === null ? {} : { reason: error.reason }
+  if (!(error instanceof RequestFailure)) return {}
+  if (error.status === 403 && error.refusal === null) return { reason: 'forbidden' }
+  if (error.kind === 'timeout') return { reason: 'timeout' }
+  return error.kind === 'too-large' ? { reason: 'cut' } : {}
 }
 
 const tlsCodes = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_SSL_|EPROTO)/

@@ -4,7 +4,7 @@ import { isAgentTooOld } from '#facts/aws/agent-versions.ts'
 import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-status.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { messageOf } from '#model/error-message.ts'
-import { RequestFailure } from './failure.ts'
+import { ReadFailed, RequestFailure } from './failure.ts'
 import { sleep } from './pace.ts'
 import {
   type InvocationOutput,
@@ -62,15 +62,19 @@ export interface CommandAnswer extends InvocationOutput {
 }
 
 /** No command was sent to the instance. After any other error a command may run or may have run. */
-export class NotSent extends Error {
+export class NotSent extends ReadFailed {
   /** The reason lies in the account or in SSM, not in this instance. */
   readonly isCommon: boolean
 
   constructor(
     message: string,
-    { isCommon = false, ...options }: ErrorOptions & { isCommon?: boolean } = {},
+    {
+      isCommon = false,
+      reason = null,
+      ...options
+    }: ErrorOptions & { isCommon?: boolean; reason?: ReadFailed['reason'] } = {},
   ) {
-    super(message, options)
+    super(reason, message, options)
     this.isCommon = isCommon
   }
 }
@@ -178,7 +182,7 @@ export class RunCommand {
         this.#ssm.region,
         this.#options.reach,
       )
-      if (why !== null) pending.reject(new NotSent(why))
+      if (why !== null) pending.reject(new NotSent(why, { reason: 'agent-lost' }))
       else if (found.has(pending.instanceId))
         pending.reject(
           new NotSent(`another node of this run has the same instance ${pending.instanceId}`),

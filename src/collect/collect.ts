@@ -1,6 +1,6 @@
 /** Reads one cluster: its nodes page by page, each node's collectors, then the cluster's objects. Each failure becomes an entry of `errors`. */
 
-import { type FailureKind, RequestFailure } from '#clients/failure.ts'
+import { type FailureKind, RequestFailure, readErrorOf } from '#clients/failure.ts'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
@@ -367,21 +367,22 @@ async function attempt(
   node: NodeIdentity,
   context: NodeContext,
 ): Promise<() => CollectedParts> {
-  const failed = (message: string): CollectedParts => ({
-    errors: collector.answers.map(what => ({ what, message })),
+  const failed = (error: unknown): CollectedParts => ({
+    errors: collector.answers.map(what => readErrorOf(what, error)),
   })
-  if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return () => failed(fargate)
+  if (node.owner === 'fargate' && collector.isAnsweredByKubelet)
+    return () => failed(new Error(fargate))
   try {
     const parse = await collector.collect(node, context)
     return () => {
       try {
         return parse()
       } catch (error) {
-        return failed(messageOf(error))
+        return failed(error)
       }
     }
   } catch (error) {
-    const failure = failed(messageOf(error))
+    const failure = failed(error)
     return () => failure
   }
 }

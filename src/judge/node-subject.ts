@@ -14,6 +14,7 @@ import type {
   NextStartPrediction,
 } from '#model/prediction.ts'
 import type { ReadMode, Source } from '#model/read-mode.ts'
+import type { ReadFailure } from '#model/record.ts'
 
 /** One node as the rules see it. A field that is null is unknown; `missing` has the reason. */
 export interface NodeSubject {
@@ -49,6 +50,8 @@ export interface NodeSubject {
   /** The sources that the node's mode promises but that could not be read, each with the reason. */
   unread: Partial<Record<Source, string>>
   isKubeletDown: boolean
+  /** Why a source was not read. Null: for another reason, or every source was read. */
+  readFailure: ReadFailure | null
   /** Why a need is null. */
   missing: Partial<Record<Need, string>>
   /** Open questions about a known need: the real state may be worse than the known one. */

@@ -48,6 +48,7 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
     coverage: coverageState(unread, input),
     unread,
     isKubeletDown: input.errors.some(({ isKubeletDown }) => isKubeletDown),
+    readFailure: failureOf(input.errors.filter(({ what }) => what in unread)),
     missing: missingNeeds(input, prediction, sources),
     doubts:
       nextStart && leftOpen('nextStart', prediction) !== ''
@@ -169,6 +170,15 @@ function readSources({
 
 const whyNoNode = ({ node }: Summary): string | null =>
   node === undefined ? 'stats/summary: no "node" object in the answer' : null
+
+/** Of the first error whose kind is known. */
+function failureOf(errors: readonly ReadError[]): NodeSubject['readFailure'] {
+  for (const { reason, refusal } of errors) {
+    if (reason !== undefined) return reason
+    if (refusal === 'right') return 'forbidden'
+  }
+  return null
+}
 
 const messages = (errors: readonly ReadError[], what: string) =>
   errors

@@ -52,7 +52,12 @@ export interface ReadError {
   refusal?: 'right' | 'role'
   /** Nothing listens on the kubelet's port: its connection was refused. */
   isKubeletDown?: true
+  /** Absent: another reason, or one of the above. */
+  reason?: ReadFailure
 }
+
+/** `agent-lost`: SSM does not reach the node's agent. `cut`: an answer came, and not all of it. */
+export type ReadFailure = 'agent-lost' | 'cut' | 'forbidden' | 'timeout'
 
 export interface SnapshotHeader {
   kind: 'Snapshot'

@@ -49,6 +49,7 @@ export interface NodeExample {
   mode?: ReadMode
   unread?: Partial<Record<Source, string>>
   isKubeletDown?: boolean
+  readFailure?: NodeSubject['readFailure']
   doubts?: Partial<Record<Need, string>>
 }
 
@@ -282,6 +283,7 @@ export function exampleSubject(
     coverage: unread ? 'partlyRead' : 'read',
     unread: unread ?? {},
     isKubeletDown: example.isKubeletDown ?? false,
+    readFailure: example.readFailure ?? null,
     missing: {
       ...(!nextStart && { nextStart: "the files on the node's disk were not read (mode proxy)" }),
       ...(configuration === null && { configuration: 'configz: not read' }),

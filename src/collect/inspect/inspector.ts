@@ -1,5 +1,6 @@
 /** Inspects nodes of one account and region by SSM, with this product's documents only, many nodes at once. */
 import type { CredentialSource } from '#clients/credentials.ts'
+import { ReadFailed } from '#clients/failure.ts'
 import { sleep } from '#clients/pace.ts'
 import {
   agentSilentAfterMs,
@@ -101,7 +102,8 @@ export class Inspector {
     if (answer.isKnown) return answer
     const said =
       reply.status === 'Success' ? '' : `; the script failed with exit code ${reply.responseCode}`
-    throw new Error(`SSM: ${answer.reason}${said}`)
+    const isCut = reply.stdout.length >= commandOutputMax
+    throw new ReadFailed(isCut ? 'cut' : null, `SSM: ${answer.reason}${said}`)
   }
 
   get #rhythm() {
@@ -151,11 +153,10 @@ export class Inspector {
       if (object !== null)
         return readWholeAnswer(object.body.toString('utf8'), stdout, instanceId, name)
     }
-    const what =
-      stdout.length < commandOutputMax
-        ? 'what it returned to SSM is no answer'
-        : 'what SSM keeps of it is cut off'
-    throw new Error(
+    const isCut = stdout.length >= commandOutputMax
+    const what = isCut ? 'what SSM keeps of it is cut off' : 'what it returned to SSM is no answer'
+    throw new ReadFailed(
+      isCut ? 'cut' : null,
       `SSM: the whole answer is not at ${store.location}/${key}, and ${what}: the instance's role needs s3:PutObject there`,
     )
   }

@@ -1,8 +1,9 @@
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { gapsOf } from '#judge/gaps.ts'
 import { type Failing, line, nodeRule } from '#judge/rule.ts'
-import type { Cause, UnreadReason } from '#model/cause.ts'
+import type { Cause, StepAction, UnreadReason } from '#model/cause.ts'
 import { sources as allSources, type Source } from '#model/read-mode.ts'
+import type { ReadFailure } from '#model/record.ts'
 
 const unsaid: Record<Source, string> = {
   node: 'what it is',
@@ -72,6 +73,7 @@ export const unreadNode = nodeRule({
       ...reasonOf({
         isDown,
         isExpected,
+        failure: subject.readFailure,
         isPartly: sources.every(([source]) => partly(source).length > 0),
       }),
       ...(sources.every(([source]) => partly(source).length > 0) && {
@@ -96,14 +98,28 @@ interface Gap {
   isDown: boolean
   isExpected: boolean
   isPartly: boolean
+  failure: ReadFailure | null
 }
 
-/** A right is missing in none of the first three. */
-function reasonOf({ isDown, isExpected, isPartly }: Gap): Pick<Failing, 'cause' | 'steps'> {
+const stepsOfFailure: Readonly<Record<ReadFailure, StepAction[]>> = {
+  'agent-lost': [{ id: 'restart-agent' }, { id: 'read-again' }],
+  cut: [{ id: 'read-again' }],
+  forbidden: [{ id: 'grant-rights' }],
+  timeout: [{ id: 'read-again' }, { id: 'read-journal' }],
+}
+
+/** Only a missing right needs rights. */
+function reasonOf({
+  isDown,
+  isExpected,
+  isPartly,
+  failure,
+}: Gap): Pick<Failing, 'cause' | 'steps'> {
   const unread = (reason: UnreadReason): Cause => ({ kind: 'unread', source: 'node', reason })
   if (isDown)
     return { cause: unread('refused'), steps: [{ id: 'open-port' }, { id: 'read-journal' }] }
   if (isExpected) return { cause: unread('unsupported'), steps: [{ id: 'look-on-node' }] }
   if (isPartly) return { cause: unread('cut'), steps: [{ id: 'read-again' }] }
+  if (failure !== null) return { cause: unread(failure), steps: stepsOfFailure[failure] }
   return { cause: unread('other'), steps: [{ id: 'read-again' }, { id: 'grant-rights' }] }
 }

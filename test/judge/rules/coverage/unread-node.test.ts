@@ -25,6 +25,20 @@ describe('unread-node', () => {
     expect(outcome.state === 'fail' && outcome.failing.consequence).toMatchSnapshot()
   })
 
+  it.each([
+    ['agent-lost', 'restart-agent'],
+    ['cut', 'read-again'],
+    ['forbidden', 'grant-rights'],
+    ['timeout', 'read-again'],
+  ] as const)('begins with the step of its reason: %s', (readFailure, step) => {
+    const outcome = judge(unreadNode, { unread: { summary: 'no answer' }, readFailure })
+    expect(outcome).toMatchObject({ failing: { cause: { kind: 'unread', reason: readFailure } } })
+    const failing = outcome.state === 'fail' ? [outcome.failing].flat()[0] : undefined
+    const steps = failing?.steps ?? []
+    expect(steps[0]?.id).toBe(step)
+    expect(steps.some(({ id }) => id === 'grant-rights')).toBe(readFailure === 'forbidden')
+  })
+
   it('points to the journal where nothing listens on the port of the kubelet', () => {
     const reason =
       'HTTP 503: error trying to reach service: dial tcp 10.0.1.2:10250: connect: connection refused'

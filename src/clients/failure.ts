@@ -62,7 +62,7 @@ export class ReadFailed extends Error {
 }
 
 /** Empty: another reason. */
-export function readFailure(error: unknown): Pick<ReadError, 'reason'> {
+function readFailure(error: unknown): Pick<ReadError, 'reason'> {
   if (error instanceof ReadFailed) return error.reason === null ? {} : { reason: error.reason }
   if (!(error instanceof RequestFailure)) return {}
   if (error.status === 403 && error.refusal === null) return { reason: 'forbidden' }

@@ -69,10 +69,10 @@ function isOpened(url: string): Promise<boolean> {
 }
 
 function parseBucket(text: string): OpenOptions['bucket'] {
-  const { bucket, prefix = '' } =
-    /^(?:s3:\/\/)?(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<prefix>.*?))?\/*$/.exec(text)
-      ?.groups ?? {}
-  if (bucket === undefined) throw new InvalidArgumentError('A bucket, or BUCKET/PREFIX.')
+  const [bucket = '', ...folders] = text.replace(/^s3:\/\//, '').split('/')
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+    throw new InvalidArgumentError('A bucket, or BUCKET/PREFIX.')
+  const prefix = folders.filter(folder => folder !== '').join('/')
   return { bucket, prefix: prefix === '' ? '' : `${prefix}/` }
 }
 

@@ -69,7 +69,7 @@ export const linesOf = (text: string, from = 1): LineRange => ({
   to: from + text.split('\n').length - 1,
 })
 
-const bottlerocketStart = /^[ \t]*\[{0,2}[ \t]*"?settings"?[ \t]*[.\]]/m
+const bottlerocketStart = /^[ \t]{0,40}\[{0,2}[ \t]{0,40}"?settings"?[ \t]{0,40}[.\]]/m
 
 /** Takes user data in any form, also from within another file. */
 export function takeUserData(

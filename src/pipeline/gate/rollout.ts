@@ -5,7 +5,7 @@
  * Follows       nodeadm (NodeConfig becomes a drop-in), bootstrap.sh on AL2 (extra arguments become flags), Bottlerocket's template, Karpenter
  *               pkg/providers/amifamily/bootstrap (flags on AL2, NodeConfig on AL2023, settings on Bottlerocket)
  */
-import { basename } from 'node:path/posix'
+import { basename, join } from 'node:path/posix'
 import { al2BootstrapFields, amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isTranslatedForBottlerocket, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
@@ -124,7 +124,7 @@ function takeFile(files: StartFiles, file: string, content: RawObject): void {
   if (!isDropIn(file)) files.main.content = content
   else {
     const dir = flagValue(files.commandLine, 'config-dir') ?? folder
-    files.dropIns.set(`${dir.replace(/\/+$/, '')}/${basename(file)}`, content)
+    files.dropIns.set(join(dir, basename(file)), content)
   }
 }
 

@@ -79,8 +79,8 @@ const rows: Record<string, Row[]> = {
     ['[ -z "$differs" ] ||', 'true ||', 'e2e/scripts/node-refuses'],
   ],
   'src/facts/logrotate.ts': [
-    ['`-1|[1-9]', '`-1|[0-9]', 'remediate/log-files'],
-    [' && !noLog.test(pattern)', '', 'remediate/log-files'],
+    ['`-1|[1-9]', '`-1|[0-9]', 'facts/logrotate'],
+    [' && !noLog.test(pattern)', '', 'facts/logrotate'],
   ],
   'src/clients/run-command.ts': [
     [

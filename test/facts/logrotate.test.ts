@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { isLogPattern, isLogrotateFile, isLogrotateValue } from '#facts/logrotate.ts'
+
+it.each([
+  ['rotate', '0', false],
+  ['rotate', '00', false],
+  ['rotate', '1', true],
+  ['rotate', '-1', true],
+  ['rotate', '10', true],
+  ['create', '0644 root root', true],
+  ['create', '0755 root root', false],
+  ['postrotate', '', false],
+  ['compress', '', true],
+  ['compress', 'x', false],
+])('a plan may write %s %s: %s', (name, value, isTaken) => {
+  expect(isLogrotateValue(name, value)).toBe(isTaken)
+})
+
+it.each([
+  ['/var/log/messages', true],
+  ['/var/log/app/*.log', true],
+  ['/opt/shop/logs/*.log', true],
+  ['/var/log/*', false],
+  ['/var/log/journal/system.log', false],
+  ['/var/log/audit/audit.log', false],
+  ['/var/log/wtmp', false],
+  ['/var/log/lastlog', false],
+  ['/opt/kafka/logs/0.log', false],
+  ['/var/lib/etcd/member/wal/0.log', false],
+  ['/data/logs/a.log', false],
+])('a plan may rotate %s: %s', (pattern, isTaken) => {
+  expect(isLogPattern(pattern)).toBe(isTaken)
+})
+
+it.each([
+  ['/etc/logrotate.d/app', true],
+  ['/etc/logrotate.d/app.bak', false],
+  ['/etc/logrotate.d/../cron.d/app', false],
+  ['/etc/cron.d/app', false],
+])('a plan may write the file %s: %s', (path, isTaken) => {
+  expect(isLogrotateFile(path)).toBe(isTaken)
+})

@@ -110,7 +110,7 @@ describe('generated', () => {
       .filter(({ Action }) => Action.includes('s3:PutObject'))
       .flatMap(({ Resource }) => Resource)
     expect(JSON.stringify(puts)).not.toContain('approvals')
-    expect(puts).toHaveLength(3)
+    expect(puts).toHaveLength(5)
   })
 
   it('pod-identity.yaml gives the role to the pods of its own cluster alone, and sends no tags on into the roles that it takes', () => {

@@ -60,7 +60,8 @@ const pairOfXml = /^(?:=["'][\w.-]{1,64}["'][ \t]+value|>[\w.-]{1,64}<\/key>\s*<
 const taintKey =
   /^\\*["']?[ \t]*:[ \t]*\\*["']?(?:[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)|[a-z][a-z\d.-]{1,100}\/[a-z\d._-]{1,100}[:)])/
 
-const proseStart = /^\\*["']?[ \t]*:[ \t]+[A-Za-z][a-z]{0,15}:?[ \t]+["'(]?[A-Za-z][^\s=]*(?:\s|$)/
+const proseStart =
+  /^\\*["']?[ \t]*:[ \t]+(?:[A-Za-z][a-z]{0,15}:?[ \t]+(?:\\*["'(])?[A-Za-z][^\s=]*(?:\s|$)|(?:Get|Head|Post|Put|Patch|Delete) \\*"https?:\/\/)/
 const resource =
   /\b(?:(?:volume|secret|configmap|serviceaccount|pod|container)s? |object-\\*"[\w.-]{1,20}\\*"\/)\\*["']$/i
 const resourceEnd = /^\\*["'][ \t]*:[ \t]+[A-Za-z.]{1,64}:?[ \t]/

@@ -123,9 +123,9 @@ const execCommand = /\b(exec: ?)"(?![\w./-]{1,100}")(?:[^"\\]|\\[\s\S])*"?/g
 const userInfo =
   /:\/\/(?:[^\s/@:[\]]*:(?!\d{1,5}[/?#])(?:(?!:\/\/)\S)*@|[^\s/?#]*@)(?![a-z0-9]{1,16}:[0-9a-f]{32})/g
 
-/** Query of the requests that a kubelet sends to the API server. */
+/** Queries of the requests that a kubelet sends to the API server, and containerd to a registry. */
 const harmlessQuery =
-  /^(?:(?:timeout(?:Seconds)?|limit|resourceVersion|watch|allowWatchBookmarks)=(?:\d{1,20}(?:m?s|m)?|true|false)&?){1,8}[):,]{0,2}$/
+  /^(?:(?:^|&)(?:(?:timeout(?:Seconds)?|limit|resourceVersion|watch|allowWatchBookmarks)=(?:\d{1,20}(?:m?s|m)?|true|false)|scope=repository(?::|%3A)(?:[a-z\d._/-]|%2F){1,200}(?::|%3A)pull|service=[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,6}(?::\d{1,5})?)){1,8}[):,\\]{0,4}$/
 
 /** @param word text without white space and quotes */
 function withoutUrlSecrets(word: string): string {

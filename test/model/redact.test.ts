@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isHarmless, redact, redactTexts } from '#model/redact.ts'
@@ -333,6 +333,35 @@ it('real messages without secrets lose a word in at most 1 of 100', () => {
   expect(lines.length).toBeGreaterThanOrEqual(200)
   const changed = lines.filter(line => redact(line) !== line)
   expect(changed.length / lines.length, changed.join('\n')).toBeLessThanOrEqual(0.01)
+})
+
+it('texts of a real kubelet and containerd lose no word', () => {
+  const texts = new Set<string>()
+  const isShown = /message|reason|note|image|name|path|type/i
+  const collect = (value: unknown, key: string): void => {
+    if (typeof value === 'string' && isShown.test(key)) texts.add(value)
+    if (typeof value !== 'object' || value === null) return
+    for (const [inner, part] of Object.entries(value))
+      collect(part, Array.isArray(value) ? key : inner)
+  }
+  for (const file of globSync('test/fixtures/{real,recordings}/*.json'))
+    collect(JSON.parse(readFileSync(file, 'utf8')), '')
+  expect(texts.size).toBeGreaterThanOrEqual(200)
+  expect([...texts].filter(text => redact(text) !== text)).toEqual([])
+})
+
+it.each([
+  'https://auth.example.org/token?scope=repository%3Alibrary%2Fnginx%3Apull&service=registry.example.org',
+  'https://auth.example.org/token?service=registry.example.org&scope=repository:library/nginx:pull',
+])('a refused pull keeps its words and its query: %s', url => {
+  const message = `failed to authorize: failed to fetch anonymous token: Get "${url}": dial tcp 192.0.2.1:443: i/o timeout`
+  for (const text of [message, `level=info error=${JSON.stringify(message)} host=example.org`])
+    expect(redact(text)).toBe(text)
+  expect(redact(message.replace('&', '&password=hunter2hunter2&'))).not.toContain('hunter2')
+  // A service is the name of a host.
+  expect(redact(message.replace(/service=[a-z.]+/, 'service=hunter2hunter2'))).not.toMatch(
+    /hunter2/,
+  )
 })
 
 describe('redactTexts', () => {

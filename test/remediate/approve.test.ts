@@ -90,6 +90,14 @@ describe('approve', () => {
       () => approve(plan, request({ by: 'Ada\nApproved by: Grace' })),
       /characters that are invisible/,
     ],
+    ...['\u0440\u043e\u04cf\u0456\u0441\u0443', 'p\u0585licy', 'po1icy'].map(
+      by =>
+        [`the name ${by}`, () => approve(plan, request({ by })), /look like others/] as [
+          string,
+          () => Approval,
+          RegExp,
+        ],
+    ),
     ...['p\u043elicy', '\uff50olicy', 'Ada\u3164', 'Ada\u00a0L', 'Ada  L', 'e\u0301'].map(
       by =>
         [

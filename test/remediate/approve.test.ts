@@ -98,7 +98,15 @@ describe('approve', () => {
           RegExp,
         ],
     ),
-    ...['p\u043elicy', '\uff50olicy', 'Ada\u3164', 'Ada\u00a0L', 'Ada  L', 'e\u0301'].map(
+    ...[
+      'p\u043elicy',
+      '\uff50olicy',
+      'Ada\u3164',
+      'Ada\u115f',
+      'Ada\u00a0L',
+      'Ada  L',
+      'e\u0301',
+    ].map(
       by =>
         [
           `the name ${JSON.stringify(by)}`,

@@ -1,4 +1,4 @@
-/** In the demo, each node with a finding about its disk shows what holds it: on the page and in the terminal. The mail shows the nodes of its verdict. */
+/** In the demo, each node with a finding about its disk shows what holds it: on the page and in the terminal with --verbose. The mail shows the nodes of its verdict. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -56,6 +56,7 @@ it('shows the ledger of each node with a finding about its disk', async () => {
   const read = (name: string) => readFileSync(join(out, name), 'utf8')
   const terminal = await highwater([
     'audit',
+    '--verbose',
     '--snapshot',
     join(out, 'snapshot.ndjson.gz'),
     '--out',

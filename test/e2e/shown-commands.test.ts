@@ -1,5 +1,5 @@
 /** Each highwater command that the README and docs/ show runs once, in their order, in one folder beside a lab. */
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -24,8 +24,11 @@ const values = new Map([
   ['CLUSTER', 'shop'],
   ['~/.kube/config', 'kubeconfig'],
   ['yesterday.ndjson.gz', 'today.ndjson.gz'],
+  ['snapshot.ndjson.gz', 'today.ndjson.gz'],
+  ['general', 'al2'],
   ['s3://BUCKET/PREFIX', `s3://${bucket}/shown`],
   ['s3://our-bucket/highwater', `s3://${bucket}/shown`],
+  ['my-bucket/reports', `${bucket}/shown`],
   ['MODE', 'both'],
   ['RULE', 'eviction-before-image-gc'],
   ['FILE', 'highwater.yaml'],
@@ -37,6 +40,12 @@ const values = new Map([
 const elsewhere: readonly [option: string, test: string][] = [
   ['--in-cluster', 'test/e2e/in-cluster.test.ts'], // needs a pod
 ]
+
+/** Files of a pull request that `gate` reads. */
+const changedFiles = {
+  'nodeclass.yaml': 'nodeclass/spot.yaml',
+  'user-data.sh': 'bootstrap-on-al2/legacy/user-data.sh',
+}
 
 /** A sentence may name a command without what it requires: its help is read. */
 const incomplete = /required option|argument missing|missing required argument/
@@ -80,6 +89,8 @@ beforeAll(async () => {
     ...{ HIGHWATER_RUN_KEY_ID: labRunKey, HIGHWATER_APPROVAL_KEY_ID: labApprovalKey },
   }
   writeFileSync(join(folder, 'kubeconfig'), lab.kubeconfig)
+  for (const [file, change] of Object.entries(changedFiles))
+    copyFileSync(`test/pipeline/gate/changes/good/${change}`, join(folder, file))
   return async () => {
     await lab.close()
     rmSync(folder, { recursive: true, force: true })
@@ -97,6 +108,8 @@ it.each(distinct)('$file: $text', { timeout: 120_000 }, async ({ block, words: s
     else rmSync(join(folder, 'plan.json'), { force: true })
     if (rule > 0) words.splice(rule, 2, ...percents.flatMap(one => ['--set', one]))
   }
+  // No browser opens.
+  if (words[0] === 'open') words.push('--print')
   if (words[0] === 'approve' && block !== null) values.set('DIGEST', planned().digest)
   if (words[0] === 'rollback') values.set('RUN', planned().id)
   const whole = await run(words.map(word => values.get(word) ?? word))

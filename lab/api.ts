@@ -39,7 +39,7 @@ export interface Route<Caller> {
 }
 
 export interface Api<Caller> {
-  /** `eks`, `ec2`, `sts`, `cloudwatch`, `s3`, `sesv2`, `sns`, `sfn`, `ssm`, `kubernetes/<cluster>`, `kubelet/<cluster>` */
+  /** `eks`, `ec2`, `sts`, `cloudwatch`, `s3`, `sesv2`, `sns`, `events`, `sfn`, `ssm`, `kubernetes/<cluster>`, `kubelet/<cluster>` */
   name: string
   /** The largest request body it takes. Default 1 MiB. */
   maxBodyBytes?: number

@@ -1,11 +1,12 @@
 /** Starts the lab: EKS, EC2, STS, S3, SES, SNS, SSM and one API server a cluster, on free ports of 127.0.0.1. */
 
+import type { RawObject } from '#base/raw-object.ts'
 import type { EndedStatus, LabExecution } from '#lab/apis/sfn-execution.ts'
 import type { Notice } from '#lab/apis/sns-notice.ts'
-import type { RawObject } from '#model/record.ts'
 import { cloudwatchApi } from './apis/cloudwatch.ts'
 import { ec2Api } from './apis/ec2.ts'
 import { eksApi } from './apis/eks.ts'
+import { eventsApi } from './apis/events.ts'
 import { kmsApi } from './apis/kms.ts'
 import { kubernetesApi } from './apis/kubernetes.ts'
 import { s3Api } from './apis/s3.ts'
@@ -62,6 +63,8 @@ export interface Lab {
   mails(): readonly Mail[]
   /** What SNS took, likewise. */
   notices(): readonly Notice[]
+  /** Entries that EventBridge has taken. */
+  events(): readonly RawObject[]
   /** What Step Functions was told to run, likewise. */
   executions(): readonly LabExecution[]
   /** How one of them ended. @throws Error when none of that name is under way */
@@ -89,8 +92,8 @@ export async function startLab(
   const world = createWorld([scenarios].flat(), { ...options, region, at })
   const tally = createTally()
   const key = createKey(world, staticPrincipal)
-  const [eks, ec2, sts, cloudwatch, kms, s3, ses, sns, sfn, ssm, ...apiServers] = await Promise.all(
-    [
+  const [eks, ec2, sts, cloudwatch, kms, s3, ses, sns, events, sfn, ssm, ...apiServers] =
+    await Promise.all([
       serve(eksApi(world), tally),
       serve(ec2Api(world), tally),
       serve(stsApi(world), tally),
@@ -99,11 +102,11 @@ export async function startLab(
       world.s3.scenario.down ? null : serve(s3Api(world), tally),
       world.ses.scenario.down ? null : serve(sesApi(world), tally),
       world.sns.scenario.down ? null : serve(snsApi(world), tally),
+      serve(eventsApi(world), tally),
       serve(sfnApi(world), tally),
       world.ssm.scenario.down ? null : serve(ssmApi(world), tally),
       ...[...world.clusters.values()].map(cluster => standUp(cluster, world, tally)),
-    ],
-  )
+    ])
   return {
     environment: {
       AWS_ENDPOINT_URL_EKS: endpoint(eks),
@@ -114,6 +117,7 @@ export async function startLab(
       AWS_ENDPOINT_URL_S3: endpoint(s3),
       AWS_ENDPOINT_URL_SESV2: endpoint(ses),
       AWS_ENDPOINT_URL_SNS: endpoint(sns),
+      AWS_ENDPOINT_URL_EVENTBRIDGE: endpoint(events),
       AWS_ENDPOINT_URL_SFN: endpoint(sfn),
       AWS_ENDPOINT_URL_SSM: endpoint(ssm),
       AWS_ACCESS_KEY_ID: key.accessKeyId,
@@ -126,6 +130,7 @@ export async function startLab(
     requests: tally.requests,
     mails: world.ses.mailbox.mails,
     notices: () => world.sns.notices,
+    events: () => world.events.taken,
     executions: () => world.sfn.executions,
     endExecution(name, status) {
       const execution = world.sfn.executions.find(
@@ -168,8 +173,8 @@ export async function startLab(
     },
     async close() {
       await Promise.all(
-        [eks, ec2, sts, cloudwatch, kms, s3, ses, sns, sfn, ssm, ...apiServers].map(server =>
-          server?.close(),
+        [eks, ec2, sts, cloudwatch, kms, s3, ses, sns, events, sfn, ssm, ...apiServers].map(
+          server => server?.close(),
         ),
       )
       await world.machines.close()

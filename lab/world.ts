@@ -1,6 +1,7 @@
 /** The lab's state: clusters, principals, access keys and the secrets that go with them. */
 
 import { randomBytes } from 'node:crypto'
+import type { RawObject } from '#base/raw-object.ts'
 import { nodeClasses } from '#facts/eks/node-classes.ts'
 import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import type { LabExecution } from '#lab/apis/sfn-execution.ts'
@@ -14,6 +15,7 @@ import { asTheyAre } from './nodes/as-they-are.ts'
 import type {
   AlarmScenario,
   ClusterScenario,
+  EventsScenario,
   KmsKeyScenario,
   LaunchTemplateScenario,
   RoleScenario,
@@ -97,6 +99,7 @@ export interface World {
   s3: WorldS3
   ses: WorldSes
   sns: { scenario: SnsScenario; notices: Notice[] }
+  events: { scenario: EventsScenario; taken: RawObject[] }
   kms: readonly KmsKeyScenario[]
   sfn: SfnScenario & { executions: LabExecution[] }
   ssm: WorldSsm
@@ -176,6 +179,13 @@ export function createWorld(
         ...scenarios.map(({ sns }) => sns),
       ),
       notices: [],
+    },
+    events: {
+      scenario: Object.assign(
+        { buses: ['default'], denied: false },
+        ...scenarios.map(({ events }) => events),
+      ),
+      taken: [],
     },
     kms: scenarios.find(({ kms }) => kms !== undefined)?.kms ?? [
       { alias: labRunKey },

@@ -1,6 +1,6 @@
 /** Environment → Settings of the service: stack parameters reach the function this way. All mistakes are named at once. */
 import * as z from 'zod'
-import { OperatorError } from '#model/operator-error.ts'
+import { OperatorError } from '#base/operator-error.ts'
 import { addressPattern, mostRecipients } from '#model/policy/defaults.ts'
 import type { Settings } from '#model/run.ts'
 
@@ -50,6 +50,16 @@ const schema = z.strictObject({
         z.regex(
           /^arn:[\w-]+:sns:[a-z]{2}(-[a-z]+)+-\d:\d{12}:[\w-]{1,256}$/,
           'the ARN of an SNS topic (standard, not FIFO)',
+        ),
+      ),
+  ),
+  HIGHWATER_EVENT_BUS_ARN: optional(
+    z
+      .string()
+      .check(
+        z.regex(
+          /^arn:[\w-]+:events:[a-z]{2}(-[a-z]+)+-\d:\d{12}:event-bus\/[\w./-]{1,256}$/,
+          'the ARN of an EventBridge bus',
         ),
       ),
   ),
@@ -129,6 +139,7 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     sender: data.HIGHWATER_SENDER ?? null,
     recipients,
     topicArn: data.HIGHWATER_TOPIC_ARN ?? null,
+    eventBusArn: data.HIGHWATER_EVENT_BUS_ARN ?? null,
     webhookUrl: data.HIGHWATER_WEBHOOK_URL ?? null,
     reportBaseUrl: data.HIGHWATER_REPORT_BASE_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
     stateMachineArn: data.HIGHWATER_STATE_MACHINE_ARN ?? null,

@@ -160,7 +160,7 @@ function isMessage([, first, ...path]: string[]): boolean {
  * the pages to check that each view has them.
  */
 function viewVariables(): Set<string> {
-  const sources = globSync('src/report/{view.ts,views/*.ts}', { cwd: join(here, '..') })
+  const sources = globSync('src/report/{page,mail,parts}/*.ts', { cwd: join(here, '..') })
   return new Set(
     sources.flatMap(source => {
       const code = readFileSync(join(here, '..', source), 'utf8').replace(

@@ -2,10 +2,10 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
+import { everything } from '#model/input/selection.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { everything } from '#model/selection.ts'
 import packageJson from '#package.json' with { type: 'json' }
-import { liveFleet } from '#pipeline/fleet.ts'
+import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { prune } from '#snapshot/prune.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { auditRows } from './bench/parts/audit.ts'

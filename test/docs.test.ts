@@ -94,7 +94,19 @@ describe('docs/air-gapped.md', () => {
   it('names every endpoint with what needs it, and no other', () => {
     const rows = [...text.matchAll(/^\| `([a-z0-9]+)` \| (?:interface|gateway) \| .+ \|$/gm)]
     // Services of src/clients, as PrivateLink names them.
-    const called = ['eks', 'ec2', 'sts', 's3', 'ssm', 'email', 'sns', 'states', 'monitoring', 'kms']
+    const called = [
+      'eks',
+      'ec2',
+      'sts',
+      's3',
+      'ssm',
+      'email',
+      'sns',
+      'events',
+      'states',
+      'monitoring',
+      'kms',
+    ]
     expect(rows.map(([, name]) => name)).toEqual(called)
     // SSM's agent, in the nodes' own subnets.
     for (const name of ['ssm', 'ssmmessages', 'ec2messages']) expect(text).toContain(`\`${name}\``)

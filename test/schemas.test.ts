@@ -5,15 +5,16 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { incidents } from '#lab/scenarios/incidents.ts'
-import type { WaiverNotice } from '#model/finding.ts'
+import type { WaiverNotice } from '#model/finding/finding.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { json } from '#report/formats/json.ts'
+import { findingEvents } from '#report/parts/finding-events.ts'
 import { highwater } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { schemaErrors } from '#test/json-schema.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 import { fleetNode, snapshotOf } from '#test/plan-fleet.ts'
-import { morningReport, quietReport } from '#test/report-builder.ts'
+import { morningReport, quietReport, secondMorning } from '#test/report-builder.ts'
 import { withReference } from '#tools/policy-reference.ts'
 import { type FormatName, fileText, schemasOf } from '#tools/schemas.ts'
 
@@ -56,6 +57,12 @@ describe('what we write', () => {
     const quiet = { ...quietReport(nodes), document: { ...document, waiverNotices } }
     for (const report of [morningReport(), quiet])
       expect(errorsOf('findings')(JSON.parse(json.render(report)))).toEqual([])
+  })
+
+  it('events', () => {
+    const events = findingEvents(secondMorning(), null)
+    expect(new Set(events.map(({ change }) => change))).toEqual(new Set(['new', 'worse', 'ended']))
+    expect(events.flatMap(errorsOf('event'))).toEqual([])
   })
 
   it('a snapshot, line by line, as the audit left it', () => {

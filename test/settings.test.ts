@@ -12,6 +12,7 @@ const whole = {
   HIGHWATER_REPORT_BASE_URL: 'https://reports.example.com/',
   HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
   HIGHWATER_TOPIC_ARN: 'arn:aws:sns:eu-west-1:111122223333:reports',
+  HIGHWATER_EVENT_BUS_ARN: 'arn:aws:events:eu-west-1:111122223333:event-bus/default',
   HIGHWATER_WEBHOOK_URL: 'https://hooks.slack.com/services/T000/B000/XXXX',
 }
 
@@ -38,6 +39,7 @@ describe('parseSettings', () => {
       reportBaseUrl: 'https://reports.example.com',
       stateMachineArn: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
       topicArn: 'arn:aws:sns:eu-west-1:111122223333:reports',
+      eventBusArn: 'arn:aws:events:eu-west-1:111122223333:event-bus/default',
       webhookUrl: 'https://hooks.slack.com/services/T000/B000/XXXX',
       webhookFormat: 'slack',
       webhookHosts: ['hooks.slack.com'],
@@ -58,6 +60,7 @@ describe('parseSettings', () => {
       reportBaseUrl: null,
       stateMachineArn: null,
       topicArn: null,
+      eventBusArn: null,
       webhookUrl: null,
       webhookFormat: 'slack',
       webhookHosts: ['hooks.slack.com'],
@@ -126,6 +129,7 @@ describe('parseSettings', () => {
 
   it.each([
     ['HIGHWATER_TOPIC_ARN', 'reports', 'the ARN of an SNS topic'],
+    ['HIGHWATER_EVENT_BUS_ARN', 'default', 'the ARN of an EventBridge bus'],
     [
       'HIGHWATER_TOPIC_ARN',
       'arn:aws:sns:eu-west-1:111122223333:reports.fifo',

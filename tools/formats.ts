@@ -1,14 +1,15 @@
 /** The documents that highwater writes and reads, as `tools/schemas.ts` publishes them. */
 import type { Checkup } from '#model/checkup.ts'
-import type { DiffDocument } from '#model/delta.ts'
-import type { NodeLedger } from '#model/disk-ledger.ts'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { DiffDocument } from '#model/finding/delta.ts'
+import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { FindingEvent } from '#model/finding/finding-event.ts'
 import type { GateDocument } from '#model/gate.ts'
 import type { NodeHistory } from '#model/history.ts'
-import type { Approval, Plan, PlanCohort, PlanStep } from '#model/plan.ts'
-import type { NodePrediction } from '#model/prediction.ts'
-import type { SnapshotRecord } from '#model/record.ts'
-import type { RemediationRun, VerificationReport } from '#model/remediation.ts'
+import type { SnapshotRecord } from '#model/input/record.ts'
+import type { Approval, Plan, PlanCohort, PlanStep } from '#model/plan/plan.ts'
+import type { RemediationRun, VerificationReport } from '#model/plan/remediation.ts'
+import type { NodeLedger } from '#model/prediction/disk-ledger.ts'
+import type { NodePrediction } from '#model/prediction/prediction.ts'
 import type { TuneDocument } from '#model/tune.ts'
 import type { UpgradeDocument } from '#model/upgrade.ts'
 
@@ -26,6 +27,8 @@ export interface PlanFile extends Omit<Plan, 'cohorts' | 'steps'> {
 export interface Formats {
   /** `highwater.findings/1`: `findings.json`, and what `highwater audit --format json` prints. */
   findings: FindingsDocument
+  /** `highwater.event/1`: the detail of an event on EventBridge. */
+  event: FindingEvent
   /** `highwater.prediction/1`: what `highwater predict --format json` prints. */
   prediction: Prediction
   /** `highwater.snapshot/1`: one line of a snapshot. Kubernetes and AWS objects have the fields of their APIs. */

@@ -1,13 +1,13 @@
 /** `docs/rules.md`: what every rule says about itself, and how outcomes become findings and grades. */
 
-import { mostSubjects } from '#judge/cluster-rules.ts'
-import { needsOf } from '#judge/explanation.ts'
-import { mostLooseNodes } from '#judge/loose-nodes.ts'
+import { byText } from '#base/text/text-order.ts'
 import type { Rule } from '#judge/rule.ts'
-import { families, severities } from '#model/finding.ts'
-import { gradeBySeverity, smallShare } from '#model/grade.ts'
-import { promisedSources, readModes } from '#model/read-mode.ts'
-import { byText } from '#model/text-order.ts'
+import { mostSubjects } from '#judge/run/cluster-rules.ts'
+import { needsOf } from '#judge/run/explanation.ts'
+import { mostLooseNodes } from '#judge/run/tally.ts'
+import { families, severities } from '#model/finding/finding.ts'
+import { gradeBySeverity, smallShare } from '#model/finding/grade.ts'
+import { promisedSources, readModes } from '#model/input/read-mode.ts'
 import { symptoms } from './symptoms.ts'
 
 const kindMeans: Record<Rule['kind'], string> = {

@@ -15,11 +15,20 @@ import {
   type SubNodeParser,
 } from 'ts-json-schema-generator'
 import { policyJsonSchema } from '#model/policy/schema.ts'
-import { policyTerms } from '#pipeline/shelves.ts'
+import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { withReference } from './policy-reference.ts'
 
 export const formats = [
-  ...(['findings', 'prediction', 'snapshot', 'plan', 'approval', 'ledger', 'gate'] as const),
+  ...([
+    'findings',
+    'prediction',
+    'snapshot',
+    'plan',
+    'approval',
+    'ledger',
+    'gate',
+    'event',
+  ] as const),
   ...([
     'diff',
     'upgrade',

@@ -1,8 +1,9 @@
 /** What the services of the protocols awsJson1_0 and awsJson1_1 have in common: the action in a header, JSON in and out. Source: Smithy, AWS JSON protocols. */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { type Api, type LabRequest, Refusal, type Reply } from '#lab/api.ts'
 import type { Caller } from '#lab/credentials.ts'
 import type { World } from '#lab/world.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { authenticated } from './rest-json.ts'
 
 interface AwsJsonService {

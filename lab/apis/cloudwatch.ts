@@ -1,9 +1,10 @@
 /** CloudWatch as far as alarms go, protocol JSON 1.0. Source: the service model `cloudwatch`, and the CloudWatch API reference, DescribeAlarms. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { type Api, Refusal } from '#lab/api.ts'
 import type { Caller } from '#lab/credentials.ts'
 import type { AlarmScenario } from '#lab/scenarios/scenario.ts'
 import type { World } from '#lab/world.ts'
-import type { RawObject } from '#model/record.ts'
 import { awsJsonApi, notAuthorized } from './aws-json.ts'
 
 const namesMax = 100

@@ -3,11 +3,11 @@
  * the KMS API reference, GenerateMac and VerifyMac.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { RawObject } from '#base/raw-object.ts'
 import { type Api, Refusal } from '#lab/api.ts'
 import type { Caller } from '#lab/credentials.ts'
 import type { KmsKeyScenario } from '#lab/scenarios/scenario.ts'
 import { labAccount, type World } from '#lab/world.ts'
-import type { RawObject } from '#model/record.ts'
 import { awsJsonApi } from './aws-json.ts'
 
 const messageMaxBytes = 4096

@@ -3,10 +3,10 @@
  * and the Step Functions API reference, StartExecution and DescribeExecution.
  */
 
+import type { RawObject } from '#base/raw-object.ts'
 import { type Api, Refusal } from '#lab/api.ts'
 import type { Caller } from '#lab/credentials.ts'
 import type { World } from '#lab/world.ts'
-import type { RawObject } from '#model/record.ts'
 import { awsJsonApi, notAuthorized } from './aws-json.ts'
 import type { LabExecution } from './sfn-execution.ts'
 

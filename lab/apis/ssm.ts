@@ -1,9 +1,9 @@
 /** SSM as an auditor uses it: managed instances and Run Command, protocol JSON 1.1. Source: the service model `ssm`, and the SSM API reference. */
 import { randomUUID } from 'node:crypto'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { type Api, notImplemented, Refusal } from '#lab/api.ts'
 import type { Caller } from '#lab/credentials.ts'
 import type { World } from '#lab/world.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { awsJsonApi, notAuthorized } from './aws-json.ts'
 import { md5Hex, type StoredObject } from './s3/object-store.ts'
 import { runOn, type Step, stepOf } from './ssm/run.ts'

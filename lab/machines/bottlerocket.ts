@@ -1,9 +1,10 @@
 /** The settings of a Bottlerocket node, as `apiclient get` prints them. Source: bottlerocket-core-kit, settings models and packages/kubernetes kubelet-config */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { bottlerocketDefaults, configurationOf } from '#lab/nodes/configz.ts'
 import { instanceTypes } from '#lab/nodes/instance-types.ts'
 import { nodeInfo } from '#lab/nodes/node-object.ts'
 import type { NodeProfile } from '#lab/nodes/profile.ts'
-import type { RawObject } from '#model/record.ts'
 import type { MachinePart } from './machine.ts'
 
 /** On the host, which its agent does not see. */

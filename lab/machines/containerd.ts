@@ -4,13 +4,14 @@
  * Sources  awslabs/amazon-eks-ami containerd-config.toml of both; k8s.io/cri-api runtime/v1; containerd internal/cri/server (images/image_list.go,
  *          images/imagefs_info.go, status.go)
  */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { imagesOf, nodeInfo, sandboxImageOf } from '#lab/nodes/node-object.ts'
 import { containerId, podStart, podUid } from '#lab/nodes/pod-object.ts'
 import type { ContainerProfile, PodProfile } from '#lab/nodes/pod-profile.ts'
 import { imagesBytes, type NodeProfile } from '#lab/nodes/profile.ts'
 import { digits } from '#lab/nodes/random.ts'
 import { inodesOf } from '#lab/nodes/summary.ts'
-import type { RawObject } from '#model/record.ts'
 import { runtimeFolder } from './filesystems.ts'
 import type { MachinePart } from './machine.ts'
 

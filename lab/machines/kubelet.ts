@@ -1,10 +1,10 @@
 /** The kubelet on a node's disk: its files, its flags, its process and its unit. */
 import { stringify } from 'yaml'
+import { isRawObject } from '#base/raw-object.ts'
 import { readsNodeadmFolder } from '#facts/eks/kubelet-places.ts'
 import { configurationOf, configzOf, upstreamDefaults } from '#lab/nodes/configz.ts'
 import { ageMs, nodeInfo } from '#lab/nodes/node-object.ts'
 import type { NodeProfile } from '#lab/nodes/profile.ts'
-import { isRawObject } from '#model/record.ts'
 import type { MachinePart } from './machine.ts'
 import { configurationText, dropInFolder, kind } from './nodeadm-files.ts'
 import { kubeletPid, processFiles, unitState } from './process-files.ts'

@@ -1,4 +1,4 @@
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import type { ChangeFault, InstalledKubelet, NodeadmSources } from './start.ts'
 
 /** A node's machine as data: what lies on its disk, and what its programs say. */

@@ -1,5 +1,5 @@
 /** The files that nodeadm makes for the kubelet. Source: awslabs/amazon-eks-ami nodeadm/internal/kubelet (config.go, environment.go) */
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 
 export const mainFile = '/etc/kubernetes/kubelet/config.json'
 export const dropInFolder = '/etc/kubernetes/kubelet/config.json.d'

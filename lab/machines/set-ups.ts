@@ -4,9 +4,10 @@
  * Sources  awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh, nodeadm/internal/kubelet (config.go, environment.go); aws/eks-hybrid
  *          internal/kubelet; the kubelet-eks snap; kubespray roles/kubernetes/node
  */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { imageFields } from '#lab/nodes/configz.ts'
 import type { NodeProfile } from '#lab/nodes/profile.ts'
-import type { RawObject } from '#model/record.ts'
 import {
   dropInFolder,
   kind,

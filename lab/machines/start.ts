@@ -1,5 +1,5 @@
 /** The starts of a lab node's kubelet: what it was installed with, and what came of the last one. */
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 
 /** How its image set it up. What is in a file is not here. */
 export interface InstalledKubelet {

@@ -4,9 +4,10 @@
  * Sources  pkg/kubelet/apis/config/v1beta1/defaults.go; awslabs/amazon-eks-ami (templates/al2, nodeadm/internal/kubelet/config.go);
  *          bottlerocket-core-kit kubelet-config; EKS user guide, Auto Mode
  */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
-import type { StringMap } from '#model/kubelet-configuration.ts'
-import type { RawObject } from '#model/record.ts'
+import type { StringMap } from '#model/kubelet/configuration.ts'
 import { instanceTypes } from './instance-types.ts'
 import { minorOf } from './minors.ts'
 import { type Family, MiB, memoryCapacityBytes, type NodeProfile } from './profile.ts'

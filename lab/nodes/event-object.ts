@@ -1,5 +1,5 @@
 /** `v1.Event` as kubelets and controllers write it. Upstream: client-go tools/record/event.go makeEvent. */
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { digits, uidOf } from './random.ts'
 
 export interface EventProfile {

@@ -1,5 +1,5 @@
 /** A cluster's own objects as the API server lists them, with times before the lab's now. Upstream: api/batch/v1, api/coordination/v1, api/core/v1. */
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { hoursBefore, metadataOf, type Named } from './object-metadata.ts'
 
 interface JobProfile extends Named {

@@ -1,5 +1,5 @@
 /** Volumes, claims, certificate requests, namespaces and bare workloads as the API server lists them. Upstream: api/core/v1, api/storage/v1, api/certificates/v1, api/apps/v1. */
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { hoursBefore, metadataOf, type Named, objectUid } from './object-metadata.ts'
 
 type ClusterScoped = Omit<Named, 'namespace'>

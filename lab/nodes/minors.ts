@@ -1,5 +1,5 @@
 /** The kubelet minors that the lab's nodes run, each with what it has of its own; a further one is a further entry. */
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 
 export type KubeletMinor = '1.32' | '1.34'
 

@@ -1,5 +1,5 @@
 /** Who an object is, whose it is, and when it was made, with times before the lab's now. */
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { uidOf } from './random.ts'
 
 /** RFC 3339, to the second. */

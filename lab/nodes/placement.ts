@@ -2,7 +2,7 @@
  * Where a node came from, as its labels and provider id tell.
  * Sources: EKS user guide, karpenter.sh well-known labels, nodeadm getProviderId
  */
-import type { StringMap } from '#model/kubelet-configuration.ts'
+import type { StringMap } from '#model/kubelet/configuration.ts'
 import type { InstanceTypeName } from './instance-types.ts'
 import type { KubeletVersion } from './minors.ts'
 import type { Family, NodeProfile } from './profile.ts'

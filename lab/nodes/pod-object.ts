@@ -1,6 +1,7 @@
 /** `v1.Pod` of a pod profile, as the API server lists it. */
-import type { StringMap } from '#model/kubelet-configuration.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
+
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { StringMap } from '#model/kubelet/configuration.ts'
 import type { ContainerProfile, PodProfile } from './pod-profile.ts'
 import type { NodeProfile } from './profile.ts'
 import { digits, uidOf } from './random.ts'
@@ -18,6 +19,11 @@ export const containerId = (pod: { name: string }, container: { name: string }) 
 
 export const podStart = (at: string) => before(at, ageMs)
 
+const apiVersions: Partial<Record<PodProfile['owner']['kind'], string>> = {
+  Job: 'batch/v1',
+  Pod: 'v1',
+}
+
 export function podObject(node: NodeProfile, pod: PodProfile, at: string): KubernetesPod {
   const sinceMs = pod.endedHoursAgo === undefined ? endedMs : pod.endedHoursAgo * 3_600_000
   const startedAt = before(at, sinceMs + ageMs - endedMs)
@@ -32,7 +38,7 @@ export function podObject(node: NodeProfile, pod: PodProfile, at: string): Kuber
       ...(pod.annotations && { annotations: pod.annotations }),
       ownerReferences: [
         {
-          apiVersion: pod.owner.kind === 'Job' ? 'batch/v1' : 'apps/v1',
+          apiVersion: apiVersions[pod.owner.kind] ?? 'apps/v1',
           kind: pod.owner.kind,
           name: pod.owner.name,
           uid: uidOf(`${pod.owner.kind}/${pod.namespace}/${pod.owner.name}`),

@@ -1,5 +1,5 @@
 /** The pods that run on the lab's nodes: the cluster's own DaemonSets, and workloads as people have them. */
-import type { StringMap } from '#model/kubelet-configuration.ts'
+import type { StringMap } from '#model/kubelet/configuration.ts'
 import { suffixOf } from './random.ts'
 
 export interface ContainerProfile {
@@ -19,7 +19,8 @@ export interface ContainerProfile {
 export interface PodProfile {
   namespace: string
   name: string
-  owner: { kind: 'DaemonSet' | 'ReplicaSet' | 'StatefulSet' | 'Job'; name: string }
+  /** `Pod`: a pod that another one has made, as a driver makes its executors. */
+  owner: { kind: 'DaemonSet' | 'ReplicaSet' | 'StatefulSet' | 'Job' | 'Pod'; name: string }
   labels: StringMap
   annotations?: StringMap
   containers: readonly ContainerProfile[]

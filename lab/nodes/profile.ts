@@ -1,8 +1,9 @@
 /** What a node of the lab is, in the few words from which all of its bodies are made. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import type { ChangeFault, KubeletStart } from '#lab/machines/start.ts'
 import type { AgentScenario, NodeFault } from '#lab/scenarios/scenario.ts'
-import type { StringMap } from '#model/kubelet-configuration.ts'
-import type { RawObject } from '#model/record.ts'
+import type { StringMap } from '#model/kubelet/configuration.ts'
 import { type InstanceTypeName, instanceTypes } from './instance-types.ts'
 import type { KubeletVersion } from './minors.ts'
 import type { PodProfile } from './pod-profile.ts'

@@ -1,7 +1,8 @@
 /** Whether containers are started and ready after their kubelet was started anew. */
+
+import { isRawObject } from '#base/raw-object.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
-import { isRawObject } from '#model/record.ts'
 import type { ContainerProfile, PodProfile } from './pod-profile.ts'
 import type { NodeProfile } from './profile.ts'
 import { restartTimes } from './restart-times.ts'

@@ -2,7 +2,7 @@
  * A node's resources: what it has, what is reserved, what pods may use.
  * Upstream: pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation
  */
-import type { StringMap } from '#model/kubelet-configuration.ts'
+import type { StringMap } from '#model/kubelet/configuration.ts'
 import { configurationOf } from './configz.ts'
 import { instanceTypes } from './instance-types.ts'
 import { MiB, memoryCapacityBytes, type NodeProfile } from './profile.ts'

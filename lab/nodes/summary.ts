@@ -1,5 +1,5 @@
 /** A full `/stats/summary` of a profile. Upstream: pkg/kubelet/server/stats/summary.go, k8s.io/kubelet/pkg/apis/stats/v1alpha1. */
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { minorOf } from './minors.ts'
 import { podStart, podUid } from './pod-object.ts'
 import type { ContainerProfile, PodProfile } from './pod-profile.ts'

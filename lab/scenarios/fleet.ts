@@ -1,4 +1,6 @@
 /** A large fleet from a seed: every node is made from its number when it is asked for, and is the same each time. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { diskPressure, eventObject, imageGcFailing, startOfPod } from '#lab/nodes/event-object.ts'
 import type { InstanceTypeName } from '#lab/nodes/instance-types.ts'
 import { inNodegroup, nodeNameOf } from '#lab/nodes/placement.ts'
@@ -6,7 +8,6 @@ import { finishedPod, type PodProfile, systemPods, workloadPods } from '#lab/nod
 import { type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { randomOf } from '#lab/nodes/random.ts'
-import type { RawObject } from '#model/record.ts'
 import { fleetTemplates } from './launch-templates.ts'
 import type { ExpectedRule, NodegroupScenario, NodeSource, Scenario } from './scenario.ts'
 

@@ -1,4 +1,6 @@
 /** The objects of the scenario `garbage`, each case beside its healthy twin. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import {
   cronJobObject,
   deploymentObjects,
@@ -9,7 +11,6 @@ import {
 } from '#lab/nodes/garbage-objects.ts'
 import { nodeNameOf } from '#lab/nodes/placement.ts'
 import { uidOf } from '#lab/nodes/random.ts'
-import type { RawObject } from '#model/record.ts'
 import { leftoverDeployments, leftoverObjects, leftoverReplicaSets } from './leftover-objects.ts'
 import { fixedObjects, type ObjectSource } from './scenario.ts'
 

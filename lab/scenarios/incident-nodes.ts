@@ -5,15 +5,15 @@ import { type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { type ExpectedRule, fixedNodes, type NodeSource } from './scenario.ts'
 
-export interface Told {
+export interface ExpectedNode {
   profile: NodeProfile
   rules: readonly ExpectedRule[]
 }
 
-const told = (placement: Parameters<typeof withPods>[0], rules: readonly ExpectedRule[]): Told => ({
-  profile: withPods(placement),
-  rules,
-})
+const expectedNode = (
+  placement: Parameters<typeof withPods>[0],
+  rules: readonly ExpectedRule[],
+): ExpectedNode => ({ profile: withPods(placement), rules })
 
 const withPods = ({
   pods,
@@ -38,20 +38,20 @@ export const al2 = { family: 'AL2', version: '1.32.9', instanceType: 'm5.large' 
 export const al2023 = { family: 'AL2023', version: '1.32.9', instanceType: 'm6i.large' } as const
 
 /** EKS's Amazon Linux 2 image as it comes. The second node's disk has passed image GC's 85 %, and no eviction threshold. */
-const defaults: Told[] = [
-  told({ ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.11' }), nodefs: disk(20, 46) }, [
-    'alert-before-image-gc',
-  ]),
-  told({ ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.12' }), nodefs: disk(20, 88) }, [
-    'alert-before-image-gc',
-    'image-gc-due',
-    'unreachable-gc-low-threshold',
-  ]),
+const defaults: ExpectedNode[] = [
+  expectedNode(
+    { ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.11' }), nodefs: disk(20, 46) },
+    ['alert-before-image-gc'],
+  ),
+  expectedNode(
+    { ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.12' }), nodefs: disk(20, 88) },
+    ['alert-before-image-gc', 'image-gc-due', 'unreachable-gc-low-threshold'],
+  ),
 ]
 
 /** The same image with 70/50 in its user data: nothing to find. */
-const tuned: Told[] = ['10.0.1.21', '10.0.1.22'].map(ip =>
-  told(
+const tuned: ExpectedNode[] = ['10.0.1.21', '10.0.1.22'].map(ip =>
+  expectedNode(
     {
       ...inNodegroup('al2-tuned', { ...al2, ip }),
       nodefs: disk(20, 58),
@@ -62,8 +62,8 @@ const tuned: Told[] = ['10.0.1.21', '10.0.1.22'].map(ip =>
 )
 
 /** A node that kubespray set up: four signals, so that eviction for images comes at the very point where image GC would begin. */
-const kubespray: Told[] = [
-  told(
+const kubespray: ExpectedNode[] = [
+  expectedNode(
     {
       ...selfManaged(
         { family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.3.31' },
@@ -96,8 +96,8 @@ const kubespray: Told[] = [
  * The sizing of the Kubernetes documentation (Node-pressure eviction, "Available memory"), done half: 10 GiB, daemons that take 1 GiB, eviction below
  * 500 MiB. Both together, 1.5 GiB, belong into the reservation; here it is the daemons' share alone.
  */
-const sized: Told[] = [
-  told(
+const sized: ExpectedNode[] = [
+  expectedNode(
     {
       ...selfManaged(
         { family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.3.32' },
@@ -123,9 +123,9 @@ const sized: Told[] = [
   ),
 ]
 
-/** 50/50 was written to the kubelet's file and the kubelet restarted: it refuses to start, and says so to nobody. */
-const refused: Told[] = [
-  told(
+/** 50/50 was written to the kubelet's file and the kubelet restarted: it refuses to start, and reports that to no one. */
+const refused: ExpectedNode[] = [
+  expectedNode(
     {
       ...inNodegroup('al2-refused', { ...al2, ip: '10.0.1.41' }),
       nodefs: disk(20, 61),
@@ -138,8 +138,8 @@ const refused: Told[] = [
 ]
 
 /** The runtime on its own disk, which none of the three signals watches. */
-const dataDisk: Told[] = ['10.0.1.51', '10.0.1.52'].map((ip, index) =>
-  told(
+const dataDisk: ExpectedNode[] = ['10.0.1.51', '10.0.1.52'].map((ip, index) =>
+  expectedNode(
     {
       ...inNodegroup('data-disk', { ...al2023, ip }),
       nodefs: disk(20, 31),
@@ -154,15 +154,18 @@ const pressure =
   'The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: 5662310Ki. '
 
 /** Four nodes of one nodegroup, of which one was edited by hand. */
-const edited: Told[] = [
+const edited: ExpectedNode[] = [
   ...['10.0.1.61', '10.0.1.62', '10.0.1.63'].map((ip, index) =>
-    told({ ...inNodegroup('general', { ...al2023, ip }), nodefs: disk(20, 44 + 7 * index) }, [
-      'alert-before-image-gc',
-      // Only its events show it: the pod is gone.
-      ...(ip === '10.0.1.61' ? (['pull-failing-now', 'rate-limited-registry'] as const) : []),
-    ]),
+    expectedNode(
+      { ...inNodegroup('general', { ...al2023, ip }), nodefs: disk(20, 44 + 7 * index) },
+      [
+        'alert-before-image-gc',
+        // Only its events show it: the pod is gone.
+        ...(ip === '10.0.1.61' ? (['pull-failing-now', 'rate-limited-registry'] as const) : []),
+      ],
+    ),
   ),
-  told(
+  expectedNode(
     {
       ...inNodegroup('general', { ...al2023, ip: editedAddress }),
       nodefs: disk(20, 73),
@@ -191,9 +194,9 @@ const edited: Told[] = [
   ),
 ]
 
-/** What EKS runs by itself, and Windows. Fargate lets nobody ask its kubelet. */
-export const managedNodes: Told[] = [
-  told(
+/** What EKS runs by itself, and Windows. Fargate’s kubelets cannot be queried. */
+export const managedNodes: ExpectedNode[] = [
+  expectedNode(
     {
       ...onFargate({
         family: 'Fargate',
@@ -211,7 +214,7 @@ export const managedNodes: Told[] = [
     },
     [],
   ),
-  told(
+  expectedNode(
     {
       ...inNodegroup('windows', {
         family: 'Windows',
@@ -224,7 +227,7 @@ export const managedNodes: Told[] = [
     },
     ['alert-before-image-gc'],
   ),
-  told(
+  expectedNode(
     {
       ...autoMode('general-purpose', {
         family: 'Auto Mode',
@@ -239,7 +242,7 @@ export const managedNodes: Told[] = [
   ),
 ]
 
-export const incidentNodes: Told[] = [
+export const incidentNodes: ExpectedNode[] = [
   ...defaults,
   ...tuned,
   ...kubespray,
@@ -249,5 +252,5 @@ export const incidentNodes: Told[] = [
   ...edited,
 ]
 
-export const sourceOf = (nodes: readonly Told[]): NodeSource =>
+export const sourceOf = (nodes: readonly ExpectedNode[]): NodeSource =>
   fixedNodes(Object.fromEntries(nodes.map(({ profile }) => [profile.name, profiledNode(profile)])))

@@ -1,6 +1,13 @@
 /** The incidents of the field, one node or nodegroup each, and a second cluster with the kinds of nodes that EKS runs by itself. */
 import { incidentEvents } from './incident-events.ts'
-import { al2, al2023, incidentNodes, managedNodes, sourceOf, type Told } from './incident-nodes.ts'
+import {
+  al2,
+  al2023,
+  type ExpectedNode,
+  incidentNodes,
+  managedNodes,
+  sourceOf,
+} from './incident-nodes.ts'
 import { incidentTemplates } from './launch-templates.ts'
 import { autoModeClasses, karpenter } from './node-classes.ts'
 import type { ExpectedRule, NodegroupScenario, Scenario } from './scenario.ts'
@@ -44,12 +51,15 @@ const dailyPercent: Record<string, number> = {
  */
 export const incidentsAfter = (days: number, isRepaired: boolean): Scenario =>
   incidentsOf(
-    incidentNodes.map(told =>
-      repairedWhere(isRepaired && told.profile.name === repairedNode, filledFor(days, told)),
+    incidentNodes.map(expectedNode =>
+      repairedWhere(
+        isRepaired && expectedNode.profile.name === repairedNode,
+        filledFor(days, expectedNode),
+      ),
     ),
   )
 
-function filledFor(days: number, { profile, rules }: Told): Told {
+function filledFor(days: number, { profile, rules }: ExpectedNode): ExpectedNode {
   const { nodefs, name } = profile
   const percent = dailyPercent[name] ?? 0
   return {
@@ -61,7 +71,7 @@ function filledFor(days: number, { profile, rules }: Told): Told {
   }
 }
 
-function repairedWhere(isRepaired: boolean, { profile, rules }: Told): Told {
+function repairedWhere(isRepaired: boolean, { profile, rules }: ExpectedNode): ExpectedNode {
   if (!isRepaired) return { profile, rules }
   const configuration = {
     ...profile.configuration,
@@ -74,7 +84,7 @@ function repairedWhere(isRepaired: boolean, { profile, rules }: Told): Told {
   }
 }
 
-function incidentsOf(nodes: readonly Told[]): Scenario {
+function incidentsOf(nodes: readonly ExpectedNode[]): Scenario {
   return {
     name: 'incidents',
     about: 'the disk incidents of the field, one nodegroup each',
@@ -127,5 +137,5 @@ function incidentsOf(nodes: readonly Told[]): Scenario {
   }
 }
 
-const expected = (cluster: string, nodes: readonly Told[]) =>
+const expected = (cluster: string, nodes: readonly ExpectedNode[]) =>
   nodes.map(({ profile, rules }) => ({ cluster, node: profile.name, rules }))

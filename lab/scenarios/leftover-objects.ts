@@ -1,4 +1,6 @@
 /** The scenario `garbage`: volumes, certificate requests, owners and finalizers, each case beside its healthy twin. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import {
   bareDeployment,
   bareReplicaSet,
@@ -8,7 +10,6 @@ import {
 } from '#lab/nodes/leftover-objects.ts'
 import { objectUid } from '#lab/nodes/object-metadata.ts'
 import { nodeNameOf } from '#lab/nodes/placement.ts'
-import type { RawObject } from '#model/record.ts'
 import { fixedObjects, type ObjectSource } from './scenario.ts'
 
 const deployment = (name: string, uid?: string) => ({

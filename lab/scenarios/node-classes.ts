@@ -1,6 +1,7 @@
 /** Who makes nodes in the scenarios besides nodegroups: Karpenter, and EKS Auto Mode. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { uidOf } from '#lab/nodes/random.ts'
-import type { RawObject } from '#model/record.ts'
 
 const created = '2026-03-02T10:00:00Z'
 const metadata = (kind: string, name: string) => ({

@@ -1,4 +1,4 @@
-/** A cluster that grants nobody its kubelets (`nodes/proxy`): what its nodes hide is told by their own machines, where SSM reaches them. */
+/** A cluster that does not grant access to its kubelets (`nodes/proxy`): the nodes’ machines report the missing data, if SSM reaches them. */
 import { inNodegroup, onPremises, selfManaged } from '#lab/nodes/placement.ts'
 import {
   finishedPod,
@@ -20,7 +20,7 @@ import {
   type Scenario,
 } from './scenario.ts'
 
-interface Told {
+interface ExpectedNode {
   profile: NodeProfile
   rules: readonly ExpectedRule[]
 }
@@ -32,7 +32,7 @@ const calm = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
 
 type Unfinished = Omit<NodeProfile, 'pods' | 'nodefs' | 'agent'> & Partial<NodeProfile>
 
-const told = (profile: Unfinished, rules: readonly ExpectedRule[]): Told => ({
+const expectedNode = (profile: Unfinished, rules: readonly ExpectedRule[]): ExpectedNode => ({
   profile: {
     nodefs: { capacityBytes: 20 * GiB, usedPercent: 47 },
     agent: {},
@@ -43,9 +43,9 @@ const told = (profile: Unfinished, rules: readonly ExpectedRule[]): Told => ({
 })
 
 /** Amazon Linux 2 of three ages. */
-const old: Told[] = [
+const old: ExpectedNode[] = [
   // 70/50 was written into the kubelet's file, and the kubelet never restarted.
-  told(
+  expectedNode(
     {
       ...inNodegroup('al2-edited', { ...al2, ip: '10.0.5.11' }),
       disk: { editedConfiguration: calm },
@@ -53,7 +53,7 @@ const old: Told[] = [
     ['baseline-drift'],
   ),
   // A kernel that counts kernel memory for each group and forgets none: it leaks a group with each container.
-  told(
+  expectedNode(
     {
       ...inNodegroup('al2', { ...al2, ip: '10.0.5.12' }),
       configuration: calm,
@@ -63,7 +63,7 @@ const old: Told[] = [
     ['memory-cgroup-leak'],
   ),
   // Its pause image was pulled by hand, so containerd does not hold it fast.
-  told(
+  expectedNode(
     {
       ...inNodegroup('al2', { ...al2, ip: '10.0.5.13' }),
       configuration: calm,
@@ -84,15 +84,16 @@ const rotation = (size: string) => `/var/log/app/*.log {
 const rotated = (size: string) => ({ files: { '/etc/logrotate.d/app': rotation(size) } })
 
 /** Four nodes alike, until somebody gave one of them tenfold logs. */
-const alike: Told[] = ['10.0.5.21', '10.0.5.22', '10.0.5.23', '10.0.5.24'].map((ip, index) =>
-  told(
-    {
-      ...inNodegroup('general', { ...al2023, ip }),
-      configuration: calm,
-      disk: rotated(index === 2 ? '1G' : '100M'),
-    },
-    index === 2 ? ['log-rotation-drift'] : [],
-  ),
+const alike: ExpectedNode[] = ['10.0.5.21', '10.0.5.22', '10.0.5.23', '10.0.5.24'].map(
+  (ip, index) =>
+    expectedNode(
+      {
+        ...inNodegroup('general', { ...al2023, ip }),
+        configuration: calm,
+        disk: rotated(index === 2 ? '1G' : '100M'),
+      },
+      index === 2 ? ['log-rotation-drift'] : [],
+    ),
 )
 
 const finishedJobs = (node: string): PodProfile[] =>
@@ -117,9 +118,9 @@ const services = (node: string, count: number): PodProfile[] =>
       })),
     }))
 
-const others: Told[] = [
+const others: ExpectedNode[] = [
   // All of its images are in use, more of them than its Node object names.
-  told(
+  expectedNode(
     {
       ...inNodegroup('full', { ...al2023, instanceType: 'm6i.2xlarge', ip: '10.0.5.32' }),
       configuration: calm,
@@ -129,7 +130,7 @@ const others: Told[] = [
     ['disk-nearly-full', 'image-gc-due', 'truncated-image-list', 'unreachable-gc-low-threshold'],
   ),
   // Nobody deletes the pods of its Jobs.
-  told(
+  expectedNode(
     {
       ...inNodegroup('jobs', { ...al2023, ip: '10.0.5.31' }),
       configuration: calm,
@@ -137,8 +138,8 @@ const others: Told[] = [
     },
     ['dead-container-pile'],
   ),
-  // A drop-in that no flag names to the kubelet: it lies there, and nobody reads it.
-  told(
+  // A drop-in that no flag names to the kubelet: the kubelet does not read it.
+  expectedNode(
     {
       ...inNodegroup('stray', { ...al2023, ip: '10.0.5.41' }),
       disk: {
@@ -153,7 +154,7 @@ const others: Told[] = [
     },
     ['alert-before-image-gc', 'lost-on-the-way'],
   ),
-  told(
+  expectedNode(
     {
       ...inNodegroup('bottlerocket', {
         family: 'Bottlerocket',
@@ -168,7 +169,7 @@ const others: Told[] = [
     ['baseline-drift', 'lost-default-threshold', 'unread-node'],
   ),
   // Its kubelet lets everybody in, so that root there can read what it runs with; its file was edited, and it was not restarted. Six releases of a model are unused.
-  told(
+  expectedNode(
     {
       ...selfManaged(
         { family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.5.61' },
@@ -196,7 +197,7 @@ const others: Told[] = [
     },
     ['changed-not-restarted'],
   ),
-  told(
+  expectedNode(
     {
       ...onPremises(cluster, { version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.5.71' }),
       nodefs: { capacityBytes: 200 * GiB, usedPercent: 51 },
@@ -210,7 +211,7 @@ const olderAnswer =
   '{"schema":"highwater.inspect/0","instanceId":"","nodeName":"","at":null,"host":null,"runtime":null}\n'
 
 /** Nodes that tell nothing, each in its own way. */
-const silent: Told[] = (
+const silent: ExpectedNode[] = (
   [
     ['10.0.5.81', { pingStatus: 'ConnectionLost', lastPingMinutesAgo: 190 }],
     ['10.0.5.82', failing({ kind: 'status', status: 'TimedOut', details: 'Delivery Timed Out' })],
@@ -221,7 +222,7 @@ const silent: Told[] = (
     ['10.0.5.86', { run: async () => ({ stdout: olderAnswer, stderr: '', exitCode: 0 }) }],
   ] as const
 ).map(([ip, agent]) =>
-  told({ ...inNodegroup('silent', { ...al2023, ip }), agent }, ['unread-node']),
+  expectedNode({ ...inNodegroup('silent', { ...al2023, ip }), agent }, ['unread-node']),
 )
 
 function failing(fault: AgentFault): { fault: AgentFault } {

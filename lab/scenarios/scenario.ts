@@ -1,8 +1,9 @@
 /** What a scenario is: a small world as data, its faults, and what an audit of it should say. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import type { Machine } from '#lab/machines/machine.ts'
 import type { ChangeFault, KubeletStart } from '#lab/machines/start.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
-import type { RawObject } from '#model/record.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 
 export interface Scenario {
   name: string
@@ -31,6 +32,7 @@ export interface Scenario {
   ssm?: Partial<SsmScenario>
   ses?: Partial<SesScenario>
   sns?: Partial<SnsScenario>
+  events?: Partial<EventsScenario>
   /** Default: those that seal runs and approvals, and every principal may use them. */
   kms?: readonly KmsKeyScenario[]
   sfn?: Partial<SfnScenario>
@@ -137,6 +139,14 @@ export interface SnsScenario {
   kmsDenied: boolean
   /** Nothing listens at SNS's address. */
   down: boolean
+}
+
+/** EventBridge of the lab, and how it fails. */
+export interface EventsScenario {
+  /** Names of buses that are there. Default: `default`. */
+  buses: readonly string[]
+  /** No principal may call events:PutEvents. */
+  denied: boolean
 }
 
 /** Step Functions of the lab, and how it fails. */

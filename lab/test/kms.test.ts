@@ -1,7 +1,7 @@
 /** The lab's KMS by the product's own client: real codes, and the refusals that KMS knows. */
 import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { kmsMacKey } from '#clients/kms.ts'
+import { kmsMacKey } from '#clients/aws/kms.ts'
 import { type Lab, startLab } from '#lab/lab.ts'
 import { probe } from '#lab/scenarios/probe.ts'
 import { labApprovalKey, labRunKey } from '#lab/world.ts'

@@ -262,7 +262,7 @@ describe('custom resources', () => {
     })
   })
 
-  it('are not there where nobody installed them, and in versions that nobody serves', async () => {
+  it('are missing if not installed, or in versions that are not served', async () => {
     lab = await enterLab(incidents)
     const read = await reader('incidents')
     for (const path of [
@@ -273,7 +273,7 @@ describe('custom resources', () => {
       expect(await read(path)).toMatchObject({ status: 404, text: '404 page not found\n' })
   })
 
-  it('are refused by right before anybody looks whether they are there', async () => {
+  it('are refused by missing rights before they are looked up', async () => {
     lab = await enterLab(scenario([{ name: 'c', access: { [labPrincipal]: ['list nodes'] } }]))
     expect((await (await reader('c'))('/apis/karpenter.sh/v1/nodepools')).json).toMatchObject({
       code: 403,

@@ -1,8 +1,8 @@
 /** `highwater apply`: applies an approved plan wave by wave and verifies each node. */
 
 import { Command } from 'commander'
-import type { OpenedApproval } from '#model/plan.ts'
-import { remediate } from '#pipeline/remediation/remediate.ts'
+import type { OpenedApproval } from '#model/plan/plan.ts'
+import { remediate } from '#pipeline/remediation/run/remediate.ts'
 import { openedPersonsApproval, parsePlan } from '#remediate/plan/file.ts'
 import { keyFor } from './keys.ts'
 import { addPlaceOptions, exiting, parseDeadline, parseText, textOf } from './options.ts'

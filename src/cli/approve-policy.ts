@@ -1,9 +1,9 @@
 /** `highwater approve-policy`: approves one text of the policy, under which the function `remediate` may change nodes. */
 
 import { Command } from 'commander'
-import { approverOf } from '#model/plan.ts'
-import { parseMoment } from '#model/what-if.ts'
-import { policyTerms } from '#pipeline/shelves.ts'
+import { approverOf } from '#model/plan/plan.ts'
+import { parseMoment } from '#model/plan/what-if.ts'
+import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { approvePolicy, keepPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { keyFor } from './keys.ts'
@@ -48,7 +48,9 @@ Exit codes: 0 approved; 2 the file is not a policy, or bad usage; 4 the approval
       const key = await keyFor('approvals', place)
       const now = new Date()
       const approval = approvePolicy(text, {
-        ...{ by, identity: await key.identity(), at: now.toISOString() },
+        by,
+        identity: await key.identity(),
+        at: now.toISOString(),
         until: until ?? new Date(now.getTime() + defaultDays * dayMs).toISOString(),
       })
       const kept = await keepPolicyApproval(store, approval, key)

@@ -2,8 +2,8 @@
 
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { approverOf } from '#model/plan.ts'
-import { parseMoment } from '#model/what-if.ts'
+import { approverOf } from '#model/plan/plan.ts'
+import { parseMoment } from '#model/plan/what-if.ts'
 import { approve } from '#remediate/plan/approve.ts'
 import { parsePlan, sealedApproval } from '#remediate/plan/file.ts'
 import { keepApproval, keepPlan } from '#remediate/plan/store.ts'

@@ -1,25 +1,27 @@
 /** `highwater audit`: read a fleet or a snapshot, replay, judge, report. */
 
-import { existsSync, realpathSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { OperatorError } from '#base/operator-error.ts'
+import { matchesGlob } from '#base/text/glob.ts'
+import { didYouMean } from '#base/text/nearest.ts'
+import { columnsOf, padTo } from '#base/text/text-width.ts'
 import { rules } from '#judge/rules/index.ts'
-import { type Severity, severities } from '#model/finding.ts'
+import { type Severity, severities } from '#model/finding/finding.ts'
 import { alwaysFormats, type FormatId, type MoreFormat, moreFormats } from '#model/format-id.ts'
-import { matchesGlob } from '#model/glob.ts'
+import { selectsEverything } from '#model/input/selection.ts'
 import { type LanguageId, languageIds } from '#model/language.ts'
-import { didYouMean } from '#model/nearest.ts'
-import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
-import { selectsEverything } from '#model/selection.ts'
-import { columnsOf, padTo } from '#model/text-width.ts'
-import { type AuditResult, audit } from '#pipeline/audit.ts'
+import { type AuditResult, audit } from '#pipeline/audit/audit.ts'
+import { audiencesOf } from '#pipeline/audit/publication.ts'
+import { openSecondReading } from '#pipeline/audit/second-reading.ts'
+import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
 import { type History, openHistory, scopeOf } from '#pipeline/history/history.ts'
-import { planBeside } from '#pipeline/plan/beside.ts'
-import { audiencesOf } from '#pipeline/publication.ts'
-import { openSecondReading } from '#pipeline/second-reading.ts'
-import { rejectUnknownNames } from '#pipeline/selection-check.ts'
+import { planBeside } from '#pipeline/remediation/plan/beside.ts'
 import { unmailed } from '#pipeline/service/ways.ts'
 import { folder } from '#publish/channels/folder.ts'
 import { formats, formatsWith } from '#report/formats/index.ts'
@@ -45,11 +47,9 @@ import {
   type UnreadLimit,
 } from './options.ts'
 import { openReading } from './source.ts'
-import { snapshotFile } from './stdin.ts'
 import { storeAt } from './store.ts'
 import { summaryText } from './summary.ts'
-import { clean, screenOf } from './terminal.ts'
-import { verbosity } from './verbosity.ts'
+import { clean, screenOf, verbosity } from './terminal.ts'
 import { version } from './version.ts'
 
 export interface AuditOptions extends FleetOptions {
@@ -336,4 +336,14 @@ function snapshotWriter({ out, snapshot }: AuditOptions) {
   if (areThere && realpathSync(target) === realpathSync(snapshot)) return null
   makeFolder(out)
   return openSnapshot(target)
+}
+
+/** The path of the snapshot. For `-`: of a private copy of standard input, which exists until the process ends. */
+async function snapshotFile<Path extends string | undefined>(path: Path): Promise<Path | string> {
+  if (path !== '-') return path
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-stdin-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'snapshot')
+  await pipeline(process.stdin, createWriteStream(file, { mode: 0o600 }))
+  return file
 }

@@ -1,13 +1,13 @@
 /** `highwater collect`: read a fleet into a snapshot, to audit it later or elsewhere. */
 import { dirname } from 'node:path'
 import { Command } from 'commander'
-import type { ReadError } from '#model/record.ts'
+import type { ReadError } from '#model/input/record.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { exitCode } from './exit-code.ts'
 import { makeFolder } from './folder.ts'
 import { addFleetOptions, exiting, type FleetOptions } from './options.ts'
-import { nodesOf } from './reason-lines.ts'
 import { liveRecords, openReading } from './source.ts'
+import { nodesOf } from './terminal.ts'
 
 interface CollectArguments extends FleetOptions {
   out: string

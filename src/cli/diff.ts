@@ -1,7 +1,19 @@
 /** `highwater diff`: what changed between two saved audits. */
 import { Command } from 'commander'
-import { diff } from '#pipeline/diff.ts'
-import { diffText } from './diff-text.ts'
+import {
+  type Change,
+  type ChangedFinding,
+  type ClusterChange,
+  changes,
+  type DiffDocument,
+  type DiffInput,
+  type FindingState,
+  type NotReadNow,
+} from '#model/finding/delta.ts'
+import type { Severity } from '#model/finding/finding.ts'
+import type { FleetUpgrade } from '#model/upgrade.ts'
+import { diff } from '#pipeline/audit/diff.ts'
+import { upgradeText } from '#report/terminal/upgrade-text.ts'
 import { diffExitCode } from './exit-code.ts'
 import {
   addFormatOption,
@@ -16,7 +28,19 @@ import {
   selectionOf,
   type UnreadLimit,
 } from './options.ts'
-import { screenOf } from './terminal.ts'
+import {
+  clean,
+  cut,
+  firstLines,
+  indented,
+  nodeNames,
+  type Paint,
+  type Screen,
+  screenOf,
+  severityStyles,
+  sheetOf,
+  wrap,
+} from './terminal.ts'
 import { version } from './version.ts'
 
 interface DiffOptions extends SelectionOptions {
@@ -62,4 +86,213 @@ bad input; 3 a part of either audit was not read (--fail-on-unread); 4 failed.`,
       )
       process.exitCode = diffExitCode(result, options)
     })
+}
+
+/** The changes between two audits for a terminal: new and worse first, fixed last. */
+const shownFindings = 10
+const shownNodes = 8
+const shownReason = 240
+const widest = 120
+
+interface ChangeWords {
+  title: string
+  counted: string
+  /** Needs no action, so it gets fewer lines. */
+  isGood?: true
+}
+
+const words: Record<Change, ChangeWords> = {
+  new: { title: 'New', counted: 'new' },
+  worse: { title: 'Worse', counted: 'worse' },
+  waiverExpired: { title: 'Waiver expired', counted: 'with an expired waiver' },
+  newlySeen: { title: 'Newly seen: not read before, so perhaps not new', counted: 'newly seen' },
+  cannotTell: { title: 'Cannot tell', counted: 'that could not be compared' },
+  moved: { title: 'As bad, but elsewhere', counted: 'elsewhere' },
+  better: { title: 'Better', counted: 'better', isGood: true },
+  fixed: { title: 'Fixed', counted: 'fixed', isGood: true },
+  fixedOrGone: { title: 'Fixed, or gone with its nodes', counted: 'fixed or gone', isGood: true },
+  gone: { title: 'Gone with its nodes', counted: 'gone with their nodes', isGood: true },
+  waivedSince: { title: 'Waived since', counted: 'waived since', isGood: true },
+}
+
+/** The text ends with a newline. */
+export function diffText(document: DiffDocument, screen: Screen): string {
+  const { paint, width } = sheetOf(screen, widest)
+  const lines = [
+    ...inputLines('OLD', document.old, width),
+    ...inputLines('NEW', document.new, width),
+    ...document.notes.flatMap(note => wrap(clean(note, 400), width, '! ', '  ')),
+    '',
+    ...clusterLines(document.clusters),
+    '',
+    ...wrap(verdict(document), width, '').map(line => paint('bold', line)),
+    '',
+    ...changes.flatMap(change => section(change, document.findings[change], width, paint)),
+    ...nodeLines(document, width),
+    ...upgradeLines(document.kubeletUpgrades, width, paint),
+  ]
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+function inputLines(
+  name: string,
+  { file, kind, takenAt, inputErrors }: DiffInput,
+  width: number,
+): string[] {
+  const time = `${takenAt.slice(0, 16).replace('T', ' ')} UTC`
+  const errors = inputErrors
+    .slice(0, shownNodes)
+    .flatMap(error => wrap(clean(error, shownReason), width, `! ${name} `, '  '))
+  return [`${name}  ${time}  ${kind.padEnd(8)}  ${clean(file)}`, ...errors]
+}
+
+function clusterLines(clusters: ClusterChange[]): string[] {
+  const wide = Math.min(32, Math.max(7, ...clusters.map(({ name }) => clean(name).length)))
+  const row = (...cells: string[]) =>
+    `${cut(cells[0] ?? '', wide).padEnd(wide)}  ${(cells[1] ?? '').padEnd(8)}  ${cells[2]}`
+  const both = (before: string | null, after: string | null) =>
+    before === after ? (after ?? '') : `${before ?? 'none'} → ${after ?? 'none'}`
+  const read = (state: ClusterChange['after']) =>
+    state && `${state.coverage.read}/${state.coverage.nodes}`
+  return [
+    row('cluster', 'grade', 'nodes read'),
+    ...clusters.map(({ name, before, after }) => {
+      const grades = both(before && (before.grade ?? '–'), after && (after.grade ?? '–'))
+      return row(clean(name), grades, both(read(before), read(after)))
+    }),
+  ]
+}
+
+function verdict({ findings, unchanged }: DiffDocument): string {
+  const said = changes
+    .filter(change => findings[change].length > 0)
+    .map(change => `${findings[change].length} ${words[change].counted}`)
+  const { open, waived, inDoubt } = unchanged
+  const stillWaived = waived > 0 ? [`${waived} still waived`] : []
+  const doubt = inDoubt > 0 ? ` (${inDoubt} of them where not all was read)` : ''
+  return said.length === 0
+    ? [`Nothing changed: ${open} as before${doubt}`, ...stillWaived].join(', ')
+    : [...said, ...stillWaived, `${open} unchanged${doubt}`].join(', ')
+}
+
+function section(change: Change, found: ChangedFinding[], width: number, paint: Paint): string[] {
+  if (found.length === 0) return []
+  return [
+    paint('bold', `${words[change].title} (${found.length})`),
+    ...firstLines(
+      found,
+      shownFindings,
+      finding => findingLines(finding, !words[change].isGood, width, paint),
+      moreInJson,
+    ),
+    '',
+  ]
+}
+
+const moreInJson = (more: number) => `  … and ${more} more (--format json has all)`
+const indent = ' '.repeat(12)
+
+function findingLines(
+  { rule, cluster, subject, title, before, after, why }: ChangedFinding,
+  isLong: boolean,
+  width: number,
+  paint: Paint,
+) {
+  const state = after ?? before
+  const severity: Severity = state?.severity ?? 'info'
+  const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}`
+  const isOnNodes = state !== null && subject.kind !== 'Node' && state.nodes.count > 0
+  const namedOrCounted = (nodes: NonNullable<typeof state>['nodes']) =>
+    before !== null && after !== null ? nodeCounts(before, after) : nodeNames(nodes)
+  const nodes = isOnNodes ? `: ${namedOrCounted(state.nodes)}` : ''
+  const head = isLong ? clean(title) : clean(rule)
+  const place = isLong
+    ? `${where}${nodes} (${clean(rule)})`
+    : `${where}${before !== null && after !== null ? nodes : ''}`
+  const [first = '', ...rest] = wrap(
+    isLong ? head : `${head}: ${place}`,
+    width,
+    `  ${severity.toUpperCase().padEnd(8)}  `,
+    indent,
+  )
+  return [
+    isLong ? paint(severityStyles[severity], first) : first,
+    ...rest,
+    ...(isLong ? wrap(place, width, indent) : []),
+    ...why
+      .flatMap(sentence => wrap(clean(sentence, shownReason), width, indent))
+      .map(line => paint('dim', line)),
+  ]
+}
+
+/** Without node names: the lines below name the nodes. */
+function nodeCounts(before: FindingState, { nodes: { count } }: FindingState): string {
+  const earlier = before.nodes.count
+  return `${count} node${count === 1 ? '' : 's'}${count === earlier ? '' : `, before ${earlier}`}`
+}
+
+function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: number): string[] {
+  const named = (title: string, nodes: { cluster: string; node: string }[] | null) => {
+    if (nodes === null || nodes.length === 0) return []
+    const shown = nodes
+      .slice(0, shownNodes)
+      .map(({ cluster, node }) => `${clean(cluster)}/${clean(node)}`)
+    const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
+    return wrap(`${shown.join(', ')}${more}`, width, `${title} (${nodes.length}): `, '  ')
+  }
+  return [
+    ...named('Nodes gone', gone),
+    ...named('Nodes come', come),
+    ...unreadLines(notReadNow, width),
+  ]
+}
+
+/** Nodes that were read in the run before come first; nodes with the same reason share a line. */
+function unreadLines(unread: NotReadNow[], width: number): string[] {
+  if (unread.length === 0) return []
+  const isLost = ({ coverage, before }: NotReadNow) =>
+    before === 'read' || (before === 'partlyRead' && coverage === 'notRead')
+  const sorted = [...unread.filter(isLost), ...unread.filter(entry => !isLost(entry))]
+  const alike = Map.groupBy(sorted, ({ node, ...same }) => JSON.stringify([same, node === null]))
+  const reasonOf = (entries: NotReadNow[]) => {
+    const [first] = entries
+    if (first === undefined) return []
+    const earlier = first.before === 'read' ? ', read before' : ', partly read before'
+    const how = `${first.coverage === 'partlyRead' ? ', partly' : ''}${isLost(first) ? earlier : ''}`
+    return indented(
+      `${whoIsUnread(first, entries)}${how}: ${clean(first.reason, shownReason)}`,
+      width,
+    )
+  }
+  const moreReasons = (more: number) => `  … and for ${more} more reasons`
+  return [
+    `Not read now (${unread.length}):`,
+    ...firstLines([...alike.values()], shownNodes, reasonOf, moreReasons),
+  ]
+}
+
+function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]): string {
+  const names = entries.flatMap(({ node }) => node ?? []).map(node => clean(node))
+  if (names.length === 0) return `cluster ${clean(cluster)}`
+  return names.length === 1
+    ? `${clean(cluster)}/${names[0]}`
+    : `${clean(cluster)}, ${nodeNames({ count: names.length, sample: names })}`
+}
+
+function upgradeLines(upgrades: FleetUpgrade[] | null, width: number, paint: Paint): string[] {
+  if (upgrades === null || upgrades.length === 0) return []
+  const upgradeOf = (upgrade: FleetUpgrade) => {
+    const { cluster, group, nodes, from, to } = upgrade
+    const place = `${clean(cluster)}, ${group.kind.toLowerCase()} ${clean(group.name)}`
+    const versions = `${clean(from ?? 'unknown')} → ${clean(to)}`
+    return [
+      ...wrap(`${place}: ${versions} (${nodeNames(nodes)})`, width, '  ', '    '),
+      ...upgradeText(upgrade).flatMap(line => indented(clean(line, 500), width, 4)),
+    ]
+  }
+  return [
+    '',
+    paint('bold', `Kubelet upgrades (${upgrades.length})`),
+    ...firstLines(upgrades, shownNodes, upgradeOf, moreInJson),
+  ]
 }

@@ -1,7 +1,13 @@
 /** `highwater doctor`: checks whether an audit can read what its mode promises, and lists what is missing. */
 import { Command } from 'commander'
-import { type Checkup, type ClusterCheckup, checkupSchema } from '#model/checkup.ts'
-import { checkupText } from './doctor-text.ts'
+import {
+  type Check,
+  type CheckState,
+  type Checkup,
+  type ClusterCheckup,
+  checkStates,
+  checkupSchema,
+} from '#model/checkup.ts'
 import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,
@@ -12,7 +18,7 @@ import {
 } from './options.ts'
 import { runSignal } from './signals.ts'
 import { liveCheckups } from './source.ts'
-import { screenOf } from './terminal.ts'
+import { clean, type Screen, type Style, screenOf, sheetOf, verbosity, wrap } from './terminal.ts'
 
 interface DoctorArguments extends FleetOptions {
   format: 'text' | 'json'
@@ -62,4 +68,74 @@ async function runDoctor(options: DoctorArguments): Promise<number> {
   if (options.format === 'json') process.stdout.write(jsonText(checkup))
   if (clusters.every(({ state }) => state === 'unreachable')) return exitCode.failed
   return clusters.every(({ state }) => state === 'ok') ? exitCode.ok : exitCode.unread
+}
+
+/** A check-up for a terminal: problems first, then the texts that fix them. */
+const stateStyles: Record<CheckState, Style> = {
+  missing: ['bold', 'red'],
+  failed: 'red',
+  unchecked: 'yellow',
+  note: 'cyan',
+  ok: 'green',
+}
+const stateTells: Record<Exclude<ClusterCheckup['state'], 'ok'>, string> = {
+  missing: 'not everything can be read',
+  unreachable: 'it cannot be reached',
+}
+const indent = '             '
+/** Longer lines of prose are hard to read. */
+const widestProse = 110
+/** Maximum length: enough for place, reason and advice. */
+const longestDetail = 700
+
+/** With unchecked rights the headline does not say that all is well. */
+function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>): string {
+  if (state !== 'ok') return stateTells[state]
+  const untried = checks.flatMap(({ what, state: found }) =>
+    found === 'unchecked' ? [clean(what)] : [],
+  )
+  return untried.length === 0
+    ? 'all is well'
+    : `no checked right is missing; unchecked: ${[...new Set(untried)].join(', ')}`
+}
+
+/** The text ends with an empty line. */
+function checkupText(
+  { cluster, mode, state, checks, fixes }: ClusterCheckup,
+  screen: Screen,
+): string {
+  const { paint, width } = sheetOf(screen, widestProse)
+  const row = ({ what, state: found, detail, without }: Check) => {
+    const [first = '', ...rest] = wrap(
+      `${clean(what)}: ${clean(detail, longestDetail)}`,
+      width,
+      `  ${found.padEnd(9)}  `,
+      indent,
+    )
+    const lost =
+      without === null
+        ? []
+        : wrap(`unknown without it: ${without}`, width, indent).map(line => paint('dim', line))
+    return [first.replace(found, text => paint(stateStyles[found], text)), ...rest, ...lost]
+  }
+  const bySeverity = checks.toSorted(
+    (left, right) => checkStates.indexOf(left.state) - checkStates.indexOf(right.state),
+  )
+  const isShown = (found: CheckState) => found !== 'ok' || verbosity.isVerbose
+  const hidden = checks.filter(({ state: found }) => !isShown(found)).length
+  const lines = [
+    ...wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`, width, '').map(
+      line => paint('bold', line),
+    ),
+    ...bySeverity.filter(({ state: found }) => isShown(found)).flatMap(row),
+    ...(hidden > 0 ? [`  ${hidden} checks ok (--verbose lists them)`] : []),
+    // Text to paste is not wrapped. Names of AWS and Kubernetes contain no control characters.
+    ...fixes.flatMap(({ target, text }) => [
+      '',
+      ...wrap(`To mend it: ${clean(target, longestDetail)}`, width, '  '),
+      '',
+      text.trimEnd(),
+    ]),
+  ]
+  return `${lines.join('\n')}\n\n`
 }

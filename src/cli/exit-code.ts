@@ -1,8 +1,8 @@
 /** The exit codes of all commands. If several codes apply, the first of 4, 2, 1, 3 is used. */
-import { type Severity, severities } from '#model/finding.ts'
-import type { RemediationRun, StepState, VerificationReport } from '#model/remediation.ts'
-import type { AuditResult } from '#pipeline/audit.ts'
-import type { DiffResult } from '#pipeline/diff.ts'
+import { type Severity, severities } from '#model/finding/finding.ts'
+import type { RemediationRun, StepState, VerificationReport } from '#model/plan/remediation.ts'
+import type { AuditResult } from '#pipeline/audit/audit.ts'
+import type { DiffResult } from '#pipeline/audit/diff.ts'
 import type { FailOn, UnreadLimit } from './options.ts'
 
 export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 } as const

@@ -2,10 +2,10 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import { Argument, Command } from 'commander'
-import { messageOf } from '#model/error-message.ts'
+import { inputLimits } from '#base/limits.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { messageOf } from '#base/text/error-message.ts'
 import type { GateDocument } from '#model/gate.ts'
-import { inputLimits } from '#model/input-limits.ts'
-import { OperatorError } from '#model/operator-error.ts'
 import { type GateText, gate } from '#pipeline/gate/gate.ts'
 import type { GroupOption } from '#pipeline/gate/reach.ts'
 import { gateMarkdown } from '#report/gate/markdown.ts'
@@ -58,15 +58,18 @@ export function gateCommand(): Command {
     .addHelpText(
       'after',
       `
-Reads KubeletConfiguration and drop-ins, NodeConfig, EC2NodeClass, NodePool, Bottlerocket TOML,
-user data and eksctl's ClusterConfig. Other files are named and ignored.
+Reads KubeletConfiguration and drop-ins, NodeConfig, EC2NodeClass, NodePool,
+Bottlerocket TOML, user data and eksctl's ClusterConfig. Other files are named
+and ignored.
 
 Examples:
   highwater gate --snapshot snapshot.ndjson.gz nodeclass.yaml
   highwater gate --snapshot snapshot.ndjson.gz --group general user-data.sh
-  highwater gate --snapshot snapshot.ndjson.gz --base ../main --format markdown $(git diff --name-only --diff-filter=d main)
+  git diff -z --name-only --diff-filter=d main |
+    xargs -0 highwater gate --snapshot snapshot.ndjson.gz --base ../main --
 
-Exit codes: 0 no node gets worse; 1 a kubelet would refuse a file, or a node gets worse; 2 bad usage, a missing file or a bad snapshot; 4 failed.`,
+Exit codes: 0 no node gets worse; 1 a kubelet would refuse a file, or a node
+gets worse; 2 bad usage, a missing file or a bad snapshot; 4 failed.`,
     )
     .action(exiting(runGate))
 }

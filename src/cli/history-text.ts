@@ -1,14 +1,13 @@
 /** A node's history for a terminal: its settings, disk use, events and findings. */
 
+import { joined } from '#judge/compare/history/happenings.ts'
+import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
-import { joined } from '#judge/history/happenings.ts'
-import { mergedRounds } from '#judge/history/reclaim.ts'
-import type { DiskHolder } from '#model/disk-ledger.ts'
 import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/history.ts'
+import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
 import { english } from '#report/languages/language.ts'
 import { formatBytes, formatPercent } from '#report/numbers.ts'
-import { growthNotes } from '#report/views/growth.ts'
-import { bars } from './bars.ts'
+import { growthNotes } from '#report/parts/growth.ts'
 import { clean, firstLines, indented, type Screen, sheetOf, wrap } from './terminal.ts'
 
 const shownDays = 14
@@ -264,3 +263,33 @@ function ruleLines(days: Day[], width: number): string[] {
 
 const daysFrom = (read: Day[], first: string, last: string) =>
   read.filter(({ day }) => day >= first && day <= last).length
+
+/** Numbers over days as a line of blocks: one per day, blank if unknown. */
+
+const blocks = '▁▂▃▄▅▆▇█'
+const dayMs = 86_400_000
+
+interface DayValue {
+  day: string
+  value: number | null
+}
+
+/**
+ * @param values in the order of their days; null: blank
+ * @param most maximum number of days; the last ones are shown
+ * @param full value of the highest block; absent: the greatest value
+ */
+export function bars(values: DayValue[], most: number, { full }: { full?: number } = {}): string {
+  const last = values.at(-1)
+  if (last === undefined) return ''
+  const at = new Map(values.map(({ day, value }) => [Date.parse(day) / dayMs, value]))
+  const to = Date.parse(last.day) / dayMs
+  const from = Math.max(Math.min(...at.keys()), to - Math.max(1, most) + 1)
+  const top = full ?? Math.max(1, ...values.map(({ value }) => value ?? 0))
+  return Array.from({ length: to - from + 1 }, (_, index) => {
+    const value = at.get(from + index) ?? null
+    return value === null
+      ? ' '
+      : blocks[Math.min(blocks.length - 1, Math.floor((value / top) * blocks.length))]
+  }).join('')
+}

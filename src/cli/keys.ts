@@ -1,8 +1,9 @@
 /** The keys that seal approvals and journals: of KMS for a bucket, of this machine for a folder. */
-import { defaultKeyFile, fileMacKey } from '#clients/key-file.ts'
-import { kmsMacKey } from '#clients/kms.ts'
-import type { MacKey } from '#clients/mac-key.ts'
-import { OperatorError } from '#model/operator-error.ts'
+
+import { OperatorError } from '#base/operator-error.ts'
+import { kmsMacKey } from '#clients/aws/kms.ts'
+import { defaultKeyFile, fileMacKey } from '#clients/store/key-file.ts'
+import type { MacKey } from '#clients/store/mac-key.ts'
 import { regionOf } from './store.ts'
 
 /** The Lambda functions use the same variables. */

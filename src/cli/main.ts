@@ -1,10 +1,10 @@
 /** The commands. An error prints one paragraph and sets an exit code, without a stack trace. */
 import { Command, CommanderError } from 'commander'
-import { messageOf } from '#model/error-message.ts'
-import { OperatorError } from '#model/operator-error.ts'
-import { redact } from '#model/redact.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { redact } from '#base/redaction/redact.ts'
+import { messageOf } from '#base/text/error-message.ts'
 import { exitCode } from './exit-code.ts'
-import { verbosity } from './verbosity.ts'
+import { verbosity } from './terminal.ts'
 import { version } from './version.ts'
 
 /** The commands in the order of the help. */

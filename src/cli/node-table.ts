@@ -1,9 +1,10 @@
 /** One row per node, the node nearest to eviction first, as `kubectl get nodes` lists them: `audit -o table|wide`. */
+
+import { byText } from '#base/text/text-order.ts'
+import { columnsOf, padTo } from '#base/text/text-width.ts'
 import type { AuditReport } from '#model/report.ts'
-import { byText } from '#model/text-order.ts'
-import { columnsOf, padTo } from '#model/text-width.ts'
 import type { Language } from '#report/languages/language.ts'
-import { GaugedNode } from '#report/views/node.ts'
+import { GaugedNode } from '#report/parts/node.ts'
 import { clean } from './terminal.ts'
 
 const names = ['NODE', 'CLUSTER', 'GROUP', 'READ', 'USED', 'HEADROOM', 'STATE']

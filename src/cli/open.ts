@@ -1,7 +1,7 @@
 /** `highwater open`: opens a report of the service in the browser, by a URL that is signed with the reader's own credentials. */
 import { spawn } from 'node:child_process'
 import { Command, InvalidArgumentError } from 'commander'
-import { objectUrl } from '#clients/s3.ts'
+import { objectUrl } from '#clients/store/s3.ts'
 import { exitCode } from './exit-code.ts'
 import { exiting } from './options.ts'
 import { regionOf } from './store.ts'

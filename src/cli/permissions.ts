@@ -1,15 +1,17 @@
 /** `highwater permissions`: the permissions that a mode needs, ready to apply. */
 
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { OperatorError } from '#base/operator-error.ts'
 import type { ServiceAccount } from '#facts/kubernetes/rbac.ts'
-import { OperatorError } from '#model/operator-error.ts'
+import { accountInArn, partitionInArn } from '#model/input/arn.ts'
+import { defaultReadMode, type ReadMode, readModes } from '#model/input/read-mode.ts'
 import type { Policy } from '#model/policy.ts'
-import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
 import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
-import { accessTemplate, iamPolicy, manifests } from '#pipeline/access/grants.ts'
+import { type Applied, accessTemplate, iamPolicy, manifests } from '#pipeline/access/grants.ts'
 import { memberTemplate } from '#pipeline/access/member-template.ts'
+import { identityNames } from '#pipeline/access/permissions.ts'
 import { modeSection, remediationSection } from '#pipeline/access/permissions-section.ts'
-import { appliedOf, shownApplied } from './applied.ts'
+import { requireKubeletIdentity } from '#pipeline/audit/fleet.ts'
 import { addPolicyOption, jsonText, matching, policyFile, repeatable } from './options.ts'
 
 interface PermissionsOptions {
@@ -149,3 +151,46 @@ function parseOutput(text: string): Policy['inspectOutput'] {
     throw new InvalidArgumentError('It is written s3://BUCKET or s3://BUCKET/PREFIX.')
   return { bucket, prefix }
 }
+
+/** The account and roles in printed permissions. Output that can be applied unchanged contains no guessed names. */
+interface PermissionFlags {
+  mode: ReadMode
+  /** Twelve digits. */
+  account?: string
+  partition?: string
+  /** ARN of the role that reads. */
+  roleArn?: string
+  cluster: readonly string[]
+  inspectOutput: Policy['inspectOutput']
+}
+
+/** @throws OperatorError if the account is unknown, or in mode `kubelet` the identity that kubelets see */
+function appliedOf(asked: PermissionFlags, policy: Policy): Applied {
+  if (accountOf(asked) === null)
+    throw new OperatorError(
+      'The account of the clusters is unknown: set --account, or --role-arn to the role that reads (AuditRoleArn of the stack)',
+    )
+  requireKubeletIdentity({ ...policy, modes: [{ match: {}, mode: asked.mode }] })
+  return shownApplied(asked, policy)
+}
+
+/** For people to read. An unknown account is printed as ACCOUNT; mode `kubelet` names a role that might not exist yet. */
+function shownApplied(asked: PermissionFlags, { kubelet }: Policy): Applied {
+  const { roleArn, cluster, inspectOutput: output } = asked
+  const account = accountOf(asked) ?? 'ACCOUNT'
+  const partition = asked.partition ?? (roleArn ? partitionInArn(roleArn) : null) ?? 'aws'
+  const reader = roleArn ?? `arn:${partition}:iam::${account}:role/${identityNames.reader}`
+  // The role is in the account of the reader. Clusters of other accounts grant access by its ARN.
+  const beside = reader.replace(/role\/.*/s, `role/${identityNames.kubelet}`)
+  const seen = kubelet.roleArn ?? (kubelet.useOwnToken ? reader : beside)
+  return {
+    partition,
+    account,
+    clusters: cluster.length === 0 ? null : cluster,
+    roles: { reader, kubelet: seen },
+    output,
+  }
+}
+
+const accountOf = ({ account, roleArn }: PermissionFlags): string | null =>
+  account ?? (roleArn ? accountInArn(roleArn) : null)

@@ -1,23 +1,26 @@
 /** A plan for the person who approves it: changes, number of nodes, effects, nodes left alone, and the exact command to approve the plan. */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import {
   actsAtOnce,
   type ManualChange,
   type Plan,
   type PlanCohort,
   type PlanStep,
-} from '#model/plan.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+} from '#model/plan/plan.ts'
 import { approvalFileOf } from './approve.ts'
-import { nodesOf, reasonLines, shownNodes } from './reason-lines.ts'
 import {
   clean,
   cut,
   firstLines,
   indented,
+  nodesOf,
   type Paint,
   quoted,
+  reasonLines,
   type Screen,
   sheetOf,
+  shownNodes,
   wrap,
 } from './terminal.ts'
 

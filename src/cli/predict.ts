@@ -8,10 +8,10 @@ import {
   parseFill,
   parseKubeletVersion,
   parseMoment,
-} from '#model/what-if.ts'
-import { type Predicted, predict } from '#pipeline/predict.ts'
+} from '#model/plan/what-if.ts'
+import { type Predicted, predict } from '#pipeline/audit/predict.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
-import { storyOf } from '#report/story.ts'
+import { storyOf } from '#report/terminal/story.ts'
 import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,

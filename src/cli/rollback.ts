@@ -1,6 +1,6 @@
 /** `highwater rollback`: rolls back what a run has changed, by the run's journal. */
 import { Command } from 'commander'
-import { takeBack } from '#pipeline/remediation/remediate.ts'
+import { takeBack } from '#pipeline/remediation/run/remediate.ts'
 import { addPlaceOptions, parseDeadline } from './options.ts'
 import {
   addStoreOption,

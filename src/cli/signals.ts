@@ -1,6 +1,6 @@
 /** Ctrl-C, SIGTERM (as a CI sends it) and deadlines: the first signal ends the run in order, a second signal ends it at once. */
 import { constants } from 'node:os'
-import { notReached } from '#model/not-reached.ts'
+import { notReached } from '#model/input/not-reached.ts'
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 /** A process group and a parent may both pass on the same Ctrl-C. */

@@ -1,13 +1,13 @@
 /** Reads records by the options: EKS, a kubeconfig, the surrounding cluster, or a saved file. */
-import type { NamedEndpoint } from '#clients/kubeconfig.ts'
+
+import { OperatorError } from '#base/operator-error.ts'
+import type { NamedEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import type { ClusterCheckup } from '#model/checkup.ts'
-import { OperatorError } from '#model/operator-error.ts'
+import { promisedSources } from '#model/input/read-mode.ts'
+import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
+import { everything, type Selection } from '#model/input/selection.ts'
 import type { Policy } from '#model/policy.ts'
-import { promisedSources } from '#model/read-mode.ts'
-import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
-import { everything, type Selection } from '#model/selection.ts'
-import { checkUp } from '#pipeline/doctor/doctor.ts'
 import {
   eksTargets,
   kubeconfigFleet,
@@ -15,8 +15,9 @@ import {
   type LiveOptions,
   liveFleet,
   savedFleet,
-} from '#pipeline/fleet.ts'
-import { eksNames } from '#pipeline/remediation/verify.ts'
+} from '#pipeline/audit/fleet.ts'
+import { checkUp } from '#pipeline/doctor/doctor.ts'
+import { eksNames } from '#pipeline/remediation/run/verify.ts'
 import {
   type FleetOptions,
   type PlaceOptions,
@@ -24,8 +25,8 @@ import {
   type SelectionOptions,
   selectionOf,
 } from './options.ts'
-import { openProgress } from './progress.ts'
 import { runSignal } from './signals.ts'
+import { clean, verbosity } from './terminal.ts'
 
 type SourceRun = Pick<
   LiveOptions,
@@ -54,7 +55,9 @@ export function openReading(options: FleetOptions & { snapshot?: string }) {
   const { snapshot } = options
   const onNodes: SourceRun['onNodes'] = ({ cluster, nodes }) => progress.expect(cluster, nodes)
   return {
-    ...{ signal, progress, live: { signal, onNodes } },
+    signal,
+    progress,
+    live: { signal, onNodes },
     /** Records of the snapshot, or of the live fleet. @throws OperatorError as both */
     records: (onTarget?: SourceRun['onTarget']) =>
       snapshot === undefined
@@ -114,13 +117,13 @@ async function namedEndpoints(
     )
   // Loaded only if needed: client-node is large, and most runs do not use it.
   if (inCluster !== undefined) return [await endpointAround(inCluster)]
-  const { kubeconfigEndpoints } = await import('#clients/kubeconfig.ts')
+  const { kubeconfigEndpoints } = await import('#clients/kubernetes/kubeconfig.ts')
   return kubeconfigEndpoints(kubeconfig ?? null, allContexts === true ? ['*'] : context)
 }
 
 /** The cluster whose pod runs this process. @throws OperatorError */
 export async function endpointAround(name: string): Promise<NamedEndpoint> {
-  const { inClusterEndpoint } = await import('#clients/kubeconfig.ts')
+  const { inClusterEndpoint } = await import('#clients/kubernetes/kubeconfig.ts')
   return inClusterEndpoint(name)
 }
 
@@ -130,3 +133,92 @@ export const savedRecords = (
   options: SelectionOptions,
   signal?: AbortSignal,
 ): AsyncIterable<SnapshotRecord | MalformedLine> => savedFleet(file, selectionOf(options), signal)
+
+/** Progress of a live run: on a terminal one rewritten line; elsewhere a line for each cluster, and one line a minute. */
+const quietEveryMs = 60_000
+const redrawEveryMs = 120
+
+interface Progress {
+  /** Called when the number of nodes of a cluster is known. */
+  expect(cluster: string, nodes: number): void
+  nodeRead(): void
+  /** Called before nodes, or none, are read again after that time; null: no time is left for it. */
+  wait(nodes: number, waitMs: number | null): void
+  end(): void
+}
+
+/** @param stream standard error, so that standard output contains only the report */
+export function openProgress(
+  stream: NodeJS.WriteStream,
+  now: () => number = () => performance.now(),
+): Progress {
+  if (verbosity.isQuiet) return { expect() {}, nodeRead() {}, wait() {}, end() {} }
+  const startMs = now()
+  const expected = new Map<string, number>()
+  let read = 0
+  let drawnMs = stream.isTTY ? Number.NEGATIVE_INFINITY : startMs
+  const draw = () => {
+    drawnMs = now()
+    const line = progressLine(read, sum(expected.values()), expected.size, drawnMs - startMs)
+    stream.write(
+      stream.isTTY ? `\r\u001b[2K${line.slice(0, (stream.columns ?? 80) - 1)}` : `${line}\n`,
+    )
+  }
+  const maybeDraw = () => {
+    if (now() - drawnMs >= (stream.isTTY ? redrawEveryMs : quietEveryMs)) draw()
+  }
+  return {
+    expect(cluster, nodes) {
+      expected.set(cluster, nodes)
+      if (stream.isTTY) maybeDraw()
+      else stream.write(`reading ${count(nodes)} nodes of cluster ${clean(cluster)}\n`)
+    },
+    nodeRead() {
+      read += 1
+      maybeDraw()
+    },
+    wait(nodes, waitMs) {
+      if (stream.isTTY) stream.write('\r\u001b[2K')
+      if (nodes === 0) {
+        stream.write('no node with little headroom and unknown growth: nothing is read again\n')
+        return
+      }
+      const again = `${count(nodes)} node${nodes === 1 ? '' : 's'} again`
+      stream.write(
+        waitMs === null
+          ? `no time is left to read ${again}: growth stays unknown (--deadline)\n`
+          : `reading ${again} in ${timeLeft(waitMs / 1000)}, for the rate of growth\n`,
+      )
+    },
+    end() {
+      if (stream.isTTY) stream.write('\r\u001b[2K')
+    },
+  }
+}
+
+/** `reading 1,200 of 5,000 nodes in 3 clusters · 48/s · 1 min 19 s left` */
+export function progressLine(
+  read: number,
+  expected: number,
+  clusters: number,
+  elapsedMs: number,
+): string {
+  const perSecond = elapsedMs > 0 ? (read * 1000) / elapsedMs : 0
+  const parts = [
+    `reading ${count(read)} of ${count(Math.max(read, expected))} nodes in ${clusters} cluster${clusters === 1 ? '' : 's'}`,
+  ]
+  if (perSecond > 0)
+    parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`)
+  if (perSecond > 0 && expected > read)
+    parts.push(`${timeLeft((expected - read) / perSecond)} left`)
+  return parts.join(' · ')
+}
+
+function timeLeft(seconds: number): string {
+  const rounded = Math.ceil(seconds)
+  return rounded < 60 ? `${rounded} s` : `${Math.floor(rounded / 60)} min ${rounded % 60} s`
+}
+
+const count = (value: number) => value.toLocaleString('en-US')
+const sum = (values: Iterable<number>) =>
+  Array.from(values).reduce((total, value) => total + value, 0)

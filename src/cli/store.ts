@@ -1,9 +1,10 @@
 /** The store for journals of runs and the history of audits: `s3://bucket/prefix`, or a folder of this machine. */
-import { noRegion, sdkRegion } from '#clients/eks.ts'
-import { folderStore } from '#clients/folder-store.ts'
-import { s3Store } from '#clients/s3.ts'
-import type { Store } from '#clients/store.ts'
-import { OperatorError } from '#model/operator-error.ts'
+
+import { OperatorError } from '#base/operator-error.ts'
+import { noRegion, sdkRegion } from '#clients/aws/eks.ts'
+import { folderStore } from '#clients/store/folder-store.ts'
+import { s3Store } from '#clients/store/s3.ts'
+import type { Store } from '#clients/store/store.ts'
 
 export const defaultStore = 'highwater-remediation'
 

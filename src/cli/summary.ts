@@ -2,19 +2,20 @@
  * The audit in one screen of a terminal: verdict, causes with their steps, one line per finding.
  * Foreign text is folded to one line of printable text.
  */
-import { type Finding, type FindingsDocument, severities } from '#model/finding.ts'
+
+import { columnsOf, padTo } from '#base/text/text-width.ts'
+import { type Finding, type FindingsDocument, severities } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
-import { columnsOf, padTo } from '#model/text-width.ts'
-import type { AuditResult } from '#pipeline/audit.ts'
+import type { AuditResult } from '#pipeline/audit/audit.ts'
 import type { Language } from '#report/languages/language.ts'
-import { policyNotices } from '#report/policy-notices.ts'
-import { type TitleOf, titlesOf } from '#report/rule-words.ts'
-import { causesAndOutlook, causeView, moreCauses, stepWithCount } from '#report/views/causes.ts'
-import { isClusterRead, worstClusterFirst } from '#report/views/clusters.ts'
-import { worstFirst } from '#report/views/findings.ts'
-import { ledgersView } from '#report/views/ledger.ts'
-import { mailChanges } from '#report/views/mail-changes.ts'
-import { verdictView } from '#report/views/verdict.ts'
+import { mailChanges } from '#report/mail/changes.ts'
+import { causesAndOutlook, causeView, moreCauses, stepWithCount } from '#report/parts/causes.ts'
+import { isClusterRead, worstClusterFirst } from '#report/parts/clusters.ts'
+import { worstFirst } from '#report/parts/findings.ts'
+import { ledgersView } from '#report/parts/ledger.ts'
+import { policyNotices } from '#report/parts/notices.ts'
+import { type TitleOf, titlesOf } from '#report/parts/rule-words.ts'
+import { verdictView } from '#report/parts/verdict.ts'
 import {
   clean,
   cutToColumns,
@@ -70,7 +71,12 @@ export function summaryText(
   const { document } = report
   const { terminal: words } = language.words
   const on: CliSummary = {
-    ...{ report, hasColour, isVerbose, isQuiet, language, words },
+    report,
+    hasColour,
+    isVerbose,
+    isQuiet,
+    language,
+    words,
     paint: painter(hasColour),
     titleOf: titlesOf(report, language),
     limit: of => (isVerbose ? everything : shown[of]),
@@ -173,7 +179,7 @@ function changeLines({ report, language, words, titleOf, limit }: CliSummary): s
     ...listed
       .filter(({ kind }) => kind !== 'unchanged')
       .map(({ finding, kind }) => ({ finding, label: changes.labels[kind ?? 'new'] })),
-    ...hidden.map(finding => ({ finding, label: changes.labels.unclear })),
+    ...hidden.map(finding => ({ finding, label: changes.labels.cannotTell })),
     ...ended.map(finding => ({ finding, label: language.words.returned.endings[finding.ended] })),
   ]
   const rowOf = ({ finding, label }: (typeof rows)[number]) => {

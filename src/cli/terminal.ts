@@ -1,7 +1,7 @@
 /** Writes to a terminal: lines that fit, colours if the terminal has any, and foreign text that cannot control the terminal. */
 import { styleText } from 'node:util'
-import type { Severity } from '#model/finding.ts'
-import { columnsOf, piecesOf } from '#model/text-width.ts'
+import { columnsOf, piecesOf } from '#base/text/text-width.ts'
+import type { Severity } from '#model/finding/finding.ts'
 
 export type Style = Parameters<typeof styleText>[0]
 /** Styles a text; without colours, returns the text unchanged. */
@@ -99,3 +99,34 @@ export function nodeNames({ count, sample }: { count: number; sample: string[] }
 /** An argument of a shell command. */
 export const quoted = (text: string): string =>
   /^[\w./:=%@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
+/** How much this run of the CLI prints: set once, by the options `--quiet` and `--verbose`. */
+export const verbosity = { isQuiet: false, isVerbose: false }
+
+/** Nodes grouped by reason, the most common reason first. */
+const shownReasons = 10
+export const shownNodes = 5
+
+export const nodesOf = (count: number): string => `${count} node${count === 1 ? '' : 's'}`
+
+/** Empty if there are no nodes. @param rest where the reasons that are not shown can be found */
+export function reasonLines(
+  title: string,
+  nodes: readonly { cluster: string; node: string; why: string }[],
+  { paint, width, rest }: { paint: Paint; width: number; rest: string },
+): string[] {
+  if (nodes.length === 0) return []
+  const reasons = [...Map.groupBy(nodes, ({ why }) => why)].sort(
+    ([, a], [, b]) => b.length - a.length,
+  )
+  const linesOf = ([why, some]: (typeof reasons)[number]) => {
+    const names = some.slice(0, shownNodes).map(({ cluster, node }) => `${cluster}/${node}`)
+    const more = some.length > shownNodes ? ` and ${some.length - shownNodes} more` : ''
+    return indented(
+      `${nodesOf(some.length)}: ${clean(why, 1000)} (${clean(names.join(', '), 600)}${more})`,
+      width,
+    )
+  }
+  const more = (hidden: number) => `  and ${hidden} more reasons, all ${rest}`
+  return ['', paint('bold', title), ...firstLines(reasons, shownReasons, linesOf, more)]
+}

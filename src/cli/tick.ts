@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { everything } from '#model/selection.ts'
-import { kubeconfigFleet } from '#pipeline/fleet.ts'
+import { everything } from '#model/input/selection.ts'
+import { kubeconfigFleet } from '#pipeline/audit/fleet.ts'
+import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { openRunWatch } from '#pipeline/service/run-watch.ts'
 import { runService } from '#pipeline/service/service.ts'
 import { minuteOf, tickOf } from '#pipeline/service/tick.ts'
-import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseSettings } from '#settings.ts'
 import { deadlineOption, parseClusterName } from './options.ts'
@@ -43,8 +43,8 @@ export function tickCommand(): Command {
       `
 Its settings are those of the function, from the environment: HIGHWATER_BUCKET,
 HIGHWATER_PREFIX, HIGHWATER_KMS_KEY_ID, HIGHWATER_SENDER, HIGHWATER_RECIPIENTS,
-HIGHWATER_REPORT_BASE_URL, HIGHWATER_TOPIC_ARN, HIGHWATER_WEBHOOK_URL,
-HIGHWATER_WEBHOOK_FORMAT (slack or teams), and AWS_REGION. The
+HIGHWATER_REPORT_BASE_URL, HIGHWATER_TOPIC_ARN, HIGHWATER_EVENT_BUS_ARN,
+HIGHWATER_WEBHOOK_URL, HIGHWATER_WEBHOOK_FORMAT (slack or teams), and AWS_REGION. The
 policy is highwater.yaml in the bucket. It may name the roles of
 HIGHWATER_MEMBER_ROLE_ARNS and HIGHWATER_KUBELET_ROLE_ARNS, the addresses and domains of
 HIGHWATER_POLICY_RECIPIENTS (default: the domains of sender and recipients) and the bucket
@@ -112,7 +112,10 @@ async function runTick({
     const around = inCluster === undefined ? null : await endpointAround(inCluster)
     const folder = join(tmpdir(), `highwater-${requestId}`)
     const answer = await runService(request, parseSettings(process.env), {
-      ...{ version, requestId, remainingMs: deadline, folder },
+      version,
+      requestId,
+      remainingMs: deadline,
+      folder,
       now: () => new Date(),
       parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
       watch,

@@ -1,8 +1,10 @@
 /** `highwater tune`: five settings of image GC and eviction on every node of a group. */
 import { Command } from 'commander'
-import { type Fill, parseFill } from '#model/what-if.ts'
+import { type Fill, parseFill } from '#model/plan/what-if.ts'
+import type { TuneDocument, TunedConfiguration, TuneRow } from '#model/tune.ts'
 import { rememberedGrowth } from '#pipeline/tune/growth.ts'
 import { tune } from '#pipeline/tune/tune.ts'
+import { counted, formatBytes } from '#report/numbers.ts'
 import { exitCode } from './exit-code.ts'
 import {
   addFormatOption,
@@ -15,8 +17,7 @@ import {
 } from './options.ts'
 import { savedRecords } from './source.ts'
 import { storeAt } from './store.ts'
-import { screenOf } from './terminal.ts'
-import { tuneText } from './tune-text.ts'
+import { clean, nodeNames, quoted, type Screen, screenOf, sheetOf, wrap } from './terminal.ts'
 
 interface TuneOptions {
   group: string
@@ -52,15 +53,15 @@ export function tuneCommand(): Command {
     .addHelpText(
       'after',
       `
-Compares today's setting, the AMI's, the kubelet's defaults, the recommended one and a
-stricter one: one predicted day of each node at its measured growth.
+Compares today's setting, the AMI's, the kubelet's defaults, the recommended
+one and a stricter one: one predicted day of each node at its measured growth.
 
 Examples:
   highwater tune --group general --snapshot snapshot.ndjson.gz --store ./history
   highwater tune --group general --snapshot snapshot.ndjson.gz --fill nodefs=300Ki/s
 
-Exit codes: 0 compared; 2 bad usage, or no such group; 3 the growth of a node is unknown,
-or a part of the input could not be read; 4 failed.`,
+Exit codes: 0 compared; 2 bad usage, or no such group; 3 the growth of a node
+is unknown, or a part of the input could not be read; 4 failed.`,
     )
     .action(exiting(runTune))
 }
@@ -70,7 +71,10 @@ async function runTune(options: TuneOptions): Promise<number> {
   const selection = { cluster, nodegroup: [group], node: [] }
   const growthOf = store === undefined ? () => ({}) : await rememberedGrowth(await storeAt(store))
   const document = await tune({
-    ...{ group, fills, growthOf, policy: policyFile(options.policy) },
+    group,
+    fills,
+    growthOf,
+    policy: policyFile(options.policy),
     records: () => savedRecords(snapshot, selection),
   })
   process.stdout.write(
@@ -80,4 +84,123 @@ async function runTune(options: TuneOptions): Promise<number> {
   )
   const { unmeasured, inputErrors } = document
   return unmeasured.count + inputErrors.length > 0 ? exitCode.unread : exitCode.ok
+}
+
+/** Five settings of a group as a table, with a bar of the disk for each. */
+const widest = 90
+const barColumns = 12
+/** The bar shows the disk from this used percentage to 100 %. */
+const barFromPercent = 40
+
+/** @param snapshot the file, for the command that plans the recommendation */
+function tuneText(document: TuneDocument, snapshot: string, screen: Screen): string {
+  const { paint, width } = sheetOf(screen, widest)
+  const { group, nodes, bytesPerHour, unmeasured, inputErrors, rows } = document
+  const lines = [
+    paint('bold', `${clean(group)}: ${counted(nodes, 'node')}, one day of each`),
+    ...wrap(
+      `The disks grow by ${formatBytes(bytesPerHour)} an hour together; GCs, evictions and minutes are sums over the nodes`,
+      width,
+      '',
+    ),
+    ...unmeasuredLines(unmeasured, width),
+    ...inputErrors.flatMap(error => wrap(clean(error), width, '! ', '  ')),
+    '',
+    headLine,
+    ...rows.flatMap(row => rowLines(row, width)),
+    '',
+    ...wrap(legend, width, ''),
+    ...recommendedLines(document, snapshot, width),
+  ]
+  return `${lines.join('\n').replaceAll('\u00a0', ' ')}\n`
+}
+
+const legend = `Bar: the disk from ${barFromPercent} % used; · free, ▒ image GC runs, █ eviction. First: number of nodes on which image GC / eviction / nothing acts first. Again: deleted images that pods use on other nodes, packed. Unusable: below the eviction thresholds.`
+
+function unmeasuredLines({ count, sample }: TuneDocument['unmeasured'], width: number): string[] {
+  if (count === 0) return []
+  const names = nodeNames({ count, sample })
+  return wrap(
+    `! Not in the counts of a day, as no earlier run measured their growth: ${names}. Give --store, or assume one with --fill nodefs=300Ki/s`,
+    width,
+    '',
+    '  ',
+  )
+}
+
+const cells = (texts: readonly string[]): string =>
+  texts.map((text, index) => text.padStart(cellWidths[index] ?? 0)).join(' ')
+const cellWidths = [7, 4, 9, 8, 7, 8, 9]
+
+const headLine = `${' '.repeat(12 + barColumns)} ${cells(['first', 'GCs', 'deleted', 'again', 'evicted', 'pressure', 'unusable'])}`
+
+function rowLines(row: TuneRow, width: number): string[] {
+  const { setting, configuration, isAlike, first } = row
+  const { imageGCs, evictions, deletedBytes, pulledAgainBytes } = row
+  const values = cells([
+    `${first.imageGC}/${first.eviction}/${first.nothing}`,
+    String(imageGCs),
+    formatBytes(deletedBytes),
+    formatBytes(pulledAgainBytes),
+    String(evictions),
+    `${row.diskPressureMinutes} min`,
+    row.unusableBytes === null ? 'unknown' : formatBytes(row.unusableBytes),
+  ])
+  const shown = `${configurationText(configuration)}${isAlike ? '' : ', other values on other nodes'}`
+  return [
+    `${setting.padEnd(11)} ${barOf(configuration)} ${values}`,
+    ...wrap(shown, width, '            '),
+  ]
+}
+
+function configurationText({
+  imageGCHighThresholdPercent: high,
+  imageGCLowThresholdPercent: low,
+  evictionHard = {},
+}: TunedConfiguration): string {
+  const thresholds = Object.entries(evictionHard)
+    .filter(([signal]) => signal.endsWith('fs.available'))
+    .map(([signal, value]) => `${clean(signal)} ${clean(value, 20)}`)
+  return `image GC ${high ?? 'unknown'} to ${low ?? 'unknown'}; evictionHard ${thresholds.join(', ') || 'watches no disk'}`
+}
+
+/** Absolute thresholds are not drawn: their place depends on the disk. */
+function barOf({
+  imageGCHighThresholdPercent: high = 100,
+  evictionHard = {},
+}: TunedConfiguration): string {
+  const percents = Object.entries(evictionHard).flatMap(([signal, value]) =>
+    signal.endsWith('fs.available') && value.endsWith('%') ? [Number.parseFloat(value)] : [],
+  )
+  const evictsAbove = 100 - Math.max(0, ...percents)
+  const isGcOn = high < 100
+  return Array.from({ length: barColumns }, (_, index) => {
+    const used = barFromPercent + ((index + 1) * (100 - barFromPercent)) / barColumns
+    if (used > evictsAbove) return '█'
+    return isGcOn && used > high - 1 ? '▒' : '·'
+  }).join('')
+}
+
+function recommendedLines(
+  { group, changes, durable }: TuneDocument,
+  snapshot: string,
+  width: number,
+): string[] {
+  if (changes.length === 0)
+    return ['', 'No rule recommends another setting: today’s is the recommended one.']
+  const sets = changes.map(change => `--set ${quoted(clean(change))}`).join(' ')
+  const command = `highwater plan --snapshot ${quoted(clean(snapshot))} --nodegroup ${quoted(clean(group))} ${sets}`
+  return [
+    '',
+    'Plan the recommended setting:',
+    ...wrap(command, Math.max(width, 400), '  '),
+    ...durable.flatMap(({ target, snippet }) => [
+      '',
+      `For new nodes (${target}):`,
+      ...snippet
+        .trimEnd()
+        .split('\n')
+        .map(line => `  ${line}`),
+    ]),
+  ]
 }

@@ -1,7 +1,11 @@
 /** `highwater upgrade`: what a newer kubelet minor changes in each group of nodes. */
 import { Command } from 'commander'
-import { parseKubeletVersion } from '#model/what-if.ts'
-import { plannedUpgrades } from '#pipeline/fleet-upgrade.ts'
+import { plainClusterName } from '#model/input/cluster-name.ts'
+import { parseKubeletVersion } from '#model/plan/what-if.ts'
+import type { PlannedUpgrade, UpgradeDocument, UpgradeStep } from '#model/upgrade.ts'
+import { plannedUpgrades } from '#pipeline/audit/fleet-upgrade.ts'
+import { counted } from '#report/numbers.ts'
+import { minorUpgradeText, nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
 import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,
@@ -12,8 +16,17 @@ import {
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
-import { screenOf } from './terminal.ts'
-import { upgradesText } from './upgrades-text.ts'
+import {
+  clean,
+  indented,
+  nodeNames,
+  type Paint,
+  quoted,
+  type Screen,
+  screenOf,
+  sheetOf,
+  wrap,
+} from './terminal.ts'
 
 interface UpgradeOptions extends FleetOptions {
   snapshot?: string
@@ -29,16 +42,16 @@ export function upgradeCommand(): Command {
     .addHelpText(
       'after',
       `
-Nodes read with --mode ssm or both are checked by their files and flags, the others by
-their running configuration.
+Nodes read with --mode ssm or both are checked by their files and flags, the
+others by their running configuration.
 
 Examples:
   highwater upgrade --to 1.36 --snapshot snapshot.ndjson.gz
   highwater upgrade --to 1.36 --cluster prod --mode both
-  highwater upgrade --to 1.36 --snapshot snapshot.ndjson.gz --nodegroup general --format json
+  highwater upgrade --to 1.36 --snapshot snapshot.ndjson.gz --nodegroup general
 
-Exit codes: 0 every kubelet would start; 1 a kubelet would not start; 2 bad usage, or no node was read; 3 a part of the input
-could not be read; 4 failed.`,
+Exit codes: 0 every kubelet would start; 1 a kubelet would not start; 2 bad
+usage, or no node was read; 3 a part of the input could not be read; 4 failed.`,
     )
     .action(exiting(runUpgrade))
 }
@@ -62,4 +75,119 @@ async function runUpgrade(options: UpgradeOptions): Promise<number> {
   } finally {
     reading.end()
   }
+}
+
+/** What a kubelet minor changes in each group, and the steps to it, for a terminal. */
+const widest = 120
+const lineLimit = 500
+
+/** The text ends with a newline. */
+function upgradesText(document: UpgradeDocument, screen: Screen): string {
+  const { paint, width } = sheetOf(screen, widest)
+  const { upgrades, inputErrors } = document
+  const lines = [
+    ...summaryLines(document).flatMap((line, index) =>
+      wrap(line, width, '').map(text => (index === 0 ? paint('bold', text) : text)),
+    ),
+    ...inputErrors.flatMap(error => wrap(clean(error, lineLimit), width, '! ', '  ')),
+    ...[...Map.groupBy(upgrades, ({ cluster }) => cluster).values()].flatMap(ofCluster => [
+      ...clusterLines(ofCluster, width, paint),
+      ...ofCluster.flatMap(upgrade => groupLines(upgrade, width, paint)),
+    ]),
+    ...minorLines(upgrades, width, paint),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function summaryLines(document: UpgradeDocument): string[] {
+  const { takenAt, to, isProved, rulesOfMinor, upgrades, upToDate, leftOut } = document
+  const nodesIn = (list: readonly PlannedUpgrade[]) =>
+    list.reduce((sum, { nodes }) => sum + nodes.count, 0)
+  const refused = nodesIn(upgrades.filter(({ errors }) => errors.length > 0))
+  const changed = nodesIn(upgrades.filter(one => one.errors.length === 0 && hasChanges(one)))
+  const unchecked = nodesIn(upgrades.filter(one => one.errors.length === 0 && one.basis === null))
+  const time = takenAt === '' ? '' : `, read at ${takenAt.slice(0, 16).replace('T', ' ')} UTC`
+  return [
+    `Kubelet ${to} on ${counted(nodesIn(upgrades), 'node')}: ${refused} would not start, ${changed} would start with other settings or another order of eviction${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}`,
+    `${upToDate} already run this minor or a newer one${leftOut === 0 ? '' : `, ${leftOut} are upgraded by AWS, report no version or run an unsupported minor`}${time}`,
+    ...(isProved
+      ? []
+      : [
+          `! Not proved: no answers of upstream's 1.${Number(to.split('.')[1])} were compared with this replay. The rules of 1.${rulesOfMinor} were applied`,
+        ]),
+  ]
+}
+
+const hasChanges = ({ changedSettings, changedOrders }: PlannedUpgrade) =>
+  changedSettings.length + (changedOrders ?? []).length > 0
+
+/** The control plane comes first: a kubelet must not be newer. */
+function clusterLines([first]: readonly PlannedUpgrade[], width: number, paint: Paint): string[] {
+  if (first === undefined) return []
+  const { cluster, controlPlane, steps, to } = first
+  const version = controlPlane === null ? 'version not read' : clean(controlPlane)
+  const command = `aws eks update-cluster-version --name ${clusterOf(first)} --kubernetes-version ${nextMinor(controlPlane ?? to)}`
+  return [
+    '',
+    paint('bold', `${clean(cluster)}, control plane ${version}`),
+    ...(steps.includes('control-plane')
+      ? indented(`First, minor by minor to ${minorOf(to)}: ${command}`, width)
+      : []),
+  ]
+}
+
+function groupLines(upgrade: PlannedUpgrade, width: number, paint: Paint): string[] {
+  const { group, from, nodes, errors, steps } = upgrade
+  const title = `${group.kind.toLowerCase()} ${clean(group.name)} from ${clean(from ?? 'unknown')} (${nodeNames(nodes)})`
+  return [
+    ...wrap(title, width, '  ', '    ').map(line =>
+      errors.length > 0 ? paint('red', line) : line,
+    ),
+    ...nodeUpgradeText(upgrade).flatMap(line => indented(clean(line, lineLimit), width, 4)),
+    ...steps
+      .filter(step => step !== 'control-plane')
+      .flatMap(step => wrap(stepTexts[step](upgrade), width, '    → ', '      ')),
+  ]
+}
+
+const stepTexts: Record<
+  Exclude<UpgradeStep, 'control-plane'>,
+  (upgrade: PlannedUpgrade) => string
+> = {
+  'other-ami': ({ to }) =>
+    `Move the pods to a group of Amazon Linux 2023 or Bottlerocket: EKS publishes no AMI of Amazon Linux 2 for ${minorOf(to)}. Declare the kubelet settings there again`,
+  settings: () =>
+    'Take away what the kubelet refuses, where it is declared: launch template, NodeConfig, EC2NodeClass or Bottlerocket settings',
+  replace: upgrade => replaceText(upgrade),
+}
+
+function replaceText({ owner, group, to, ...upgrade }: PlannedUpgrade): string {
+  if (owner === 'managed-nodegroup')
+    return `aws eks update-nodegroup-version --cluster-name ${clusterOf(upgrade)} --nodegroup-name ${quoted(clean(group.name))} --kubernetes-version ${minorOf(to)}`
+  return owner === 'karpenter'
+    ? `Let the EC2NodeClass select the AMI of ${minorOf(to)}; Karpenter then replaces the nodes`
+    : `Start nodes with the AMI of ${minorOf(to)}, and drain the old ones`
+}
+
+const clusterOf = ({ cluster }: Pick<PlannedUpgrade, 'cluster'>) =>
+  quoted(clean(plainClusterName(cluster)))
+const minorOf = (version: string) => clean(version).replace(/^v?(1\.\d+).*/, '$1')
+const nextMinor = (version: string) => `1.${Number(minorOf(version).slice(2)) + 1}`
+
+/** Once for all groups that come from the same minor. */
+function minorLines(upgrades: readonly PlannedUpgrade[], width: number, paint: Paint): string[] {
+  const texts = upgrades.map(upgrade =>
+    JSON.stringify([
+      `${minorOf(upgrade.from ?? 'unknown')} → ${minorOf(upgrade.to)}`,
+      ...minorUpgradeText(upgrade),
+    ]),
+  )
+  return [...new Set(texts)].toSorted().flatMap(text => {
+    const [title, ...lines]: string[] = JSON.parse(text)
+    return [
+      '',
+      paint('bold', `Changes with ${title} on each of these nodes`),
+      ...lines.flatMap(line => indented(line, width)),
+    ]
+  })
 }

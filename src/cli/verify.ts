@@ -1,12 +1,12 @@
 /** `highwater verify`: whether a plan's changes have arrived on its nodes, by highwater or by hand. The command changes nothing. */
 
 import { Command } from 'commander'
-import { OperatorError } from '#model/operator-error.ts'
-import type { Plan, PlanStep } from '#model/plan.ts'
-import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
-import type { VerificationReport } from '#model/remediation.ts'
-import { everything, type Selection, selectsCluster, selectsNode } from '#model/selection.ts'
-import { verifyPlan } from '#pipeline/remediation/verify.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
+import { everything, type Selection, selectsCluster, selectsNode } from '#model/input/selection.ts'
+import type { Plan, PlanStep } from '#model/plan/plan.ts'
+import type { VerificationReport } from '#model/plan/remediation.ts'
+import { verifyPlan } from '#pipeline/remediation/run/verify.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
 import { verificationExitCode } from './exit-code.ts'
 import {
@@ -19,9 +19,8 @@ import {
   snapshotOption,
   textOf,
 } from './options.ts'
-import { nodesOf, reasonLines } from './reason-lines.ts'
 import { eksSelection, liveRecords, openReading, savedRecords } from './source.ts'
-import { type Screen, screenOf, sheetOf, wrap } from './terminal.ts'
+import { nodesOf, reasonLines, type Screen, screenOf, sheetOf, wrap } from './terminal.ts'
 
 interface VerifyOptions extends FleetOptions {
   snapshot?: string

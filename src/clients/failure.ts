@@ -1,7 +1,8 @@
 /** Why a call failed, for people and for the retry loop. */
-import { codeOf, messageOf } from '#model/error-message.ts'
-import type { ReadError, ReadFailure } from '#model/record.ts'
-import { redact } from '#model/redact.ts'
+
+import { redact } from '#base/redaction/redact.ts'
+import { codeOf, messageOf } from '#base/text/error-message.ts'
+import type { ReadError, ReadFailure } from '#model/input/record.ts'
 
 export type FailureKind =
   | 'body'

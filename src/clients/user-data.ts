@@ -4,9 +4,9 @@
  *
  * Source  cloud-init, User data formats; amazon-eks-ami nodeadm/internal/configprovider; Bottlerocket's README, User data
  */
-import { ForeignTextError, TextBudget, unpackGzip } from '#model/foreign-text.ts'
-import { inputLimits, textLimits } from '#model/input-limits.ts'
-import { cutSettings, type KubeletSettings } from '#model/kubelet-settings.ts'
+import { ForeignTextError, TextBudget, unpackGzip } from '#base/foreign-text.ts'
+import { inputLimits, textLimits } from '#base/limits.ts'
+import { cutSettings, type KubeletSettings } from '#model/kubelet/settings.ts'
 import { readBottlerocket } from './user-data/bottlerocket.ts'
 import { readCloudConfig } from './user-data/cloud-config.ts'
 import { readMime } from './user-data/mime.ts'

@@ -1,10 +1,12 @@
 /** Reads the EBS volumes of nodes: one request to EC2 for as many instances as a filter accepts. */
-import { Ec2Api } from '#clients/ec2.ts'
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { Ec2Api } from '#clients/aws/ec2.ts'
 import { readErrorOf } from '#clients/failure.ts'
 import { attachedFilter, attachedInstancesMax } from '#facts/aws/cluster-resources.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
-import { isRawObject, type NodeRecord, type RawObject, type ReadError } from '#model/record.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { NodeRecord, ReadError } from '#model/input/record.ts'
 import type { ClusterInAws } from './collector.ts'
 
 const timeoutMs = 20_000

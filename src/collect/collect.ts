@@ -1,25 +1,25 @@
 /** Reads one cluster: its nodes page by page, each node's collectors, then the cluster's objects. Each failure becomes an entry of `errors`. */
 
+import { messageOf } from '#base/text/error-message.ts'
 import { type FailureKind, RequestFailure, readErrorOf } from '#clients/failure.ts'
-import { KubeletApi, type KubeletIdentity } from '#clients/kubelet.ts'
-import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
+import { KubeletApi, type KubeletIdentity } from '#clients/kubernetes/kubelet.ts'
+import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
-import { messageOf } from '#model/error-message.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
-import type { Policy } from '#model/policy.ts'
-import type { ReadMode } from '#model/read-mode.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
 import type {
   ClusterRecord,
   NodeRecord,
   ObjectsRecord,
   ReadError,
   ResourceName,
-} from '#model/record.ts'
-import { type Selection, selectsAllNodes, selectsNode } from '#model/selection.ts'
+} from '#model/input/record.ts'
+import { type Selection, selectsAllNodes, selectsNode } from '#model/input/selection.ts'
+import type { Policy } from '#model/policy.ts'
 import { asCompleted } from './as-completed.ts'
 import { type ListedNode, withVolumes } from './attached-volumes.ts'
 import type {

@@ -1,14 +1,15 @@
 /** Types of collectors: each makes one request, to a node or to a cluster. */
 
-import type { CredentialSource } from '#clients/credentials.ts'
-import type { KubeletApi } from '#clients/kubelet.ts'
-import type { GetOptions, KubernetesClient } from '#clients/kubernetes.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { CredentialSource } from '#clients/aws/credentials.ts'
+import type { KubeletApi } from '#clients/kubernetes/kubelet.ts'
+import type { GetOptions, KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
-import type { ClusterNeed } from '#model/cluster-garbage.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
+import type { ClusterNeed } from '#model/finding/cluster-garbage.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { Source } from '#model/input/read-mode.ts'
+import type { NodeRecord, ReadError } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import type { Source } from '#model/read-mode.ts'
-import type { NodeRecord, RawObject, ReadError } from '#model/record.ts'
 import type { Inspector } from './inspect/inspector.ts'
 
 /** Context of every call to a cluster. */

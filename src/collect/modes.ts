@@ -1,5 +1,5 @@
 /** The data requested of each node, by mode. */
-import type { ReadMode } from '#model/read-mode.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
 import type { Collector } from './collector.ts'
 import { configz } from './collectors/configz.ts'
 import { inspect } from './collectors/inspect.ts'

@@ -1,11 +1,12 @@
 /** Reads the kubelet settings in the launch templates of a cluster's nodegroups. If a nodegroup has none, EKS makes one with its own user data. */
 
-import type { CredentialSource } from '#clients/credentials.ts'
-import { Ec2Api, type LaunchTemplate, type TemplateVersions } from '#clients/ec2.ts'
+import { TextBudget } from '#base/foreign-text.ts'
+import { textLimits } from '#base/limits.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import type { CredentialSource } from '#clients/aws/credentials.ts'
+import { Ec2Api, type LaunchTemplate, type TemplateVersions } from '#clients/aws/ec2.ts'
 import { RequestFailure, readErrorOf } from '#clients/failure.ts'
-import { TextBudget } from '#model/foreign-text.ts'
-import { textLimits } from '#model/input-limits.ts'
-import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
+import type { ReadError } from '#model/input/record.ts'
 
 interface TemplatePlace {
   region: string

@@ -1,9 +1,10 @@
 /** Accounts and regions of a policy, and account ids. */
-import { type CredentialSource, credentialSource } from '#clients/credentials.ts'
-import { noRegion, sdkRegion } from '#clients/eks.ts'
-import { callerAccount } from '#clients/sts.ts'
-import { accountInArn } from '#model/arn.ts'
-import { OperatorError } from '#model/operator-error.ts'
+
+import { OperatorError } from '#base/operator-error.ts'
+import { type CredentialSource, credentialSource } from '#clients/aws/credentials.ts'
+import { noRegion, sdkRegion } from '#clients/aws/eks.ts'
+import { callerAccount } from '#clients/aws/sts.ts'
+import { accountInArn } from '#model/input/arn.ts'
 import type { Policy } from '#model/policy.ts'
 
 /** A region, and the credentials of an account. */

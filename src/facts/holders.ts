@@ -1,7 +1,7 @@
 /** The holders of a node's disks: what frees each, who has to act, and the steps that end it. A new holder is one row and one measurement. */
 
-import type { FreedBy, StepActionId } from '#model/cause.ts'
-import type { DiskHolder } from '#model/disk-ledger.ts'
+import type { FreedBy, StepActionId } from '#model/finding/cause.ts'
+import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
 
 export interface HolderFacts {
   freedBy: FreedBy

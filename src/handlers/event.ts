@@ -1,8 +1,8 @@
 /** Events of the function `audit`, from the schedule or from a person. */
 import * as z from 'zod'
-import { OperatorError } from '#model/operator-error.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { everything } from '#model/input/selection.ts'
 import type { AuditRequest } from '#model/run.ts'
-import { everything } from '#model/selection.ts'
 import { mistakesIn, selected } from './event-parts.ts'
 
 const scheduled = z.strictObject({

@@ -1,6 +1,6 @@
 /** Events of the fan-out functions, from the state machine or from a person. */
 import * as z from 'zod'
-import { OperatorError } from '#model/operator-error.ts'
+import { OperatorError } from '#base/operator-error.ts'
 import { matching, mistakesIn } from './event-parts.ts'
 
 const run = matching(

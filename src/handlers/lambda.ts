@@ -2,8 +2,8 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import packageJson from '#package.json' with { type: 'json' }
+import { policyTerms } from '#pipeline/audit/shelves.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
-import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { openRunLog, type RunLog } from './run-log.ts'
 

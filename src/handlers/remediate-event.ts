@@ -1,9 +1,9 @@
 /** Events of the function `remediate`, from a person or from the schedule that resumes runs. */
 
 import * as z from 'zod'
-import { messageOf } from '#model/error-message.ts'
-import { OperatorError } from '#model/operator-error.ts'
-import type { RemediationRequest } from '#model/remediation-request.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import type { RemediationRequest } from '#model/plan/remediation-request.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { matching, mistakesIn, names, selected } from './event-parts.ts'
 

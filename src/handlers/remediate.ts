@@ -1,7 +1,7 @@
 /** Remediation as a Lambda function, deployed only if the stack turns it on. Returns the result and the next step. */
-import { OperatorError } from '#model/operator-error.ts'
-import type { RemediationAnswer } from '#model/remediation-request.ts'
-import { runRemediation } from '#pipeline/remediation/service.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import type { RemediationAnswer } from '#model/plan/remediation-request.ts'
+import { runRemediation } from '#pipeline/remediation/run/service.ts'
 import { parseSettings } from '#settings.ts'
 import { type LambdaContext, logged } from './lambda.ts'
 import { parseRemediationEvent } from './remediate-event.ts'

@@ -5,10 +5,10 @@
 
 import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
-import { messageOf } from '#model/error-message.ts'
-import { severities } from '#model/finding.ts'
-import { redact } from '#model/redact.ts'
-import type { RemediationAnswer } from '#model/remediation-request.ts'
+import { redact } from '#base/redaction/redact.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import { severities } from '#model/finding/finding.ts'
+import type { RemediationAnswer } from '#model/plan/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
 import {
   type Audited,

@@ -3,15 +3,24 @@
  * fleet; a holder is one cause for each owner that has to act.
  */
 
+import { byText } from '#base/text/text-order.ts'
 import { holders } from '#facts/holders.ts'
-import type { Cause, HolderCause, SettingCause, Step } from '#model/cause.ts'
-import type { CauseGroup, CausePlace, CauseSetting, Finding } from '#model/finding.ts'
-import { severities } from '#model/finding.ts'
+import { imageGcThresholds } from '#judge/subject/settings.ts'
+import type { Cause, HolderCause, SettingCause, Step, StepAction } from '#model/finding/cause.ts'
+import type {
+  CauseGroup,
+  CausePlace,
+  CauseSetting,
+  Finding,
+  Severity,
+} from '#model/finding/finding.ts'
+import { severities } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
-import { byText } from '#model/text-order.ts'
-import { imageGcThresholds } from './settings.ts'
 
-/** The causes of all findings: the worst first, then those of the nodes nearest to eviction. Each finding belongs to one cause. */
+/**
+ * The causes of all findings: the worst first. What happens now stands above what a vendor default makes possible, then those of the nodes
+ * nearest to eviction. Each finding belongs to one cause.
+ */
 export function causesOf({
   document: { findings },
   nodes,
@@ -25,7 +34,12 @@ export function causesOf({
   const rank = ({ severity }: Finding) => severities.indexOf(severity)
   const ranked = withDevices(findings)
     .map(finding => ({ finding, room: headroom(finding) }))
-    .toSorted((a, b) => rank(a.finding) - rank(b.finding) || compared(a.room, b.room))
+    .toSorted(
+      (a, b) =>
+        rank(a.finding) - rank(b.finding) ||
+        compared(a.room, b.room) ||
+        Number(hasHappened(b.finding)) - Number(hasHappened(a.finding)),
+    )
   const parts = Map.groupBy(ranked, ({ finding }) =>
     JSON.stringify(keyOf(finding, settingOf(finding, nodeOf) ?? finding.cause)),
   )
@@ -40,6 +54,7 @@ export function causesOf({
     .toSorted(
       (a, b) =>
         rank(a.worst.finding) - rank(b.worst.finding) ||
+        Number(isMild(a)) - Number(isMild(b)) ||
         compared(a.worst.room, b.worst.room) ||
         b.group.nodes.count - a.group.nodes.count ||
         b.group.findings.length - a.group.findings.length ||
@@ -47,6 +62,16 @@ export function causesOf({
     )
     .map(({ group }) => group)
 }
+
+/** What was seen to happen says more than what could. */
+const hasHappened = ({ evidence }: Finding): boolean => evidence[0]?.kind === 'event'
+
+/** An untouched default below severity high, or drift: neither says that something breaks. */
+const isMild = ({ group, worst }: { group: CauseGroup; worst: { finding: Finding } }): boolean =>
+  (group.cause.kind === 'setting' && group.cause.isDefault && !severe.has(group.severity)) ||
+  worst.finding.family === 'drift'
+
+const severe: ReadonlySet<Severity> = new Set(['critical', 'high'])
 
 /** Images do not fit a disk that is smaller than it was declared: their findings have the cause and the steps of that. */
 function withDevices(findings: Finding[]): Finding[] {
@@ -159,12 +184,20 @@ function stepsOf(findings: Finding[]): Step[] {
   )
   return [...byAction.values()].slice(0, shownSteps).map(alike => {
     const commands = alike.flatMap(one => one.commands)
+    const lost = alike.flatMap(one => one.action.lost ?? [])
+    const { action } = alike[0]!
     return {
       ...alike[0]!,
+      action: action.lost === undefined ? action : { ...action, lost: joinedLosses(lost) },
       commands: [...new Map(commands.map(one => [JSON.stringify(one), one])).values()],
     }
   })
 }
+
+const joinedLosses = (lost: NonNullable<StepAction['lost']>[]) => ({
+  pods: [...new Set(lost.flatMap(one => one.pods))],
+  data: [...new Set(lost.flatMap(one => one.data))],
+})
 
 /** The clusters of the findings. Each node of a subject counts once; objects have no nodes. */
 function placesOf(findings: Finding[]): CausePlace[] {

@@ -1,7 +1,9 @@
 /** The contract of a rule. A rule reads one node's prediction, or the facts of peers, and yields failings. `judge.ts` makes the outcome. */
 
-import type { Cause, StepAction } from '#model/cause.ts'
-import type { ClusterNeed, ClusterPrediction } from '#model/cluster-garbage.ts'
+import type { ClusterContext, NodeContext } from '#judge/subject/cluster-facts.ts'
+import type { Need, NodeSubject } from '#judge/subject/node-subject.ts'
+import type { Cause, StepAction } from '#model/finding/cause.ts'
+import type { ClusterNeed, ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import type {
   Confidence,
   Evidence,
@@ -9,12 +11,10 @@ import type {
   Family,
   RuleDocs,
   Severity,
-} from '#model/finding.ts'
-import type { GarbageFate } from '#model/garbage-overview.ts'
+} from '#model/finding/finding.ts'
+import type { GarbageFate } from '#model/finding/garbage-overview.ts'
+import type { Subject } from '#model/finding/subject.ts'
 import type { Policy } from '#model/policy.ts'
-import type { Subject } from '#model/subject.ts'
-import type { ClusterContext, NodeContext } from './cluster-facts.ts'
-import type { Need, NodeSubject } from './node-subject.ts'
 import { bounded } from './text.ts'
 
 export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & {
@@ -61,7 +61,12 @@ interface RuleHead {
   titles?: Readonly<Record<string, string>>
 }
 
-export interface NodeRule extends RuleHead {
+interface WithImages {
+  /** The images of a node that the step `pin-images` pulls and pins. The subject has all `needs`. */
+  images?(subject: NodeSubject, policy: Policy): readonly string[]
+}
+
+export interface NodeRule extends RuleHead, WithImages {
   kind: 'node'
   needs: readonly Need[]
   appliesTo(subject: NodeSubject): boolean
@@ -106,7 +111,7 @@ export interface FactOfGroup<Fact> {
  * A rule that compares a node with cluster data (events, launch templates, node classes) after everything was read. What the rule
  * needs of the node is kept as a fact, as in `CohortRule`.
  */
-export interface ContextRule extends RuleHead {
+export interface ContextRule extends RuleHead, WithImages {
   kind: 'context'
   needs: readonly Need[]
   appliesTo(subject: NodeSubject): boolean
@@ -262,3 +267,6 @@ export const clusterRule = <Needed extends ClusterNeed>(
     cause: { kind: 'world', event: 'leftover-objects', subject: rule.id },
     steps: [{ id: 'clean-objects' }],
   }) as unknown as ClusterRule
+
+/** `appliesTo` of rules about Linux alone. */
+export const isLinux = ({ identity }: NodeSubject): boolean => identity.operatingSystem === 'linux'

@@ -1,6 +1,6 @@
 /** What changed configuration files would do to the nodes of a snapshot (the contract `highwater.gate/1`). */
-import type { NodeSample, Severity } from './finding.ts'
-import type { Subject } from './subject.ts'
+import type { NodeSample, Severity } from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
 
 /** Kinds of files that set fields of a kubelet. */
 export type ChangedFileKind =
@@ -17,14 +17,14 @@ export const gateProblemKinds = [
   'unparsed',
   /** A kubelet would not start, or the tool that reads the file refuses it. */
   'refused',
-  /** A setting that does not reach the running kubelet. */
-  'no-effect',
   /** A hard eviction threshold that is gone. */
   'threshold-lost',
   /** The kubelet would evict pods at once. */
   'eviction',
   /** A new or worse finding of a rule. */
   'worse',
+  /** A setting that does not reach the running kubelet. */
+  'no-effect',
   /** Image GC would start at once. */
   'image-gc',
   /** A finding of a rule that ends. */

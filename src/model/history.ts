@@ -1,11 +1,17 @@
 /** History of past runs in a store: findings with their first days, facts per node and day, and numbers per cluster over time. */
 
-import type { ComparedFinding, ComparedRun, MetNode } from './delta.ts'
-import type { Coverage, CoverageState, FindingsDocument, Grade, Severity } from './finding.ts'
-import type { AmiFamily, NodeIdentity } from './node-identity.ts'
-import type { FilesystemLayout } from './prediction.ts'
-import type { ReadMode } from './read-mode.ts'
-import type { Subject } from './subject.ts'
+import type { ComparedFinding, ComparedRun, MetNode } from '#model/finding/delta.ts'
+import type {
+  Coverage,
+  CoverageState,
+  FindingsDocument,
+  Grade,
+  Severity,
+} from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import type { AmiFamily, NodeIdentity } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
+import type { FilesystemLayout } from '#model/prediction/prediction.ts'
 
 /** Dates are days in UTC, YYYY-MM-DD. */
 export interface RememberedFinding extends ComparedFinding {

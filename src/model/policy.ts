@@ -1,9 +1,9 @@
 /** A team's policy for its audits: `highwater.yaml` after parsing, with defaults for all keys. */
 import type * as z from 'zod'
-import { matchesCluster } from './cluster-name.ts'
+import { matchesCluster } from '#model/input/cluster-name.ts'
+import { defaultReadMode, type ReadMode } from '#model/input/read-mode.ts'
 import { defaults } from './policy/defaults.ts'
 import type { policySchema } from './policy/schema.ts'
-import { defaultReadMode, type ReadMode } from './read-mode.ts'
 
 type PolicyFile = z.output<ReturnType<typeof policySchema>>
 

@@ -1,7 +1,6 @@
 /** Input of the report: the findings document, and a compact view of every node. */
 
-import type { Delta } from './delta.ts'
-import type { DiskLedger } from './disk-ledger.ts'
+import type { Delta } from '#model/finding/delta.ts'
 import type {
   CoverageState,
   Finding,
@@ -9,8 +8,24 @@ import type {
   NotAudited,
   OutcomeCounts,
   Severity,
-} from './finding.ts'
-import type { GarbageOverview } from './garbage-overview.ts'
+} from '#model/finding/finding.ts'
+import type { FindingEvent } from '#model/finding/finding-event.ts'
+import type { GarbageOverview } from '#model/finding/garbage-overview.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
+import type { ReadError } from '#model/input/record.ts'
+import type { ReportedPlan } from '#model/plan/plan.ts'
+import type { RunState } from '#model/plan/remediation.ts'
+import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
+import type {
+  EvictionPrediction,
+  Filesystems,
+  ImageGcPrediction,
+  PodName,
+  Signal,
+  ThresholdOrigin,
+} from '#model/prediction/prediction.ts'
 import type {
   ClusterTrend,
   Happening,
@@ -21,20 +36,6 @@ import type {
   RememberedImage,
   TrendPoint,
 } from './history.ts'
-import type { NodeIdentity } from './node-identity.ts'
-import type { ReportedPlan } from './plan.ts'
-import type {
-  EvictionPrediction,
-  Filesystems,
-  ImageGcPrediction,
-  PodName,
-  Signal,
-  ThresholdOrigin,
-} from './prediction.ts'
-import type { ReadMode } from './read-mode.ts'
-import type { ReadError } from './record.ts'
-import type { RunState } from './remediation.ts'
-import type { Subject } from './subject.ts'
 
 export interface AuditedNode {
   cluster: string
@@ -160,6 +161,8 @@ export interface Assumptions {
   usdPerGiBMonth: number
   /** An image without a container for so many days is idle. */
   idleImageDays: number
+  /** Images unpack to at most this multiple of their listed size. */
+  mostUnpacking: number
 }
 
 export interface ResourceTags {
@@ -223,6 +226,13 @@ export interface RunBefore {
   unread: { cluster: string; node: string | null; hasCome: boolean }[]
 }
 
+/** The plan made beside a report. */
+export interface PlanBeside {
+  reported: ReportedPlan
+  /** Null: the file could not be made. */
+  file: RenderedFile | null
+}
+
 /** One run of remediation in the last week, from its sealed journal. */
 export interface ReportedRun {
   /** Id of the run. */
@@ -276,6 +286,8 @@ export interface RenderedMail {
   /** Short form of the mail for messengers: at most 3,000 characters. */
   brief: string
   card: MessageCard
+  /** Findings that changed since the last run. */
+  events: FindingEvent[]
 }
 
 /** The mail as a card of a messenger. */

@@ -1,8 +1,8 @@
 /** One run of the service: request and result. */
-import type { Coverage, Grade, Severity } from './finding.ts'
+import type { Coverage, Grade, Severity } from '#model/finding/finding.ts'
+import type { Selection } from '#model/input/selection.ts'
 import type { PolicyGrants } from './policy-grants.ts'
 import type { Delivery } from './report.ts'
-import type { Selection } from './selection.ts'
 
 /** What invoked the audit: the schedule, or a person. */
 export interface AuditRequest {
@@ -32,6 +32,8 @@ export interface Settings {
   recipients: string[]
   /** SNS topic that receives a message for each run; null: none. */
   topicArn: string | null
+  /** EventBridge bus that receives an event for each changed finding; null: none. */
+  eventBusArn: string | null
   /** URL of a webhook of Slack or Teams, a secret that no message contains; null: none. */
   webhookUrl: string | null
   /** The messenger behind the webhook. */

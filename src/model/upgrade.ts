@@ -1,8 +1,8 @@
 /** What `highwater upgrade --format json` prints (`highwater.upgrade/1`). */
-import type { NodeSample } from './finding.ts'
-import type { NodeOwner } from './node-identity.ts'
-import type { KubeletUpgrade } from './prediction.ts'
-import type { Subject } from './subject.ts'
+import type { NodeSample } from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import type { NodeOwner } from '#model/input/node-identity.ts'
+import type { KubeletUpgrade } from '#model/prediction/prediction.ts'
 
 /** Changes by a newer kubelet minor, for the nodes of one group with the same changes. */
 export interface FleetUpgrade extends KubeletUpgrade {

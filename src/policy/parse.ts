@@ -8,10 +8,10 @@ import {
   TextBudget,
   YamlError,
   yamlValue,
-} from '#model/foreign-text.ts'
-import { inputLimits, textLimits } from '#model/input-limits.ts'
-import { didYouMean } from '#model/nearest.ts'
-import { OperatorError } from '#model/operator-error.ts'
+} from '#base/foreign-text.ts'
+import { inputLimits, textLimits } from '#base/limits.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { didYouMean } from '#base/text/nearest.ts'
 import { type PolicyTerms, policyJsonSchema, policySchema } from '#model/policy/schema.ts'
 import type { Policy } from '#model/policy.ts'
 

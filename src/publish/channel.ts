@@ -1,5 +1,5 @@
 /** A channel stores the report's files, or sends its mail. */
-import type { MailAttachment } from '#clients/mail.ts'
+import type { MailAttachment } from '#clients/send/mail.ts'
 import type { Delivery, RenderedFile, RenderedMail } from '#model/report.ts'
 
 /** A file too large for memory: the snapshot. */

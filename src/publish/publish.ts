@@ -1,6 +1,11 @@
 /** Delivers files to channels. A channel that fails does not stop the others. */
-import { messageOf } from '#model/error-message.ts'
-import type { Delivery } from '#model/report.ts'
+
+import { gzipSync } from 'node:zlib'
+import { messageOf } from '#base/text/error-message.ts'
+import type { MailAttachment } from '#clients/send/mail.ts'
+import { mailBytes } from '#clients/send/sesv2.ts'
+import { sesMessageMaxBytes } from '#facts/aws/limits.ts'
+import type { Delivery, RenderedFile } from '#model/report.ts'
 import type { Channel, PublishedFile } from './channel.ts'
 
 /** Returns deliveries in the order of the channels. @param page the file that a link opens */
@@ -30,3 +35,27 @@ export const mergeDeliveries = (earlier: Delivery[], later: Delivery[]): Deliver
       ? later[index]
       : delivery,
   )
+
+/**
+ * A larger page is gzipped: phones open a page but no archive, and many mail servers refuse more
+ * than 10 MB.
+ */
+const plainMaxBytes = 5 * 1024 ** 2
+/** Reserve for the HTML and text of the mail. */
+const mailRoomBytes = 512 * 1024
+
+/**
+ * Equal reports give equal bytes. Null: too large for SES even gzipped, so only a link is possible.
+ */
+export function reportAttachment({ name, contentType, body }: RenderedFile): MailAttachment | null {
+  const plain = Buffer.from(body)
+  const attachment =
+    plain.length <= plainMaxBytes
+      ? // The page itself declares its charset.
+        { fileName: name, contentType: contentType.replace(/;.*/, ''), body: plain }
+      : { fileName: `${name}.gz`, contentType: 'application/gzip', body: gzipSync(plain) }
+  return mailBytes({ html: '', text: '', attachments: [attachment] }) + mailRoomBytes <=
+    sesMessageMaxBytes
+    ? attachment
+    : null
+}

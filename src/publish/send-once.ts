@@ -6,8 +6,8 @@
 
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
-import type { Store } from '#clients/store.ts'
-import { messageOf } from '#model/error-message.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import type { Store } from '#clients/store/store.ts'
 
 export type SendOutcome =
   /** `doubt`: why the message might arrive twice; null: it does not. */

@@ -1,6 +1,6 @@
 /** Identity of a cluster, independent of its name in a plan, account or kubeconfig: two runs must not change one cluster at once. */
 import * as z from 'zod'
-import type { KubernetesClient } from '#clients/kubernetes.ts'
+import type { KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 
 /** UID of kube-system, the namespace that every cluster has and that cannot be recreated. */
 export const identityPermission = 'list namespaces'
@@ -13,7 +13,7 @@ const namespaces = z.object({ items: z.array(namespace.nullable().catch(null)) }
 
 /** The UID of the cluster's namespace kube-system. @throws what the client throws, or an Error if the answer has no UID */
 export async function clusterIdentity(
-  kubernetes: Pick<KubernetesClient, 'getJson'>,
+  kubernetes: KubernetesClient,
   options: Parameters<KubernetesClient['getJson']>[1],
 ): Promise<string> {
   const listed = namespaces.safeParse(await kubernetes.getJson(path, options))

@@ -1,6 +1,6 @@
-import { mapOf } from '#model/config-value.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { byText } from '#model/text-order.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { byText } from '#base/text/text-order.ts'
+import { mapOf } from '#model/input/config-value.ts'
 
 /** RFC 7386: null removes a key. Existing keys keep their order; new keys come last. */
 export function merged(target: RawObject, patch: RawObject): RawObject {

@@ -4,8 +4,8 @@
  */
 import * as z from 'zod'
 import { oneLine } from '#clients/failure.ts'
-import type { Store } from '#clients/store.ts'
-import { type RemediationRun, runStates, type StepState } from '#model/remediation.ts'
+import type { Store } from '#clients/store/store.ts'
+import { type RemediationRun, runStates, type StepState } from '#model/plan/remediation.ts'
 import type { RemediationNotices, ReportedRun } from '#model/report.ts'
 import { parsedJson } from './parsed-json.ts'
 import { Unsealed, unsealedText } from './seal.ts'

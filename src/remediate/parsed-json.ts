@@ -1,5 +1,5 @@
-import { inputLimits } from '#model/input-limits.ts'
-import { jsonFlaw } from '#model/json-flaw.ts'
+import { inputLimits } from '#base/limits.ts'
+import { jsonFlaw } from '#base/text/json-flaw.ts'
 
 /** Undefined: the text is no JSON, is too deep, or has too many values. */
 export function parsedJson(text: string): unknown {

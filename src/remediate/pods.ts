@@ -1,6 +1,6 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import type { NodeInput } from '#model/node-input.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
 
 /** `namespace/name` */
 export const podName = ({ metadata }: KubernetesPod): string =>

@@ -3,9 +3,9 @@
  * wrote, changed or moved is refused. Write access to the bucket gives no authority: only the keys do.
  */
 import { resolve } from 'node:path'
-import type { MacKey } from '#clients/mac-key.ts'
-import type { Store } from '#clients/store.ts'
-import { OperatorError } from '#model/operator-error.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import type { MacKey } from '#clients/store/mac-key.ts'
+import type { Store } from '#clients/store/store.ts'
 import { sha256 } from './plan/canonical.ts'
 
 /** `runs`: key of the identity that changes nodes. `approvals`: key of the approvers, which the identity that changes nodes only uses to check seals. */

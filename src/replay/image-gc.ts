@@ -7,8 +7,16 @@
  * Bounded       what deletions by age free before the kubelet reads the statistics: a layer takes at most 3.5 times its packed size
  */
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
-import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
-import type { ImageDeletion, ImageGcPrediction, KeptImage, Unknown } from '#model/prediction.ts'
+import {
+  startsAboveUsedPercent,
+  startsBelowAvailableBytes,
+} from '#model/kubelet/image-gc-trigger.ts'
+import type {
+  ImageDeletion,
+  ImageGcPrediction,
+  KeptImage,
+  Unknown,
+} from '#model/prediction/prediction.ts'
 import type { PreparedImages } from './image-gc/bounds.ts'
 import { deletionsOf, type Freed, freedOf, isTieCut, keptImages } from './image-gc/deletions.ts'
 import {

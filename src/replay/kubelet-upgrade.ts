@@ -4,14 +4,18 @@
  */
 import { cgroupVersionOfFamily } from '#facts/eks/ami-defaults.ts'
 import { amiFamily } from '#facts/eks/node-identity.ts'
-import { behaviorsBetween } from '#facts/kubelet/behaviors.ts'
 import { type Gate, gateHistory, isFixedOn, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
-import { flagsRemovedBy } from '#facts/kubelet/removed-flags.ts'
-import { isMap } from '#model/config-value.ts'
-import type { Host, NodeInput } from '#model/node-input.ts'
-import type { ChangedSetting, KubeletUpgrade, Signal, StartSettings } from '#model/prediction.ts'
+import { behaviorsBetween, flagsRemovedBy } from '#facts/kubelet/minor-changes.ts'
+import { isMap } from '#model/input/config-value.ts'
+import type { Host, NodeInput } from '#model/input/node-input.ts'
+import type {
+  ChangedSetting,
+  KubeletUpgrade,
+  Signal,
+  StartSettings,
+} from '#model/prediction/prediction.ts'
 import { loadConfigFile } from './configuration/configuration-file.ts'
 import { configzOf } from './configuration/configz.ts'
 import { predictNextStart } from './configuration/next-start.ts'

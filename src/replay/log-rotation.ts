@@ -8,9 +8,10 @@
  *               the oldest by name are removed before the newest is compressed and the log is rotated; leftovers are removed only with a rotation
  * Left out      files that cannot be read, written or removed; how small gzip makes a file
  */
-import { messageOf } from '#model/error-message.ts'
-import { goQuote } from '#model/go-text.ts'
-import { asInt64, parseQuantity } from '#model/quantity.ts'
+
+import { goQuote } from '#base/go/go-text.ts'
+import { asInt64, parseQuantity } from '#base/go/quantity.ts'
+import { messageOf } from '#base/text/error-message.ts'
 
 export interface LogFile {
   name: string

@@ -11,11 +11,7 @@
  * Left out      pid; what device plugins offer; --experimental-allocatable-ignore-eviction
  */
 
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { messageOf } from '#model/error-message.ts'
-import { goQuote } from '#model/go-text.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { Signal, Threshold } from '#model/prediction.ts'
+import { goQuote } from '#base/go/go-text.ts'
 import {
   addQuantities,
   binaryQuantity,
@@ -24,7 +20,11 @@ import {
   type Quantity,
   quantityNumber,
   signOf,
-} from '#model/quantity.ts'
+} from '#base/go/quantity.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { Signal, Threshold } from '#model/prediction/prediction.ts'
 import { getThresholdQuantity, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import type { ResourceList } from './pods/pod.ts'
 import {

@@ -9,7 +9,7 @@
  * Left out      requests during a resize (alpha to 1.31, allocated requests after that); memory of DRA claims (alpha);
  *               sidecars with their gate off, which the API server then refuses
  */
-import type { OomScore } from '#model/prediction.ts'
+
 import {
   addQuantities,
   binaryQuantity,
@@ -17,7 +17,8 @@ import {
   type Quantity,
   quantityValue,
   signOf,
-} from '#model/quantity.ts'
+} from '#base/go/quantity.ts'
+import type { OomScore } from '#model/prediction/prediction.ts'
 import { isCriticalPod } from './eviction/protected.ts'
 import type { Kubelet } from './kubelet.ts'
 import type { Pod, PodContainer } from './pods/pod.ts'

@@ -5,13 +5,13 @@
  * Left out      resources of device plugins, volume drivers and others
  */
 
+import { canonical, compareQuantities, parseQuantity, type Quantity } from '#base/go/quantity.ts'
+import { oncePerBoth } from '#base/once.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
-import { oncePerBoth } from '#model/once.ts'
-import type { AllocatablePrediction, Unknown } from '#model/prediction.ts'
-import { canonical, compareQuantities, parseQuantity, type Quantity } from '#model/quantity.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { AllocatablePrediction, Unknown } from '#model/prediction/prediction.ts'
 import {
   type Machine,
   nodeAllocatable,

@@ -1,9 +1,9 @@
 /** A node's timeline from its data and the assumptions. */
 
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import type { TimelineEvent, Unknown } from '#model/prediction.ts'
-import type { WhatIf } from '#model/what-if.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { WhatIf } from '#model/plan/what-if.ts'
+import type { TimelineEvent, Unknown } from '#model/prediction/prediction.ts'
 import { roundWidthMs } from './clocks.ts'
 import { deadContainers } from './container-gc.ts'
 import type { EvictionConfig } from './eviction/config.ts'
@@ -14,6 +14,7 @@ import { freedByOf, imageSpaceOf } from './image-gc/unpacked-bytes.ts'
 import { containerIdOf, containerStatusesOf } from './pods/pod.ts'
 import type { PreparedNode } from './prepare.ts'
 import { deadUser, expiringUser, type TimelineImage } from './timeline/input.ts'
+import { timelineMs } from './timeline/story.ts'
 import { timelineOf } from './timeline/timeline.ts'
 
 interface TimelineSettings {
@@ -33,7 +34,7 @@ export function predictTimeline(
   const widthMs = gcRoundWidthMs(node)
   const dead = new Set(deadContainers(node.input))
   const expiring = new Set(node.containerGc().prediction?.periodic.removals.map(({ id }) => id))
-  const events = timelineOf({
+  const timeline = timelineOf({
     startMs: node.atMs,
     kubelet: node.kubelet,
     eviction,
@@ -53,9 +54,11 @@ export function predictTimeline(
     gcLoopStart: widthMs < imageGcPeriodMs ? node.kubeletStart : null,
     conditions: reportedNow(node),
   })
-  if (events === null) return unpredictable(unknowns)
+  if (timeline === null) return unpredictable(unknowns)
+  const { events, untilMs } = timeline
   unknowns.push(...assumptions, ...phaseUnknowns(node, widthMs))
   if (node.filesystems.layoutCertainty === 'likely') unknowns.push(likelyLayout)
+  if (untilMs < timelineMs) unknowns.push(cutAfter(untilMs))
   return events
 }
 
@@ -99,6 +102,11 @@ const likelyLayout: Unknown = {
   effect:
     'that images and nodefs are on one disk is very likely, not certain: the timeline assumes it',
 }
+
+const cutAfter = (untilMs: number): Unknown => ({
+  what: 'timeline.end',
+  effect: `the node has too many pods for a whole day: what happens after ${Math.floor(untilMs / 60_000)} min is not predicted`,
+})
 
 function unpredictable(unknowns: Unknown[]): null {
   unknowns.push({

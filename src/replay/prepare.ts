@@ -1,34 +1,40 @@
 /** A node's record, parsed once. Any number of configurations can be replayed on the result. */
 
+import { byText } from '#base/text/text-order.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
-import type { Host, NodeInput, Summary } from '#model/node-input.ts'
-import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction.ts'
-import { byText } from '#model/text-order.ts'
-import { deadContainers, type PredictedContainerGc, predictContainerGc } from './container-gc.ts'
-import type { ReportedCondition } from './eviction/bounds.ts'
-import { type DiskLayout, diskLayoutOf } from './eviction/layout.ts'
-import { localStorageEviction, type StorageLimitExceeded } from './eviction/local-storage.ts'
+import type {
+  ContainerSpec,
+  ContainerStatus,
+  KubernetesNode,
+  KubernetesPod,
+} from '#model/input/kubernetes.ts'
+import type { Host, NodeInput, Summary } from '#model/input/node-input.ts'
+import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction/prediction.ts'
+import type { ReportedCondition } from '#replay/eviction/bounds.ts'
+import { type DiskLayout, diskLayoutOf } from '#replay/eviction/layout.ts'
+import { localStorageEviction, type StorageLimitExceeded } from '#replay/eviction/local-storage.ts'
 import {
   diskObservations,
   isUnobservedUpstream,
   makeSignalObservations,
   type Observations,
-} from './eviction/observations.ts'
-import { protectionOf } from './eviction/protected.ts'
-import { rankReason } from './eviction/rank-reason.ts'
-import { type PodRank, rankPods } from './eviction/ranking.ts'
-import { type NodeCondition, resourceOf } from './eviction/signals.ts'
+} from '#replay/eviction/observations.ts'
+import { protectionOf } from '#replay/eviction/protected.ts'
+import { type PodRank, rankPods } from '#replay/eviction/ranking.ts'
+import { type NodeCondition, resourceOf } from '#replay/eviction/signals.ts'
+import {
+  type PreparedImages,
+  prepareImages,
+  type RemovedContainers,
+} from '#replay/image-gc/bounds.ts'
+import { imageEvidence, type NodeImages } from '#replay/image-gc/evidence.ts'
+import type { TimeBounds } from '#replay/image-gc/known-times.ts'
+import { isActive, type Pod, parsePod } from '#replay/pods/pod.ts'
+import { podQosClass } from '#replay/pods/pod-qos.ts'
+import { type PodStatsIndex, podStatsIn } from '#replay/pods/pod-stats.ts'
+import { deadContainers, type PredictedContainerGc, predictContainerGc } from './container-gc.ts'
 import { filesystemLayout } from './filesystem-layout.ts'
-import type { RemovedContainers } from './image-gc/bounds.ts'
-import { type PreparedImages, prepareImages } from './image-gc/bounds.ts'
-import { imageEvidence, type NodeImages } from './image-gc/evidence.ts'
-import type { TimeBounds } from './image-gc/known-times.ts'
 import { type Kubelet, kubeletOf } from './kubelet.ts'
-import { usesAllocatedResources, withAllocatedResources } from './pods/allocated-resources.ts'
-import { isActive, type Pod, parsePod } from './pods/pod.ts'
-import { podQosClass } from './pods/pod-qos.ts'
-import { type PodStatsIndex, podStatsIn } from './pods/pod-stats.ts'
 
 export interface PreparedNode {
   input: NodeInput
@@ -256,4 +262,72 @@ function protectedOf(pods: readonly Pod[]): ProtectedPod[] {
     if (reason !== null) found.push({ namespace: pod.namespace, name: pod.name, reason })
   }
   return found
+}
+
+/** The reason for a pod's rank in the order of eviction, for people. */
+export function rankReason(
+  signal: Signal,
+  { pod: { priority }, usage, request, exceedsRequest }: PodRank,
+): string {
+  const resource = resourceOf(signal)
+  if (resource === 'pids')
+    return `priority ${priority}, ${usage === null ? 'no statistics: none of its containers runs' : `${usage} processes`}`
+  if (usage === null)
+    return 'no statistics, because none of its containers runs: such pods go first'
+  if (resource === 'inodes')
+    return `priority ${priority}, ${usage} inodes${request === 0 ? '' : `, less ${request} bytes of storage that it requests`}`
+  const name = resource === 'memory' ? 'memory' : 'disk'
+  const asked =
+    request === 0
+      ? 'and requests none'
+      : `${exceedsRequest ? 'above' : 'within'} its request of ${mebibytes(request)}`
+  return `priority ${priority}, uses ${mebibytes(usage)} of ${name} ${asked}`
+}
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
+
+/**
+ * The resources that the kubelet has allocated to a pod. They differ from the manifest's while an in-place resize is pending.
+ *
+ * Replays       pkg/kubelet/allocation/allocation_manager.go  UpdatePodFromAllocation;  pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses
+ * Read at       1.32 to 1.37, with the gate InPlacePodVerticalScaling
+ * Kept exactly  only requests of cpu and memory: nothing else can be resized
+ * Left out      limits of cpu and memory, which no decision reads; pod-level resources, whose resize is alpha
+ */
+export const usesAllocatedResources = ({ features, isGateOn }: Kubelet): boolean =>
+  features.has('evictionUsesAllocatedResources') && isGateOn('InPlacePodVerticalScaling')
+
+/** The pod with the requests that its status reports as allocated. Requests without a report stay as in the manifest. */
+export function withAllocatedResources(pod: KubernetesPod): KubernetesPod {
+  const { spec, status } = pod
+  if (!spec) return pod
+  if (!status) return pod
+  const containers = allocated(spec.containers, status.containerStatuses)
+  const initContainers = allocated(spec.initContainers, status.initContainerStatuses)
+  return containers === spec.containers && initContainers === spec.initContainers
+    ? pod
+    : { ...pod, spec: { ...spec, containers, initContainers } }
+}
+
+/** Mostly the list itself: no status reports an amount. */
+function allocated(
+  containers: ContainerSpec[] | undefined,
+  statuses: readonly ContainerStatus[] = [],
+): ContainerSpec[] | undefined {
+  if (!statuses.some(({ resources, allocatedResources }) => resources ?? allocatedResources))
+    return containers
+  return containers?.map(container => {
+    const status = statuses.find(({ name }) => name === container.name)
+    const requests = { ...status?.resources?.requests, ...status?.allocatedResources }
+    const written = container.resources?.requests ?? {}
+    const resized = ['cpu', 'memory'].filter(
+      name => (requests[name] ?? written[name]) !== written[name],
+    )
+    if (resized.length === 0) return container
+    const changed = Object.fromEntries(resized.map(name => [name, requests[name]]))
+    return {
+      ...container,
+      resources: { ...container.resources, requests: { ...written, ...changed } },
+    }
+  })
 }

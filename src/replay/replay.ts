@@ -1,14 +1,17 @@
 /** All replays of one node. */
+
+import { parseQuantity } from '#base/go/quantity.ts'
+import { oncePerBoth } from '#base/once.ts'
 import { amiFamily } from '#facts/eks/node-identity.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { supportedInput, unsupportedReason } from '#facts/kubelet/supported.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
 import {
   type KubeletConfiguration,
   mistakeOf,
   type RunningConfiguration,
-} from '#model/kubelet-configuration.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import { oncePerBoth } from '#model/once.ts'
+} from '#model/kubelet/configuration.ts'
+import { asItIs, type WhatIf } from '#model/plan/what-if.ts'
 import type {
   AllocatablePrediction,
   ContainerRemoval,
@@ -19,9 +22,7 @@ import type {
   NodePrediction,
   OomScore,
   Unknown,
-} from '#model/prediction.ts'
-import { parseQuantity } from '#model/quantity.ts'
-import { asItIs, type WhatIf } from '#model/what-if.ts'
+} from '#model/prediction/prediction.ts'
 import { refusalsOf, withChanges } from './configuration/configuration-change.ts'
 import { withConfigurationOnDisk } from './configuration/configuration-on-disk.ts'
 import { predictNextStart } from './configuration/next-start.ts'
@@ -109,7 +110,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   if (configured.isOnDisk && configuration) prediction.configurationOnDisk = configuration
   if (whatIf.changes.length > 0 && configuration)
     prediction.refusals = [
-      ...refusalsOf(changed.configuration, node),
+      ...refusalsOf(changed.configuration?.printed ?? null, node.kubeletVersion),
       ...predictAllocatable(node.input.node, configuration, node.features).refusals,
     ]
   if (kubelet !== undefined) prediction.upgrade = kubeletUpgrade(input, takenAt, kubelet)

@@ -7,11 +7,11 @@
  * Left out      whether the reserved CPUs are online; of several errors in one map this returns the first by key, upstream any
  */
 
+import { atoi, goQuote } from '#base/go/go-text.ts'
+import { milliValue, parseQuantity, type Quantity, signOf } from '#base/go/quantity.ts'
+import { messageOf } from '#base/text/error-message.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { messageOf } from '#model/error-message.ts'
-import { atoi, goQuote } from '#model/go-text.ts'
-import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
-import { milliValue, parseQuantity, type Quantity, signOf } from '#model/quantity.ts'
+import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
 import type { ResourceList } from './pods/pod.ts'
 
 const reservableResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid']

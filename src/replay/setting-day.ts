@@ -1,7 +1,7 @@
 /** A day of a node whose disks grow, under settings of image GC and eviction that the node does not run with. */
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { TimelineEvent } from '#model/prediction.ts'
-import type { Fill } from '#model/what-if.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { Fill } from '#model/plan/what-if.ts'
+import type { TimelineEvent } from '#model/prediction/prediction.ts'
 import { evaluatedThresholds } from './eviction/prediction.ts'
 import { unusableBytes } from './ledger/freeable.ts'
 import { predictTimeline } from './predict-timeline.ts'

@@ -4,10 +4,10 @@
  * highest level counts.
  */
 
-import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import type { AuditedNode } from '#model/report.ts'
-import type { Subject } from '#model/subject.ts'
-import { cohortsOf, evictionOf, variantsOf } from './views/cohorts.ts'
+import { cohortsOf, evictionOf, variantsOf } from '#report/parts/cohorts.ts'
 
 export interface AlertLevels {
   cluster: string

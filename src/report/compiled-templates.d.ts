@@ -1,7 +1,8 @@
 /** The type of compiled-templates.js, which templates/precompile.ts writes. Its functions throw when a view lacks a variable that the templates name. */
-import type { PageView } from './view.ts'
-import type { MailView } from './views/mail.ts'
-import type { RunsIndexView } from './views/runs-index.ts'
+
+import type { MailView } from '#report/mail/view.ts'
+import type { PageView } from '#report/page/view.ts'
+import type { RunsIndexView } from '#report/parts/runs-index.ts'
 
 /** Renders templates/report.hbs with its partials. */
 export function renderPage(view: PageView): string

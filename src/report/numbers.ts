@@ -2,7 +2,7 @@
  * Numbers and times for people, always with their unit. An unknown value reads `unknown`, never 0.
  * Digit groups are the same in every language.
  */
-import { once } from '#model/once.ts'
+import { once } from '#base/once.ts'
 
 /** The words and separators of a language in its numbers. */
 export interface NumberWords {

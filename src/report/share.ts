@@ -3,8 +3,8 @@
  * included.
  */
 
-import { matchesCluster } from '#model/cluster-name.ts'
-import type { Change, ChangedFinding, Delta } from '#model/delta.ts'
+import { matchesGlob } from '#base/text/glob.ts'
+import type { Change, ChangedFinding, Delta } from '#model/finding/delta.ts'
 import type {
   ClusterResult,
   Coverage,
@@ -12,13 +12,13 @@ import type {
   FindingsDocument,
   NodeSample,
   OutcomeCounts,
-} from '#model/finding.ts'
-import { matchesGlob } from '#model/glob.ts'
-import { gradeOf } from '#model/grade.ts'
+} from '#model/finding/finding.ts'
+import { gradeOf } from '#model/finding/grade.ts'
+import type { Subject } from '#model/finding/subject.ts'
 import type { GroupPoint } from '#model/history.ts'
+import { matchesCluster } from '#model/input/cluster-name.ts'
 import type { OwnerMatch, ReportOwner } from '#model/policy.ts'
 import type { AuditedNode, AuditReport, ReportedTrend, RunBefore } from '#model/report.ts'
-import type { Subject } from '#model/subject.ts'
 
 /**
  * Returns the owner's nodes, findings, changes and clusters; coverage, outcomes and grade cover
@@ -314,12 +314,10 @@ function partOf(cluster: ClusterResult, part: SharePart): ClusterResult {
   const count = (state: AuditedNode['coverage']) =>
     own.filter(({ coverage }) => coverage === state).length
   const coverage: Coverage = {
-    ...{
-      nodes: own.length,
-      read: count('read'),
-      partlyRead: count('partlyRead'),
-      notRead: count('notRead'),
-    },
+    nodes: own.length,
+    read: count('read'),
+    partlyRead: count('partlyRead'),
+    notRead: count('notRead'),
     ...(isWhole && cluster.coverage.clusterGc && { clusterGc: cluster.coverage.clusterGc }),
   }
   const ofNodes = outcomesOf(own)

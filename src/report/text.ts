@@ -2,7 +2,7 @@
  * Foreign text for display: bounded in length, without invisible characters that could mislead a
  * reader.
  */
-import { columnsOf, piecesOf } from '#model/text-width.ts'
+import { columnsOf, piecesOf } from '#base/text/text-width.ts'
 import { formatCount } from './numbers.ts'
 
 /**

@@ -4,9 +4,9 @@ import type {
   EksCluster,
   LaunchTemplateVersion,
   Nodegroup,
-} from '#model/cluster-input.ts'
-import type { ObjectsInput } from '#model/cluster-objects.ts'
-import type { ClusterRecord, ObjectsRecord } from '#model/record.ts'
+} from '#model/input/cluster-input.ts'
+import type { ObjectsInput } from '#model/input/cluster-objects.ts'
+import type { ClusterRecord, ObjectsRecord } from '#model/input/record.ts'
 import { keep, type ShapeOf } from './shape.ts'
 
 const eksShape: ShapeOf<EksCluster> = {

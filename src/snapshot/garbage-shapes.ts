@@ -1,5 +1,5 @@
 /** Fields that are kept of objects that may be garbage: their identity, their owners, how they ended. */
-import type { GarbageObjects } from '#model/cluster-objects.ts'
+import type { GarbageObjects } from '#model/input/cluster-objects.ts'
 import { list, type ShapeOf } from './shape.ts'
 
 const metadata = {

@@ -2,8 +2,9 @@
  * Cuts a logrotate file to the directives that logrotate knows, without scripts. Any file may lie in logrotate's folder, and a link there may lead to any
  * other file of the node, whose lines then look like directives.
  */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { directiveKind } from '#model/logrotate-directives.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 
 const mostPatterns = 1000
 const pattern = /^[/~*][^\0\r\n]{0,1000}$/

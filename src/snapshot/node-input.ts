@@ -1,5 +1,5 @@
 /** The only place where the record of a node gets its types. */
-import { parseConfigz } from '#model/kubelet-configuration.ts'
+
 import type {
   AttachedVolume,
   Host,
@@ -7,9 +7,10 @@ import type {
   NodeInput,
   Runtime,
   Summary,
-} from '#model/node-input.ts'
-import { defaultReadMode } from '#model/read-mode.ts'
-import type { NodeRecord, ReadError } from '#model/record.ts'
+} from '#model/input/node-input.ts'
+import { defaultReadMode } from '#model/input/read-mode.ts'
+import type { NodeRecord, ReadError } from '#model/input/record.ts'
+import { parseConfigz } from '#model/kubelet/configuration.ts'
 
 /** @param record as `prune` leaves it: each part is cut to the shape of its type (shapes.ts), so a field has its type or is absent. */
 export function nodeInput(record: NodeRecord): NodeInput {

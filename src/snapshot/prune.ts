@@ -2,16 +2,17 @@
  * Cuts records to what rules and replays read, in the API's own names. The shapes list the kept fields, so environment variables,
  * annotations and termination messages are dropped. Every kept text is redacted.
  */
-import { isReadMode } from '#model/read-mode.ts'
+
+import type { RawObject } from '#base/raw-object.ts'
+import { redact, redactOnce, redactTexts } from '#base/redaction/redact.ts'
+import { isReadMode } from '#model/input/read-mode.ts'
 import type {
   ClusterRecord,
   NodeRecord,
   ObjectsRecord,
-  RawObject,
   ReadError,
   SnapshotRecord,
-} from '#model/record.ts'
-import { redact, redactOnce, redactTexts } from '#model/redact.ts'
+} from '#model/input/record.ts'
 import {
   withoutHostSecrets,
   withoutNodeClassSecrets,
@@ -44,7 +45,7 @@ export function prune<R extends SnapshotRecord>(record: R): R {
   return (
     record.kind === 'Node'
       ? completeNode(pruneParts<NodeRecord>(record))
-      : redactTexts(cutToShape(record))
+      : redactTexts(cutToShape(record), '', redactOnce)
   ) as R
 }
 

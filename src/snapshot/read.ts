@@ -4,19 +4,14 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
-import { codeOf, messageOf } from '#model/error-message.ts'
-import { inputLimits, listLimits, snapshotLimits } from '#model/input-limits.ts'
-import { jsonFlaw } from '#model/json-flaw.ts'
-import { OperatorError } from '#model/operator-error.ts'
-import {
-  isRawObject,
-  type MalformedLine,
-  type RawObject,
-  type SnapshotRecord,
-  snapshotSchema,
-} from '#model/record.ts'
-import { redact } from '#model/redact.ts'
-import { isMoment } from '#model/what-if.ts'
+import { inputLimits, listLimits, snapshotLimits } from '#base/limits.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { redact } from '#base/redaction/redact.ts'
+import { codeOf, messageOf } from '#base/text/error-message.ts'
+import { jsonFlaw } from '#base/text/json-flaw.ts'
+import { type MalformedLine, type SnapshotRecord, snapshotSchema } from '#model/input/record.ts'
+import { isMoment } from '#model/plan/what-if.ts'
 import { prune } from './prune.ts'
 
 const { maxBytes: maxLineLength } = inputLimits.snapshotLine
@@ -56,14 +51,16 @@ async function* recordsIn(
   let hasHeader = isPart
   const clusters = new Set<string>()
   const { size } = await stat(path).catch(() => ({ size: 0 }))
-  const { maxLines, maxClusters } = snapshotLimits(size)
+  const { maxLines, maxNodes, maxClusters } = snapshotLimits(size)
+  let nodes = 0
+  const tooMany = (what: string): MalformedLine => ({
+    kind: 'Malformed',
+    line,
+    message: `no snapshot of ${size} bytes has so many ${what}: what follows is not read`,
+  })
   for await (const { text, isCut } of lines(path, signal)) {
     line += 1
-    if (line > maxLines) {
-      const message = `no snapshot of ${size} bytes has so many lines: what follows is not read`
-      yield { kind: 'Malformed', line, message }
-      return
-    }
+    if (line > maxLines) return yield tooMany('lines')
     if (isCut) {
       yield { kind: 'Malformed', line, message: text }
       continue
@@ -90,11 +87,9 @@ async function* recordsIn(
         message: `the first line is no {"kind":"Snapshot","schema":"${snapshotSchema}","takenAt":…}`,
       }
     }
-    if ('cluster' in record && clusters.add(record.cluster).size > maxClusters) {
-      const message = `no snapshot of ${size} bytes has so many clusters: what follows is not read`
-      yield { kind: 'Malformed', line, message }
-      return
-    }
+    if (record.kind === 'Node' && ++nodes > maxNodes) return yield tooMany('nodes')
+    if ('cluster' in record && clusters.add(record.cluster).size > maxClusters)
+      return yield tooMany('clusters')
     yield record
   }
   if (line === 0 && !isPart) throw new OperatorError(`${path} is empty`)
@@ -241,10 +236,11 @@ function mistakeInNode(value: Record<string, unknown>): string | null {
 }
 
 /** A list that is longer than any real one; null: none. */
-function longListIn({ node, runtime, pods, volumes, errors }: RawObject): string | null {
+function longListIn({ node, runtime, host, pods, volumes, errors }: RawObject): string | null {
   const status = isRawObject(node) && isRawObject(node.status) ? node.status : {}
   const { images, containers, sandboxes } = isRawObject(runtime) ? runtime : {}
-  const lists = { pods, volumes, errors, images, containers, sandboxes }
+  const { logLines } = isRawObject(host) ? host : {}
+  const lists = { pods, volumes, errors, images, containers, sandboxes, logLines }
   const found = [...Object.entries(lists), ['images', status.images] as const].find(
     ([name, list]) =>
       Array.isArray(list) && list.length > listLimits[name as keyof typeof listLimits],

@@ -1,9 +1,10 @@
 /** Removes secrets from the parts of a record that no shape can cut. Texts are redacted afterwards (prune.ts). */
-import { cutConfig, cutSettings } from '#model/kubelet-settings.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { redact } from '#model/redact.ts'
-import { replaceFields, replaceItems } from '#model/replaced.ts'
-import { isSecretKey } from '#model/secret-names.ts'
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { redact } from '#base/redaction/redact.ts'
+import { replaceFields, replaceItems } from '#base/redaction/replaced.ts'
+import { isSecretKey } from '#base/redaction/secret-names.ts'
+import { cutConfig, cutSettings } from '#model/kubelet/settings.ts'
 import { withoutLogrotateSecrets } from './logrotate-secrets.ts'
 
 /** The kubelet's environment files and unit contain flags. All other lines of them are dropped. */

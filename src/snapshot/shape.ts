@@ -2,9 +2,15 @@
  * Cuts a value to a shape: fields that the shape does not name, or that have another type than in the API, are dropped. All later
  * code trusts the types.
  */
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { isIdentifier, isNamedTexts, redact, redactOnce, redactTexts } from '#model/redact.ts'
-import { replaceFields } from '#model/replaced.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import {
+  isIdentifier,
+  isNamedTexts,
+  redact,
+  redactOnce,
+  redactTexts,
+} from '#base/redaction/redact.ts'
+import { replaceFields } from '#base/redaction/replaced.ts'
 
 /**
  * An object keeps its named fields, `List` the items of a list, `Text` a string up to a length, `true` a whole value.
@@ -68,7 +74,7 @@ export const text = (maxLength: number) => new TextShape(maxLength)
 
 /** Shortens a text. It is redacted first, because half a secret is not recognised. */
 const shortened = (value: string, maxLength: number) =>
-  redact(value.slice(0, 4 * maxLength)).slice(0, maxLength)
+  value.length > maxLength ? redact(value.slice(0, 4 * maxLength)).slice(0, maxLength) : value
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): value is number =>

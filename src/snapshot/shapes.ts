@@ -1,7 +1,13 @@
 /** Fields that are kept of each kind of answer: those that rules and replays read, in the API's own names. */
-import type { GarbageObjects } from '#model/cluster-objects.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
-import type { AttachedVolume, Host, KnownImages, Runtime, Summary } from '#model/node-input.ts'
+import type { GarbageObjects } from '#model/input/cluster-objects.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
+import type {
+  AttachedVolume,
+  Host,
+  KnownImages,
+  Runtime,
+  Summary,
+} from '#model/input/node-input.ts'
 import { garbageShapes } from './garbage-shapes.ts'
 import { list, type Shape, type ShapeOf, text } from './shape.ts'
 
@@ -383,14 +389,22 @@ export const hostShape: ShapeOf<Host> = {
   logLines: list('text'),
   diskUse: {
     folders: list({
-      ...{ holder: 'text', path: 'text', on: 'text', bytes: 'number', inodes: 'number' },
+      holder: 'text',
+      path: 'text',
+      on: 'text',
+      bytes: 'number',
+      inodes: 'number',
       pod: 'text',
     }),
     inside: list({ path: 'text', bytes: 'number' }),
     layers: list({ use: 'text', key: 'text', bytes: 'number', inodes: 'number' }),
     processes: list({
-      ...{ on: 'text', pid: 'number', command: 'text', pod: 'text' },
-      ...{ files: 'number', bytes: 'number' },
+      on: 'text',
+      pid: 'number',
+      command: 'text',
+      pod: 'text',
+      files: 'number',
+      bytes: 'number',
     }),
     devices: list({ name: 'text', bytes: 'number', model: 'text', isUsed: 'boolean' }),
     snapshots: list({ use: 'text', count: 'number', bytes: 'number', inodes: 'number' }),

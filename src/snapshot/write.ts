@@ -1,11 +1,11 @@
 /** Writes a snapshot, record by record, gzipped if the name ends in `.gz`. The file appears under its name when it is complete. */
 import { randomUUID } from 'node:crypto'
 import { createWriteStream, rmSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
-import type { SnapshotRecord } from '#model/record.ts'
+import type { SnapshotRecord } from '#model/input/record.ts'
 
 /** Buffer size for compressed bytes. With a smaller buffer, a record takes several turns of the thread pool. */
 const chunkSize = 2 ** 17
@@ -34,9 +34,15 @@ export function openLines<Line extends object>(path: string): LineWriter<Line> {
     ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize })
     : new PassThrough()
   const done = pipeline(input, createWriteStream(partial))
+  const removePartial = () => {
+    try {
+      rmSync(partial, { force: true })
+    } catch {
+      // Its folder is no folder, or is no longer writable: the run has said so.
+    }
+  }
   // If the process exits early, the partial file is removed.
-  const removeAtExit = () => rmSync(partial, { force: true })
-  process.once('exit', removeAtExit)
+  process.once('exit', removePartial)
   let failure: unknown = null
   done.catch(error => {
     failure = error
@@ -52,13 +58,13 @@ export function openLines<Line extends object>(path: string): LineWriter<Line> {
       input.end()
       await done
       await rename(partial, path)
-      process.removeListener('exit', removeAtExit)
+      process.removeListener('exit', removePartial)
     },
     async discard() {
       input.destroy()
       await done.catch(() => undefined)
-      await rm(partial, { force: true })
-      process.removeListener('exit', removeAtExit)
+      process.removeListener('exit', removePartial)
+      removePartial()
     },
   }
 }

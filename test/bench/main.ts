@@ -5,17 +5,17 @@
  */
 import { arch, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
-import { messageOf } from '#model/error-message.ts'
+import { messageOf } from '#base/text/error-message.ts'
 import type { Row } from './measure.ts'
 import { auditPart } from './parts/audit.ts'
 import { clusterGcPart } from './parts/cluster-gc.ts'
 import { fanOutPart } from './parts/fan-out.ts'
-import { gatePart } from './parts/gate.ts'
 import { pacePart } from './parts/pace.ts'
 import { replayPart } from './parts/replay.ts'
 import { reportPart } from './parts/report.ts'
 import { scalePart } from './parts/scale.ts'
 import { servicePart } from './parts/service.ts'
+import { gatePart, tunePart } from './parts/snapshot-command.ts'
 import { startPart } from './parts/start.ts'
 import { record, type Target } from './record.ts'
 
@@ -48,6 +48,7 @@ const parts: readonly Part[] = [
   scalePart,
   servicePart,
   startPart,
+  tunePart,
 ]
 
 /** @returns the exit code */

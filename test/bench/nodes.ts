@@ -1,5 +1,5 @@
 /** Nodes to measure with: as full as EKS nodes get, the same in every run. */
-import type { NodeRecord } from '#model/record.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 
 export const readAt = '2026-11-21T00:00:00Z'
 const readMs = Date.parse(readAt)

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { remediationExitCode } from '#cli/exit-code.ts'
 import { pausingSignals } from '#cli/signals.ts'
-import { folderStore } from '#clients/folder-store.ts'
-import { defaultKeyFile, fileMacKey } from '#clients/key-file.ts'
-import type { Approval } from '#model/plan.ts'
+import { folderStore } from '#clients/store/folder-store.ts'
+import { defaultKeyFile, fileMacKey } from '#clients/store/key-file.ts'
+import type { Approval } from '#model/plan/plan.ts'
 import { planText, sealedApproval } from '#remediate/plan/file.ts'
 import { systemClock } from '#remediate/run/clock.ts'
 import { sealedStore } from '#remediate/seal.ts'
@@ -66,7 +66,7 @@ describe('highwater apply', () => {
     expect(await apply()).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })
 
-  it('refuses a plan that was changed after it was approved, before it asks anybody anything', async () => {
+  it('refuses a plan that was changed after approval, before any request', async () => {
     const { at, apply } = await files()
     writeFileSync(at('plan.json'), readFileSync(at('plan.json'), 'utf8').replaceAll('69}', '68}'))
     expect(await apply()).toEqual({
@@ -104,7 +104,7 @@ describe('highwater apply', () => {
     })
   })
 
-  it('tells which nodes were put back, and why, and ends with 1', async () => {
+  it('prints which nodes were rolled back, and why, and ends with 1', async () => {
     const { applied, apply } = await files({ 2: 'puts back' })
     await applied()
     const { code, stdout } = await apply()
@@ -119,7 +119,7 @@ describe('highwater apply', () => {
     expect(text).toContain('seen: 1 node read anew')
   })
 
-  it('tells what pruning has freed, and ends with 0', async () => {
+  it('prints what pruning has freed, and ends with 0', async () => {
     const { world, store, apply } = await files({}, {}, pruningPlanOf([1]))
     await world.apply({ policy: { pauseMs: 0 } })
     for await (const key of world.store.list(''))
@@ -133,7 +133,7 @@ describe('highwater apply', () => {
     )
   })
 
-  it('asks to be told to go on with a run that is not at its end', async () => {
+  it('requires an option to continue an unfinished run', async () => {
     const { world, applied, apply, plan } = await files()
     world.reasons = ['EKS is changing the cluster: it is UPDATING']
     await applied()
@@ -160,7 +160,7 @@ describe('highwater rollback', () => {
     })
   })
 
-  it('asks nobody where nothing of the run is left, and ends with 0', async () => {
+  it('requests nothing if the run has no steps left, and ends with 0', async () => {
     const { world, plan, applied, rollback } = await files({ 1: 'puts back' })
     await applied()
     const commands = world.commands.length

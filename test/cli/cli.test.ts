@@ -10,7 +10,7 @@ import { faults } from '#lab/scenarios/faults.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { nodes, scenario } from '#lab/test/support.ts'
-import type { Finding } from '#model/finding.ts'
+import type { Finding } from '#model/finding/finding.ts'
 import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
 import { editedNode } from '#test/edited-node.ts'
 import { runCommand } from '#test/in-process.ts'
@@ -308,7 +308,7 @@ describe('the program', () => {
       const { stdout } = await runCommand([name, '--help'])
       expect(stdout, name).toMatch(/Examples?:/)
       expect(stdout, name).toMatch(/Exit codes?:/)
-      expect(Math.max(...stdout.split('\n').map(line => line.length)), name).toBeLessThan(160)
+      expect(Math.max(...stdout.split('\n').map(line => line.length)), name).toBeLessThan(130)
     }
   })
 })

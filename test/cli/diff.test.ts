@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { diffText } from '#cli/diff-text.ts'
-import type { ChangedFinding, DiffDocument } from '#model/delta.ts'
+import { diffText } from '#cli/diff.ts'
+import type { ChangedFinding, DiffDocument } from '#model/finding/delta.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess, runCommand } from '#test/in-process.ts'
 import { savedSnapshot } from '#test/saved-snapshot.ts'
@@ -82,7 +82,10 @@ describe('highwater diff of two snapshots', () => {
       'notes',
       'kubeletUpgrades',
     ])
-    const documented = readFileSync(new URL('../../src/model/delta.ts', import.meta.url), 'utf8')
+    const documented = readFileSync(
+      new URL('../../src/model/finding/delta.ts', import.meta.url),
+      'utf8',
+    )
     for (const key of [
       ...Object.keys(document),
       ...Object.keys(document.findings),

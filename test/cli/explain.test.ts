@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { explanationText, rulesTable } from '#cli/explain-text.ts'
-import { nearest } from '#model/nearest.ts'
-import { explainedRules } from '#pipeline/shelves.ts'
+import { nearest } from '#base/text/nearest.ts'
+import { explanationText, rulesTable } from '#cli/explain.ts'
+import { explainedRules } from '#pipeline/audit/shelves.ts'
 import { inProcess } from '#test/in-process.ts'
 
 const all = explainedRules()
@@ -52,7 +52,7 @@ describe('highwater explain', () => {
     }
   })
 
-  it('has colours only where it is told so', () => {
+  it('has colours only on request', () => {
     expect(explanationText(explained('peer-drift'), plain)).not.toContain('\u001b')
     expect(explanationText(explained('peer-drift'), { ...plain, hasColour: true })).toContain(
       '\u001b[33mMEDIUM',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { bars } from '#cli/bars.ts'
-import { trendsText } from '#cli/trends-text.ts'
+import { trendsText } from '#cli/history.ts'
+import { bars } from '#cli/history-text.ts'
 import type { ClusterTrend, TrendPoint } from '#model/history.ts'
 
 const point = (day: string, more: Partial<TrendPoint> = {}): TrendPoint => ({
@@ -53,16 +53,18 @@ describe('how clusters went', () => {
       point(dayAt(index), { groups: [{ ...group, usedPercent }] }),
     )
     for (const columns of [80, 120]) {
-      const told = lines(trend(...year), columns)
-      expect(Math.max(...told.map(line => line.length))).toBeLessThanOrEqual(columns)
-      const days = /█+/.exec(told[2]!)![0].length
-      expect(told).toContain(`  … and ${365 - days} days before these (--format json has all)`)
+      const chartLines = lines(trend(...year), columns)
+      expect(Math.max(...chartLines.map(line => line.length))).toBeLessThanOrEqual(columns)
+      const days = /█+/.exec(chartLines[2]!)![0].length
+      expect(chartLines).toContain(
+        `  … and ${365 - days} days before these (--format json has all)`,
+      )
     }
   })
   it('has each day at the same place of every line', () => {
-    const told = lines(
+    const chartLines = lines(
       trend(point(dayAt(0), { grade: 'C' }), point(dayAt(2)), point(dayAt(3), { grade: null })),
     )
-    expect(told.slice(1, 4)).toMatchSnapshot()
+    expect(chartLines.slice(1, 4)).toMatchSnapshot()
   })
 })

@@ -121,7 +121,7 @@ describe('whom it is for', () => {
   const asked = (...more: string[]) => inProcess(['permissions', ...more])
 
   it.each(['json', 'cloudformation'])(
-    'names no role that kubelets see where nobody did, ready to apply as %s',
+    'names no role that kubelets see without the option, ready to apply as %s',
     async format => {
       const { code, stdout, stderr } = await asked(
         '--mode',
@@ -175,7 +175,7 @@ describe('whom it is for', () => {
     })
   })
 
-  it('shows a word in its place where nobody applies it as it is', async () => {
+  it('shows a placeholder where the text is not applied as it is', async () => {
     const { code, stdout } = await asked('--mode', 'kubelet')
     expect(code).toBe(0)
     expect(stdout).toContain('arn:aws:eks:*:ACCOUNT:cluster/*')

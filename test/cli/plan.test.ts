@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { labApprovalKey } from '#lab/world.ts'
-import type { Approval, Plan } from '#model/plan.ts'
+import type { Approval, Plan } from '#model/plan/plan.ts'
 import { parseBegunPlan, planText } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -79,7 +79,7 @@ describe('highwater plan', () => {
     expect(readFileSync(first.out, 'utf8')).not.toBe(before)
   })
 
-  it('groups what it refuses and never touches by reason, and ends with 3 where nodes told too little', async () => {
+  it('groups what it refuses and never touches by reason, and ends with 3 where too little was read', async () => {
     const unread = { record: { host: null } }
     const nodes = [
       ...['a', 'b'].map(name => ({ name, ...unread })),

@@ -107,7 +107,7 @@ describe('highwater predict --format json', () => {
     })
   })
 
-  it('tells image GC and eviction of a full node, and leaves open what nobody can see', async () => {
+  it('tells image GC and eviction of a full node, and leaves open what cannot be seen', async () => {
     const { document } = await predictJson(snapshot(node('a', 300_000_000)))
     const [{ imageGC, eviction }] = document.nodes
     expect(imageGC).toMatchObject({ triggered: true, usagePercent: 93, bytesToFree: 528_735_488 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openProgress, progressLine } from '#cli/progress.ts'
+import { openProgress, progressLine } from '#cli/source.ts'
 
 describe('progressLine', () => {
   it.each([

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { withRemediation } from '#cli/remediation.ts'
+import type { RemediationRun } from '#model/plan/remediation.ts'
 import type { AccountSelection } from '#model/policy.ts'
-import type { RemediationRun } from '#model/remediation.ts'
 import { temporaryFolder } from '#test/cli.ts'
 
 it('enters another account by the role that may change nodes there, and by the one that reads where the policy names no other', async () => {

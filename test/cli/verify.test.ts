@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Plan, PlanStep } from '#model/plan.ts'
-import type { NodeRecord, RawObject } from '#model/record.ts'
-import type { VerificationReport } from '#model/remediation.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeRecord } from '#model/input/record.ts'
+import type { Plan, PlanStep } from '#model/plan/plan.ts'
+import type { VerificationReport } from '#model/plan/remediation.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
@@ -43,7 +44,7 @@ function changed(
   { node, content }: PlanStep,
   { configz = wanted, startedAt = '2026-11-21T00:30:00Z', ...record }: ChangedNode = {},
 ): NodeRecord {
-  const told = fleetNode({
+  const fleetRecord = fleetNode({
     name: node,
     family: 'AL2',
     file: JSON.parse(content),
@@ -51,9 +52,12 @@ function changed(
     configz,
   })
   return {
-    ...told,
+    ...fleetRecord,
     at: '2026-11-21T01:00:00Z',
-    host: { ...told.host, kubelet: { ...(told.host?.kubelet as RawObject), startedAt } },
+    host: {
+      ...fleetRecord.host,
+      kubelet: { ...(fleetRecord.host?.kubelet as RawObject), startedAt },
+    },
     ...record,
   }
 }
@@ -153,7 +157,7 @@ describe('highwater verify', () => {
     ])
   })
 
-  it('replays what the node does now: a disk that has filled up is told', async () => {
+  it('replays the node’s current state: reports a full disk', async () => {
     const { steps, report } = await planned(twoNodes)
     const [first, second] = stepsOf(steps)
     const full = fleetNode({ name: 'b', available: 5 }).summary
@@ -224,10 +228,13 @@ describe('highwater verify', () => {
     const { steps, verify } = await planned(twoNodes)
     const [first, second] = stepsOf(steps)
     const conditions = [{ type: 'Ready', status: 'False', reason: '\u001b[2J\nPlan verified' }]
-    const told = changed(second)
+    const changedRecord = changed(second)
     const { stdout } = await verify([
       changed(first),
-      { ...told, node: { ...told.node, status: { ...told.node.status, conditions } } },
+      {
+        ...changedRecord,
+        node: { ...changedRecord.node, status: { ...changedRecord.node.status, conditions } },
+      },
     ])
     expect(stdout).toContain('not Ready')
     expect(stdout).not.toContain('\u001b')

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
 import { eventsKeptPerReason, routineReasons } from '#facts/kubelet/event-reasons.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
 import { nodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
+import type { ObjectsRecord, ReadError, SnapshotRecord } from '#model/input/record.ts'
+import { everything } from '#model/input/selection.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { ObjectsRecord, RawObject, ReadError, SnapshotRecord } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
-import { liveFleet } from '#pipeline/fleet.ts'
+import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { prune } from '#snapshot/prune.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 
@@ -238,7 +239,7 @@ describe('NodePools and node classes', () => {
     expect(JSON.stringify(records)).not.toContain('lab-secret-karpenter')
   })
 
-  it('are none, and no error, where nobody installed them', async () => {
+  it('are none, and no error, where they are not installed', async () => {
     await world({ access: { [labPrincipal]: withoutNodeClasses } })
     const records = await collected()
     for (const resource of [

@@ -1,5 +1,5 @@
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import { canonical, formatBytes, milliValue, type Quantity } from '#model/quantity.ts'
+import { canonical, formatBytes, milliValue, type Quantity } from '#base/go/quantity.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { nodeAllocatable } from '#replay/node-allocatable.ts'
 import type { Family } from './family.ts'

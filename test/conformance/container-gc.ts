@@ -1,4 +1,4 @@
-import { parseDuration } from '#model/duration.ts'
+import { parseDuration } from '#base/go/duration.ts'
 import { garbageCollect } from '#replay/container-gc/garbage-collect.ts'
 import type { PodState, RuntimeContainer } from '#replay/container-gc/input.ts'
 import type { Family } from './family.ts'

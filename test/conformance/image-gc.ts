@@ -1,4 +1,4 @@
-import { parseDuration, toMilliseconds } from '#model/duration.ts'
+import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
 import {
   type Deleted,
   deleteUnusedImages,

@@ -1,5 +1,5 @@
+import type { RawObject } from '#base/raw-object.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import type { RawObject } from '#model/record.ts'
 import { LoadError, loadConfigFile } from '#replay/configuration/configuration-file.ts'
 import { configzOf } from '#replay/configuration/configz.ts'
 import type { Family } from './family.ts'

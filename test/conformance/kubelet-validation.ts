@@ -1,4 +1,4 @@
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
 import type { Family } from './family.ts'
 

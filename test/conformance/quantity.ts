@@ -6,7 +6,7 @@ import {
   QuantityError,
   quantityValue,
   signOf,
-} from '#model/quantity.ts'
+} from '#base/go/quantity.ts'
 import type { Family } from './family.ts'
 
 export const quantity: Family<{ quantity: string }> = {

@@ -1,6 +1,7 @@
 /** Thresholds against observations. */
-import type { Observation, Signal, ThresholdValue } from '#model/prediction.ts'
-import { canonical, quantityValue } from '#model/quantity.ts'
+
+import { canonical, quantityValue } from '#base/go/quantity.ts'
+import type { Observation, Signal, ThresholdValue } from '#model/prediction/prediction.ts'
 import {
   getThresholdQuantity,
   thresholdsMet as met,

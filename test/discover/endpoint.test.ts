@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { targetAt } from '#discover/discover.ts'
+import type { ClusterRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { ClusterRecord } from '#model/record.ts'
 
 const place = { region: 'eu-west-1', roleArn: null, externalId: null }
 const certificateAuthority = { data: Buffer.from('of EKS').toString('base64') }

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { discover } from '#discover/discover.ts'
 import type { NodegroupScenario, Scenario } from '#lab/scenarios/scenario.ts'
 import { scenario } from '#lab/test/support.ts'
+import type { ClusterRecord } from '#model/input/record.ts'
+import { everything } from '#model/input/selection.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { ClusterRecord } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 const userData = Buffer.from('[settings.kubernetes]\nmax-pods = 20').toString('base64')

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { ClusterScenario, Scenario } from '#lab/scenarios/scenario.ts'
 import { labAccount } from '#lab/world.ts'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { FindingsDocument } from '#model/finding/finding.ts'
 import type { AccountSelection, Policy } from '#model/policy.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
@@ -81,7 +81,7 @@ describe('accounts of the policy', () => {
     ).rejects.toThrow('not allowed')
   })
 
-  it('that share a cluster name are told apart; a day on which one cannot be entered makes nothing new, and nothing gone', async () => {
+  it('that share a cluster name are distinct; a day on which one cannot be entered makes nothing new, and nothing gone', async () => {
     const storeFolder = temporaryFolder()
     await labOf([alike], { storeFolder })
     Object.assign(process.env, serviceEnvironment)

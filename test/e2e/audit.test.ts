@@ -10,8 +10,8 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import { everything } from '#model/selection.ts'
-import { savedFleet } from '#pipeline/fleet.ts'
+import { everything } from '#model/input/selection.ts'
+import { savedFleet } from '#pipeline/audit/fleet.ts'
 import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'
 
 /** Time-outs that a healthy lab keeps easily, and that keep a hanging node from holding up the test. */

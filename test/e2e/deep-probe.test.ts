@@ -1,14 +1,14 @@
 /** What rules know only from the node itself: open or possible through the API server, certain where the node was asked, too. */
 import { describe, expect, it } from 'vitest'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { inNodegroup } from '#lab/nodes/placement.ts'
 import { workloadPods } from '#lab/nodes/pod-profile.ts'
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { fixedNodes } from '#lab/scenarios/scenario.ts'
 import { scenario } from '#lab/test/support.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { ReadMode } from '#model/read-mode.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { type Answer, inspectDocuments, inspected, kubeletFile } from '#test/inspected.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, it, vi } from 'vitest'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { FindingsDocument } from '#model/finding/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { highwater, temporaryFolder } from '#test/cli.ts'
 

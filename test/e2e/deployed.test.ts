@@ -1,12 +1,12 @@
 /**
- * The deployed functions end to end, where somebody has moto and a kube-apiserver with etcd: an AWS and a cluster that nobody here wrote. What stands between
+ * The deployed functions end to end, if moto and a kube-apiserver with etcd are installed: an independent AWS and cluster. What stands between
  * them is in test/support/strangers.
  */
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { FindingsDocument } from '#model/finding.ts'
-import type { Plan } from '#model/plan.ts'
-import type { RemediationAnswer } from '#model/remediation-request.ts'
+import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { Plan } from '#model/plan/plan.ts'
+import type { RemediationAnswer } from '#model/plan/remediation-request.ts'
 import { runIdOf } from '#model/run.ts'
 import { kubernetesRights } from '#pipeline/access/permissions.ts'
 import type { Invocation } from '#test/function-process.ts'
@@ -82,10 +82,10 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
       snapshot: gunzipSync(await read('snapshot.ndjson.gz')).toString(),
     }
   }
-  const mailsOf = async (): Promise<{ subject: string; told: string }[]> =>
+  const mailsOf = async (): Promise<{ subject: string; text: string }[]> =>
     ((await world.moto.held('ses')).Message ?? []).map(mail => ({
       subject: String(mail.subject),
-      told: JSON.stringify(mail),
+      text: JSON.stringify(mail),
     }))
   const notices = async () => JSON.stringify((await world.moto.held('sns')).Topic)
   const fannedOut = async (prefix: string, scheduledTime: string) => {
@@ -135,7 +135,7 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     const [mail, ...others] = await mailsOf()
     expect(others).toEqual([])
     expect(mail?.subject).toMatch(/^Critical: .* in garbage - highwater/)
-    expect(mail?.told).toContain('team@example.com')
+    expect(mail?.text).toContain('team@example.com')
     expect(await notices()).toContain(mail?.subject)
 
     const lines = linesOf(world.functions.invocations[0])
@@ -169,13 +169,13 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
       'AuditShard judge',
       'Publish',
     ])
-    const told = ({ findings, clusters, notAudited }: FindingsDocument) => ({
+    const comparable = ({ findings, clusters, notAudited }: FindingsDocument) => ({
       findings: findings.map(({ id, rule, severity, nodes }) => ({ id, rule, severity, nodes })),
       clusters,
       notAudited,
     })
-    expect(told((await kept('many/', time)).findings)).toEqual(
-      told((await kept('', alone)).findings),
+    expect(comparable((await kept('many/', time)).findings)).toEqual(
+      comparable((await kept('', alone)).findings),
     )
     expect(await mailsOf()).toHaveLength(2)
     const metrics = { NodesRead: 16, NodesPartlyRead: 3, NotAudited: 0 }
@@ -197,7 +197,7 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     expect(notAudited[0]?.reason).toMatch(/did not come to its end at any try: .*nobodys-bucket/)
   })
 
-  it('end red where nobody has let a role into the cluster, and say what to do', async () => {
+  it('fail, with the next step, if a role has no access entry in the cluster', async () => {
     Object.assign(stack, { prefix: 'outside/', fansOut: false, outsiders: ['Audit'] })
     await expect(world.invoke('Audit', tick(alone))).rejects.toThrow(/an EKS access entry/)
     stack.outsiders = []

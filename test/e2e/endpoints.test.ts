@@ -16,7 +16,7 @@ const closed = { faults: { endpoint: 'closed-port' } } as const
 const isPrivate =
   'The endpoint is private: only its VPC, and what is routed to it, can reach it on port 443'
 
-it('a private endpoint that does not answer is told as one', async () => {
+it('a private endpoint that does not answer has its own error', async () => {
   expect((await audited({ ...closed, privateEndpoint: true })).reasons).toEqual([
     expect.stringMatching(`refused the connection.*${isPrivate}`),
   ])

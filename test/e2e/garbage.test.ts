@@ -1,4 +1,4 @@
-/** A cluster's own objects that nobody has collected: read from the lab, replayed, judged; live and saved alike. */
+/** A cluster's own uncollected objects: read from the lab, replayed, judged; live and saved alike. */
 
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,10 +18,10 @@ import {
   type Scenario,
 } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { FindingsDocument } from '#model/finding/finding.ts'
+import { everything } from '#model/input/selection.ts'
 import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
-import { everything } from '#model/selection.ts'
-import { savedFleet } from '#pipeline/fleet.ts'
+import { savedFleet } from '#pipeline/audit/fleet.ts'
 import { sections } from '#replay/cluster-gc/sections/index.ts'
 import { english } from '#report/languages/language.ts'
 import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'
@@ -59,7 +59,7 @@ describe('cluster garbage', () => {
     const { document } = await auditLive()
     expect(found(document)).toEqual(expected)
     const ofGarbage = document.findings.filter(({ family }) => family === 'cluster-gc')
-    // The one counts all that have finished, whoever they are.
+    // This rule counts all finished pods, whatever their owner.
     expect(
       JSON.stringify(ofGarbage.filter(({ rule }) => rule !== 'terminated-pods-near-threshold')),
     ).not.toContain('kept-')
@@ -173,13 +173,13 @@ describe('cluster garbage', () => {
           ),
       )
       const isReader = (rule: string) => readers.some(({ id }) => id === rule)
-      const told = found(document)
-      expect(expected).toEqual(expect.arrayContaining(told))
+      const reported = found(document)
+      expect(expected).toEqual(expect.arrayContaining(reported))
       expect(
         expected
           .filter(
             each =>
-              !told.some(({ rule, subject }) => rule === each.rule && subject === each.subject),
+              !reported.some(({ rule, subject }) => rule === each.rule && subject === each.subject),
           )
           .filter(({ rule }) => !isReader(rule)),
       ).toEqual([])
@@ -195,7 +195,7 @@ describe('cluster garbage', () => {
   )
 
   it(
-    'of which the nodes may not be listed: what does not stand on them is found all the same, and the rest is named',
+    'without the right to list nodes finds what needs no nodes, and names the rest',
     generous,
     async () => {
       await labOf([
@@ -204,9 +204,9 @@ describe('cluster garbage', () => {
         }),
       ])
       const { document } = await auditLive()
-      const told = found(document)
-      expect(expected).toEqual(expect.arrayContaining(told))
-      expect(told.map(({ rule }) => rule)).toEqual(
+      const reported = found(document)
+      expect(expected).toEqual(expect.arrayContaining(reported))
+      expect(reported.map(({ rule }) => rule)).toEqual(
         expect.arrayContaining([
           'job-without-ttl',
           'dangling-owner',
@@ -289,7 +289,7 @@ describe('cluster garbage', () => {
     expect(found(patient.document).map(({ rule }) => rule)).not.toContain('job-without-ttl')
   })
 
-  it('says of a finalizer whether anybody is there to take it away', generous, async () => {
+  it('reports whether the controller of a finalizer exists', generous, async () => {
     const held = async (more: Record<string, ObjectSource>) => {
       await labOf([changed({ objects: { ...garbage.clusters[0]?.objects, ...more } })])
       const { findings } = (await auditLive()).document
@@ -307,88 +307,84 @@ describe('cluster garbage', () => {
     )
   })
 
-  it(
-    'says what a volume that nobody uses holds and costs, and what else it knows of each case',
-    generous,
-    async () => {
-      await labOf([garbage])
-      const { findings } = (await auditLive()).document
-      const told = (rule: string) =>
-        findings
-          .filter(each => each.rule === rule)
-          .map(({ consequence, evidence }) => JSON.stringify([consequence, evidence]))
-      const expectations: [rule: string, ...says: string[]][] = [
-        [
-          'overdue-job-ttl',
-          '1 whose deletion has not started, 1 in deletion, held by example.com/audit',
-        ],
-        [
-          'released-volume',
-          '1 volume of claims',
-          '500.0 GiB',
-          'about 40 USD a month',
-          'vol-0aaaaaaaaaaaaaaa1',
-          '40 days ago',
-        ],
-        [
-          'unattached-disk',
-          '2 EBS volumes',
-          '250.0 GiB',
-          'about 282 USD a month',
-          'vol-0bbbbbbbbbbbbbbb1, vol-0bbbbbbbbbbbbbbb4"',
-          'pvc-0009',
-        ],
-        ['node-without-instance', '1 node is not Ready'],
-        ['volume-not-deleted', 'ebs.csi.aws.com has not done it', '20.0 GiB'],
-        ['volume-held-in-deletion', 'still used by pods: queue/worker-9'],
-        [
-          'pending-certificate-request',
-          'kubernetes.io/kubelet-serving',
-          'csr-4x2lp',
-          'no serving certificate',
-        ],
-        [
-          'uncollected-certificate-request',
-          'denied-past-deadline',
-          'csr-9k3vd',
-          'issued-past-deadline',
-          'csr-issued',
-        ],
-        [
-          'pod-stuck-terminating',
-          'no known controller removes the finalizer example.com/flush',
-          'worker-9',
-        ],
-        [
-          'pod-stuck-terminating',
-          'the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',
-          'batch-4',
-        ],
-        ['volume-held-in-deletion', 'still bound to ci/build-7-scratch'],
-        [
-          'volume-held-in-deletion',
-          "is for the EBS CSI driver's controller, and nothing in this cluster is called like it",
-          'pvc-0008',
-        ],
-        ['dangling-owner', 'owner Deployment web', 'ReplicaSet web-lost'],
-        [
-          'dangling-owner',
-          'PersistentVolumeClaim scratch-of-pod',
-          'owner Job build-2","value":"PersistentVolumeClaim scratch-of-job',
-        ],
-        ['dangling-owner', 'owner Deployment apis","value":"ReplicaSet api-renamed"'],
-        ['dangling-owner', 'Deployment api (another one has its name now)'],
-        [
-          'blocked-foreground-deletion',
-          'Deployment portal for ReplicaSet portal-1',
-          'Job sync waits for","value":"Pod sync-4x2lp"',
-        ],
-        ['orphaned-dependent', 'ReplicaSet without its Deployment', 'web-1'],
-      ]
-      for (const [rule, ...says] of expectations)
-        for (const words of says) expect(told(rule).join(), rule).toContain(words)
-    },
-  )
+  it('reports size and cost of an unused volume, and details of each case', generous, async () => {
+    await labOf([garbage])
+    const { findings } = (await auditLive()).document
+    const findingsText = (rule: string) =>
+      findings
+        .filter(each => each.rule === rule)
+        .map(({ consequence, evidence }) => JSON.stringify([consequence, evidence]))
+    const expectations: [rule: string, ...says: string[]][] = [
+      [
+        'overdue-job-ttl',
+        '1 whose deletion has not started, 1 in deletion, held by example.com/audit',
+      ],
+      [
+        'released-volume',
+        '1 volume of claims',
+        '500.0 GiB',
+        'about 40 USD a month',
+        'vol-0aaaaaaaaaaaaaaa1',
+        '40 days ago',
+      ],
+      [
+        'unattached-disk',
+        '2 EBS volumes',
+        '250.0 GiB',
+        'about 282 USD a month',
+        'vol-0bbbbbbbbbbbbbbb1, vol-0bbbbbbbbbbbbbbb4"',
+        'pvc-0009',
+      ],
+      ['node-without-instance', '1 node is not Ready'],
+      ['volume-not-deleted', 'ebs.csi.aws.com has not done it', '20.0 GiB'],
+      ['volume-held-in-deletion', 'still used by pods: queue/worker-9'],
+      [
+        'pending-certificate-request',
+        'kubernetes.io/kubelet-serving',
+        'csr-4x2lp',
+        'no serving certificate',
+      ],
+      [
+        'uncollected-certificate-request',
+        'denied-past-deadline',
+        'csr-9k3vd',
+        'issued-past-deadline',
+        'csr-issued',
+      ],
+      [
+        'pod-stuck-terminating',
+        'no known controller removes the finalizer example.com/flush',
+        'worker-9',
+      ],
+      [
+        'pod-stuck-terminating',
+        'the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',
+        'batch-4',
+      ],
+      ['volume-held-in-deletion', 'still bound to ci/build-7-scratch'],
+      [
+        'volume-held-in-deletion',
+        "is for the EBS CSI driver's controller, and nothing in this cluster is called like it",
+        'pvc-0008',
+      ],
+      ['dangling-owner', 'owner Deployment web', 'ReplicaSet web-lost'],
+      [
+        'dangling-owner',
+        'PersistentVolumeClaim scratch-of-pod',
+        'owner Job build-2","value":"PersistentVolumeClaim scratch-of-job',
+      ],
+      ['dangling-owner', 'owner Deployment apis","value":"ReplicaSet api-renamed"'],
+      ['dangling-owner', 'Deployment api (another one has its name now)'],
+      [
+        'blocked-foreground-deletion',
+        'Deployment portal for ReplicaSet portal-1',
+        'Job sync waits for","value":"Pod sync-4x2lp"',
+      ],
+      ['orphaned-dependent', 'ReplicaSet without its Deployment', 'web-1'],
+    ]
+    for (const [rule, ...says] of expectations)
+      for (const words of says) expect(findingsText(rule).join(), rule).toContain(words)
+  })
 
   it(
     'in the account is unknown where EC2 may not be asked, page by page where it may, and called a loss only where all volumes are known',

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { kubeconfigEndpoint } from '#clients/kubeconfig.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { kubeconfigEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import { inNodegroup } from '#lab/nodes/placement.ts'
 import { ordinaryPods } from '#lab/nodes/pod-profile.ts'
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
@@ -18,13 +19,13 @@ import {
 } from '#lab/scenarios/scenario.ts'
 import { scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
-import { notReached } from '#model/not-reached.ts'
+import { notReached } from '#model/input/not-reached.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
+import type { NodeRecord } from '#model/input/record.ts'
+import { everything } from '#model/input/selection.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { ReadMode } from '#model/read-mode.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
-import type { AuditResult } from '#pipeline/audit.ts'
-import { kubeconfigFleet, liveFleet, savedFleet } from '#pipeline/fleet.ts'
+import type { AuditResult } from '#pipeline/audit/audit.ts'
+import { kubeconfigFleet, liveFleet, savedFleet } from '#pipeline/audit/fleet.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import {
   type Answer,
@@ -337,7 +338,7 @@ describe('an answer that cannot be used', () => {
     },
   )
 
-  it('costs in mode both only what SSM would have told', async () => {
+  it('costs in mode both only what SSM would have read', async () => {
     const { first } = await oneOf(() => 'garbage', {}, by('both'))
     expect(first.configz).toMatchObject({ kubeletconfig: { evictionHard: expect.any(Object) } })
     expect(first.summary).toMatchObject({

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { FindingsDocument } from '#model/finding/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
 
@@ -107,7 +107,7 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   expect(flat(third.news)).toMatch(
     new RegExp(`Node ${repaired}, cluster incidents: fixed on \\S+, open before since \\S+`),
   )
-  expect(third.mail).toContain(words.changes.counts.back(2))
+  expect(third.mail).toContain(words.changes.counts.regressed(2))
 
   const days = [first, second, third].map(({ document: { run } }) => run.takenAt.slice(0, 10))
   expect(days).toEqual(['2026-11-22', '2026-11-23', '2026-11-24'])

@@ -1,10 +1,10 @@
 /** A second opinion: moto, an AWS stand-in by others, takes the calls as they are. Only where it is installed (`pip install 'moto[server]'`). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Ec2Api } from '#clients/ec2.ts'
-import { kmsMacKey } from '#clients/kms.ts'
-import { s3Store } from '#clients/s3.ts'
-import { sendMail } from '#clients/sesv2.ts'
-import { callerAccount } from '#clients/sts.ts'
+import { Ec2Api } from '#clients/aws/ec2.ts'
+import { kmsMacKey } from '#clients/aws/kms.ts'
+import { callerAccount } from '#clients/aws/sts.ts'
+import { sendMail } from '#clients/send/sesv2.ts'
+import { s3Store } from '#clients/store/s3.ts'
 import { type Moto, motoProgram, startMoto } from '#test/strangers/moto.ts'
 
 const region = 'us-east-1'

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { FindingsDocument } from '#model/finding/finding.ts'
+import { everything } from '#model/input/selection.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import { everything } from '#model/selection.ts'
 import { kubernetesRights } from '#pipeline/access/permissions.ts'
-import { kubeconfigFleet } from '#pipeline/fleet.ts'
+import { kubeconfigFleet } from '#pipeline/audit/fleet.ts'
 import { auditRecords } from '#test/lab-audit.ts'
 import {
   type RealApiServer,

@@ -10,7 +10,7 @@ import { execPath, stdout as output } from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readAnswer, withDiskUse } from '#collect/inspect/answer.ts'
-import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
+import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import { replayOf } from '#test/at-the-door.ts'
 import { scriptNamed } from '#test/node-root.ts'
 import {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import type { RemediationRun } from '#model/remediation.ts'
+import type { RemediationRun } from '#model/plan/remediation.ts'
 import { inProcess } from '#test/in-process.ts'
 import { RemediationLab } from '#test/remediation-lab.ts'
 
@@ -23,8 +23,14 @@ it('plans and applies by its context, with the lease that its name in EKS has', 
   const { plan } = await fleet.plan('plan', ...reach)
   expect(plan.steps.map(({ cluster }) => cluster)).toEqual(['shop-by-context'])
   await fleet.approve(plan)
+  const measurements = () =>
+    fleet.lab.commands().filter(({ document }) => document === 'Highwater-InspectDisks').length
+  const measured = measurements()
+  expect(measured).toBeGreaterThan(0)
   const applied = await fleet.apply('plan', ...reach)
   expect(applied).toMatchObject({ code: 0 })
+  // A plan that runs reads settings and health only.
+  expect(measurements()).toBe(measured)
   const run = JSON.parse(applied.stdout) as RemediationRun
   expect(run.steps.map(({ state }) => state)).toEqual(['verified'])
   // EKS knew it by its address, so nothing is left to be said.

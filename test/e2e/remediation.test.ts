@@ -6,13 +6,16 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { askIn } from '#lab/test/support.ts'
-import type { Plan } from '#model/plan.ts'
-import type { VerificationReport } from '#model/remediation.ts'
+import type { Plan } from '#model/plan/plan.ts'
+import type { VerificationReport } from '#model/plan/remediation.ts'
 import { inProcess } from '#test/in-process.ts'
 import { type Disk, RemediationLab, runOf, shownOf } from '#test/remediation-lab.ts'
+import { isSlow } from '#test/slow.ts'
 import { WatchedNode } from '#test/watched-node.ts'
 
 const long = { timeout: 600_000 }
+/** Ten cohorts; nightly with waves of more nodes. */
+const size = isSlow ? 60 : 30
 
 let fleet: RemediationLab
 let plan: Plan
@@ -21,7 +24,7 @@ const before = new Map<string, Disk>()
 
 beforeAll(async () => {
   fleet = await RemediationLab.start(
-    { nodes: 60 },
+    { nodes: size },
     { wavePercents: [40], maxConcurrency: 50 },
     args => inProcess(args),
   )
@@ -40,7 +43,7 @@ const disks = () => new Map([...fleet.nodes].map(([key, node]) => [key, fleet.di
 const starts = () => nodes().map(node => fleet.startsOf(node))
 const stamps = () => nodes().map(node => fleet.stampsOf(node))
 
-describe('a fleet of 60 nodes of three OS families', () => {
+describe(`a fleet of ${size} nodes of three OS families`, () => {
   it(
     'is planned: one node of each cohort first, every node in its own way, and nothing is changed',
     long,
@@ -49,8 +52,8 @@ describe('a fleet of 60 nodes of three OS families', () => {
       expect(planned.said.code).toBe(0)
       // The clusters are read side by side.
       expect(planned.said.stderr.trimEnd().split('\n').toSorted()).toEqual([
-        'reading 30 nodes of cluster media',
-        'reading 30 nodes of cluster shop',
+        `reading ${size / 2} nodes of cluster media`,
+        `reading ${size / 2} nodes of cluster shop`,
       ])
       plan = planned.plan
       expect(
@@ -60,11 +63,16 @@ describe('a fleet of 60 nodes of three OS families', () => {
             own.length,
           ]),
         ),
-      ).toEqual({ 'kubelet-file': 24, nodeadm: 12, 'drop-in': 12, bottlerocket: 12 })
+      ).toEqual({
+        'kubelet-file': (size * 2) / 5,
+        nodeadm: size / 5,
+        'drop-in': size / 5,
+        bottlerocket: size / 5,
+      })
       expect(new Set(plan.cohorts.map(({ amiFamily }) => amiFamily))).toEqual(
         new Set(['AL2', 'AL2023', 'Bottlerocket']),
       )
-      expect(plan.waves.map(wave => wave.length)).toEqual([10, 20, 30])
+      expect(plan.waves.map(wave => wave.length)).toEqual(isSlow ? [10, 20, 30] : [10, 10, 10])
       expect(fleet.changes()).toEqual([])
       expect(await thresholds()).toEqual(all([85, 80]))
       for (const [key, disk] of disks()) before.set(key, disk)
@@ -162,7 +170,7 @@ describe('a fleet of 60 nodes of three OS families', () => {
   it('is verified by whoever asks afterwards, from the nodes alone', long, async () => {
     const { code, stdout } = await fleet.run('verify', fleet.at('plan.json'), '--format', 'json')
     const { counts } = JSON.parse(stdout) as VerificationReport
-    expect({ code, counts }).toEqual({ code: 0, counts: { verified: 60, notYet: 0, wrong: 0 } })
+    expect({ code, counts }).toEqual({ code: 0, counts: { verified: size, notYet: 0, wrong: 0 } })
   })
 
   it(

@@ -14,10 +14,10 @@ import {
 } from '#lab/scenarios/scenario.ts'
 import { scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
+import type { VerificationReport } from '#model/plan/remediation.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { ReadMode } from '#model/read-mode.ts'
-import type { VerificationReport } from '#model/remediation.ts'
-import { freshClusters } from '#pipeline/remediation/fresh.ts'
+import { freshClusters } from '#pipeline/remediation/run/fresh.ts'
 import { parsePlan, planText } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { blockersOf } from '#remediate/run/blockers.ts'
@@ -146,7 +146,7 @@ async function verify({ plan, policy }: Doors, mode: ReadMode, ...args: string[]
 
 describe('highwater verify on live nodes', () => {
   it(
-    'tells the changed from those that run with something else, and from those that nobody touched',
+    'tells the changed from those that run with something else, and from those without a change',
     generous,
     async () => {
       const doors = await livePlan(world(untouched))

@@ -10,7 +10,7 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { remediationScenario } from '#lab/scenarios/remediation.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { FindingsDocument } from '#model/finding/finding.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
 import { english } from '#report/languages/language.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -350,7 +350,7 @@ describe('trouble', () => {
     )
   })
 
-  it('with a bucket that is not there is told in one paragraph', async () => {
+  it('with a bucket that is not there has one paragraph', async () => {
     await world({ s3: { buckets: [] } })
     const message = await invoke(tick).then(String, (error: Error) => error.message)
     expect(message).toContain('highwater-lab')

@@ -5,8 +5,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { PolicyGrants } from '#model/policy-grants.ts'
+import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { grantedPolicy } from '#pipeline/service/granted-policy.ts'
-import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -125,7 +125,7 @@ it.each([
     'report.unsubscribe.url',
     { unsubscribe: { url: null, oneClick: false } },
   ],
-])('mails nobody beyond the stack: %s', (report, message, kept) => {
+])('mails no one beyond the stack: %s', (report, message, kept) => {
   const { policy, refused } = of(`report: { ${report} }`)
   expect(refused).toEqual([expect.stringContaining(message)])
   expect(refused[0]).toContain('policyRecipients (HIGHWATER_POLICY_RECIPIENTS)')

@@ -263,7 +263,7 @@ describe('other messengers', () => {
     expect([lab.mails().length, lab.notices().length, bodies.length]).toEqual([1, 1, 1])
   })
 
-  it('that fail end the run red and cost nobody else a word, and no secret is told', async () => {
+  it('that fail end the run red and cost the others nothing, and show no secret', async () => {
     const { lab } = await world({}, [{ ...tagged, sns: { denied: true } }])
     const run = invoke(tick, { ...topic, HIGHWATER_WEBHOOK_URL: 'https://127.0.0.1:1/s3cret' })
     await expect(run).rejects.toThrowErrorMatchingSnapshot()

@@ -9,11 +9,11 @@ import { recorded } from '#lab/scenarios/recorded.ts'
 import { remediationNodes, remediationScenario } from '#lab/scenarios/remediation.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights } from '#lab/world.ts'
-import { type Approval, approvalSchema } from '#model/plan.ts'
+import { everything } from '#model/input/selection.ts'
+import { type Approval, approvalSchema } from '#model/plan/plan.ts'
+import type { PlanAnswer, ResumedAnswer } from '#model/plan/remediation-request.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { PlanAnswer, ResumedAnswer } from '#model/remediation-request.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { parsePlan, planText, sealedApproval } from '#remediate/plan/file.ts'
 import { Journal } from '#remediate/run/journal.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -222,7 +222,7 @@ const prod: Scenario = {
 const event = { action: 'plan', source: 'latest', set: gc }
 
 describe('asked to apply a plan', () => {
-  it('that is not there, or that nobody approved, sends nothing', async () => {
+  it('that is not there, or has no approval, sends nothing', async () => {
     const { kept, outside } = await world({ scenario: prod, nodes: [{ name: 'a' }] })
     await expect(invokeRemediate({ action: 'apply', plan: 'f'.repeat(64) })).rejects.toThrow(
       /There is no plan f{16}/,

@@ -6,7 +6,7 @@ import { iamStatements } from '#facts/aws/iam.ts'
 import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { parseAuditEvent } from '#handlers/event.ts'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
-import { readModes } from '#model/read-mode.ts'
+import { readModes } from '#model/input/read-mode.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { parseSettings } from '#settings.ts'
 import { type Packaged, packageService } from '#test/packaged.ts'
@@ -122,6 +122,7 @@ describe('the functions', () => {
     const { HIGHWATER_STATE_MACHINE_ARN: machine, ...telling } = variables
     const {
       HIGHWATER_TOPIC_ARN: _topic,
+      HIGHWATER_EVENT_BUS_ARN: _bus,
       HIGHWATER_WEBHOOK_URL: webhook,
       HIGHWATER_WEBHOOK_HOSTS: _hosts,
       HIGHWATER_WEBHOOK_FORMAT: _format,
@@ -158,6 +159,7 @@ describe('the functions', () => {
       sender: 'highwater@example.com',
       recipients: ['a@example.com', 'b@example.com'],
       topicArn: wholeParameters.TopicArn,
+      eventBusArn: wholeParameters.EventBusArn,
       webhookUrl: 'https://hooks.slack.com/services/T0',
       reportBaseUrl: 'https://reports.example.com',
       stateMachineArn: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
@@ -349,7 +351,7 @@ describe('where reports go', () => {
     expect(named(stack, 'ReportBucket')).not.toHaveProperty('LoggingConfiguration')
   })
 
-  it('is a sender that SES is told of only where nobody has done that', () => {
+  it('creates the SES identity only if the sender has none', () => {
     expect(ofType(stack, 'AWS::SES::EmailIdentity')).toEqual([])
     expect(named(whole, 'SenderEmailIdentity')).toEqual({ EmailIdentity: 'example.com' })
     expect(whole.outputs.SenderDnsRecords).toMatch(
@@ -362,9 +364,9 @@ describe('where reports go', () => {
 })
 
 describe('the alarms', () => {
-  it('ring for hours without a report, for red runs and for ticks that reached nobody', () => {
-    const told = ofType(whole, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties)
-    expect(told).toMatchObject([
+  it('ring for missing reports, failed runs and undelivered ticks', () => {
+    const alarms = ofType(whole, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties)
+    expect(alarms).toMatchObject([
       {
         MetricName: 'ReportsPublished',
         Period: 3600,
@@ -390,7 +392,7 @@ describe('the alarms', () => {
         Dimensions: [{ Name: 'QueueName', Value: '<UndeliveredQueue.QueueName>' }],
       },
     ])
-    for (const { AlarmActions } of told)
+    for (const { AlarmActions } of alarms)
       expect(AlarmActions).toEqual([wholeParameters.AlarmTopicArn, '<AlarmTopic>'])
     expect(
       ofType(stack, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions),
@@ -423,7 +425,7 @@ describe('the alarms', () => {
     expect(ofType(stack, 'AWS::SNS::Topic')).toEqual([])
   })
 
-  it('do not ask for reports that nobody has scheduled', () => {
+  it('do not expect reports without a schedule', () => {
     const quiet = ofType(
       instantiate(packaged.template, { ScheduleState: 'DISABLED' }),
       'AWS::CloudWatch::Alarm',
@@ -478,7 +480,7 @@ describe('the documents', () => {
 })
 
 describe('who may do what', () => {
-  it('is nobody from outside: only services of AWS take these roles, and only deny is said to everybody', () => {
+  it('includes no outsider: only AWS services assume these roles', () => {
     const roles = Object.entries(whole.resources).filter(
       ([name, { Type }]) => Type === 'AWS::IAM::Role' && name !== 'SeenByKubeletsRole',
     )
@@ -576,7 +578,7 @@ describe('who may do what', () => {
     expect(open).toContain('eks:ListClusters')
   })
 
-  it('lets whoever audits send no document that changes a node, nor write an approval', () => {
+  it('lets the auditor send no changing document and write no approval', () => {
     const ofAudit = JSON.stringify(
       Object.entries(whole.resources).filter(
         ([name]) => name.startsWith('Audit') && name !== 'AuditLambdaFunction',
@@ -589,7 +591,7 @@ describe('who may do what', () => {
     expect(actionsOf('AuditRole').filter(action => action.startsWith('ssm:'))).toEqual([])
   })
 
-  it('makes a role for kubelets to see only where somebody asks for it, and takes none by a name that nobody gave', () => {
+  it('makes the kubelet role only on request, and assumes no unnamed role', () => {
     const assumed = (of: Stack) =>
       grantsIn(of).filter(({ Action }) => JSON.stringify(Action) === '["sts:AssumeRole"]')
     const resources = (given: Record<string, string>) =>
@@ -656,6 +658,7 @@ describe('the role of a pod that does what the function does', () => {
   it.each<Record<string, string>>([
     {},
     { TopicArn: wholeParameters.TopicArn },
+    { EventBusArn: wholeParameters.EventBusArn },
     { Sender: wholeParameters.Sender },
     { PolicySender: wholeParameters.PolicySender },
     { KmsKeyArn: wholeParameters.KmsKeyArn, Prefix: 'eks/' },
@@ -700,7 +703,7 @@ describe('the role of a pod that does what the function does', () => {
 describe('docs/deploy.md', () => {
   const text = readFileSync('docs/deploy.md', 'utf8')
 
-  it('tells of every alarm, and leads from subnets without the internet to the one list of endpoints', () => {
+  it('lists each alarm, and links offline subnets to the list of endpoints', () => {
     const alarms = Object.entries(packaged.template.Resources).flatMap(([name, { Type }]) =>
       Type === 'AWS::CloudWatch::Alarm' ? [name] : [],
     )
@@ -728,7 +731,7 @@ describe('docs/deploy.md', () => {
     expect(readFileSync('serverless.yml', 'utf8')).toContain('region: ${opt:region')
   })
 
-  it('tells of ticks that Lambda drops where it tells of missing reports: they do not reach the queue', () => {
+  it('describes ticks that Lambda drops, which do not reach the queue', () => {
     const configs = ofType(stack, 'AWS::Lambda::EventInvokeConfig').map(
       ({ Properties }) => Properties.DestinationConfig,
     )

@@ -1,10 +1,10 @@
 /** An incident through the audit: its document, its mail and its page's causes. */
 import { rules } from '#judge/rules/index.ts'
+import type { SnapshotRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { SnapshotRecord } from '#model/record.ts'
-import { type AuditResult, audit } from '#pipeline/audit.ts'
+import { type AuditResult, audit } from '#pipeline/audit/audit.ts'
 import { formats } from '#report/formats/index.ts'
-import { renderMail } from '#report/mail.ts'
+import { renderMail } from '#report/mail/mail.ts'
 import type { Incident } from './incident.ts'
 import { recordsOf } from './world.ts'
 

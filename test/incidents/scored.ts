@@ -87,11 +87,11 @@ function isCause(wanted: ExpectedCause, { cause, settings }: CauseGroup): boolea
   return wanted.kind !== 'device' || wanted.what === undefined || cause.what === wanted.what
 }
 
-/** A process is known by its pod, not by the pod's controller. */
+/** A process is known by its pod, not by the pod's controller; so is a pod without a controller. */
 function isOwner(wanted: Incident['owner'], group: CauseGroup): boolean {
   const owner = group.cause.owner ?? group.steps[0]?.action.owner
   const [namespace, name] = wanted?.split(/\/\w+ /) ?? []
-  if (owner?.kind === 'process')
+  if (owner?.kind === 'process' || (owner?.pod && wanted?.includes('/Bare ')))
     return owner.namespace === namespace && owner.pod?.startsWith(`${name}-`) === true
   return ownerOf(group) === wanted
 }

@@ -1,4 +1,6 @@
 /** A small world from the few numbers that a thread has: what holds a node's disks, and from it the answers of the node, the API server and AWS. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { configurationOf } from '#lab/nodes/configz.ts'
 import { type EventProfile, eventObject, onNode } from '#lab/nodes/event-object.ts'
 import type { InstanceTypeName } from '#lab/nodes/instance-types.ts'
@@ -9,9 +11,9 @@ import { containerId, podObject, podUid } from '#lab/nodes/pod-object.ts'
 import type { ContainerProfile, PodProfile } from '#lab/nodes/pod-profile.ts'
 import { type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { digits } from '#lab/nodes/random.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import type { ReadMode } from '#model/read-mode.ts'
-import type { NodeRecord, RawObject, SnapshotRecord } from '#model/record.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
+import type { NodeRecord, SnapshotRecord } from '#model/input/record.ts'
 
 const takenAt = '2026-11-21T06:00:00Z'
 const clusterName = 'prod'
@@ -58,8 +60,9 @@ export interface Workload {
   evicted?: string
   /** They have ended, and their objects are still there. */
   hasEnded?: boolean
-  /** Why their containers wait: `CreateContainerConfigError`. */
+  /** Why their containers wait, `CreateContainerConfigError`, and with which message. */
   waiting?: string
+  message?: string
 }
 
 /** Space that containerd and the host hold beside the pods, in GiB. */
@@ -81,6 +84,8 @@ export interface Held {
   deletedOpen?: { gib: number; files: number; owner?: string; process: string }
   /** Folders and files that the fixed list of the measurement does not know: GiB by path. */
   folders?: Record<string, number>
+  /** Folders of the fixed list that the other fields do not have. */
+  listed?: { holder: string; path: string; gib: number; inodes: number }
   /** A runtime that the kubelet does not use: GiB by path. */
   otherRuntime?: Record<string, number>
   /** A local PersistentVolume of the first pod of an owner. */
@@ -295,9 +300,13 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
         ...{ workload, profile: pod },
         object: {
           ...object,
+          // `Bare worker`: a pod without a controller.
+          ...(workload.owner.startsWith('Bare ') && {
+            metadata: { ...object.metadata, ownerReferences: undefined },
+          }),
           spec: { ...object.spec, volumes, containers },
           ...(workload.waiting !== undefined && {
-            status: waitingStatus(object, workload.waiting),
+            status: waitingStatus(object, workload.waiting, workload.message),
           }),
         } as KubernetesPod,
       }
@@ -305,12 +314,16 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
   )
 }
 
-const waitingStatus = ({ status }: KubernetesPod, reason: string) => ({
+const waitingStatus = (
+  { status }: KubernetesPod,
+  reason: string,
+  message = 'secret "settings" not found',
+) => ({
   ...status,
   phase: 'Pending',
   containerStatuses: status?.containerStatuses?.map(({ name, image }) => ({
     ...{ name, image, ready: false, restartCount: 0 },
-    state: { waiting: { reason, message: 'secret "settings" not found' } },
+    state: { waiting: { reason, message } },
   })),
 })
 
@@ -671,7 +684,13 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
     (held.deletedOpen?.gib ?? 0) +
     sum(Object.values(held.otherRuntime ?? {})) +
     (held.localVolume?.gib ?? 0)
-  const cores = held.coreDumps?.gib ?? 0
+  const { listed } = held
+  const cores = (held.coreDumps?.gib ?? 0) + (listed?.gib ?? 0)
+  const inLogs = sum(
+    Object.entries(held.folders ?? {}).map(([path, gib]) =>
+      path.startsWith('/var/log/') ? gib : 0,
+    ),
+  )
   const onNodefs = volumes + logs + journal + hostLogs + temporary + packages + cores + elsewhere
   const onRuntime = snapshotGib(scene) + content
   const system = disk.usedGib - onNodefs - (imageDisk === undefined ? onRuntime : 0)
@@ -684,11 +703,18 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
     folder('kubelet', '/var/lib/kubelet', volumes),
     folder('podLogs', '/var/log/pods', logs),
     folder('journal', '/var/log/journal', journal),
-    folder('logs', '/var/log', logs + journal + hostLogs),
+    folder('logs', '/var/log', logs + journal + hostLogs + inLogs),
     folder('content', `${containerdRoot}/io.containerd.content.v1.content`, content, onImages),
     folder('temporary', '/tmp', temporary),
     folder('packages', '/var/cache', packages),
-    folder('coreDumps', held.coreDumps?.path ?? '/var/lib/systemd/coredump', cores),
+    folder(
+      'coreDumps',
+      held.coreDumps?.path ?? '/var/lib/systemd/coredump',
+      held.coreDumps?.gib ?? 0,
+    ),
+    ...(listed
+      ? [{ ...folder(listed.holder, listed.path, listed.gib), inodes: listed.inodes }]
+      : []),
     folder('system', '/usr', system),
     ...Object.entries(held.folders ?? {}).map(([path, gib]) => folder('unknown', path, gib)),
     ...Object.entries(held.otherRuntime ?? {}).map(([path, gib]) => folder('docker', path, gib)),

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { compareRuns } from '#judge/delta/delta.ts'
+import { compareRuns } from '#judge/compare/delta/delta.ts'
 import { line } from '#judge/rule.ts'
-import { fargateReason } from '#judge/subject.ts'
-import { findingId } from '#judge/tally.ts'
-import { type Change, type ComparedFinding, type ComparedRun, changes } from '#model/delta.ts'
-import type { Confidence, CoverageState, NotAudited, Severity } from '#model/finding.ts'
-import type { Subject } from '#model/subject.ts'
+import { findingId } from '#judge/run/tally.ts'
+import { fargateReason } from '#judge/subject/subject.ts'
+import {
+  type Change,
+  type ComparedFinding,
+  type ComparedRun,
+  changes,
+} from '#model/finding/delta.ts'
+import type { Confidence, CoverageState, NotAudited, Severity } from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
 import { clusterResult, findingsDocument, finding as sampleFinding } from '#test/report-builder.ts'
 
 const cluster = 'prod'
@@ -159,9 +164,9 @@ const onObjects = (subject: Subject, places?: number): ComparedRun =>
 
 const layer = [line('layer', 'layer', 'peers')]
 
-/** Drift that rule `r` told of, and of which rule `s` tells on these nodes. */
+/** Drift that rule `r` reports, and that rule `s` reports on these nodes. */
 function withDrift(given: Given, ofOther: string): ComparedRun {
-  const told = run({ ...given, evidence: layer })
+  const comparedRun = run({ ...given, evidence: layer })
   const other = sampleFinding('medium', {
     id: findingId('s', cluster, workers),
     rule: 's',
@@ -171,11 +176,14 @@ function withDrift(given: Given, ofOther: string): ComparedRun {
     nodes: { count: split(ofOther).length, sample: split(ofOther) },
   })
   return ofOther === ''
-    ? told
-    : { ...told, document: { ...told.document, findings: [...told.document.findings, other] } }
+    ? comparedRun
+    : {
+        ...comparedRun,
+        document: { ...comparedRun.document, findings: [...comparedRun.document.findings, other] },
+      }
 }
 
-describe('drift that another rule tells of now', () => {
+describe('drift that another rule reports now', () => {
   const verdict = (old: ComparedRun, now: ComparedRun) => {
     const { findings } = compareRuns(old, now)
     return changes.flatMap(change =>
@@ -186,7 +194,7 @@ describe('drift that another rule tells of now', () => {
   }
   const nodes = 'a b c'
 
-  it('has not ended on a node, nor was it fixed', () => {
+  it('has moved, and is not fixed', () => {
     const old = withDrift({ nodes, fails: 'a' }, '')
     const moved = 'no longer on a, where s reports drift now'
     expect(verdict(old, withDrift({ nodes, fails: 'c' }, 'a b'))).toEqual([
@@ -195,7 +203,7 @@ describe('drift that another rule tells of now', () => {
     expect(verdict(old, withDrift({ nodes }, 'a b c'))).toEqual([['moved', moved]])
   })
 
-  it('is not new where another rule told of it, which now cannot or does not', () => {
+  it('is not new if another rule reported it and now does not', () => {
     const now = withDrift({ nodes, fails: 'a' }, '')
     expect(verdict(withDrift({ nodes }, 'a'), now)).toMatchSnapshot()
     expect(verdict(withDrift({ nodes }, 'b'), now)).toEqual([['new']])
@@ -207,7 +215,7 @@ describe('drift that another rule tells of now', () => {
     ])
   })
 
-  it('is told of by nobody who could not look', () => {
+  it('is not moved by a carried finding of the other rule', () => {
     const then = withDrift({ nodes, fails: 'a' }, 'a')
     const carried = {
       ...then,
@@ -221,7 +229,7 @@ describe('drift that another rule tells of now', () => {
     expect(verdict(carried, withDrift({ nodes }, 'a'))).toMatchSnapshot()
   })
 
-  it('has where the other rule told of it before, or tells of another node', () => {
+  it('is fixed if the other rule reported it before, or reports another node', () => {
     expect(verdict(withDrift({ nodes, fails: 'a' }, 'a'), withDrift({ nodes }, 'a'))).toEqual([
       ['fixed'],
     ])
@@ -251,9 +259,9 @@ type Case = [
 
 const becomes = (cases: Case[]) =>
   it.each(cases)('%s', (_, old, now, expected, why) => {
-    const told = changeOf(old, now)
-    expect({ change: told.change, why: told.why }).toMatchObject({ change: expected })
-    if (why !== undefined) expect(told.why.join('; ')).toMatch(why)
+    const actual = changeOf(old, now)
+    expect({ change: actual.change, why: actual.why }).toMatchObject({ change: expected })
+    if (why !== undefined) expect(actual.why.join('; ')).toMatch(why)
   })
 
 describe('a finding that was not there', () => {
@@ -368,7 +376,7 @@ describe('a finding on objects', () => {
     expect(JSON.stringify(findings)).not.toMatch(/\d nodes?\b/)
   })
 
-  it('is new where the cluster’s stands for more places than were told before', () => {
+  it('is new if the cluster’s finding covers more places than before', () => {
     const { findings } = compareRuns(onObjects(shop), onObjects(whole, 27))
     expect(findings.new).toMatchObject([
       { subject: whole, why: [expect.stringMatching(/^in 27 places, before in 1:/)] },
@@ -396,7 +404,7 @@ describe('a finding on objects', () => {
     })
   })
 
-  it('cannot be told where it is not found today in a list that broke off, though others are', () => {
+  it('is unknown if it is absent from an incomplete list', () => {
     const now = run({
       nodes: 'a',
       fails: '',
@@ -439,14 +447,14 @@ describe('a finding that is no longer there', () => {
       'gone: a',
     ],
     [
-      'cannot be told where its node was not read',
+      'is unknown if its node was not read',
       { nodes: 'a b', fails: 'a' },
       { nodes: 'a? b' },
       'cannotTell',
       /not known now of a.*503/,
     ],
     [
-      'cannot be told, and the reason is the node’s own',
+      'is unknown for the reason of its own node',
       { nodes: 'a', fails: 'a' },
       {
         nodes: 'a?',
@@ -456,34 +464,34 @@ describe('a finding that is no longer there', () => {
       /a \(configz: HTTP 503\)/,
     ],
     [
-      'cannot be told where its outcome is unknown',
+      'is unknown if its outcome is unknown',
       { nodes: 'a', fails: 'a' },
       { nodes: 'a~', unknown: 'a' },
       'cannotTell',
       /HTTP 403/,
     ],
     [
-      'cannot be told where one of two was not read',
+      'is unknown if one of two was not read',
       { nodes: 'a b', fails: 'a b' },
       { nodes: 'a b?' },
       'cannotTell',
       /no longer on a/,
     ],
     [
-      'cannot be told where the rule broke',
+      'is unknown if the rule broke',
       { nodes: 'a', fails: 'a' },
       { nodes: 'a', ruleErrors: 'a' },
       'cannotTell',
     ],
     [
-      'cannot be told where the rule did not run',
+      'is unknown if the rule did not run',
       { nodes: 'a', fails: 'a' },
       { nodes: 'a', rules: ['s'] },
       'cannotTell',
       /did not run now/,
     ],
     [
-      'cannot be told where a line was lost',
+      'is unknown if a line was lost',
       { nodes: 'a b', fails: 'a' },
       { nodes: 'b', lostLines: 1 },
       'cannotTell',
@@ -498,7 +506,7 @@ describe('a finding that is no longer there', () => {
       'gone',
     ],
     [
-      'cannot be told where the list of nodes broke off',
+      'is unknown if the list of nodes broke off',
       { nodes: 'a b', fails: 'a' },
       {
         nodes: 'b',
@@ -507,7 +515,7 @@ describe('a finding that is no longer there', () => {
       'cannotTell',
     ],
     [
-      'cannot be told where not all clusters were found',
+      'is unknown if not all clusters were found',
       { nodes: 'a', fails: 'a' },
       {
         nodes: '',
@@ -541,20 +549,20 @@ describe('a finding that is no longer there', () => {
     ],
     ['of a cluster itself is fixed', { nodes: 'a', fails: '' }, { nodes: 'a' }, 'fixed'],
     [
-      'of a cluster itself cannot be told where it is unknown',
+      'of a cluster itself is unknown if it is unknown',
       { nodes: 'a', fails: '' },
       { nodes: 'a', unknown: 'a' },
       'cannotTell',
     ],
     [
-      'of a cluster itself cannot be told without a check of cluster garbage',
+      'of a cluster itself is unknown without a check of cluster garbage',
       { nodes: 'a', fails: '' },
       { nodes: 'a', looked: false },
       'cannotTell',
       /not known now: not checked/,
     ],
     [
-      'of a namespace cannot be told where the list was refused',
+      'of a namespace is unknown if the list was refused',
       { nodes: 'a', fails: '', subject: shop },
       { nodes: 'a', unknownOnCluster: true },
       'cannotTell',
@@ -567,7 +575,7 @@ describe('a finding that is no longer there', () => {
       'gone',
     ],
     [
-      'of a cluster itself that broke off cannot be told',
+      'of a cluster itself is unknown if the cluster’s record is incomplete',
       { nodes: 'a', fails: '' },
       { nodes: 'a', lostLines: 1 },
       'cannotTell',
@@ -665,7 +673,7 @@ describe('a finding that is still there', () => {
       'unchanged',
     ],
     [
-      'cannot be told where the milder one is all that was read',
+      'is unknown if the milder one is all that was read',
       { nodes: 'a b', fails: 'a b', severity: 'critical' },
       { nodes: 'a b?', fails: 'a' },
       'cannotTell',
@@ -879,7 +887,7 @@ describe('nodes', () => {
     ])
   })
 
-  it('are not called gone where their list broke off, and that is said', () => {
+  it('are unknown, not gone, if their list is incomplete', () => {
     const { nodes, notes } = compareRuns(
       run({ nodes: 'a b' }),
       run({
@@ -896,7 +904,7 @@ describe('nodes', () => {
 })
 
 describe('the whole', () => {
-  it('tells grades and coverage of every cluster, in either', () => {
+  it('contains grades and coverage of each cluster in either run', () => {
     const { clusters, notes } = compareRuns(
       run({ nodes: 'a', clusters: ['prod', 'old'] }),
       run({ nodes: 'a', clusters: ['prod', 'new'] }),

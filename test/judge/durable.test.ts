@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { durableFixes, originOf } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
 import type { Origin } from '#judge/durable/request.ts'
-import { openJudgement } from '#judge/judge.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
-import type { Step } from '#model/cause.ts'
-import type { DurableFix, Finding } from '#model/finding.ts'
+import { openJudgement } from '#judge/run/judge.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
+import type { Step } from '#model/finding/cause.ts'
+import type { DurableFix, Finding } from '#model/finding/finding.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { type BuiltNode, buildNode } from '#test/node-builder.ts'
 import { isComment, readBack } from '#test/snippet.ts'
@@ -324,7 +324,7 @@ describe('durableFixes', () => {
   it.each([
     ['no proposal', [], []],
     ['nothing to set', [{ origin: al2023, config: {} }], []],
-    ['an image of nobody known', [{ origin: { ...managed, amiFamily: 'other' }, config }], []],
+    ['an unknown image', [{ origin: { ...managed, amiFamily: 'other' }, config }], []],
     [
       'another minor of one family',
       [
@@ -374,12 +374,12 @@ describe('durableFixes', () => {
       ['bottlerocket'],
     ],
     [
-      'an image of nobody known, by eksctl itself',
+      'an unknown image, by eksctl itself',
       [{ origin: { ...managed, owner: 'eksctl', isEksctl: true, amiFamily: 'other' }, config }],
       ['eksctl'],
     ],
     [
-      'an image of nobody known, in Karpenter',
+      'an unknown image, in Karpenter',
       [{ origin: { ...managed, owner: 'karpenter', amiFamily: 'other' }, config }],
       ['karpenter'],
     ],

@@ -2,12 +2,14 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openJudgement } from '#judge/judge.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { Finding } from '#model/finding.ts'
+import { openJudgement } from '#judge/run/judge.ts'
+import type { Finding } from '#model/finding/finding.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { type Baseline, defaultPolicy } from '#model/policy.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
+import { refusalsOf } from '#replay/configuration/configuration-change.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
 import { clusterOf, inputOf, replayOf as replay } from '#test/at-the-door.ts'
 import { takenAt } from '#test/node-builder.ts'
@@ -102,7 +104,7 @@ function record(
 
 function audited({ nodes = [{}], declared, baseline }: Fleet): Finding[] {
   const wished: Baseline[] = baseline === undefined ? [] : [{ match: {}, configuration: baseline }]
-  const judgement = openJudgement(rules, { ...defaultPolicy, baseline: wished })
+  const judgement = openJudgement(rules, { ...defaultPolicy, baseline: wished }, { refusalsOf })
   judgement.takeCluster(
     clusterOf({
       errors: [],
@@ -232,14 +234,19 @@ describe('a fix is made whole', () => {
       'a lower percentage above the higher one that runs',
       'baseline-drift',
       { baseline: { imageGCLowThresholdPercent: 90 } },
-      'must stop below where it starts',
+      '90 must be less than imageGCHighThresholdPercent',
     ],
-    ['a percentage of nothing', 'baseline-drift', { baseline: high(0) }, 'cannot stop below 0 %'],
+    [
+      'a percentage of nothing',
+      'baseline-drift',
+      { baseline: high(0) },
+      '0 must be less than imageGCHighThresholdPercent',
+    ],
     [
       'a maximum age below the minimum',
       'baseline-drift',
       { baseline: { imageMaximumGCAge: '1m' } },
-      'must be above the minimum age',
+      'imageMaximumGCAge 1m0s must be greater than imageMinimumGCAge 2m0s',
     ],
     [
       'serialized pulls beside parallel ones',
@@ -248,19 +255,19 @@ describe('a fix is made whole', () => {
         baseline: { serializeImagePulls: true },
         nodes: [{ configuration: { ...asImageComes, maxParallelImagePulls: 4 } }],
       },
-      'cannot be serialized and parallel',
+      'maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls',
     ],
     [
       'more time for critical pods than there is',
       'baseline-drift',
       { baseline: { shutdownGracePeriodCriticalPods: '30s' } },
-      'more of the time than there is',
+      'shutdownGracePeriodCriticalPods {30s} must be <= shutdownGracePeriod {0s}',
     ],
     [
       'reserved CPUs beside cgroups',
       'baseline-drift',
       { baseline: { reservedSystemCPUs: '0' } },
-      'exclude each other',
+      "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup",
     ],
     [
       'a gate that others depend on',

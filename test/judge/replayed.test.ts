@@ -1,10 +1,11 @@
 /** From a record through its replay to the outcomes: what was not seen must not come out as a pass, nor as a certain failing. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { openJudgement } from '#judge/judge.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { rules } from '#judge/rules/index.ts'
+import { openJudgement } from '#judge/run/judge.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { NodeRecord, RawObject } from '#model/record.ts'
 import { inputOf, replayOf as replay } from '#test/at-the-door.ts'
 import { takenAt } from '#test/node-builder.ts'
 
@@ -148,7 +149,7 @@ describe("the files on the node's disk", () => {
   })
 
   it.each<[string, Partial<NodeRecord>, string]>([
-    ['nobody asked', {}, 'mode proxy'],
+    ['not read', {}, 'mode proxy'],
     ['no main file', { host: host([]) }, 'no main configuration file of the kubelet was read'],
     ['content that is text', { host: host([{ ...main, content: 'a: b' }]) }, 'could not be read'],
     [

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { placeOf } from '#judge/logs/log-paths.ts'
-import { matchesShellGlob } from '#judge/logs/shell-glob.ts'
+import { matchesShellGlob, placeOf } from '#judge/logs/log-paths.ts'
 
 describe('a pattern of logrotate', () => {
   it.each([

@@ -4,8 +4,8 @@ import { placeOfCluster } from '#judge/fixes/command-place.ts'
 import { inPlace, type StepNode, stepsOf } from '#judge/fixes/steps.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { Step, StepActionId } from '#model/cause.ts'
-import type { Subject } from '#model/subject.ts'
+import type { Step, StepActionId } from '#model/finding/cause.ts'
+import type { Subject } from '#model/finding/subject.ts'
 
 const arn = 'arn:aws:eks:eu-west-1:111122223333:cluster/prod'
 const onEks = placeOfCluster('prod', { arn }, '{name}')

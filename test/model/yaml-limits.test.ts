@@ -1,6 +1,6 @@
 /** Foreign YAML is parsed up to its first error, and within its budget. */
 import { describe, expect, it, vi } from 'vitest'
-import { parseYaml, TextBudget } from '#model/foreign-text.ts'
+import { parseYaml, TextBudget } from '#base/foreign-text.ts'
 
 const unlimited = () =>
   new TextBudget({ maxCharacters: 1e9, maxTokens: 1e9, maxUnpackedBytes: 1e9 })

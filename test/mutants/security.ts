@@ -69,11 +69,15 @@ const rows: Record<string, Row[]> = {
   'src/remediate/run/begun-today.ts': [
     ['if (await store.wasWritten(key)) throw', 'if (key === "") throw', 'remediate/auto-approve'],
   ],
-  'src/pipeline/plan/step-now.ts': [
+  'src/pipeline/remediation/plan/step-now.ts': [
     ['isPulledFrom(planned, found.source)', 'found', 'pipeline/step-now'],
   ],
-  'src/clients/s3.ts': [['[...Versions, ...DeleteMarkers]', '[...Versions]', 'clients/s3']],
-  'src/clients/key-file.ts': [['(mode & 0o777) !== 0o600', 'mode === 0', 'clients/key-file']],
+  'src/clients/store/s3.ts': [
+    ['[...Versions, ...DeleteMarkers]', '[...Versions]', 'clients/store/s3'],
+  ],
+  'src/clients/store/key-file.ts': [
+    ['(mode & 0o777) !== 0o600', 'mode === 0', 'clients/store/key-file'],
+  ],
   // What a node accepts
   'src/remediate/scripts/plannable.sh': [
     ['[ -z "$differs" ] ||', 'true ||', 'e2e/scripts/node-refuses'],
@@ -82,12 +86,12 @@ const rows: Record<string, Row[]> = {
     ['`-1|[1-9]', '`-1|[0-9]', 'facts/logrotate'],
     [' && !noLog.test(pattern)', '', 'facts/logrotate'],
   ],
-  'src/clients/run-command.ts': [
+  'src/clients/aws/run-command.ts': [
     [
       'if (found.sha256 !== sha256)',
       'if (found.sha256 === sha256 && name === "")',
       'remediate/send',
-      'clients/run-command',
+      'clients/aws/run-command',
     ],
   ],
   // Whose answer, whose address, whose rights
@@ -104,7 +108,7 @@ const rows: Record<string, Row[]> = {
   'src/discover/discover.ts': [
     ["new URL(server).protocol !== 'https:'", 'server === ""', 'discover/endpoint'],
   ],
-  'src/clients/kubernetes.ts': [
+  'src/clients/kubernetes/kubernetes.ts': [
     ['endpoint.skipTlsVerification !== true', 'false', 'collect/kubelet'],
     ['checkServerIdentity(name, certificate) === undefined)', 'name !== "")', 'collect/kubelet'],
   ],
@@ -128,41 +132,45 @@ const rows: Record<string, Row[]> = {
     ],
   ],
   // Texts that cost more than they are worth
-  'src/model/foreign-text.ts': [
+  'src/base/foreign-text.ts': [
     ['    throw first\n', '', 'model/yaml-limits'],
     ['++aliases > maxAliases', 'false', 'model/yaml-limits'],
     ['if (parser.stack.length > maxDepth)', 'if (text === "")', 'model/yaml-limits'],
     ['if (this.#left[what] < 0) throw', 'if (what === undefined) throw', 'model/yaml-limits'],
   ],
-  'src/model/json-flaw.ts': [
-    ['if (depth > maxDepth)', 'if (depth < 0)', 'model/json-flaw'],
-    ['if (values > maxValues)', 'if (values < 0)', 'model/json-flaw'],
+  'src/base/text/json-flaw.ts': [
+    ['if (depth > maxDepth)', 'if (depth < 0)', 'base/text/json-flaw'],
+    ['if (values > maxValues)', 'if (values < 0)', 'base/text/json-flaw'],
   ],
-  'src/model/gzip.ts': [['Math.min(maxBytes, believableBytes)', 'maxBytes', 'collect/inspect']],
+  'src/base/gzip.ts': [['Math.min(maxBytes, believableBytes)', 'maxBytes', 'collect/inspect']],
   'src/snapshot/read.ts': [
-    ['.size > maxClusters', '.size < 0', 'snapshot/hostile'],
+    ['.size > maxClusters', '.size < 0', 'snapshot/snapshot'],
     ['if (line > maxLines)', 'if (line < 0)', 'snapshot/hostile'],
+    ['++nodes > maxNodes', 'false', 'snapshot/snapshot'],
   ],
-  'src/model/input-limits.ts': [
+  'src/base/limits.ts': [
     [
       '([form]) => form.test(key))?.[1] ?? otherStoredMaxBytes',
       '() => false)?.[1] ?? 1e12',
-      'clients/store',
+      'clients/store/store',
     ],
+  ],
+  'src/pipeline/audit/document-limits.ts': [
+    ['return bytes > maxBytes', 'return false', 'pipeline/audit/document-limits'],
   ],
   // What leaves
-  'src/clients/sent-secrets.ts': [
-    ['if (clean.includes(form)) clean', 'if (form === "") clean', 'clients/webhook'],
+  'src/clients/kubernetes/sent-secrets.ts': [
+    ['if (clean.includes(form)) clean', 'if (form === "") clean', 'clients/send/webhook'],
   ],
-  'src/model/redact.ts': [
-    ['text.replace(pem, removed)', 'text', 'model/redact'],
+  'src/base/redaction/redact.ts': [
+    ['text.replace(pem, removed)', 'text', 'base/redaction/redact'],
     [
-      'withoutNamedSecrets(withoutStatedSecrets(clean))',
-      'withoutStatedSecrets(clean)',
-      'model/redact',
+      'withoutNamedSecrets(withoutStatedSecrets(clean.replace(',
+      '(withoutStatedSecrets(clean.replace(',
+      'base/redaction/redact',
     ],
   ],
-  'src/model/named-secrets.ts': [['={2,3}|=>|->|', '={2,3}|->|', 'model/redact']],
+  'src/base/redaction/named-secrets.ts': [['={2,3}|=>|->|', '={2,3}|->|', 'base/redaction/redact']],
   'src/report/formats/csv.ts': [['&& formula.test(text)', '&& text === ""', 'report/formats/csv']],
   'src/policy/parse.ts': [
     ['name === prototypeKey && isNode(key)', 'name === "" && isNode(key)', 'policy/policy'],

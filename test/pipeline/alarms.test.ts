@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { nodes, scenario } from '#lab/test/support.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import { alarmsAgainst } from '#pipeline/remediation/alarms.ts'
-import { freshClusters } from '#pipeline/remediation/fresh.ts'
+import { alarmsAgainst, freshClusters } from '#pipeline/remediation/run/fresh.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 const policyOf = (

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
 import type { NodeBefore } from '#model/history.ts'
+import type { SnapshotRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { SnapshotRecord } from '#model/record.ts'
-import { judgeRecords } from '#pipeline/judge-records.ts'
+import { judgeRecords } from '#pipeline/audit/judge-records.ts'
 
 const GiB = 2 ** 30
 const at = '2026-11-21T00:00:00Z'

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
-import { kubeconfigEndpoint } from '#clients/kubeconfig.ts'
+import { kubeconfigEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import {
   type ClusterScenario,
   fixedNodes,
@@ -13,11 +13,11 @@ import {
 import { nodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { CheckState, ClusterCheckup } from '#model/checkup.ts'
+import { everything } from '#model/input/selection.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import { everything } from '#model/selection.ts'
+import { eksTargets, kubeconfigTargets } from '#pipeline/audit/fleet.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
 import { fixesOf } from '#pipeline/doctor/fixes.ts'
-import { eksTargets, kubeconfigTargets } from '#pipeline/fleet.ts'
 import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -164,7 +164,7 @@ describe('clusters of a kubeconfig', () => {
     [180_000, 'note', /1[78]\d s ahead of/],
     [-180_000, 'note', /1[78]\d s behind/],
     [600_000, 'failed', /(59|60)\d s ahead of.*tokens are refused/],
-  ] as const)('are told from a clock that is off by %d ms: %s', async (offMs, state, detail) => {
+  ] as const)('differ from a clock that is off by %d ms: %s', async (offMs, state, detail) => {
     const targets = await kubeconfigTargets(await endpoints(), defaultPolicy)
     // This machine's clock stands still here; the lab's server has Node's own, and goes on.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + offMs })
@@ -178,7 +178,7 @@ describe('clusters of a kubeconfig', () => {
 })
 
 describe('one node, asked as an audit asks', () => {
-  it('that does not answer is told from rights that are missing', async () => {
+  it('that does not answer differs from missing rights', async () => {
     await labOf([cluster({ nodes: nodes(0, { kind: 'down' }) })])
     const checkup = await checkedUp()
     expect(Object.values(ofState(checkup, 'failed'))).toEqual([
@@ -288,7 +288,7 @@ describe('mode ssm', () => {
       /Grant s3:ListBucket/,
     ],
     [
-      'may not be listed, so nobody knows',
+      'may not be listed, so it is unknown',
       'highwater-lab',
       { s3: { denied: ['s3:ListBucket'] } },
       'unchecked',
@@ -503,7 +503,7 @@ describe('an account that cannot be entered', () => {
     ['wrong', 'ExternalId=wrong', /^the role \S+, made in account 444455556666$/],
     [null, 'ExternalId=EXTERNAL_ID', /; what you choose as external id goes into the policy/],
   ] as const)(
-    'is told from one whose role may do too little: the right to take it, and what makes it; external id %j',
+    'differs from one whose role may do too little: the right to take it, and what makes it; external id %j',
     async (id, given, target) => {
       await world()
       const [first, own] = await Array.fromAsync(

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { type LanguageId, languageIds } from '#model/language.ts'
 import { defaultPolicy, type ReportPolicy } from '#model/policy.ts'
 import type { AuditRequest, Settings } from '#model/run.ts'
-import { audiencesOf, publishReport } from '#pipeline/publication.ts'
+import { audiencesOf, publishReport } from '#pipeline/audit/publication.ts'
 import { waysOf } from '#pipeline/service/ways.ts'
 import type { MailChannel } from '#publish/channel.ts'
 import { folder } from '#publish/channels/folder.ts'
@@ -34,6 +34,7 @@ function readersOf(report: ReportPolicy) {
     sender: null,
     recipients: [],
     topicArn: 'arn:aws:sns:eu-central-1:123456789012:t',
+    eventBusArn: null,
     webhookUrl: null,
   } as unknown as Settings
   const ways = waysOf({ isMailed: true } as AuditRequest, settings, report, context)
@@ -68,7 +69,7 @@ describe('the languages of readers', () => {
     ])
   })
 
-  it('are kept as a mail of the usual name where nobody reads the first', () => {
+  it('keep the usual name of the mail where no recipient reads the first', () => {
     const languages: Record<string, LanguageId> = {
       'team@example.com': 'ko',
       'kim@example.com': 'ko',

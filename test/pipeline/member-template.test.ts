@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import type { IamStatement } from '#facts/aws/iam.ts'
 import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
-import { type ReadMode, readModes } from '#model/read-mode.ts'
+import { type ReadMode, readModes } from '#model/input/read-mode.ts'
 import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
 import { memberTemplate } from '#pipeline/access/member-template.ts'
-import { readerStatements, remediatorStatements } from '#pipeline/access/permissions.ts'
+import { roleStatements } from '#pipeline/access/permissions.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
@@ -87,7 +87,7 @@ it('lets the role that kubelets see into the clusters, too, where the mode shows
 describe('the role in another account', () => {
   it.each(readModes)('may do what mode %s needs, and nothing else', mode => {
     expect(granted(instantiate(printed(mode), given))).toEqual(
-      readerStatements(mode, account, {}, output),
+      roleStatements(mode, account, output),
     )
   })
 
@@ -103,10 +103,10 @@ describe('the role in another account', () => {
         DiscoverRoleArn: 'arn:aws:iam::444455556666:role/d',
       })
       expect(granted(stack)).toEqual(
-        readerStatements(mode, { ...account, clusters: ['prod'] }, {}, output),
+        roleStatements(mode, { ...account, clusters: ['prod'] }, output),
       )
       expect(granted(stack, 'RemediateRole')).toEqual(
-        remediatorStatements(mode, { ...account, clusters: ['prod'] }, {}, output),
+        roleStatements(mode, { ...account, clusters: ['prod'] }, output, true),
       )
       const takenBy = (name: string) => JSON.stringify(roleOf(stack, name).AssumeRolePolicyDocument)
       expect(takenBy('Role')).not.toContain(RemediateRoleArn)

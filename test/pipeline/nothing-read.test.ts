@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NotAudited } from '#model/finding.ts'
+import type { NotAudited } from '#model/finding/finding.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { nothingRead } from '#pipeline/service/answer.ts'
 import {
@@ -67,7 +67,7 @@ describe('a run is not one of nothing', () => {
     ['where one node’s disks are known', [silent, onlyDisks], []],
     ['where there are no nodes', [], []],
     ['where there are none, whatever else could not be listed', [], [withoutJobs]],
-    ['where there are none but Fargate’s, which nobody can read', [fargate], []],
+    ['where there are only Fargate’s, which cannot be read', [fargate], []],
   ])('%s', (_, nodes, notAudited) => {
     expect(of(nodes, notAudited)).toBeNull()
   })

@@ -2,22 +2,23 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse, type YAMLMap, type YAMLSeq } from 'yaml'
-import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
-import { stsPermissions } from '#clients/credentials.ts'
-import { ec2Permissions } from '#clients/ec2.ts'
-import { eksPermissions } from '#clients/eks.ts'
-import { kmsGenerateMacPermissions, kmsVerifyMacPermissions } from '#clients/kms.ts'
+import { cloudwatchPermissions } from '#clients/aws/cloudwatch.ts'
+import { stsPermissions } from '#clients/aws/credentials.ts'
+import { ec2Permissions } from '#clients/aws/ec2.ts'
+import { eksPermissions } from '#clients/aws/eks.ts'
+import { kmsGenerateMacPermissions, kmsVerifyMacPermissions } from '#clients/aws/kms.ts'
+import { sfnPermissions } from '#clients/aws/sfn.ts'
+import { ssmPermissions } from '#clients/aws/ssm.ts'
+import { eventPermissions, eventSource } from '#clients/send/event-bridge.ts'
+import { sesPermissions } from '#clients/send/sesv2.ts'
+import { snsPermissions } from '#clients/send/sns.ts'
 import {
   s3KmsPermissions,
   s3KmsReadPermissions,
   s3Permissions,
   s3ReadPermissions,
   s3VersionsPermissions,
-} from '#clients/s3.ts'
-import { sesPermissions } from '#clients/sesv2.ts'
-import { sfnPermissions } from '#clients/sfn.ts'
-import { snsPermissions } from '#clients/sns.ts'
-import { ssmPermissions } from '#clients/ssm.ts'
+} from '#clients/store/s3.ts'
 import { awsResources } from '#facts/aws/cluster-resources.ts'
 import {
   type Account,
@@ -36,16 +37,15 @@ import {
   tracePermissions,
 } from '#facts/aws/service-permissions.ts'
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
+import { readModes } from '#model/input/read-mode.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
-import { readModes } from '#model/read-mode.ts'
 import { exampleApplied, iamPolicy } from '#pipeline/access/grants.ts'
 import {
   agentStatements,
   applyRights,
   awsRights,
   kubernetesRights,
-  readerStatements,
-  remediatorStatements,
+  roleStatements,
 } from '#pipeline/access/permissions.ts'
 import { permissionsDocument } from '#tools/permissions-document.ts'
 
@@ -197,7 +197,7 @@ describe('IAM', () => {
     ])
   })
 
-  it('lets whoever reads send no document that changes a node, in no mode', () => {
+  it('never lets the reader send a document that changes a node', () => {
     const changing = everyDocument.filter(name => name.includes('Apply') || name.includes('Sync'))
     expect(changing).toHaveLength(3)
     for (const mode of readModes)
@@ -208,7 +208,7 @@ describe('IAM', () => {
   })
 
   it('has * only where AWS knows nothing narrower', () => {
-    const open = readerStatements('both', account).filter(({ Resource }) => Resource === '*')
+    const open = roleStatements('both', account).filter(({ Resource }) => Resource === '*')
     // Source: Service Authorization Reference: no resource type.
     expect(open.flatMap(({ Action }) => Action)).toEqual([
       'eks:ListClusters',
@@ -221,7 +221,7 @@ describe('IAM', () => {
     ])
   })
 
-  it('lets the reader of mode kubelet become the role that kubelets see, and nobody else', () => {
+  it('lets only the reader of mode kubelet assume the kubelet role', () => {
     const assumed = readModes.map(mode => [
       mode,
       iamPolicy(mode, exampleApplied).Statement.filter(({ Action }) =>
@@ -247,8 +247,8 @@ describe('IAM', () => {
     })
     for (const mode of readModes) {
       const isAsked = awsRights(mode).some(({ right }) => right === 'ssm:SendCommand')
-      expect(ofS3(readerStatements(mode, account))).toEqual([])
-      expect(ofS3(readerStatements(mode, account, {}, output))).toEqual(
+      expect(ofS3(roleStatements(mode, account))).toEqual([])
+      expect(ofS3(roleStatements(mode, account, output))).toEqual(
         isAsked
           ? [
               grant('s3:GetObject', 'arn:aws:s3:::answers/nodes/*'),
@@ -354,7 +354,7 @@ describe('the roles of the stack', () => {
   it('grants the function what the code calls, as narrow as AWS allows, and no more', () => {
     const written = ['history/', 'index.html', 'latest/', 'runs/', 'remediation/plans/']
     const expected = [
-      ...ownAccount(readerStatements('proxy', stack)),
+      ...ownAccount(roleStatements('proxy', stack)),
       ...ownStatements('audit', written),
       ...iamStatements(sfnPermissions, {
         'state-machine': { Resource: sub('StateMachine') },
@@ -418,14 +418,14 @@ describe('the roles of the stack', () => {
     ['AuditTopicPolicy', ['AuditRole', 'PublishRole']],
     ['AuditMemberPolicy', ['AuditRole', 'DiscoverRole', 'AuditShardRole']],
     ['AuditKmsPolicy', ['AuditRole', 'DiscoverRole', 'AuditShardRole', 'PublishRole']],
-  ])('grants what is only had where it is wanted to whoever needs it: %s', (name, to) => {
+  ])('grants optional rights only to the roles that need them: %s', (name, to) => {
     expect(Resources[name].Properties.Roles).toEqual(to.map(sub))
   })
 
   it('grants who applies plans a role of its own, only where remediation is on', () => {
     expect(Resources.RemediateRole.Condition).toBe('Remediates')
     const expected = [
-      ...ownAccount(remediatorStatements('ssm', stack)),
+      ...ownAccount(roleStatements('ssm', stack, null, true)),
       ...ownStatements('remediate', ['remediation/'], s3VersionsPermissions),
     ]
     expect(inRole('RemediateRole')).toEqual(expected.map(canonical).toSorted())
@@ -459,7 +459,7 @@ describe('the roles of the stack', () => {
         [sub('ApproverArns'), ['kms:GenerateMac', 'kms:VerifyMac']],
       ],
     ],
-  ])('lets by the policy of a key nobody else seal: %s', (name, expected) => {
+  ])('lets no other role seal, by the policy of the key: %s', (name, expected) => {
     const used = (seals[name].Properties.KeyPolicy.Statement as unknown[])
       // As where its condition holds.
       .map(statement => (Array.isArray(statement) ? statement[1] : statement))
@@ -537,6 +537,21 @@ describe('the roles of the stack', () => {
       expect(permissionsDocument()).toContain(`\`${action}\` on that topic`)
   })
 
+  it('lets the function put its own events on the bus only where there is one', () => {
+    const { Condition, Properties } = Resources.AuditEventBusPolicy
+    expect(Condition).toBe('HasEventBus')
+    expect(Properties.PolicyDocument.Statement).toEqual([
+      {
+        Effect: 'Allow',
+        Action: eventPermissions,
+        Resource: sub('EventBusArn'),
+        Condition: { StringEquals: { 'events:source': eventSource } },
+      },
+    ])
+    for (const action of eventPermissions)
+      expect(permissionsDocument()).toContain(`\`${action}\` on that bus`)
+  })
+
   it.each([
     ['AuditKmsPolicy', 'HasKmsKey'],
     ['StateMachineKmsPolicy', 'HasKmsKey'],
@@ -552,7 +567,7 @@ describe('the roles of the stack', () => {
     Object.keys(Resources).filter(
       name => name.endsWith('Role') && Resources[name].Properties.Policies,
     ),
-  )('lets a key encrypt for whoever writes, and decrypt for whoever reads: %s', name => {
+  )('lets a key encrypt for the writer, and decrypt for the reader: %s', name => {
     const isOfBucket = ({ Resource }: IamStatement) =>
       [Resource].flat().some(arn => arn.includes('ReportBucket'))
     const own: IamStatement[] = Resources[name].Properties.Policies.flatMap(
@@ -663,6 +678,7 @@ describe('the roles of the stack', () => {
         'RemediateScheduleRole',
         'AuditSsmPolicy',
         'AuditTopicPolicy',
+        'AuditEventBusPolicy',
       ],
       ...[
         'AuditOutputPolicy',

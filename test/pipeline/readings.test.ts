@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ClusterResult } from '#model/finding.ts'
-import type { ReadMode } from '#model/read-mode.ts'
+import type { ClusterResult } from '#model/finding/finding.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { nodeRights, withReadings } from '#pipeline/access/readings.ts'
 

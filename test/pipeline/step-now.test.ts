@@ -1,12 +1,12 @@
 /** Steps beside their nodes as they are by now: what the plan alone cannot tell. */
 
 import { describe, expect, it } from 'vitest'
-import type { Plan } from '#model/plan.ts'
+import type { NodeRecord } from '#model/input/record.ts'
+import { everything } from '#model/input/selection.ts'
+import type { Plan } from '#model/plan/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { NodeRecord } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
-import { whyNotNow } from '#pipeline/plan/step-now.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
+import { whyNotNow } from '#pipeline/remediation/plan/step-now.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { pullImage } from '#remediate/remedies/pull-image.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'

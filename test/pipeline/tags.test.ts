@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
-import { openNodeLabels } from '#pipeline/tags.ts'
+import { openNodeLabels } from '#pipeline/audit/judge-records.ts'
 
 const spot = { kind: 'NodePool' as const, namespace: null, name: 'spot' }
 const lone = { kind: 'Node' as const, namespace: null, name: 'hybrid-1' }

@@ -1,11 +1,12 @@
-/** One node after its step, as whoever sent the change asks for it: with what was known of its pods before. */
+/** One node after its step, as the sender of the change requests it: with the earlier state of its pods. */
 
 import { expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeRecord } from '#model/input/record.ts'
+import { everything } from '#model/input/selection.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { NodeRecord, RawObject } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
-import { verifyNode } from '#pipeline/remediation/verify.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
+import { verifyNode } from '#pipeline/remediation/run/verify.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
@@ -27,15 +28,18 @@ async function changedNode() {
   const [step] = (await makePlan(snapshotOf([fleetNode({ family: 'AL2' })]), request)).plan.steps
   if (step === undefined) throw new Error('nothing was planned')
   const node = (more: Parameters<typeof fleetNode>[0] = {}): NodeRecord => {
-    const told = fleetNode({
+    const fleetRecord = fleetNode({
       family: 'AL2',
       file: JSON.parse(step.content),
       text: step.content,
       configz: settings,
       ...more,
     })
-    const kubelet = { ...(told.host?.kubelet as RawObject), startedAt: '2026-11-21T09:59:00Z' }
-    return { ...told, at: '2026-11-21T10:01:00Z', host: { ...told.host, kubelet } }
+    const kubelet = {
+      ...(fleetRecord.host?.kubelet as RawObject),
+      startedAt: '2026-11-21T09:59:00Z',
+    }
+    return { ...fleetRecord, at: '2026-11-21T10:01:00Z', host: { ...fleetRecord.host, kubelet } }
   }
   return { step, node }
 }

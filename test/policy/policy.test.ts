@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
-import { policyTerms } from '#pipeline/shelves.ts'
+import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 
 describe('parsePolicy', () => {
@@ -295,7 +295,7 @@ logRotation:
     )
   })
 
-  it('takes null in a baseline for what nobody set', () => {
+  it('takes null in a baseline for an unset field', () => {
     const text =
       'baseline: [{ configuration: { maxPods: null, evictionHard: { pid.available: null } } }]'
     expect(parsePolicy(text, 'team.yaml', policyTerms).baseline).toEqual([
@@ -360,7 +360,7 @@ logRotation:
       message = String(error)
     }
     // In quadratic time the keys take half a minute.
-    expect(process.cpuUsage(begun).user / 1e6).toBeLessThan(5)
+    expect(process.cpuUsage(begun).user / 1e6).toBeLessThan(15)
     expect(message).toContain('team.yaml')
     expect(message.length).toBeLessThan(200_000)
   })

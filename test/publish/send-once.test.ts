@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { folderStore } from '#clients/folder-store.ts'
-import type { Store } from '#clients/store.ts'
+import { folderStore } from '#clients/store/folder-store.ts'
+import type { Store } from '#clients/store/store.ts'
 import { type SendOnceOptions, sendOnce } from '#publish/send-once.ts'
 
 const key = 'runs/1/mail.json'
@@ -56,7 +56,7 @@ describe('a mail', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('is marked before it is sent, with the time until which nobody else sends it', async () => {
+  it('is marked before it is sent, with the time until which no other delivery sends it', async () => {
     let during: unknown
     await deliver(0, {
       send: async () => {
@@ -140,7 +140,7 @@ describe('a mail that could not be sent', () => {
     expect(await deliver(2)).toMatchObject({ state: 'sent-before' })
   })
 
-  it('is the error that is told, when the store then fails, too', async () => {
+  it('is the error that is reported when the store then fails, too', async () => {
     await expect(deliver(0, { send: refuse, store: but({ replace: down }) })).rejects.toThrow(
       'the sandbox',
     )

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { OperatorError } from '#model/operator-error.ts'
-import type { Approval, Plan } from '#model/plan.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { everything } from '#model/input/selection.ts'
+import type { Approval, Plan } from '#model/plan/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { approve, changedSince, checkApproval, type PresentNode } from '#remediate/plan/approve.ts'
 import {
   approvalText,
@@ -79,7 +79,7 @@ describe('approve', () => {
       /for another plan: it names "[a-f0-9]{64}", this plan's digest is/,
     ],
     ['a part of the digest', () => approve(plan, request({ digest: plan.id })), /for another plan/],
-    ['nobody’s name', () => approve(plan, request({ by: ' ' })), /needs the name/],
+    ['an empty name', () => approve(plan, request({ by: ' ' })), /needs the name/],
     [
       'a name that would move the terminal',
       () => approve(plan, request({ by: 'Ada\u001b[2J' })),
@@ -126,7 +126,7 @@ describe('approve', () => {
       /nothing to approve/,
     ],
     [
-      'an eviction that nobody agreed to',
+      'an eviction that was not accepted',
       () => approve(acting, request({ digest: acting.digest })),
       /makes 1 kubelets evict at once, prod\/a among them/,
     ],
@@ -159,7 +159,7 @@ describe('checkApproval', () => {
     else expect(check).toThrow(OperatorError)
   })
 
-  it('refuses one that holds for longer than anyone may approve, whoever wrote it', () => {
+  it('refuses an approval beyond the maximum duration, whoever wrote it', () => {
     expect(() => checkApproval(plan, { ...approval(), until: '2099-01-01T00:00:00Z' }, at)).toThrow(
       '7 days at most',
     )
@@ -209,7 +209,7 @@ describe('changedSince', () => {
       'was not read again: that takes mode ssm or both',
     ],
     [
-      'a step that nobody would plan now',
+      'a step that the planner would not plan now',
       { objection: 'it would act at once' },
       'it would act at once',
     ],
@@ -226,7 +226,7 @@ describe('changedSince', () => {
 })
 
 describe('a plan read back', () => {
-  /** Changed, and its digest made right again, as whoever means harm would. */
+  /** Changed, and its digest corrected, as an attacker would. */
   const forged = (change: (plan: Plan) => void): string => {
     const copy = structuredClone(plan)
     change(copy)

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { NodeInput } from '#model/node-input.ts'
-import type { PlanStep } from '#model/plan.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { ClusterRecord } from '#model/input/record.ts'
+import { everything } from '#model/input/selection.ts'
+import type { PlanStep } from '#model/plan/plan.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
-import type { ClusterRecord, RawObject } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { budgetResource } from '#remediate/plan/blast.ts'
 import { blockersOf, type FreshCluster } from '#remediate/run/blockers.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
@@ -195,7 +196,7 @@ describe('a cluster', () => {
     ])
   })
 
-  it('outside EKS is changed, and the run says that nobody was asked', () => {
+  it('outside EKS is changed, and the run says that EKS was not asked', () => {
     fresh = { ...fresh, nodes: names.map(name => nodeOf(name, { nodegroup: null })) }
     withCluster({ eks: undefined, nodegroups: undefined })
     expect(blocked()).toMatchObject({
@@ -316,7 +317,7 @@ describe('a PodDisruptionBudget', () => {
     expect(blocked().cluster).toMatchSnapshot()
   })
 
-  it('of pods that were not read cannot be told', () => {
+  it('of pods that were not read are unknown', () => {
     fresh = { ...fresh, budgets: [budget(0)] }
     withNode(node => node, { pods: null })
     expect(blocked().cluster).toMatchSnapshot()

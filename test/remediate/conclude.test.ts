@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { ApplyAnswer } from '#model/remediation.ts'
+import type { ApplyAnswer } from '#model/plan/remediation.ts'
 import { concludeApply, concludeRollback } from '#remediate/run/conclude.ts'
 
 const [oldSha256, newSha256, backSha256, other] = ['a', 'b', 'c', 'd'].map(one =>
   one.repeat(64),
 ) as [string, string, string, string]
 const step = { oldSha256, newSha256, backSha256 }
-const told = (
+const answerWith = (
   outcome: ApplyAnswer['outcome'],
   presentSha256: string | null,
   reason: string | null = null,
@@ -26,9 +26,9 @@ const told = (
   },
 })
 
-describe('a node that says that it had nothing to take back', () => {
+describe('a node that reports nothing to take back', () => {
   it.each([oldSha256, backSha256])('is taken back where it is as before: %s', present => {
-    expect(concludeRollback(told('unchanged', present), step)).toEqual({
+    expect(concludeRollback(answerWith('unchanged', present), step)).toEqual({
       state: 'rolled-back',
       why: null,
     })
@@ -41,28 +41,32 @@ describe('a node that says that it had nothing to take back', () => {
       'the node says unchanged: nothing to do, but what is there now is not what was there before',
     ],
   ])('is broken where %s is there', (present, why) => {
-    expect(concludeRollback(told('unchanged', present, 'nothing to do'), step)).toEqual({
+    expect(concludeRollback(answerWith('unchanged', present, 'nothing to do'), step)).toEqual({
       state: 'broken',
       why,
     })
   })
 
   it('is asked again where it cannot say what is there', () => {
-    expect(concludeRollback(told('unchanged', null), step)).toBeNull()
+    expect(concludeRollback(answerWith('unchanged', null), step)).toBeNull()
   })
 })
 
 describe('a node that has the new file already', () => {
   it('is passed over where it is not of this run', () => {
     expect(
-      concludeApply(told('unchanged', newSha256, 'it was there already'), true, oldSha256)?.state,
+      concludeApply(answerWith('unchanged', newSha256, 'it was there already'), true, oldSha256)
+        ?.state,
     ).toBe('skipped')
   })
 
   it('was changed by this run where the node says so, or where a command may have done it', () => {
-    expect(concludeApply(told('unchanged', newSha256), true, oldSha256)?.state).toBe('applied')
+    expect(concludeApply(answerWith('unchanged', newSha256), true, oldSha256)?.state).toBe(
+      'applied',
+    )
     expect(
-      concludeApply(told('unchanged', newSha256, 'it was there already'), false, oldSha256)?.state,
+      concludeApply(answerWith('unchanged', newSha256, 'it was there already'), false, oldSha256)
+        ?.state,
     ).toBe('applied')
   })
 })

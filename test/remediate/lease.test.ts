@@ -1,6 +1,6 @@
 /** Two that want to change the same cluster: one does. */
 import { describe, expect, it, vi } from 'vitest'
-import type { Store } from '#clients/store.ts'
+import type { Store } from '#clients/store/store.ts'
 import { type Lease, leaseKey, takeLease } from '#remediate/run/lease.ts'
 import { memoryStore, newSha256, planOf, World } from '#test/remediation-world.ts'
 import { VirtualTime } from '#test/virtual-time.ts'
@@ -143,14 +143,14 @@ describe('a lease', () => {
     )
   })
 
-  it('that cannot be read is taken when nobody writes it', async () => {
+  it('that cannot be read is taken when nothing writes it', async () => {
     const { time, store, take } = worldOf()
     await store.write(leaseKey('prod'), 'torn', 'application/json')
     await time.pass(take('a').then(lease => lease.release()))
     expect(time.elapsedMs).toBeGreaterThanOrEqual(ttlMs)
   })
 
-  it('is not waited for by whoever is told to end', async () => {
+  it('is not waited for after a signal to end', async () => {
     const { time, store, take, wait } = worldOf()
     const stop = new AbortController()
     await time.pass(

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Plan } from '#model/plan.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import { everything } from '#model/input/selection.ts'
+import type { Plan } from '#model/plan/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { RawObject } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { parsePlan, planText } from '#remediate/plan/file.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
@@ -166,7 +166,7 @@ describe('a file of logrotate that differs from its group', () => {
 
   it.each<[string, Rotation, Rotation, Partial<Policy>, RegExp]>([
     [
-      'of a comment that was not told',
+      'of an unread comment',
       { text: `# ours\n${textOf(usual)}` },
       odd,
       {},
@@ -364,10 +364,10 @@ describe('a node with more to change than one thing', () => {
 })
 
 describe('syncLogRotation', () => {
-  const told = (host: object) => syncLogRotation(host as RawObject, path, textOf(usual))
+  const syncFor = (host: object) => syncLogRotation(host as RawObject, path, textOf(usual))
 
   it.each([
-    ['no file was told', {}, /files of logrotate were not read$/],
+    ['no file was reported', {}, /files of logrotate were not read$/],
     [
       'this one could not be read',
       { logrotate: [], unread: [{ what: `logrotate file ${path}`, why: 'a link' }] },
@@ -379,21 +379,21 @@ describe('syncLogRotation', () => {
       /may be there, and was not read/,
     ],
     [
-      'its hash was not told',
+      'its hash is unknown',
       { logrotate: [{ path, directives: {} }] },
       /may be there, and was not read/,
     ],
   ])('refuses where %s', (_, host, why) => {
-    expect(told(host)).toMatchObject({ refused: expect.stringMatching(why) })
+    expect(syncFor(host)).toMatchObject({ refused: expect.stringMatching(why) })
   })
 
-  it('leaves the other files of the node as they were told', () => {
+  it('leaves the other files of the node as reported', () => {
     const other = {
       path: '/etc/logrotate.d/other',
       sha256: hashOf('other'),
       directives: { weekly: true },
     }
-    const change = told({
+    const change = syncFor({
       logrotate: [
         other,
         { path, sha256: hashOf('old'), directives: { patterns: [pattern], daily: true } },

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeRecord } from '#model/input/record.ts'
+import { everything } from '#model/input/selection.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { NodeRecord, RawObject } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { parsePlan, planText } from '#remediate/plan/file.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 

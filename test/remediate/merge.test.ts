@@ -19,7 +19,7 @@ describe('a merge patch', () => {
     )
   })
 
-  it('is told leaf by leaf, in the order of their paths', () => {
+  it('is listed leaf by leaf, in the order of their paths', () => {
     expect(leavesOf({ b: null, a: { 'x.y': 1, w: '2' } })).toEqual([
       ['a.w', '2'],
       ['a.x.y', 1],

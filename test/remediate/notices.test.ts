@@ -1,7 +1,7 @@
 /** Runs and refused objects in the list: bounded, sealed, foreign text to the audit that shows it, forgotten after a week. */
 import { describe, expect, it } from 'vitest'
-import { folderStore } from '#clients/folder-store.ts'
-import type { Store } from '#clients/store.ts'
+import { folderStore } from '#clients/store/folder-store.ts'
+import type { Store } from '#clients/store/store.ts'
 import { keepNotices, noticesIn } from '#remediate/notices.ts'
 import { sealedStore } from '#remediate/seal.ts'
 import { temporaryFolder } from '#test/cli.ts'

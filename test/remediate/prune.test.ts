@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Plan } from '#model/plan.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeRecord } from '#model/input/record.ts'
+import { everything } from '#model/input/selection.ts'
+import type { Plan } from '#model/plan/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { NodeRecord, RawObject } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { approve } from '#remediate/plan/approve.ts'
 import { parsePlan, planText } from '#remediate/plan/file.ts'
 import { isPruned, pruningMs } from '#remediate/plan/prune.ts'
@@ -16,7 +17,7 @@ const images = [
   { ...idleImage(pause, 0.001), size: '300000', pinned: true },
 ]
 
-/** 72 % full, with two images that nobody uses. */
+/** 72 % full, with two unused images. */
 function full(node: FleetNode = {}): NodeRecord {
   const record = fleetNode({ available: 28, images, ...node })
   if (record.host) record.host = { ...record.host, containerd: { sandboxImage: pause } }
@@ -106,7 +107,7 @@ describe('a plan that prunes images', () => {
     })
   })
 
-  it('goes down to the node’s own low threshold unless told', async () => {
+  it('goes down to the node’s own low threshold by default', async () => {
     const { steps } = await prune([full({ available: 10 })], null)
     expect(steps[0]?.until).toMatchObject({ usedPercentAtMost: 80 })
   })
@@ -127,7 +128,7 @@ describe('a plan that prunes images', () => {
     ],
     ['did not tell its disk', full({ record: { summary: null } }), /image filesystem was not read/],
     [
-      'has a sandbox image that nobody pinned',
+      'has an unpinned sandbox image',
       full({ images: [...images.slice(0, 2), { ...images[2], pinned: false }] }),
       /unpinned-sandbox-image.*Pin it first/,
     ],
@@ -145,7 +146,7 @@ describe('a plan that prunes images', () => {
     expect(await whyRefused(node)).toMatch(why)
   })
 
-  it('goes back on Bottlerocket to what ran, since nobody had set it', async () => {
+  it('restores on Bottlerocket the default that ran before', async () => {
     const plan = await prune([full({ family: 'Bottlerocket' })])
     expect(JSON.parse(plan.steps[0]?.content ?? '').back).toEqual({
       'image-gc-high-threshold-percent': '85',

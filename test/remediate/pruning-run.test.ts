@@ -1,6 +1,6 @@
 /** A run whose change is for a while: thresholds go down, images go, thresholds come back, whatever dies meanwhile. */
 import { describe, expect, it, vi } from 'vitest'
-import type { RemediationRun } from '#model/remediation.ts'
+import type { RemediationRun } from '#model/plan/remediation.ts'
 import { newSha256, oldSha256, pruningPlanOf, World } from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -60,7 +60,7 @@ describe('a run that prunes images', () => {
     expect(run.steps[0]).toMatchObject({ state: 'rolled-back', seenBack: false })
   })
 
-  it('told to end, says whose thresholds are lowered, and goes on with them', async () => {
+  it('at a signal to end, says whose thresholds are lowered, and goes on with them', async () => {
     const world = new World(pruningPlanOf([1]), { 1: 'full' })
     const end = new AbortController()
     const onEntry = ({ state }: { state: string }) =>

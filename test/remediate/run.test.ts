@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { remediationText } from '#cli/remediation-text.ts'
-import type { RemediationRun, StepEntry } from '#model/remediation.ts'
+import { remediationText } from '#cli/remediation.ts'
+import type { RemediationRun, StepEntry } from '#model/plan/remediation.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import type { SessionOptions } from '#remediate/run/session.ts'
 import { approvalOf, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
@@ -81,7 +81,7 @@ describe('a run', () => {
     ])
   })
 
-  it('says once what nobody was asked, and goes on', async () => {
+  it('says once what was not asked, and goes on', async () => {
     const world = new World(planOf([1, 2]))
     world.unasked = ['prod: nothing says that it is a cluster of EKS']
     const run = await world.apply(fast)
@@ -450,7 +450,7 @@ describe('an account that can be sent nothing', () => {
   })
 })
 
-describe('a run that is told to end', () => {
+describe('a run that gets a signal to end', () => {
   it('sends nothing more, waits for what is under way, and can go on', async () => {
     const world = new World(planOf([1, 2, 2]))
     const stop = new AbortController()

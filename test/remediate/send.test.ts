@@ -7,8 +7,8 @@ import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { instanceIdOf } from '#lab/nodes/random.ts'
 import { type AgentScenario, fixedNodes, type Scenario } from '#lab/scenarios/scenario.ts'
 import { enterLab, scenario } from '#lab/test/support.ts'
-import type { PlanStep } from '#model/plan.ts'
-import type { ApplyAnswer } from '#model/remediation.ts'
+import type { PlanStep } from '#model/plan/plan.ts'
+import type { ApplyAnswer } from '#model/plan/remediation.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { Applier } from '#remediate/run/apply.ts'
 import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
@@ -112,7 +112,7 @@ async function world(
 
 const send = async (step: PlanStep, action: ApplyAnswer['action'] = 'apply') => {
   const commandIds: string[] = []
-  return { told: await applier.send(step, action, id => commandIds.push(id)), commandIds }
+  return { result: await applier.send(step, action, id => commandIds.push(id)), commandIds }
 }
 
 describe('a step that is sent', () => {
@@ -120,8 +120,8 @@ describe('a step that is sent', () => {
     const heard: Record<string, string> = {}
     await world([{ run: hears(environment => Object.assign(heard, environment)) }])
     const step = stepOf(0)
-    const { told, commandIds } = await send(step)
-    expect(told).toMatchObject({
+    const { result, commandIds } = await send(step)
+    expect(result).toMatchObject({
       kind: 'answer',
       answer: { run, action: 'apply', outcome: 'applied', instanceId: step.instanceId },
     })
@@ -155,7 +155,7 @@ describe('a step that is sent', () => {
     const heard: Record<string, string> = {}
     await world([{ run: hears(environment => Object.assign(heard, environment)) }])
     const step = stepOf(0, changed)
-    expect((await send(step, 'rollback')).told).toMatchObject({
+    expect((await send(step, 'rollback')).result).toMatchObject({
       kind: 'unknown',
       why: 'the node says applied to rollback',
     })
@@ -180,7 +180,7 @@ describe('a step that is sent', () => {
       oldSha256: 'absent',
       content,
     })
-    expect((await send(step)).told).toMatchObject({
+    expect((await send(step)).result).toMatchObject({
       kind: 'answer',
       answer: { outcome: 'applied' },
     })
@@ -195,16 +195,20 @@ describe('a step that is sent', () => {
     })
     const broken = await send({ ...step, content: '{"source":"mirror.example/b:1"}' })
     expect(broken).toEqual({
-      told: { kind: 'unsent', isCommon: false, why: expect.stringContaining('where it is pulled') },
+      result: {
+        kind: 'unsent',
+        isCommon: false,
+        why: expect.stringContaining('where it is pulled'),
+      },
       commandIds: [],
     })
   })
 
-  it('goes out as one command to all nodes that are told the same', async () => {
+  it('goes out as one command to all nodes with the same parameters', async () => {
     await world([{}, {}, {}, {}])
     const other = stepOf(3, { oldSha256: sha256('another') })
     const all = await Promise.all([stepOf(0), stepOf(1), stepOf(2), other].map(step => send(step)))
-    expect(all.map(({ told }) => told.kind)).toEqual(['answer', 'answer', 'answer', 'answer'])
+    expect(all.map(({ result }) => result.kind)).toEqual(['answer', 'answer', 'answer', 'answer'])
     expect(new Set(all.flatMap(({ commandIds }) => commandIds)).size).toBe(2)
     expect(lab.requests().routes.ssm).toMatchObject({ SendCommand: 2 })
   })
@@ -216,7 +220,7 @@ describe('a step that is sent', () => {
       presentSha256: stepOf(0).oldSha256,
     }
     await world([{ run: says(restored, 4) }])
-    expect((await send(stepOf(0))).told).toMatchObject({
+    expect((await send(stepOf(0))).result).toMatchObject({
       kind: 'answer',
       answer: { outcome: 'restored', reason: 'the kubelet does not stay' },
     })
@@ -224,7 +228,7 @@ describe('a step that is sent', () => {
 
   it('is sent again where SSM asks to slow down, and only then', async () => {
     await world([{}], { ssm: { throttlesFirst: 2 } })
-    expect((await send(stepOf(0))).told.kind).toBe('answer')
+    expect((await send(stepOf(0))).result.kind).toBe('answer')
   })
 })
 
@@ -297,8 +301,8 @@ describe('what is not known is never half known', () => {
     ],
   ])('%s', async (_, agent, why) => {
     await world([agent])
-    const { told, commandIds } = await send(stepOf(0))
-    expect(told).toEqual({ kind: 'unknown', why: expect.stringMatching(why), isRefused: false })
+    const { result, commandIds } = await send(stepOf(0))
+    expect(result).toEqual({ kind: 'unknown', why: expect.stringMatching(why), isRefused: false })
     expect(commandIds).toHaveLength(1)
   })
 
@@ -313,7 +317,7 @@ describe('what is not known is never half known', () => {
         }),
       },
     ])
-    expect((await send(stepOf(0))).told).toMatchSnapshot()
+    expect((await send(stepOf(0))).result).toMatchSnapshot()
   })
 })
 
@@ -329,8 +333,8 @@ describe('nothing goes out', () => {
     ['to an instance that has just gone', { fault: { kind: 'gone' } }, /has just gone/],
   ])('%s', async (_, agent, why) => {
     await world([agent])
-    const { told, commandIds } = await send(stepOf(0))
-    expect([told, commandIds]).toEqual([
+    const { result, commandIds } = await send(stepOf(0))
+    expect([result, commandIds]).toEqual([
       { kind: 'unsent', isCommon: false, why: expect.stringMatching(why) },
       [],
     ])
@@ -349,23 +353,23 @@ describe('nothing goes out', () => {
     ],
   ])('in an account %s', async (_, documents, why) => {
     await world([{}], {}, documents)
-    expect((await send(stepOf(0))).told).toEqual({
+    expect((await send(stepOf(0))).result).toEqual({
       kind: 'unsent',
       isCommon: true,
       why: expect.stringMatching(why),
     })
   })
 
-  it('by a method that nothing here knows', async () => {
+  it('by an unknown method', async () => {
     await world([{}])
     const step = stepOf(0, { method: 'sed' as PlanStep['method'] })
-    expect((await send(step)).told).toMatchSnapshot()
+    expect((await send(step)).result).toMatchSnapshot()
     expect(lab.requests().routes.ssm?.SendCommand).toBeUndefined()
   })
 
   it('without the right to', async () => {
     await world([{}], { ssm: { denied: ['ssm:SendCommand'] } })
-    expect((await send(stepOf(0))).told).toEqual({
+    expect((await send(stepOf(0))).result).toEqual({
       kind: 'unsent',
       isCommon: true,
       why: expect.stringMatching(/Grant ssm:SendCommand/),

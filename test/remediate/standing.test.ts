@@ -1,7 +1,7 @@
 /** What holds a run up while it goes, and what does not: nodes that were begun are ended in any case. */
 import { describe, expect, it, vi } from 'vitest'
+import type { StepEntry } from '#model/plan/remediation.ts'
 import type { AutoApproval } from '#model/policy.ts'
-import type { StepEntry } from '#model/remediation.ts'
 import { byPolicy } from '#remediate/plan/auto-approve.ts'
 import {
   approvalOf,
@@ -159,7 +159,7 @@ describe('a run that the policy approved', () => {
 })
 
 describe('a pause between waves', () => {
-  it('that nobody has the patience for ends the call, says when it goes on, and is kept', async () => {
+  it('that takes too long ends the call, says when it goes on, and is kept', async () => {
     const world = new World(planOf([1, 2]))
     const impatient = { policy: { pauseMs: 600_000 }, patienceMs: 10_000 }
     const run = await world.apply(impatient)
@@ -198,7 +198,7 @@ describe('a rollback', () => {
     expect([run.endedAt === null, sizesOf(batches)]).toEqual([false, [1, 2, 4, 5, 4]])
   })
 
-  it('stops when more nodes than may are not well with what they had, and goes on all the same where it is told to', async () => {
+  it('stops when more nodes than may are not well with what they had, and goes on all the same where the policy says so', async () => {
     const { world, sent } = await changed(20)
     for (const node of world.nodes.values()) Object.assign(node, { nature: 'breaks back' })
     const stopped = await world.rollBack({

@@ -1,10 +1,10 @@
 /** Plans whose bytes say something else than their fields, with a digest that was counted anew. */
 
 import { describe, expect, it } from 'vitest'
-import type { Plan, PlanStep } from '#model/plan.ts'
+import { everything } from '#model/input/selection.ts'
+import type { Plan, PlanStep } from '#model/plan/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { parseBegunPlan, parsePlan, planText } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'

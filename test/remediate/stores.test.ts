@@ -1,8 +1,8 @@
 /** The journal and the lease in the two kinds of store that there are. */
 import { expect, it, onTestFinished } from 'vitest'
-import { folderStore } from '#clients/folder-store.ts'
-import { s3Store } from '#clients/s3.ts'
-import type { Store } from '#clients/store.ts'
+import { folderStore } from '#clients/store/folder-store.ts'
+import { s3Store } from '#clients/store/s3.ts'
+import type { Store } from '#clients/store/store.ts'
 import { enterLab, scenario } from '#lab/test/support.ts'
 import { systemClock } from '#remediate/run/clock.ts'
 import { temporaryFolder } from '#test/cli.ts'

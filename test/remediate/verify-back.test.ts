@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { NodeInput } from '#model/node-input.ts'
-import type { PlanStep } from '#model/plan.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import { everything } from '#model/input/selection.ts'
+import type { PlanStep } from '#model/plan/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { verifyBack } from '#remediate/verify/verify-back.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { inputOf } from '#test/at-the-door.ts'
@@ -85,7 +85,7 @@ describe('a node that was put back', () => {
     })
   })
 
-  it('is not where nobody knows what it runs with, or it is not Ready', async () => {
+  it('is unknown where its configuration is unknown, or it is not Ready', async () => {
     const step = await stepOf(al2)
     expect(verifyBack(step, { ...fresh(step, al2), configuration: null })).toMatchObject({
       why: 'what its kubelet runs with was not read',

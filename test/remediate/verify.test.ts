@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { NodeInput } from '#model/node-input.ts'
-import type { NodeState, Plan, PlanStep } from '#model/plan.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { NodeRecord } from '#model/input/record.ts'
+import { everything } from '#model/input/selection.ts'
+import type { NodeState, Plan, PlanStep } from '#model/plan/plan.ts'
+import type { Verification } from '#model/plan/remediation.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
-import type { Verification } from '#model/remediation.ts'
-import { everything } from '#model/selection.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { readyPodsOf } from '#remediate/pods.ts'
 import { otherSettings } from '#remediate/verify/other-settings.ts'
 import { verifyStep } from '#remediate/verify/verify.ts'
@@ -275,7 +276,7 @@ describe('a node whose plan was made from files, and whose kubelet is not querie
     ).toEqual(wrong(/something takes its place/))
   })
 
-  it('is not yet where nothing is known of what it runs with, and the reason is said', () => {
+  it('is not yet verified, with the reason, if its configuration is unknown', () => {
     const errors = [{ what: 'host' as const, message: 'SSM: no answer' }]
     expect(verified({ ...unasked, configz: null, errors })).toEqual(
       notYet(/^what its kubelet runs with was not read: SSM: no answer$/),
@@ -427,7 +428,7 @@ describe('pressure', () => {
     { type, status: 'True', lastTransitionTime },
   ]
 
-  it('that came with the change is wrong, even if it came before anybody saw the change', () => {
+  it('that came with the change is wrong, even if it came before the change was observed', () => {
     expect(verified({ conditions: pressure('DiskPressure', '2026-11-21T10:01:00Z') })).toEqual(
       wrong(/^the node is under DiskPressure since the change$/),
     )
@@ -492,7 +493,7 @@ describe('its pods', () => {
     expect(verified({ pods })).toEqual({ state: 'verified' })
   })
 
-  it('are told by when they turned NotReady, where nobody knows what was before', () => {
+  it('are judged by when they turned NotReady, if the state before is unknown', () => {
     expect(verified({ pods: [unready('web')], before: null })).toEqual(
       notYet(/not ready again: shop\/web/),
     )
@@ -600,7 +601,7 @@ describe('a step that writes a file and restarts nothing', () => {
     ...freshNode({ ready: { status: 'False' } }),
     host: { logrotate: [{ path, sha256 }] },
   })
-  const told = (fresh: NodeInput) => {
+  const verdictOn = (fresh: NodeInput) => {
     const file: PlanStep = {
       ...step,
       method: 'sync-file',
@@ -613,9 +614,9 @@ describe('a step that writes a file and restarts nothing', () => {
   }
 
   it('is verified by the file alone', () => {
-    expect(told(logrotate('b'.repeat(64)))).toEqual({ state: 'verified' })
-    expect(told(logrotate('a'.repeat(64)))).toEqual(notYet(/app is as it was$/))
-    expect(told(logrotate('c'.repeat(64)))).toEqual(
+    expect(verdictOn(logrotate('b'.repeat(64)))).toEqual({ state: 'verified' })
+    expect(verdictOn(logrotate('a'.repeat(64)))).toEqual(notYet(/app is as it was$/))
+    expect(verdictOn(logrotate('c'.repeat(64)))).toEqual(
       wrong(/neither as it was nor as planned: its SHA-256 is c{64}/),
     )
   })
@@ -625,9 +626,13 @@ describe('a step that writes a file and restarts nothing', () => {
       ...logrotate(''),
       host: { logrotate: [{ path: '/etc/logrotate.conf', sha256: 'a'.repeat(64) }] },
     }
-    expect(told(other)).toEqual(wrong(/it is not there$/))
+    expect(verdictOn(other)).toEqual(wrong(/it is not there$/))
     expect(
-      told({ ...other, host: null, errors: [{ what: 'host' as const, message: 'SSM: silent' }] }),
+      verdictOn({
+        ...other,
+        host: null,
+        errors: [{ what: 'host' as const, message: 'SSM: silent' }],
+      }),
     ).toEqual(notYet(/app was not read: SSM: silent$/))
   })
 })

@@ -99,7 +99,7 @@ describe('a window in Berlin, where clocks change on 2026-03-29 and 2026-10-25',
   })
 })
 
-it('is told in the words of the policy', () => {
+it('has the words of the policy', () => {
   expect(windowText(window({ timezone: 'Europe/Berlin' }))).toMatchSnapshot()
   expect(windowText(window({ days: ['mon', 'fri'], from: '22:00', to: '04:00' }))).toBe(
     'mon, fri 22:00 to 04:00 UTC',

@@ -242,7 +242,7 @@ describe('predictContainerGc', () => {
     expect(unknowns).toMatchSnapshot()
   })
 
-  it('tells apart what goes for certain and what may', () => {
+  it('separates certain from possible removals', () => {
     const containers = [container('x'), container('y'), container('z', { ageSeconds: 90 })]
     const { prediction, unknowns } = predict({ containers, pods: [pod('u1', 'Succeeded')] })
     expect(prediction?.periodic.removals.map(({ id }) => id)).toEqual(['z'])
@@ -252,7 +252,7 @@ describe('predictContainerGc', () => {
     expect(unknowns).toMatchSnapshot()
   })
 
-  it('tells apart creations a nanosecond apart', () => {
+  it('distinguishes creations a nanosecond apart', () => {
     const later = { ...container('later'), createdAt: '1795219140000000001' }
     const earlier = { ...container('earlier'), createdAt: '1795219140000000000' }
     expect(ids({ containers: [later, earlier] })).toEqual(['earlier'])
@@ -398,7 +398,7 @@ describe('a record that is not whole', () => {
     ])
   })
 
-  it('takes a container without labels for one of a pod that nobody knows, as the kubelet does', () => {
+  it('assigns a container without labels to an unknown pod, as the kubelet does', () => {
     const { labels: _none, ...bare } = container('x')
     expect(predict({ containers: [bare] }).prediction?.periodic.removals).toEqual([
       { kind: 'container', id: 'x', namespace: null, pod: null, container: 'app' },

@@ -54,7 +54,7 @@ describe('filesystemLayout', () => {
     expect(verdict(summaryOf(disk, disk), hostOf(devices))).toEqual(is)
   })
 
-  it('takes the sizes that the node told where there is no summary', () => {
+  it('takes the sizes that the node printed where there is no summary', () => {
     const host = { filesystems: [{ role: 'nodefs', device: 'a', ...disk }] }
     expect(filesystemLayout(null, host, 'containerd').nodefs).toEqual({ ...disk, usedPercent: 50 })
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { NodeRecord } from '#model/record.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { prepareImages } from '#replay/image-gc/bounds.ts'
 import { imageEvidence } from '#replay/image-gc/evidence.ts'
 import { zeroTimeMs } from '#replay/image-gc/known-times.ts'
@@ -492,7 +492,7 @@ describe('the times of an image', () => {
       },
       expected: [start, start + 20_000],
     },
-  ])("the kubelet's start is told by $what", ({ more, expected }) => {
+  ])("the kubelet's start is known by $what", ({ more, expected }) => {
     const { kubeletStart } = read(more)
     expect(kubeletStart && [kubeletStart.earliestMs, kubeletStart.latestMs]).toEqual(expected)
   })

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { canonical, type Quantity } from '#base/go/quantity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
-import { canonical, type Quantity } from '#model/quantity.ts'
+import { type KubeletConfiguration, parseConfigz } from '#model/kubelet/configuration.ts'
 import {
   type AllocatableConfiguration,
   type Machine,
@@ -302,7 +302,7 @@ describe('over-reservation', () => {
     })
   })
 
-  it('is told by resource', () => {
+  it('is reported by resource', () => {
     const systemReserved = { memory: '16Gi', 'ephemeral-storage': '1Ti', cpu: '5' }
     expect(answerOf({ systemReserved })).toMatchObject({
       overReserved: ['cpu', 'ephemeral-storage', 'memory'],
@@ -321,16 +321,19 @@ const recorded = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
 
 describe('predictAllocatable', () => {
-  it.each(['single-disk', 'split-disk'])('tells of a real node (%s) what it tells itself', name => {
-    const node = recorded(`${name}-node`) as { status: { allocatable: Record<string, string> } }
-    const { allocatable, ...others } = predictAllocatable(
-      parsedNode(node),
-      parseConfigz(recorded(`${name}-configz`)).fields,
-      featuresOf('v1.34.4'),
-    )
-    expect(allocatable).toEqual({ ...node.status.allocatable, matchesNode: true })
-    expect(others).toEqual({ differing: [], refusals: [], unknowns: [] })
-  })
+  it.each(['single-disk', 'split-disk'])(
+    'returns for a real node (%s) what the node reports',
+    name => {
+      const node = recorded(`${name}-node`) as { status: { allocatable: Record<string, string> } }
+      const { allocatable, ...others } = predictAllocatable(
+        parsedNode(node),
+        parseConfigz(recorded(`${name}-configz`)).fields,
+        featuresOf('v1.34.4'),
+      )
+      expect(allocatable).toEqual({ ...node.status.allocatable, matchesNode: true })
+      expect(others).toEqual({ differing: [], refusals: [], unknowns: [] })
+    },
+  )
 
   const capacity = {
     cpu: '4',
@@ -432,7 +435,7 @@ describe('predictAllocatable', () => {
     })
   })
 
-  it('tells what is left beside the refusal of an over-reservation', () => {
+  it('returns the rest beside the refusal of an over-reservation', () => {
     const { allocatable, refusals } = predict(nodeOf(capacity), { kubeReserved: { memory: '9Gi' } })
     expect(allocatable).toMatchObject({ memory: '0', matchesNode: false })
     expect(refusals).toEqual([expect.stringContaining('Expected capacity >= reservation.')])

@@ -123,7 +123,7 @@ describe('oomScores of the other classes', () => {
     expect(scoresOf({ spec: { containers: [{ name: 'c' }] } })).toEqual({ c: 1000 })
   })
 
-  it('counts no memory that nobody asked for', () => {
+  it('counts no memory without a request', () => {
     expect(scoresOf({ containers: [{ name: 'c' }], memoryCapacityBytes: 1 })).toEqual({ c: 999 })
   })
 })

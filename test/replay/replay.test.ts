@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import type { NodeRecord } from '#model/record.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { replayOf as replay } from '#test/at-the-door.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'
@@ -373,7 +373,7 @@ describe('what eviction collects first', () => {
     pods: [job, waiting] as NodeRecord['pods'],
   }
 
-  it('trap 3: may free the image of a finished pod, also where only the API told of it', () => {
+  it('trap 3: may free the image of a finished pod, also if only the API lists the pod', () => {
     expect(replay(record, takenAt).eviction).toMatchObject({
       imageDeletions: [{ image: 'job:v1', certainty: 'possible' }],
       victims: [{ name: 'a', certainty: 'possible' }],
@@ -399,7 +399,7 @@ describe('what eviction collects first', () => {
     )
   })
 
-  it('leaves nobody to name where the summary lists no pods', () => {
+  it('names no pod if the summary lists none', () => {
     const { pods: _pods, ...summary } = sound.summary ?? {}
     expect(replay({ ...record, summary }, takenAt).eviction).toMatchObject({
       victims: null,
@@ -478,7 +478,7 @@ describe('where thresholds come from', () => {
     ])
   })
 
-  it('is the file and the drop-in where the node tells them', () => {
+  it('is the file and the drop-in if the node reports them', () => {
     const files = [
       {
         path: '/etc/kubernetes/kubelet/config.json',

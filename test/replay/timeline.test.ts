@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { TimelineEvent } from '#model/prediction.ts'
-import type { FillTarget } from '#model/what-if.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { FillTarget } from '#model/plan/what-if.ts'
+import type { TimelineEvent } from '#model/prediction/prediction.ts'
 import { parseEvictionConfig } from '#replay/eviction/config.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
@@ -12,7 +12,7 @@ import {
   type TimelineInput,
 } from '#replay/timeline/input.ts'
 import { timelineMs } from '#replay/timeline/story.ts'
-import { timelineOf } from '#replay/timeline/timeline.ts'
+import { type Timeline, timelineOf } from '#replay/timeline/timeline.ts'
 import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 const kubelet = kubeletOf('v1.34.1')
@@ -95,13 +95,15 @@ const disksOf = (gib: number, imagefsGib = gib) => ({
   'containerfs.available': observed(imagefsGib),
 })
 
-function timeline({
+const timeline = (options?: Options): TimelineEvent[] => wholeTimeline(options).events
+
+function wholeTimeline({
   configuration = defaults,
   availableGib = 50,
   imagefsGib = availableGib,
   ...options
-}: Options = {}): TimelineEvent[] {
-  const events = timelineOf({
+}: Options = {}): Timeline {
+  const found = timelineOf({
     startMs,
     kubelet,
     eviction: parseEvictionConfig(configuration),
@@ -121,8 +123,8 @@ function timeline({
     conditions: [],
     ...options,
   })
-  if (events === null) throw new Error('no timeline')
-  return events
+  if (found === null) throw new Error('no timeline')
+  return found
 }
 
 /** Without what is freed beside bytes. */
@@ -200,6 +202,26 @@ describe('timelineOf', () => {
     events.flatMap(({ event, detail }) => (event === 'evict' ? [detail.name] : []))
   const usesOf = (pods: Pod[], gib: number) =>
     statsOf(Object.fromEntries(pods.map(({ name }) => [name, { logsBytes: gib * GiB }])))
+
+  it('ends where hundreds of pods would take minutes, and says when', () => {
+    const evicting = (count: number) => {
+      const pods = Array.from({ length: count }, (_, index) => pod(`p${index}`))
+      const podStats = usesOf(pods, 0)
+      return wholeTimeline({
+        availableGib: 1,
+        fills: fill(1),
+        pods,
+        podStats,
+        isLikelyCourse: true,
+      })
+    }
+    expect(evicting(300).untilMs).toBe(timelineMs)
+    expect(evictedOf(evicting(300).events).length).toBe(300)
+    const { events, untilMs } = evicting(400)
+    expect(evictedOf(events).length).toBeLessThan(300)
+    expect(events.at(-1)?.atMs).toBeLessThanOrEqual(untilMs)
+    expect(untilMs).toBeLessThan(timelineMs)
+  })
 
   it('never evicts static, mirror and critical pods', () => {
     // pkg/kubelet/types/pod_update.go IsCriticalPod; system-cluster-critical is 2000000000.

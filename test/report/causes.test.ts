@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
 import { causesOf } from '#judge/causes.ts'
-import { hardThresholds, imageGcThresholds } from '#judge/settings.ts'
-import type { HolderCause } from '#model/cause.ts'
-import type { CauseGroup, Finding } from '#model/finding.ts'
+import { hardThresholds, imageGcThresholds } from '#judge/subject/settings.ts'
+import type { HolderCause } from '#model/finding/cause.ts'
+import type { CauseGroup, Finding } from '#model/finding/finding.ts'
 import { english } from '#report/languages/language.ts'
-import { renderMail } from '#report/mail.ts'
-import { pageView } from '#report/view.ts'
-import { mailView } from '#report/views/mail.ts'
-import { outlookView } from '#report/views/outlook.ts'
+import { renderMail } from '#report/mail/mail.ts'
+import { mailView } from '#report/mail/view.ts'
+import { pageView } from '#report/page/view.ts'
+import { outlookView } from '#report/parts/outlook.ts'
 import {
   adviceWith,
   auditedNode,

@@ -1,11 +1,11 @@
 /** What lies in the clusters, on the page and in the mail. */
 import { describe, expect, it } from 'vitest'
-import type { GarbageOverview } from '#model/garbage-overview.ts'
+import type { GarbageOverview } from '#model/finding/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
-import { renderMail } from '#report/mail.ts'
-import { pageView } from '#report/view.ts'
+import { renderMail } from '#report/mail/mail.ts'
+import { pageView } from '#report/page/view.ts'
 import { garbageFindings, overviewOf } from '#test/garbage-builder.ts'
 import { clusterResult, finding, quietReport } from '#test/report-builder.ts'
 
@@ -43,7 +43,7 @@ describe('the section of the page', () => {
 
   it('has a row of what costs, how old, whose, whether it goes, and where the page says how to end it', () => {
     expect(cluster?.rows[0]).toEqual({
-      name: words.garbage.kinds['released-volume'],
+      name: garbageFindings[0]?.docs.title,
       count: '14',
       age: '83\u00a0d',
       whose: words.list(['shop (9)', 'ci', words.andMore(3)]),
@@ -60,14 +60,6 @@ describe('the section of the page', () => {
     expect(renderPage(pageView(reportOf([overviewOf()]), english))).toContain(
       `<a href="#finding-g1">${words.findingCount(2)}</a>`,
     )
-  })
-
-  it('has the title of a rule without a name', () => {
-    const [row] = overviewOf().rows
-    const other = reportOf([overviewOf({ rows: [{ ...row!, rule: 'new-rule' }] })], {
-      findings: garbageFindings.map(each => ({ ...each, rule: 'new-rule' })),
-    })
-    expect(viewOf(other).clusters[0]?.rows[0]?.name).toBe(garbageFindings[0]?.docs.title)
   })
 
   it('notes the assumed prices, and only with costs', () => {
@@ -122,7 +114,7 @@ describe('the section of the page', () => {
     expect(viewOf(reportOf([one])).clusters[0]?.rows).toHaveLength(150)
   })
 
-  it('says that nobody looked where nobody did', () => {
+  it('says what was not read', () => {
     const report = quietReport([])
     expect(viewOf(report)).toMatchObject({ clusters: [], coverage: words.garbage.notLooked })
   })

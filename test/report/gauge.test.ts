@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { english } from '#report/languages/language.ts'
-import { type Alerts, describeGauge, gaugesOf } from '#report/views/gauge.ts'
+import { type Alerts, describeGauge, gaugesOf } from '#report/parts/gauge.ts'
 import {
   auditedNode,
   dedicatedDisks,

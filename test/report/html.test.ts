@@ -6,8 +6,8 @@ import { renderPage } from '#report/compiled-templates.js'
 import { htmlIn } from '#report/formats/html.ts'
 import { formats } from '#report/formats/index.ts'
 import { english } from '#report/languages/language.ts'
+import { pageView } from '#report/page/view.ts'
 import { renderReport } from '#report/report.ts'
-import { pageView } from '#report/view.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
 import {
   adviceWith,
@@ -71,7 +71,7 @@ describe('the files', () => {
 })
 
 describe('a page that stands alone', () => {
-  it('asks nobody for anything, and runs nothing but its own script', () => {
+  it('requests nothing, and runs only its own script', () => {
     expect(
       withoutScript(html).match(
         /<(script|link(?! rel="icon" href="data:)|iframe|object|embed|img|base|form|input|button)\b/i,
@@ -327,9 +327,9 @@ describe('the sections', () => {
         /<td data-label="Confidence">possible<\/td><td data-label="Rule">eviction-before-image-gc<\/td>/g,
       ),
     ).toHaveLength(2)
-    const told =
+    const ruleText =
       'eviction-before-image-gc What Eviction comes before image GC Why Because. Fix Lower it. Family image-gc Sources pkg/kubelet/'
-    expect(text(shown).split(told)).toHaveLength(2)
+    expect(text(shown).split(ruleText)).toHaveLength(2)
   })
   it('show every node', () => {
     for (const { identity } of morning.nodes) expect(html).toContain(identity.name)
@@ -517,7 +517,7 @@ describe('a fleet', () => {
       expect(named + Number(left!.replaceAll(',', ''))).toBe(3000)
     },
   )
-  it('names confidence and rule of a finding that has no card, and tells of a rule that no card tells of', () => {
+  it('names confidence and rule of a finding without a card, and explains that rule', () => {
     const docs = {
       title: 'What it is',
       why: 'Why it is wrong.',
@@ -539,9 +539,9 @@ describe('a fleet', () => {
     expect(crowded).toContain(
       '<td data-label="Confidence">likely<td data-label="Rule">only-in-a-row',
     )
-    const told =
+    const ruleText =
       'only-in-a-row What What it is Why Why it is wrong. Fix How to end it. Family image-gc Sources pkg/kubelet/x.go'
-    expect(text(crowded).split(told)).toHaveLength(2)
+    expect(text(crowded).split(ruleText)).toHaveLength(2)
     expect(text(crowded).split('The rule: peer-drift')).toHaveLength(51) // on the cards
     expect(crowded.match(/<details class="docs" id="rule-peer-drift">/g)).toHaveLength(1)
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { english } from '#report/languages/language.ts'
-import type { Mark } from '#report/views/gauge.ts'
+import type { Mark } from '#report/parts/gauge.ts'
 import {
   type BarWidth,
   barWidths,
@@ -10,7 +10,7 @@ import {
   labelText,
   layOutLadder,
   rowHeight,
-} from '#report/views/ladder.ts'
+} from '#report/parts/ladder.ts'
 
 const mark = (percent: number, overrides: Partial<Mark> = {}): Mark => ({
   kind: 'hard',

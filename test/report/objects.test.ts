@@ -5,7 +5,7 @@ import { formats } from '#report/formats/index.ts'
 import { junit } from '#report/formats/junit.ts'
 import { markdown } from '#report/formats/markdown.ts'
 import { sarif } from '#report/formats/sarif.ts'
-import { renderMail } from '#report/mail.ts'
+import { renderMail } from '#report/mail/mail.ts'
 import { renderReport } from '#report/report.ts'
 import { adviceWith, auditedNode, finding, quietReport, sharedDisk } from '#test/report-builder.ts'
 

@@ -1,10 +1,10 @@
 /** What page and mail say of a plan that was made with the audit. */
 import { describe, expect, it } from 'vitest'
-import type { ReportedPlan } from '#model/plan.ts'
+import type { ReportedPlan } from '#model/plan/plan.ts'
 import { html } from '#report/formats/html.ts'
 import { english } from '#report/languages/language.ts'
-import { renderMail } from '#report/mail.ts'
-import { planView } from '#report/views/plan.ts'
+import { renderMail } from '#report/mail/mail.ts'
+import { planView } from '#report/parts/plan.ts'
 import { morningReport } from '#test/report-builder.ts'
 
 const { words } = english
@@ -22,7 +22,7 @@ const made: Extract<ReportedPlan, { state: 'made' }> = {
 }
 
 describe('a plan in a report', () => {
-  it('is told with its counts, its digest and the line that approves it', () => {
+  it('has its counts, its digest and the line that approves it', () => {
     expect(planView(made, english)).toEqual({
       text: words.plan.made(31, 4, words.plan.beside(2, 1, 1200)),
       approval: { digest: made.digest, command: made.command },

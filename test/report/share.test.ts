@@ -3,8 +3,8 @@ import type { OwnerMatch } from '#model/policy.ts'
 import type { AuditReport, HiddenFinding, ReportedTrend, ResourceTags } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
+import { pageView } from '#report/page/view.ts'
 import { ownerlessFindings, shareOf } from '#report/share.ts'
-import { pageView } from '#report/view.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
 import {
   auditedNode,
@@ -238,7 +238,7 @@ describe("an owner's share of a report", () => {
         lost: ['prod b2', 'prod *', 'lost *'],
       },
     ],
-  ])('is told %s', (_, match, expected) => expect(shown(match)).toEqual(expected))
+  ])('is shared %s', (_, match, expected) => expect(shown(match)).toEqual(expected))
 
   it('goes by a cluster’s own name where those of several places have account and region before it', () => {
     const across: AuditReport = JSON.parse(
@@ -258,7 +258,7 @@ describe("an owner's share of a report", () => {
       worse: [],
       regressed: ['batch'],
     })
-    // Whose the node was that is gone, nobody knows any more.
+    // The owner of the missing node is unknown.
     expect(share?.before?.delta).toMatchObject({
       ...{ clusters: [], findings: { new: [{ id: 'batch' }] }, unchanged: { open: 0, waived: 1 } },
       ...{
@@ -276,7 +276,7 @@ describe("an owner's share of a report", () => {
     expect(share?.document.unknowns).toEqual([])
   })
 
-  describe('tells of their part of a cluster, and says so:', () => {
+  describe('shows their part of a cluster, with a note:', () => {
     const outcomes = (pass: number, fail: number) => ({
       pass,
       fail,
@@ -377,7 +377,7 @@ describe("an owner's share of a report", () => {
   ])(
     '%j has the lines of what is theirs, and counts of whole clusters only where they are',
     (match, expected) => {
-      const told = shareOf(report, { name: 'data', match })?.trends?.map(
+      const trendLines = shareOf(report, { name: 'data', match })?.trends?.map(
         ({ cluster: name, points: [point] }) => {
           const findings =
             point?.findings == null
@@ -386,7 +386,7 @@ describe("an owner's share of a report", () => {
           return `${name}: ${point?.groups.map(group => group.name).join(' ')}, ${findings} findings`
         },
       )
-      expect(told).toEqual(expected)
+      expect(trendLines).toEqual(expected)
     },
   )
 
@@ -398,7 +398,7 @@ describe("an owner's share of a report", () => {
   it('parts a whole fleet without losing a finding', () => {
     const morning = morningReport()
     const groups = ['general', 'batch', 'edge', 'default', 'windows']
-    const told = groups.flatMap(
+    const sharedIds = groups.flatMap(
       name =>
         shareOf(morning, { name, match: { nodegroup: name } })?.document.findings.map(
           ({ id }) => id,
@@ -407,7 +407,7 @@ describe("an owner's share of a report", () => {
     const ofGroups = morning.document.findings.filter(
       ({ subject: { kind } }) => kind === 'Nodegroup' || kind === 'NodePool',
     )
-    expect(told.toSorted()).toEqual(ofGroups.map(({ id }) => id).toSorted())
+    expect(sharedIds.toSorted()).toEqual(ofGroups.map(({ id }) => id).toSorted())
   })
 })
 

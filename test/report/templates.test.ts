@@ -3,8 +3,8 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { severities } from '#model/finding.ts'
-import { severityMark } from '#report/views/mail-palette.ts'
+import { severities } from '#model/finding/finding.ts'
+import { severityMark } from '#report/mail/palette.ts'
 
 const precompile = 'templates/precompile.ts'
 const compiled = 'src/report/compiled-templates.js'
@@ -187,7 +187,7 @@ describe('the colours of the mail', () => {
         new RegExp(`\\.${name}\\b[^}]*\\{ color: ${dark![name]} !important`),
       )
   })
-  it('have a shape each, so that nobody needs them', () => {
+  it('have a shape each, so that no reader needs them', () => {
     expect(new Set(tones.map(tone => severityMark(tone).glyph)).size).toBe(tones.length)
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { ThresholdOrigin } from '#model/prediction.ts'
+import type { ThresholdOrigin } from '#model/prediction/prediction.ts'
 import type { AuditedNode, AuditedSettings } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
-import { pageView } from '#report/view.ts'
-import { thresholdsView } from '#report/views/thresholds.ts'
+import { thresholdsView } from '#report/page/thresholds.ts'
+import { pageView } from '#report/page/view.ts'
 import {
   auditedNode,
   dedicatedDisks,
@@ -105,7 +105,7 @@ describe('the table of a cohort', () => {
     expect(thresholdsView(nodes, english).cohorts[0]!.variants).toEqual([])
   })
 
-  it('shows a soft threshold with its grace period, beside those that nobody set', () => {
+  it('shows a soft threshold with its grace period, beside the defaults', () => {
     const nodes = nodesOf(
       sharedDisk(50, { capacityBytes: 100 * GiB, evictionSoft: { 'nodefs.available': '16%' } }),
     )

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { Severity } from '#model/finding.ts'
+import type { Severity } from '#model/finding/finding.ts'
 import type { AuditReport, ReportedTrend } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
-import { renderMail } from '#report/mail.ts'
-import { pageView } from '#report/view.ts'
-import { mailTrend } from '#report/views/mail-trend.ts'
-import { sparkline } from '#report/views/sparkline.ts'
-import { trendsView } from '#report/views/trends.ts'
+import { renderMail } from '#report/mail/mail.ts'
+import { mailTrend } from '#report/mail/trend.ts'
+import { pageView } from '#report/page/view.ts'
+import { sparkline } from '#report/parts/sparkline.ts'
+import { trendsView } from '#report/parts/trends.ts'
 import { hostileReport } from '#test/hostile-report.ts'
 import { withWeek } from '#test/remembered-week.ts'
 import { morningReport, quietReport } from '#test/report-builder.ts'
@@ -100,7 +100,7 @@ describe('how the fleet went', () => {
     expect(days({}, {})).toEqual([])
   })
 
-  it('of all clusters is told for days of which all that were known by then tell', () => {
+  it('of all clusters has the days on which all known clusters have a point', () => {
     const gap = shown(
       trend('one', point(19, []), point(20, []), point(21, [])),
       trend('two', point(20, []), point(21, [])),

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { FindingsDocument } from '#model/finding/finding.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -86,7 +86,7 @@ const coverages = ({ clusters }: FindingsDocument) =>
   clusters.map(({ name, coverage: { nodes, read, notRead } }) => ({ name, nodes, read, notRead }))
 const unhurt = { name: 'fleet-b', nodes: 4, read: 4, notRead: 0 }
 
-describe('a part that nobody can read any more', () => {
+describe('a part that cannot be read any more', () => {
   it.each([
     ['halved', halved, 'the file breaks off here'],
     ['of other bytes', () => Buffer.from('no gzip at all'), 'it is no JSON'],

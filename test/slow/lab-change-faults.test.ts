@@ -10,7 +10,7 @@ import {
   successorOf,
 } from '#lab/scenarios/remediation.ts'
 import { askIn } from '#lab/test/support.ts'
-import { deployedDocuments } from '#pipeline/documents.ts'
+import { deployedDocuments } from '#pipeline/audit/documents.ts'
 import { mainFileOf, pingStatusOf, sha256 } from '#test/lab-changes.ts'
 import { WatchedNode } from '#test/watched-node.ts'
 
@@ -255,7 +255,7 @@ describe('a clock', () => {
 })
 
 describe('a command', () => {
-  it('that comes late is done, though nobody waits for it any more', long, async () => {
+  it('that comes late is done, though nothing waits for it any more', long, async () => {
     const node = nodeAt('shop/al2023-dropin/2')
     const change = await node.change()
     const sent = () => lab.requests().routes.ssm?.SendCommand ?? 0

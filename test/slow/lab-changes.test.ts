@@ -107,7 +107,7 @@ describe('a node that was changed', () => {
   )
 
   it(
-    'takes a file for logrotate, which nobody starts anew, and none that logrotate would not',
+    'takes a file for logrotate, which nothing starts anew, and none that logrotate would not',
     long,
     async () => {
       const node = await watched('shop/al2/0')

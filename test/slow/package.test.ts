@@ -205,7 +205,7 @@ describe.skipIf(builder === null)('the image, by docker or podman', () => {
 
   afterAll(() => builder!('rmi', '--force', image, base))
 
-  it('runs as nobody on a read-only root, and writes below /tmp alone', async () => {
+  it('runs as user nobody on a read-only root, and writes below /tmp alone', async () => {
     expect(await runImage(image, 'explain')).toContain('eviction-before-image-gc')
     const script = `const { writeFileSync } = require('node:fs')
 const codes = ['/x', '/app/x', '/data/x', '/tmp/x'].map(path => {

@@ -1,7 +1,10 @@
 /** Each reader of foreign text, with the worst texts found: twice the text takes at most three times the time. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
-import { parsedAnswer } from '#clients/kubernetes-answer.ts'
+import { TextBudget } from '#base/foreign-text.ts'
+import { type AnswerKind, textLimits } from '#base/limits.ts'
+import { redact } from '#base/redaction/redact.ts'
+import { parsedAnswer } from '#clients/kubernetes/kubernetes-answer.ts'
 import { readUserData } from '#clients/user-data.ts'
 import { summaryOf } from '#collect/collectors/stats-summary.ts'
 import { readAnswer } from '#collect/inspect/answer.ts'
@@ -14,12 +17,9 @@ import {
   pulledImage,
   shortfallBytes,
 } from '#facts/kubelet/event-messages.ts'
-import { TextBudget } from '#model/foreign-text.ts'
-import { type AnswerKind, textLimits } from '#model/input-limits.ts'
-import { checkAnsweredConfigz } from '#model/kubelet-configuration.ts'
-import { redact } from '#model/redact.ts'
+import { checkAnsweredConfigz } from '#model/kubelet/configuration.ts'
+import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { factsIn, parsedTrend } from '#pipeline/history/saved-facts.ts'
-import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
 import { parseApproval, parseBegunPlan, parsePlan } from '#remediate/plan/file.ts'

@@ -13,8 +13,8 @@ import {
   successorOf,
 } from '#lab/scenarios/remediation.ts'
 import { askIn } from '#lab/test/support.ts'
-import type { Plan } from '#model/plan.ts'
-import type { RemediationRun, StepEntry, StepState } from '#model/remediation.ts'
+import type { Plan } from '#model/plan/plan.ts'
+import type { RemediationRun, StepEntry, StepState } from '#model/plan/remediation.ts'
 import { highwater, killedHighwater } from '#test/cli.ts'
 import { mainFileOf } from '#test/lab-changes.ts'
 import { type Disk, RemediationLab, runOf } from '#test/remediation-lab.ts'
@@ -259,7 +259,7 @@ describe.concurrent('no node is left half-way', long, () => {
       expect(plan.steps.map(step => lab.startsOf(step))).toEqual(plan.steps.map(() => 1))
     }))
 
-  it('where two apply the same plan at once: one does it, the other is told so', () =>
+  it('where two apply the same plan at once: one does it, the other says so', () =>
     inLab({ nodes: 4 }, {}, async lab => {
       const { plan, before } = await approved(lab)
       const both = await Promise.all([lab.apply(), lab.apply()])

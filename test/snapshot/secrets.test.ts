@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NodeRecord } from '#model/record.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { prune } from '#snapshot/prune.ts'
 
 const hash = 'a'.repeat(64)
@@ -73,8 +73,8 @@ describe('the kubelet’s command line', () => {
       ['--container-runtime-endpoint=unix:///run/c.sock'],
       ['--container-runtime-endpoint=unix:///run/c.sock'],
     ],
-  ])('%j is kept as %j', (told, expected) => {
-    expect(ofCommandLine('kubelet', ...told)).toEqual(['kubelet', ...expected])
+  ])('%j is kept as %j', (raw, expected) => {
+    expect(ofCommandLine('kubelet', ...raw)).toEqual(['kubelet', ...expected])
   })
 
   it.each([
@@ -91,8 +91,8 @@ describe('the kubelet’s command line', () => {
       'KUBELET_EXTRA_ARGS=--http-proxy=http://u:hunt@er2@proxy:3128',
       'KUBELET_EXTRA_ARGS=--http-proxy=http://proxy:3128',
     ],
-  ])('in an environment file %s is kept as %s', (told, expected) => {
-    expect(ofEnvironment(told)).toBe(expected)
+  ])('in an environment file %s is kept as %s', (raw, expected) => {
+    expect(ofEnvironment(raw)).toBe(expected)
   })
 
   it('gives up the address of static pods under the name that it has in a file, too', () => {
@@ -127,11 +127,11 @@ describe('an address', () => {
     ['https://h:5000/v2/app@sha256:ab', 'https://h:5000/v2/app@sha256:ab'],
     ['https://[::1]:5000/v2/app@sha256:ab', 'https://[::1]:5000/v2/app@sha256:ab'],
     ['https://h/v2', 'https://h/v2'],
-  ])('%s of a mirror is kept as %s', (told, expected) => {
-    const mirrors = [{ registry: 'r', server: told, hosts: [told], header: 'hunter2' }]
+  ])('%s of a mirror is kept as %s', (raw, expected) => {
+    const mirrors = [{ registry: 'r', server: raw, hosts: [raw], header: 'hunter2' }]
     const clean = { registry: 'r', server: expected, hosts: [expected] }
     expect(kept({ containerd: { mirrors } }).containerd).toEqual({ mirrors: [clean] })
-    const bottlerocket = { containerRegistry: { mirrors: [{ registry: 'r', endpoint: [told] }] } }
+    const bottlerocket = { containerRegistry: { mirrors: [{ registry: 'r', endpoint: [raw] }] } }
     expect(kept({ bottlerocket }).bottlerocket).toEqual({
       containerRegistry: { mirrors: [{ registry: 'r', endpoint: [expected] }] },
     })
@@ -162,8 +162,8 @@ describe('a log line', () => {
     ['pass: hunter2', 'pass: (removed)'],
     ['pwd=hunter2 user=a', 'pwd=(removed) user=a'],
     ['key -----BEGIN RSA PRIVATE KEY-----\nhunter2', 'key (removed)'],
-  ])('%s is kept as %s', (told, expected) => {
-    expect(ofLine(told)).toBe(expected)
+  ])('%s is kept as %s', (raw, expected) => {
+    expect(ofLine(raw)).toBe(expected)
   })
 
   it.each([

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { MalformedLine, NodeRecord, SnapshotRecord } from '#model/record.ts'
+import type { MalformedLine, NodeRecord, SnapshotRecord } from '#model/input/record.ts'
 import { prune } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { openSnapshot } from '#snapshot/write.ts'
@@ -88,7 +88,9 @@ describe('a snapshot file', () => {
   })
 
   it('keeps characters that a chunk boundary cuts in two', async () => {
-    const names = Array.from({ length: 3000 }, (_, index) => node(`knoten-ä-€-😀-${index}`))
+    const names = Array.from({ length: 240 }, (_, index) =>
+      node(`${'knoten-ä-€-😀-'.repeat(19)}${index}`),
+    )
     expect(await read(file(lines(header, ...names)))).toEqual([header, ...names])
   })
 })
@@ -128,9 +130,7 @@ describe('a broken line', () => {
   })
 
   it('is also the end of a gzip file that was cut', async () => {
-    const many = Array.from({ length: 2000 }, (_, index) =>
-      node(`node-${index}-${Math.sin(index)}`),
-    )
+    const many = Array.from({ length: 240 }, (_, index) => node(`node-${index}-${Math.sin(index)}`))
     const packed = gzipSync(lines(header, ...many))
     const records = await read(file(packed.subarray(0, packed.length / 2)))
     expect(records.filter(record => record.kind === 'Node').length).toBeGreaterThan(100)
@@ -165,17 +165,19 @@ describe('a broken line', () => {
       { ...node('a'), node: { metadata: { name: 'a' }, status: { images } } },
       { ...node('b'), runtime: { images } },
       { ...node('c'), errors },
+      { ...node('e'), host: { logLines: Array(41).fill('a') } },
       node('d'),
     ]
     const records = await read(file(given.map(record => JSON.stringify(record)).join('\n')))
     expect(records.map(({ kind }) => kind)).toEqual([
-      ...['Snapshot', 'Malformed', 'Malformed', 'Malformed', 'Node'],
+      ...['Snapshot', 'Malformed', 'Malformed', 'Malformed', 'Malformed', 'Node'],
     ])
   })
 
   it.each([
     ['bytes', `${' '.repeat(2 ** 21)}\n`, 'far longer than its gzip'],
-    ['lines', `${JSON.stringify(node('a'))}\n`.repeat(4_000), 'has so many lines'],
+    ['lines', '{"kind":"Cluster","cluster":"c"}\n'.repeat(4_000), 'has so many lines'],
+    ['nodes', `${JSON.stringify(node('a'))}\n`.repeat(600), 'has so many nodes'],
     [
       'clusters',
       Array.from({ length: 1_500 }, (_, c) => `{"kind":"Cluster","cluster":"c${c}"}\n`).join(''),
@@ -656,4 +658,14 @@ describe('prune', () => {
       status: { nodeInfo: {} },
     })
   })
+})
+
+it('leaves nothing to do at the end of the process where its folder is no folder', async () => {
+  const listeners = process.listenerCount('exit')
+  const snapshot = openSnapshot('/dev/null/snapshot.ndjson')
+  await expect(snapshot.close()).rejects.toThrow('/dev/null/snapshot.ndjson')
+  const [removePartial] = process.listeners('exit').slice(-1)
+  expect(() => removePartial?.(0)).not.toThrow()
+  await snapshot.discard()
+  expect(process.listenerCount('exit')).toBe(listeners)
 })

@@ -1,5 +1,5 @@
 /** Canaries: secrets of many forms, each with a number of its own, planted into every text of a record. */
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { Shape } from '#snapshot/shape.ts'
 import { base64, secretShapes } from '#test/secret-shapes.ts'
 

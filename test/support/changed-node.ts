@@ -186,8 +186,8 @@ export class ChangedNode {
     const node24 = process.execPath
     const { root, path } = stand(node, platform)
     for (const name of changing) {
-      const isToldApart = node.missing?.includes(name) || name in (node.tools ?? {})
-      const real = isToldApart ? null : platform.programs(name)
+      const isReplaced = node.missing?.includes(name) || name in (node.tools ?? {})
+      const real = isReplaced ? null : platform.programs(name)
       if (real !== null) symlinkSync(real, join(path, name))
     }
     this.root = realpathSync(root)
@@ -214,22 +214,22 @@ exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" 
     }
     for (const [name, text] of Object.entries(tools))
       if (!node.missing?.includes(name)) this.tool(name, text)
-    this.tell('kubelet', 'up\n')
-    this.tell('starts', '1\n')
-    this.tell('asked', '0\n')
-    this.tell('health', '1000000\n')
-    this.tell('user-data.json', JSON.stringify({ spec: { cluster: { name: 'prod' } } }))
+    this.writeWorld('kubelet', 'up\n')
+    this.writeWorld('starts', '1\n')
+    this.writeWorld('asked', '0\n')
+    this.writeWorld('health', '1000000\n')
+    this.writeWorld('user-data.json', JSON.stringify({ spec: { cluster: { name: 'prod' } } }))
     for (const [name, value] of Object.entries(faults))
-      this.tell(name === 'nodeadmFails' ? 'nodeadm-fails' : name, `${value}\n`)
+      this.writeWorld(name === 'nodeadmFails' ? 'nodeadm-fails' : name, `${value}\n`)
   }
 
   world(name = ''): string {
     return join(this.#folder, 'world', name)
   }
-  tell(name: string, text: string): void {
+  writeWorld(name: string, text: string): void {
     writeFileSync(this.world(name), text)
   }
-  told(name: string): string {
+  readWorld(name: string): string {
     return existsSync(this.world(name)) ? readFileSync(this.world(name), 'utf8') : ''
   }
   tool(name: string, script: string): void {
@@ -262,18 +262,18 @@ exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" 
     )
   }
   restarts(): number {
-    return this.told('calls').split('\n').filter(Boolean).length
+    return this.readWorld('calls').split('\n').filter(Boolean).length
   }
   running(): unknown {
-    return this.told('kubelet') === 'up\n' && this.told('running.json') !== ''
-      ? JSON.parse(this.told('running.json'))
+    return this.readWorld('kubelet') === 'up\n' && this.readWorld('running.json') !== ''
+      ? JSON.parse(this.readWorld('running.json'))
       : null
   }
 
   /** Counts what acts; after the Nth of it the script gets the signal. */
   endAfter(count: number, signal: 'KILL' | 'TERM' = 'KILL'): void {
-    this.tell('endAt', `${count} ${signal}\n`)
-    this.tell('acted', '0\n')
+    this.writeWorld('endAt', `${count} ${signal}\n`)
+    this.writeWorld('acted', '0\n')
     for (const name of acting) {
       const real = join(this.#folder, 'real', name)
       if (existsSync(real)) continue
@@ -292,7 +292,7 @@ exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" 
     }
   }
   acted(): number {
-    return Number(this.told('acted'))
+    return Number(this.readWorld('acted'))
   }
 
   send(
@@ -311,7 +311,7 @@ exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" 
 
   #run(words: readonly string[], environment: Record<string, string>): Promise<Sent> {
     const [shell = 'sh', ...options] = this.#platform.shell
-    // Its own id, so that whoever ends it ends this one.
+    // Its own id, so that its id ends only this process.
     const child = spawn(
       which('sh') ?? 'sh',
       ['-c', `echo $$ >${this.world('pid')}; exec "$@"`, 'sh', shell, ...options, ...words],

@@ -54,19 +54,19 @@ export async function measuredHighwater(
 export async function killedHighwater(
   args: string[],
   place: Place,
-  afterMs: (told: string) => number | null,
+  afterMs: (stderrText: string) => number | null,
 ): Promise<void> {
   const child = start(args, place)
   child.stdout.resume()
   const ended = new Promise<void>(done => child.once('close', () => done()))
-  let told = ''
+  let stderrText = ''
   const due = new Promise<void>(done => {
     const look = () => {
-      const waits = afterMs(told)
+      const waits = afterMs(stderrText)
       if (waits !== null) void delay(waits).then(done)
     }
     child.stderr.on('data', chunk => {
-      told += chunk
+      stderrText += chunk
       look()
     })
     look()

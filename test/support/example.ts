@@ -1,14 +1,15 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 
-import type { NodeContext, NodeEvent } from '#judge/cluster-facts.ts'
-import { reportedRounds } from '#judge/history/reclaim.ts'
-import type { Need, NodeSubject } from '#judge/node-subject.ts'
-import type { EksCluster, LaunchTemplateVersion, Nodegroup } from '#model/cluster-input.ts'
-import type { ReadObjects } from '#model/cluster-objects.ts'
-import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
+import { reportedRounds } from '#judge/compare/history/reclaim.ts'
+import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { Need, NodeSubject } from '#judge/subject/node-subject.ts'
+import type { EksCluster, LaunchTemplateVersion, Nodegroup } from '#model/input/cluster-input.ts'
+import type { ReadObjects } from '#model/input/cluster-objects.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { ReadMode, Source } from '#model/input/read-mode.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Policy } from '#model/policy.ts'
+import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
@@ -16,8 +17,7 @@ import type {
   ImageGcPrediction,
   NextStartPrediction,
   Signal,
-} from '#model/prediction.ts'
-import type { ReadMode, Source } from '#model/read-mode.ts'
+} from '#model/prediction/prediction.ts'
 
 export interface NodeExample {
   /** What the policy says beside its defaults. */

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { AgentScenario, LabNode, NodeSource, Scenario } from '#lab/scenarios/scenario.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { contentOf, documents } from '#remediate/scripts/documents.ts'
 
 const scripts = new URL('../../src/remediate/scripts/', import.meta.url)

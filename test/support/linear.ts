@@ -14,14 +14,6 @@ function cpuMs(run: () => unknown): number {
 
 const attempts = 5
 
-/** CPU time of the best attempt, or of the first below the limit. */
-export function bestMs(run: () => unknown, limitMs: number): number {
-  let best = Number.POSITIVE_INFINITY
-  for (let attempt = 0; attempt < attempts && best >= limitMs; attempt++)
-    best = Math.min(best, cpuMs(run))
-  return best
-}
-
 /** Below this time the noise of a busy machine counts more than the text. */
 const noiseMs = 60
 
@@ -32,12 +24,12 @@ export function isLinear(read: (length: number) => unknown, length: number): boo
   for (let attempt = 0; attempt < attempts; attempt++) {
     twice = Math.min(
       twice,
-      bestMs(() => read(2 * length), noiseMs),
+      cpuMs(() => read(2 * length)),
     )
     if (twice < noiseMs) return true
     once = Math.min(
       once,
-      bestMs(() => read(length), 0),
+      cpuMs(() => read(length)),
     )
     if (twice <= 3 * once) return true
   }

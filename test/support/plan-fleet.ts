@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { NodeRecord, RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { temporaryFolder } from './cli.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'

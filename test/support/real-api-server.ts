@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import { ended, findProgram, freePorts, type Started, started, until } from './programs.ts'
 
 export interface Programs {

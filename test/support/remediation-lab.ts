@@ -10,9 +10,9 @@ import {
   remediationNodes,
   remediationScenario,
 } from '#lab/scenarios/remediation.ts'
-import type { Plan, PlanStep } from '#model/plan.ts'
-import type { RemediationRun } from '#model/remediation.ts'
-import { deployedDocuments } from '#pipeline/documents.ts'
+import type { Plan, PlanStep } from '#model/plan/plan.ts'
+import type { RemediationRun } from '#model/plan/remediation.ts'
+import { deployedDocuments } from '#pipeline/audit/documents.ts'
 import type { Run } from './cli.ts'
 
 /** Runs `highwater ARGS` against a lab. */

@@ -1,6 +1,6 @@
 /** Nodes that answer as the scripts of the documents do, a store, and processes that may die at any call they make. */
 import { createHash, randomUUID } from 'node:crypto'
-import type { Store } from '#clients/store.ts'
+import type { Store } from '#clients/store/store.ts'
 import {
   type Approval,
   approvalSchema,
@@ -8,9 +8,9 @@ import {
   type PlanCohort,
   type PlanStep,
   planSchema,
-} from '#model/plan.ts'
+} from '#model/plan/plan.ts'
+import type { ApplyAnswer, RemediationRun, Verification } from '#model/plan/remediation.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
-import type { ApplyAnswer, RemediationRun, Verification } from '#model/remediation.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { pruningFields } from '#remediate/plan/prune.ts'

@@ -1,19 +1,24 @@
 /** A report as a real morning brings it: a fleet with old defaults, a full disk, nodes that nobody could read. A test changes what it is about. */
 
 import { causesOf } from '#judge/causes.ts'
-import { kubeletSetting } from '#judge/settings.ts'
-import type { Step, StepActionId } from '#model/cause.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
+import type { Step, StepActionId } from '#model/finding/cause.ts'
 import {
   type Change,
   type ChangedFinding,
   changes,
   type Delta,
   type FindingState,
-} from '#model/delta.ts'
-import type { ClusterResult, Finding, FindingsDocument, Severity } from '#model/finding.ts'
+} from '#model/finding/delta.ts'
+import type { ClusterResult, Finding, FindingsDocument, Severity } from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
-import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { ReadError } from '#model/input/record.ts'
+import {
+  startsAboveUsedPercent,
+  startsBelowAvailableBytes,
+} from '#model/kubelet/image-gc-trigger.ts'
 import type {
   EvaluatedThreshold,
   FilesystemState,
@@ -21,8 +26,7 @@ import type {
   Observation,
   Signal,
   ThresholdOrigin,
-} from '#model/prediction.ts'
-import type { ReadError } from '#model/record.ts'
+} from '#model/prediction/prediction.ts'
 import type {
   Assumptions,
   AuditedNode,
@@ -30,7 +34,6 @@ import type {
   AuditReport,
   RunBefore,
 } from '#model/report.ts'
-import type { Subject } from '#model/subject.ts'
 
 export const GiB = 1024 ** 3
 const MiB = 1024 ** 2
@@ -462,6 +465,7 @@ export const assumptions: Assumptions = {
   strandedBytes: 50 * GiB,
   usdPerGiBMonth: 0.08,
   idleImageDays: 7,
+  mostUnpacking: 3.5,
 }
 
 export function quietReport(
@@ -899,6 +903,14 @@ export const endedOf = (...endings: Ending[]): PastFinding[] =>
     ended,
     on: '2026-11-21',
   }))
+
+/** The morning after another: a finding is new, one is worse, one has ended. */
+export function secondMorning(): AuditReport {
+  const report = morningReport()
+  const delta = { new: ['a1'], worse: ['a2'], resolved: ['fixed'], regressed: [] }
+  const before = { ...lastRun(), ended: endedOf('fixed') }
+  return { ...report, document: { ...report.document, delta }, before }
+}
 
 /** What the morning brought since the run before. */
 export function lastRun(): RunBefore {

@@ -1,10 +1,11 @@
 /** Each rule's test begins with the smallest example that fails the rule and the nearest one that passes it. */
 import { expect, it } from 'vitest'
-import { judgeCluster } from '#judge/cluster-rules.ts'
-import { Cohorts } from '#judge/cohorts.ts'
-import { policyKeys } from '#judge/explanation.ts'
-import { outcomeOf } from '#judge/outcome.ts'
 import type { ClusterRule, CohortRule, ContextRule, NodeRule, Rule } from '#judge/rule.ts'
+import { judgeCluster } from '#judge/run/cluster-rules.ts'
+import { cohortOutcomes } from '#judge/run/cohorts.ts'
+import { policyKeys } from '#judge/run/explanation.ts'
+import { FactsOfNodes } from '#judge/run/facts-of-nodes.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type ContextExample, exampleSubject, type NodeExample } from './example.ts'
 import { type ClusterExample, exampleCluster } from './example-cluster.ts'
@@ -47,10 +48,10 @@ function statesOf(
     const context = example as ContextExample
     return [outcomeIn(rule, context, declaredPolicy(rule, context.policy)).state]
   }
-  const cohorts = new Cohorts(rule)
+  const cohorts = new FactsOfNodes(rule)
   for (const [index, peer] of (example as NodeExample[]).entries())
     cohorts.take(exampleSubject(peer, `ip-10-0-1-${index}.ec2.internal`))
-  return [...cohorts.outcomes(policy)].map(({ outcome }) => outcome.state)
+  return [...cohortOutcomes(rule, cohorts.members, policy)].map(({ outcome }) => outcome.state)
 }
 
 /** Throws if a rule reads a key that its `policy` does not declare: `explain` would not name that key. */

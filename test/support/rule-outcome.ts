@@ -1,7 +1,9 @@
 /** What a rule that needs its cluster says of one node. */
-import { Contexts } from '#judge/contexts.ts'
-import { type Outcome, outcomeOf } from '#judge/outcome.ts'
+
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
+import { contextOutcomes } from '#judge/run/cohorts.ts'
+import { FactsOfNodes } from '#judge/run/facts-of-nodes.ts'
+import { type Outcome, outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type ContextExample, exampleContext, exampleSubject } from '#test/example.ts'
 
@@ -10,9 +12,9 @@ export function outcomeIn(
   example: ContextExample,
   policy: Policy = defaultPolicy,
 ): Outcome {
-  const contexts = new Contexts(rule)
+  const contexts = new FactsOfNodes(rule)
   contexts.take(exampleSubject(example))
-  const [found] = contexts.outcomes(() => exampleContext(example), policy)
+  const [found] = contextOutcomes(rule, contexts.members, policy, () => exampleContext(example))
   if (!found) throw new Error('the rule has no outcome')
   return found.outcome
 }

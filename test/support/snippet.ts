@@ -1,9 +1,9 @@
 /** A durable fix read as the place would that it is written for. */
 import { parse } from 'yaml'
+import { formatDuration } from '#base/go/duration.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { readUserData } from '#clients/user-data.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
-import { formatDuration } from '#model/duration.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 
 export const isComment = (snippet: string) =>
   snippet.split('\n').every(line => line === '' || line.startsWith('#'))

@@ -1,9 +1,10 @@
 /** A scenario's cluster as etcd holds it, for an API server that decodes it by itself. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { clusterRole } from '#facts/kubernetes/rbac.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
-import type { RawObject } from '#model/record.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { RealApiServer, StoredObject } from './real-api-server.ts'
 
 /** All that the scenario's API server holds, each under the key that upstream's registry gives it. @param shown  the Node as it is to be kept */

@@ -35,6 +35,7 @@ export const wholeParameters = {
   SenderIdentity: 'example.com',
   ReportBaseUrl: 'https://reports.example.com',
   TopicArn: 'arn:aws:sns:eu-west-1:111122223333:reports',
+  EventBusArn: 'arn:aws:events:eu-west-1:111122223333:event-bus/findings',
   WebhookSecretArn: 'arn:aws:secretsmanager:eu-west-1:111122223333:secret:hook-a1B2c3',
   Prefix: 'eks/',
   KmsKeyArn: 'arn:aws:kms:eu-west-1:111122223333:key/0f1e2d3c',

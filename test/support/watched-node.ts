@@ -1,8 +1,9 @@
 /** One node of the scenario `remediation`, as its cluster shows it, and the changes that are sent to it. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import type { Lab } from '#lab/lab.ts'
 import type { RemediationNode } from '#lab/scenarios/remediation.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
-import type { RawObject } from '#model/record.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import { type Change, fileOf, imageGcAt, mainFileOf, send, sha256 } from './lab-changes.ts'
 
 /** What `GET path` on the API server of a cluster is answered. */
@@ -69,16 +70,18 @@ export class WatchedNode {
   send({ document, parameters }: Change, more: Record<string, string> = {}) {
     return send(this.lab, this.node, document, { ...parameters, ...more })
   }
-  /** The command goes out, and whoever has sent it waits until `until`, and no longer. */
+  /** The command goes out, and its sender waits only until `until` resolves. */
   async leave({ document, parameters }: Change, until: () => Promise<void>): Promise<void> {
     const leaving = new AbortController()
-    const told = send(this.lab, this.node, document, parameters, { signal: leaving.signal }).then(
+    const pendingOutcome = send(this.lab, this.node, document, parameters, {
+      signal: leaving.signal,
+    }).then(
       ({ outcome }) => outcome,
       () => null,
     )
     await until()
     leaving.abort()
-    const outcome = await told
+    const outcome = await pendingOutcome
     if (outcome !== null) throw new Error(`an answer came: ${outcome}`)
   }
 }

@@ -1,7 +1,7 @@
 /** Canaries at the wire: what servers of this process answer is changed just before it is sent, as a hostile server would. */
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { onTestFinished, vi } from 'vitest'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { Canaries } from './canaries.ts'
 
 export interface Wire {

@@ -1,6 +1,7 @@
 /** SelfSubjectAccessReview: what the caller may do. Upstream: pkg/registry/authorization/selfsubjectaccessreview/rest.go, pkg/apis/authorization/validation. */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { atPath, notImplemented, Refusal, type Route } from '#lab/api.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { isGranted, type User } from './authorization.ts'
 import { badRequest } from './status.ts'
 

@@ -1,8 +1,9 @@
 /** Custom resources that a cluster has installed, with their discovery. A group that nobody installed is not there. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { type CustomResource, nodeClasses } from '#facts/eks/node-classes.ts'
 import { atPath, type Reply, type Route } from '#lab/api.ts'
 import type { WorldCluster } from '#lab/world.ts'
-import type { RawObject } from '#model/record.ts'
 import { authorize, type User } from './authorization.ts'
 import { listParameters, listReply } from './lists.ts'
 import { objectReply } from './objects.ts'

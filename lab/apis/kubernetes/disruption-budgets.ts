@@ -1,9 +1,10 @@
 /** PodDisruptionBudgets, with the discovery of their group, which every API server has. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { atPath, type Route } from '#lab/api.ts'
 import type { DisruptionBudget, NodeSource } from '#lab/scenarios/scenario.ts'
 import type { WorldCluster } from '#lab/world.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import type { RawObject } from '#model/record.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { authorize, type User } from './authorization.ts'
 import { listParameters, listReply } from './lists.ts'
 import { objectReply } from './objects.ts'

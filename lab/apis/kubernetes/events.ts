@@ -1,6 +1,7 @@
 /** Which events a list covers. Upstream: pkg/registry/core/event/strategy.go ToSelectableFields. */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { WorldCluster } from '#lab/world.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import type { Listing } from './lists.ts'
 import { badRequest } from './status.ts'
 

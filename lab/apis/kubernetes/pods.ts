@@ -1,11 +1,11 @@
 /** Which pods a list covers. Of those on nodes only their keys are held; a pod is made when its page is, or a selector asks for its phase. */
 
+import type { RawObject } from '#base/raw-object.ts'
+import { isRawObject } from '#base/raw-object.ts'
+import { byText } from '#base/text/text-order.ts'
 import { Refusal } from '#lab/api.ts'
 import type { ObjectSource, PodKey } from '#lab/scenarios/scenario.ts'
 import type { WorldCluster } from '#lab/world.ts'
-import type { RawObject } from '#model/record.ts'
-import { isRawObject } from '#model/record.ts'
-import { byText } from '#model/text-order.ts'
 import type { Listing } from './lists.ts'
 
 interface PodReference extends PodKey {

@@ -1,8 +1,9 @@
 /** One object by its name, as `kubectl get` and `kubectl describe` read it. */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { atPath, type Route } from '#lab/api.ts'
 import type { WorldCluster } from '#lab/world.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { authorize, type User } from './authorization.ts'
 import type { Listing } from './lists.ts'
 import { objectReply } from './objects.ts'

@@ -3,8 +3,9 @@
  * environment; the head of the output is kept.
  * Sources: Systems Manager user guide, "Data elements and parameters" and the ENV_VAR interpolation; amazon-ssm-agent pluginutil.go (truncation)
  */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { Refusal } from '#lab/api.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import type { Agent, Invocation } from './state.ts'
 
 const stdoutMax = 24_000

@@ -1,5 +1,6 @@
 /** What the lab's SSM knows from one request to the next. */
 import { createHash } from 'node:crypto'
+import type { RawObject } from '#base/raw-object.ts'
 import { machineFrom } from '#lab/machines/machine.ts'
 import type { Machines } from '#lab/machines/machines.ts'
 import { managedIdOf } from '#lab/nodes/as-they-are.ts'
@@ -10,7 +11,6 @@ import type {
   Scenario,
   SsmScenario,
 } from '#lab/scenarios/scenario.ts'
-import type { RawObject } from '#model/record.ts'
 
 /** A document of the account; its content is JSON, schema 2.2. */
 export interface LabDocument {

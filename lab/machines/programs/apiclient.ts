@@ -7,10 +7,10 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { bottlerocketMistakes, bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketFile } from '#lab/machines/bottlerocket.ts'
 import { configurationText, kind } from '#lab/machines/nodeadm-files.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { replace } from './beside.ts'
 import { patched } from './read-configuration.ts'
 

@@ -4,9 +4,9 @@
  * Upstream  pkg/kubelet/apis/config/validation/validation.go; pkg/kubelet/images/image_gc_manager.go NewImageGCManager;
  *           pkg/kubelet/eviction/helpers.go ParseThresholdConfig; pkg/kubelet/logs/container_log_manager.go
  */
-import { parseDuration } from '#model/duration.ts'
-import { parseQuantity, signOf } from '#model/quantity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { parseDuration } from '#base/go/duration.ts'
+import { parseQuantity, signOf } from '#base/go/quantity.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 
 /** @param configuration with every default @throws Error: the first thing that is wrong, as the kubelet says it on its way out */
 export function checkConfiguration(configuration: RawObject): void {

@@ -7,6 +7,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import {
   configurationText,
   dropInFolder,
@@ -16,7 +17,6 @@ import {
   nodeadmEnvironment,
   withoutFolder,
 } from '#lab/machines/nodeadm-files.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { installedIn, replace } from './beside.ts'
 import { patched } from './read-configuration.ts'
 

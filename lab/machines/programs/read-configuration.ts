@@ -7,14 +7,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { formatDuration, parseDuration } from '#base/go/duration.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isKnownField } from '#facts/kubelet/fields.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import type { InstalledKubelet } from '#lab/machines/start.ts'
-import { formatDuration, parseDuration } from '#model/duration.ts'
-import type { StructName } from '#model/kubelet-fields.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { StructName } from '#model/kubelet/fields.ts'
 
 /** @param root of the host @throws Error in the words of a kubelet that exits */
 export function readConfiguration(

@@ -1,7 +1,7 @@
+import { parseToml, type TextBudget } from '#base/foreign-text.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
-import { mapOf } from '#model/config-value.ts'
-import { parseToml, type TextBudget } from '#model/foreign-text.ts'
-import type { RawObject } from '#model/record.ts'
+import { mapOf } from '#model/input/config-value.ts'
 import { type Piece, piece, Unreadable } from './settings.ts'
 
 /** Reads the kubelet settings in Bottlerocket's user data, and names them as the kubelet does. @throws ForeignTextError, Unreadable */

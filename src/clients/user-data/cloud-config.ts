@@ -1,5 +1,5 @@
-import { parseYaml, type TextBudget, unpackGzip } from '#model/foreign-text.ts'
-import { isRawObject } from '#model/record.ts'
+import { parseYaml, type TextBudget, unpackGzip } from '#base/foreign-text.ts'
+import { isRawObject } from '#base/raw-object.ts'
 import { type Piece, settingsIn } from './settings.ts'
 import { readShell } from './shell.ts'
 

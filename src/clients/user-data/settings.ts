@@ -1,12 +1,7 @@
 /** Shared by the readers of user data: the form of their results, and how results are merged. */
-import {
-  BudgetExceeded,
-  ForeignTextError,
-  parseYaml,
-  type TextBudget,
-} from '#model/foreign-text.ts'
-import { isConfigurationField, type KubeletSettings } from '#model/kubelet-settings.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { BudgetExceeded, ForeignTextError, parseYaml, type TextBudget } from '#base/foreign-text.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isConfigurationField, type KubeletSettings } from '#model/kubelet/settings.ts'
 
 /** Why user data could not be read, in our own words: no other message may leave clients/user-data. */
 export class Unreadable extends Error {}

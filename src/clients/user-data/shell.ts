@@ -4,9 +4,9 @@
  *
  * Source  amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide (Windows bootstrap script); scripts as people have them
  */
-import type { TextBudget } from '#model/foreign-text.ts'
-import { isConfigurationField, isKubeletFlag } from '#model/kubelet-settings.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { TextBudget } from '#base/foreign-text.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isConfigurationField, isKubeletFlag } from '#model/kubelet/settings.ts'
 import { type Piece, piece, settingsIn } from './settings.ts'
 
 /** @throws BudgetExceeded */

@@ -1,4 +1,5 @@
-import { Ec2Api } from '#clients/ec2.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import { Ec2Api } from '#clients/aws/ec2.ts'
 import type { ClusterCollector, ClusterInAws } from '#collect/collector.ts'
 import {
   type AwsResource,
@@ -8,7 +9,6 @@ import {
   unattachedVolumeState,
   volumesResource,
 } from '#facts/aws/cluster-resources.ts'
-import type { RawObject } from '#model/record.ts'
 
 type Pages = (
   ec2: Ec2Api,

@@ -1,9 +1,9 @@
+import type { RawObject } from '#base/raw-object.ts'
 import { RequestFailure } from '#clients/failure.ts'
-import type { Unparsed } from '#clients/kubernetes.ts'
+import type { Unparsed } from '#clients/kubernetes/kubernetes.ts'
 import { type Collector, kubeletOptions } from '#collect/collector.ts'
 import { kubeletPath } from '#facts/kubelet/endpoints.ts'
-import { checkAnsweredConfigz } from '#model/kubelet-configuration.ts'
-import type { RawObject } from '#model/record.ts'
+import { checkAnsweredConfigz } from '#model/kubelet/configuration.ts'
 
 /** The kubelet's running configuration, read through the API server's node proxy. */
 export const configz: Collector = {

@@ -1,6 +1,6 @@
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { ClusterCollector } from '#collect/collector.ts'
 import { eventsKeptPerReason, isReadByRules, routineReasons } from '#facts/kubelet/event-reasons.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 
 /**
  * Events of nodes and pods about GC, eviction, pulls and memory, while the API server keeps them (an hour by default).

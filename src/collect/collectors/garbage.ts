@@ -1,12 +1,12 @@
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { RequestFailure } from '#clients/failure.ts'
-import type { KubernetesClient } from '#clients/kubernetes.ts'
+import type { KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import type { ClusterCollector, ObjectsContext } from '#collect/collector.ts'
 import {
   type GarbageResource,
   garbageResources,
   podResource,
 } from '#facts/kubernetes/garbage-resources.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** Lists objects that may be uncollected garbage, one paged list per kind. A kind that the server does not have yields no objects. */
 const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({

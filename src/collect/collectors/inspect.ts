@@ -1,6 +1,7 @@
-import { ssmPermissions } from '#clients/ssm.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { ssmPermissions } from '#clients/aws/ssm.ts'
 import type { Collector } from '#collect/collector.ts'
-import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
+import type { ReadError } from '#model/input/record.ts'
 
 /** Data that only the node itself has, from a fixed script that SSM runs there: kubelet files and flags, disks, logs, images, containers. */
 export const inspect: Collector = {

@@ -1,11 +1,11 @@
+import { TextBudget } from '#base/foreign-text.ts'
+import { textLimits } from '#base/limits.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { RequestFailure } from '#clients/failure.ts'
-import type { GetOptions, KubernetesClient } from '#clients/kubernetes.ts'
+import type { GetOptions, KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import { readUserData } from '#clients/user-data.ts'
 import type { ClusterCollector } from '#collect/collector.ts'
 import { type CustomResource, nodeClasses } from '#facts/eks/node-classes.ts'
-import { TextBudget } from '#model/foreign-text.ts'
-import { textLimits } from '#model/input-limits.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** NodePools, EC2NodeClasses and Auto Mode's NodeClasses: the settings of nodes outside nodegroups. A cluster may lack these resources. */
 export const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource => ({

@@ -1,6 +1,6 @@
+import { isRawObject } from '#base/raw-object.ts'
 import type { ClusterCollector } from '#collect/collector.ts'
 import { versionPath, versionResource } from '#facts/kubernetes/discovery.ts'
-import { isRawObject } from '#model/record.ts'
 
 /** Version of the control plane, if EKS does not report it. Every authenticated user may read it (the ClusterRole system:public-info-viewer). */
 export const serverVersion: ClusterCollector = {

@@ -1,6 +1,6 @@
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { type Collector, kubeletOptions } from '#collect/collector.ts'
 import { kubeletPath } from '#facts/kubelet/endpoints.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** The kubelet's measurements of filesystems, memory and pods, read through the API server's node proxy. */
 export const statsSummary: Collector = {

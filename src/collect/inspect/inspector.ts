@@ -1,7 +1,7 @@
 /** Inspects nodes of one account and region by SSM, with this product's documents only, many nodes at once. */
-import type { CredentialSource } from '#clients/credentials.ts'
-import { ReadFailed } from '#clients/failure.ts'
-import { sleep } from '#clients/pace.ts'
+
+import { inputLimits } from '#base/limits.ts'
+import type { CredentialSource } from '#clients/aws/credentials.ts'
 import {
   agentSilentAfterMs,
   type CommandAnswer,
@@ -9,10 +9,12 @@ import {
   RunCommand,
   rhythmWithin,
   ssmAtOnce,
-} from '#clients/run-command.ts'
-import { s3Store } from '#clients/s3.ts'
-import { SsmApi } from '#clients/ssm.ts'
-import type { Store } from '#clients/store.ts'
+} from '#clients/aws/run-command.ts'
+import { SsmApi } from '#clients/aws/ssm.ts'
+import { ReadFailed } from '#clients/failure.ts'
+import { sleep } from '#clients/pace.ts'
+import { s3Store } from '#clients/store/s3.ts'
+import type { Store } from '#clients/store/store.ts'
 import { leastAgentVersion } from '#facts/aws/agent-versions.ts'
 import {
   type InspectDocument,
@@ -22,8 +24,7 @@ import {
 import { outputFolder, outputKey } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { commandOutputMax } from '#facts/aws/limits.ts'
-import { inputLimits } from '#model/input-limits.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import {
   type InspectAnswer,
@@ -48,10 +49,12 @@ export class Inspector {
   readonly #ssm: SsmApi
   readonly #policy: Pick<Policy, 'inspectOutput' | 'timeoutsMs'>
   readonly #signal: AbortSignal
+  readonly #readsDisks: boolean
   readonly #store: Store | null
   readonly #commands = new Map<InspectDocument, Promise<RunCommand>>()
 
-  constructor(place: AwsPlace, policy: Policy, signal: AbortSignal) {
+  /** @param readsDisks whether the use of the disks is measured, too */
+  constructor(place: AwsPlace, policy: Policy, signal: AbortSignal, readsDisks: boolean) {
     const { region, credentials } = place
     const { inspectOutput, pace } = policy
     this.#ssm = new SsmApi(region, credentials, {
@@ -60,6 +63,7 @@ export class Inspector {
     })
     this.#policy = policy
     this.#signal = signal
+    this.#readsDisks = readsDisks
     this.#store =
       inspectOutput &&
       s3Store({
@@ -80,10 +84,11 @@ export class Inspector {
     const [answer, disks] = await Promise.all([
       this.#answer(document, instanceId, node.name),
       // Without it the rest of the answer holds.
-      disksDocument &&
+      this.#readsDisks &&
+        disksDocument &&
         this.#answer(disksDocument, instanceId, node.name).catch((error: Error) => error),
     ])
-    return disks === null ? answer : withDiskUse(answer, disks)
+    return disks ? withDiskUse(answer, disks) : answer
   }
 
   /** @throws Error with the reason why this node returned no usable answer */

@@ -1,5 +1,5 @@
-import { ForeignTextError, parseYaml, type TextBudget } from '#model/foreign-text.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { ForeignTextError, parseYaml, type TextBudget } from '#base/foreign-text.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 
 /**
  * Parses a configuration file as the kubelet does: YAML 1.1, which includes JSON. Duplicate keys are refused, because nothing shows which one counts.

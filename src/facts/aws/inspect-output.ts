@@ -3,7 +3,7 @@ import type { Policy } from '#model/policy.ts'
 export type InspectOutput = NonNullable<Policy['inspectOutput']>
 
 /** Empty, or ends in a slash. */
-export const outputFolder = ({ prefix }: Pick<InspectOutput, 'prefix'>): string =>
+export const outputFolder = ({ prefix }: InspectOutput): string =>
   prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 
 /** Key in the folder. Source: Systems Manager user guide, running commands: output in S3. */

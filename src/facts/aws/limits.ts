@@ -12,6 +12,8 @@ export const sesRecipientsMax = 50
 /** Limits of a message's subject and text. Source: SNS API reference, Publish. */
 export const snsSubjectMaxCharacters = 100
 export const snsMessageMaxBytes = 262_144
+/** Entries of one request. Source: EventBridge API reference, PutEvents. */
+export const eventsPerRequest = 10
 /** Maximum size of an object in one PutObject. Source: Amazon S3 user guide, Uploading objects. */
 export const s3PutObjectMaxBytes = 5 * 1024 ** 3
 

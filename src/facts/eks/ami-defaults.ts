@@ -5,8 +5,8 @@
  *          bottlerocket-core-kit packages/kubernetes-*, kubelet-config (evictionHard only where the user sets it).
  */
 import { featuresOf } from '#facts/kubelet/features.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { AmiFamily } from '#model/node-identity.ts'
+import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 
 const amazonLinux: KubeletConfiguration = {
   evictionHard: {

@@ -4,7 +4,7 @@
  */
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
-import { isMap, mapOf } from '#model/config-value.ts'
+import { isMap, mapOf } from '#model/input/config-value.ts'
 
 type SettingKind = 'number' | 'text' | 'boolean' | 'map' | 'list'
 
@@ -142,7 +142,7 @@ export interface BottlerocketMistake {
   why: string
 }
 
-/** Why Bottlerocket refuses `settings.kubernetes`. A setting of a later release cannot be told from an unknown one, so only names near a known one count. */
+/** Why Bottlerocket refuses `settings.kubernetes`. An unknown name may be a setting of a later release: it counts only if it is close to a known name. */
 export function bottlerocketMistakes(
   settings: Readonly<Record<string, unknown>>,
 ): BottlerocketMistake[] {

@@ -3,7 +3,7 @@
  * Source: bottlerocket-core-kit packages/kubernetes-1.28 to 1.35, kubelet-config; newer minors are assumed to equal the newest of these.
  */
 import { featuresOf } from '#facts/kubelet/features.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { amiDefaults } from './ami-defaults.ts'
 
 export const bottlerocketFile = '/etc/kubernetes/kubelet/config'

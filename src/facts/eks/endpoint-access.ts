@@ -1,5 +1,5 @@
 /** The networks from which an API server's endpoint can be reached. Source: EKS API reference, VpcConfigResponse. */
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 
 /** Endpoint access as EKS reports it, to append to a sentence about an endpoint that did not answer. Empty: the endpoint is public. */
 export function endpointAccess(eks: RawObject | null | undefined): string {

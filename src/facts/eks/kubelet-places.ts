@@ -5,8 +5,8 @@
  *         templates/al2/runtime/kubelet-config.json; eks-hybrid internal/kubelet/config.go; kubelet-eks snap (Ubuntu)
  */
 import { isLogrotateFile } from '#facts/logrotate.ts'
-import { isImageName } from '#model/image-reference.ts'
-import type { PlanMethod } from '#model/plan.ts'
+import { isImageName } from '#model/input/image-reference.ts'
+import type { PlanMethod } from '#model/plan/plan.ts'
 
 /** Main configuration files that a plan may replace as a whole. */
 export const kubeletFiles: readonly string[] = [

@@ -5,8 +5,8 @@
  *          `alpha.eksctl.io/*` labels; awslabs/amazon-eks-ami nodeadm getProviderId; kubernetes/cloud-provider-aws#223 (Fargate's provider id) and
  *          pkg/providers/v1/instances.go MapToAWSInstanceID (the last part of the path counts, with a zone before it or without; or the bare id).
  */
-import type { KubernetesNode } from '#model/kubernetes.ts'
-import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/node-identity.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/input/node-identity.ts'
 
 const providerInstance = /^(?:aws:\/\/[^?#]*\/)?(i-[0-9a-f]{8,17})\/*$/
 /** Source: the service model `ssm`, ManagedInstanceId. */

@@ -1,8 +1,8 @@
-/** Looks up fields of model/kubelet-fields.ts to read, default, merge and show a KubeletConfiguration. */
+/** Looks up fields of model/kubelet/fields.ts to read, default, merge and show a KubeletConfiguration. */
 
-import { isMap } from '#model/config-value.ts'
-import { configurationStructs, type StructName } from '#model/kubelet-fields.ts'
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import { isMap } from '#model/input/config-value.ts'
+import { configurationStructs, type StructName } from '#model/kubelet/fields.ts'
 import type { KubeletFeatures } from './features.ts'
 import { type FieldFacts, isKnownField } from './fields.ts'
 

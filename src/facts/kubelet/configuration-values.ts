@@ -2,15 +2,15 @@
  * Valid values of each KubeletConfiguration field on its own: type and bounds with which a kubelet starts. If minors differ, the
  * bounds of the newest minor apply.
  *
- * Sources  model/kubelet-fields.ts;  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go
+ * Sources  model/kubelet/fields.ts;  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go
  *          ParseThresholdConfig;  pkg/kubelet/logs/container_log_manager.go parseMaxSize;  cmd/kubelet/app/server.go parseResourceList
  */
 
-import { isMap } from '#model/config-value.ts'
-import { parseDuration } from '#model/duration.ts'
-import { parseFloat32 } from '#model/go-text.ts'
-import { configurationFields } from '#model/kubelet-fields.ts'
-import { asInt64, parseQuantity, signOf } from '#model/quantity.ts'
+import { parseDuration } from '#base/go/duration.ts'
+import { parseFloat32 } from '#base/go/go-text.ts'
+import { asInt64, parseQuantity, signOf } from '#base/go/quantity.ts'
+import { isMap } from '#model/input/config-value.ts'
+import { configurationFields } from '#model/kubelet/fields.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { gateHistory } from './feature-gates.ts'
 

@@ -6,8 +6,8 @@
  *          image_manager.go EnsureImageExists;
  *          kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling); kubernetes#61937, kubernetes#112940
  */
-import { oncePerText } from '#model/once.ts'
-import type { Signal } from '#model/prediction.ts'
+import { oncePerText } from '#base/once.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 
 /** Eviction signals by the resource that an eviction message names. */
 export const signalsOfResource: Readonly<Record<string, readonly Signal[]>> = {
@@ -50,6 +50,20 @@ export function evictionCause(message: string): EvictionCause {
       ([, name = '', used = '', request = '']) => ({ name, used, request }),
     ),
   }
+}
+
+const ownLimits = [
+  /^Pod ephemeral local storage usage exceeds the total limit of containers (?<quantity>[^\s"]{1,40})\. ?$/,
+  /^Usage of EmptyDir volume "(?<volume>[^\s"]{1,63})" exceeds the limit "(?<quantity>[^\s"]{1,40})"\. ?$/,
+  /^Container \S{1,63} exceeded its local ephemeral storage limit "(?<quantity>[^\s"]{1,40})"\. ?$/,
+]
+
+/** The limit that an evicted pod exceeded, as a quantity, and the volume that has it. Null: the node was low, or the message has another form. */
+export function ownLimitOf(message: string): { quantity: string; volume: string | null } | null {
+  const found = ownLimits.map(form => form.exec(message)?.groups).find(one => one !== undefined)
+  return found?.quantity === undefined
+    ? null
+    : { quantity: found.quantity, volume: found.volume ?? null }
 }
 
 /** The texts up to 1.34, and since 1.35, which omits the wanted bytes. */

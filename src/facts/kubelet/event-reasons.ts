@@ -3,7 +3,8 @@
  *
  * Sources  pkg/kubelet/events/event.go; pkg/kubelet/eviction (Evicted, EvictionThresholdMet, ExceededGracePeriod); pkg/kubelet/nodestatus/setters.go
  *          (NodeHas…); pkg/kubelet/oom (SystemOOM); kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling);
- *          pkg/controller/nodelifecycle (NodeNotReady)
+ *          pkg/controller/nodelifecycle (NodeNotReady);
+ *          aws/eks-node-monitoring-agent pkg/manager/node_exporter.go (KernelReady, StorageReady), docs/node-health-issues.adoc
  */
 const ofNodes = [
   'CgroupV1',
@@ -13,6 +14,7 @@ const ofNodes = [
   'FreeDiskSpaceFailed',
   'ImageGCFailed',
   'InvalidDiskCapacity',
+  'KernelReady',
   'NodeHasDiskPressure',
   'NodeHasInsufficientMemory',
   'NodeHasInsufficientPID',
@@ -25,6 +27,7 @@ const ofNodes = [
   'Rebooted',
   // The start of the kubelet: a GC that fails right after the start means nothing.
   'Starting',
+  'StorageReady',
   'SystemOOM',
 ] as const
 const ofPods = [
@@ -43,6 +46,15 @@ const ofPods = [
 const nodeReasons = new Set<unknown>(ofNodes)
 const podReasons = new Set<unknown>(ofPods)
 
+/** What the node monitoring agent of EKS reports of disks, processes and memory. Its events have the condition's type as their reason. */
+const agentReports =
+  /^(?:BlockDeviceIOError|EBS(?:Instance|Volume)(?:IOPS|Throughput)Exceeded|EtcHostsMountFailed|IODelays|KubeletDiskUsageSlow|XFSSmallAverageClusterSize|ApproachingKernelPidMax|ApproachingMaxOpenFiles|ExcessiveZombieProcesses|ForkFailedOutOfPIDs|ZramHighUsage)(?=:|$)/
+export const agentConditions: readonly string[] = ['KernelReady', 'StorageReady']
+
+/** `IODelays`. Null: the agent reports something else. */
+export const agentReportOf = (message: string): string | null =>
+  agentReports.exec(message)?.[0] ?? null
+
 /** For reasons with several meanings: the messages with the relevant meaning. Upstream: pkg/kubelet/images/image_manager.go, kuberuntime_container.go. */
 const meant: Readonly<Record<string, RegExp>> = {
   BackOff: /pulling image/i,
@@ -53,7 +65,10 @@ const meant: Readonly<Record<string, RegExp>> = {
 
 /** Whether a rule may read an event with this reason about this kind of object. */
 export function isReadByRules(reason: unknown, kind: unknown, message: unknown): boolean {
-  if (kind === 'Node') return nodeReasons.has(reason)
+  if (kind === 'Node')
+    return agentConditions.some(one => one === reason)
+      ? typeof message === 'string' && agentReportOf(message) !== null
+      : nodeReasons.has(reason)
   if (kind !== 'Pod' || !podReasons.has(reason)) return false
   const words =
     typeof reason === 'string' && Object.hasOwn(meant, reason) ? meant[reason] : undefined

@@ -1,11 +1,11 @@
-/** Derived from the table of KubeletConfiguration fields (`model/kubelet-fields.ts`): defaults, flags, plannable fields. */
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+/** Derived from the table of KubeletConfiguration fields (`model/kubelet/fields.ts`): defaults, flags, plannable fields. */
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
   type Comparison,
   configurationFields,
   configurationStructs,
   type KubeletField,
-} from '#model/kubelet-fields.ts'
+} from '#model/kubelet/fields.ts'
 import type { Gate } from './feature-gates.ts'
 import type { KubeletFeatures } from './features.ts'
 

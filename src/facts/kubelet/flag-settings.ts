@@ -8,12 +8,12 @@
  * Left out      flags that are no fields, and whether the kubelet knows them; lists with quotes
  */
 
-import { isMap } from '#model/config-value.ts'
-import { parseDuration } from '#model/duration.ts'
-import { messageOf } from '#model/error-message.ts'
-import { goQuote, parseInt64, parseUint32 } from '#model/go-text.ts'
-import type { StructName } from '#model/kubelet-fields.ts'
-import type { RawObject } from '#model/record.ts'
+import { parseDuration } from '#base/go/duration.ts'
+import { goQuote, parseInt64, parseUint32 } from '#base/go/go-text.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import { isMap } from '#model/input/config-value.ts'
+import type { StructName } from '#model/kubelet/fields.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { configurationFlags, type FlagFacts } from './fields.ts'
 

@@ -1,5 +1,5 @@
 /** The values that a plan may give to plannable fields. A node refuses all others, so its awk must read these forms, too. */
-import { configurationFields, type KubeletField } from '#model/kubelet-fields.ts'
+import { configurationFields, type KubeletField } from '#model/kubelet/fields.ts'
 import { isPlannable } from './fields.ts'
 
 /**

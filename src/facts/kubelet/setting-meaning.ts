@@ -1,8 +1,8 @@
 /** Compares kubelet settings by meaning: `1Gi` equals `1024Mi`, `5m0s` equals `300s`, the order of a set does not matter. */
-import { parseDuration } from '#model/duration.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { Comparison } from '#model/kubelet-fields.ts'
-import { parseQuantity } from '#model/quantity.ts'
+import { parseDuration } from '#base/go/duration.ts'
+import { parseQuantity } from '#base/go/quantity.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { Comparison } from '#model/kubelet/fields.ts'
 import { gateState } from './feature-gates.ts'
 import { featuresOf } from './features.ts'
 import { type FieldComparison, fieldComparisons } from './fields.ts'

@@ -1,5 +1,5 @@
 /** Which kubelets are judged: those of the minors whose replay was compared with upstream's answers (test/vectors). */
-import type { NodeInput } from '#model/node-input.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
 import { featuresOf, supportedMinors } from './features.ts'
 
 /** Why nothing is predicted for the kubelet; null: its minor is supported, or the node reports no version. */

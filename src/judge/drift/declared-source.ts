@@ -1,12 +1,12 @@
+import { formatDuration } from '#base/go/duration.ts'
 import { hasBottlerocketSetting } from '#facts/eks/bottlerocket-settings.ts'
 import { isTranslatedForBottlerocket } from '#facts/eks/karpenter.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { bounded } from '#judge/text.ts'
-import type { KubeletSource } from '#model/cluster-input.ts'
-import { formatDuration } from '#model/duration.ts'
-import type { AmiFamily, NodeOwner } from '#model/node-identity.ts'
+import type { KubeletSource } from '#model/input/cluster-input.ts'
+import type { AmiFamily, NodeOwner } from '#model/input/node-identity.ts'
 import { isSet, isWrittenOut, writtenSettings } from './drift.ts'
 
 export interface DeclaredNode {

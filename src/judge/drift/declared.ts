@@ -1,10 +1,15 @@
 /** A node's intended kubelet settings: from its launch template, EC2NodeClass or NodePool. */
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import type { ClusterContext } from '#judge/cluster-facts.ts'
-import type { NodeSubject } from '#judge/node-subject.ts'
+import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded } from '#judge/text.ts'
-import type { LaunchTemplateVersion, NodeClass, Nodegroup, NodePool } from '#model/cluster-input.ts'
+import type {
+  LaunchTemplateVersion,
+  NodeClass,
+  Nodegroup,
+  NodePool,
+} from '#model/input/cluster-input.ts'
 import {
   type Declaration,
   type DeclaredNode,

@@ -1,4 +1,7 @@
 /** Compares configurations by meaning: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, and the order of map keys does not matter. */
+
+import { hash } from 'node:crypto'
+import { oncePerBoth } from '#base/once.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { configurationDefaults, fieldComparisons } from '#facts/kubelet/fields.ts'
@@ -9,13 +12,11 @@ import {
   fieldOf,
   isMap,
 } from '#facts/kubelet/setting-meaning.ts'
-import { sharedFact } from '#judge/shared-fact.ts'
 import { bounded } from '#judge/text.ts'
-import { mapOf } from '#model/config-value.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { Comparison } from '#model/kubelet-fields.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
-import { oncePerBoth } from '#model/once.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { Comparison } from '#model/kubelet/fields.ts'
 
 export interface FieldValue {
   /** Values with the same meaning have the same text here. */
@@ -161,4 +162,10 @@ function distance(a: string, b: string): number | null {
   if (a === '' || b === '' || a.endsWith('%') !== b.endsWith('%')) return null
   const found = Math.abs(Number(a.replace('%', '')) - Number(b.replace('%', '')))
   return Number.isFinite(found) ? found : null
+}
+
+/** Facts of nodes are compared by their JSON. In it, a hash stands for this part, which many nodes share: its own JSON is long. */
+function sharedFact<Part extends object>(part: Part): Part {
+  const text = hash('sha256', JSON.stringify(part), 'base64')
+  return Object.defineProperty(part, 'toJSON', { value: () => text })
 }

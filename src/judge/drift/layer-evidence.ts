@@ -1,9 +1,9 @@
+import type { RawObject } from '#base/raw-object.ts'
 import { fieldOf, isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import { mapOf } from '#model/config-value.ts'
-import type { Evidence } from '#model/finding.ts'
-import type { RawObject } from '#model/record.ts'
+import type { Evidence } from '#model/finding/finding.ts'
+import { mapOf } from '#model/input/config-value.ts'
 import { shownSetting } from './drift.ts'
 import { type Loss, type Running, type StartFact, saidOf, shownRunning } from './layers.ts'
 

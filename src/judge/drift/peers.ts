@@ -1,9 +1,9 @@
+import { byText } from '#base/text/text-order.ts'
 import { releaseOf } from '#facts/eks/release.ts'
-import type { NodeSubject } from '#judge/node-subject.ts'
 import type { CohortMember } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded, counted } from '#judge/text.ts'
-import type { Evidence } from '#model/finding.ts'
-import { byText } from '#model/text-order.ts'
+import type { Evidence } from '#model/finding/finding.ts'
 import { declaredNode } from './declared.ts'
 import { absentValue, type FieldValue } from './drift.ts'
 

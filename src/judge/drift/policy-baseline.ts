@@ -1,7 +1,7 @@
-import { matchesCluster } from '#model/cluster-name.ts'
-import { isMap } from '#model/config-value.ts'
-import { matchesGlob } from '#model/glob.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
+import { matchesGlob } from '#base/text/glob.ts'
+import { matchesCluster } from '#model/input/cluster-name.ts'
+import { isMap } from '#model/input/config-value.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { Baseline, Policy } from '#model/policy.ts'
 
 type Matched = Pick<NodeIdentity, 'amiFamily' | 'instanceType'> & { cluster: string; group: string }

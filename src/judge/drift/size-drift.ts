@@ -1,15 +1,16 @@
-import { quantityOrNull } from '#model/quantity.ts'
+import { quantityOrNull } from '#base/go/quantity.ts'
+
 /** Compares the reservations of a group's instance sizes. A formula covers values that legitimately vary by size. */
 
+import { quantityNumber } from '#base/go/quantity.ts'
+import { byText } from '#base/text/text-order.ts'
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
-import { isEksReservation } from '#judge/reservations.ts'
+import { isEksReservation } from '#judge/help/reservations.ts'
 import type { CohortMember, Failing } from '#judge/rule.ts'
 import { line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
-import type { AmiFamily } from '#model/node-identity.ts'
-import { quantityNumber } from '#model/quantity.ts'
-import { byText } from '#model/text-order.ts'
+import type { AmiFamily } from '#model/input/node-identity.ts'
 import { type Meant, type PeerSettings, settingOfPeer } from './peers.ts'
 
 export interface SizedSettings extends PeerSettings {

@@ -1,6 +1,6 @@
+import { byText } from '#base/text/text-order.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import type { NodeSample } from '#model/finding.ts'
-import { byText } from '#model/text-order.ts'
+import type { NodeSample } from '#model/finding/finding.ts'
 
 export const sampleSize = 20
 

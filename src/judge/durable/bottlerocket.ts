@@ -3,14 +3,14 @@
  * Source: bottlerocket-core-kit packages/kubernetes-*, kubelet-config; terraform-aws-eks modules/_user_data
  */
 
+import type { RawObject } from '#base/raw-object.ts'
 import {
   bottlerocketKeys,
   bottlerocketSettings,
   bottlerocketSince,
   bottlerocketTexts,
 } from '#facts/eks/bottlerocket-settings.ts'
-import { isMap } from '#model/config-value.ts'
-import type { RawObject } from '#model/record.ts'
+import { isMap } from '#model/input/config-value.ts'
 import type { DurableTarget } from './durable.ts'
 import type { DurableRequest } from './request.ts'
 import { comments, isEmpty, settable } from './writing.ts'

@@ -1,9 +1,9 @@
 /** A fix as text for the source of a node, so that new nodes have the fix, too. Each target writes the text for one kind of source. */
 
 import { featuresOf } from '#facts/kubelet/features.ts'
-import type { DurableFix } from '#model/finding.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
-import type { Subject } from '#model/subject.ts'
+import type { DurableFix } from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { DurableRequest, Origin, Proposal } from './request.ts'
 import { comments } from './writing.ts'
 

@@ -3,8 +3,8 @@
  * Source: karpenter-provider-aws pkg/apis/v1, pkg/providers/amifamily/bootstrap
  */
 
+import type { RawObject } from '#base/raw-object.ts'
 import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
-import type { RawObject } from '#model/record.ts'
 import { bottlerocketTerms, bottlerocketToml } from './bottlerocket.ts'
 import type { DurableTarget } from './durable.ts'
 import { nodeConfig } from './nodeadm.ts'

@@ -3,10 +3,10 @@
  * Source: amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide, Windows bootstrap script
  */
 
+import type { RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
-import { isMap } from '#model/config-value.ts'
-import type { RawObject } from '#model/record.ts'
+import { isMap } from '#model/input/config-value.ts'
 import type { DurableTarget } from './durable.ts'
 import type { DurableRequest } from './request.ts'
 import { comments, isEmpty, settable } from './writing.ts'

@@ -2,7 +2,7 @@
  * NodeConfig, as AL2023 and hybrid nodes read it. Since 1.29, kubelets merge it by key into the image's own configuration.
  * Source: amazon-eks-ami nodeadm/doc/api.md, doc/examples.md; terraform-aws-eks modules/_user_data; eks-hybrid internal/kubelet
  */
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import type { DurableTarget } from './durable.ts'
 import { comments, indented, isEmpty, settable, yaml } from './writing.ts'
 

@@ -1,6 +1,6 @@
-import type { NodeIdentity } from '#model/node-identity.ts'
-import type { RawObject } from '#model/record.ts'
-import type { Subject } from '#model/subject.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
 
 export interface Origin extends Pick<NodeIdentity, 'owner' | 'isEksctl' | 'amiFamily'> {
   /** `1.34`; null: unknown. */

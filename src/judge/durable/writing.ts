@@ -1,13 +1,13 @@
 /** Shared by all targets of a durable fix. Selects the fields that a target accepts, and quotes values so that they stay plain values. */
 
 import { stringify } from 'yaml'
+import type { RawObject } from '#base/raw-object.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { companions } from '#judge/fixes/completion.ts'
 import { bounded } from '#judge/text.ts'
-import { isMap } from '#model/config-value.ts'
-import { configurationStructs } from '#model/kubelet-fields.ts'
-import type { RawObject } from '#model/record.ts'
+import { isMap } from '#model/input/config-value.ts'
+import { configurationStructs } from '#model/kubelet/fields.ts'
 import type { DurableRequest, Origin } from './request.ts'
 
 interface TextLimits {

@@ -1,11 +1,11 @@
+import { ofLatest } from '#base/once.ts'
+import { byText } from '#base/text/text-order.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
-import type { NodeContext, NodeEvent } from '#judge/cluster-facts.ts'
 import type { Failing, Undecided } from '#judge/rule.ts'
 import { line } from '#judge/rule.ts'
+import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded } from '#judge/text.ts'
-import type { Evidence } from '#model/finding.ts'
-import { ofLatest } from '#model/once.ts'
-import { byText } from '#model/text-order.ts'
+import type { Evidence } from '#model/finding/finding.ts'
 
 const mostTimes = 1_000_000
 

@@ -1,13 +1,14 @@
-import { isEvictable } from '#judge/thresholds.ts'
+import { isEvictable } from '#judge/help/thresholds.ts'
+
 /** Evictions on one node in the last hour, from pods and from events, each with the pod's owner. */
 
+import { byText } from '#base/text/text-order.ts'
 import { signalsOfResource } from '#facts/kubelet/event-messages.ts'
-import type { NodeEvent } from '#judge/cluster-facts.ts'
-import type { NodeSubject } from '#judge/node-subject.ts'
+import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded } from '#judge/text.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import type { RankedPod, Signal } from '#model/prediction.ts'
-import { byText } from '#model/text-order.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 import { isWithin, recentEvents } from './events.ts'
 import { ownerOf } from './owners.ts'
 

@@ -1,7 +1,7 @@
+import { ofLatest, oncePerText } from '#base/once.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import { ofLatest, oncePerText } from '#model/once.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Splits a reference into host and path. The default host is Docker Hub's. Upstream: distribution/reference normalize.go splitDockerDomain. */
 function splitReference(image: string): { registry: string; path: string } {

@@ -1,8 +1,8 @@
+import { sharedText, sharedValue } from '#base/once.ts'
+import { byText } from '#base/text/text-order.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import type { KubernetesPod, PodSpec } from '#model/kubernetes.ts'
-import { sharedText, sharedValue } from '#model/once.ts'
-import { byText } from '#model/text-order.ts'
+import type { KubernetesPod, PodSpec } from '#model/input/kubernetes.ts'
 
 /** `namespace/DaemonSet/name`. Null: no controller replaces the pod. A static pod's owner is its node, and the kubelet never evicts static pods. */
 export function ownerOf({ metadata }: KubernetesPod): string | null {
@@ -105,8 +105,8 @@ const tolerates = (taint: string, { key, operator, value, effect }: NoExecuteTol
 
 function toleratedTaints({ spec }: KubernetesPod): string[] {
   const tolerations = spec?.tolerations ?? []
-  return sharedValue(
-    pressureTaints.filter(taint => tolerations.some(toleration => tolerates(taint, toleration))),
+  return pressureTaints.filter(taint =>
+    tolerations.some(toleration => tolerates(taint, toleration)),
   )
 }
 
@@ -116,7 +116,7 @@ export function toleratedByOwner(pods: readonly KubernetesPod[]): Record<string,
     if (isTerminalPhase(pod.status?.phase)) continue
     const taints = toleratedTaints(pod)
     const owner = taints.length === 0 ? null : ownerOf(pod)
-    if (owner !== null) tolerated[owner] = taints
+    if (owner !== null) tolerated[owner] = sharedValue(taints)
   }
   return tolerated
 }

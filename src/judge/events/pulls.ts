@@ -1,9 +1,9 @@
+import { byText } from '#base/text/text-order.ts'
 import { isOfPull, type PullCause, pullCause, pulledImage } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
-import type { NodeEvent } from '#judge/cluster-facts.ts'
+import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded } from '#judge/text.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import { byText } from '#model/text-order.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { type EventTimes, eventTimes, isWithin, recentEvents } from './events.ts'
 import { registryOf } from './images.ts'
 

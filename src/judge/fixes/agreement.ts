@@ -1,11 +1,12 @@
 /** A nodegroup has one configuration, so the fixes of all its findings must agree. */
+
+import { amountOrNull } from '#base/go/quantity.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { dependsOnSize, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import type { Proposal } from '#judge/durable/request.ts'
-import { isMap, mapOf } from '#model/config-value.ts'
-import type { Family, Finding } from '#model/finding.ts'
-import { amountOrNull } from '#model/quantity.ts'
-import type { RawObject } from '#model/record.ts'
+import type { Family, Finding } from '#model/finding/finding.ts'
+import { isMap, mapOf } from '#model/input/config-value.ts'
 import type { FixFact } from './fix-facts.ts'
 
 export interface Wish extends Proposal {
@@ -23,8 +24,7 @@ export interface Wishes {
 
 /** Families whose fixes restore a declared value, even an unsound one. */
 const declaring: readonly Family[] = ['drift', 'configuration']
-export const isDeclaring = ({ family }: Pick<Finding, 'family'>): boolean =>
-  declaring.includes(family)
+export const isDeclaring = ({ family }: Finding): boolean => declaring.includes(family)
 
 const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
 

@@ -1,37 +1,35 @@
 /**
  * Completes a fix so that a kubelet starts with it beside the running configuration. Fields that depend on each other are set together.
- * Fields that cannot be made to fit are left out, with the reason.
+ * Fields with which a kubelet would not start are left out, with its error.
  *
- * Follows  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go ParseThresholdConfig;
- *          pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager
+ * Follows  pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager; the replay's validation has the rest
  */
+
+import { once } from '#base/once.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
-import { dependenciesOfGates, gateState, isGateOn } from '#facts/kubelet/feature-gates.ts'
-import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { shownSetting } from '#judge/drift/drift.ts'
+import { durationMs } from '#judge/help/values.ts'
 import { bounded } from '#judge/text.ts'
-import { durationMs } from '#judge/values.ts'
-import { isMap, mapOf } from '#model/config-value.ts'
-import type { RawObject } from '#model/record.ts'
+import { isMap, mapOf } from '#model/input/config-value.ts'
 
 export interface Completion {
   config: RawObject
   refused: string[]
 }
 
+/** Upstream's errors if a kubelet would not start with the configuration. */
+export type Refusals = (configuration: RawObject, kubeletVersion: string | null) => string[]
+
 /** @param running null: the running configuration is unknown, so defaults are assumed */
 export function completed(
   config: RawObject,
   running: RawObject | null,
-  kubeletVersion: string | null,
+  refusalsOf: (configuration: RawObject) => string[],
 ): Completion {
-  const fix = new Draft(
-    config,
-    { ...configurationDefaults, ...running },
-    featuresOf(kubeletVersion),
-  )
+  const fix = new Draft(config, { ...configurationDefaults, ...running }, refusalsOf)
   for (const step of steps) step(fix)
   return { config: fix.config, refused: fix.refused }
 }
@@ -56,13 +54,22 @@ const shownAsWritten = (value: unknown): string =>
 class Draft {
   config: RawObject
   readonly running: RawObject
-  readonly features: KubeletFeatures
   readonly refused: string[] = []
+  readonly #refusalsOf: (configuration: RawObject) => string[]
+  readonly #errorsBefore = once(() => this.#refusalsOf(this.running))
 
-  constructor(config: RawObject, running: RawObject, features: KubeletFeatures) {
+  constructor(config: RawObject, running: RawObject, refusalsOf: Draft['errorsWith']) {
     this.config = { ...config }
     this.running = running
-    this.features = features
+    this.#refusalsOf = refusalsOf
+  }
+
+  /** The errors of a kubelet with these fields beside the running ones; not those that it has without them. */
+  errorsWith(config: RawObject): string[] {
+    const errors = this.#refusalsOf({ ...this.running, ...config })
+    return errors.length === 0
+      ? errors
+      : errors.filter(error => !this.#errorsBefore().includes(error))
   }
 
   sets(field: string): boolean {
@@ -93,9 +100,7 @@ class Draft {
     this.refused.push(
       `Left out, ${why}: ${dropped.map(field => `${bounded(field, 60)} ${shownAsWritten(this.config[field])}`).join(', ')}.`,
     )
-    this.config = Object.fromEntries(
-      Object.entries(this.config).filter(([field]) => !dropped.includes(field)),
-    )
+    this.config = without(this.config, dropped)
   }
 
   dropKey(field: string, key: string, why: string): void {
@@ -110,18 +115,36 @@ class Draft {
   }
 }
 
+const without = (config: RawObject, fields: readonly string[]): RawObject =>
+  Object.fromEntries(Object.entries(config).filter(([field]) => !fields.includes(field)))
+
 const steps: readonly ((fix: Draft) => void)[] = [
   rightValues,
   percentages,
   softThresholds,
-  imageAges,
   parallelPulls,
   shutdown,
-  enforcement,
-  reservedCpus,
   managers,
   featureGates,
+  startable,
 ]
+
+/** Leaves out what a kubelet refuses, with the fields that depend on it. */
+function startable(fix: Draft): void {
+  let errors = fix.errorsWith(fix.config)
+  while (errors.length > 0) {
+    const fields = Object.keys(fix.config)
+    const ends = (group: readonly string[]) =>
+      group.some(field => fix.sets(field)) &&
+      fix.errorsWith(without(fix.config, group)).length < errors.length
+    const group = [...companions, ...fields.map(field => [field])].find(ends) ?? fields
+    fix.drop(group, refusalText(errors))
+    errors = fix.errorsWith(fix.config)
+  }
+}
+
+const refusalText = ([error = '']: string[]): string =>
+  `a kubelet does not start with it (${bounded(error.replace('invalid configuration: ', ''))})`
 
 function rightValues(fix: Draft): void {
   for (const [field, value] of Object.entries(fix.config)) {
@@ -152,17 +175,8 @@ function percentages(fix: Draft): void {
   if (!fix.sets(high) && !fix.sets(low)) return
   const start = Number(fix.value(high))
   const stop = Number(fix.value(low))
-  const fits = stop < start
-  if (!fits && fix.sets(low)) {
-    fix.drop(
-      [high, low],
-      `image GC must stop below where it starts, and ${stop} is not below ${start}`,
-    )
-  } else if (!fits && start <= 0) fix.drop([high], 'image GC cannot stop below 0 %')
-  else {
-    fix.set(high, start)
-    fix.set(low, fits ? stop : Math.max(0, start - bandPercent))
-  }
+  fix.set(high, start)
+  fix.set(low, stop < start || fix.sets(low) ? stop : Math.max(0, start - bandPercent))
 }
 
 /** A soft threshold without a grace period stops the kubelet. A grace period without a threshold has no effect. */
@@ -186,82 +200,26 @@ function softThresholds(fix: Draft): void {
   if (fix.sets(grace) && !fix.sets(soft)) fix.set(soft, fix.map(soft))
 }
 
-function imageAges(fix: Draft): void {
-  const [most, least] = ['imageMaximumGCAge', 'imageMinimumGCAge'] as const
-  const maximum = durationMs(fix.text(most)) ?? 0
-  // Upstream: SetDefaults_KubeletConfiguration: 0s means unset.
-  const minimum =
-    durationMs(fix.text(least)) || durationMs(configurationDefaults.imageMinimumGCAge ?? '') || 0
-  if (maximum > 0 && maximum <= minimum)
-    fix.drop([most, least], `the maximum age must be above the minimum age, ${minimum / 1000}s`)
-  if (maximum > 0 && !isOn(fix, 'ImageMaximumGCAge'))
-    fix.drop([most], 'it needs the feature gate ImageMaximumGCAge')
-}
-
 function parallelPulls(fix: Draft): void {
-  const [parallel, serial] = ['maxParallelImagePulls', 'serializeImagePulls'] as const
-  if (!(Number(fix.value(parallel) ?? 1) > 1 && fix.value(serial) === true)) return
-  if (fix.sets(serial)) fix.drop([serial, parallel], 'pulls cannot be serialized and parallel')
-  else if (fix.sets(parallel)) fix.set(serial, false)
+  const serial = 'serializeImagePulls'
+  if (
+    Number(fix.config.maxParallelImagePulls) > 1 &&
+    fix.value(serial) === true &&
+    !fix.sets(serial)
+  )
+    fix.set(serial, false)
 }
 
 function shutdown(fix: Draft): void {
   const [total, critical] = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const
   if (!fix.sets(total) && !fix.sets(critical)) return
-  if (!isOn(fix, 'GracefulNodeShutdown'))
-    fix.drop([total, critical], 'it needs the feature gate GracefulNodeShutdown')
-  if (isFilled(fix.value('shutdownGracePeriodByPodPriority')))
-    fix.drop([total, critical], 'shutdownGracePeriodByPodPriority excludes it')
-  if (!fix.sets(total) && !fix.sets(critical)) return
   const [all = 0, ofCritical = 0] = [total, critical].map(field => durationMs(fix.text(field)) ?? 0)
-  if (ofCritical <= all) {
-    if (fix.text(total) !== '' && fix.text(critical) !== '')
-      for (const field of [total, critical]) fix.set(field, fix.text(field))
-  } else if (all === 0 && fix.sets(total) && !fix.sets(critical)) fix.set(critical, '0s')
-  else
-    fix.drop(
-      [total, critical],
-      `critical pods cannot have more of the time than there is, ${fix.text(total)}`,
-    )
+  if (all === 0 && ofCritical > 0 && !fix.sets(critical)) fix.set(critical, '0s')
+  else if (fix.text(total) !== '' && fix.text(critical) !== '')
+    for (const field of [total, critical]) fix.set(field, fix.text(field))
 }
 
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0
-
-const enforced = ['kube-reserved', 'system-reserved'] as const
-const cgroupOf = {
-  'kube-reserved': 'kubeReservedCgroup',
-  'system-reserved': 'systemReservedCgroup',
-} as const
-
-function enforcement(fix: Draft): void {
-  const field = 'enforceNodeAllocatable'
-  const value = fix.value(field)
-  const entries = Array.isArray(value) ? value.map(String) : []
-  for (const base of enforced) {
-    const cgroup = cgroupOf[base]
-    const names = [base, `${base}-compressible`]
-    if (!entries.some(entry => names.includes(entry))) continue
-    if (fix.text(cgroup) === '')
-      fix.drop([field, cgroup], `${base} cannot be enforced without ${cgroup}`)
-    if (names.every(name => entries.includes(name))) fix.drop([field], `${base} is enforced twice`)
-  }
-  if (entries.includes('none') && entries.length > 1) fix.drop([field], 'none stands alone')
-  if (
-    entries.some(entry => entry.endsWith('-compressible')) &&
-    !fix.features.has('compressibleEnforcement')
-  )
-    fix.drop([field], 'not known to a kubelet of this version')
-}
-
-function reservedCpus(fix: Draft): void {
-  const cgroups = ['kubeReservedCgroup', 'systemReservedCgroup']
-  if (fix.text('reservedSystemCPUs') === '' || cgroups.every(cgroup => fix.text(cgroup) === ''))
-    return
-  fix.drop(
-    ['reservedSystemCPUs', ...cgroups],
-    'reserved CPUs and a cgroup of what is reserved exclude each other',
-  )
-}
 
 function managers(fix: Draft): void {
   const reserves = ['kubeReserved', 'systemReserved'].some(
@@ -286,28 +244,11 @@ const gatesOfOtherFields =
 
 function featureGates(fix: Draft): void {
   const field = 'featureGates'
-  if (!fix.sets(field)) return
   const running = mapOf(fix.running[field])
-  for (const [gate, value] of Object.entries(fix.map(field))) {
+  for (const [gate, value] of Object.entries(mapOf(fix.config[field]))) {
     if (running[gate] === value) continue
-    const state = gateState(gate, fix.features)
-    if (state === null) fix.dropKey(field, gate, 'no feature gate of this version')
-    else if (state.isLocked && state.isOn !== value)
-      fix.dropKey(field, gate, 'locked in this version')
+    const errors = fix.errorsWith({ [field]: { ...running, [gate]: value } })
+    if (errors.length > 0) fix.dropKey(field, gate, refusalText(errors))
     else if (gatesOfOtherFields.test(gate)) fix.dropKey(field, gate, 'other fields depend on it')
   }
-  for (const { gate, needs } of dependenciesOfGates(fix.features))
-    if (isOn(fix, gate) && needs.some(need => !isOn(fix, need)))
-      for (const name of [gate, ...needs])
-        if (running[name] !== fix.map(field)[name])
-          fix.dropKey(field, name, `${gate} needs ${needs.join(', ')}`)
 }
-
-const isOn = (fix: Draft, gate: string): boolean => isGateOn(gate, gatesOf(fix), fix.features)
-
-const gatesOf = (fix: Draft): Record<string, boolean> =>
-  Object.fromEntries(
-    Object.entries(fix.map('featureGates')).flatMap(([gate, value]) =>
-      typeof value === 'boolean' ? [[gate, value]] : [],
-    ),
-  )

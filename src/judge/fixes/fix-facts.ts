@@ -1,13 +1,13 @@
 /** Node facts that fixes need: the running configuration, and settings that override what a fix would write. Equal facts are kept once. */
 
+import { oncePer, oncePerBoth } from '#base/once.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
 import { startFact, unreadWords } from '#judge/drift/layers.ts'
-import type { NodeSubject } from '#judge/node-subject.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import { oncePer, oncePerBoth } from '#model/once.ts'
-import type { RawObject } from '#model/record.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { StepNode } from './steps.ts'
 
 /** A source on the node that sets a field after the user data's drop-in. */

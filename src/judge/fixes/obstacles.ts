@@ -1,13 +1,13 @@
 /** What stops a fix from its file: a flag or later file overrides it, or the file is not read. */
 
+import type { RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import type { Origin } from '#judge/durable/request.ts'
 import { bounded } from '#judge/text.ts'
-import { isMap } from '#model/config-value.ts'
-import type { RawObject } from '#model/record.ts'
+import { isMap } from '#model/input/config-value.ts'
 import type { Wish } from './agreement.ts'
 import { companions } from './completion.ts'
 import type { FixFact } from './fix-facts.ts'

@@ -4,10 +4,16 @@
  */
 import { aws, kubectl, quoted, said } from '#judge/garbage/kubectl.ts'
 import { isPrintable } from '#judge/text.ts'
-import type { CommandEffect, Step, StepAction, StepActionId, StepCommand } from '#model/cause.ts'
-import type { HolderOwner } from '#model/disk-ledger.ts'
-import type { Finding } from '#model/finding.ts'
-import type { NodeOwner } from '#model/node-identity.ts'
+import type {
+  CommandEffect,
+  Step,
+  StepAction,
+  StepActionId,
+  StepCommand,
+} from '#model/finding/cause.ts'
+import type { Finding } from '#model/finding/finding.ts'
+import type { NodeOwner } from '#model/input/node-identity.ts'
+import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { CommandPlace } from './command-place.ts'
 
 export interface StepNode {
@@ -126,6 +132,7 @@ function session({ instanceId, name }: StepNode, effect: CommandEffect, command?
 }
 
 const cordon = ({ node }: OnNode): Line => ['changes', kubectl('cordon', said(node.name))]
+const uncordon = ({ node }: OnNode): Line => ['changes', kubectl('uncordon', said(node.name))]
 const drain = ({ node }: OnNode): Line => [
   'changes',
   kubectl('drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data'),
@@ -204,8 +211,10 @@ const partly = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing') =>
 const showing = { kind: 'read-more', ends: 'nothing', disturbs: 'nothing' } as const
 
 /** Deletes nothing: what lies there is for a person to judge. */
-const sizes = (place: string | undefined): string =>
-  `du -x -h -d 2 ${quoted(place ?? '/var')} | sort -h | tail -n 20`
+function sizes({ unit }: StepAction, place = '/var'): string {
+  const [counting, sorting] = unit === 'inodes' ? ['--inodes', '-n'] : ['-h', '-h']
+  return `du ${counting} -x -d 2 ${quoted(place)} | sort ${sorting} | tail -n 20`
+}
 
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: whole('set'),
@@ -221,7 +230,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   },
   'delete-place': {
     ...whole('free'),
-    lines: ({ action, node }) => [session(node, 'reads', sizes(action.place))],
+    lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
   },
   drain: { ...partly('free', 'pods'), lines: on => [cordon(on), drain(on)] },
   'drop-idle-log-blocks': { ...whole('set'), lines: on => plan(on) },
@@ -235,7 +244,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...showing,
     lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
   },
-  'look-on-node': { ...showing, lines: ({ node }) => [session(node, 'reads', sizes(undefined))] },
+  'look-on-node': {
+    ...showing,
+    lines: ({ action, node }) => [session(node, 'reads', sizes(action))],
+  },
   'limit-processes': { ...partly('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'lower-soft-threshold': whole('set', 'kubelet-restart'),
   'map-volume': whole('resize', 'node-replaced'),
@@ -275,6 +287,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
             aws('ec2', 'reboot-instances', '--instance-ids', said(on.node.instanceId)),
             1,
           ],
+      on.node.instanceId === null ? null : uncordon(on),
     ],
   },
   'replace-node': { ...whole('replace', 'node-replaced'), lines: replacement },

@@ -1,6 +1,10 @@
 import type { ClusterFailing } from '#judge/rule.ts'
 import { line, lines } from '#judge/rule.ts'
-import type { ClusterPrediction, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
+import type {
+  ClusterPrediction,
+  PodGarbage,
+  TerminatedPod,
+} from '#model/finding/cluster-garbage.ts'
 import type { Policy } from '#model/policy.ts'
 import {
   controllersOf,

@@ -1,10 +1,19 @@
 /** Summarizes many objects in few words: by namespace, by owner, by age. */
 
+import { byText } from '#base/text/text-order.ts'
 import type { ClusterEvidence, ClusterFailing } from '#judge/rule.ts'
 import { bounded, counted, nameLength, span } from '#judge/text.ts'
-import type { Controller } from '#model/cluster-garbage.ts'
-import type { Subject } from '#model/subject.ts'
-import { byText } from '#model/text-order.ts'
+import type {
+  ClusterNeed,
+  ClusterPrediction,
+  Controller,
+  FinalizerGarbage,
+  HeldObject,
+  InstanceGarbage,
+  NodeGarbage,
+  OwnedGroup,
+} from '#model/finding/cluster-garbage.ts'
+import type { Subject } from '#model/finding/subject.ts'
 import { kubectl, said } from './kubectl.ts'
 
 /** An object without a namespace is cluster-scoped. */
@@ -152,3 +161,56 @@ export const leftHours = {
   /** Approvers and signers answer within seconds. The cleaner deletes requests after a day. */
   pendingRequest: 1,
 } as const
+
+/** Adds `name` of the first object for sorting, and `text`: `Pod cart-0, cart-1 and 3 more`. */
+export function owned<Group extends OwnedGroup>(
+  group: Group,
+): Group & { name: string; text: string } {
+  const { kind, names, count } = group
+  const more = count > names.length ? ` and ${count - names.length} more` : ''
+  return { ...group, name: names[0] ?? '', text: `${kind} ${names.join(', ')}${more}` }
+}
+
+export const totalOf = (groups: readonly OwnedGroup[]): number =>
+  groups.reduce((sum, { count }) => sum + count, 0)
+
+export const isWithoutInstance = (
+  { sinceMs }: InstanceGarbage['withoutInstance'][number],
+  at: string,
+): boolean => isOld(sinceMs, at, leftHours.nodeWithoutInstance)
+
+/** NotReady nodes, except those whose instance is gone. @param instances null: unknown */
+export function silentNodes(
+  { notReady }: NodeGarbage,
+  instances: ClusterPrediction['instances'],
+  at: string,
+): NodeGarbage['notReady'][number][] {
+  const gone = new Set(
+    instances?.withoutInstance.filter(each => isWithoutInstance(each, at)).map(({ node }) => node),
+  )
+  return notReady.filter(({ node }) => !gone.has(node))
+}
+
+/** The TTL controller has its own clock and a queue. Neither delays a deletion by an hour. */
+const overdueHours = 1
+
+export const isOverdue = ({ expiresMs }: { expiresMs: number | null }, at: string): boolean =>
+  expiresMs !== null && Date.parse(at) - expiresMs > overdueHours * 3_600_000
+
+/**
+ * Leaves out objects of other rules: owners in a foreground deletion, and Jobs with expired TTL.
+ * @param kinds the policy's kinds; a rule for any other kind does not run
+ */
+export function heldObjects(
+  { held }: FinalizerGarbage,
+  at: string,
+  kinds: readonly ClusterNeed[],
+): HeldObject[] {
+  const isOfJobs = (each: HeldObject) => kinds.includes('jobs') && isOverdue(each, at)
+  const isWaiting = ({ finalizer }: { finalizer: string }) =>
+    kinds.includes('owners') && finalizer === 'foregroundDeletion'
+  return held.flatMap(each => {
+    const finalizers = each.finalizers.filter(held => !isWaiting(held))
+    return finalizers.length > 0 && !isOfJobs(each) ? [{ ...each, finalizers }] : []
+  })
+}

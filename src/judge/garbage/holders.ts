@@ -1,4 +1,8 @@
-import type { HeldFinalizer, HeldVolumeObject, TerminatingPod } from '#model/cluster-garbage.ts'
+import type {
+  HeldFinalizer,
+  HeldVolumeObject,
+  TerminatingPod,
+} from '#model/finding/cluster-garbage.ts'
 import { named } from './garbage.ts'
 
 export function whyPodStays({

@@ -1,7 +1,7 @@
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import type { ClusterEvidence } from '#judge/rule.ts'
 import { lines } from '#judge/rule.ts'
-import type { ReleasedVolume } from '#model/cluster-garbage.ts'
+import type { ReleasedVolume } from '#model/finding/cluster-garbage.ts'
 import { isOld, oldest, summed } from './garbage.ts'
 
 export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean =>

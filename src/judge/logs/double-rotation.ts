@@ -5,11 +5,11 @@
  * rotateSingleLog) and config.c (defConfig).
  */
 
+import { formatBytes } from '#base/go/quantity.ts'
 import type { Satisfied } from '#judge/rule.ts'
 import { line } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, span } from '#judge/text.ts'
-import type { Evidence, Severity } from '#model/finding.ts'
-import { formatBytes } from '#model/quantity.ts'
+import type { Evidence, Severity } from '#model/finding/finding.ts'
 import { seenLogsOf } from './log-paths.ts'
 import {
   type LogBlock,

@@ -1,7 +1,7 @@
 import type { Failing, Satisfied, Undecided } from '#judge/rule.ts'
 import { line, lines } from '#judge/rule.ts'
 import { bounded, counted, span } from '#judge/text.ts'
-import type { Evidence } from '#model/finding.ts'
+import type { Evidence } from '#model/finding/finding.ts'
 import { doubleRotation } from './double-rotation.ts'
 import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
 import {
@@ -22,7 +22,7 @@ export interface PlacedBlock {
   podLogs: string
 }
 
-export function podLogsOf({ configuration }: Pick<Satisfied<never>, 'configuration'>): string {
+export function podLogsOf({ configuration }: Satisfied<never>): string {
   const podLogs = configuration?.podLogsDir
   return typeof podLogs === 'string' && podLogs !== '' ? podLogs : usualPodLogs
 }

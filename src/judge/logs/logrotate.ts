@@ -6,11 +6,11 @@
  */
 
 import { createHash } from 'node:crypto'
+import type { RawObject } from '#base/raw-object.ts'
+import { byText } from '#base/text/text-order.ts'
 import { bounded } from '#judge/text.ts'
-import type { Host } from '#model/node-input.ts'
+import type { Host } from '#model/input/node-input.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
-import type { RawObject } from '#model/record.ts'
-import { byText } from '#model/text-order.ts'
 
 export interface Setting {
   /** Equal for settings with the same meaning; empty: not set. */

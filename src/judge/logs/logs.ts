@@ -1,16 +1,17 @@
-import { quantityOrNull } from '#model/quantity.ts'
+import { quantityOrNull } from '#base/go/quantity.ts'
+
 /** Container logs as rules read them: bytes written by each running container, and the limit that rotation sets. */
 
+import { asInt64 } from '#base/go/quantity.ts'
+import { ofLatest } from '#base/once.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
-import type { NodeSubject } from '#judge/node-subject.ts'
-import { durationMs } from '#judge/values.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { ContainerSummary, Summary } from '#model/node-input.ts'
-import { ofLatest } from '#model/once.ts'
-import { asInt64 } from '#model/quantity.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import { durationMs } from '#judge/help/values.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import type { ContainerSummary, Summary } from '#model/input/node-input.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
 
 export interface ContainerLog {
   /** `namespace/pod/container`. */
@@ -121,10 +122,7 @@ export function logRotationOf({
 }
 
 /** The interval in ms between checks of the logs. The default if the value is no valid duration. */
-export function logMonitorMs({
-  identity,
-  configuration,
-}: Pick<NodeSubject, 'identity' | 'configuration'>): number {
+export function logMonitorMs({ identity, configuration }: NodeSubject): number {
   const written = featuresOf(identity.kubeletVersion).has('containerLogWorkers')
     ? configuration?.containerLogMonitorInterval
     : undefined

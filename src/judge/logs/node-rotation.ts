@@ -1,8 +1,8 @@
+import { byText } from '#base/text/text-order.ts'
 import { probePart } from '#facts/probe-parts.ts'
-import type { NodeSubject } from '#judge/node-subject.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded } from '#judge/text.ts'
-import type { Host } from '#model/node-input.ts'
-import { byText } from '#model/text-order.ts'
+import type { Host } from '#model/input/node-input.ts'
 import { matchesPath, seenLogsOf } from './log-paths.ts'
 import {
   type LogBlock,

@@ -1,11 +1,11 @@
+import { byText } from '#base/text/text-order.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
 import type { CohortMember } from '#judge/rule.ts'
 import { line } from '#judge/rule.ts'
 import { bytes, counted } from '#judge/text.ts'
-import type { Evidence } from '#model/finding.ts'
+import type { Evidence } from '#model/finding/finding.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
-import { byText } from '#model/text-order.ts'
 import {
   keptBytes,
   type LogBlock,

@@ -1,5 +1,5 @@
 /** Defaults of highwater.yaml, and the limits and patterns that several keys share. */
-import { garbageKinds } from '#model/cluster-garbage.ts'
+import { garbageKinds } from '#model/finding/cluster-garbage.ts'
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 export const remediationModes = ['off', 'plan'] as const

@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { garbageKinds } from '#model/cluster-garbage.ts'
-import { isImageRepository, isImageSource } from '#model/image-reference.ts'
-import { amiFamilies } from '#model/node-identity.ts'
+import { garbageKinds } from '#model/finding/cluster-garbage.ts'
+import { isImageRepository, isImageSource } from '#model/input/image-reference.ts'
+import { amiFamilies } from '#model/input/node-identity.ts'
 import { defaults } from './defaults.ts'
 import { clusterName, percent, withDefaults } from './values.ts'
 

@@ -1,11 +1,10 @@
 /** The shape of highwater.yaml, section by section: every key has a default. */
 import * as z from 'zod'
-import { severities } from '#model/finding.ts'
-import { subjectKinds } from '#model/subject.ts'
+import { severities } from '#model/finding/finding.ts'
+import { subjectKinds } from '#model/finding/subject.ts'
 import { defaults } from './defaults.ts'
 import { expectationKeys } from './expectations.ts'
 import { fleetKeys } from './fleet.ts'
-import { paceKeys } from './pace.ts'
 import { remediationKeys } from './remediation.ts'
 import { reportKeys } from './report.ts'
 import { clusterName, withDefaults } from './values.ts'
@@ -64,3 +63,45 @@ export const policySchema = ({ ruleIds, plannableFields, valueMistakes }: Policy
 /** The JSON Schema of highwater.yaml, for editors. */
 export const policyJsonSchema = (terms: PolicyTerms) =>
   z.toJSONSchema(policySchema(terms), { io: 'input' })
+
+/** Speed of reading, number of functions, and timeouts: `pace`, `fanOut`, `timeoutsMs`. */
+const timeoutMs = z.int().min(100).max(600_000)
+
+const paceKeys = {
+  pace: z
+    .strictObject(
+      withDefaults(defaults.pace, {
+        requestsPerSecond: z.number().min(0.1).max(10_000),
+        concurrency: z.int().min(1).max(200),
+        clusters: z.int().min(1).max(50),
+        ssmRequestsPerSecond: z.number().min(0.1).max(100),
+      }),
+    )
+    .describe(
+      'upper bounds for one Kubernetes API server, and for SSM in one account and region; clusters: how many are read at once',
+    ),
+  fanOut: z
+    .strictObject(
+      withDefaults(defaults.fanOut, {
+        aboveNodes: z.int().min(1).nullable(),
+        acrossPlaces: z.boolean().describe('also if there are several accounts or regions'),
+        nodesPerShard: z.int().min(10).max(1000),
+        clustersAtOnce: z.int().min(1).max(500),
+      }),
+    )
+    .describe(
+      'when the service reads a fleet by many functions: above aboveNodes nodes (null: no limit), or above what one function can read by SSM',
+    ),
+  timeoutsMs: z
+    .strictObject(
+      withDefaults(defaults.timeoutsMs, {
+        list: timeoutMs,
+        configz: timeoutMs,
+        summary: timeoutMs,
+        inspect: timeoutMs,
+      }),
+    )
+    .describe(
+      'how long one answer may take; inspect: how long the inspect document may take on a node',
+    ),
+}

@@ -3,15 +3,14 @@ import { Document, isScalar, visit } from 'yaml'
 import type { Account, IamPolicy, IamStatement } from '#facts/aws/iam.ts'
 import type { InspectOutput } from '#facts/aws/inspect-output.ts'
 import { clusterRole, type ServiceAccount } from '#facts/kubernetes/rbac.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
 import type { Policy } from '#model/policy.ts'
-import type { ReadMode } from '#model/read-mode.ts'
 import {
   applyKubernetesRights,
   type IdentityName,
   identityNames,
   kubernetesRights,
-  readerStatements,
-  remediatorStatements,
+  roleStatements,
 } from './permissions.ts'
 
 /** The roles that get access, and the account of the clusters. */
@@ -68,19 +67,12 @@ export const manifests = (
     )
     .join('---\n')
 
-/** ClusterRole and binding of one identity. */
+/** ClusterRole and binding of one identity: for the group of its name, or for a service account. */
 export const roleManifests = (
   identity: IdentityName,
   rights: readonly string[],
   account: ServiceAccount | null = null,
-): string[] => rolesOf(identityNames[identity], rights, account)
-
-/** ClusterRole and binding for a group of that name, or for a service account. */
-const rolesOf = (
-  name: string,
-  rights: readonly string[],
-  account: ServiceAccount | null = null,
-): string[] => clusterRole(name, rights, account).map(object => yamlOf(object))
+): string[] => clusterRole(identityNames[identity], rights, account).map(object => yamlOf(object))
 
 /** Prints YAML with lists of plain words on one line. */
 export function yamlOf(object: object): string {
@@ -95,14 +87,14 @@ export function yamlOf(object: object): string {
 
 /** The IAM policy of the reader. @param isRemediating the role applies plans: it may also send the documents that change a node */
 export const iamPolicy = (mode: ReadMode, applied: Applied, isRemediating = false): IamPolicy => {
-  const statements = isRemediating ? remediatorStatements : readerStatements
   const isTaking = mode === 'kubelet' && hasSeenRole(applied.roles)
   return policyOf(
-    statements(
+    roleStatements(
       mode,
       applied,
-      isTaking ? { role: { Resource: applied.roles.kubelet } } : {},
       applied.output,
+      isRemediating,
+      isTaking ? { role: { Resource: applied.roles.kubelet } } : {},
     ),
   )
 }
@@ -140,12 +132,10 @@ export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
   Description: `Lets highwater into clusters (mode ${mode}), once they have the ClusterRole that highwater permissions --format yaml prints`,
   Resources: Object.fromEntries(
     namedClusters(applied).flatMap((cluster, index) =>
-      principalsOf(mode, applied).flatMap(({ identities, roleArn }) =>
-        Object.entries(accessEntryTemplate(identities, roleArn, cluster)).map(([name, entry]) => [
-          `${name}${index + 1}`,
-          entry,
-        ]),
-      ),
+      Object.entries(accessEntries(mode, applied, cluster)).map(([name, entry]) => [
+        `${name}${index + 1}`,
+        entry,
+      ]),
     ),
   ),
 })
@@ -154,18 +144,14 @@ export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
 export const namedClusters = ({ clusters }: Pick<Account, 'clusters'>): string[] =>
   (clusters ?? []).filter(cluster => !cluster.includes('*'))
 
-/** An access entry as a CloudFormation resource, with its name. */
-export const accessEntryTemplate = (
-  identities: readonly IdentityName[],
-  roleArn: string,
-  cluster: string,
-) => ({
-  [`Highwater${identities[0] === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: accessEntry(
-    identities,
-    roleArn,
-    cluster,
-  ),
-})
+/** The access entries of a cluster as CloudFormation resources, by their names. */
+export const accessEntries = (mode: ReadMode, applied: Applied, cluster: string) =>
+  Object.fromEntries(
+    principalsOf(mode, applied).map(({ identities, roleArn }) => [
+      `Highwater${identities[0] === 'kubelet' ? 'Kubelet' : ''}AccessEntry`,
+      accessEntry(identities, roleArn, cluster),
+    ]),
+  )
 
 /** An access entry as a CloudFormation resource. @param PrincipalArn a text, or an intrinsic function */
 export const accessEntry = (

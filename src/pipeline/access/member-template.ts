@@ -5,8 +5,8 @@
 import { parse } from 'yaml'
 import { readAsset } from '#asset.ts'
 import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
-import { remediateSuffix } from '#model/arn.ts'
-import { promisedSources, type ReadMode } from '#model/read-mode.ts'
+import { remediateSuffix } from '#model/input/arn.ts'
+import { promisedSources, type ReadMode } from '#model/input/read-mode.ts'
 import {
   applyDocuments,
   contentOf,
@@ -16,7 +16,7 @@ import {
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { substituted } from './cloudformation-yaml.ts'
 import { type Applied, accessEntry, namedClusters } from './grants.ts'
-import { readerStatements, remediatorStatements } from './permissions.ts'
+import { roleStatements } from './permissions.ts'
 
 export interface MemberOptions {
   mode: ReadMode
@@ -58,10 +58,10 @@ export function memberTemplate(options: MemberOptions): object {
   const clusters = namedClusters(applied)
   template.Description += ` (mode ${mode})`
   const { Role, RemediateRole } = template.Resources
-  fillStatements(Role, readerStatements(mode, account, {}, applied.output))
+  fillStatements(Role, roleStatements(mode, account, applied.output))
   if (isRemediating && RemediateRole) {
     template.Description += ', and change their nodes by approved plans'
-    fillStatements(RemediateRole, remediatorStatements(mode, account, {}, applied.output))
+    fillStatements(RemediateRole, roleStatements(mode, account, applied.output, true))
     // The caller that applies plans assumes RemediateRole here, so Role does not trust that caller.
     for (const { Condition } of Role.Properties.AssumeRolePolicyDocument.Statement)
       Condition.ArnEquals['aws:PrincipalArn'].pop()

@@ -1,10 +1,10 @@
 import type { InspectOutput } from '#facts/aws/inspect-output.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
 import type { Policy } from '#model/policy.ts'
-import type { ReadMode } from '#model/read-mode.ts'
 import {
   type Applied,
+  accessEntries,
   accessEntryCommand,
-  accessEntryTemplate,
   hasSeenRole,
   iamPolicy,
   identitiesOf,
@@ -72,17 +72,7 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
     ),
     'or, in CloudFormation:',
     '',
-    ...fenced(
-      'yaml',
-      yamlOf(
-        Object.assign(
-          {},
-          ...principalsOf(mode, applied).map(({ identities, roleArn }) =>
-            accessEntryTemplate(identities, roleArn, applied.clusters?.[0] ?? 'CLUSTER'),
-          ),
-        ),
-      ),
-    ),
+    ...fenced('yaml', yamlOf(accessEntries(mode, applied, applied.clusters?.[0] ?? 'CLUSTER'))),
   ]
 }
 

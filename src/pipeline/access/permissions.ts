@@ -1,10 +1,10 @@
 /** Collects the rights of each read mode from the calls that need them: AWS, Kubernetes, and the second identity of mode `kubelet`. */
-import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
-import { stsPermissions } from '#clients/credentials.ts'
-import { ec2Permissions } from '#clients/ec2.ts'
-import { eksPermissions } from '#clients/eks.ts'
-import { s3ReadPermissions } from '#clients/s3.ts'
-import { ssmPermissions } from '#clients/ssm.ts'
+import { cloudwatchPermissions } from '#clients/aws/cloudwatch.ts'
+import { stsPermissions } from '#clients/aws/credentials.ts'
+import { ec2Permissions } from '#clients/aws/ec2.ts'
+import { eksPermissions } from '#clients/aws/eks.ts'
+import { ssmPermissions } from '#clients/aws/ssm.ts'
+import { s3ReadPermissions } from '#clients/store/s3.ts'
 import { listNodesPermission, listNodesPurpose } from '#collect/collect.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
@@ -17,10 +17,11 @@ import {
   type IamStatement,
   iamStatements,
   outputGrants,
+  readingDocuments,
 } from '#facts/aws/iam.ts'
 import { agentOutputPermissions, type InspectOutput } from '#facts/aws/inspect-output.ts'
+import { promisedSources, type ReadMode } from '#model/input/read-mode.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import { promisedSources, type ReadMode } from '#model/read-mode.ts'
 import { identityPermission } from '#remediate/cluster-identity.ts'
 
 /** A right and its purpose: the facts that stay unknown without the right. */
@@ -109,19 +110,36 @@ const awsPurposes: Readonly<Record<string, string>> = {
   'ssm:GetCommandInvocation': 'the answer of a node: without it nothing is read through SSM',
 }
 
-/** The IAM policy of the role that reads clusters, in its own or another account. @param more the roles that it may assume */
-export function readerStatements(
-  mode: ReadMode,
+/** The IAM policy of some actions on the clusters of an account. @param output bucket for long answers of agents; null: none */
+export const fleetStatements = (
+  actions: readonly string[],
   account: Account,
+  output: InspectOutput | null,
+  isRemediating: boolean,
   more: Grants = {},
-  output: InspectOutput | null = null,
-): IamStatement[] {
-  const actions = [...awsRights(mode, output).map(({ right }) => right), ...stsPermissions]
-  return iamStatements(actions, {
-    ...fleetGrants(account),
+): IamStatement[] =>
+  iamStatements([...new Set(actions)], {
+    ...fleetGrants(account, isRemediating ? everyDocument : readingDocuments),
     ...(output !== null && outputGrants(account.partition, output)),
     ...more,
   })
+
+/**
+ * The IAM policy of the role that reads clusters, in its own or another account.
+ * @param isRemediating the role applies plans: it reads by the mode and may send every document
+ * @param more the roles that it may assume
+ */
+export function roleStatements(
+  mode: ReadMode,
+  account: Account,
+  output: InspectOutput | null = null,
+  isRemediating = false,
+  more?: Grants,
+): IamStatement[] {
+  const actions = isRemediating
+    ? [...nodeActions(mode, output), ...applyRights().map(({ right }) => right)]
+    : awsRights(mode, output).map(({ right }) => right)
+  return fleetStatements([...actions, ...stsPermissions], account, output, isRemediating, more)
 }
 
 /** The IAM policy of the instance roles, whose agents write answers that are too long for SSM. */
@@ -157,19 +175,3 @@ export const applyRights = (): NeededRight[] =>
     right,
     purpose: applyPurposes[right] ?? '',
   }))
-
-/** The IAM policy of the role that applies plans: it reads by the mode and may send every document. */
-export function remediatorStatements(
-  mode: ReadMode,
-  account: Account,
-  more: Grants = {},
-  output: InspectOutput | null = null,
-): IamStatement[] {
-  const actions = [...nodeActions(mode, output), ...applyRights().map(({ right }) => right)]
-  const grants = {
-    ...fleetGrants(account, everyDocument),
-    ...(output !== null && outputGrants(account.partition, output)),
-    ...more,
-  }
-  return iamStatements([...new Set([...actions, ...stsPermissions])], grants)
-}

@@ -1,12 +1,12 @@
 /** The read modes of each cluster with their rights. Only nodes of less common modes are named. */
 
+import { byText } from '#base/text/text-order.ts'
 import { listNodesPermission } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { bounded } from '#judge/text.ts'
-import type { ClusterResult, NodeReading } from '#model/finding.ts'
-import { promisedSources, type ReadMode, readModes } from '#model/read-mode.ts'
+import type { ClusterResult, NodeReading } from '#model/finding/finding.ts'
+import { promisedSources, type ReadMode, readModes } from '#model/input/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { byText } from '#model/text-order.ts'
 
 /** The rights to read nodes, without those for other objects of the cluster. */
 export const nodeRights = (mode: ReadMode): string[] => [

@@ -1,13 +1,13 @@
 /** Checks the connection to an API server and the rights there. A SelfSubjectAccessReview needs no right and changes nothing. */
 import * as z from 'zod'
-import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { attributesOf } from '#facts/kubernetes/rbac.ts'
 import type { Check } from '#model/checkup.ts'
-import { messageOf } from '#model/error-message.ts'
+import type { ClusterRecord } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import type { ClusterRecord } from '#model/record.ts'
 import { kubernetesRights, type NeededRight } from '#pipeline/access/permissions.ts'
 import { check, everything, statusOf } from './checks.ts'
 
@@ -53,7 +53,8 @@ export async function wayToServer(
       checks: [
         check('endpoint', 'failed', `${messageOf(failure)}${endpointAccess(eks)}`, everything),
       ],
-      ...{ isReached: false, isKnown: false },
+      isReached: false,
+      isKnown: false,
     }
   const checks = [
     check('endpoint', 'ok', `${server} answers, with a certificate of the cluster's CA`),

@@ -1,7 +1,8 @@
 /** The forms that all checks share. */
+
+import { messageOf } from '#base/text/error-message.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { Check, CheckState } from '#model/checkup.ts'
-import { messageOf } from '#model/error-message.ts'
 import type { NeededRight } from '#pipeline/access/permissions.ts'
 
 export const check = (
@@ -9,10 +10,7 @@ export const check = (
   state: CheckState,
   detail: string,
   without: string | null = null,
-): Check => ({
-  ...{ what, state, detail },
-  without: state === 'ok' || state === 'note' ? null : without,
-})
+): Check => ({ what, state, detail, without: state === 'ok' || state === 'note' ? null : without })
 
 /** A right is missing if AWS refused the call. After any other failure it is unknown. */
 export function failedCall({ right, purpose }: NeededRight, error: unknown): Check {

@@ -1,22 +1,30 @@
 /** Checks each cluster with harmless requests of its read mode, and reports what is missing with the text that fixes it. */
 
-import { credentialSource } from '#clients/credentials.ts'
-import { KubeletApi } from '#clients/kubelet.ts'
-import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
-import { callerIdentity } from '#clients/sts.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import { credentialSource } from '#clients/aws/credentials.ts'
+import { callerIdentity } from '#clients/aws/sts.ts'
+import { KubeletApi } from '#clients/kubernetes/kubelet.ts'
+import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
+import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
-import { accountInArn, partitionInArn } from '#model/arn.ts'
 import type { Check, ClusterCheckup } from '#model/checkup.ts'
-import { messageOf } from '#model/error-message.ts'
+import { accountInArn, partitionInArn } from '#model/input/arn.ts'
+import { promisedSources, type ReadMode } from '#model/input/read-mode.ts'
+import type { ClusterRecord } from '#model/input/record.ts'
+import type { Selection } from '#model/input/selection.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
-import { promisedSources, type ReadMode } from '#model/read-mode.ts'
-import type { Selection } from '#model/selection.ts'
-import { applyKubernetesRights, hasOutput, kubernetesRights } from '#pipeline/access/permissions.ts'
+import {
+  applyKubernetesRights,
+  awsRights,
+  hasOutput,
+  kubernetesRights,
+  type NeededRight,
+} from '#pipeline/access/permissions.ts'
+import { clusterInAws } from '#pipeline/audit/fleet.ts'
 import { clusterInput } from '#snapshot/cluster-input.ts'
 import { kubeletChecks, rightChecks, wayToServer } from './api-server.ts'
-import { check, everything } from './checks.ts'
-import { accountChecks, eksChecks } from './eks.ts'
+import { callCheck, check, everything } from './checks.ts'
 import { fixesOf } from './fixes.ts'
 import { type NodeAtHand, nodesAtHand, sampleChecks } from './sample.ts'
 import { applyChecks, ssmChecks } from './ssm.ts'
@@ -134,7 +142,10 @@ async function inCluster(
       }
     }
     const context = {
-      ...{ kubernetes, inspector: null, signal, timeoutsMs: policy.timeoutsMs },
+      kubernetes,
+      inspector: null,
+      signal,
+      timeoutsMs: policy.timeoutsMs,
       kubelet: kubelet ? new KubeletApi(kubelet, policy.pace) : null,
     }
     const lacked = [...reader.filter(({ what }) => what.startsWith('get nodes/')), ...shown]
@@ -171,4 +182,74 @@ function accountOf(arn: string, account: string | null): Account {
     account: accountInArn(arn) ?? account ?? 'ACCOUNT',
     clusters: null,
   }
+}
+
+/** Whether a `ReadError.what` belongs to the call that needs a right. */
+const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
+  'eks:ListClusters': what => what === 'clusters',
+  'eks:DescribeCluster': what => what === 'cluster',
+  'eks:ListNodegroups': what => what === 'nodegroups',
+  'eks:DescribeNodegroup': what => what.startsWith('nodegroup '),
+  'ec2:DescribeLaunchTemplateVersions': what => what === 'launchTemplates',
+}
+
+function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
+  const untaken = (record.errors ?? []).find(({ refusal }) => refusal === 'role')
+  if (untaken !== undefined)
+    return [check('sts:AssumeRole', 'missing', untaken.message, 'everything of this account')]
+  const checks: Check[] = []
+  for (const needed of awsRights(mode).filter(({ right }) => Object.hasOwn(failureOf, right))) {
+    const found = discoveryCheck(record, needed)
+    checks.push(found)
+    // After a failed ListClusters or DescribeCluster, discovery made no later calls.
+    if (found.state !== 'ok' && /:(ListClusters|DescribeCluster)$/.test(needed.right)) break
+  }
+  return checks
+}
+
+function discoveryCheck(record: ClusterRecord, needed: NeededRight): Check {
+  const { right, purpose } = needed
+  const { eks, nodegroups, errors } = clusterInput(record)
+  const failures = (errors ?? []).filter(({ what }) => failureOf[right]?.(what))
+  const [first] = failures
+  if (first) {
+    const more = failures.length > 1 ? ` (and ${failures.length - 1} more of its kind)` : ''
+    const state = first.refusal === undefined ? 'failed' : 'missing'
+    return check(right, state, `${first.message}${more}`, purpose)
+  }
+  if (right === 'eks:DescribeNodegroup' || right === 'ec2:DescribeLaunchTemplateVersions') {
+    const isUnlisted = (errors ?? []).some(({ what }) => what.startsWith('nodegroup'))
+    if (!nodegroups || (nodegroups.length === 0 && isUnlisted))
+      return check(right, 'unchecked', 'no nodegroup is known here', purpose)
+    if (nodegroups.length === 0)
+      return check(right, 'ok', 'not needed: there is no nodegroup to ask for')
+  }
+  const hasTemplate = nodegroups?.some(({ launchTemplate }) => launchTemplate)
+  if (right === 'ec2:DescribeLaunchTemplateVersions' && !hasTemplate)
+    return check(right, 'ok', 'not needed: no nodegroup names a launch template')
+  const isDescribed = right === 'eks:DescribeCluster' && eks
+  const detail = isDescribed ? `the cluster is ${eks.status}, version ${eks.version}` : 'answered'
+  return check(right, 'ok', detail)
+}
+
+async function accountChecks(
+  record: ClusterRecord,
+  place: AwsPlace,
+  { policy, ...options }: { kubernetes: KubernetesClient; policy: Policy; signal: AbortSignal },
+): Promise<Check[]> {
+  const aws = clusterInAws(record, place)
+  if (aws === null) return []
+  const { signal } = options
+  const nodesWithPods = new Set<string>()
+  const context = { ...options, aws, timeoutsMs: policy.timeoutsMs, nodesWithPods }
+  const checks: Check[] = []
+  for (const { isOfAws, permissions, purpose, collect } of clusterCollectorsOf(policy)) {
+    if (isOfAws !== true) continue
+    const [right = ''] = permissions.aws ?? []
+    const call = async () => {
+      for await (const _ of collect(context)) break
+    }
+    checks.push(await callCheck({ right, purpose }, signal, call))
+  }
+  return checks
 }

@@ -1,20 +1,14 @@
 /** Texts to paste where a right is missing. */
 import type { AwsPlace } from '#discover/discover.ts'
-import {
-  type Account,
-  everyDocument,
-  fleetGrants,
-  iamStatements,
-  outputGrants,
-  readingDocuments,
-} from '#facts/aws/iam.ts'
-import { remediateSuffix } from '#model/arn.ts'
+import { type Account, iamStatements } from '#facts/aws/iam.ts'
 import type { Check, CheckFix } from '#model/checkup.ts'
+import { remediateSuffix } from '#model/input/arn.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
 import type { Policy } from '#model/policy.ts'
-import type { ReadMode } from '#model/read-mode.ts'
 import { accessEntryCommand, policyOf, roleManifests, trustIn } from '#pipeline/access/grants.ts'
 import {
   applyKubernetesRights,
+  fleetStatements,
   type IdentityName,
   identityNames,
   kubernetesRights,
@@ -54,10 +48,7 @@ export function fixesOf(
     .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what) && what !== takes)
     .map(({ what }) => what)
   if (actions.length > 0) {
-    const statements = iamStatements([...new Set(actions)], {
-      ...fleetGrants(account, isRemediating ? everyDocument : readingDocuments),
-      ...(output !== null && outputGrants(account.partition, output)),
-    })
+    const statements = fleetStatements(actions, account, output, isRemediating === true)
     fixes.push({
       target: `an IAM policy of ${principals.reader ?? 'the identity that reads'}`,
       text: jsonOf(policyOf(statements)),
@@ -130,7 +121,11 @@ function roleFixes(
     fixes.push(mayTake(member.roleArn), {
       target: `the role ${member.roleArn}, made in account ${id}${member.externalId === null ? '; what you choose as external id goes into the policy, as externalId of that account' : ''}`,
       text: memberCommands({
-        ...{ mode, isRemediating, taker, region: member.region, externalId: member.externalId },
+        mode,
+        isRemediating,
+        taker,
+        region: member.region,
+        externalId: member.externalId,
         name: role.slice(role.lastIndexOf('/') + 1),
       }),
     })

@@ -1,15 +1,15 @@
 /** Reads one node with the collectors of the mode. */
 
-import type { KubernetesClient } from '#clients/kubernetes.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import type { KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import type { CollectContext } from '#collect/collector.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { type KubeletAddress, kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { Check } from '#model/checkup.ts'
-import { messageOf } from '#model/error-message.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
-import type { ReadMode } from '#model/read-mode.ts'
-import { type Selection, selectsNode } from '#model/selection.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
+import { type Selection, selectsNode } from '#model/input/selection.ts'
 import { check } from './checks.ts'
 
 /** The part of a node that the checks need. A fleet can have thousands of nodes, so nothing else is kept. */

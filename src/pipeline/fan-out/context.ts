@@ -1,15 +1,15 @@
 /** The context of each function of a fan-out: run, store, policy, cluster. */
 import { mkdir } from 'node:fs/promises'
-import { sdkRegion } from '#clients/eks.ts'
-import type { Store } from '#clients/store.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { sdkRegion } from '#clients/aws/eks.ts'
+import type { Store } from '#clients/store/store.ts'
 import type { CollectOptions } from '#collect/collect.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
 import { type ClusterTarget, targetAt } from '#discover/discover.ts'
-import { OperatorError } from '#model/operator-error.ts'
+import type { ClusterRecord, ReadError } from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { ClusterRecord, ReadError } from '#model/record.ts'
 import type { Settings } from '#model/run.ts'
-import { collectOptionsOf } from '#pipeline/fleet.ts'
+import { collectOptionsOf } from '#pipeline/audit/fleet.ts'
 import { grantedPolicy } from '#pipeline/service/granted-policy.ts'
 import {
   policyKey,
@@ -124,7 +124,7 @@ export async function openCluster(
     target,
     { policy, selection: run.request.selection, signal: limits.reading, now: runtime.now },
     place => {
-      inspector = new Inspector(place, policy, limits.reading)
+      inspector = new Inspector(place, policy, limits.reading, true)
       return inspector
     },
   )

@@ -3,7 +3,7 @@
  * invocation, so each throttled request is counted once. No result depends on these files: files that cannot be written or read are skipped.
  */
 import pMap from 'p-map'
-import type { Store } from '#clients/store.ts'
+import type { Store } from '#clients/store/store.ts'
 import { type Spent, type SpentBefore, together } from '#pipeline/service/run-watch.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { keys, readJson, writeJson } from './files.ts'

@@ -5,9 +5,9 @@ import { asksForObjects, collectObjects, noNodes } from '#collect/collect.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { EarlierNodes } from '#model/history.ts'
-import type { ClusterRecord, ReadError, SnapshotRecord } from '#model/record.ts'
+import type { ClusterRecord, ReadError, SnapshotRecord } from '#model/input/record.ts'
+import { type Judged, judgeRecords } from '#pipeline/audit/judge-records.ts'
 import { earlierInCluster } from '#pipeline/history/earlier.ts'
-import { type Judged, judgeRecords } from '#pipeline/judge-records.ts'
 import { prune } from '#snapshot/prune.ts'
 import {
   clusterRecord,

@@ -1,10 +1,10 @@
 /** Parts of a fan-out that failed. The reason is kept for the next function and becomes a reason in the report. */
 
-import type { Store } from '#clients/store.ts'
+import type { Store } from '#clients/store/store.ts'
 import { unreadNode } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
+import type { ReadError, SnapshotRecord } from '#model/input/record.ts'
 import { readModeOf } from '#model/policy.ts'
-import type { ReadError, SnapshotRecord } from '#model/record.ts'
 import { prune } from '#snapshot/prune.ts'
 import { type FanOutContext, runOf, runPolicy, workOf } from './context.ts'
 import { BrokenFile, type FanOutRun, keys, readJson, readRecords, writeJson } from './files.ts'

@@ -3,13 +3,13 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { openSharedParts } from '#judge/shared-parts.ts'
-import { messageOf } from '#model/error-message.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import { openSharedParts } from '#judge/run/shared-parts.ts'
 import type { Delivery } from '#model/report.ts'
 import type { RunAnswer } from '#model/run.ts'
-import { conclude } from '#pipeline/audit.ts'
-import { type Judged, mergedJudged } from '#pipeline/judge-records.ts'
-import type { KeptRecords } from '#pipeline/saved/kept-records.ts'
+import { conclude } from '#pipeline/audit/audit.ts'
+import { type Judged, mergedJudged } from '#pipeline/audit/judge-records.ts'
+import type { KeptRecords } from '#pipeline/audit/saved/kept-records.ts'
 import { doneBefore, openServiceReport } from '#pipeline/service/report.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { noticesIn } from '#remediate/notices.ts'
@@ -37,7 +37,13 @@ export async function publishRun(context: PublishContext): Promise<RunAnswer> {
   const { request, mistakes } = run
   const report = openServiceReport(
     {
-      ...{ runId, request, settings, region, store, policy: runPolicy(run, context), mistakes },
+      runId,
+      request,
+      settings,
+      region,
+      store,
+      policy: runPolicy(run, context),
+      mistakes,
       notices: await noticesIn(store, runtime.now()),
     },
     runtime,

@@ -1,8 +1,8 @@
 /** A shard of a fan-out: reads its nodes and keeps their records. Only one shard of a cluster runs at a time. */
 import { collectNodes } from '#collect/collect.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
-import type { NodeRecord, ReadError, SnapshotRecord } from '#model/record.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { NodeRecord, ReadError, SnapshotRecord } from '#model/input/record.ts'
 import { completeNode } from '#snapshot/prune.ts'
 import { type FanOutContext, openCluster, runOf, workOf } from './context.ts'
 import {

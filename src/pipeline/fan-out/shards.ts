@@ -3,10 +3,10 @@
 import type { ClusterTarget } from '#discover/discover.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { accountInArn } from '#model/arn.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
+import { accountInArn } from '#model/input/arn.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import { promisedSources } from '#model/input/read-mode.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
-import { promisedSources } from '#model/read-mode.ts'
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 
 /** Nodes of one group stay together if they fit. Shards do not depend on the order of the list. */

@@ -1,13 +1,13 @@
 /** Starts the state machine if a fleet is too large for one function. The execution has the name of the run, so a tick starts only one. */
 
 import pMap from 'p-map'
-import type { Store } from '#clients/store.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import type { Store } from '#clients/store/store.ts'
 import { countNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { isAcrossPlaces } from '#discover/places.ts'
-import { messageOf } from '#model/error-message.ts'
 import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
-import { foundTargets, type LiveOptions } from '#pipeline/fleet.ts'
+import { foundTargets, type LiveOptions } from '#pipeline/audit/fleet.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { keys, writeJson } from './files.ts'
 import { noteInvocation } from './invocations.ts'

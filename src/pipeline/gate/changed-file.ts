@@ -1,7 +1,5 @@
 /** Reads a changed file: the kubelet settings in it, the lines that hold them, and the nodes that they are meant for. */
 import { type Document, isMap, isNode, isScalar, LineCounter } from 'yaml'
-import { ofNodeConfig } from '#clients/user-data/settings.ts'
-import { mapOf } from '#model/config-value.ts'
 import {
   composeYaml,
   ForeignTextError,
@@ -9,17 +7,21 @@ import {
   TextBudget,
   YamlError,
   yamlValue,
-} from '#model/foreign-text.ts'
-import { inputLimits, textLimits } from '#model/input-limits.ts'
-import { isConfigurationField } from '#model/kubelet-settings.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { clusterConfigParts } from './cluster-config.ts'
+} from '#base/foreign-text.ts'
+import { inputLimits, textLimits } from '#base/limits.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
+import { ofNodeConfig } from '#clients/user-data/settings.ts'
+import { refusedByEksctl } from '#facts/eks/eksctl.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import { isConfigurationField } from '#model/kubelet/settings.ts'
 import {
   type ChangedFile,
   type ChangedPart,
   type FileReading,
   linesOf,
   mention,
+  refuseBottlerocket,
   takeUserData,
   unparsed,
   type YamlPart,
@@ -51,14 +53,17 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
     if (!(error instanceof ForeignTextError)) throw error
     if (mention.test(text)) problems.push(unparsed(error.line ?? 1, error.message))
   }
+  const [first] = parts.splice(most.parts)
+  const why = `it has more than ${most.parts} configurations, and the others are not replayed`
+  if (first) problems.push(unparsed(first.lines.from, why))
   const readable = parts.filter(part => !isTooLarge(part))
   for (const { lines } of parts.filter(isTooLarge))
     problems.push(unparsed(lines.from, 'it has more settings than any kubelet'))
   return { file, parts: readable, problems }
 }
 
-/** A kubelet has 150 fields. An unknown key costs a search for the field that was meant, on each node. */
-const most = { keys: 1_000, unknownKeys: 50 }
+/** A kubelet has 150 fields. An unknown key costs a search for the field that was meant, on each node, and a part costs a replay of each node. */
+const most = { parts: 30, keys: 1_000, unknownKeys: 50 }
 
 function isTooLarge({ content, source }: ChangedPart): boolean {
   const config = content ?? source?.config ?? {}
@@ -145,12 +150,18 @@ function takeDocument(reading: FileReading, part: YamlPart): void {
   const group = String(apiVersion).split('/')[0]
   if (kind === 'KubeletConfiguration' || isKubeletFile(value))
     reading.parts.push({
-      ...{ kind: 'KubeletConfiguration', file: reading.file, lines, target: {} },
+      kind: 'KubeletConfiguration',
+      file: reading.file,
+      lines,
+      target: {},
       content: value,
     })
   else if (group === 'node.eks.aws')
     reading.parts.push({
-      ...{ kind: 'NodeConfig', file: reading.file, lines, target: {} },
+      kind: 'NodeConfig',
+      file: reading.file,
+      lines,
+      target: {},
       source: { ...ofNodeConfig(value) },
     })
   else if (group === 'karpenter.k8s.aws' && kind === 'EC2NodeClass') takeNodeClass(reading, part)
@@ -208,4 +219,84 @@ function takeNodePool(reading: FileReading, { value, linesAt }: YamlPart): void 
       ? { source }
       : { source, unused: 'a NodePool of karpenter.sh/v1 has no kubelet settings' }),
   })
+}
+
+/**
+ * Kubelet settings in eksctl's ClusterConfig.
+ * Source: eksctl pkg/apis/eksctl.io/v1alpha5 validation.go, pkg/nodebootstrap al2023.go; managedNodeGroups have no kubeletExtraConfig
+ */
+const lists = ['nodeGroups', 'managedNodeGroups'] as const
+
+function clusterConfigParts(reading: FileReading, part: YamlPart): void {
+  const cluster = String(mapOf(part.value.metadata).name ?? '')
+  for (const list of lists) {
+    const groups = part.value[list]
+    if (!Array.isArray(groups)) continue
+    for (const [index, group] of groups.entries())
+      if (isRawObject(group)) takeGroup(reading, part, group, { list, index, cluster })
+  }
+}
+
+interface GroupPlace {
+  list: (typeof lists)[number]
+  index: number
+  cluster: string
+}
+
+function takeGroup(
+  reading: FileReading,
+  { linesAt }: YamlPart,
+  group: RawObject,
+  { list, index, cluster }: GroupPlace,
+): void {
+  const { file, parts, problems } = reading
+  const target = { cluster, group: String(group.name ?? '') }
+  const head = { kind: 'ClusterConfig', file, target } as const
+  const lines = (...path: (string | number)[]) => linesAt(list, index, ...path)
+  const refuse = (text: string, field: string, at = lines('kubeletExtraConfig')) =>
+    problems.push({ kind: 'refused', line: at.from, field, text: `eksctl: ${text}` })
+  const { kubeletExtraConfig, amiFamily, preBootstrapCommands, overrideBootstrapCommand } = group
+  if (isRawObject(kubeletExtraConfig)) {
+    const at = `${list}[${index}]`
+    if (list === 'managedNodeGroups')
+      refuse('json: unknown field "kubeletExtraConfig"', 'kubeletExtraConfig')
+    else if (amiFamily === 'Bottlerocket' || String(amiFamily).startsWith('Windows'))
+      refuse(
+        `kubeletExtraConfig is not supported for ${amiFamily} nodegroups (path=${at}.kubeletExtraConfig)`,
+        'kubeletExtraConfig',
+      )
+    for (const field of Object.keys(kubeletExtraConfig))
+      if (refusedByEksctl.has(field))
+        refuse(
+          `cannot override "${field}" in kubelet config, as it's critical to eksctl functionality`,
+          field,
+        )
+    const source = { config: kubeletExtraConfig, source: 'eksctl' }
+    if (list === 'nodeGroups') parts.push({ ...head, lines: lines('kubeletExtraConfig'), source })
+  }
+  const commands = Array.isArray(preBootstrapCommands) ? preBootstrapCommands : []
+  for (const [at, command] of commands.entries())
+    if (typeof command === 'string')
+      takeUserData(
+        reading,
+        `#!/bin/bash\n${command}`,
+        lines('preBootstrapCommands', at),
+        target,
+        'ClusterConfig',
+      )
+  if (typeof overrideBootstrapCommand === 'string')
+    takeUserData(
+      reading,
+      overrideBootstrapCommand,
+      lines('overrideBootstrapCommand'),
+      target,
+      'ClusterConfig',
+    )
+  const { kubernetes } = mapOf(mapOf(group.bottlerocket).settings)
+  if (!isRawObject(kubernetes)) return
+  const at = lines('bottlerocket', 'settings', 'kubernetes')
+  refuseBottlerocket(reading, kubernetes, at)
+  // YAML has numbers that JSON and TOML lack.
+  const source = { ...bottlerocketPiece(JSON.parse(JSON.stringify(kubernetes))) }
+  parts.push({ ...head, lines: at, source })
 }

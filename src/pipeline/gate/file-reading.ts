@@ -1,11 +1,12 @@
 /** The parts of a changed file, and how user data becomes parts. Each reader of a file format adds to a `FileReading`. */
+
+import { ForeignTextError, parseToml, type TextBudget } from '#base/foreign-text.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { readUserData } from '#clients/user-data.ts'
 import { bottlerocketMistakes } from '#facts/eks/bottlerocket-settings.ts'
-import type { KubeletSource } from '#model/cluster-input.ts'
-import { mapOf } from '#model/config-value.ts'
-import { ForeignTextError, parseToml, type TextBudget } from '#model/foreign-text.ts'
 import type { ChangedFileKind, GateProblem } from '#model/gate.ts'
-import type { RawObject } from '#model/record.ts'
+import type { KubeletSource } from '#model/input/cluster-input.ts'
+import { mapOf } from '#model/input/config-value.ts'
 import type { LineRange } from './lines.ts'
 
 /** The nodes that a part names itself. Absent fields: it does not say. */

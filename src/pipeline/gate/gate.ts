@@ -1,21 +1,28 @@
 /** What changed configuration files would do to the nodes of a snapshot. The files change nothing here: each node is replayed with and without them. */
+
+import type { TextBudget } from '#base/foreign-text.ts'
+import { OperatorError } from '#base/operator-error.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
-import type { TextBudget } from '#model/foreign-text.ts'
+import { rules } from '#judge/rules/index.ts'
+import { openJudgement } from '#judge/run/judge.ts'
+import { type Family, type Finding, severities } from '#model/finding/finding.ts'
 import type { GateDocument, GateFile } from '#model/gate.ts'
-import { InputErrors } from '#model/input-errors.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import { OperatorError } from '#model/operator-error.ts'
+import type { ClusterInput } from '#model/input/cluster-input.ts'
+import type { ObjectsInput } from '#model/input/cluster-objects.ts'
+import { InputErrors } from '#model/input/input-errors.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { Selection } from '#model/input/selection.ts'
 import type { Policy } from '#model/policy.ts'
-import type { Selection } from '#model/selection.ts'
-import { savedFleet } from '#pipeline/fleet.ts'
-import { unknownTime } from '#pipeline/judge-records.ts'
+import type { NodePrediction } from '#model/prediction/prediction.ts'
+import { savedFleet } from '#pipeline/audit/fleet.ts'
+import { unknownTime } from '#pipeline/audit/judge-records.ts'
+import { replay } from '#replay/replay.ts'
 import { clusterInput, objectsInput } from '#snapshot/cluster-input.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
 import { openBudget, readChangedFile } from './changed-file.ts'
 import type { ChangedFile, ChangedPart } from './file-reading.ts'
-import { type ChangeJudgement, openChangeJudgement } from './judged.ts'
 import { lineOf } from './lines.ts'
 import { changeOf, type NodeChange, placeOfFinding, startsAtOnce } from './node-change.ts'
 import { type NodePlace, Problems, verdictOf } from './problems.ts'
@@ -56,6 +63,8 @@ interface Change {
   hasBase: boolean
   textOf: ReadonlyMap<string, string>
   causes: Parameters<typeof changeOf>[2]['causes']
+  /** The lines of settings that earlier nodes named. */
+  lines: Map<string, number>
 }
 
 /** @throws OperatorError */
@@ -70,6 +79,7 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     hasBase,
     textOf: new Map(texts.map(({ file, text }) => [file, text])),
     causes: new Map(),
+    lines: new Map(),
   }
   const problems = new Problems()
   addFileProblems(problems, files, hasBase ? baseFiles(texts, budget) : [], change)
@@ -113,7 +123,7 @@ const reachedNode = (cluster: string, node: KubernetesNode): ReachedNode => ({
 
 const partsOf = (
   files: readonly ChangedFile[],
-  { groups }: Pick<GateOptions, 'groups'>,
+  { groups }: GateOptions,
   { nodes }: Survey,
 ): Part[] =>
   files.flatMap(({ parts }) =>
@@ -202,12 +212,7 @@ function judgeNode(
 ): NodeChange {
   problems.reach(place)
   const base = change.base.filter(({ reach }) => reach.has(node))
-  const nodeChange = changeOf(input, declaredOf(input), {
-    head: parts,
-    base,
-    hasBase: change.hasBase,
-    causes: change.causes,
-  })
+  const nodeChange = changeBy(parts, base, change, input)
   for (const { kind, text, ...at } of nodeChange.problems)
     problems.add({ kind, text, ...placed(at, change) }, place)
   const { before, after } = nodeChange
@@ -218,16 +223,31 @@ function judgeNode(
   return nodeChange
 }
 
+/** What the parts of the files change on one node. */
+const changeBy = (
+  head: readonly Part[],
+  base: readonly Part[],
+  { hasBase, causes }: Change,
+  input: NodeInput,
+): NodeChange => changeOf(input, declaredOf(input), { head, base, hasBase, causes })
+
 type Place = Pick<Parameters<Problems['add']>[0], 'file' | 'line' | 'field'>
 
 const placed = (
   { part, path }: { part: ChangedPart; path: string | null },
-  { textOf }: Change,
+  change: Change,
 ): Place => ({
   file: part.file,
   field: path,
-  line: path === null ? part.lines.from : lineOf(textOf.get(part.file) ?? '', part.lines, path),
+  line: path === null ? part.lines.from : lineOfSetting(part, path, change),
 })
+
+function lineOfSetting({ file, lines }: ChangedPart, path: string, change: Change): number {
+  const key = JSON.stringify([file, lines.from, path])
+  const line = change.lines.get(key) ?? lineOf(change.textOf.get(file) ?? '', lines, path)
+  change.lines.set(key, line)
+  return line
+}
 
 /** Parts that reach no node are tried on another one: its kubelet refuses what theirs would refuse. */
 function standIns({ change: { head }, survey: { nodes } }: Judging): ReadonlyMap<string, Part[]> {
@@ -248,12 +268,7 @@ const keyOf = (cluster: string, name: string) => JSON.stringify([cluster, name])
 function tryParts({ change, problems }: Judging, input: NodeInput, parts: readonly Part[]): void {
   const base = change.base.filter(({ file }) => parts.some(part => part.file === file))
   for (const each of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
-    const tried = changeOf(input, declaredOf(input), {
-      head: each,
-      base,
-      hasBase: change.hasBase,
-      causes: change.causes,
-    })
+    const tried = changeBy(each, base, change, input)
     for (const { kind, text, ...at } of tried.problems)
       if (kind === 'refused') problems.add({ kind, text, ...placed(at, change) }, null)
   }
@@ -278,3 +293,79 @@ function fileOf(
     reach: isOther ? 'it sets nothing of a kubelet: ignored' : how,
   }
 }
+
+/** They compare nodes with their past or their peers, or say what was read: no change of a setting is judged by them. */
+const otherFamilies: ReadonlySet<Family> = new Set(['drift', 'coverage', 'cluster-gc'])
+/** A kubelet that takes the files has started again. */
+const comparesWithStart = ({ cause }: (typeof rules)[number]) =>
+  cause.kind === 'world' && cause.event === 'not-restarted'
+const changeRules = rules.filter(
+  rule => !otherFamilies.has(rule.family) && !comparesWithStart(rule),
+)
+
+interface ChangedFinding {
+  finding: Finding
+  /** The node's name. */
+  node: string
+  change: 'worse' | 'better'
+}
+
+interface ChangeJudgement {
+  takeCluster(input: ClusterInput): void
+  takeObjects(input: ObjectsInput): void
+  take(before: NodeInput, after: NodeInput): Record<'before' | 'after', NodePrediction>
+  /** Findings that only one of both has, or that have another severity; one entry for each node. */
+  close(): ChangedFinding[]
+}
+
+/** @param takenAt time of the snapshot */
+function openChangeJudgement(policy: Policy, takenAt: string): ChangeJudgement {
+  const open = () => openJudgement(changeRules, policy, { allNodes: true })
+  const [old, now] = [open(), open()]
+  return {
+    takeCluster(input) {
+      for (const judgement of [old, now]) judgement.takeCluster(input)
+    },
+    takeObjects(input) {
+      for (const judgement of [old, now]) judgement.takeObjects(input)
+    },
+    take(before, after) {
+      const predictions = { before: replay(before, takenAt), after: replay(after, takenAt) }
+      old.take(before, predictions.before)
+      now.take(after, predictions.after)
+      return predictions
+    },
+    close: () => changes(old.close(takenAt).findings, now.close(takenAt).findings),
+  }
+}
+
+function changes(before: readonly Finding[], after: readonly Finding[]): ChangedFinding[] {
+  const [old, now] = [byNode(before), byNode(after)]
+  const rank = (finding: Finding | undefined) =>
+    finding === undefined ? severities.length : severities.indexOf(finding.severity)
+  const worse = [...now].filter(([key, { finding }]) => rank(finding) < rank(old.get(key)?.finding))
+  const worseFamilies = new Set(worse.map(([, one]) => familyOnNode(one)))
+  // What ends because something worse of its family takes its place is not better.
+  const better = [...old].filter(
+    ([key, one]) =>
+      rank(one.finding) < rank(now.get(key)?.finding) && !worseFamilies.has(familyOnNode(one)),
+  )
+  return [
+    ...worse.map(([, one]) => ({ ...one, change: 'worse' as const })),
+    ...better.map(([, one]) => ({ ...one, change: 'better' as const })),
+  ]
+}
+
+type FindingOnNode = Pick<ChangedFinding, 'finding' | 'node'>
+
+const familyOnNode = ({ finding: { cluster, family }, node }: FindingOnNode) =>
+  JSON.stringify([cluster, node, family])
+
+const byNode = (findings: readonly Finding[]): Map<string, FindingOnNode> =>
+  new Map(
+    findings.flatMap(finding =>
+      finding.nodes.sample.map(
+        node => [JSON.stringify([finding.rule, finding.cluster, node]), { finding, node }] as const,
+      ),
+    ),
+  )

@@ -3,11 +3,11 @@
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
-import type { Finding } from '#model/finding.ts'
+import type { Finding } from '#model/finding/finding.ts'
 import type { GateProblemKind } from '#model/gate.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import type { NodePrediction } from '#model/prediction.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { NodePrediction } from '#model/prediction/prediction.ts'
 import type { ChangedPart } from './file-reading.ts'
 import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
 import {
@@ -65,7 +65,9 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
       ...withoutEffect(node, parts, { before, after }),
       ...unclearSettings(head).map(
         ({ part, path }): NodeProblem => ({
-          ...{ kind: 'note', part, path },
+          kind: 'note',
+          part,
+          path,
           text: `${path} is not judged: its value is an expression.`,
         }),
       ),
@@ -125,7 +127,7 @@ function withoutEffect(
   const known = new Set(
     before === null ? [] : lostSettings(base, node, before.settings).map(lostKey),
   )
-  // A kubelet that does not start shows nothing of what its other settings come to.
+  // A kubelet that does not start applies no setting.
   return lostSettings(head, node, after.settings)
     .filter(lost => !known.has(lostKey(lost)))
     .map(({ part, path, why }) => ({
@@ -195,7 +197,8 @@ export function placeOfFinding(finding: Finding, change: NodeChange): Place {
 function settingNear({ settings, parts }: NodeChange, texts: readonly string[]): Place {
   const names = texts.flatMap(text => text.split(' '))
   const exact = settings.find(({ path }) => names.includes(path))
-  const near = settings.find(({ path }) => names.some(name => fieldOf(name) === fieldOf(path)))
+  const fields = new Set(names.map(fieldOf))
+  const near = settings.find(({ path }) => fields.has(fieldOf(path)))
   const field = near && { part: near.part, path: fieldOf(near.path) }
   const [part] = parts
   if (part === undefined) throw new Error('a changed node has no changed file')

@@ -1,6 +1,9 @@
 /** Collects what a change does to nodes, one entry for all nodes of a group with the same effect. */
-import type { Severity } from '#model/finding.ts'
-import { severities } from '#model/finding.ts'
+
+import { byText } from '#base/text/text-order.ts'
+import type { Severity } from '#model/finding/finding.ts'
+import { severities } from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
 import {
   type GateGroup,
   type GateProblem,
@@ -8,8 +11,6 @@ import {
   type GateVerdict,
   gateProblemKinds,
 } from '#model/gate.ts'
-import type { Subject } from '#model/subject.ts'
-import { byText } from '#model/text-order.ts'
 
 /** A node, as problems name it. */
 export interface NodePlace {
@@ -70,7 +71,17 @@ export class Problems {
     if (known !== undefined) known.names.push(...names)
     else
       this.#problems.set(key, {
-        ...{ kind, stops, file, line, field, cluster, group, rule, severity, text, names },
+        kind,
+        stops,
+        file,
+        line,
+        field,
+        cluster,
+        group,
+        rule,
+        severity,
+        text,
+        names,
         nodes: { count: 0, sample: [] },
       })
     if (node !== null) this.#mark(node, kind, stops)

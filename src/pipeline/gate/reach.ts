@@ -1,9 +1,9 @@
 /** Which nodes of a snapshot a changed file would reach. */
 
-import { matchesCluster } from '#model/cluster-name.ts'
+import { matchesGlob } from '#base/text/glob.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
-import { matchesGlob } from '#model/glob.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
+import { matchesCluster } from '#model/input/cluster-name.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { ChangedPart, Target } from './file-reading.ts'
 
 /** What of a node decides whether a file reaches it. */
@@ -36,7 +36,7 @@ export const isReachable = ({ identity }: ReachedNode): boolean =>
 
 /** @param nodes all reachable nodes of the snapshot */
 export function reachOf(
-  { kind, file, target }: Pick<ChangedPart, 'kind' | 'file' | 'target'>,
+  { kind, file, target }: ChangedPart,
   options: readonly GroupOption[],
   nodes: readonly ReachedNode[],
 ): Reach {

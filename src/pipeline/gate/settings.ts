@@ -1,4 +1,6 @@
 /** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
@@ -13,9 +15,8 @@ import {
 } from '#judge/drift/declared-source.ts'
 import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import { unreadWords } from '#judge/drift/layers.ts'
-import type { KubeletSource } from '#model/cluster-input.ts'
-import type { StartSettings } from '#model/prediction.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { KubeletSource } from '#model/input/cluster-input.ts'
+import type { StartSettings } from '#model/prediction/prediction.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
 import type { ChangedPart } from './file-reading.ts'
 import { isDropIn } from './rollout.ts'
@@ -69,7 +70,9 @@ export function lostSettings(
   const running =
     settings && writtenSettings({ ...configurationDefaults, ...settings.configuration })
   const lost: LostSetting[] = []
+  const placed = parts.map(part => placedSettings([part]))
   for (const [index, part] of parts.entries()) {
+    const later = placed.slice(index + 1).flat()
     const unread = settings?.unread.find(({ path }) => isDropInOf(part, path))
     const unknown = part.unused === undefined ? unknownKeys(part, node) : []
     lost.push(...unknown)
@@ -81,7 +84,7 @@ export function lostSettings(
         setting.lostBy ??
         rewrittenBy(part, path, node) ??
         (unread === undefined ? null : unreadWords(unread)) ??
-        overriddenBy(setting, { settings, running, later: parts.slice(index + 1), node })
+        overriddenBy(setting, { settings, running, later, node })
       if (why !== null) lost.push({ part, path, why })
     }
   }
@@ -141,7 +144,7 @@ function rewrittenBy(
 interface Outcome {
   settings: StartSettings | null
   running: Record<string, unknown> | null
-  later: readonly ChangedPart[]
+  later: readonly PlacedSetting[]
   node: DeclaredNode
 }
 
@@ -153,7 +156,7 @@ function overriddenBy(
   const { kubeletVersion } = node
   if (meaningOf(path, value, kubeletVersion) === meaningOf(path, running[path], kubeletVersion))
     return null
-  const winner = placedSettings(later).find(setting => setting.path === path)
+  const winner = later.find(setting => setting.path === path)
   const said = settings.said[path]?.at(-1)
   const by = winner === undefined ? (said?.where ?? "the kubelet's own default") : nameOf(winner)
   return `${by} takes its place`

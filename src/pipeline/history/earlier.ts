@@ -1,9 +1,9 @@
 /** Reads earlier disk readings of nodes and trends of clusters from the store, for the clusters of the previous run. */
 import pMap from 'p-map'
-import type { Store } from '#clients/store.ts'
-import { nodeKey } from '#judge/history/node-facts.ts'
+import type { Store } from '#clients/store/store.ts'
+import { nodeKey } from '#judge/compare/history/node-facts.ts'
+import { utcDay } from '#judge/run/waivers.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import { utcDay } from '#judge/waivers.ts'
 import type {
   EarlierNodes,
   FillSeries,
@@ -111,7 +111,11 @@ const readingOf = (
   { at, images, imagesSince, rounds, imageGC, fill }: NodeBefore,
   isOwn: boolean,
 ): NodeBefore => ({
-  ...{ at, images, imagesSince, rounds, imageGC },
+  at,
+  images,
+  imagesSince,
+  rounds,
+  imageGC,
   fill: !isOwn || fill === null ? fill : withoutReading(fill, at),
 })
 

@@ -1,20 +1,20 @@
 /** History of a run: compares it with the last one and, after publishing, records it for the next. */
 
 import pMap from 'p-map'
-import type { Store } from '#clients/store.ts'
-import { growthOf, withReading } from '#judge/history/fill.ts'
-import { type Ledger, nextLedger, type RunToCompare } from '#judge/history/ledger.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import type { Store } from '#clients/store/store.ts'
+import { growthOf, withReading } from '#judge/compare/history/fill.ts'
+import { type Ledger, nextLedger, type RunToCompare } from '#judge/compare/history/ledger.ts'
 import {
   mergedDay,
   nodeFacts,
   nodeKey,
   rulesByNode,
   withObservation,
-} from '#judge/history/node-facts.ts'
-import { trendPoint, withPoint } from '#judge/history/trends.ts'
-import { openSharedParts } from '#judge/shared-parts.ts'
-import { utcDay } from '#judge/waivers.ts'
-import { messageOf } from '#model/error-message.ts'
+} from '#judge/compare/history/node-facts.ts'
+import { trendPoint, withPoint } from '#judge/compare/history/trends.ts'
+import { openSharedParts } from '#judge/run/shared-parts.ts'
+import { utcDay } from '#judge/run/waivers.ts'
 import type {
   ClusterTrend,
   EarlierNodes,
@@ -27,7 +27,7 @@ import type {
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, Delivery } from '#model/report.ts'
 import { runIdOf } from '#model/run.ts'
-import { metNode } from '#pipeline/met-node.ts'
+import { metNode } from '#pipeline/audit/met-node.ts'
 import { clustersAtOnce, type Earlier, earlierOf, nodesIn, nothingEarlier } from './earlier.ts'
 import {
   dayOf,
@@ -223,7 +223,7 @@ const scopeIn = ({ document: { run } }: AuditedRun, scope: string | null) =>
   scope === null || run.account === null ? null : JSON.stringify([run.account, run.region, scope])
 
 /** The EKS clusters that the policy selects. Only runs with equal scopes can report that a cluster is gone. */
-export const scopeOf = ({ accounts, clusters }: Pick<Policy, 'accounts' | 'clusters'>): string =>
+export const scopeOf = ({ accounts, clusters }: Policy): string =>
   JSON.stringify([
     accounts.map(({ roleArn, regions }) => [roleArn, regions]),
     clusters.names,

@@ -1,7 +1,7 @@
 /** The recorded days of a node, also of a removed one, and the trends of clusters. */
 
-import type { Store } from '#clients/store.ts'
-import { growthIn } from '#judge/history/fill.ts'
+import type { Store } from '#clients/store/store.ts'
+import { growthIn } from '#judge/compare/history/fill.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ClusterTrend, NodeHistory } from '#model/history.ts'
 import { clusterKey, dayOf, nodesPrefix, readText, trendsPrefix } from './keys.ts'

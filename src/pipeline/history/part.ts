@@ -3,9 +3,9 @@
  * that judge each node by itself, on the nodes of this run. Rules that compare nodes with each
  * other, or that judge whole clusters, have other results on a part.
  */
-import type { RunToCompare } from '#judge/history/ledger.ts'
+import type { RunToCompare } from '#judge/compare/history/ledger.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { FindingsDocument, NodeSample } from '#model/finding.ts'
+import type { FindingsDocument, NodeSample } from '#model/finding/finding.ts'
 import type { RememberedRun } from '#model/history.ts'
 
 const nodeRules = new Set(rules.filter(({ kind }) => kind === 'node').map(({ id }) => id))

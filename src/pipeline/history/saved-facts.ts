@@ -1,13 +1,13 @@
 /** Parses the recorded days of nodes and points of clusters. Foreign lines and other versions are skipped. */
 import * as z from 'zod'
-import { nodeFactsMaxBytes } from '#judge/history/node-facts.ts'
-import { mostImages } from '#judge/history/reclaim.ts'
-import { severities } from '#model/finding.ts'
+import { listOf } from '#base/text/list-of.ts'
+import { nodeFactsMaxBytes } from '#judge/compare/history/node-facts.ts'
+import { mostImages } from '#judge/compare/history/reclaim.ts'
+import { severities } from '#model/finding/finding.ts'
+import { subjectKinds } from '#model/finding/subject.ts'
 import type { ClusterTrend, NodeFacts } from '#model/history.ts'
-import { listOf } from '#model/list-of.ts'
-import { amiFamilies } from '#model/node-identity.ts'
-import { readModes } from '#model/read-mode.ts'
-import { subjectKinds } from '#model/subject.ts'
+import { amiFamilies } from '#model/input/node-identity.ts'
+import { readModes } from '#model/input/read-mode.ts'
 import { jsonIn } from './keys.ts'
 
 const count = z.int().min(0)

@@ -1,9 +1,9 @@
 /** Reads the last run. It may be of another version or broken, so it is parsed. */
 import * as z from 'zod'
-import type { Store } from '#clients/store.ts'
+import { listOf } from '#base/text/list-of.ts'
+import type { Store } from '#clients/store/store.ts'
 import type { RememberedRun } from '#model/history.ts'
-import { listOf } from '#model/list-of.ts'
-import { documentShape, findingShape, subjectShape } from '#pipeline/document-shape.ts'
+import { documentShape, findingShape, subjectShape } from '#pipeline/audit/document-shape.ts'
 import { jsonIn, readText, runKey, runsPrefix } from './keys.ts'
 
 const day = z.iso.date()

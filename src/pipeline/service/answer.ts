@@ -1,16 +1,16 @@
 /** The answer of a run: the verdict, the worst causes, and the nodes that evict first. */
 
-import { isListBroken } from '#judge/delta/run-knowledge.ts'
+import { isListBroken } from '#judge/compare/delta/run-knowledge.ts'
 import { bounded, counted } from '#judge/text.ts'
-import type { Severity } from '#model/finding.ts'
+import type { Severity } from '#model/finding/finding.ts'
 import type { AuditedNode } from '#model/report.ts'
 import type { RunAnswer, RunSummary } from '#model/run.ts'
-import type { AuditResult } from '#pipeline/audit.ts'
+import type { AuditResult } from '#pipeline/audit/audit.ts'
 import type { Language } from '#report/languages/language.ts'
-import { openCommandOf, reportLink } from '#report/mail.ts'
-import { titlesOf } from '#report/rule-words.ts'
-import { causesAndOutlook, causeView } from '#report/views/causes.ts'
-import { verdictView } from '#report/views/verdict.ts'
+import { openCommandOf, reportLink } from '#report/mail/mail.ts'
+import { causesAndOutlook, causeView } from '#report/parts/causes.ts'
+import { titlesOf } from '#report/parts/rule-words.ts'
+import { verdictView } from '#report/parts/verdict.ts'
 
 const shown = { causes: 5, next: 5 }
 
@@ -26,7 +26,11 @@ export function answerOf(
   const open = openCommandOf(deliveries, document.run.region, isPart)
   const clusters = document.clusters.map(({ name, grade, coverage }) => ({ name, grade, coverage }))
   return {
-    ...{ runId, state, findings, clusters, deliveries },
+    runId,
+    state,
+    findings,
+    clusters,
+    deliveries,
     notAudited: document.notAudited.length,
     summary: summaryOf(report, language),
     link,

@@ -1,6 +1,7 @@
 /** The policy file is in a bucket, so it can widen neither rights nor recipients by itself. Entries that the stack does not allow are dropped and reported. */
-import { remediateSuffix } from '#model/arn.ts'
-import { matchesGlob } from '#model/glob.ts'
+
+import { matchesGlob } from '#base/text/glob.ts'
+import { remediateSuffix } from '#model/input/arn.ts'
 import { defaultPolicy, type Policy, type ReportPolicy } from '#model/policy.ts'
 import type { PolicyGrants } from '#model/policy-grants.ts'
 

@@ -1,19 +1,22 @@
 /** One run of the service: an audit, published to the places and recipients of stack and policy, once per scheduled time. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sdkRegion } from '#clients/eks.ts'
-import { OperatorError } from '#model/operator-error.ts'
-import type { SnapshotRecord } from '#model/record.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { sdkRegion } from '#clients/aws/eks.ts'
+import type { Store } from '#clients/store/store.ts'
+import type { SnapshotRecord } from '#model/input/record.ts'
 import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#model/run.ts'
-import { audit } from '#pipeline/audit.ts'
+import { audit } from '#pipeline/audit/audit.ts'
+import { type LiveOptions, liveFleet } from '#pipeline/audit/fleet.ts'
+import { judgeRecords, unknownTime } from '#pipeline/audit/judge-records.ts'
+import { openSecondReading } from '#pipeline/audit/second-reading.ts'
+import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
 import { fanOut } from '#pipeline/fan-out/start.ts'
-import { type LiveOptions, liveFleet } from '#pipeline/fleet.ts'
-import { openSecondReading } from '#pipeline/second-reading.ts'
-import { rejectUnknownNames } from '#pipeline/selection-check.ts'
+import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
-import { observed } from './observe.ts'
 import { doneBefore, openServiceReport } from './report.ts'
+import type { RunWatch } from './run-watch.ts'
 import { policyOf, type RunLimits, type ServiceRuntime, storeOf, withinLimits } from './runtime.ts'
 
 export interface AuditRuntime extends ServiceRuntime {
@@ -89,4 +92,65 @@ async function runUntil(
     },
   )
   return report.end(result)
+}
+
+/** A light run between two audits: pods, events, conditions, image lists and disk usage, for the history only. */
+interface LightRun {
+  runId: string
+  live: LiveOptions
+  fleet?: (options: LiveOptions) => AsyncIterable<SnapshotRecord>
+  watch: Pick<RunWatch, 'enters'>
+}
+
+/** @throws OperatorError if there is no bucket, or its history cannot be read or written */
+async function observed(
+  store: Store | null,
+  { runId, live, fleet = liveFleet, watch }: LightRun,
+): Promise<RunAnswer> {
+  if (store === null)
+    throw new OperatorError('An observation is kept in the bucket: set HIGHWATER_BUCKET')
+  const { policy } = live
+  const history = openHistory({
+    store,
+    runId,
+    isWhole: true,
+    scope: scopeOf(policy),
+    ...policy.history,
+  })
+  const judged = await judgeRecords(fleet({ ...live, depth: 'summary', objects: 'events' }), {
+    policy,
+    rules: [],
+    isEveryNodeNamed: true,
+    onStage: watch.enters,
+    snapshot: { write: async () => undefined },
+    earlier: history.earlier,
+  })
+  const { header, result, nodes, inputErrors } = judged
+  const run = {
+    version: '',
+    source: 'live' as const,
+    rules: [],
+    inputErrors,
+    takenAt: header?.takenAt ?? unknownTime,
+    account: header?.account ?? null,
+    region: header?.region ?? null,
+  }
+  watch.enters('publish')
+  const document = { schema: 'highwater.findings/1' as const, run, ...result }
+  const failures = await history.observe({ document, nodes, ruleErrors: [] })
+  if (failures.length > 0)
+    throw new OperatorError(
+      `Observation ${runId} is incomplete. ${failures.map(({ error }) => error).join('. ')}`,
+    )
+  const clusters = result.clusters.map(({ name, coverage }) => ({ name, grade: null, coverage }))
+  return {
+    runId,
+    state: 'observed',
+    findings: {},
+    clusters,
+    deliveries: [],
+    notAudited: result.notAudited.length,
+    summary: null,
+    link: null,
+  }
 }

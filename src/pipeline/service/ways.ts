@@ -1,8 +1,9 @@
-/** The channels of a run of the service: mails to all recipients and to owners, a topic, a webhook. */
+/** The channels of a run of the service: mails to all recipients and to owners, a topic, a bus, a webhook. */
 import { type LanguageId, languageIds } from '#model/language.ts'
 import type { ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditRequest, Settings } from '#model/run.ts'
 import type { MailChannel } from '#publish/channel.ts'
+import { eventBridge } from '#publish/channels/event-bridge.ts'
 import type { OnceOptions } from '#publish/channels/message-once.ts'
 import { ses } from '#publish/channels/ses.ts'
 import { sns } from '#publish/channels/sns.ts'
@@ -22,7 +23,7 @@ export interface Ways {
   mistakes: string[]
 }
 
-/** Recipients of the policy, else of the stack. Owners come only from the policy, topic and webhook only from the stack. */
+/** Recipients of the policy, else of the stack. Owners come only from the policy, topic, bus and webhook only from the stack. */
 export function waysOf(
   { isMailed }: AuditRequest,
   settings: Settings,
@@ -32,7 +33,13 @@ export function waysOf(
   if (!isMailed) return { to: owner => unmailed(report, owner), mistakes: [] }
   const from = report.sender ?? settings.sender
   const { unsubscribe, bouncesTo } = report
-  const { topicArn, webhookUrl: url, webhookHosts: allowedHosts, webhookFormat: format } = settings
+  const {
+    topicArn,
+    eventBusArn: busArn,
+    webhookUrl: url,
+    webhookHosts: allowedHosts,
+    webhookFormat: format,
+  } = settings
   const byMail = (to: string[], owner?: string, language?: LanguageId) =>
     from === null || to.length === 0
       ? []
@@ -61,6 +68,7 @@ export function waysOf(
       owner === null
         ? readers(owner, report.recipients ?? settings.recipients, [
             ...(topicArn === null ? [] : [sns({ ...context, topicArn })]),
+            ...(busArn === null ? [] : [eventBridge({ ...context, busArn })]),
             ...(url === null ? [] : [webhook({ ...context, url, allowedHosts, format })]),
           ])
         : readers(owner, owner.recipients, []),

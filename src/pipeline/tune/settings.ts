@@ -1,18 +1,19 @@
 /** The five settings that `tune` compares, as changes of a node's running configuration. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
-import type { NodeSubject } from '#judge/node-subject.ts'
-import { outcomeOf } from '#judge/outcome.ts'
 import { rules } from '#judge/rules/index.ts'
-import { mapOf } from '#model/config-value.ts'
-import type { NodeIdentity } from '#model/node-identity.ts'
-import type { NodeInput } from '#model/node-input.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import type { Policy } from '#model/policy.ts'
-import type { RawObject } from '#model/record.ts'
 import type { TuneSetting } from '#model/tune.ts'
-import type { ConfigurationChange } from '#model/what-if.ts'
 
 const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
 const stricterBy = 10

@@ -1,25 +1,33 @@
 /** Compares five settings on every node of a group: one predicted day each, at the node's measured growth. */
+
+import { OperatorError } from '#base/operator-error.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import { byText } from '#base/text/text-order.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { durableFixes, originOf } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
-import { nodeSubject } from '#judge/subject.ts'
-import { mapOf } from '#model/config-value.ts'
+import { nodeSubject } from '#judge/subject/subject.ts'
 import type { NodeGrowth } from '#model/history.ts'
-import { InputErrors } from '#model/input-errors.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import { OperatorError } from '#model/operator-error.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import { InputErrors } from '#model/input/input-errors.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { Fill } from '#model/plan/what-if.ts'
 import type { Policy } from '#model/policy.ts'
-import type { MalformedLine, RawObject, SnapshotRecord } from '#model/record.ts'
-import { byText } from '#model/text-order.ts'
-import { type TuneDocument, tuneSettings } from '#model/tune.ts'
-import type { Fill } from '#model/what-if.ts'
+import type { TimelineEvent } from '#model/prediction/prediction.ts'
+import {
+  type TuneDocument,
+  type TunedConfiguration,
+  type TuneRow,
+  type TuneSetting,
+  tuneSettings,
+} from '#model/tune.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import { type PreparedNode, prepareNode } from '#replay/prepare.ts'
 import { replay } from '#replay/replay.ts'
 import { type SettingDay, settingDay } from '#replay/setting-day.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
-import { openRow, type PulledAgain } from './row.ts'
 import { changesBy, openRecommendation, settingsOf } from './settings.ts'
 
 export interface TuneOptions {
@@ -63,7 +71,9 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
   }
   return {
     schema: 'highwater.tune/1',
-    ...{ takenAt, group: options.group, nodes: known.nodes },
+    takenAt,
+    group: options.group,
+    nodes: known.nodes,
     unmeasured: { count: unmeasured.length, sample: unmeasured.toSorted(byText).slice(0, 20) },
     bytesPerHour: Math.round(bytesPerHour),
     rows: rows.map(row => row.close()),
@@ -132,4 +142,92 @@ function durableOf(input: NodeInput, patch: RawObject): TuneDocument['durable'] 
     }),
   }
   return durableFixes(durableTargets, identity.group, [{ origin: originOf(identity), config }])
+}
+
+/** One setting of `tune`: the predicted days of all nodes, added up. */
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+
+/** Packed bytes of an image if pods use it on other nodes of the group; 0: they do not. */
+type PulledAgain = (image: string) => number
+
+function openRow(setting: TuneSetting) {
+  const row: TuneRow = {
+    setting,
+    configuration: {},
+    isAlike: true,
+    first: { imageGC: 0, eviction: 0, nothing: 0 },
+    imageGCs: 0,
+    deletedBytes: 0,
+    pulledAgainBytes: 0,
+    evictions: 0,
+    diskPressureMinutes: 0,
+    unusableBytes: null,
+  }
+  let nodes = 0
+  return {
+    setting,
+    /** @param pulledAgain null: the growth of the node is unknown, so its day does not count */
+    take(fields: KubeletConfiguration, day: SettingDay, pulledAgain: PulledAgain | null): void {
+      const configuration = tunedPart(fields)
+      if (nodes++ === 0) row.configuration = configuration
+      else row.isAlike &&= JSON.stringify(row.configuration) === JSON.stringify(configuration)
+      if (day.unusableBytes !== null)
+        row.unusableBytes = (row.unusableBytes ?? 0) + day.unusableBytes
+      if (pulledAgain !== null) addDay(row, day, pulledAgain)
+    },
+    close: (): TuneRow => row,
+  }
+}
+
+function tunedPart({
+  imageGCHighThresholdPercent,
+  imageGCLowThresholdPercent,
+  evictionHard = {},
+}: KubeletConfiguration): TunedConfiguration {
+  const sorted = Object.entries(evictionHard).toSorted(([a], [b]) => byText(a, b))
+  return {
+    ...(imageGCHighThresholdPercent !== undefined && { imageGCHighThresholdPercent }),
+    ...(imageGCLowThresholdPercent !== undefined && { imageGCLowThresholdPercent }),
+    evictionHard: Object.fromEntries(sorted),
+  }
+}
+
+function addDay(
+  row: TuneRow,
+  { timeline, isUnderDiskPressure }: SettingDay,
+  pulledAgain: PulledAgain,
+): void {
+  if (timeline === null) return
+  row.first[firstAct(timeline)]++
+  for (const { event, detail } of timeline) {
+    if (event === 'evict') row.evictions++
+    if (event !== 'imageGC' && event !== 'reclaim') continue
+    // A round that deletes nothing is only an error.
+    if (event === 'imageGC' && detail.images.length > 0) row.imageGCs++
+    row.deletedBytes += detail.frees.likely
+    for (const image of detail.images) row.pulledAgainBytes += pulledAgain(image)
+  }
+  row.diskPressureMinutes += pressureMinutes(timeline, isUnderDiskPressure)
+}
+
+function firstAct(timeline: readonly TimelineEvent[]): keyof TuneRow['first'] {
+  const first = timeline.find(({ event }) => ['imageGC', 'reclaim', 'evict'].includes(event))
+  if (first === undefined) return 'nothing'
+  return first.event === 'imageGC' ? 'imageGC' : 'eviction'
+}
+
+/** By the shown times. Pressure at the end of the timeline lasts until the end of the day. */
+function pressureMinutes(timeline: readonly TimelineEvent[], isPressedNow: boolean): number {
+  let since = isPressedNow ? 0 : null
+  let pressedMs = 0
+  for (const { atMs, event, detail } of timeline) {
+    if (event !== 'condition' || detail.condition !== 'DiskPressure') continue
+    if (detail.status) since ??= atMs
+    else if (since !== null) {
+      pressedMs += atMs - since
+      since = null
+    }
+  }
+  return Math.round((pressedMs + (since === null ? 0 : dayMs - since)) / minuteMs)
 }

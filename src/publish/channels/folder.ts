@@ -1,5 +1,5 @@
 /** A folder on this machine, with the files directly in it. */
-import { folderStore } from '#clients/folder-store.ts'
+import { folderStore } from '#clients/store/folder-store.ts'
 import type { Channel } from '#publish/channel.ts'
 import { intoStore } from './into-store.ts'
 

@@ -1,5 +1,5 @@
 /** Writes files into a store under a key prefix, for the folder and for S3. */
-import type { Store } from '#clients/store.ts'
+import type { Store } from '#clients/store/store.ts'
 import type { PublishedFile } from '#publish/channel.ts'
 
 /** @throws Error with a message for people, at the first file that cannot be stored */

@@ -1,8 +1,8 @@
 /** The common part of messages: each is sent once per run id, and the result says what happened. */
 
-import type { MailAttachment } from '#clients/mail.ts'
-import type { Store } from '#clients/store.ts'
-import { messageOf } from '#model/error-message.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import type { MailAttachment } from '#clients/send/mail.ts'
+import type { Store } from '#clients/store/store.ts'
 import type { RenderedMail } from '#model/report.ts'
 import type { MailChannel } from '#publish/channel.ts'
 import { runKey } from '#publish/run.ts'

@@ -1,5 +1,5 @@
 /** The channel that writes the reports of a run into a bucket, below `runs/<runId>/`. */
-import type { Store } from '#clients/store.ts'
+import type { Store } from '#clients/store/store.ts'
 import type { Channel } from '#publish/channel.ts'
 import { runKey } from '#publish/run.ts'
 import { intoStore } from './into-store.ts'

@@ -3,11 +3,16 @@
  * suppressed addresses but does not send it: the result reports those addresses.
  */
 
-import type { CredentialSource } from '#clients/credentials.ts'
-import type { MailHeader } from '#clients/mail.ts'
-import { type Suppression, sendMail, sendTimeLimitMs, suppressedAmong } from '#clients/sesv2.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import type { CredentialSource } from '#clients/aws/credentials.ts'
+import type { MailHeader } from '#clients/send/mail.ts'
+import {
+  type Suppression,
+  sendMail,
+  sendTimeLimitMs,
+  suppressedAmong,
+} from '#clients/send/sesv2.ts'
 import type { LanguageId } from '#model/language.ts'
-import { OperatorError } from '#model/operator-error.ts'
 import type { ReportPolicy } from '#model/policy.ts'
 import type { MailChannel } from '#publish/channel.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'

@@ -8,9 +8,13 @@ const leaseMs = 60_000
 export function sns({ topicArn, ...once }: OnceOptions & { topicArn: string }): MailChannel {
   return messageOnce(
     {
-      ...{ id: 'sns', markerName: 'sns.json', noun: 'message', recipients: topicArn, leaseMs },
+      id: 'sns',
+      markerName: 'sns.json',
+      noun: 'message',
+      recipients: topicArn,
+      leaseMs,
       async send({ subject, text }) {
-        const { publishToTopic } = await import('#clients/sns.ts')
+        const { publishToTopic } = await import('#clients/send/sns.ts')
         return publishToTopic({ topicArn, subject, text }, { signal: once.signal })
       },
     },

@@ -2,11 +2,13 @@
  * A webhook of Slack or Microsoft Teams: a short mail, once per run id. Its URL is a secret; only its host
  * appears in messages.
  */
-import { postJson, postTimeLimitMs } from '#clients/webhook.ts'
-import { matchesGlob } from '#model/glob.ts'
-import { OperatorError } from '#model/operator-error.ts'
+
+import { OperatorError } from '#base/operator-error.ts'
+import { matchesGlob } from '#base/text/glob.ts'
+import { postJson, postTimeLimitMs } from '#clients/send/webhook.ts'
+import type { MessageCard } from '#model/report.ts'
+import type { Settings } from '#model/run.ts'
 import type { MailChannel } from '#publish/channel.ts'
-import { slackMessage, teamsMessage, type WebhookFormat } from './cards.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
 export interface WebhookOptions extends OnceOptions {
@@ -21,13 +23,11 @@ export function webhook({ url, allowedHosts, format, ...once }: WebhookOptions):
   const { hostname } = new URL(url)
   return messageOnce(
     {
-      ...{
-        id: 'webhook',
-        markerName: 'webhook.json',
-        noun: 'message',
-        recipients: hostname,
-        leaseMs: 2 * postTimeLimitMs,
-      },
+      id: 'webhook',
+      markerName: 'webhook.json',
+      noun: 'message',
+      recipients: hostname,
+      leaseMs: 2 * postTimeLimitMs,
       async send({ brief, card }) {
         if (!allowedHosts.some(pattern => matchesGlob(pattern, hostname)))
           throw new OperatorError(
@@ -40,4 +40,71 @@ export function webhook({ url, allowedHosts, format, ...once }: WebhookOptions):
     },
     once,
   )
+}
+
+/** The message of a run for Slack and for Microsoft Teams. Texts are plain: no mentions, no links. */
+type WebhookFormat = Settings['webhookFormat']
+
+/** Limits of Block Kit. Source: Slack API documentation, header block, section block. */
+const slackLimits = { header: 150, section: 3000 }
+
+const cut = (text: string, limit: number) =>
+  text.length > limit ? `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…` : text
+
+export function slackMessage(brief: string, { title, lines, causes, link, open }: MessageCard) {
+  const plain = (text: string, limit = slackLimits.section) => ({
+    type: 'plain_text' as const,
+    text: cut(text, limit),
+    emoji: false,
+  })
+  const section = (text: string) => ({ type: 'section', text: plain(text) })
+  const button = (url: string) => ({
+    type: 'actions',
+    elements: [{ type: 'button', text: plain(link?.text ?? '', 75), url }],
+  })
+  return {
+    // Shown in notifications. With these three escaped, text cannot mention users.
+    text: brief.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+    mrkdwn: false,
+    blocks: [
+      { type: 'header', text: plain(title, slackLimits.header) },
+      ...(lines.length === 0 ? [] : [section(lines.join('\n'))]),
+      ...causes.map(section),
+      ...(link === null ? [] : [button(link.url)]),
+      ...(link === null && open !== null ? [section(open)] : []),
+    ],
+  }
+}
+
+/** Source: Adaptive Cards 1.5, and Teams: "Send Adaptive Cards using an incoming webhook". */
+export function teamsMessage({ title, lines, causes, link, open }: MessageCard) {
+  // A TextBlock knows a part of Markdown.
+  const plain = (text: string) => text.replaceAll(/[\\[\]()*_`#~<>!-]/g, '\\$&')
+  const block = (text: string, more: object = {}) => ({
+    type: 'TextBlock',
+    text: plain(text),
+    wrap: true,
+    ...more,
+  })
+  return {
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.5',
+          body: [
+            block(title, { size: 'Large', weight: 'Bolder' }),
+            ...lines.map(line => block(line)),
+            ...causes.map(cause => block(cause, { separator: true })),
+            ...(link === null && open !== null ? [block(open, { fontType: 'Monospace' })] : []),
+          ],
+          actions:
+            link === null ? [] : [{ type: 'Action.OpenUrl', title: link.text, url: link.url }],
+        },
+      },
+    ],
+  }
 }

@@ -1,5 +1,5 @@
 /** A person's approval of one plan, by its digest: a run does what the person read. */
-import { OperatorError } from '#model/operator-error.ts'
+import { OperatorError } from '#base/operator-error.ts'
 import {
   type Approval,
   type ApprovalOptions,
@@ -9,7 +9,7 @@ import {
   type Plan,
   type PlanStep,
   restartsKubelet,
-} from '#model/plan.ts'
+} from '#model/plan/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
 import { byPolicy, whyNotByPolicy } from './auto-approve.ts'

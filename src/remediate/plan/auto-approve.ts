@@ -1,13 +1,13 @@
 /** What the policy approves by itself: named fields in named clusters, but no eviction at once. `begun-today.ts` limits the number of nodes per day. */
 import { isPlannable } from '#facts/kubelet/fields.ts'
-import { matchesCluster } from '#model/cluster-name.ts'
+import { matchesCluster } from '#model/input/cluster-name.ts'
 import {
   type Approval,
   actsAtOnce,
   approvalSchema,
   type Plan,
   type PlanMethod,
-} from '#model/plan.ts'
+} from '#model/plan/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { isOpen, windowText } from '#remediate/run/window.ts'
 import { whyUntrue } from './step-truth.ts'

@@ -1,5 +1,6 @@
 /** What a change does to a cohort, all its planned nodes together, in numbers and in words. */
 
+import { byText } from '#base/text/text-order.ts'
 import type {
   CohortCounts,
   CohortEffect,
@@ -8,8 +9,7 @@ import type {
   NodeState,
   Pulls,
   StepEnd,
-} from '#model/plan.ts'
-import { byText } from '#model/text-order.ts'
+} from '#model/plan/plan.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 
 /** The fields of a planned node that define its effect. */

@@ -1,21 +1,22 @@
 /** A plan and an approval as files: written in one form only. Every part is checked when a file is read, because a step runs as root. */
 import type * as z from 'zod'
-import type { MacKey } from '#clients/mac-key.ts'
-import { OperatorError } from '#model/operator-error.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import type { MacKey } from '#clients/store/mac-key.ts'
 import {
   type Approval,
   approvalSchema,
   type OpenedApproval,
   type Plan,
+  type PlanCohort,
+  type PlanStep,
   planSchema,
-} from '#model/plan.ts'
+} from '#model/plan/plan.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
 import { checkSeal, type SealKeys, sealedText, unsealedText } from '#remediate/seal.ts'
 import { byPolicy } from './auto-approve.ts'
 import { canonicalJson } from './canonical.ts'
 import { approvalForm, planForm } from './forms.ts'
 import { digestOf } from './plan.ts'
-import { withOwnSettings, withSharedSettings } from './shared-settings.ts'
 import { whyUntrue } from './step-truth.ts'
 import { contentReader } from './written-fields.ts'
 
@@ -121,4 +122,57 @@ function parsed<Form>(form: z.ZodType<Form>, written: string, from: string, sche
   throw new OperatorError(
     `${from} is no ${schema}: ${first?.path.join('.') || 'it'}: ${first?.message}`,
   )
+}
+
+/**
+ * How a plan's file stays small: fields of `others` that all steps of a cohort share are written once, at the cohort. Only the file has
+ * this form. The digest covers the whole steps.
+ */
+type RunningSettings = Record<string, string>
+
+/** The form of a plan in its file. */
+interface WrittenPlan extends Omit<Plan, 'cohorts'> {
+  cohorts: (PlanCohort & { others?: RunningSettings | undefined })[]
+}
+
+function withSharedSettings(plan: Plan): WrittenPlan {
+  const steps = Map.groupBy(plan.steps, ({ cohort }) => cohort)
+  const shared = new Map(plan.cohorts.map(({ id }) => [id, sharedBy(steps.get(id) ?? [])]))
+  return {
+    ...plan,
+    cohorts: plan.cohorts.map(cohort => {
+      const others = shared.get(cohort.id) ?? {}
+      return Object.keys(others).length === 0 ? cohort : { ...cohort, others }
+    }),
+    steps: plan.steps.map(step => withoutShared(step, shared.get(step.cohort) ?? {})),
+  }
+}
+
+function withOwnSettings({ cohorts, ...plan }: WrittenPlan): Plan {
+  const shared = new Map(cohorts.map(({ id, others }) => [id, others]))
+  return {
+    ...plan,
+    cohorts: cohorts.map(({ others: _, ...cohort }) => cohort),
+    steps: plan.steps.map(step =>
+      step.others === undefined
+        ? step
+        : { ...step, others: { ...shared.get(step.cohort), ...step.others } },
+    ),
+  }
+}
+
+/** Fields that each of these steps has, with the same digest. */
+function sharedBy(steps: readonly PlanStep[]): RunningSettings {
+  const [first, ...rest] = steps.flatMap(({ others }) => (others === undefined ? [] : [others]))
+  return Object.fromEntries(
+    Object.entries(first ?? {}).filter(([field, digest]) =>
+      rest.every(others => Object.hasOwn(others, field) && others[field] === digest),
+    ),
+  )
+}
+
+function withoutShared(step: PlanStep, shared: RunningSettings): PlanStep {
+  if (step.others === undefined) return step
+  const own = Object.entries(step.others).filter(([field]) => !Object.hasOwn(shared, field))
+  return { ...step, others: Object.fromEntries(own) }
 }

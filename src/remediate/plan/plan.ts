@@ -1,7 +1,8 @@
 /** Makes one plan from nodes and their changes: cohorts, steps, waves, a digest. Equal input gives equal bytes, in whatever order the nodes come. */
 
+import { byText } from '#base/text/text-order.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import type { DurableFix } from '#model/finding.ts'
+import type { DurableFix } from '#model/finding/finding.ts'
 import {
   actsAtOnce,
   type Blast,
@@ -16,13 +17,11 @@ import {
   type Pulls,
   planSchema,
   type StepEnd,
-} from '#model/plan.ts'
-import { byText } from '#model/text-order.ts'
+} from '#model/plan/plan.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 import { blastOfCohort, type NodeBlast, withoutRestart } from './blast.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 import { effectOf } from './effect.ts'
-import { type Candidate, wavesOf } from './waves.ts'
 
 /** Nodes with equal values in these fields form one cohort. */
 export type CohortKey = Pick<
@@ -175,8 +174,17 @@ const byNode = (
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
   const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after } = planned
   return {
-    ...{ cluster, node, instanceId, cohort, ...change, expect, expectBack, ...planned.others },
-    ...{ kubeletStartedAt, before, after },
+    cluster,
+    node,
+    instanceId,
+    cohort,
+    ...change,
+    expect,
+    expectBack,
+    ...planned.others,
+    kubeletStartedAt,
+    before,
+    after,
     ...(planned.until !== undefined && { until: planned.until }),
   }
 }
@@ -213,3 +221,56 @@ const blastOf = (planned: readonly PlannedNode[], { features, isStatusKept }: Co
     planned.flatMap(({ blast }) => blast ?? []),
     { features, isStatusKept, restarts: planned.some(({ until }) => until) ? 2 : 1 },
   )
+
+/** The order in which nodes are changed: one node of each cohort first, then growing groups. */
+
+/** Facts of a node that decide its place in the order. */
+interface Candidate {
+  /** `cluster/node`. */
+  key: string
+  cohort: string
+  isReady: boolean
+  hasPressure: boolean
+  actsAtOnce: boolean
+  singletons: number
+  notReadyPods: number
+  pods: number
+}
+
+/** Sorts the healthiest and least loaded nodes first. */
+function byHealth(a: Candidate, b: Candidate): number {
+  return (
+    Number(b.isReady) - Number(a.isReady) ||
+    Number(a.hasPressure) - Number(b.hasPressure) ||
+    Number(a.actsAtOnce) - Number(b.actsAtOnce) ||
+    a.singletons - b.singletons ||
+    a.notReadyPods - b.notReadyPods ||
+    a.pods - b.pods ||
+    (a.key < b.key ? -1 : 1)
+  )
+}
+
+/**
+ * @param percents share of each cohort that is changed after the second wave, the third, …; the rest comes last
+ * @returns no wave is empty
+ */
+function wavesOf(candidates: readonly Candidate[], percents: readonly number[]): string[][] {
+  const cohorts = [...Map.groupBy(candidates, ({ cohort }) => cohort)].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
+  const waves: string[][] = Array.from({ length: percents.length + 2 }, () => [])
+  for (const [, members] of cohorts) {
+    const keys = members.toSorted(byHealth).map(({ key }) => key)
+    const ends = [
+      1,
+      ...percents.map(percent => Math.ceil((keys.length * percent) / 100)),
+      keys.length,
+    ]
+    let from = 0
+    for (const [index, end] of ends.entries()) {
+      waves[index]?.push(...keys.slice(from, Math.max(from, end)))
+      from = Math.max(from, end)
+    }
+  }
+  return waves.filter(wave => wave.length > 0)
+}

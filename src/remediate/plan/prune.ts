@@ -1,7 +1,8 @@
 /** The kubelet itself prunes images while a plan lowers its thresholds for a limited time. Images that are in use or pinned stay. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import type { PlanStep } from '#model/plan.ts'
-import type { RawObject } from '#model/record.ts'
+import type { PlanStep } from '#model/plan/plan.ts'
 
 /** Maximum time for which a plan keeps lowered thresholds in force. */
 export const longestPruneMs = 60 * 60_000

@@ -1,6 +1,11 @@
 /** Whether a step writes what its cohort says, and nothing that a plan never writes. Only the plan is checked here; the node checks whole files. */
 import { isPlannable } from '#facts/kubelet/fields.ts'
-import { type PlanCohort, type PlanMethod, type PlanStep, restartsKubelet } from '#model/plan.ts'
+import {
+  type PlanCohort,
+  type PlanMethod,
+  type PlanStep,
+  restartsKubelet,
+} from '#model/plan/plan.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { canonicalJson } from './canonical.ts'

@@ -1,8 +1,9 @@
 /** Plans and approvals in a store, by digest: one machine applies exactly the plan that a person approved on another machine. */
-import type { MacKey } from '#clients/mac-key.ts'
-import type { Store } from '#clients/store.ts'
-import { OperatorError } from '#model/operator-error.ts'
-import type { Approval, OpenedApproval, Plan } from '#model/plan.ts'
+
+import { OperatorError } from '#base/operator-error.ts'
+import type { MacKey } from '#clients/store/mac-key.ts'
+import type { Store } from '#clients/store/store.ts'
+import type { Approval, OpenedApproval, Plan } from '#model/plan/plan.ts'
 import { Journal } from '#remediate/run/journal.ts'
 import type { SealKeys } from '#remediate/seal.ts'
 import { openedApproval, parsePlan, planText, sealedApproval } from './file.ts'

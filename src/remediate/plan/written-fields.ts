@@ -1,10 +1,11 @@
 /** What a step would really write, read from its content and not from its cohort or its promise. */
+
+import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
+import { textLimits } from '#base/limits.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
-import { mapOf } from '#model/config-value.ts'
-import { ForeignTextError, parseYaml, TextBudget } from '#model/foreign-text.ts'
-import { textLimits } from '#model/input-limits.ts'
-import type { PlanMethod, PlanStep } from '#model/plan.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { PlanMethod, PlanStep } from '#model/plan/plan.ts'
 import { leavesOf, valueAt } from '#remediate/merge.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
 

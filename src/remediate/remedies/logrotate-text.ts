@@ -2,9 +2,10 @@
  * Reads and writes the text of a logrotate file. A snapshot has a file's directives and hash; the text is written again in the few ways
  * people write such files until its hash matches. Then the text is complete: no comment or script was lost.
  */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { isLogPattern, isLogrotateValue, logrotateDirectives } from '#facts/logrotate.ts'
-import type { HostLogrotate } from '#model/node-input.ts'
-import type { RawObject } from '#model/record.ts'
+import type { HostLogrotate } from '#model/input/node-input.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 
 export interface WrittenBlock {

@@ -11,9 +11,9 @@ import {
   isImageSource,
   repositoryOf,
   splitTag,
-} from '#model/image-reference.ts'
-import type { AmiFamily } from '#model/node-identity.ts'
-import type { Runtime } from '#model/node-input.ts'
+} from '#model/input/image-reference.ts'
+import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { Runtime } from '#model/input/node-input.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { FileChange } from './remedy.ts'
 

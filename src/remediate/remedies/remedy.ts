@@ -1,8 +1,9 @@
 /** The contract of a remedy: from a node's data to everything that would be written to the node. A remedy writes nothing itself. */
-import type { NodeIdentity } from '#model/node-identity.ts'
-import type { Host } from '#model/node-input.ts'
-import type { PlanMethod, PlanStep } from '#model/plan.ts'
-import type { RawObject } from '#model/record.ts'
+
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { Host } from '#model/input/node-input.ts'
+import type { PlanMethod, PlanStep } from '#model/plan/plan.ts'
 
 export interface NodeToSet {
   identity: NodeIdentity

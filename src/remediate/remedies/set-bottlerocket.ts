@@ -1,4 +1,6 @@
 /** Fields of the kubelet's configuration as settings of Bottlerocket, which writes the kubelet's files itself. */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import {
   bottlerocketKeys,
   bottlerocketSettings,
@@ -8,9 +10,8 @@ import {
   plannableSettings,
 } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
-import { mapOf } from '#model/config-value.ts'
-import type { Host } from '#model/node-input.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { Host } from '#model/input/node-input.ts'
 import { merged, mergedValue } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { NodeToSet, Remedied } from './remedy.ts'

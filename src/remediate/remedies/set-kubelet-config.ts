@@ -1,6 +1,7 @@
 /** Writes fields of the kubelet's configuration for the place that this node reads. Each place merges in its own way. */
 import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import {
   kubeletDropIn,
   kubeletFiles,
@@ -11,13 +12,11 @@ import {
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
-import { mapOf } from '#model/config-value.ts'
-import type { Host, HostFile } from '#model/node-input.ts'
-import type { PlanMethod } from '#model/plan.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { Host, HostFile } from '#model/input/node-input.ts'
+import type { PlanMethod } from '#model/plan/plan.ts'
 import { leavesOf, merged, mergedValue } from '#remediate/merge.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
-import { styleOf } from './json-text.ts'
 import { type FileChange, longestContent, type NodeToSet, type Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'
 
@@ -277,3 +276,29 @@ function changed(
     },
   }
 }
+
+/**
+ * The text of a JSON file, of which a snapshot has only content and hash. Programs write JSON in few ways (jq, Go, nodeadm). The text whose hash
+ * matches is the file, byte for byte, so no part of the file was cut out as a secret or lost in formatting.
+ */
+type JsonStyle = (content: RawObject) => string
+
+const indents = [2, 4, '\t', 0, 3, 1, 8] as const
+const ends = ['\n', ''] as const
+/** Go's encoding/json writes these characters as escapes, so that the text is safe in HTML. */
+const asGo = (text: string) =>
+  text.replace(
+    /[<>&\u2028\u2029]/g,
+    found => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+const styles: JsonStyle[] = indents.flatMap(indent =>
+  ends.flatMap(end => [
+    (content: RawObject) => JSON.stringify(content, null, indent) + end,
+    (content: RawObject) => asGo(JSON.stringify(content, null, indent)) + end,
+  ]),
+)
+
+/** Null: no style gives that hash. */
+const styleOf = (content: RawObject, hash: string): JsonStyle | null =>
+  styles.find(style => sha256(style(content)) === hash) ?? null

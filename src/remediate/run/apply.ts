@@ -1,8 +1,9 @@
 /** The only file that changes nodes. It sends steps of an approved plan as parameters of our own documents. */
 
 import { gzipSync } from 'node:zlib'
-import type { CredentialSource } from '#clients/credentials.ts'
-import { oneLine } from '#clients/failure.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import { untilItFails } from '#base/until-it-fails.ts'
+import type { CredentialSource } from '#clients/aws/credentials.ts'
 import {
   agentSilentAfterMs,
   NotSent,
@@ -10,13 +11,12 @@ import {
   RunCommand,
   rhythmWithin,
   ssmAtOnce,
-} from '#clients/run-command.ts'
-import { SsmApi } from '#clients/ssm.ts'
+} from '#clients/aws/run-command.ts'
+import { SsmApi } from '#clients/aws/ssm.ts'
+import { oneLine } from '#clients/failure.ts'
 import { applyAgentVersion, applyDocumentHashes } from '#facts/aws/apply-documents.ts'
-import { messageOf } from '#model/error-message.ts'
-import type { PlanStep } from '#model/plan.ts'
-import type { ApplyAnswer } from '#model/remediation.ts'
-import { untilItFails } from '#model/until-it-fails.ts'
+import type { PlanStep } from '#model/plan/plan.ts'
+import type { ApplyAnswer } from '#model/plan/remediation.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { type ApplyAction, readApplyAnswer } from './answer.ts'
@@ -100,7 +100,11 @@ export class Applier {
       throw new NotSent(messageOf(error), { cause: error, isCommon: true })
     })
     return new RunCommand(this.#ssm, {
-      ...{ document: pinned, stepName: stepNames[document], parameters, output: null, reach },
+      document: pinned,
+      stepName: stepNames[document],
+      parameters,
+      output: null,
+      reach,
       comment: `highwater: ${parameters.Action}, run ${run}`,
       timeoutMs: answerTimeoutMs,
       ...rhythmWithin(answerTimeoutMs, gatherMs),

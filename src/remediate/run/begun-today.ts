@@ -3,8 +3,8 @@
  * changed. So two parallel runs together keep the daily limit, and there is no older count to put back.
  */
 import * as z from 'zod'
-import type { Store } from '#clients/store.ts'
-import { OperatorError } from '#model/operator-error.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import type { Store } from '#clients/store/store.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
 
 const placeSchema = z.object({

@@ -1,11 +1,13 @@
 /** What blocks a change of nodes now, by a new reading of the nodes and their cluster. Data that was not read blocks the change, too. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import { type PlanStep, restartsKubelet } from '#model/plan.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { ClusterRecord } from '#model/input/record.ts'
+import { type PlanStep, restartsKubelet } from '#model/plan/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import type { ClusterRecord, RawObject } from '#model/record.ts'
 import { budgetResource, FleetPods } from '#remediate/plan/blast.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { isOpen, windowText } from './window.ts'

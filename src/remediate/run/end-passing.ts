@@ -2,7 +2,7 @@
  * Changes for a limited time: each node is read until image GC has done its work or the plan's time is over. Then the same run puts the old file
  * back, and reads the node until it runs as before. After a crash, the next run continues from the journal.
  */
-import type { PlanStep } from '#model/plan.ts'
+import type { PlanStep } from '#model/plan/plan.ts'
 import { isPruned } from '#remediate/plan/prune.ts'
 import { lookBack, type Waiting } from '#remediate/verify/await-seen.ts'
 import { stepKey } from './journal.ts'

@@ -4,17 +4,22 @@
  */
 import pMap from 'p-map'
 import * as z from 'zod'
+import { OperatorError } from '#base/operator-error.ts'
 import { oneLine } from '#clients/failure.ts'
-import type { Store } from '#clients/store.ts'
-import { OperatorError } from '#model/operator-error.ts'
+import type { Store } from '#clients/store/store.ts'
 import {
   type Approval,
   approverOf,
   type HeldApproval,
   type Plan,
   type PlanStep,
-} from '#model/plan.ts'
-import { type RemediationRun, runStates, type StepEntry, stepStates } from '#model/remediation.ts'
+} from '#model/plan/plan.ts'
+import {
+  type RemediationRun,
+  runStates,
+  type StepEntry,
+  stepStates,
+} from '#model/plan/remediation.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
 import { approvalText, parseBegunPlan, planText } from '#remediate/plan/file.ts'
 import { Unsealed } from '#remediate/seal.ts'
@@ -47,8 +52,16 @@ export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): 
 
 /** The entry of a node that was not begun. */
 export const pendingStep = ({ cluster, node, instanceId }: PlanStep): StepEntry => ({
-  ...{ cluster, node, instanceId, wave: 0, state: 'pending', why: null },
-  ...{ commandIds: [], answer: null, readyPods: null, at: {} },
+  cluster,
+  node,
+  instanceId,
+  wave: 0,
+  state: 'pending',
+  why: null,
+  commandIds: [],
+  answer: null,
+  readyPods: null,
+  at: {},
 })
 
 const time = z.string().refine(written => !Number.isNaN(Date.parse(written)), 'a time as RFC 3339')

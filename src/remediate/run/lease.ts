@@ -3,9 +3,9 @@
  * could matter: a run that finds a lease taken watches whether it is renewed. After one whole duration without a renewal the run takes the lease over.
  */
 import * as z from 'zod'
+import { OperatorError } from '#base/operator-error.ts'
 import { oneLine } from '#clients/failure.ts'
-import type { Store } from '#clients/store.ts'
-import { OperatorError } from '#model/operator-error.ts'
+import type { Store } from '#clients/store/store.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
 import type { Clock } from './clock.ts'
 

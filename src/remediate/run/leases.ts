@@ -1,8 +1,8 @@
 /** The leases of all clusters of a plan, by the identity of the cluster, not by its name. */
 import pMap from 'p-map'
-import { messageOf } from '#model/error-message.ts'
-import { OperatorError } from '#model/operator-error.ts'
-import type { Plan } from '#model/plan.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import type { Plan } from '#model/plan/plan.ts'
 import { type Lease, type LeaseOptions, sightLease, takeLease } from './lease.ts'
 
 const atOnce = 10

@@ -1,4 +1,4 @@
-import { messageOf } from '#model/error-message.ts'
+import { messageOf } from '#base/text/error-message.ts'
 import type { Clock } from './clock.ts'
 
 /** The run is paused until it is resumed; the message contains the reason. */

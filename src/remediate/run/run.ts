@@ -1,8 +1,8 @@
 /** Runs the waves of a plan: a few nodes at a time, each verified before the next. If too many nodes fail, the wave is rolled back. */
-import { messageOf } from '#model/error-message.ts'
-import type { Approval, PlanStep } from '#model/plan.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import type { Approval, PlanStep } from '#model/plan/plan.ts'
+import type { RunState, StepState } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import type { RunState, StepState } from '#model/remediation.ts'
 import { changedSince } from '#remediate/plan/approve.ts'
 import { awaitVerified, seeBack } from '#remediate/verify/await-seen.ts'
 import { endPassing, isPassing } from './end-passing.ts'

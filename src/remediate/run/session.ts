@@ -1,11 +1,11 @@
 /** Applies a plan or rolls a run back: makes all checks before anything is sent, takes the leases, and keeps the journal. */
 
-import type { Store } from '#clients/store.ts'
-import { messageOf } from '#model/error-message.ts'
-import { OperatorError } from '#model/operator-error.ts'
-import type { Approval, HeldApproval, LeftAlone, Plan } from '#model/plan.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import type { Store } from '#clients/store/store.ts'
+import type { Approval, HeldApproval, LeftAlone, Plan } from '#model/plan/plan.ts'
+import { type RemediationRun, remediationSchema, type StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import { type RemediationRun, remediationSchema, type StepEntry } from '#model/remediation.ts'
 import { changedSince, checkApproval } from '#remediate/plan/approve.ts'
 import { byPolicy } from '#remediate/plan/auto-approve.ts'
 import { beginToday } from './begun-today.ts'
@@ -116,7 +116,9 @@ async function carryOn(leased: Leased): Promise<RemediationRun> {
   const { auto } = policy
   const isCounted = approval.by === byPolicy && auto !== null
   const ended = await runWaves({
-    ...{ ...run, entries, refusal },
+    ...run,
+    entries,
+    refusal,
     patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
     ofToday: async nodes =>
       isCounted
@@ -132,7 +134,7 @@ function refusalOf(
   approval: Approval,
   known: RunHead | null,
   now: string,
-  { auto }: Pick<RemediationPolicy, 'auto'>,
+  { auto }: RemediationPolicy,
 ): OperatorError | null {
   if (
     isGoingBack(known) ||

@@ -1,5 +1,5 @@
 /** The conditions for sending anything new. Begun steps are ended even if the conditions fail. */
-import type { Approval } from '#model/plan.ts'
+import type { Approval } from '#model/plan/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { byPolicy } from '#remediate/plan/auto-approve.ts'
 import { isOpen, windowText } from './window.ts'

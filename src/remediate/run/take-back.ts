@@ -1,7 +1,7 @@
 /** Rolls nodes back: a wave with too many failures, or a whole run on request. Needs only the journal. */
-import type { Plan, PlanStep } from '#model/plan.ts'
+import type { Plan, PlanStep } from '#model/plan/plan.ts'
+import type { StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import type { StepEntry } from '#model/remediation.ts'
 import { seeBack } from '#remediate/verify/await-seen.ts'
 import { type RunHead, stepKey } from './journal.ts'
 import { isOpen, isTouched, NodeWork, type NodeWorkOptions } from './node-work.ts'
@@ -119,7 +119,7 @@ const isUnseen = ({ state, seenBack }: StepEntry): boolean =>
 async function takeBack(
   steps: readonly PlanStep[],
   work: NodeWork,
-  { policy, end, effects }: Pick<TakeBackOptions, 'policy' | 'end' | 'effects'>,
+  { policy, end, effects }: TakeBackOptions,
   whyOf: (step: PlanStep) => string,
 ): Promise<void> {
   for (const some of chunksOf(

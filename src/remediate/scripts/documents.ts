@@ -1,8 +1,14 @@
 /** The SSM documents: fixed scripts as data, with no parameter that could carry a command. */
 import { createHash } from 'node:crypto'
 import { applyPaths } from '#facts/aws/apply-documents.ts'
-import { imageNameForm, imageSourceForm } from '#model/image-reference.ts'
-import { scriptTables } from './tables.ts'
+import {
+  bottlerocketKeys,
+  bottlerocketSettings,
+  plannableSettings,
+} from '#facts/eks/bottlerocket-settings.ts'
+import { longestValue, plannableForms, valueForms } from '#facts/kubelet/plannable-values.ts'
+import { logPatternForm, logrotateDirectives, noLogForm } from '#facts/logrotate.ts'
+import { imageNameForm, imageSourceForm } from '#model/input/image-reference.ts'
 
 interface Parameter {
   type: 'String'
@@ -215,3 +221,42 @@ export function contentOf(document: Document, readFile: (file: string) => string
 /** `DocumentHash` of a SendCommand with `DocumentHashType` Sha256. */
 export const hashOf = (content: string): string =>
   createHash('sha256').update(content).digest('hex')
+
+/** No row contains a quote. */
+const assigned = (name: string, rows: readonly string[]): string => `${name}='${rows.join('\n')}'\n`
+
+/** Row of a setting: its name, the form of its value, and its keys or `-`. */
+function settingRow(setting: string): string {
+  const form = plannableForms[bottlerocketSettings[setting]?.[0] ?? '']
+  if (form === undefined) throw new Error(`${setting} has no form`)
+  return `${setting} ${form.value} ${bottlerocketKeys[setting]?.join('|') ?? '-'}`
+}
+
+const forms =
+  assigned(
+    'value_forms',
+    Object.entries(valueForms).map(([name, form]) => `${name} ${form}`),
+  ) + assigned('longest_value', [String(longestValue)])
+
+export const scriptTables = {
+  /** A row is a field, the form of its value, and the form of its keys or `-`; then the forms by name. */
+  plannable:
+    assigned(
+      'plannable',
+      Object.entries(plannableForms).map(
+        ([name, { value, key }]) => `${name} ${value} ${key ?? '-'}`,
+      ),
+    ) + forms,
+  /** The same for Bottlerocket's settings; here keys are literal, between bars. */
+  settings: assigned('settable', plannableSettings.map(settingRow)) + forms,
+  /** A row is a directive and the form of its value, or `-` if the directive takes no value. */
+  logrotate:
+    assigned(
+      'directives',
+      Object.entries(logrotateDirectives).map(
+        ([name, form]) => `${name} ${form === '' ? '-' : form}`,
+      ),
+    ) +
+    assigned('log_pattern', [logPatternForm]) +
+    assigned('no_log', [noLogForm]),
+} as const

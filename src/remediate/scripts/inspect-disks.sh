@@ -133,7 +133,7 @@ inodes_of() {
   done <"$1" | awk '!seen[$0]++' | while IFS= read -r path; do stat -c '%d:%i' "$R$path" 2>/dev/null; done
 }
 
-# strangers: the largest folders, two levels deep, that no fixed measurement covers. All that is known is left out by its inode: a folder
+# strangers: the largest folders, two levels deep, that no fixed measurement covers, and the largest in /var/log, /opt and the homes. All that is known is left out by its inode: a folder
 # can be mounted at two places.
 strangers() {
   {
@@ -147,7 +147,7 @@ strangers() {
   NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk '
     { split($3, d, ":"); device = d[1] * 256 + d[2] % 256 + int(d[2] / 256) * 1048576 }
     (device == ENVIRON["NODEFS"] || device == ENVIRON["IMAGEFS"]) && $4 == "/" && $5 !~ /\\/ && n++ < 10 { print $5 }' "$R/proc/self/mountinfo" 2>/dev/null >mounts
-  for place in / /var /var/lib "${images%/*}"; do printf '%s\n' "$place"; done >>mounts
+  for place in / /var /var/lib /var/log /opt /home /root "${images%/*}"; do printf '%s\n' "$place"; done >>mounts
   while IFS= read -r place; do
     [ -z "$place" ] || ! is_folder "$place" || set -- "$@" "$R$place"
   done <mounts

@@ -1,7 +1,9 @@
 /** Waits until a new reading of the nodes shows the wanted state: a node's own answer is not enough. */
-import { messageOf } from '#model/error-message.ts'
-import type { PlanStep } from '#model/plan.ts'
-import type { Verification } from '#model/remediation.ts'
+
+import { messageOf } from '#base/text/error-message.ts'
+import { probePeriodMs } from '#facts/kubelet/periods.ts'
+import type { PlanStep } from '#model/plan/plan.ts'
+import type { Verification } from '#model/plan/remediation.ts'
 import type { Clock } from '#remediate/run/clock.ts'
 import type { Conclusion } from '#remediate/run/conclude.ts'
 import { stepKey } from '#remediate/run/journal.ts'
@@ -16,19 +18,23 @@ export interface Waiting {
 }
 
 /** Waits until nodes are well after their change, and notes them. @returns by `cluster/node` why a node is not @throws Paused, or what the journal throws */
-export const awaitVerified = (
+export async function awaitVerified(
   steps: readonly PlanStep[],
   work: NodeWork,
   { clock, verify }: Pick<Effects, 'clock' | 'verify'>,
   waiting: Waiting,
-): Promise<Map<string, string>> =>
-  awaitSeen(
+): Promise<Map<string, string>> {
+  // No node counts as well before: an earlier reading would be for nothing.
+  if (steps.length > 0)
+    await sleepOrPause(clock, Math.min(probePeriodMs, waiting.timeoutMs), waiting.end)
+  return awaitSeen(
     steps,
     clock,
     waiting,
     some => verify(some.map(step => ({ step, entry: work.entry(step) }))),
     step => work.note(step, { state: 'verified', why: work.entry(step).why }),
   )
+}
 
 /**
  * @param look reads nodes anew, by `cluster/node`; a missing node could not be read

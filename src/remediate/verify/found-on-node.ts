@@ -1,14 +1,14 @@
-import type { NodeInput } from '#model/node-input.ts'
-import type { PlanStep } from '#model/plan.ts'
-import { isMoment } from '#model/what-if.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { PlanStep } from '#model/plan/plan.ts'
+import { isMoment } from '#model/plan/what-if.ts'
 import { imageHashOn, imageText } from '#remediate/remedies/pull-image.ts'
 
 const hashForm = /^[a-f0-9]{64}$/
 
 /** SHA-256 at the step's path, of the file or of the image's state: hex or `absent`. Null: unread, or no file (Bottlerocket). */
 export function hashOnDisk(
-  { method, path }: Pick<PlanStep, 'method' | 'path'>,
-  { host, runtime }: Pick<NodeInput, 'host' | 'runtime'>,
+  { method, path }: PlanStep,
+  { host, runtime }: NodeInput,
 ): string | null {
   if (method === 'bottlerocket') return null
   if (method === 'pull-image') return imageHashOn(runtime, path)

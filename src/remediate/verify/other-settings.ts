@@ -1,12 +1,12 @@
 /** Kubelet fields that a step does not change, running or on disk. A plan contains only their digests, not their values. */
 
+import type { RawObject } from '#base/raw-object.ts'
+import { byText } from '#base/text/text-order.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import { mapOf } from '#model/config-value.ts'
-import type { Host, NodeInput } from '#model/node-input.ts'
-import type { ExpectedSetting, PlanStep } from '#model/plan.ts'
-import type { RawObject } from '#model/record.ts'
-import { byText } from '#model/text-order.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { Host, NodeInput } from '#model/input/node-input.ts'
+import type { ExpectedSetting, PlanStep } from '#model/plan/plan.ts'
 import { leavesOf, merged, valueAt } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { OtherSettings } from '#remediate/plan/plan.ts'

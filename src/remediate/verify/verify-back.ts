@@ -1,8 +1,8 @@
 /** Whether a rolled-back node is what it was before its step, by a new reading of the node. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import { type PlanStep, restartsKubelet } from '#model/plan.ts'
-import type { Verification } from '#model/remediation.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import { type PlanStep, restartsKubelet } from '#model/plan/plan.ts'
+import type { Verification } from '#model/plan/remediation.ts'
 import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { hashOnDisk, hashText } from './found-on-node.ts'

@@ -1,14 +1,16 @@
 /** Whether a step did on its node what the plan promised, by a new reading of the node. Unknown never counts as done. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { NodeInput } from '#model/node-input.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { ReadError } from '#model/input/record.ts'
 import {
   type ExpectedSetting,
   type NodeState,
   type PlanStep,
   restartsKubelet,
-} from '#model/plan.ts'
-import type { RawObject, ReadError } from '#model/record.ts'
-import type { Verification } from '#model/remediation.ts'
+} from '#model/plan/plan.ts'
+import type { Verification } from '#model/plan/remediation.ts'
 import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { hashOnDisk, hashText, kubeletStartedAt } from './found-on-node.ts'

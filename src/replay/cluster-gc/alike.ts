@@ -1,9 +1,9 @@
 /** Groups objects of one kind and namespace with the same owner references. The garbage collector treats them alike, so one represents all. */
 import { garbageResource } from '#facts/kubernetes/garbage-resources.ts'
-import type { OwnedGroup } from '#model/cluster-garbage.ts'
+import type { OwnedGroup } from '#model/finding/cluster-garbage.ts'
 import type { ObjectMetadata, OwnerReference } from './metadata.ts'
 import type { OwnedObject } from './owner-graph.ts'
-import type { SharedTexts } from './shared.ts'
+import type { SharedTexts } from './slim.ts'
 
 const namesKept = 5
 

@@ -16,7 +16,7 @@ import type {
   KubernetesPod,
   PersistentVolume,
   PersistentVolumeClaim,
-} from '#model/kubernetes.ts'
+} from '#model/input/kubernetes.ts'
 import { controllerOf, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 
 export interface ProtectedObject {

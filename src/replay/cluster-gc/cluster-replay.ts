@@ -1,22 +1,72 @@
 /** Replays the control plane's collectors over a cluster's records as they arrive. Only the fields that a section needs are kept. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { readForNodes, versionResource } from '#facts/kubernetes/discovery.ts'
+import { finalizerController, mayTakeFinalizers } from '#facts/kubernetes/finalizers.ts'
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import type {
   ClusterNeed,
   ClusterPrediction,
   ClusterSections,
   ControlPlane,
-} from '#model/cluster-garbage.ts'
-import type { ClusterInput, EksCluster } from '#model/cluster-input.ts'
-import { isOf, type ObjectsInput } from '#model/cluster-objects.ts'
-import type { ClusterObject, KubernetesNode } from '#model/kubernetes.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import type { ReadError } from '#model/record.ts'
-import { controllerWorkloads, FinalizerControllers } from './finalizer-controllers.ts'
+  HeldFinalizer,
+} from '#model/finding/cluster-garbage.ts'
+import type { ClusterInput, EksCluster } from '#model/input/cluster-input.ts'
+import { isOf, type ObjectsInput } from '#model/input/cluster-objects.ts'
+import type {
+  ClusterObject,
+  Deployment,
+  KubernetesNode,
+  StatefulSet,
+} from '#model/input/kubernetes.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { ReadError } from '#model/input/record.ts'
+import { sections } from '#replay/cluster-gc/sections/index.ts'
 import type { OpenSection, SectionContext } from './section.ts'
-import { sections } from './sections/index.ts'
-import { slimNode } from './slim.ts'
+import { nameOf, slimNode } from './slim.ts'
+
+/** Whether the controller that removes a finalizer runs in this cluster, judged by its Deployments and StatefulSets. */
+const controllerWorkloads: ReadonlySet<string> = new Set(['deployments.apps', 'statefulsets.apps'])
+
+interface Workload {
+  name: string
+  label: string | null
+  /** Whether one of these workloads has replicas. */
+  isWanted: boolean
+}
+
+class FinalizerControllers {
+  readonly #workloads = new Map<string, Workload>()
+
+  take(workload: Deployment | StatefulSet): void {
+    const name = nameOf(workload)
+    const label = workload.metadata?.labels?.['app.kubernetes.io/name'] ?? null
+    if (!mayTakeFinalizers(name, label)) return
+    const key = `${name} ${label}`
+    const isWanted = workload.spec?.replicas !== 0 || this.#workloads.get(key)?.isWanted === true
+    this.#workloads.set(key, { name, label, isWanted })
+  }
+
+  /** @param areAllKnown whether all workloads were read */
+  holder(
+    finalizer: string,
+    { areAllKnown, isAutoMode }: { areAllKnown: boolean; isAutoMode: boolean },
+  ): HeldFinalizer {
+    const known = finalizerController(finalizer)
+    if (known === null) return { finalizer, controller: null, state: 'unknown' }
+    const { controller, workload, isRunByAutoMode = false } = known
+    if (workload === null) return { finalizer, controller, state: 'control-plane' }
+    if (workload === 'any') return { finalizer, controller, state: 'unknown' }
+    const all = [...this.#workloads.values()]
+    const found = all.filter(
+      ({ name, label }) => label === workload.label || workload.name.test(name),
+    )
+    if (found.some(({ isWanted }) => isWanted)) return { finalizer, controller, state: 'there' }
+    const isOpen = !areAllKnown || (isRunByAutoMode && isAutoMode)
+    if (isOpen || all.some(each => !found.includes(each) && workload.like.test(each.name)))
+      return { finalizer, controller, state: 'unknown' }
+    return { finalizer, controller, state: found.length > 0 ? 'stopped' : 'absent' }
+  }
+}
 
 export interface ClusterReplay {
   takeCluster(input: ClusterInput): void

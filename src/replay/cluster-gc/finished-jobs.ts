@@ -10,10 +10,10 @@
  * Left out      the second look at the live Job; when the CronJob's next sync is: it comes with any event of it or of its Jobs
  */
 
+import { byText } from '#base/text/text-order.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
-import type { CronJob, Job } from '#model/kubernetes.ts'
-import { byText } from '#model/text-order.ts'
+import type { CronJob, Job } from '#model/input/kubernetes.ts'
 import { controllerOf, keyOf, parseMetadata, timeOf } from './metadata.ts'
 
 export interface JobTtl {

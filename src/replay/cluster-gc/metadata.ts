@@ -1,5 +1,5 @@
 /** The metadata that every collector reads: name, times, owners. An object without a name is ignored. */
-import type { ClusterObject, ObjectReference } from '#model/kubernetes.ts'
+import type { ClusterObject, ObjectReference } from '#model/input/kubernetes.ts'
 
 export interface OwnerReference {
   apiVersion: string

@@ -9,7 +9,7 @@
  *               alone; the first reference that cannot be looked up ends the check of its object
  * Left out      the cache of absent owners; informers that lag; other versions of a listed kind; kinds that no API serves
  */
-import type { ClusterObject } from '#model/kubernetes.ts'
+import type { ClusterObject } from '#model/input/kubernetes.ts'
 import { type ObjectMetadata, type OwnerReference, parseMetadata } from './metadata.ts'
 
 /** A kind whose objects were read. */

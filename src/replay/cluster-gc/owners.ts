@@ -9,7 +9,7 @@
  * Left out      the order: twenty workers take objects from a queue; failed deletions; preconditions; propagation;
  *               owners of kinds that no API serves, which upstream retries for ever: here they are unknown
  */
-import type { Certainty } from '#model/prediction.ts'
+import type { Certainty } from '#model/prediction/prediction.ts'
 import {
   type ClassifiedReference,
   isWaitingForDependents,

@@ -10,11 +10,11 @@
  * Left out      deletions that fail; switched gates PodDisruptionConditions, JobPodReplacementPolicy and NodeOutOfServiceVolumeDetach
  */
 
+import { byText } from '#base/text/text-order.ts'
 import { podGcQuarantineMs } from '#facts/kubernetes/controllers.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
-import type { Certainty, Unknown } from '#model/prediction.ts'
-import { byText } from '#model/text-order.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
+import type { Certainty, Unknown } from '#model/prediction/prediction.ts'
 import { compareTimes, conditionOf, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 
 export interface PodGcInput {

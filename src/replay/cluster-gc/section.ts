@@ -1,8 +1,8 @@
 /** A section of the cluster's garbage. It keeps the fields that its replay needs, and returns the result at the end. */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import type { ClusterNeed, ClusterSections, HeldFinalizer } from '#model/cluster-garbage.ts'
-import type { EksCluster } from '#model/cluster-input.ts'
-import type { ClusterObject, KubernetesNode } from '#model/kubernetes.ts'
+import type { ClusterNeed, ClusterSections, HeldFinalizer } from '#model/finding/cluster-garbage.ts'
+import type { EksCluster } from '#model/input/cluster-input.ts'
+import type { ClusterObject, KubernetesNode } from '#model/input/kubernetes.ts'
 
 /** What is known after all records have arrived. */
 export interface SectionContext {

@@ -9,8 +9,12 @@
  * Left out      binding, volumeMode; in-tree plugins other than hostPath and nfs: on EKS they are removed, or migrated to CSI
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import type { KubernetesPod, PersistentVolume, PersistentVolumeClaim } from '#model/kubernetes.ts'
-import type { Certainty } from '#model/prediction.ts'
+import type {
+  KubernetesPod,
+  PersistentVolume,
+  PersistentVolumeClaim,
+} from '#model/input/kubernetes.ts'
+import type { Certainty } from '#model/prediction/prediction.ts'
 import { claimKeysOf, isPodTerminated } from './claims.ts'
 import { keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 

@@ -8,6 +8,8 @@
  *               is written only beside memory reserved for it
  * Left out      fields that no replay reads: addresses, certificates, cipher suites
  */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import {
   bottlerocketEphemeralReservation,
@@ -16,7 +18,6 @@ import {
   bottlerocketZeros,
 } from '#facts/eks/bottlerocket-template.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'
 
 /** @param settings `settings.kubernetes` as apiclient prints it. @param cores CPU cores of the node, for the default reservation */

@@ -6,7 +6,7 @@
  * Kept exactly  every text; errors do not hide each other, but a refused feature gate hides all others
  * Left out      over-reservation, which needs the machine
  */
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { choiceErrors } from '#replay/configuration/validation/choices.ts'
 import { enforcementErrors } from '#replay/configuration/validation/enforcement.ts'
 import { gatedErrors, shutdownErrors } from '#replay/configuration/validation/gated.ts'

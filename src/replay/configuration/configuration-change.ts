@@ -1,14 +1,14 @@
 /** Changed values for fields of the running configuration. They are parsed as the kubelet would parse them, as if always set. */
+
+import { OperatorError } from '#base/operator-error.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import type { FieldFacts } from '#facts/kubelet/fields.ts'
-import { mapOf } from '#model/config-value.ts'
-import { type RunningConfiguration, readConfiguration } from '#model/kubelet-configuration.ts'
-import { configurationStructs } from '#model/kubelet-fields.ts'
-import type { NodeInput } from '#model/node-input.ts'
-import { OperatorError } from '#model/operator-error.ts'
-import type { RawObject } from '#model/record.ts'
-import type { ConfigurationChange } from '#model/what-if.ts'
-import type { PreparedNode } from '#replay/prepare.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import { readConfiguration } from '#model/kubelet/configuration.ts'
+import { configurationStructs } from '#model/kubelet/fields.ts'
+import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import { validateKubeletConfiguration } from './config-validation.ts'
 
 /**
@@ -130,11 +130,7 @@ function changed(raw: RawObject, [key, ...rest]: readonly string[], value: unkno
 }
 
 /** Upstream's errors if a kubelet would not start with this configuration. */
-export function refusalsOf(
-  running: RunningConfiguration | null,
-  { kubeletVersion }: Pick<PreparedNode, 'kubeletVersion'>,
-): string[] {
-  const printed = running?.printed ?? null
+export function refusalsOf(printed: RawObject | null, kubeletVersion: string | null): string[] {
   if (printed === null) return []
   const { loadError, errors, startup } = validateKubeletConfiguration(printed, kubeletVersion)
   if (loadError !== null) return [loadError]

@@ -7,6 +7,11 @@
  * Left out      duplicate keys; errors in the time of a taint; the notation of numbers
  */
 
+import { parseDuration } from '#base/go/duration.ts'
+import { goQuote, jsonText } from '#base/go/go-text.ts'
+import { parseQuantity, type Quantity } from '#base/go/quantity.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { messageOf } from '#base/text/error-message.ts'
 import {
   type ConfigurationForm,
   combined,
@@ -18,12 +23,7 @@ import {
 } from '#facts/kubelet/configuration-schema.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isKnownField } from '#facts/kubelet/fields.ts'
-import { parseDuration } from '#model/duration.ts'
-import { messageOf } from '#model/error-message.ts'
-import { goQuote, jsonText } from '#model/go-text.ts'
-import type { StructName } from '#model/kubelet-fields.ts'
-import { parseQuantity, type Quantity } from '#model/quantity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { StructName } from '#model/kubelet/fields.ts'
 
 /** `message` is upstream's text. */
 export class DecodeError extends Error {}

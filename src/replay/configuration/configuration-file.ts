@@ -8,17 +8,18 @@
  * Kept exactly  zero means unset if the field is no pointer; evictionHard gets its defaults here, once, before drop-ins and flags
  * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */
+
+import { parseDuration } from '#base/go/duration.ts'
+import { cleanPath } from '#base/go/go-text.ts'
+import { parseQuantity, type Quantity } from '#base/go/quantity.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { type FieldFacts, fieldDefault } from '#facts/kubelet/fields.ts'
-import { mapOf } from '#model/config-value.ts'
-import { parseDuration } from '#model/duration.ts'
-import { cleanPath } from '#model/go-text.ts'
-import type { configurationStructs, StructName } from '#model/kubelet-fields.ts'
-import { parseQuantity, type Quantity } from '#model/quantity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { configurationStructs, StructName } from '#model/kubelet/fields.ts'
 import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
 import { kindError } from './configuration-kind.ts'
 import { featureGateError } from './feature-gates.ts'

@@ -5,8 +5,8 @@
  * Read at       1.29 to 1.37; the scheme's name is its line in pkg/kubelet/apis/config/scheme/scheme.go
  * Left out      the file's own spacing in the error; other kinds that the kubelet's scheme knows
  */
-import { goQuote, jsonText } from '#model/go-text.ts'
-import type { RawObject } from '#model/record.ts'
+import { goQuote, jsonText } from '#base/go/go-text.ts'
+import type { RawObject } from '#base/raw-object.ts'
 
 export const kubeletConfigurationKind = {
   kind: 'KubeletConfiguration',

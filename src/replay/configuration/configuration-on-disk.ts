@@ -5,11 +5,12 @@
  * Replays       only next-start.ts and bottlerocket-file.ts
  * Left out      when the files were written: a kubelet not restarted since then runs with their older content
  */
+
+import { parseQuantity, quantityNumber } from '#base/go/quantity.ts'
 import { bottlerocketFile } from '#facts/eks/bottlerocket-template.ts'
-import type { KubeletConfiguration, RunningConfiguration } from '#model/kubelet-configuration.ts'
-import type { Host, NodeInput } from '#model/node-input.ts'
-import type { Unknown } from '#model/prediction.ts'
-import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+import type { Host, NodeInput } from '#model/input/node-input.ts'
+import type { KubeletConfiguration, RunningConfiguration } from '#model/kubelet/configuration.ts'
+import type { Unknown } from '#model/prediction/prediction.ts'
 import { bottlerocketFileOf } from './bottlerocket-file.ts'
 import { kubeletFiles } from './kubelet-files.ts'
 import { predictNextStart, whyUndecided } from './next-start.ts'

@@ -7,13 +7,13 @@
  *               as Go prints them; logging.flushFrequency in text or in nanoseconds, as given
  */
 
+import { formatDuration } from '#base/go/duration.ts'
+import { canonical, type Quantity } from '#base/go/quantity.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isKnownField } from '#facts/kubelet/fields.ts'
-import { formatDuration } from '#model/duration.ts'
-import type { StructName } from '#model/kubelet-fields.ts'
-import { canonical, type Quantity } from '#model/quantity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { StructName } from '#model/kubelet/fields.ts'
 import type { FlushFrequency } from './configuration-decoder.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'

@@ -3,9 +3,10 @@
  *
  * Replays       cmd/kubelet/app/server.go mergeKubeletConfigurations, as far as it walks the folder of drop-ins
  */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
-import type { Host, HostFile } from '#model/node-input.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { Host, HostFile } from '#model/input/node-input.ts'
 
 export interface KubeletFile {
   path: string

@@ -5,8 +5,9 @@
  * Kept exactly  null removes keys, also from new objects; a list replaces another, its own nulls included
  * Left out      merging objects deeper than any configuration field: the patch replaces them
  */
-import { mapOf } from '#model/config-value.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { mapOf } from '#model/input/config-value.ts'
 
 const deepestField = 8
 

@@ -7,16 +7,19 @@
  *               defaults; without a main file there are no hard thresholds
  * Left out      flags other than those of facts/kubelet/fields.ts; the prefix of an error that names the step
  */
-import { featuresOf } from '#facts/kubelet/features.ts'
-import { flagSettings } from '#facts/kubelet/flag-settings.ts'
-import { mapOf } from '#model/config-value.ts'
-import type { Host } from '#model/node-input.ts'
-import type { NextStartPrediction, Unknown } from '#model/prediction.ts'
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { isKnownField } from '#facts/kubelet/fields.ts'
+import { type FlagSettings, flagSettings } from '#facts/kubelet/flag-settings.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { Host } from '#model/input/node-input.ts'
+import type { NextStartPrediction, Unknown } from '#model/prediction/prediction.ts'
 import { startupErrors } from '#replay/configuration/validation/startup.ts'
 import { isEndpointChecked } from '#replay/configuration/validation/tracing.ts'
 import { validationErrors } from './config-validation.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
-import { addsNothingTo } from './environment-file.ts'
 import {
   isRead,
   isWithoutFile,
@@ -24,9 +27,9 @@ import {
   type KubeletFiles,
   kubeletFiles,
 } from './kubelet-files.ts'
-import { withFlags } from './kubelet-flags.ts'
 import { configurationFromFiles } from './start-configuration.ts'
 import { startSettings } from './start-settings.ts'
+import { isCommand, unitCommand } from './unit-command.ts'
 
 export interface NextStart {
   /** Null: undecided; `unknowns` has the reasons. With a prediction they name what could still prevent the start. */
@@ -176,3 +179,109 @@ function errorsOf(
 
 const prefixed = (prefix: string, error: string | null) =>
   error === null ? null : `${prefix}: ${error}`
+
+/*
+ * Command-line flags that override fields of the configuration file.
+ *
+ * Replays       cmd/kubelet/app/server.go kubeletConfigFlagPrecedence
+ * Read at       1.29 to 1.37
+ * Kept exactly  a flag for a map or a list replaces the file's whole value; feature gates are merged with the file's
+ */
+
+/** A flag has no effect if this minor does not have its field. */
+export function withFlags(
+  configuration: LoadedConfiguration,
+  { fields }: FlagSettings,
+  features: KubeletFeatures,
+): LoadedConfiguration {
+  const flagged = { ...configuration }
+  for (const [field, value] of fields) {
+    const path = field.split('.')
+    const facts = fieldsOf('KubeletConfiguration')[path[0] ?? '']
+    if (facts === undefined || !isKnownField(facts, features)) continue
+    set(
+      flagged,
+      path,
+      field === 'featureGates'
+        ? { ...configuration.featureGates, ...(value as Record<string, boolean>) }
+        : value,
+    )
+  }
+  return flagged
+}
+
+function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown): void {
+  if (deeper.length === 0) {
+    const before = target[name]
+    // A flush frequency sets only the duration, not its notation.
+    target[name] =
+      isRawObject(before) && typeof value === 'bigint' ? { ...before, nanoseconds: value } : value
+    return
+  }
+  const copy = { ...mapOf(target[name]) }
+  target[name] = copy
+  set(copy, deeper, value)
+}
+
+/** Fields whose flags are in ExecStart of the AMI's own unit. Source: awslabs/amazon-eks-ami templates/al2/runtime/kubelet-containerd.service. */
+const unitFields: ReadonlySet<string> = new Set(['containerRuntimeEndpoint'])
+
+/**
+ * Whether the next start takes from `contents` (text, or values by name) exactly the flags of the
+ * running command line. If the unit's own command is unknown, its flags may appear on the command
+ * line alone. Any other flag that no file contains any more would be lost.
+ */
+function addsNothingTo(commandLine: readonly string[], contents: readonly unknown[]): boolean {
+  if (commandLine.length === 0) return false
+  if (contents.some(content => typeof content !== 'string' && !isRawObject(content))) return false
+  const command = unitCommand(contents)
+  if (command === null) return false
+  if (command !== undefined)
+    return JSON.stringify(command.slice(1)) === JSON.stringify(commandLine.slice(1))
+  const words: string[] = []
+  for (const content of contents) {
+    const found = wordsOf(content)
+    if (found === null) return false
+    words.push(...found)
+  }
+  const isRunning = words.every(word => commandLine.includes(word))
+  const given = flagSettings(words)
+  const running = flagSettings(commandLine)
+  const fields = [...running.fields].filter(
+    ([field]) => !unitFields.has(field) || given.fields.has(field),
+  )
+  return isRunning && asText(given) === asText({ fields: new Map(fields), error: running.error })
+}
+
+const asText = ({ fields, error }: FlagSettings): string =>
+  JSON.stringify([[...fields].sort(), error], (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
+
+/** The words of every value that contains flags. Null: a value is not plain, or the content is not an environment file. */
+function wordsOf(content: unknown): string[] | null {
+  const parsed = isRawObject(content) ? Object.values(content) : null
+  const values = typeof content === 'string' ? valuesOf(content) : parsed
+  if (values === null) return null
+  const words: string[] = []
+  for (const value of values) {
+    if (typeof value !== 'string') return null
+    const found = unquoted(value.trim())
+    if (!found.includes('--')) continue
+    if (/["'\\$`]/.test(found)) return null
+    words.push(...found.split(/\s+/).filter(word => word !== ''))
+  }
+  return words
+}
+
+/** Null: a line is not an assignment. */
+function valuesOf(text: string): string[] | null {
+  const lines = text
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '' && !/^[#;]/.test(line) && !isCommand(line))
+  const values = lines.map(line => /^[A-Za-z_]\w*=(.*)$/.exec(line)?.[1])
+  return values.every(value => value !== undefined) ? values : null
+}
+
+const unquoted = (value: string) => /^(["'])(.*)\1$/.exec(value)?.[2] ?? value

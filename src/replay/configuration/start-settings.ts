@@ -6,19 +6,24 @@
  * Left out      nested fields, except keys of maps; duplicate keys, which a parsed file does not show
  */
 
+import { formatDuration } from '#base/go/duration.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
-import { mapOf } from '#model/config-value.ts'
-import { formatDuration } from '#model/duration.ts'
+import { mapOf } from '#model/input/config-value.ts'
 import {
   isReadField,
   type KubeletConfiguration,
   readConfiguration,
-} from '#model/kubelet-configuration.ts'
-import type { IgnoredSetting, SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+} from '#model/kubelet/configuration.ts'
+import type {
+  IgnoredSetting,
+  SaidSetting,
+  StartSettings,
+  UnreadFile,
+} from '#model/prediction/prediction.ts'
 import type { LoadedConfiguration, LoadOptions } from './configuration-file.ts'
 import { configzOf } from './configz.ts'
 import {

@@ -6,20 +6,21 @@
  * Kept exactly  the files explain a threshold only if they give the running value; else they were changed since the start.
  *               Without files its value explains it
  */
+
+import { oncePerBoth } from '#base/once.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
-import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
-import type { AmiFamily } from '#model/node-identity.ts'
-import type { Host } from '#model/node-input.ts'
-import { oncePerBoth } from '#model/once.ts'
+import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { Host } from '#model/input/node-input.ts'
+import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
 import type {
   EvaluatedThreshold,
   LostThreshold,
   ThresholdOrigin,
   ThresholdSource,
-} from '#model/prediction.ts'
-import type { RawObject } from '#model/record.ts'
+} from '#model/prediction/prediction.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import { isRead, isWithoutFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
 import { configurationFromFiles } from './start-configuration.ts'
@@ -112,10 +113,7 @@ function lostByValue(origins: ThresholdOrigin[]): ThresholdOrigin {
   )
 }
 
-const amiThresholds = ({
-  amiFamily,
-  kubeletVersion,
-}: Pick<ThresholdOriginsInput, 'amiFamily' | 'kubeletVersion'>): StringMap =>
+const amiThresholds = ({ amiFamily, kubeletVersion }: ThresholdOriginsInput): StringMap =>
   amiFamily === null ? {} : (amiDefaults(amiFamily, kubeletVersion).evictionHard ?? {})
 
 function originsByValue(input: ThresholdOriginsInput) {

@@ -5,7 +5,7 @@
  * Follows       systemd.service(5) ExecStart, Command lines;  systemd.exec(5) Environment, EnvironmentFile
  * Kept exactly  an empty ExecStart removes earlier ones; `$NAME` is split into words, and is empty if not set
  */
-import { mapOf } from '#model/config-value.ts'
+import { mapOf } from '#model/input/config-value.ts'
 
 const assignment = /^([A-Za-z_]\w*)=(.*)$/
 /** Whether the node reports the variable. It reports no others. */

@@ -1,9 +1,9 @@
 /** Durations that do not parse. No kubelet starts with one, so only a hand-written or changed configuration has it. */
-import { DurationError, parseDuration } from '#model/duration.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import { configurationFields } from '#model/kubelet-fields.ts'
-import { oncePer } from '#model/once.ts'
-import type { Unknown } from '#model/prediction.ts'
+import { DurationError, parseDuration } from '#base/go/duration.ts'
+import { oncePer } from '#base/once.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { configurationFields } from '#model/kubelet/fields.ts'
+import type { Unknown } from '#model/prediction/prediction.ts'
 
 /** Named by field, plus the key in a map: `configz.evictionSoftGracePeriod.nodefs.available`. */
 export const unparsedDurations = oncePer((configuration: KubeletConfiguration) =>

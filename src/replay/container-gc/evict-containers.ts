@@ -8,7 +8,6 @@
  * Left out      Go's sort order of equal times: they are returned as ties
  */
 import type { ContainerGcInput, RuntimeContainer, Tie } from './input.ts'
-import { isRuntimeRemovable } from './pod-state.ts'
 
 export interface EvictedContainers {
   removed: RuntimeContainer[]
@@ -109,3 +108,19 @@ function tiesOf(
     .map(tieOf)
     .filter(({ members, kept }) => kept > 0 && kept < members.length)
 }
+
+/*
+ * What container GC may remove of a pod.
+ *
+ * Replays       pkg/kubelet/pod_workers.go  ShouldPodContentBeRemoved, ShouldPodRuntimeBeRemoved
+ * Read at       1.29 to 1.37; alike in all
+ */
+
+/** Whether log directories may be removed, like containers and sandboxes. Upstream: ShouldPodContentBeRemoved. */
+export const isContentRemovable = ({ podState }: ContainerGcInput, uid: string): boolean =>
+  podState(uid) === 'deleted'
+
+/** Whether all dead containers and sandboxes of the pod are removed, with none kept to be read. */
+export const isRuntimeRemovable = (input: ContainerGcInput, uid: string): boolean =>
+  isContentRemovable(input, uid) ||
+  (input.evictNonDeletedPods && input.podState(uid) === 'terminated')

@@ -8,7 +8,7 @@ import type {
   RuntimeContainer as CrictlContainer,
   RuntimeSandbox as CrictlSandbox,
   Runtime,
-} from '#model/node-input.ts'
+} from '#model/input/node-input.ts'
 import type { RuntimeContainer, RuntimeSandbox } from './input.ts'
 
 interface NamedContainer {

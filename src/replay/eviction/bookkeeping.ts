@@ -7,19 +7,13 @@
  * Kept exactly  a threshold acted on in the previous pass stays met until its minimum reclaim is reached; one pass not met restarts its grace period;
  *               statistics that are not newer delay an eviction, but not a condition or a grace period
  */
-import type { Observation, Threshold } from '#model/prediction.ts'
+import type { Observation, Threshold } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import {
-  type ConditionTimes,
-  nodeConditions,
-  nodeConditionsLastObservedAt,
-  nodeConditionsObservedSince,
-} from './conditions.ts'
 import type { EvictionConfig } from './config.ts'
 import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
 import { type DiskLayout, isRefusedLayout } from './layout.ts'
 import { isUpdated, type Observations } from './observations.ts'
-import type { NodeCondition } from './signals.ts'
+import { conditionOf, type NodeCondition } from './signals.ts'
 import { isSameKey, mergeThresholds, thresholdsMet } from './thresholds.ts'
 
 interface FirstObserved {
@@ -171,4 +165,47 @@ function thresholdsUpdatedStats(
   const isNew = (observed: Observation | undefined, before: Observation | undefined) =>
     observed !== undefined && isUpdated(observed, before)
   return met.filter(({ signal }) => isNew(observations[signal], last[signal]))
+}
+
+/*
+ * The node conditions that thresholds raise, and how long they stay.
+ *
+ * Replays       pkg/kubelet/eviction/helpers.go  nodeConditions, nodeConditionsLastObservedAt, nodeConditionsObservedSince
+ * Read at       1.29 to 1.37, alike
+ * Kept exactly  a soft threshold raises its condition before its grace period has passed; a condition ends once the whole transition period
+ *               has passed, so with a period of 0 it is never reported
+ * Left out      the order of a map's entries: conditions are sorted here
+ */
+
+/** When a threshold of the condition was met last, in ms. */
+type ConditionTimes = Readonly<Partial<Record<NodeCondition, number>>>
+
+/** Sorted. */
+const all: readonly NodeCondition[] = ['DiskPressure', 'MemoryPressure', 'PIDPressure']
+const none: readonly NodeCondition[] = []
+
+export function nodeConditions(thresholds: readonly Threshold[]): readonly NodeCondition[] {
+  if (thresholds.length === 0) return none
+  return all.filter(condition => thresholds.some(({ signal }) => conditionOf(signal) === condition))
+}
+
+export function nodeConditionsLastObservedAt(
+  conditions: readonly NodeCondition[],
+  lastObserved: ConditionTimes,
+  nowMs: number,
+): ConditionTimes {
+  if (conditions.length === 0) return lastObserved
+  return { ...lastObserved, ...Object.fromEntries(conditions.map(condition => [condition, nowMs])) }
+}
+
+export function nodeConditionsObservedSince(
+  lastObserved: ConditionTimes,
+  periodMs: number,
+  nowMs: number,
+): readonly NodeCondition[] {
+  const isRecent = (condition: NodeCondition) => {
+    const lastMs = lastObserved[condition]
+    return lastMs !== undefined && nowMs - lastMs < periodMs
+  }
+  return all.some(isRecent) ? all.filter(isRecent) : none
 }

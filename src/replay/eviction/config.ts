@@ -5,10 +5,10 @@
  * Read at       1.29 to 1.37, alike
  */
 
+import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { parseDuration, toMilliseconds } from '#model/duration.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { Threshold } from '#model/prediction.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { Threshold } from '#model/prediction/prediction.ts'
 import {
   parseThresholdConfig,
   type ThresholdConfiguration,

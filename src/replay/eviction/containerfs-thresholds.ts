@@ -7,7 +7,7 @@
  *               of several such thresholds only the last is overwritten
  * Left out      the empty thresholds for which nothing is configured: they have no operator and are never met
  */
-import type { Signal, Threshold } from '#model/prediction.ts'
+import type { Signal, Threshold } from '#model/prediction/prediction.ts'
 import type { DiskLayout } from './layout.ts'
 import { isHardThreshold } from './thresholds.ts'
 

@@ -5,7 +5,7 @@
  * Read at       1.29 to 1.37; split filesystems since 1.29
  * Left out      how the kubelet determines the layout: devices, CRI statistics, cAdvisor's labels
  */
-import type { FilesystemLayout } from '#model/prediction.ts'
+import type { FilesystemLayout } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 
 export interface DiskLayout {

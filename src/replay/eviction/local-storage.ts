@@ -9,7 +9,7 @@
  *               writable layer counts only if images share the disk of everything else
  * Left out      a volume's statistics without usage, on which upstream crashes
  */
-import { goQuote } from '#model/go-text.ts'
+import { goQuote } from '#base/go/go-text.ts'
 import {
   binaryQuantity,
   canonical,
@@ -18,7 +18,7 @@ import {
   quantityNumber,
   quantityValue,
   signOf,
-} from '#model/quantity.ts'
+} from '#base/go/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit } from '#replay/pods/pod-requests.ts'

@@ -7,14 +7,15 @@
  *               only memory and storage messages name containers: those above their requests
  * Left out      allocated instead of requested memory (to 1.31 with the gate InPlacePodVerticalScaling, off)
  */
-import type { Observation, Threshold } from '#model/prediction.ts'
+
 import {
   binaryQuantity,
   canonical,
   compareQuantities,
   formatBytes,
   parseQuantity,
-} from '#model/quantity.ts'
+} from '#base/go/quantity.ts'
+import type { Observation, Threshold } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'

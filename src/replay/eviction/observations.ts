@@ -8,8 +8,18 @@
  *               goes through an int64, so a wrapped amount is below zero
  * Left out      hugepages, which the summary of a kubelet from 1.37 on already excludes; pod statistics
  */
-import type { FilesystemStats, MemoryStats, Summary, SystemContainer } from '#model/node-input.ts'
-import type { FilesystemState, Filesystems, Observation, Signal } from '#model/prediction.ts'
+import type {
+  FilesystemStats,
+  MemoryStats,
+  Summary,
+  SystemContainer,
+} from '#model/input/node-input.ts'
+import type {
+  FilesystemState,
+  Filesystems,
+  Observation,
+  Signal,
+} from '#model/prediction/prediction.ts'
 import { availableOf, countOf } from '#replay/counters.ts'
 import { plainUtcMs } from '#replay/plain-time.ts'
 

@@ -1,9 +1,10 @@
 /** The prediction's `eviction` of one node: its thresholds against the observations, and one pass. */
 
+import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
+import { quantityNumber } from '#base/go/quantity.ts'
+import { messageOf } from '#base/text/error-message.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import { parseDuration, toMilliseconds } from '#model/duration.ts'
-import { messageOf } from '#model/error-message.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
@@ -12,8 +13,7 @@ import type {
   Ranking,
   Threshold,
   Unknown,
-} from '#model/prediction.ts'
-import { quantityNumber } from '#model/quantity.ts'
+} from '#model/prediction/prediction.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { passBounds } from './bounds.ts'
@@ -174,7 +174,7 @@ const bounded = (
     : deletions.map(deletion => ({ ...deletion, certainty: 'possible' }))
 
 export const evaluatedThresholds = (
-  { thresholds }: Pick<EvictionConfig, 'thresholds'>,
+  { thresholds }: EvictionConfig,
   { observations, isUnobserved }: PreparedNode,
 ): EvaluatedThreshold[] =>
   thresholds.map(threshold =>

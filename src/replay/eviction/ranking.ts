@@ -7,14 +7,15 @@
  *               priority before the excess amount; inodes are ranked minus the requested bytes of ephemeral storage
  * Left out      the order of equal pods, which upstream's sort leaves open: they share a rank; sums above 2^53 bytes in one pod
  */
-import type { FilesystemLayout, Signal } from '#model/prediction.ts'
+
 import {
   addQuantities,
   binaryQuantity,
   compareQuantities,
   type Quantity,
   quantityNumber,
-} from '#model/quantity.ts'
+} from '#base/go/quantity.ts'
+import type { FilesystemLayout, Signal } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'

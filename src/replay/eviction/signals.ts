@@ -4,7 +4,7 @@
  * Replays       pkg/kubelet/eviction/helpers.go  signalToNodeCondition, signalToResource
  * Read at       1.29 to 1.37; alike except for the signals of containerfs
  */
-import type { Signal } from '#model/prediction.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 
 export type NodeCondition = 'DiskPressure' | 'MemoryPressure' | 'PIDPressure'
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids'

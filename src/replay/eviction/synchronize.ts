@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, reclaimNodeLevelResources, evictPod;
  *               pkg/kubelet/eviction/helpers.go  byEvictionPriority, getReclaimableThreshold
- * Read at       1.29 to 1.37; only the parts of the pass differ (layout.ts, node-reclaim.ts, kill.ts, messages.ts)
+ * Read at       1.29 to 1.37; only the parts of the pass differ (node-reclaim below; layout.ts, kill.ts, messages.ts)
  * Kept exactly  limits of local storage come first; if one is exceeded, the pass ends; memory comes before the rest; after node-level reclaim
  *               any threshold still met, in its grace period or not, evicts a pod; one pod per pass
  * Left out      low-memory notifications from a cgroup or from Windows
@@ -12,18 +12,16 @@
  * `synchronizeAlternatives` each in turn. Of the pods with equal rank, `victims`, the first in input order is evicted. The state afterwards
  * is always the same.
  */
-import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import type { Signal, Threshold } from '#model/prediction.ts'
+import { nodeReclaimKinds as kinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
+import type { Signal, Threshold } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
 import { type EvictionState, learnLayout, observe } from './bookkeeping.ts'
 import type { EvictionConfig } from './config.ts'
-import { calculateEffectiveGracePeriod, gracePeriodOverride, killTimeoutMs } from './kill.ts'
-import { type DiskLayout, isRefusedLayout } from './layout.ts'
+import { type DiskLayout, isRefusedLayout, placementOf } from './layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './local-storage.ts'
 import { evictionMessage, evictionThresholdMetMessage } from './messages.ts'
-import { nodeReclaim } from './node-reclaim.ts'
 import type { Observations } from './observations.ts'
 import { firstVictims } from './ranking.ts'
 import { type NodeCondition, resourceOf, type StarvedResource } from './signals.ts'
@@ -249,3 +247,78 @@ const killed = (pod: Pod, overrideSeconds: number, kubelet: Kubelet) => ({
   phase: 'Failed' as const,
   reason: 'Evicted' as const,
 })
+
+/**
+ * What the kubelet reclaims on the node before it evicts a pod.
+ *
+ * Replays       pkg/kubelet/eviction/helpers.go  buildSignalToNodeReclaimFuncs
+ * Read at       1.29 to 1.37; split filesystems since 1.29; pressure on containerfs reclaims only since 1.32
+ */
+const nothing: readonly ReclaimKind[] = []
+
+/** In upstream's order. Empty: pressure on this signal evicts at once. */
+export function nodeReclaim(
+  signal: Signal,
+  layout: DiskLayout,
+  kubelet: Kubelet,
+): readonly ReclaimKind[] {
+  if (isRefusedLayout(layout, kubelet)) return nothing
+  const placement = placementOf(layout)
+  if (signal.startsWith('nodefs.')) return kinds[placement].nodefs
+  if (signal.startsWith('imagefs.')) return kinds[placement].imagefs
+  if (!signal.startsWith('containerfs.') || !kubelet.features.has('containerfsNodeReclaim'))
+    return nothing
+  return placement === 'imagefs' ? kinds.imagefs.imagefs : kinds[placement].nodefs
+}
+
+/*
+ * How long an evicted pod gets to stop.
+ *
+ * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, evictPod (gracePeriodOverride);
+ *               pkg/kubelet/pod_workers.go  calculateEffectiveGracePeriod, killPodNow
+ * Read at       1.29 to 1.37; 1 s for hard evictions since 1.31, and since then an override of 0 counts; soft evictions capped since 1.32, without
+ *               a gate since 1.35
+ * Kept exactly  up to 1.30 an override of 0 means the pod's own grace period, up to 1.31 `evictionMaxPodGracePeriod` can even exceed that period;
+ *               the kubelet waits according to the override, not the effective grace period
+ * Left out      the minimum of 2 s that the runtime gets for each container; a termination that the pod object does not show yet
+ */
+
+/** The grace period that the eviction manager requests, in seconds. */
+export function gracePeriodOverride(
+  isHard: boolean,
+  pod: Pod,
+  maxPodGracePeriodSeconds: number,
+  kubelet: Kubelet,
+): number {
+  if (isHard) return kubelet.features.has('immediateEviction') ? 1 : 0
+  const ownSeconds = pod.terminationGracePeriodSeconds
+  return ownSeconds !== null && isCapped(kubelet)
+    ? Math.min(maxPodGracePeriodSeconds, ownSeconds)
+    : maxPodGracePeriodSeconds
+}
+
+function isCapped({ features, isGateOn }: Kubelet): boolean {
+  if (features.has('softGracePeriodCapUngated')) return true
+  return (
+    features.has('softGracePeriodCapped') &&
+    !isGateOn('AllowOverwriteTerminationGracePeriodSeconds')
+  )
+}
+
+/** The grace period that the pod gets, in seconds. */
+export function calculateEffectiveGracePeriod(
+  pod: Pod,
+  overrideSeconds: number,
+  { features }: Kubelet,
+): number {
+  const { deletionGracePeriodSeconds, terminationGracePeriodSeconds } = pod
+  const deletionSeconds = deletionGracePeriodSeconds ?? 0
+  const seconds =
+    deletionSeconds === 0 ? overrideSeconds : Math.min(deletionSeconds, overrideSeconds)
+  const isUnset = seconds === 0 && !features.has('immediateEviction')
+  return Math.max(1, isUnset ? (terminationGracePeriodSeconds ?? 0) : seconds)
+}
+
+/** How long the pass waits for the pod to end, in ms. Even if the time runs out, the pod counts as evicted. */
+export const killTimeoutMs = (overrideSeconds: number): number =>
+  Math.max(10, overrideSeconds + Math.trunc(overrideSeconds / 2)) * 1000

@@ -9,10 +9,8 @@
  *               hard means a grace period of 0, in either map; met means below, not at; a signal without an observation is not met
  * Left out      the order of a map's entries, so which of several errors upstream returns: here the first by signal
  */
-import { parseDuration, toMilliseconds } from '#model/duration.ts'
-import { parseFloat32 } from '#model/go-text.ts'
-import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
-import type { Observation, Signal, Threshold, ThresholdValue } from '#model/prediction.ts'
+import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
+import { parseFloat32 } from '#base/go/go-text.ts'
 import {
   addQuantities,
   binaryQuantity,
@@ -21,7 +19,14 @@ import {
   parseQuantity,
   type Quantity,
   signOf,
-} from '#model/quantity.ts'
+} from '#base/go/quantity.ts'
+import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
+import type {
+  Observation,
+  Signal,
+  Threshold,
+  ThresholdValue,
+} from '#model/prediction/prediction.ts'
 
 /** The kubelet would not start. `message` is upstream's text. */
 class ThresholdError extends Error {}

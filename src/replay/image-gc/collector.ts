@@ -10,7 +10,7 @@
  * Left out      the order of equal images, which upstream takes from a map: here the order of `records`; runtime handlers (RuntimeClassInImageCriApi,
  *               alpha in all); a detection that fails; hooks after deletion
  */
-import { formatDuration } from '#model/duration.ts'
+import { formatDuration } from '#base/go/duration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { exactly, zeroTimeMs } from './known-times.ts'
 import { ageLimitOf, type ImageGcPolicy } from './policy.ts'

@@ -2,7 +2,7 @@
  * Outcomes of a round as parts of the prediction: deleted images in upstream's order, kept images
  * with reasons, and the freed bytes.
  */
-import type { ImageDeletion, KeptImage } from '#model/prediction.ts'
+import type { ImageDeletion, KeptImage } from '#model/prediction/prediction.ts'
 import type { PreparedImages } from './bounds.ts'
 import {
   areEqual,

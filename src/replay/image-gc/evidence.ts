@@ -8,8 +8,8 @@
  *
  * The API shows no pinned images, no exited containers of deleted pods, and no times. Without the runtime's data no image is surely unused.
  */
-import type { KnownImages, NodeInput } from '#model/node-input.ts'
-import type { Unknown } from '#model/prediction.ts'
+import type { KnownImages, NodeInput } from '#model/input/node-input.ts'
+import type { Unknown } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { type KnownTimes, knownTimesOf, kubeletStartOf, type TimeBounds } from './known-times.ts'
 import { type ImageIndex, indexImages, type ReferencedImage, referenced } from './references.ts'

@@ -1,5 +1,5 @@
 /** The times of a kubelet and its images that a record contains, in ms since 1970. */
-import type { KnownImages, NodeInput } from '#model/node-input.ts'
+import type { KnownImages, NodeInput } from '#model/input/node-input.ts'
 import { plainUtcMs } from '#replay/plain-time.ts'
 
 /** Go's zero time, before every other time. Means "never", or "before the first detection". */

@@ -7,9 +7,10 @@
  *               stops the loop whatever the maximum age
  * Left out      a maximum age without its gate, which validation refuses
  */
+
+import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { parseDuration, toMilliseconds } from '#model/duration.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { TimeBounds } from './known-times.ts'
 import type { AgeLimit } from './round.ts'

@@ -5,7 +5,7 @@
  * Kept exactly  an id or a digest names one image, in any repository; a tag might have moved to another image
  * Left out      ids cut short
  */
-import { oncePerText } from '#model/once.ts'
+import { oncePerText } from '#base/once.ts'
 
 export interface ReferencedImage {
   /** Null: not known. */

@@ -9,7 +9,7 @@
  *
  * The unknown facts of two images are assumed independent.
  */
-import { byText } from '#model/text-order.ts'
+import { byText } from '#base/text/text-order.ts'
 import { type TimeBounds, zeroTimeMs } from './known-times.ts'
 
 export interface LastUsedBounds extends TimeBounds {

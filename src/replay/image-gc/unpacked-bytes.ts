@@ -3,7 +3,7 @@
  * layers, and a shared layer counts once for each image. The disk holds each unpacked layer once.
  */
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
-import type { SpaceBounds } from '#model/prediction.ts'
+import type { SpaceBounds } from '#model/prediction/prediction.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 
 interface ListedImage {

@@ -8,7 +8,7 @@
  * Left out      logging, metrics
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
+import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 
 /** The image filesystem's statistics. Null: the statistics lack that number. */
 export interface ImageFsStats {

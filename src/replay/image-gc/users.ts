@@ -8,8 +8,8 @@
  *               skipped; an image volume counts if the gate is on and a container mounts it
  * Left out      containers without a pod in the API are taken to mount no image
  */
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import type { NodeInput, RuntimeContainer } from '#model/node-input.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { NodeInput, RuntimeContainer } from '#model/input/node-input.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import { type ImageIndex, type Referenced, referenced } from './references.ts'
@@ -127,13 +127,14 @@ interface Status {
 
 /** Created containers, running or not. */
 function statusesOf(pod: KubernetesPod): Status[] {
-  return containerStatusesOf(pod).flatMap(status => {
+  const statuses: Status[] = []
+  for (const status of containerStatusesOf(pod)) {
     const id = containerIdOf(status)
     const { name = null, imageID, image } = status
-    return id === ''
-      ? []
-      : [{ container: { id, name, createdAt: undefined }, references: [imageID, image] }]
-  })
+    if (id !== '')
+      statuses.push({ container: { id, name, createdAt: undefined }, references: [imageID, image] })
+  }
+  return statuses
 }
 
 function takeStatus(

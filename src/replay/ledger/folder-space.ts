@@ -1,6 +1,7 @@
 /** Sizes that the node measured of its own folders. A folder excludes the folders below it that have their own line. */
-import type { DiskHolder, HolderOwner } from '#model/disk-ledger.ts'
-import type { HostDiskUse, MeasuredFolder } from '#model/node-input.ts'
+
+import type { HostDiskUse, MeasuredFolder } from '#model/input/node-input.ts'
+import type { DiskHolder, HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
 import { hostPathOwner, type PodsByUid, volumeOwner } from './owners.ts'
@@ -55,7 +56,7 @@ export function folderEntries(
   const deleted = use.deletedFiles?.find(({ on }) => on === disk)
   return [
     ...all.flatMap(folder =>
-      entriesOf(node, folder, ownSpace(folder, all), orphans, pods).map(entry =>
+      entriesOf(node, folder, all, orphans, pods).map(entry =>
         isWithInner(folder, use) ? { ...entry, lowBytes: 0 } : entry,
       ),
     ),
@@ -90,9 +91,14 @@ export function folderParts(node: PreparedNode, use: HostDiskUse, byUid: PodsByU
         return orphans
           .filter(({ path }) => path.startsWith(`${place}/`))
           .map(({ path, bytes }) => ({
-            ...{ holder: orphaned, filesystem, bytes, inodes: null, place: path, owner: null },
+            holder: orphaned,
+            filesystem,
+            bytes,
+            inodes: null,
+            place: path,
+            owner: null,
           }))
-      const holder = holderOf(node, folder)
+      const holder = holderOf(node, folder, all)
       if (holder === null) return []
       const owner =
         pod === undefined ? hostPathOwner(node.input.pods, place) : volumeOwner(byUid, pod)
@@ -102,17 +108,28 @@ export function folderParts(node: PreparedNode, use: HostDiskUse, byUid: PodsByU
   })
 }
 
-/** A folder that no list names is of the pods that mount it by hostPath, if there are any. */
-function holderOf({ input }: PreparedNode, { holder, path }: FolderSize): DiskHolder | null {
-  if (holder === 'unknown' && hostPathOwner(input.pods, path) !== null) return 'host-path'
-  return holders[holder] ?? null
+/** A folder that no list names is of the pods that mount it by hostPath, if there are any; else of what is around it. */
+function holderOf(
+  { input }: PreparedNode,
+  folder: FolderSize,
+  all: readonly FolderSize[],
+): DiskHolder | null {
+  const { holder, path } = folder
+  if (holder !== 'unknown') return holders[holder] ?? null
+  if (hostPathOwner(input.pods, path) !== null) return 'host-path'
+  const around = all.find(one => one.holder !== 'unknown' && isBelow(folder, one))
+  return holders[around?.holder ?? holder] ?? null
 }
 
 const foldersOn = ({ folders = [] }: HostDiskUse, disk: Disk): FolderSize[] =>
   folders
     .filter(({ on }) => on === disk)
     .map(({ holder = '', path = '', bytes = 0, inodes = null, pod }) => ({
-      ...{ holder, path, bytes, inodes, pod },
+      holder,
+      path,
+      bytes,
+      inodes,
+      pod,
     }))
 
 /** Whether the size might include a folder of another holder, because the measurement of that one failed. */
@@ -151,13 +168,14 @@ const isBelow = (inner: FolderSize, outer: FolderSize) =>
 function entriesOf(
   node: PreparedNode,
   folder: FolderSize,
-  own: Amount,
+  all: FolderSize[],
   orphans: Orphan[],
   pods: PodUse | null,
 ): Entry[] {
   const { holder, path } = folder
-  const known = holderOf(node, folder)
+  const known = holderOf(node, folder, all)
   if (known === null) return []
+  const own = ownSpace(folder, all)
   const isPods = holder === 'pods'
   if (!isPods && holder !== 'podLogs') return [{ holder: known, ...own, source: 'du' }]
   const orphaned = orphans

@@ -1,7 +1,8 @@
 /** Bytes that can be freed without loss, and bytes that thresholds keep unusable. */
-import type { DiskHolder, FilesystemLedger, Freeable } from '#model/disk-ledger.ts'
-import type { EvictionPrediction, NodePrediction } from '#model/prediction.ts'
-import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+
+import { parseQuantity, quantityNumber } from '#base/go/quantity.ts'
+import type { DiskHolder, FilesystemLedger, Freeable } from '#model/prediction/disk-ledger.ts'
+import type { EvictionPrediction, NodePrediction } from '#model/prediction/prediction.ts'
 import { deadContainers } from '#replay/container-gc.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { sizesByGroup } from './image-space.ts'

@@ -3,7 +3,7 @@
  * sizes of the images. The runtime's bytes are all snapshots: also those that no image and no container needs.
  */
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
-import type { HostDiskUse } from '#model/node-input.ts'
+import type { HostDiskUse } from '#model/input/node-input.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
@@ -77,7 +77,9 @@ function estimated(node: PreparedNode, pods: PodUse | null): Entry[] {
   if (high < bytes && pods?.layers.isPartial === false)
     entries.push({
       holder: 'not-images',
-      ...{ bytes: bytes - high, lowBytes: bytes - high, highBytes: bytes - low },
+      bytes: bytes - high,
+      lowBytes: bytes - high,
+      highBytes: bytes - low,
     })
   return entries.map(entry => ({ ...entry, source }))
 }

@@ -1,8 +1,9 @@
 /** Owners of disk space among the pods that the API lists for the node. What a node reports of any other pod has no owner. */
-import type { HolderOwner } from '#model/disk-ledger.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import { sharedText } from '#model/once.ts'
-import { controllerOf } from '#model/pod-controller.ts'
+
+import { sharedText } from '#base/once.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerOf } from '#model/input/pod-controller.ts'
+import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 
 export type PodsByUid = ReadonlyMap<string, KubernetesPod>
 
@@ -42,20 +43,40 @@ function placeInCluster(pod: KubernetesPod) {
 
 /** Folders of many owners. A pod that mounts one of them does not own the folders below. */
 const sharedFolders = new Set(['/', '/var', '/var/lib', '/mnt', '/media', '/opt', '/srv', '/home'])
+/** The mount of one log folder tells nothing of the others. */
+const commonFolders = new Set([...sharedFolders, '/var/log'])
+/** Logs that programs of the host write, as Amazon Linux and Ubuntu name them. */
+const ofHost =
+  /^\/var\/log\/(?:amazon|apt|atop|audit|auth|boot|chrony|cloud-init|cron|daemon|dmesg|dnf|dpkg|journal|kern|maillog|messages|sa|secure|sssd|sysstat|syslog|tuned|yum)\b/
 
-/** A pod that mounts the folder, a folder in it, or a folder around it by hostPath, and can write there. */
+/**
+ * A pod that mounts the folder, a folder in it, or a folder around it by hostPath, and can write there. Null: there is none, or pods of
+ * several namespaces do. Pods of `kube-system` count if there is no other: kube-proxy mounts /var/log.
+ */
 export function hostPathOwner(
   pods: readonly KubernetesPod[] | null,
   folder: string,
 ): HolderOwner | null {
-  for (const pod of pods ?? [])
-    for (const { name = '', hostPath } of pod.spec?.volumes ?? []) {
-      const path = hostPath?.path?.replace(/\/+$/, '')
-      if (!path || (path !== folder && !isInside(path, folder) && !isInside(folder, path))) continue
-      if (sharedFolders.has(path) || !isWritten(pod, name)) continue
-      return podOwner(pod, name)
-    }
-  return null
+  const found = (pods ?? []).flatMap(pod => {
+    const volume = pod.spec?.volumes?.find(
+      ({ name = '', hostPath }) => isOfFolder(hostPath?.path, folder) && isWritten(pod, name),
+    )
+    return volume === undefined ? [] : [podOwner(pod, volume.name ?? '')]
+  })
+  const byNamespace = Map.groupBy(found, owner => 'namespace' in owner && owner.namespace)
+  if (byNamespace.size > 1) byNamespace.delete('kube-system')
+  const [owners] = byNamespace.values()
+  return byNamespace.size === 1 ? (owners?.[0] ?? null) : null
+}
+
+function isOfFolder(mounted: string | undefined, folder: string): boolean {
+  const path = mounted?.replace(/(?<!\/)\/+$/, '')
+  if (!path || sharedFolders.has(path)) return false
+  return (
+    path === folder ||
+    (isInside(path, folder) && !commonFolders.has(folder)) ||
+    (isInside(folder, path) && !ofHost.test(folder))
+  )
 }
 
 const isInside = (inner: string, outer: string) => inner.startsWith(`${outer}/`)

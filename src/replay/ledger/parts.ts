@@ -1,11 +1,12 @@
 /** The largest parts of each holder, with owner and place. */
+
+import { sharedText } from '#base/once.ts'
+import { byText } from '#base/text/text-order.ts'
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
-import type { DiskHolder, HolderOwner, HolderPart } from '#model/disk-ledger.ts'
-import type { ContainerStatus, KubernetesPod } from '#model/kubernetes.ts'
-import type { FilesystemStats, HostDiskUse, PodSummary } from '#model/node-input.ts'
-import { sharedText } from '#model/once.ts'
-import { controllerOf } from '#model/pod-controller.ts'
-import { byText } from '#model/text-order.ts'
+import type { ContainerStatus, KubernetesPod } from '#model/input/kubernetes.ts'
+import type { FilesystemStats, HostDiskUse, PodSummary } from '#model/input/node-input.ts'
+import { controllerOf } from '#model/input/pod-controller.ts'
+import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -108,7 +109,9 @@ function processParts({ processes = [] }: HostDiskUse, byUid: PodsByUid): Measur
     return {
       holder: 'deleted-open-files',
       filesystem: on === 'imagefs' ? 'imagefs' : 'nodefs',
-      ...{ bytes, inodes: files ?? null, place: null },
+      bytes,
+      inodes: files ?? null,
+      place: null,
       owner: { kind: 'process', command, pid, namespace, pod },
     }
   })
@@ -125,12 +128,9 @@ const largest = <Part>(
     .toSorted((a, b) => sizeOf(b) - sizeOf(a) || byText(nameOf(a), nameOf(b)))
     .slice(0, shownParts)
 
-interface Sized {
+interface PodPart {
   bytes: number
   inodes: number | null
-}
-
-interface PodPart extends Sized {
   holder: DiskHolder
   pod: KubernetesPod
   /** Of the container or volume. */
@@ -143,21 +143,24 @@ function partsOfPods(node: PreparedNode): HolderPart[] {
   if (stats === undefined || !node.input.pods?.length) return []
   const pods = new Map(node.input.pods.map(pod => [keyOf(pod.metadata), pod]))
   const found: Record<'layers' | 'logs' | 'volumes' | 'memory', PodPart[]> = {
-    ...{ layers: [], logs: [], volumes: [], memory: [] },
+    layers: [],
+    logs: [],
+    volumes: [],
+    memory: [],
   }
   for (const raw of stats) {
     const pod = pods.get(keyOf(raw.podRef))
     if (pod === undefined) continue
     for (const { name = '', rootfs, logs } of raw.containers ?? []) {
-      found.layers.push({ ...sizeOf(rootfs), holder: 'writable-layers', pod, name })
-      found.logs.push({ ...sizeOf(logs), holder: 'container-logs', pod, name })
+      found.layers.push(partOf(rootfs, 'writable-layers', pod, name))
+      found.logs.push(partOf(logs, 'container-logs', pod, name))
     }
     for (const volume of raw.volume ?? []) {
       const source = emptyDirOf(pod, volume)
       if (source === null) continue
       const isMemory = source.medium === 'Memory'
       const holder = isMemory ? 'memory-volumes' : 'pod-volumes'
-      const part: PodPart = { ...sizeOf(volume), holder, pod, name: volume.name ?? '' }
+      const part = partOf(volume, holder, pod, volume.name ?? '')
       found[isMemory ? 'memory' : 'volumes'].push(part)
     }
   }
@@ -172,9 +175,18 @@ function partsOfPods(node: PreparedNode): HolderPart[] {
 const keyOf = (pod: { namespace?: string; name?: string } | undefined) =>
   `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
 
-function sizeOf(stats: FilesystemStats | undefined): Sized {
-  return { bytes: countOf(stats?.usedBytes) ?? 0, inodes: countOf(stats?.inodesUsed) }
-}
+const partOf = (
+  stats: FilesystemStats | undefined,
+  holder: DiskHolder,
+  pod: KubernetesPod,
+  name: string,
+): PodPart => ({
+  bytes: countOf(stats?.usedBytes) ?? 0,
+  inodes: countOf(stats?.inodesUsed),
+  holder,
+  pod,
+  name,
+})
 
 const emptyDirOf = (
   { spec }: KubernetesPod,

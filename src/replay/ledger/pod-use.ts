@@ -1,10 +1,11 @@
 /** Local storage of each pod with kubelet statistics. */
-import { type GroupDiskUse, joinedUse, type PodDiskUse } from '#model/disk-ledger.ts'
-import type { FilesystemStats, PodSummary } from '#model/node-input.ts'
-import { sharedText } from '#model/once.ts'
-import { controllerOf } from '#model/pod-controller.ts'
-import { type Quantity, quantityNumber } from '#model/quantity.ts'
-import { byText } from '#model/text-order.ts'
+
+import { type Quantity, quantityNumber } from '#base/go/quantity.ts'
+import { sharedText } from '#base/once.ts'
+import { byText } from '#base/text/text-order.ts'
+import type { FilesystemStats, PodSummary } from '#model/input/node-input.ts'
+import { controllerOf } from '#model/input/pod-controller.ts'
+import { type GroupDiskUse, joinedUse, type PodDiskUse } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -131,9 +132,17 @@ function grouped(
   for (const pod of pods) {
     const owner = ownerOf(pod)
     const key = `${pod.namespace}/${owner ?? ''}`
-    const { namespace, bytes, layerBytes, logBytes, volumeBytes, requestBytes, limitBytes } = pod
-    const use = { namespace, owner, bytes, layerBytes, logBytes, volumeBytes }
-    const group = { ...use, requestBytes, limitBytes, pods: 1 }
+    const group: GroupDiskUse = {
+      namespace: pod.namespace,
+      owner,
+      bytes: pod.bytes,
+      layerBytes: pod.layerBytes,
+      logBytes: pod.logBytes,
+      volumeBytes: pod.volumeBytes,
+      requestBytes: pod.requestBytes,
+      limitBytes: pod.limitBytes,
+      pods: 1,
+    }
     const known = groups.get(key)
     groups.set(key, known === undefined ? group : joinedUse(known, group))
   }

@@ -14,7 +14,7 @@ import {
   compareQuantities,
   type Quantity,
   signOf,
-} from '#model/quantity.ts'
+} from '#base/go/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod, PodContainer, PodResources } from './pod.ts'
 

@@ -6,7 +6,12 @@
  * Kept exactly  pods are found by UID; if several have one UID, the last counts; usage goes through an int64, so a wrapped one is below zero
  * Left out      statistics that no decision reads
  */
-import type { ContainerSummary, FilesystemStats, PodSummary, Summary } from '#model/node-input.ts'
+import type {
+  ContainerSummary,
+  FilesystemStats,
+  PodSummary,
+  Summary,
+} from '#model/input/node-input.ts'
 import { availableOf, countOf } from '#replay/counters.ts'
 import type { Pod } from './pod.ts'
 

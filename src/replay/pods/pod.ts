@@ -1,5 +1,7 @@
 /** A pod as the replays need it, parsed from its manifest and its status. */
 
+import { parseQuantity, type Quantity } from '#base/go/quantity.ts'
+import { oncePerText } from '#base/once.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type {
   ContainerSpec,
@@ -7,9 +9,7 @@ import type {
   KubernetesPod,
   PodSpec,
   VolumeSource,
-} from '#model/kubernetes.ts'
-import { oncePerText } from '#model/once.ts'
-import { parseQuantity, type Quantity } from '#model/quantity.ts'
+} from '#model/input/kubernetes.ts'
 
 /** By resource name: `memory`, `ephemeral-storage`, … */
 export type ResourceList = ReadonlyMap<string, Quantity>
@@ -118,15 +118,22 @@ const anyRuns = (statuses: Statuses = []): boolean =>
   statuses.some(({ state }) => state?.running !== undefined)
 
 /** Statuses of all containers of the pod. */
-export const containerStatusesOf = ({ status }: KubernetesPod): ContainerStatus[] => [
-  ...(status?.containerStatuses ?? []),
-  ...(status?.initContainerStatuses ?? []),
-  ...(status?.ephemeralContainerStatuses ?? []),
-]
+export function containerStatusesOf({ status }: KubernetesPod): readonly ContainerStatus[] {
+  const {
+    containerStatuses = [],
+    initContainerStatuses: init = [],
+    ephemeralContainerStatuses: ephemeral = [],
+  } = status ?? {}
+  return init.length + ephemeral.length === 0
+    ? containerStatuses
+    : [...containerStatuses, ...init, ...ephemeral]
+}
 
 /** The container's id in the runtime; empty: no container was created. */
-export const containerIdOf = ({ containerID = '' }: ContainerStatus): string =>
-  containerID.replace(/^.*:\/\//, '')
+export function containerIdOf({ containerID = '' }: ContainerStatus): string {
+  const scheme = containerID.lastIndexOf('://')
+  return scheme < 0 ? containerID : containerID.slice(scheme + 3)
+}
 
 /**
  * Whether the eviction manager considers the pod: it has not ended, or a container still runs.

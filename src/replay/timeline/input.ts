@@ -1,6 +1,7 @@
 /** The input of a timeline. */
-import type { Observation, Signal } from '#model/prediction.ts'
-import type { Fill } from '#model/what-if.ts'
+
+import type { Fill } from '#model/plan/what-if.ts'
+import type { Observation, Signal } from '#model/prediction/prediction.ts'
 import type { EvictionConfig } from '#replay/eviction/config.ts'
 import type { DiskLayout } from '#replay/eviction/layout.ts'
 import type { NodeCondition } from '#replay/eviction/signals.ts'

@@ -1,6 +1,7 @@
 /** Resources that can run out on a node: bytes and inodes of filesystems, memory, processes. */
-import type { Observation, Signal } from '#model/prediction.ts'
-import type { FilesystemName, Fill, FillTarget } from '#model/what-if.ts'
+
+import type { FilesystemName, Fill, FillTarget } from '#model/plan/what-if.ts'
+import type { Observation, Signal } from '#model/prediction/prediction.ts'
 import { type DiskLayout, placementOf } from '#replay/eviction/layout.ts'
 import type { Observations } from '#replay/eviction/observations.ts'
 

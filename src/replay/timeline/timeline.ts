@@ -2,26 +2,39 @@
  * A node that fills, over time: when image GC runs, conditions start and end, and pods are evicted, until nothing more can be done.
  * Each event has bounds: its earliest and latest time in all possible courses.
  */
-import type { TimelineDetail, TimelineEvent } from '#model/prediction.ts'
+import type { TimelineDetail, TimelineEvent } from '#model/prediction/prediction.ts'
 import { assumptionsOf } from './assumptions.ts'
 import type { TimelineInput } from './input.ts'
-import { type StoryEvent, storyOf } from './story.ts'
+import { type Story, type StoryEvent, storyOf } from './story.ts'
 
 /** A pass and a deletion take time; the time of a round is its start. In ms. */
 const slackMs = { before: 1_000, after: 2_000 }
 
-/** In time order. Null: a resource that fills is not observed. */
-export function timelineOf(input: TimelineInput): TimelineEvent[] | null {
-  const stories: StoryEvent[][] = []
+export interface Timeline {
+  /** In time order. */
+  events: TimelineEvent[]
+  /** Later events are not predicted. Ms since the start. */
+  untilMs: number
+}
+
+/** Null: a resource that fills is not observed. */
+export function timelineOf(input: TimelineInput): Timeline | null {
+  const stories: Story[] = []
   const assumptions = assumptionsOf(input.gcLoopStart, input.startMs)
   for (const assumption of input.isLikelyCourse ? assumptions.slice(0, 1) : assumptions) {
     const story = storyOf(input, assumption)
     if (story === null) return null
     stories.push(story)
   }
-  const byKey = Map.groupBy(stories.flat(), ({ key }) => key)
-  const events = [...byKey.values()].map(same => eventOf(same, stories.length))
-  return events.sort((a, b) => a.atMs - b.atMs)
+  const untilMs = Math.min(...stories.map(story => story.untilMs))
+  const byKey = Map.groupBy(
+    stories.flatMap(({ events }) => events),
+    ({ key }) => key,
+  )
+  const events = [...byKey.values()]
+    .map(same => eventOf(same, stories.length))
+    .filter(({ atMs }) => atMs <= untilMs)
+  return { events: events.sort((a, b) => a.atMs - b.atMs), untilMs }
 }
 
 /** `same`: the same event in each course that has it, the shown course first. */

@@ -2,7 +2,7 @@ import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import type { Format } from '#report/format.ts'
 import { english, type Language } from '#report/languages/language.ts'
-import { pageView } from '#report/view.ts'
+import { pageView } from '#report/page/view.ts'
 
 export const pageName = 'report.html'
 

@@ -3,7 +3,12 @@
  * Waived findings are skipped, with their reason. An unread node or cluster is an error. A rule
  * passes only if all its outcomes were decided; an undecided rule has no test case.
  */
-import type { ClusterResult, Finding, FindingsDocument, NotAudited } from '#model/finding.ts'
+import type {
+  ClusterResult,
+  Finding,
+  FindingsDocument,
+  NotAudited,
+} from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import {
@@ -15,7 +20,7 @@ import {
   subjectPath,
   unreadableNodes,
   utcTime,
-} from '#report/statements.ts'
+} from '#report/parts/statements.ts'
 
 interface Case {
   name: string

@@ -2,7 +2,7 @@
  * Markdown for a pull request comment, most important findings first. Findings beyond GitHub's
  * limit are only counted.
  */
-import { type Finding, severities } from '#model/finding.ts'
+import { type Finding, severities } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import { english } from '#report/languages/language.ts'
@@ -16,7 +16,7 @@ import {
   nodesText,
   subjectPath,
   worstFirst,
-} from '#report/statements.ts'
+} from '#report/parts/statements.ts'
 
 /** Source: GitHub REST API, issue comments: "body is too long (maximum is 65536 characters)". Counted in bytes here, so the limit also holds if GitHub counts bytes. */
 const maxBytes = 65_536

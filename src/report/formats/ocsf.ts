@@ -5,10 +5,16 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { Confidence, Finding, NodeSample, NotAudited, Severity } from '#model/finding.ts'
+import type {
+  Confidence,
+  Finding,
+  NodeSample,
+  NotAudited,
+  Severity,
+} from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
-import type { Subject } from '#model/subject.ts'
 import type { Format } from '#report/format.ts'
 import {
   closedText,
@@ -20,7 +26,7 @@ import {
   nameText,
   subjectPath,
   utcTime,
-} from '#report/statements.ts'
+} from '#report/parts/statements.ts'
 
 const classUid = 2003
 /** Activity id of a closed finding. */

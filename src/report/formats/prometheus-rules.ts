@@ -4,11 +4,11 @@
  */
 
 import { stringify } from 'yaml'
-import { byText } from '#model/text-order.ts'
+import { byText } from '#base/text/text-order.ts'
 import { type AlertLevels, alertLevels } from '#report/alert-levels.ts'
 import type { Format } from '#report/format.ts'
 import { formatCount } from '#report/numbers.ts'
-import { nameText, utcTime } from '#report/statements.ts'
+import { nameText, utcTime } from '#report/parts/statements.ts'
 
 /** An alert waits for two rounds of image GC (ImageGCPeriod, 5 min) and one scrape. */
 const gcHold = '11m'
@@ -23,8 +23,9 @@ const nameMax = 253
 const header = (
   takenAt: string,
 ) => `# Alerts on full disks that wait until the kubelet could have cleaned, from the thresholds that ran at ${utcTime(takenAt)}.
-# They want node_exporter, its label instance being the node's name, and of kube-state-metrics kube_node_labels with the labels of nodegroups
-# (--metric-labels-allowlist=nodes=[eks.amazonaws.com/nodegroup,karpenter.sh/nodepool]) and kube_node_info.
+# They want node_exporter, whose node_uname_info names the node of each instance, and of kube-state-metrics kube_node_info and kube_node_labels
+# with the labels of nodegroups (--metric-labels-allowlist=nodes=[eks.amazonaws.com/nodegroup,karpenter.sh/nodepool]).
+# HighwaterAlertsBlind fires if these do not belong together: then no other alert here can fire.
 # A Prometheus of one cluster takes that cluster's group; one that holds several tells them apart by the label cluster.
 # Where an image filesystem is mounted elsewhere, correct its mountpoint.
 `
@@ -37,11 +38,11 @@ export const prometheusRules: Format = {
     const levels = Map.groupBy(alertLevels(nodes), ({ cluster }) => nameText(cluster))
     const groups = [...levels]
       .toSorted(([a], [b]) => byText(a, b))
-      .map(([cluster, cohorts]) => ({
-        name: `highwater/${cluster}`,
-        rules: cohorts.flatMap(cohort => rulesOf(cluster, cohort)),
-      }))
-      .filter(({ rules }) => rules.length > 0)
+      .flatMap(([cluster, cohorts]) => {
+        const rules = cohorts.flatMap(cohort => rulesOf(cluster, cohort))
+        const name = `highwater/${cluster}`
+        return rules.length === 0 ? [] : [{ name, rules: [...rules, blindRule(cluster)] }]
+      })
     return `${header(run.takenAt)}${stringify({ groups }, { lineWidth: 0 })}`
   },
 }
@@ -69,8 +70,8 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
     for: gcHold,
     labels: { ...labels, severity: 'warning' },
     annotations: {
-      summary: template(`Image GC does not keep up on {{ $labels.instance }} (${name})`, [
-        '{{ $labels.instance }}',
+      summary: template(`Image GC does not keep up on {{ $labels.node }} (${name})`, [
+        '{{ $labels.node }}',
       ]),
       description: template(
         `Image GC starts above ${imageGcUsedPercent.startsAbove} % used and has had two rounds: it finds too little to delete.${
@@ -99,8 +100,8 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
         for: evictionHold,
         labels: { ...labels, signal, severity: 'critical' },
         annotations: {
-          summary: template(`Pods are being evicted on {{ $labels.instance }} (${name})`, [
-            '{{ $labels.instance }}',
+          summary: template(`Pods are being evicted on {{ $labels.node }} (${name})`, [
+            '{{ $labels.node }}',
           ]),
           description: template(
             `Less than ${shown} is available, the hard threshold of ${signal}, and what the kubelet collected was not enough: it evicts pods.${varied}`,
@@ -121,6 +122,26 @@ function filesystem(what: string, cluster: string, mountpoints: string[]): strin
   return `node_filesystem_${what}{${clusterMatcher(cluster)},mountpoint=~${quoted(mountpoints.join('|'))},fstype!~"tmpfs|overlay|squashfs|erofs"}`
 }
 
+/** The node of each instance of node_exporter: an instance is often an address. */
+const nodeOfInstance = (cluster: string) =>
+  `label_replace(max by (cluster, instance, nodename) (node_uname_info{${clusterMatcher(cluster)}}), "node", "$1", "nodename", "(.*)")`
+
+/** Fires if no node of the cluster has an instance of node_exporter: all other rules are empty then. */
+function blindRule(cluster: string): object {
+  const nodes = `kube_node_info{${clusterMatcher(cluster)}}`
+  return {
+    alert: 'HighwaterAlertsBlind',
+    expr: `absent(${nodes}) or count(${nodes}) unless count(${nodes} and on (cluster, node) ${nodeOfInstance(cluster)})`,
+    for: gcHold,
+    labels: { cluster: template(cluster), severity: 'warning' },
+    annotations: {
+      summary: template(`Disk alerts of ${cluster} see no node`),
+      description:
+        'kube_node_info of kube-state-metrics and node_uname_info of node_exporter have no node in common: nodename is not the name of a node, or one of them is not scraped.',
+    },
+  }
+}
+
 /** The fullest mount of each node that belongs to the cohort. */
 function onNodes(
   expression: string,
@@ -134,10 +155,10 @@ function onNodes(
       ? `kube_node_info{${clusterMatcher(cluster)},node=~${quoted(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
       : `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${quoted(group.name.slice(0, nameMax))}}`
   // Selects nodes by mount point, not by name, so that the rule also covers future nodes.
-  const alike =
-    layout &&
-    ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystem('size_bytes', cluster, layout.ownMounts)}`
-  return `${aggregate} by (cluster, instance) (${expression}) ${comparison} and on (cluster, instance) label_replace(${members}, "instance", "$1", "node", "(.*)")${alike ?? ''}`
+  const alike = layout
+    ? ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystem('size_bytes', cluster, layout.ownMounts)}`
+    : ''
+  return `${aggregate} by (cluster, node) ((${expression}${alike}) * on (cluster, instance) group_left (node) ${nodeOfInstance(cluster)}) ${comparison} and on (cluster, node) ${members}`
 }
 
 /**

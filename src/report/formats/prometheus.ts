@@ -4,12 +4,12 @@
  * value has no sample; the number of nodes with unknown values is a metric.
  */
 
-import { type FindingsDocument, severities } from '#model/finding.ts'
+import { byText } from '#base/text/text-order.ts'
+import { type FindingsDocument, severities } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
-import { byText } from '#model/text-order.ts'
 import type { Format } from '#report/format.ts'
-import { nameText, utcTime } from '#report/statements.ts'
-import { evictionOf } from '#report/views/cohorts.ts'
+import { evictionOf } from '#report/parts/cohorts.ts'
+import { nameText, utcTime } from '#report/parts/statements.ts'
 
 type Metric = ReturnType<typeof openMetric>
 type Labels = Record<string, string>

@@ -3,7 +3,7 @@
  * suppression. Unread nodes are notifications of the invocation. Undecided rules are only counted,
  * in the clusters' `outcomes`.
  */
-import type { Finding, Severity } from '#model/finding.ts'
+import type { Finding, Severity } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import {
@@ -14,7 +14,7 @@ import {
   nodesText,
   subjectPath,
   utcTime,
-} from '#report/statements.ts'
+} from '#report/parts/statements.ts'
 
 /** Source: GitHub docs, SARIF support for code scanning: results per run. More results become several runs. */
 const resultsPerRun = 25_000

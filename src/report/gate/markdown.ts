@@ -1,42 +1,64 @@
 /** The answer of a gate as a comment of a pull request: verdict, what stops it, a table by group, and folded details. */
-import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
+import type { GateDocument, GateFile, GateGroup } from '#model/gate.ts'
 import { escaped, openSheet, type Sheet } from '#report/formats/markdown.ts'
 import { counted } from '#report/numbers.ts'
-import { lineText, nameText, utcTime } from '#report/statements.ts'
-import { labelOf, placeOf, scopeOf, sentenceOf, verdicts, whereOf } from './words.ts'
+import { lineText, nameText, utcTime } from '#report/parts/statements.ts'
+import {
+  byEffect,
+  type Effect,
+  labelOf,
+  placeOf,
+  placesOf,
+  scopeOf,
+  sentenceOf,
+  verdictText,
+} from './words.ts'
 
 /** What a reader takes in at once. */
 const shownStops = 5
 const shownRows = 30
+const shownFiles = 3
 
 export function gateMarkdown(document: GateDocument): string {
   const { verdict, groups, problems, files, takenAt } = document
-  const stops = problems.filter(problem => problem.stops)
-  const others = problems.filter(problem => !problem.stops)
+  const stops = byEffect(problems.filter(problem => problem.stops))
+  const others = byEffect(problems.filter(problem => !problem.stops))
   const sheet = openSheet()
-  sheet.add(`## ${verdict === 'ok' ? '✅' : '❌'} highwater gate: ${verdicts[verdict]}\n\n`)
+  const okMark = groups.length === 0 ? '⚪' : '✅'
+  sheet.add(`## ${verdict === 'ok' ? okMark : '❌'} highwater gate: ${verdictText(document)}\n\n`)
   sheet.add(`${escaped(scopeOf(document))}. Snapshot of ${utcTime(takenAt)}.\n\n`)
+  const isShort = files.length <= shownFiles
+  if (isShort) sheet.addAll(files, file => `*${fileText(file)}*\n\n`)
   sheet.addAll(stops.slice(0, shownStops), entry)
   table(sheet, groups)
   folded(sheet, 'More that stops the change', stops.slice(shownStops), entry)
   folded(sheet, 'Better, and what to know', others, entry)
-  folded(sheet, 'Files', files, ({ file, kinds, nodes, reach }) => {
-    const how = kinds.length === 0 ? '' : `${kinds.join(', ')}, ${counted(nodes, 'node')}: `
-    return `- ${escaped(nameText(file))}: ${escaped(`${how}${lineText(reach)}`)}\n`
-  })
+  if (!isShort) folded(sheet, 'Files', files, file => `- ${fileText(file)}\n`)
   return sheet.text()
 }
 
-function entry(problem: GateProblem): string {
-  const where = whereOf(problem, 3)
-  const head = `- **${escaped(placeOf(problem))}** (${labelOf(problem)}): ${escaped(sentenceOf(problem))}`
+function fileText({ file, kinds, nodes, reach }: GateFile): string {
+  const how = kinds.length === 0 ? '' : `${kinds.join(', ')}, ${counted(nodes, 'node')}: `
+  return `${escaped(nameText(file))}: ${escaped(`${how}${lineText(reach)}`)}`
+}
+
+function entry(effect: Effect): string {
+  const [first] = effect
+  const where = placesOf(effect, 3)
+  // The sentence of a setting without effect says so itself.
+  const label = first.kind === 'no-effect' ? '' : ` (${labelOf(first)})`
+  const head = `- **${escaped(placeOf(first))}**${label}: ${escaped(sentenceOf(first))}`
   return where === null ? `${head}\n` : `${head} *${escaped(where)}*\n`
 }
 
-function table(sheet: Sheet, groups: readonly GateGroup[]): void {
-  if (groups.length === 0) return
+/** Groups with an effect; the others are counted. */
+function table(sheet: Sheet, all: readonly GateGroup[]): void {
+  if (all.length === 0) return
+  const groups = all.filter(
+    ({ nodes, unchanged, imageGcs, evictions }) => unchanged < nodes || imageGcs + evictions > 0,
+  )
   sheet.add(
-    '\n| group | nodes | refused | worse | better | image GC at once | evictions at once |\n| --- | --- | --- | --- | --- | --- | --- |\n',
+    '\n| group | nodes | refused | worse | only better | image GC at once | evictions at once |\n| --- | --- | --- | --- | --- | --- | --- |\n',
   )
   const left = sheet.addAll(groups.slice(0, shownRows), ({ cluster, group, ...counts }) => {
     const { nodes, refused, worse, better, imageGcs, evictions } = counts
@@ -45,6 +67,8 @@ function table(sheet: Sheet, groups: readonly GateGroup[]): void {
   })
   const more = groups.length - Math.min(groups.length, shownRows) + left.length
   if (more > 0) sheet.count(`| and ${counted(more, 'more group')} | | | | | | |\n`)
+  const calm = all.length - groups.length
+  if (calm > 0) sheet.count(`| ${counted(calm, 'group')} without an effect | | | | | | |\n`)
 }
 
 function folded<Entry>(

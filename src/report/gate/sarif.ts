@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { GateDocument, GateProblem } from '#model/gate.ts'
 import { sarifLevels, sarifSchema } from '#report/formats/sarif.ts'
-import { nameText } from '#report/statements.ts'
-import { kinds, sentenceOf, whereOf } from './words.ts'
+import { nameText } from '#report/parts/statements.ts'
+import { kinds, placesOf, sentenceOf } from './words.ts'
 
 /** Source: GitHub docs, SARIF support for code scanning: results per run. */
 const mostResults = 25_000
@@ -30,7 +30,7 @@ const ruleId = ({ rule, kind }: GateProblem): string => rule ?? `gate-${kind}`
 
 function resultOf(problem: GateProblem, ruleIndex: number): object {
   const { file, line, field, cluster, group, severity, stops, kind, nodes } = problem
-  const where = whereOf(problem, 5)
+  const where = placesOf([problem], 5)
   return {
     ruleId: ruleId(problem),
     ruleIndex,

@@ -1,16 +1,25 @@
 /** The answer of a gate for a terminal or a log. */
 import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
 import { counted } from '#report/numbers.ts'
-import { lineText, nameText } from '#report/statements.ts'
-import { labelOf, placeOf, scopeOf, sentenceOf, verdicts, whereOf } from './words.ts'
+import { lineText, nameText } from '#report/parts/statements.ts'
+import {
+  byEffect,
+  type Effect,
+  labelOf,
+  placeOf,
+  placesOf,
+  scopeOf,
+  sentenceOf,
+  verdictText,
+} from './words.ts'
 
 /** @param heading styles a heading */
 export function gateText(document: GateDocument, heading: (text: string) => string): string {
-  const { verdict, files, groups, problems, inputErrors } = document
+  const { files, groups, problems, inputErrors } = document
   const stops = problems.filter(problem => problem.stops)
   const others = problems.filter(problem => !problem.stops)
   const lines = [
-    heading(`${verdicts[verdict]} (${scopeOf(document)})`),
+    heading(`${verdictText(document)} (${scopeOf(document)})`),
     '',
     ...files.map(
       ({ file, kinds, nodes, reach }) =>
@@ -25,12 +34,13 @@ export function gateText(document: GateDocument, heading: (text: string) => stri
 }
 
 const section = (title: string, problems: readonly GateProblem[]): string[] =>
-  problems.length === 0 ? [] : ['', title, ...problems.flatMap(problem => problemLines(problem))]
+  problems.length === 0 ? [] : ['', title, ...byEffect(problems).flatMap(effectLines)]
 
-function problemLines(problem: GateProblem): string[] {
-  const where = whereOf(problem, 3)
+function effectLines(effect: Effect): string[] {
+  const [first] = effect
+  const where = placesOf(effect, 3)
   return [
-    `  ${placeOf(problem)} [${labelOf(problem)}] ${sentenceOf(problem)}`,
+    `  ${placeOf(first)} [${labelOf(first)}] ${sentenceOf(first)}`,
     ...(where === null ? [] : [`    ${where}`]),
   ]
 }

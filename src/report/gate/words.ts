@@ -1,12 +1,23 @@
 /** Words that the formats of a gate share. */
 import type { GateDocument, GateProblem, GateProblemKind, GateVerdict } from '#model/gate.ts'
-import { counted } from '#report/numbers.ts'
-import { lineText, nameText, nodesText } from '#report/statements.ts'
+import { counted, formatCount } from '#report/numbers.ts'
+import { lineText, nameText, nodesText } from '#report/parts/statements.ts'
 
-export const verdicts: Record<GateVerdict, string> = {
+const verdicts: Record<GateVerdict, string> = {
   ok: 'no node gets worse',
   worse: 'do not merge: nodes get worse',
   refused: 'do not merge: a kubelet would not start, or the file is refused',
+}
+
+/** The verdict, and what an empty or a small one means. */
+export function verdictText({ verdict, files, groups, problems }: GateDocument): string {
+  const isRead = files.some(({ kinds: known }) => known.length > 0)
+  if (verdict === 'ok' && isRead && groups.length === 0)
+    return 'nothing compared: no node of the snapshot is reached'
+  const stops = problems.filter(problem => problem.stops)
+  return verdict === 'worse' && stops.every(({ kind }) => kind === 'no-effect')
+    ? 'do not merge: settings take no effect'
+    : verdicts[verdict]
 }
 
 export const kinds: Record<GateProblemKind, string> = {
@@ -26,11 +37,37 @@ export const labelOf = ({ kind, severity }: GateProblem): string =>
 
 export const placeOf = ({ file, line }: GateProblem): string => `${nameText(file)}:${line}`
 
+/** The same effect of one place in the files on several groups is one entry, with the worst severity. */
+export const byEffect = (problems: readonly GateProblem[]): Effect[] =>
+  [
+    ...Map.groupBy(problems, ({ kind, file, line, field, rule, text }) =>
+      JSON.stringify([kind, file, line, field, rule ?? text]),
+    ).values(),
+  ].flatMap(([first, ...others]) => (first === undefined ? [] : [[first, ...others]]))
+
+export type Effect = [GateProblem, ...GateProblem[]]
+
+/** `5 nodes in 2 groups: prod/general (3), prod/batch (2)`. */
+export function placesOf(effect: Effect, names: number): string | null {
+  const [first, ...others] = effect
+  if (others.length === 0) return whereOf(first, names)
+  const nodes = effect.reduce((sum, one) => sum + one.nodes.count, 0)
+  const shown = effect
+    .slice(0, names)
+    .map(one => `${groupOf(one)} (${formatCount(one.nodes.count)})`)
+  const more = effect.length > names ? `, and ${effect.length - names} more` : ''
+  return `${counted(nodes, 'node')} in ${counted(effect.length, 'group')}: ${shown.join(', ')}${more}`
+}
+
+const groupOf = ({ cluster, group }: GateProblem): string =>
+  `${nameText(cluster ?? '')}/${nameText(group?.name ?? '')}`
+
 /** `prod/general, 3 nodes: a, b, c`; null: the problem is the file's own. */
-export function whereOf({ cluster, group, nodes }: GateProblem, names: number): string | null {
+function whereOf(problem: GateProblem, names: number): string | null {
+  const { cluster, group, nodes } = problem
   if (cluster === null || group === null) return null
   const on = nodesText(nodes, names)
-  return [`${nameText(cluster)}/${nameText(group.name)}`, ...(on === null ? [] : [on])].join(', ')
+  return [groupOf(problem), ...(on === null ? [] : [on])].join(', ')
 }
 
 export const sentenceOf = ({ text }: GateProblem): string => lineText(text)

@@ -1,6 +1,7 @@
 /** All languages of a report. English is the source; the others are data. */
+
+import { once } from '#base/once.ts'
 import type { LanguageId } from '#model/language.ts'
-import { once } from '#model/once.ts'
 import { en } from './en.ts'
 import ja from './ja.messages.json' with { type: 'json' }
 import jaRules from './ja.rules.json' with { type: 'json' }

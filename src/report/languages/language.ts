@@ -1,7 +1,8 @@
 /** A language for the views: its messages, and how it shows numbers and foreign texts. */
-import type { RuleDocs } from '#model/finding.ts'
+
+import { once } from '#base/once.ts'
+import type { RuleDocs } from '#model/finding/finding.ts'
 import type { LanguageId } from '#model/language.ts'
-import { once } from '#model/once.ts'
 import { type Numbers, numbersIn } from '#report/numbers.ts'
 import { type Fold, foldedLine, shownBlock, shownLine } from '#report/text.ts'
 import { type Catalogue, en } from './en.ts'

@@ -2,10 +2,11 @@
  * A fleet for a bench: its nodes differ in every number, time and list of images, so that nothing is saved by texts or numbers that repeat. The
  * lab's nodegroups have four configurations.
  */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { randomOf } from '#lab/nodes/random.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import type { LabNode, Scenario } from '#lab/scenarios/scenario.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 
 const podsPerNode = 30
 /** A kubelet lists 50 images of its node in the node's status. */

@@ -1,9 +1,10 @@
 /** The objects of a cluster in which next to nothing was ever collected. Each Job has an owner of its own, so that none stands for another. */
+
+import type { RawObject } from '#base/raw-object.ts'
 import { deploymentObjects, jobObject, podElsewhere } from '#lab/nodes/garbage-objects.ts'
 import { certificateRequestObject, volumeObject } from '#lab/nodes/leftover-objects.ts'
 import type { Named } from '#lab/nodes/object-metadata.ts'
 import type { ObjectSource } from '#lab/scenarios/scenario.ts'
-import type { RawObject } from '#model/record.ts'
 
 /** Beyond the threshold from which pod GC deletes; of 150,000 pods. */
 const failedShare = 13_000 / 150_000

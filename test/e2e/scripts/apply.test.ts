@@ -318,7 +318,7 @@ describe('a good change', () => {
     { without: ['curl'], healthz: 'not asked: neither curl nor wget is on this node' },
     { without: [], healthz: 'not asked: it is switched off' },
   ])(
-    'says where nobody could ask for its health: $healthz',
+    'reports that its health could not be queried: $healthz',
     generous,
     async ({ without, healthz }) => {
       const al2Without = { ...onAl2, node: () => ({ ...al2(), missing: without }) }
@@ -359,7 +359,7 @@ describe('a change that the kubelet does not take', () => {
         /^the kubelet does not stay: it exits soon after each start|^nodeadm failed with exit code 1: /,
       )
       expect(node.everything()).toEqual(before)
-      expect(node.told('kubelet')).toBe('up\n')
+      expect(node.readWorld('kubelet')).toBe('up\n')
       expect(node.running()).not.toMatchObject(bad)
       const restarts = node.restarts()
       const again = await send('apply')
@@ -410,16 +410,16 @@ describe('a change that the kubelet does not take', () => {
     expect(node.everything()).toEqual(before)
   })
 
-  it('and what it said last is told, without what is secret in it', generous, async () => {
+  it('and its last log lines are reported without secrets', generous, async () => {
     const { node, send } = changeOf(onAl2, bad)
-    const said = [
+    const logLines = [
       'I1121 10:00:00.000000     900 server.go:440] "Kubelet version"',
       'E1121 10:00:01.000000     900 run.go:74] "command failed" err="failed to validate kubelet configuration, --token=hush-hush"',
       'I1121 10:00:02.000000     900 server.go:440] "Kubelet version"',
     ]
     node.tool(
       'journalctl',
-      `case "$*" in *-u\\ kubelet.service*) cat <<'END'\n${said.join('\n')}\nEND\n;; *) exit 1 ;; esac`,
+      `case "$*" in *-u\\ kubelet.service*) cat <<'END'\n${logLines.join('\n')}\nEND\n;; *) exit 1 ;; esac`,
     )
     const sent = await send('apply')
     expect(sent.answer).toMatchObject({ outcome: 'restored' })
@@ -614,10 +614,14 @@ describe('what is refused, with nothing changed', () => {
     ],
     [
       'the kubelet is down',
-      ({ node }) => node.tell('kubelet', 'down\n'),
+      ({ node }) => node.writeWorld('kubelet', 'down\n'),
       /the kubelet is not active/,
     ],
-    ['it is not healthy', ({ node }) => node.tell('slow', '9999999\n'), /not healthy: curl failed/],
+    [
+      'it is not healthy',
+      ({ node }) => node.writeWorld('slow', '9999999\n'),
+      /not healthy: curl failed/,
+    ],
     [
       'systemd knows none',
       ({ node }) => node.tool('systemctl', 'echo LoadState=not-found'),
@@ -770,9 +774,12 @@ describe('a rollback of what the node does not know of, or what is back already'
           reason: 'this run changed nothing: it was there already',
         })
       expect(node.restarts()).toBe(0)
-      const own = changeOf(onAl2)
-      await own.send('apply')
-      expect((await own.send('apply')).answer).toMatchObject({ outcome: 'unchanged', reason: null })
+      const change = changeOf(onAl2)
+      await change.send('apply')
+      expect((await change.send('apply')).answer).toMatchObject({
+        outcome: 'unchanged',
+        reason: null,
+      })
     },
   )
 })
@@ -838,7 +845,7 @@ describe('broken off on its way', () => {
   const acts = async (change: Change) => {
     change.node.endAfter(0)
     await change.send('apply')
-    return { count: change.node.acted(), noticed: Number(change.node.told('quiet')) - 2 }
+    return { count: change.node.acted(), noticed: Number(change.node.readWorld('quiet')) - 2 }
   }
   it.each([
     {
@@ -899,7 +906,7 @@ describe('broken off on its way', () => {
           stderr: sent.stderr,
           file: node.read(of.path) === (isNew ? content : old),
           others: isNew || JSON.stringify(node.everything()) === JSON.stringify(before),
-          kubelet: node.told('kubelet'),
+          kubelet: node.readWorld('kubelet'),
           runs: !isNew || node.running() !== null,
           left: leftOvers(node),
         }
@@ -944,7 +951,7 @@ describe('broken off on its way', () => {
         outcome: `${action} ${outcome}`,
         isBack,
         isNew: node.read(onDropIn.path) !== null,
-        kubelet: node.told('kubelet'),
+        kubelet: node.readWorld('kubelet'),
         left: leftOvers(node),
       }
     })
@@ -977,7 +984,7 @@ describe('broken off on its way', () => {
         outcome,
         reason: reasonOf(sent) ?? '',
         file: node.read(onAl2.path) === (outcome === 'applied' ? content : old),
-        kubelet: node.told('kubelet'),
+        kubelet: node.readWorld('kubelet'),
         left: leftOvers(node),
       }
     })
@@ -1001,7 +1008,7 @@ describe('broken off on its way', () => {
     for (let at = 1; at < 10; at++) {
       const { node, send } = changeOf(onNodeadm)
       const before = node.everything()
-      node.tell('fullAt', `${at}\n`)
+      node.writeWorld('fullAt', `${at}\n`)
       const sent = await send('apply')
       outcomes.push(outcomeOf(sent))
       if (outcomeOf(sent) === 'applied') break
@@ -1138,7 +1145,7 @@ describe('a file of logrotate', () => {
       })),
     ),
   )(
-    'that says $directive is not put there, whoever sends it ($name)',
+    'with $directive is refused from any sender ($name)',
     generous,
     async ({ directive, strange, platform }) => {
       const { node, send } = rotation(
@@ -1273,7 +1280,7 @@ describe('on Bottlerocket', () => {
       platform,
       faults,
     )
-    node.tell('settings.json', `${JSON.stringify(present)}\n`)
+    node.writeWorld('settings.json', `${JSON.stringify(present)}\n`)
     const parameters = {
       Run: 'run-00000001',
       OldSha256: sha256(canonical(present)),
@@ -1283,7 +1290,7 @@ describe('on Bottlerocket', () => {
     }
     return sending(node, parameters, null, '')
   }
-  const present = (node: ChangedNode) => JSON.parse(node.told('settings.json'))
+  const present = (node: ChangedNode) => JSON.parse(node.readWorld('settings.json'))
 
   it.each(here)('settings are set, and set back ($name)', generous, async platform => {
     const { node, send } = setting(patch, after, platform)
@@ -1300,7 +1307,7 @@ describe('on Bottlerocket', () => {
     expect(sent.stdout).not.toContain('hunter2')
     expect(present(node)).toEqual(after)
     expect(outcomeOf(await send('apply'))).toBe('unchanged')
-    expect(node.told('calls')).toBe('set\n')
+    expect(node.readWorld('calls')).toBe('set\n')
     expect(outcomeOf(await send('rollback'))).toBe('restored')
     expect(present(node)).toEqual(settings)
     // What is kept there is no secret, and it outlives the container.
@@ -1334,7 +1341,7 @@ describe('on Bottlerocket', () => {
     'eviction-hard': { ...bare['eviction-hard'], ...wasRunning['eviction-hard'] },
   }
 
-  it('sets what ran before where nobody had set anything', generous, async () => {
+  it('restores the values that ran before, if no setting was stored', generous, async () => {
     const { node, send } = setting(patch, set, first, {}, bare, wasRunning)
     const { answer } = await send('apply')
     expect(answer).toMatchObject({
@@ -1349,10 +1356,10 @@ describe('on Bottlerocket', () => {
     })
     expect(present(node)).toEqual(setBack)
     expect(outcomeOf(await send('rollback'))).toBe('unchanged')
-    expect(node.told('calls')).toBe('set\nset\n')
+    expect(node.readWorld('calls')).toBe('set\nset\n')
   })
 
-  it('goes back to what somebody had set, whatever else it is told', generous, async () => {
+  it('restores the stored setting, whatever the parameters say', generous, async () => {
     const { node, send } = setting(patch, after, first, {}, settings, wasRunning)
     await send('apply')
     expect((await send('rollback')).answer).toMatchObject({
@@ -1404,7 +1411,7 @@ describe('on Bottlerocket', () => {
       expect(
         (await send('apply', { Content: packed(JSON.stringify(content)) })).answer,
       ).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(reason) })
-      expect(node.told('calls')).toBe('')
+      expect(node.readWorld('calls')).toBe('')
     },
   )
 
@@ -1470,7 +1477,7 @@ describe('on Bottlerocket', () => {
       answer: { outcome: 'refused', reason: expect.stringMatching(reason) },
     })
     expect(present(node)).toEqual(settings)
-    expect(node.told('calls')).toBe('')
+    expect(node.readWorld('calls')).toBe('')
   })
 
   it.each([

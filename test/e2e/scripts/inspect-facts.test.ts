@@ -1,4 +1,4 @@
-/** What the script must not get wrong, and must not leave out without a word: the documents' own script on pretend nodes. */
+/** What the script must not get wrong, and must not leave out silently: the documents' own script on pretend nodes. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ function run(node: NodeRoot, platform = first) {
     : (JSON.parse(stdout) as { host: Record<string, unknown> })
   return { answer, root, raw: raw?.host ?? {} }
 }
-const told = (node: NodeRoot, platform = first) => run(node, platform).answer
+const answerOf = (node: NodeRoot, platform = first) => run(node, platform).answer
 /** By the document for the use of disks. */
 function disksOf(node: NodeRoot, platform = first): InspectAnswer {
   if (platform === undefined) throw new Error('this machine has no shell')
@@ -42,13 +42,13 @@ const withFiles = (
 ) => ({ ...node, files: { ...node.files, ...files }, tools: { ...node.tools, ...tools } })
 const whyUnread = ({ host }: InspectAnswer, what: string) =>
   (host.unread as { what: string; why: string }[]).find(entry => entry.what === what)?.why
-interface Told {
+interface KubeletFile {
   path: string
   role: string
   sha256?: string
   content: unknown
 }
-const filesOf = ({ host }: InspectAnswer) => (host.kubelet as { files: Told[] }).files
+const filesOf = ({ host }: InspectAnswer) => (host.kubelet as { files: KubeletFile[] }).files
 const logsOf = ({ host }: InspectAnswer) => (host.logs as { files: number } | undefined)?.files
 const configuration = (more: object) => JSON.stringify({ kind, ...more })
 const inactive = { systemctl: prints('ActiveState=inactive') }
@@ -109,7 +109,7 @@ describe('the kubelet', () => {
       '/etc/old.json': configuration({ maxPods: 1 }),
     }
     for (const platform of here) {
-      const answer = told(withFiles(other), platform)
+      const answer = answerOf(withFiles(other), platform)
       expect(answer.host.kubelet).toBeUndefined()
       expect(answer.configz).toBeNull()
       expect(whyUnread(answer, 'kubelet process')).toMatch(/several run \(\d+ and \d+\)/)
@@ -123,7 +123,7 @@ describe('the kubelet', () => {
         expect(whyUnread(answer, what)).toMatch(/kubelet/)
     }
     // One that it has just forked.
-    const child = told(
+    const child = answerOf(
       withFiles({
         ...other,
         '/proc/1000/status': 'Name:\tkubelet\nPPid:\t900\nUid:\t0\t0\t0\t0\n',
@@ -148,7 +148,7 @@ describe('the kubelet', () => {
       [`${folder}/a.conf`]: configuration({ maxPods: 9 }),
     })
     for (const platform of here) {
-      const answer = told(node, platform)
+      const answer = answerOf(node, platform)
       expect(answer.nodeName).toBe('n')
       expect(filesOf(answer).find(({ path }) => path === `${folder}/a.conf`)?.role).toBe('drop-in')
       expect(whyUnread(answer, 'filesystem nodefs')).toBe('there is no /data')
@@ -159,13 +159,13 @@ describe('the kubelet', () => {
     'starts with flags that are not known where systemctl names no file of its unit',
     generous,
     () => {
-      expect(whyUnread(told(withFiles({}, inactive)), 'kubelet environment')).toContain(
+      expect(whyUnread(answerOf(withFiles({}, inactive)), 'kubelet environment')).toContain(
         'none of its files was named',
       )
     },
   )
 
-  it('has its unit’s own command told, without secrets, and kept in a snapshot', generous, () => {
+  it('reports the command of its unit without secrets, and the snapshot keeps it', generous, () => {
     const unit = '/etc/systemd/system/kubelet.service'
     const start =
       '[Service]\nExecStartPre=/bin/x --token hunter2\nExecStart=/usr/bin/kubelet --config /c.json \\\n  --token hunter2 $KUBELET_ARGS\n'
@@ -198,7 +198,10 @@ describe('the kubelet', () => {
     ['its kind on the next line of YAML', `kind:\n  ${kind}\nmaxPods: 7\n`],
   ])('loads a file with %s', generous, (_, content) => {
     for (const platform of here) {
-      const answer = told(withFiles({ '/etc/kubernetes/kubelet/config.json': content }), platform)
+      const answer = answerOf(
+        withFiles({ '/etc/kubernetes/kubelet/config.json': content }),
+        platform,
+      )
       expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toEqual({
         kind,
         maxPods: 7,
@@ -214,27 +217,23 @@ describe('drop-ins', () => {
       configuration({ maxPods: at + 1 }),
     ]),
   )
-  it(
-    'are told in the order in which the kubelet walks them, with or without the program sort',
-    generous,
-    () => {
-      for (const platform of here) {
-        const answer = told({ ...al2023(dropIns), missing: ['sort'] }, platform)
-        const names = filesOf(answer).flatMap(({ path, role }) =>
-          role === 'drop-in' ? [path.replace(`${folder}/`, '')] : [],
-        )
-        expect(names).toEqual(['B.conf', 'a/9.conf', 'a.conf', 'b.conf', 'c/1.conf', 'c.conf'])
-      }
-    },
-  )
+  it('are listed in the kubelet’s order, with or without the program sort', generous, () => {
+    for (const platform of here) {
+      const answer = answerOf({ ...al2023(dropIns), missing: ['sort'] }, platform)
+      const names = filesOf(answer).flatMap(({ path, role }) =>
+        role === 'drop-in' ? [path.replace(`${folder}/`, '')] : [],
+      )
+      expect(names).toEqual(['B.conf', 'a/9.conf', 'a.conf', 'b.conf', 'c/1.conf', 'c.conf'])
+    }
+  })
 
-  it('with a line end in the name are said to be unread', generous, () => {
-    const answer = told(al2023({ 'a\nb.conf': configuration({}), 'c.conf': configuration({}) }))
+  it('with a line end in the name are reported as unread', generous, () => {
+    const answer = answerOf(al2023({ 'a\nb.conf': configuration({}), 'c.conf': configuration({}) }))
     expect(whyUnread(answer, `drop-ins in ${folder}`)).toBe(
       'a name there has a line end in it: that was not read',
     )
     expect(
-      whyUnread(told(al2023({ 'c.conf': configuration({}) })), `drop-ins in ${folder}`),
+      whyUnread(answerOf(al2023({ 'c.conf': configuration({}) })), `drop-ins in ${folder}`),
     ).toBeUndefined()
   })
 })
@@ -270,26 +269,26 @@ describe('where the logs of pods lie', () => {
     ],
   ])('says %s', generous, (_, node) => {
     for (const platform of here)
-      expect(told(node, platform).host.podLogDirectories).toEqual(
+      expect(answerOf(node, platform).host.podLogDirectories).toEqual(
         expect.arrayContaining(['a_b_c', 'e_f_g']),
       )
   })
 
   it('is not known where a file was not read that may say so', generous, () => {
-    const answer = told(
+    const answer = answerOf(
       al2023({ '90.conf': '{"kind":"KubeletConfiguration","podLogsDir":"/data/p\\u006fds"}' }),
     )
-    const damaged = told(al2023({ '90.conf': `kind: ${kind}\nnotes: |\n  x\n` }))
+    const damaged = answerOf(al2023({ '90.conf': `kind: ${kind}\nnotes: |\n  x\n` }))
     for (const { host } of [answer, damaged]) {
       expect(host.podLogDirectories).toBeUndefined()
       expect(host.logs).toBeUndefined()
       expect(JSON.stringify(host.unread)).toContain('where the kubelet keeps them is not known')
     }
-    expect(logsOf(told(al2023()))).toBeGreaterThan(0)
+    expect(logsOf(answerOf(al2023()))).toBeGreaterThan(0)
   })
 
   it('names folders with a line end in their name', generous, () => {
-    const answer = told(withFiles({ '/var/log/pods/new\nline_0_u/c/0.log': 'x' }))
+    const answer = answerOf(withFiles({ '/var/log/pods/new\nline_0_u/c/0.log': 'x' }))
     expect(answer.host.podLogDirectories).toEqual(['shop_shop-1_uid'])
     expect(whyUnread(answer, 'podLogDirectories')).toBe(
       'a name there has a line end in it: that was not read',
@@ -368,7 +367,7 @@ describe('who runs logrotate', () => {
   })
 })
 
-describe('nothing is passed over without a word', () => {
+describe('nothing is skipped silently', () => {
   const long = '#'.repeat(140_000)
   it(
     'files of containerd that it does not take, and then none of what they may say',
@@ -378,7 +377,7 @@ describe('nothing is passed over without a word', () => {
       const imports = (pattern: string) => ({
         '/etc/containerd/config.toml': `imports = ['${pattern}']\n[plugins.'io.containerd.cri.v1.images'.pinned_images]\nsandbox = 'a'\n`,
       })
-      const tooLong = told(
+      const tooLong = answerOf(
         withFiles(
           { ...imports('/etc/containerd/conf.d/*.toml'), '/etc/containerd/conf.d/z.toml': long },
           failing,
@@ -388,7 +387,7 @@ describe('nothing is passed over without a word', () => {
         '140000 bytes',
       )
       expect(tooLong.host.containerd).not.toHaveProperty('sandboxImage')
-      const spaced = told(
+      const spaced = answerOf(
         withFiles(
           { ...imports('/etc/containerd/conf d/*.toml'), '/etc/containerd/conf d/z.toml': '' },
           failing,
@@ -397,7 +396,7 @@ describe('nothing is passed over without a word', () => {
       expect(whyUnread(spaced, 'containerd file /etc/containerd/conf d/*.toml')).toContain(
         'name has unusual characters',
       )
-      const fine = told(
+      const fine = answerOf(
         withFiles(
           { ...imports('/etc/containerd/conf.d/*.toml'), '/etc/containerd/conf.d/z.toml': '' },
           failing,
@@ -408,14 +407,14 @@ describe('nothing is passed over without a word', () => {
   )
 
   it('settings of journald that are too long', generous, () => {
-    const answer = told(withFiles({ '/etc/systemd/journald.conf.d/z.conf': long }))
+    const answer = answerOf(withFiles({ '/etc/systemd/journald.conf.d/z.conf': long }))
     expect(whyUnread(answer, 'journald file /etc/systemd/journald.conf.d/z.conf')).toContain(
       '140000 bytes',
     )
   })
 
   it('hidden files of logrotate, which it reads as well', generous, () => {
-    const answer = told(
+    const answer = answerOf(
       withFiles({ '/etc/logrotate.d/.pods': '/var/log/pods/*/*/*.log {\n  rotate 3\n}\n' }),
     )
     expect(answer.host.logrotate).toContainEqual(
@@ -434,12 +433,12 @@ describe('nothing is passed over without a word', () => {
     )
     const rotated = (name: string) => `/var/log/${name}/*.log {\n  rotate 3\n}\n`
 
-    it('are told where it reads them, and only there', generous, () => {
+    it('are reported only where logrotate reads them', generous, () => {
       const files = Object.fromEntries(
         [...passedOver, ...read].map(name => [`/etc/logrotate.d/${name}`, rotated(name)]),
       )
-      const names = (told(withFiles(files)).host.logrotate as { path: string }[]).map(({ path }) =>
-        path.replace(/^.*\//, ''),
+      const names = (answerOf(withFiles(files)).host.logrotate as { path: string }[]).map(
+        ({ path }) => path.replace(/^.*\//, ''),
       )
       expect(names.filter(name => name.startsWith('pods')).sort()).toEqual([...read].sort())
       expect([...passedOver, ...read].filter(isPassedOverByLogrotate)).toEqual(passedOver)
@@ -468,7 +467,7 @@ describe('nothing is passed over without a word', () => {
   })
 
   it('needs no program head', generous, () => {
-    expect(told({ ...al2(), missing: ['head'] }).host.containerd).toMatchObject({
+    expect(answerOf({ ...al2(), missing: ['head'] }).host.containerd).toMatchObject({
       snapshotter: 'overlayfs',
     })
   })
@@ -481,7 +480,7 @@ it(
     const line = `x eviction_manager ${'é'.repeat(400)}`
     const main = configuration({ clusterDomain: 'bücher.example' })
     for (const platform of here) {
-      const answer = told(
+      const answer = answerOf(
         withFiles({ '/etc/kubernetes/kubelet/config.json': main }, { journalctl: prints(line) }),
         platform,
       )
@@ -492,7 +491,7 @@ it(
         clusterDomain: 'bücher.example',
       })
       expect(whyUnread(answer, 'text')).toBeUndefined()
-      const bad = told(
+      const bad = answerOf(
         withFiles(
           { '/etc/kubernetes/kubelet/config.json': main },
           { journalctl: `printf 'eviction_manager \\351\\n'` },
@@ -573,85 +572,80 @@ describe('what holds the disks', () => {
       ),
     )
 
-  it(
-    'is told of snapshots by their use, and of folders of pods without a sandbox',
-    generous,
-    () => {
-      const answer = disksOf(node({ ctr }))
-      expect(uses(answer)).toEqual({
-        running: 11,
-        dead: 22,
-        leftover: 40,
-        unpacking: 80,
-        inUse: 300,
-        pinned: 7,
-        unused: 4_294_967_296,
-      })
-      const { orphans, folders, missed } = answer.host.diskUse as Record<string, unknown>
-      expect(orphans).toContainEqual({ path: '/var/lib/kubelet/pods/gone', bytes: 8192 })
-      expect(orphans).not.toContainEqual(
-        expect.objectContaining({ path: '/var/lib/kubelet/pods/living' }),
-      )
-      expect(folders).toContainEqual({
-        holder: 'pods',
-        path: '/var/lib/kubelet/pods',
-        on: 'nodefs',
-        bytes: 40_960,
-        inodes: 40,
-      })
-      expect(missed).toBe(0)
-      expect(answer.runtime).toBeNull()
-      const { layers } = answer.host.diskUse as Record<string, unknown>
-      expect(layers).toEqual(
-        expect.arrayContaining([
-          { use: 'running', key: running, bytes: 10, inodes: 1 },
-          { use: 'dead', key: dead, bytes: 20, inodes: 1 },
-        ]),
-      )
-    },
-  )
+  it('includes snapshots by use, and folders of pods without a sandbox', generous, () => {
+    const answer = disksOf(node({ ctr }))
+    expect(uses(answer)).toEqual({
+      running: 11,
+      dead: 22,
+      leftover: 40,
+      unpacking: 80,
+      inUse: 300,
+      pinned: 7,
+      unused: 4_294_967_296,
+    })
+    const { orphans, folders, missed } = answer.host.diskUse as Record<string, unknown>
+    expect(orphans).toContainEqual({ path: '/var/lib/kubelet/pods/gone', bytes: 8192 })
+    expect(orphans).not.toContainEqual(
+      expect.objectContaining({ path: '/var/lib/kubelet/pods/living' }),
+    )
+    expect(folders).toContainEqual({
+      holder: 'pods',
+      path: '/var/lib/kubelet/pods',
+      on: 'nodefs',
+      bytes: 40_960,
+      inodes: 40,
+    })
+    expect(missed).toBe(0)
+    expect(answer.runtime).toBeNull()
+    const { layers } = answer.host.diskUse as Record<string, unknown>
+    expect(layers).toEqual(
+      expect.arrayContaining([
+        { use: 'running', key: running, bytes: 10, inodes: 1 },
+        { use: 'dead', key: dead, bytes: 20, inodes: 1 },
+      ]),
+    )
+  })
 
-  it(
-    'is told of the largest folders and files that no list names, and of volumes and logs',
-    generous,
-    () => {
-      const much = 'x'.repeat(3 * 2 ** 20)
-      const [volume, log] = [
-        '/var/lib/kubelet/pods/living/volumes/kubernetes.io~empty-dir/data',
-        '/var/log/pods/a_b_living/app',
-      ]
-      const answer = disksOf(
-        withFiles(
-          {
-            '/var/openebs/local/pvc-1/data': much,
-            '/var/openebs/etc/x': 'x',
-            '/srv/backup.tar': much,
-            '/var/lib/small/x': 'x',
-            '/var/lib/bigfile': 'x'.repeat(100 * 2 ** 20),
-            [`${volume}/x`]: much,
-            [`${log}/0.log`]: much,
-          },
-          {
-            crictl: crictl({
-              ps: prints(JSON.stringify({ containers })),
-              pods: prints(JSON.stringify({ items: pods })),
-            }),
-            ctr,
-            du: '/usr/bin/du "$@"',
-          },
-        ),
-      )
-      const { folders, inside } = answer.host.diskUse as Record<
-        string,
-        { path: string; holder: string }[]
-      >
-      const others = folders!.filter(({ holder }) => holder === 'unknown').map(({ path }) => path)
-      expect(others.toSorted()).toEqual([
-        ...['/srv', '/var/lib/bigfile', '/var/openebs', '/var/openebs/local'],
-      ])
-      expect(inside!.map(({ path }) => path)).toEqual(expect.arrayContaining([volume, log]))
-    },
-  )
+  it('includes the largest unlisted folders and files, volumes and logs', generous, () => {
+    const much = 'x'.repeat(3 * 2 ** 20)
+    const [volume, log] = [
+      '/var/lib/kubelet/pods/living/volumes/kubernetes.io~empty-dir/data',
+      '/var/log/pods/a_b_living/app',
+    ]
+    const answer = disksOf(
+      withFiles(
+        {
+          '/var/openebs/local/pvc-1/data': much,
+          '/var/openebs/etc/x': 'x',
+          '/srv/backup.tar': much,
+          '/var/log/audit/audit.log': much,
+          '/opt/agent/cache': much,
+          '/var/lib/small/x': 'x',
+          '/var/lib/bigfile': 'x'.repeat(100 * 2 ** 20),
+          [`${volume}/x`]: much,
+          [`${log}/0.log`]: much,
+        },
+        {
+          crictl: crictl({
+            ps: prints(JSON.stringify({ containers })),
+            pods: prints(JSON.stringify({ items: pods })),
+          }),
+          ctr,
+          du: '/usr/bin/du "$@"',
+        },
+      ),
+    )
+    const { folders, inside } = answer.host.diskUse as Record<
+      string,
+      { path: string; holder: string }[]
+    >
+    const others = folders!.filter(({ holder }) => holder === 'unknown').map(({ path }) => path)
+    expect(others.toSorted()).toEqual([
+      ...['/opt/agent', '/srv', '/var/lib/bigfile', '/var/log/audit'],
+      ...['/var/openebs', '/var/openebs/local'],
+    ])
+    expect(inside!.map(({ path }) => path)).toEqual(expect.arrayContaining([volume, log]))
+  })
 
   it('counts links that lead nowhere for ten minutes, by their number alone', generous, () => {
     const [links, log] = ['/var/log/containers', '/var/log/pods/shop_shop-1_uid/app/0.log']
@@ -672,7 +666,7 @@ describe('what holds the disks', () => {
     }
   })
 
-  it('counts what could not be measured, and says why snapshots are not told', generous, () => {
+  it('counts what could not be measured, with the reason for missing snapshots', generous, () => {
     const answer = disksOf(node({ du: 'exit 1' }))
     expect((answer.host.diskUse as { missed: number }).missed).toBeGreaterThan(0)
     expect((answer.host.diskUse as { snapshots?: unknown }).snapshots).toBeUndefined()

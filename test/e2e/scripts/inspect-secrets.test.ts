@@ -10,7 +10,7 @@ const generous = { timeout: 120_000 }
 const secret = 'hunter2'
 const kind = 'KubeletConfiguration'
 
-const told = (node: NodeRoot, document = 'Highwater-Inspect', platform = first) => {
+const inspectNode = (node: NodeRoot, document = 'Highwater-Inspect', platform = first) => {
   if (platform === undefined) throw new Error('this machine has no shell')
   const { stdout } = inspect(document, node, platform)
   expect(stdout).not.toContain(secret)
@@ -34,7 +34,7 @@ const fileOf = ({ host }: InspectAnswer, path: string) =>
   )?.content
 
 describe('a folder of logrotate', () => {
-  it('tells nothing of a link, wherever it leads', generous, () => {
+  it('reports nothing of a link, wherever it leads', generous, () => {
     const node = withFiles({
       '/etc/shadow': `root:${secret}:1:0:9:7:::\n`,
       '/root/.kube/config': `apiVersion: v1\ntoken: ${secret}\n`,
@@ -45,7 +45,7 @@ describe('a folder of logrotate', () => {
       '/etc/logrotate.d/yy': '../../root/.kube/config',
     }
     for (const platform of here) {
-      const answer = told({ ...node, links }, undefined, platform)
+      const answer = inspectNode({ ...node, links }, undefined, platform)
       for (const name of ['zz', 'yy']) {
         expect(rotationOf(answer, name)).toEqual([])
         expect(whyUnread(answer, `logrotate file /etc/logrotate.d/${name}`)).toContain(
@@ -56,7 +56,7 @@ describe('a folder of logrotate', () => {
   })
 
   it(
-    'tells the directives that logrotate knows, in words that they can have, and says that there are others',
+    'reports only known logrotate directives with valid values, and that others exist',
     generous,
     () => {
       const text = [
@@ -74,7 +74,11 @@ describe('a folder of logrotate', () => {
         '}',
       ].join('\n')
       for (const platform of here) {
-        const answer = told(withFiles({ '/etc/logrotate.d/app': `${text}\n` }), undefined, platform)
+        const answer = inspectNode(
+          withFiles({ '/etc/logrotate.d/app': `${text}\n` }),
+          undefined,
+          platform,
+        )
         expect(rotationOf(answer, 'app')).toEqual([
           {
             patterns: ['/var/log/a.log'],
@@ -92,7 +96,9 @@ describe('a folder of logrotate', () => {
   )
 
   it('takes no list of words for patterns', generous, () => {
-    const answer = told(withFiles({ '/etc/logrotate.d/notes': `"${secret}"\n"more ${secret}"\n` }))
+    const answer = inspectNode(
+      withFiles({ '/etc/logrotate.d/notes': `"${secret}"\n"more ${secret}"\n` }),
+    )
     expect(rotationOf(answer, 'notes')).toEqual([])
     expect(whyUnread(answer, 'logrotate file /etc/logrotate.d/notes')).toBe(
       'its text is not of the form that is known',
@@ -121,7 +127,7 @@ describe('flags of the kubelet', () => {
       ['--authentication-token-webhook', '--v=2'],
     ],
     [[`--auth=${secret}`], ['--auth=(removed)']],
-  ])('are told without secrets: %j', generous, (given, expected) => {
+  ])('are reported without secrets: %j', generous, (given, expected) => {
     const arguments_ = ['kubelet', '--config=/etc/kubernetes/kubelet/config.json', ...given]
     const environment = `KUBELET_ARGS=${given.join(' ')}\n`
     const node = withFiles({
@@ -129,7 +135,7 @@ describe('flags of the kubelet', () => {
       '/etc/eks/kubelet/environment': environment,
     })
     for (const platform of here) {
-      const answer = told(node, undefined, platform)
+      const answer = inspectNode(node, undefined, platform)
       expect((answer.host.kubelet as { commandLine: string[] }).commandLine.slice(2)).toEqual(
         expected,
       )
@@ -156,7 +162,7 @@ describe('addresses', () => {
       },
     )
     for (const platform of here) {
-      const answer = told(node, undefined, platform)
+      const answer = inspectNode(node, undefined, platform)
       expect(answer.host.containerd).toMatchObject({
         mirrors: [{ registry: 'docker.io', hosts: ['https://a.example.com/v2'] }],
       })
@@ -174,7 +180,7 @@ describe('addresses', () => {
   })
 
   it(
-    'of Bottlerocket lose theirs, and of its container runtime only settings that are known are told',
+    'of Bottlerocket lose their secrets; only known container runtime settings are reported',
     generous,
     () => {
       const apiclient = answers({
@@ -206,7 +212,7 @@ describe('addresses', () => {
         'get os': prints(JSON.stringify({ os: { arch: 'x86_64', token: secret } })),
       })
       const node = bottlerocket()
-      const { host } = told(
+      const { host } = inspectNode(
         { ...node, tools: { ...node.tools, apiclient } },
         'Highwater-InspectBottlerocket',
       )
@@ -232,7 +238,7 @@ describe('log lines', () => {
     [`x -----BEGIN RSA PRIVATE KEY-----${secret}`, 'x (removed)'],
   ])('lose %s', generous, (line, expected) => {
     for (const platform of here) {
-      const answer = told(
+      const answer = inspectNode(
         withFiles({}, { journalctl: prints(`eviction_manager ${line}`) }),
         undefined,
         platform,
@@ -266,13 +272,13 @@ describe('a configuration in YAML', () => {
       { kind, maxPods: 5, containerLogMaxFiles: 5 },
     ],
     ['a private key', `notes: -----BEGIN PRIVATE KEY----- ${secret}`, null],
-  ])('is told only where it is clean: %s', generous, (_, content, expected) => {
+  ])('is reported only if it has no secret: %s', generous, (_, content, expected) => {
     const text = content.includes('\r\n')
       ? `kind: ${kind}\r\n${content}`
       : `kind: ${kind}\n${content}\n`
     const node = withFiles({ '/c.yaml': text, '/proc/900/cmdline': 'kubelet\0--config=/c.yaml\0' })
     for (const platform of here) {
-      const answer = told(node, undefined, platform)
+      const answer = inspectNode(node, undefined, platform)
       expect(fileOf(answer, '/c.yaml')).toEqual(expected)
       expect(whyUnread(answer, 'kubelet file /c.yaml')).toEqual(
         expected === null

@@ -78,7 +78,7 @@ const families = [
 
 describe.each(here)('under $name', platform => {
   it.each(families)(
-    '$family tells what it should, and no secret',
+    '$family reports the expected facts and no secret',
     generous,
     async ({ family, document, node, asked }) => {
       const run = inspect(document, node(), platform)
@@ -105,41 +105,37 @@ describe.each(here)('under $name', platform => {
 })
 
 describe('a damaged or hostile node', () => {
-  it(
-    'has nothing executed, and nothing written outside of the script’s own folder',
-    generous,
-    () => {
-      const trap = '$(touch x)`touch x`";touch x;\'\n{{ Output }}\\u0000'
-      const node = withFiles(
-        al2023({ "$(touch x)';touch x.conf": JSON.stringify({ kind, clusterDomain: trap }) }),
-        {
-          '/etc/logrotate.d/$(touch x)': `"${trap.replaceAll('\n', ' ')}" {\n rotate $(touch x)\n}\n`,
-          '/var/log/pods/a_`touch x`_u/$(touch x)/0.log': 'x',
-          '/var/log/pods/new\nline_0_u/c/0.log': 'x',
-          '/proc/900/cmdline': `kubelet\0--config=/etc/kubernetes/kubelet/config.json\0--config-dir=/etc/kubernetes/kubelet/config.json.d\0--node-labels=${trap}\0`,
-          '/etc/containerd/certs.d/$(touch x)/hosts.toml': 'server = "https://$(touch x)"\n',
-          '/etc/cron.d/jobs': '* * * * $(touch,x) root logrotate\n',
-        },
-      )
-      const { stdout, root } = onFirst(node)
-      const made = readdirSync(dirname(root)).filter(
-        name => !['root', 'bin', 'script.sh'].includes(name),
-      )
-      expect(made).toEqual([])
-      expect(globSync('**/x', { cwd: root })).toEqual([])
-      const answer = answerOf({ stdout })
-      expect((answer.host.kubelet as { commandLine: string[] }).commandLine.at(-1)).toBe(
-        `--node-labels=${trap}`,
-      )
-      expect(answer.host.podLogDirectories).toEqual(
-        expect.arrayContaining(['a_`touch x`_u', 'shop_shop-1_uid']),
-      )
-      expect(filesOf(answer).find(({ role }) => role === 'drop-in')?.content).toEqual({
-        kind,
-        clusterDomain: trap,
-      })
-    },
-  )
+  it('executes nothing, and writes only in the script’s own folder', generous, () => {
+    const trap = '$(touch x)`touch x`";touch x;\'\n{{ Output }}\\u0000'
+    const node = withFiles(
+      al2023({ "$(touch x)';touch x.conf": JSON.stringify({ kind, clusterDomain: trap }) }),
+      {
+        '/etc/logrotate.d/$(touch x)': `"${trap.replaceAll('\n', ' ')}" {\n rotate $(touch x)\n}\n`,
+        '/var/log/pods/a_`touch x`_u/$(touch x)/0.log': 'x',
+        '/var/log/pods/new\nline_0_u/c/0.log': 'x',
+        '/proc/900/cmdline': `kubelet\0--config=/etc/kubernetes/kubelet/config.json\0--config-dir=/etc/kubernetes/kubelet/config.json.d\0--node-labels=${trap}\0`,
+        '/etc/containerd/certs.d/$(touch x)/hosts.toml': 'server = "https://$(touch x)"\n',
+        '/etc/cron.d/jobs': '* * * * $(touch,x) root logrotate\n',
+      },
+    )
+    const { stdout, root } = onFirst(node)
+    const made = readdirSync(dirname(root)).filter(
+      name => !['root', 'bin', 'script.sh'].includes(name),
+    )
+    expect(made).toEqual([])
+    expect(globSync('**/x', { cwd: root })).toEqual([])
+    const answer = answerOf({ stdout })
+    expect((answer.host.kubelet as { commandLine: string[] }).commandLine.at(-1)).toBe(
+      `--node-labels=${trap}`,
+    )
+    expect(answer.host.podLogDirectories).toEqual(
+      expect.arrayContaining(['a_`touch x`_u', 'shop_shop-1_uid']),
+    )
+    expect(filesOf(answer).find(({ role }) => role === 'drop-in')?.content).toEqual({
+      kind,
+      clusterDomain: trap,
+    })
+  })
 
   it(
     'counts logs whose names hold a line end, and takes no line of such a name for another',
@@ -201,10 +197,10 @@ describe('a damaged or hostile node', () => {
         links: { ...node.links, [`${folder}/70-circle.conf`]: `${folder}/70-circle.conf` },
       })
       const answer = answerOf({ stdout })
-      const told = Object.fromEntries(
+      const reasons = Object.fromEntries(
         unreadOf(answer).map(({ what, why }) => [what.replace(`kubelet file ${folder}/`, ''), why]),
       )
-      expect(told).toMatchObject({
+      expect(reasons).toMatchObject({
         '10-big.conf': 'it has 5242882 bytes: more than 131072 are not taken',
         '20-damaged.conf': expect.stringContaining('no YAML'),
         '30-binary.conf':
@@ -248,49 +244,43 @@ describe('a damaged or hostile node', () => {
     const { stdout, stderr } = onFirst({ ...al2023(), missing: [missing] })
     const answer = answerOf({ stdout })
     expect(stdout).not.toContain(secret)
-    const isTold = unreadOf(answer).some(
+    const isReported = unreadOf(answer).some(
       ({ why }) => why.includes(missing) || why === 'no private folder could be made',
     )
     const isSpare = ['gzip', 'base64', 'iconv', 'sort', 'getconf', 'grep'].includes(missing)
-    expect(isTold || isSpare).toBe(true)
+    expect(isReported || isSpare).toBe(true)
     expect(stderr).toBe('')
   })
 
-  it(
-    'tells why a runtime gave nothing: an error, no JSON, a list cut off, another form, a key twice',
-    generous,
-    () => {
-      const node = withTools(al2023(), {
-        crictl: crictl({
-          images: 'echo "connection refused" >&2; exit 1',
-          ps: prints(JSON.stringify(cri.containers).slice(0, 200)),
-          pods: prints('{"items":[{"id":"a","id":"b"}]}'),
-          imagefsinfo: prints('{"status":{"usedBytes":{"value":"1"}}}'),
-          info: prints(
-            '{"config":{"sandboxImage":"x","registry":{"mirrors":{"docker.io":{"endpoint":["https://lost.example.com"]}}}}',
-          ),
-        }),
-      })
-      const answer = answerOf(onFirst(node))
-      expect(answer.runtime).toBeNull()
-      expect(
-        Object.fromEntries(unreadOf(answer).map(({ what, why }) => [what, why])),
-      ).toMatchObject({
-        'runtime.images': 'crictl failed with exit code 1: connection refused',
-        'runtime.containers': 'what crictl ps printed is no JSON of the form that is known',
-        'runtime.sandboxes': 'what crictl pods printed is no JSON of the form that is known',
-        'runtime.imageFs': expect.stringContaining('imagefsinfo'),
-        'crictl info': 'what it printed is no JSON',
-        'filesystem imagefs': expect.stringContaining('imagefsinfo'),
-      })
-      // Its own file still tells it.
-      expect(answer.host.containerd).toMatchObject({
-        sandboxImage: 'localhost/kubernetes/pause',
-        snapshotter: 'overlayfs',
-        discardUnpackedLayers: true,
-      })
-    },
-  )
+  it('reports why the runtime’s answer is unusable', generous, () => {
+    const node = withTools(al2023(), {
+      crictl: crictl({
+        images: 'echo "connection refused" >&2; exit 1',
+        ps: prints(JSON.stringify(cri.containers).slice(0, 200)),
+        pods: prints('{"items":[{"id":"a","id":"b"}]}'),
+        imagefsinfo: prints('{"status":{"usedBytes":{"value":"1"}}}'),
+        info: prints(
+          '{"config":{"sandboxImage":"x","registry":{"mirrors":{"docker.io":{"endpoint":["https://lost.example.com"]}}}}',
+        ),
+      }),
+    })
+    const answer = answerOf(onFirst(node))
+    expect(answer.runtime).toBeNull()
+    expect(Object.fromEntries(unreadOf(answer).map(({ what, why }) => [what, why]))).toMatchObject({
+      'runtime.images': 'crictl failed with exit code 1: connection refused',
+      'runtime.containers': 'what crictl ps printed is no JSON of the form that is known',
+      'runtime.sandboxes': 'what crictl pods printed is no JSON of the form that is known',
+      'runtime.imageFs': expect.stringContaining('imagefsinfo'),
+      'crictl info': 'what it printed is no JSON',
+      'filesystem imagefs': expect.stringContaining('imagefsinfo'),
+    })
+    // Its own file still contains the value.
+    expect(answer.host.containerd).toMatchObject({
+      sandboxImage: 'localhost/kubernetes/pause',
+      snapshotter: 'overlayfs',
+      discardUnpackedLayers: true,
+    })
+  })
 
   it('asks a runtime that hangs once, and not four times', generous, () => {
     const timeout = `[ "$1" != -k ] || shift 2\nshift\ncase $1 in crictl) echo asked >>"$HIGHWATER_ROOT/asked"; exit 124 ;; esac\nexec "$@"`
@@ -316,7 +306,7 @@ describe('a damaged or hostile node', () => {
 
   it.each([
     [
-      'a header, its list at the key’s own depth',
+      'a header, its list at the depth of the key',
       'staticPodURLHeader:\n  Authorization:\n  - hunter2\n  - hunter2\nmaxPods: 5',
       { maxPods: 5 },
     ],
@@ -358,9 +348,10 @@ describe('a damaged or hostile node', () => {
     )
     expect(stdout).not.toContain(secret)
     const answer = answerOf({ stdout })
-    const told = filesOf(answer).find(({ role }) => role === 'config')?.content
-    expect(told).toEqual(expected === null ? null : expect.objectContaining({ kind }))
-    if (expected !== null) expect({ ...(told as object), kind: undefined }).toEqual(expected)
+    const reportedContent = filesOf(answer).find(({ role }) => role === 'config')?.content
+    expect(reportedContent).toEqual(expected === null ? null : expect.objectContaining({ kind }))
+    if (expected !== null)
+      expect({ ...(reportedContent as object), kind: undefined }).toEqual(expected)
     expect((answer.host.kubelet as { commandLine: string[] }).commandLine.slice(2)).toEqual([
       '--token',
       '(removed)',
@@ -388,35 +379,39 @@ describe('a damaged or hostile node', () => {
       'api_key=hunter2 --gates=KubeletEnsureSecretPulledImages=true',
       'api_key=(removed) --gates=KubeletEnsureSecretPulledImages=true',
     ],
-  ])('keeps %s of a log, or of the flags in a file, to itself', generous, (written, told) => {
-    const line = `eviction_manager ${written}`
-    const node = withFiles(withTools(al2023(), { journalctl: prints(line) }), {
-      '/etc/default/kubelet': `KUBELET_ARGS=--v=3 ${written}\n`,
-      '/proc/cmdline':
-        'root=/dev/a password=hunter2 inst.vncpassword=hunter2 a="b root=hunter2 c" cgroup.memory=nokmem -- root=hunter2\n',
-    })
-    for (const platform of here) {
-      const { stdout } = inspect(linux, node, platform)
-      expect(stdout).not.toContain(secret)
-      const answer = answerOf({ stdout })
-      expect(answer.host.logLines).toEqual([`eviction_manager ${told}`])
-      expect(filesOf(answer).find(({ path }) => path === '/etc/default/kubelet')?.content).toBe(
-        `KUBELET_ARGS=--v=3 ${told}`,
-      )
-      expect(answer.host.kernel).toMatchObject({ cmdline: 'root=/dev/a cgroup.memory=nokmem' })
-      const host = {
-        logLines: answer.host.logLines,
-        kernel: { cmdline: 'root=/dev/a cgroup.memory=nokmem' },
+  ])(
+    'removes the secret of %s from a log and from flags in a file',
+    generous,
+    (written, reported) => {
+      const line = `eviction_manager ${written}`
+      const node = withFiles(withTools(al2023(), { journalctl: prints(line) }), {
+        '/etc/default/kubelet': `KUBELET_ARGS=--v=3 ${written}\n`,
+        '/proc/cmdline':
+          'root=/dev/a password=hunter2 inst.vncpassword=hunter2 a="b root=hunter2 c" cgroup.memory=nokmem -- root=hunter2\n',
+      })
+      for (const platform of here) {
+        const { stdout } = inspect(linux, node, platform)
+        expect(stdout).not.toContain(secret)
+        const answer = answerOf({ stdout })
+        expect(answer.host.logLines).toEqual([`eviction_manager ${reported}`])
+        expect(filesOf(answer).find(({ path }) => path === '/etc/default/kubelet')?.content).toBe(
+          `KUBELET_ARGS=--v=3 ${reported}`,
+        )
+        expect(answer.host.kernel).toMatchObject({ cmdline: 'root=/dev/a cgroup.memory=nokmem' })
+        const host = {
+          logLines: answer.host.logLines,
+          kernel: { cmdline: 'root=/dev/a cgroup.memory=nokmem' },
+        }
+        const pruned = prune({
+          kind: 'Node',
+          cluster: 'c',
+          node: { metadata: { name: 'n' } },
+          host,
+        } as never)
+        expect(pruned).toMatchObject({ host })
       }
-      const pruned = prune({
-        kind: 'Node',
-        cluster: 'c',
-        node: { metadata: { name: 'n' } },
-        host,
-      } as never)
-      expect(pruned).toMatchObject({ host })
-    }
-  })
+    },
+  )
 
   const shadow = 'root:hunter2:19000:0:99999:7:::\n'
   const impostor = (uid: string, cgroup: string) => ({
@@ -471,7 +466,7 @@ describe('a damaged or hostile node', () => {
   )
 
   it(
-    'tells nothing of a file that is no configuration of a kubelet, not even its hash',
+    'reports nothing of a file that is no kubelet configuration, not even its hash',
     generous,
     () => {
       const node = withFiles(al2023(), {
@@ -493,7 +488,7 @@ describe('a damaged or hostile node', () => {
   )
 
   it(
-    'tells configuration that the kubelet passes over, and doubts nothing for a file there that is none',
+    'reports configuration that the kubelet skips, and no error for other files there',
     generous,
     () => {
       const folder = '/etc/kubernetes/kubelet/config.json.d'
@@ -529,7 +524,7 @@ describe('a damaged or hostile node', () => {
     },
   )
 
-  it('tells the NodeConfig that a plan wrote, since the next one adds to it, and no other', () => {
+  it('reports only the NodeConfig that a plan wrote', () => {
     const config =
       'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      containerLogMaxFiles: 9\n'
     const node = withFiles(al2023(), {
@@ -602,7 +597,7 @@ describe('a damaged or hostile node', () => {
       }),
       { by: null },
     ],
-  ])('tells all that runs logrotate: %s', generous, (_, node, expected) => {
+  ])('reports all that runs logrotate: %s', generous, (_, node, expected) => {
     for (const platform of here)
       expect(answerOf(inspect(linux, node, platform)).host.logrotateRuns).toEqual({
         ...expected,
@@ -637,7 +632,7 @@ describe('a damaged or hostile node', () => {
     expect(answerOf(onFirst(al2023())).host.cleaners).toEqual([])
   })
 
-  it('tells two blocks of logrotate apart where a comment follows the brace', generous, () => {
+  it('separates two logrotate blocks if a comment follows the brace', generous, () => {
     const text = '/var/log/a.log { # first\n daily\n rotate 2\n}\n/var/log/b.log {\n rotate 3\n}\n'
     for (const platform of here) {
       const { logrotate } = answerOf(
@@ -685,7 +680,7 @@ describe('a damaged or hostile node', () => {
     },
   )
 
-  it('takes settings of Bottlerocket that nobody made for such', generous, () => {
+  it('reads Bottlerocket settings with unexpected values', generous, () => {
     const empty = prints('{}')
     const apiclient = answers({
       'get settings.container-registry': empty,
@@ -714,10 +709,10 @@ describe('a damaged or hostile node', () => {
       expect(whyUnread(answer, `logrotate file /etc/logrotate.d/${name}`)).toBe(
         'its text is not of the form that is known',
       )
-    const told = (answer.host.logrotate as { path: string; directives: object }[]).map(
+    const logrotateFiles = (answer.host.logrotate as { path: string; directives: object }[]).map(
       ({ path, directives }) => [path.replace('/etc/logrotate.', ''), Object.values(directives)[0]],
     )
-    expect(told).toEqual([
+    expect(logrotateFiles).toEqual([
       ['conf', []],
       ['d/fine', ['/var/log/{c,d}.log']],
       ['d/kube-proxy', ['/var/log/kube-proxy.log']],
@@ -751,7 +746,7 @@ describe('a damaged or hostile node', () => {
     },
   )
 
-  it('tells the running configuration where root may read it', generous, () => {
+  it('reports the running configuration if root may read it', generous, () => {
     const printed = {
       evictionPressureTransitionPeriod: '5m0s',
       imageMinimumGCAge: '2m0s',
@@ -772,7 +767,7 @@ describe('a damaged or hostile node', () => {
     expect(whyUnread(answerOf(refused), 'the running configuration')).toContain('403')
   })
 
-  it('on Bottlerocket names each setting that it was not told', generous, () => {
+  it('on Bottlerocket names each unread setting', generous, () => {
     if (first === undefined) return
     const apiclient = answers({ 'get os': prints('{"os":{"arch":"x86_64"}}') })
     const answer = answerOf(
@@ -795,7 +790,7 @@ describe('10 MB of log lines', () => {
   const lines = (end: string) =>
     `exec awk 'BEGIN { for (i = 1; i <= 70000; i++) printf "line %d ${words} %0100d${end}", i, 0 }'`
 
-  it('are told as the last forty, each of them short', generous, () => {
+  it('are reported as the last forty, each cut short', generous, () => {
     const { stdout, stderr } = onFirst(withTools(al2023(), { journalctl: lines('\\n') }))
     const { logLines } = answerOf({ stdout }).host as { logLines: string[] }
     expect(logLines).toHaveLength(40)

@@ -345,7 +345,7 @@ describe('a file of logrotate', () => {
 })
 
 describe('the tables', () => {
-  it('are told to the node by the facts alone', () => {
+  it('reach the node by the facts alone', () => {
     const tables = applyDocuments.flatMap(({ name, table }) => (table ? [[name, table]] : []))
     expect(tables).toEqual([
       ['Highwater-ApplyKubeletConfig', 'plannable'],
@@ -393,7 +393,7 @@ describe('a rollback on a full disk', () => {
     const node = nodeWith(platform)
     expect((await node.send({ ...parameters, Action: 'apply' })).answer?.outcome).toBe('applied')
     expect(node.read(rotation)).toBe(after)
-    node.tell('full', '')
+    node.writeWorld('full', '')
     const { answer } = await node.send({ ...parameters, Action: 'rollback' })
     expect(answer).toMatchObject({ outcome: 'restored' })
     expect(node.read(rotation)).toBe(before)

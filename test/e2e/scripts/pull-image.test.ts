@@ -18,8 +18,8 @@ type Images = Record<string, Record<string, string>>
 
 function nodeWith(images: Images, platform = first, registry = [source]) {
   const node = new ChangedNode('Highwater-PullImage', al2023(), platform)
-  node.tell('images.json', JSON.stringify(images))
-  node.tell('registry.json', JSON.stringify(registry))
+  node.writeWorld('images.json', JSON.stringify(images))
+  node.writeWorld('registry.json', JSON.stringify(registry))
   for (const program of ['ctr', 'crictl'])
     node.tool(
       program,
@@ -40,7 +40,7 @@ function nodeWith(images: Images, platform = first, registry = [source]) {
     changed: Record<string, string> = {},
     environment: Record<string, string> = {},
   ): Promise<Sent> => node.send({ ...parameters, Action, ...changed }, environment)
-  return { node, send, images: () => JSON.parse(node.told('images.json')) as Images }
+  return { node, send, images: () => JSON.parse(node.readWorld('images.json')) as Images }
 }
 const outcomeOf = ({ answer }: Sent) => answer?.outcome ?? 'no answer'
 
@@ -61,7 +61,7 @@ describe('an image that is missing', () => {
     expect(outcomeOf(await send('rollback'))).toBe('restored')
     expect(images()).toEqual({ other: {} })
     expect(outcomeOf(await send('apply'))).toBe('refused')
-    expect(node.restarts()).toBe(node.told('calls').split('\n').filter(Boolean).length)
+    expect(node.restarts()).toBe(node.readWorld('calls').split('\n').filter(Boolean).length)
   })
 
   it('leaves a source that was there as it was', generous, async () => {
@@ -87,9 +87,9 @@ describe('an image that is missing', () => {
 
   it('is taken away again where the kubelet would not find it', generous, async () => {
     const { node, send, images } = nodeWith({})
-    node.tell('unseen', '')
+    node.writeWorld('unseen', '')
     // By the script's own clock, on which each nap takes a minute: it tries again until five have passed.
-    node.tell('clock', '1700000000\n')
+    node.writeWorld('clock', '1700000000\n')
     const clock = node.world('clock')
     node.tool(
       'date',
@@ -101,7 +101,7 @@ describe('an image that is missing', () => {
       reason: expect.stringContaining('would not find'),
     })
     expect(images()).toEqual({})
-    expect(node.told('calls').match(/^crictl inspecti/gm)).toHaveLength(6)
+    expect(node.readWorld('calls').match(/^crictl inspecti/gm)).toHaveLength(6)
   })
 
   it('comes wherever the node was broken off, and goes without a trace', {
@@ -134,7 +134,7 @@ describe('an image that is there', () => {
     expect(images()).toEqual({ [name]: { ...managed, ...pin } })
     expect(outcomeOf(await send('rollback'))).toBe('restored')
     expect(images()).toEqual({ [name]: managed })
-    expect(node.told('calls')).not.toContain('crictl pull')
+    expect(node.readWorld('calls')).not.toContain('crictl pull')
   })
 
   it('is left alone where it came since the plan', generous, async () => {

@@ -10,10 +10,10 @@ import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { instanceIdOf } from '#lab/nodes/random.ts'
 import { fixedNodes } from '#lab/scenarios/scenario.ts'
 import { enterLab, scenario } from '#lab/test/support.ts'
-import type { Plan } from '#model/plan.ts'
+import type { NodeRecord } from '#model/input/record.ts'
+import type { Plan } from '#model/plan/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { NodeRecord } from '#model/record.ts'
-import { verifyNode } from '#pipeline/remediation/verify.ts'
+import { verifyNode } from '#pipeline/remediation/run/verify.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
 import { Applier } from '#remediate/run/apply.ts'
 import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
@@ -54,14 +54,14 @@ function pretendNode(images: Images) {
     { ...root, files: { ...root.files, ...assetTag } },
     platforms()[0] as Platform,
   )
-  node.tell('images.json', JSON.stringify(images))
-  node.tell('registry.json', JSON.stringify([source]))
+  node.writeWorld('images.json', JSON.stringify(images))
+  node.writeWorld('registry.json', JSON.stringify([source]))
   for (const program of ['ctr', 'crictl'])
     node.tool(
       program,
       `exec ${process.execPath} ${resolve('test/support/pretend/containerd.mjs')} ${node.world()} ${program} "$@"`,
     )
-  return { node, images: () => JSON.parse(node.told('images.json')) as Images }
+  return { node, images: () => JSON.parse(node.readWorld('images.json')) as Images }
 }
 
 /** As the inspection tells it. */
@@ -174,6 +174,6 @@ describe('an image that a pod waits for', () => {
     })
     expect(images()).toEqual(before)
     expect(verifyBack(step, inputOf(recordOf(images())))).toEqual({ state: 'verified' })
-    expect(node.told('calls')).not.toContain('restart')
+    expect(node.readWorld('calls')).not.toContain('restart')
   })
 })

@@ -14,7 +14,7 @@ describe('the instance behind a node', () => {
     ['of Fargate', 'aws:///us-east-1a/0123/fargate-ip-10-0-0-1.ec2.internal', null],
     ['of another cloud', `gce://project/zone/${id}`, null],
     ['with more behind it', `aws:///us-east-1a/${id}/x`, null],
-    ['that nobody has', '', null],
+    ['that does not exist', '', null],
   ])('%s', (_, providerID, instanceId) => {
     expect(nodeIdentity({ metadata: { name: 'n' }, spec: { providerID } }).instanceId).toBe(
       instanceId,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { configurationFlags, type FieldFacts } from '#facts/kubelet/fields.ts'
-import { configurationStructs } from '#model/kubelet-fields.ts'
+import { configurationStructs } from '#model/kubelet/fields.ts'
 
 const basic = [
   'bool',

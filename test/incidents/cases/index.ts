@@ -1,4 +1,5 @@
 import type { Incident } from '../incident.ts'
+import { blindIncidents } from './blind.ts'
 import { deviceIncidents } from './devices.ts'
 import { hostIncidents } from './host.ts'
 import { imageIncidents } from './images.ts'
@@ -6,6 +7,7 @@ import { laterIncidents } from './later.ts'
 import { nearMisses } from './near-misses.ts'
 import { podIncidents } from './pods.ts'
 import { runtimeIncidents } from './runtime.ts'
+import { unseenIncidents } from './unseen.ts'
 
 export const incidents: readonly Incident[] = [
   ...runtimeIncidents,
@@ -15,4 +17,6 @@ export const incidents: readonly Incident[] = [
   ...deviceIncidents,
   ...nearMisses,
   ...laterIncidents,
+  ...blindIncidents,
+  ...unseenIncidents,
 ]

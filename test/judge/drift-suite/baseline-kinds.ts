@@ -126,7 +126,7 @@ const ofPolicy: DriftKind[] = [
   ),
   kind(
     'AL2',
-    'a node that nobody manages, with its files',
+    'a self-managed node, with its files',
     offBaseline(),
     () => fleet(selfManaged({ image: image('AL2', 31), nodes: [{ files: {} }] })),
     wish({ instanceType: 'm5.large' }, { serializeImagePulls: true }),

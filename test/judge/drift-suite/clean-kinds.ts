@@ -36,7 +36,7 @@ const wish = (match: Baseline['match'], configuration: Baseline['configuration']
   { match, configuration },
 ]
 const bare = times(2)
-const told = times(2, { files: {} })
+const pairWithFiles = times(2, { files: {} })
 const imagefs = { evictionHard: { 'imagefs.available': '15%' } }
 const everySignal = { ...trio, 'imagefs.available': '15%', 'imagefs.inodesFree': '5%' }
 const taints = { registerWithTaints: [{ effect: 'NoExecute', key: 'karpenter.sh/unregistered' }] }
@@ -62,7 +62,7 @@ const defaults: DriftKind[] = [
       managed({ image: image(family, minor), nodes: times(3) }),
     ),
     clean(family, `the image as it is, 1.${minor}, with its files`, () =>
-      managed({ image: image(family, minor), nodes: told }),
+      managed({ image: image(family, minor), nodes: pairWithFiles }),
     ),
   ]),
   clean('Auto Mode', 'what EKS runs', () =>
@@ -84,18 +84,18 @@ const defaults: DriftKind[] = [
     karpenter({ image: image('Bottlerocket', 33), nodes: bare }),
   ),
   clean('Bottlerocket', "Karpenter's nodes with their files", () =>
-    karpenter({ image: image('Bottlerocket', 34), nodes: told }),
+    karpenter({ image: image('Bottlerocket', 34), nodes: pairWithFiles }),
   ),
   clean('Hybrid', 'hybrid nodes', () => hybrid({ image: image('Hybrid', 33), nodes: bare })),
   clean('Hybrid', 'hybrid nodes with their files', () =>
-    hybrid({ image: image('Hybrid', 34), nodes: told }),
+    hybrid({ image: image('Hybrid', 34), nodes: pairWithFiles }),
   ),
   clean('AL2023', 'nodes of eksctl', () => eksctl({ image: image('AL2023', 31), nodes: bare })),
-  clean('AL2', 'a node that nobody manages, as its image is', () =>
+  clean('AL2', 'a self-managed node, as its image is', () =>
     selfManaged({ image: image('AL2', 29), nodes: [{ files: {} }] }),
   ),
   clean('AL2023', 'the release before, of which every node is', () =>
-    managed({ image: image('AL2023', 34, { release: 'old' }), nodes: told }),
+    managed({ image: image('AL2023', 34, { release: 'old' }), nodes: pairWithFiles }),
   ),
   clean('AL2023', "EKS's own NodeConfig, with the number of pods", () =>
     managed({
@@ -107,7 +107,7 @@ const defaults: DriftKind[] = [
     managed({ image: image('AL2023', 33), nodes: times(2, { running: { maxPods: 110 } }) }),
   ),
   clean('AL2023', 'a launch template that tells the kubelet nothing', () =>
-    managed({ image: image('AL2023', 34), declares: null, nodes: told }),
+    managed({ image: image('AL2023', 34), declares: null, nodes: pairWithFiles }),
   ),
 ]
 
@@ -133,7 +133,7 @@ const declared: DriftKind[] = [
       nodes: times(2, { running: early, files: { flags: earlyFlags } }),
     }),
   ),
-  clean('AL2023', 'flags of a NodeConfig, nobody asked the nodes', () =>
+  clean('AL2023', 'flags of a NodeConfig, the nodes were not read', () =>
     managed({
       image: image('AL2023', 35),
       declares: [nodeConfig({}, '--max-pods=20')],
@@ -463,7 +463,7 @@ const alike: DriftKind[] = [
   clean('AL2023', 'the only node of its group', () =>
     eksctl({ image: image('AL2023', 34), nodes: [{ running: { ...early, maxPods: 50 } }] }),
   ),
-  clean('AL2', 'nodes that nobody manages, each in its own way', () =>
+  clean('AL2', 'self-managed nodes, each in its own way', () =>
     selfManaged({ image: image('AL2', 29), nodes: [{}, { running: early }] }),
   ),
   clean('AL2023', 'a node that did not answer, beside others', () =>

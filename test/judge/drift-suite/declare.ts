@@ -1,7 +1,9 @@
 /** What owners say, in the form in which it is cut out of their user data; and the values that the kinds have in common. */
-import type { KubeletSettings } from '#model/kubelet-settings.ts'
+
+import type { RawObject } from '#base/raw-object.ts'
+import type { SnapshotRecord } from '#model/input/record.ts'
+import type { KubeletSettings } from '#model/kubelet/settings.ts'
 import type { Policy } from '#model/policy.ts'
-import type { RawObject, SnapshotRecord } from '#model/record.ts'
 import type { SuiteFamily } from './image.ts'
 import type { DriftKind, Expectation } from './kind.ts'
 

@@ -106,7 +106,7 @@ const neverArrived: DriftKind[] = [
   kind('AL2', 'jq in user data that ran too early', lostInDeclaration(), () =>
     fleet(managed({ image: image('AL2', 31), declares: [script(early)], nodes: nowhere })),
   ),
-  kind('AL2', 'jq in user data, nobody asked the nodes', likelyLost, () =>
+  kind('AL2', 'jq in user data, the nodes were not read', likelyLost, () =>
     fleet(
       managed({
         image: image('AL2', 29),

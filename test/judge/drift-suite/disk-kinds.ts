@@ -134,7 +134,7 @@ const dropped: DriftKind[] = [
       }),
     ),
   ),
-  kind('AL2', 'a misspelt field in the main file of a node that nobody manages', lostOnDisk(), () =>
+  kind('AL2', 'a misspelt field in the main file of a self-managed node', lostOnDisk(), () =>
     fleet(
       selfManaged({
         image: image('AL2', 29),
@@ -228,7 +228,7 @@ const dropped: DriftKind[] = [
       }),
     ),
   ),
-  kind('AL2023', 'a drop-in in a folder that the kubelet was not told of', lostOnDisk(), () =>
+  kind('AL2023', 'a drop-in in a folder that no flag names', lostOnDisk(), () =>
     fleet(
       managed({
         image: image('AL2023', 34),
@@ -304,7 +304,7 @@ const flagged: DriftKind[] = [
       }),
     ),
   ),
-  kind('AL2', 'the file of a node that nobody manages, under flags', lostToFlags(), () =>
+  kind('AL2', 'the file of a self-managed node, under flags', lostToFlags(), () =>
     fleet(
       selfManaged({ image: image('AL2', 29), nodes: with2({ main: early, flags: lateFlags }) }),
     ),

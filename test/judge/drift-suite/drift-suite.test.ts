@@ -1,7 +1,7 @@
 /** The drift rules, judged by fleets that were written before them. */
 import { expect, it } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
-import type { SnapshotRecord } from '#model/record.ts'
+import type { SnapshotRecord } from '#model/input/record.ts'
 import type { DriftKind } from './kind.ts'
 import { cleanKinds, driftKinds } from './kinds.ts'
 import { driftFindings, type Verdict, verdictOf } from './verdict.ts'

@@ -1,6 +1,8 @@
 /** Small fleets, as snapshot records: groups of nodes by who made them, each with what was declared for it. */
-import type { KubeletSettings } from '#model/kubelet-settings.ts'
-import type { NodeRecord, RawObject, SnapshotRecord } from '#model/record.ts'
+
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeRecord, SnapshotRecord } from '#model/input/record.ts'
+import type { KubeletSettings } from '#model/kubelet/settings.ts'
 import { takenAt } from '#test/node-builder.ts'
 import type { Image, SuiteFamily, SuiteMinor } from './image.ts'
 import { cluster, type Member, nodeRecord, releaseOf, uidOf } from './node.ts'

@@ -1,6 +1,6 @@
 /** What a node tells of its own disk: the kubelet's files and flags, as each image lays them out. Sources: as image.ts, and the units of its images. */
 import { createHash } from 'node:crypto'
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { type Image, imageFile } from './image.ts'
 
 /** What stands on the disk besides what the image wrote. */

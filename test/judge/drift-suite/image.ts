@@ -5,7 +5,7 @@
  *          internal/kubelet/config.go;  bottlerocket-core-kit packages/kubernetes-*, kubelet-config;  eks-hybrid internal/kubelet/config.go
  */
 import { readFileSync } from 'node:fs'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 
 export const suiteFamilies = ['AL2', 'AL2023', 'Bottlerocket', 'Auto Mode', 'Hybrid'] as const
 export type SuiteFamily = (typeof suiteFamilies)[number]

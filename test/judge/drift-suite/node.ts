@@ -1,6 +1,7 @@
 /** One node of a fleet, as its record. */
 import { readFileSync } from 'node:fs'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { takenAt } from '#test/node-builder.ts'
 import { type Files, hostOf, refusedHost } from './host.ts'
 import {

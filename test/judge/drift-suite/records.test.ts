@@ -1,11 +1,12 @@
 /** The suite's own records: what is said of them must come from the drift alone. */
 import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
-import type { NodeRecord, RawObject, SnapshotRecord } from '#model/record.ts'
+import type { NodeRecord, SnapshotRecord } from '#model/input/record.ts'
 import { configzOf } from '#replay/configuration/configz.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
-import { withFlags } from '#replay/configuration/kubelet-flags.ts'
+import { withFlags } from '#replay/configuration/next-start.ts'
 import { configurationFromFiles } from '#replay/configuration/start-configuration.ts'
 import { prune } from '#snapshot/prune.ts'
 import { replayOf as replay } from '#test/at-the-door.ts'
@@ -55,7 +56,7 @@ describe('the records', () => {
       expect(withoutSummary(prune(record))).toEqual(withoutSummary(record))
   })
 
-  it.each(titled(kinds))('%s: leave open what nobody asked, and nothing else', (_, kind) => {
+  it.each(titled(kinds))('%s: leave open what was not read, and nothing else', (_, kind) => {
     for (const record of nodeRecords(kind)) {
       const { unknowns, nextStart } = replay(prune(record), takenAt)
       // Without statistics no signal of what its files come to is observed, either.

@@ -168,7 +168,7 @@ const others: DriftKind[] = [
   kind('AL2023', 'a node of Karpenter that somebody edited', notRestarted(nodeName(0)), () =>
     fleet(karpenter({ image: image('AL2023', 34), nodes: [{ files: inDropIn(early) }, {}, {}] })),
   ),
-  kind('AL2', 'a node that nobody manages', notRestarted(), () =>
+  kind('AL2', 'a self-managed node', notRestarted(), () =>
     fleet(
       selfManaged({
         image: image('AL2', 31),

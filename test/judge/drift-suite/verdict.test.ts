@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { line } from '#judge/rule.ts'
-import type { Finding } from '#model/finding.ts'
+import type { Finding } from '#model/finding/finding.ts'
 import { imageGc, kind } from './declare.ts'
 import { fleet, image, managed, times } from './fleet.ts'
 import { type DriftKind, likelyLost, lostOnDisk } from './kind.ts'
@@ -102,7 +102,7 @@ describe('verdictOf', () => {
     ])
   })
 
-  it('wants to be told why a loss is only likely', () => {
+  it('needs the reason why a loss is only likely', () => {
     const likely = kind('AL2023', 'likely', likelyLost, records)
     const said = (confidence: Finding['confidence'], ...evidence: Finding['evidence']) =>
       verdictOf(likely, [

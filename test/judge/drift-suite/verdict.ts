@@ -1,9 +1,10 @@
 /** One kind put before the rules, in the way of the pipeline, and what is wrong with their answer. */
-import { openJudgement } from '#judge/judge.ts'
+
 import type { Rule } from '#judge/rule.ts'
-import type { Confidence, Finding } from '#model/finding.ts'
+import { openJudgement } from '#judge/run/judge.ts'
+import type { Confidence, Finding } from '#model/finding/finding.ts'
+import type { SnapshotRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { SnapshotRecord } from '#model/record.ts'
 import { prune } from '#snapshot/prune.ts'
 import { clusterOf, inputOf, objectsOf, replayOf as replay } from '#test/at-the-door.ts'
 import { takenAt } from '#test/node-builder.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { folderStore } from '#clients/folder-store.ts'
+import { folderStore } from '#clients/store/folder-store.ts'
 import { keys, readJson } from '#pipeline/fan-out/files.ts'
 import { temporaryFolder } from '#test/cli.ts'
 

@@ -1,9 +1,9 @@
 /** A shard at its share of SSM's pace, on a clock that is moved by hand: Run Command and its pace are real, SSM is a table of when each script ends. */
 import pMap from 'p-map'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { RunCommand } from '#clients/aws/run-command.ts'
+import type { Command, SsmApi } from '#clients/aws/ssm.ts'
 import { Pace } from '#clients/pace.ts'
-import { RunCommand } from '#clients/run-command.ts'
-import type { Command, SsmApi } from '#clients/ssm.ts'
 import { leastAgentVersion } from '#facts/aws/agent-versions.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { defaultPolicy } from '#model/policy.ts'
@@ -113,23 +113,23 @@ it.each([
       clustersAtOnce([sharing], defaultPolicy),
       defaultPolicy,
     )
-    const told = await read(nodesPerShard, requestsPerSecond, id => 4 + (numberOf(id) % 30))
-    expect(told.read).toBe(nodesPerShard)
-    expect(told.seconds).toBeLessThan(readingSeconds)
-    expect(told.calls).toBeLessThanOrEqual(nodesPerShard * ssmCallsPerNodeMax)
+    const result = await read(nodesPerShard, requestsPerSecond, id => 4 + (numberOf(id) % 30))
+    expect(result.read).toBe(nodesPerShard)
+    expect(result.seconds).toBeLessThan(readingSeconds)
+    expect(result.calls).toBeLessThanOrEqual(nodesPerShard * ssmCallsPerNodeMax)
   },
 )
 
-it('a shard as large as without shares would not be', async () => {
-  const told = await read(defaultPolicy.fanOut.nodesPerShard, 0.25, () => 10)
-  expect(told.seconds).toBeGreaterThan(readingSeconds)
+it('a shard sized without shares is not read in time', async () => {
+  const result = await read(defaultPolicy.fanOut.nodesPerShard, 0.25, () => 10)
+  expect(result.seconds).toBeGreaterThan(readingSeconds)
 })
 
-it('nodes that never answer cost themselves, and not the time of the others', async () => {
+it('silent nodes stay unread, and the others are read in time', async () => {
   const { requestsPerSecond, nodesPerShard } = ssmShare(20, 20, defaultPolicy)
-  const told = await read(nodesPerShard, requestsPerSecond, id =>
+  const result = await read(nodesPerShard, requestsPerSecond, id =>
     numberOf(id) % 25 === 0 ? null : 10,
   )
-  expect(told.read).toBe(nodesPerShard - Math.ceil(nodesPerShard / 25))
-  expect(told.seconds).toBeLessThan(readingSeconds)
+  expect(result.read).toBe(nodesPerShard - Math.ceil(nodesPerShard / 25))
+  expect(result.seconds).toBeLessThan(readingSeconds)
 })

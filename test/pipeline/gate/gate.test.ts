@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { inputLimits } from '#model/input-limits.ts'
+import { inputLimits } from '#base/limits.ts'
 import { changedTexts, gateChanges, gated, gateSnapshot, hasBase } from '#test/gate-changes.ts'
 
 const judged = (change: (typeof gateChanges)[number]) =>
@@ -135,4 +135,13 @@ describe('hostile files', () => {
       expect(JSON.stringify(document).length).toBeLessThan(2_000_000)
     },
   )
+
+  it('of many documents is replayed for the first 30, and names the line of the next', async () => {
+    const one = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 50'
+    const text = Array.from({ length: 60 }, () => one).join('\n---\n')
+    const { problems } = await gated(gateSnapshot(), [{ file: 'general/x.yaml', text, base: null }])
+    const why = 'it has more than 30 configurations, and the others are not replayed'
+    const found = problems.filter(problem => problem.text.includes(why))
+    expect(found).toEqual([expect.objectContaining({ kind: 'unparsed', line: 120 })])
+  })
 })

@@ -1,8 +1,8 @@
 /** What history asks of a store: a few calls a cluster, whatever the number of its nodes. */
 import { expect, it } from 'vitest'
-import { folderStore } from '#clients/folder-store.ts'
-import type { Store } from '#clients/store.ts'
-import type { SnapshotRecord } from '#model/record.ts'
+import { folderStore } from '#clients/store/folder-store.ts'
+import type { Store } from '#clients/store/store.ts'
+import type { SnapshotRecord } from '#model/input/record.ts'
 import { openHistory } from '#pipeline/history/history.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { auditRecords } from '#test/lab-audit.ts'

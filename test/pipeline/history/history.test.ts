@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { FindingsDocument } from '#model/finding/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
@@ -143,9 +143,9 @@ describe('two consecutive runs', () => {
   })
 })
 
-it('says in its summary what the mail says, and names what nobody can tell', async () => {
+it('prints the mail’s summary, and names undecided findings', async () => {
   const store = temporaryFolder()
-  const said = async (day: number, nodes: SavedNode[]) => {
+  const summaryOf = async (day: number, nodes: SavedNode[]) => {
     const snapshot = savedSnapshot(nodes, { takenAt: at(day) })
     const { stdout } = await inProcess([
       'audit',
@@ -160,14 +160,16 @@ it('says in its summary what the mail says, and names what nobody can tell', asy
   }
   const { terminal, changes } = english.words
   const { counts } = changes
-  expect(await said(20, [badNode('a')])).not.toContain(english.words.terminal.since(['']))
-  const unread = await said(21, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }])
-  expect(unread).toContain(terminal.since([counts.new(1), counts.unclear(1, 0), counts.unread(1)]))
+  expect(await summaryOf(20, [badNode('a')])).not.toContain(english.words.terminal.since(['']))
+  const unread = await summaryOf(21, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }])
+  expect(unread).toContain(
+    terminal.since([counts.new(1), counts.cannotTell(1, 0), counts.unread(1)]),
+  )
   expect(unread).toMatch(/ unclear: .* \(prod, nodegroup workers\)/)
-  const [, resolved] = /(\d+) resolved/.exec(await said(22, [soundNode('a')])) ?? []
+  const [, resolved] = /(\d+) resolved/.exec(await summaryOf(22, [soundNode('a')])) ?? []
   expect(resolved).toBe('2')
-  await said(23, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }, soundNode('c')])
-  expect(await said(24, [soundNode('c')])).toContain(counts.gone(1))
+  await summaryOf(23, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }, soundNode('c')])
+  expect(await summaryOf(24, [soundNode('c')])).toContain(counts.gone(1))
 })
 
 describe('a run of another part of the fleet', () => {
@@ -292,7 +294,7 @@ describe('the store', () => {
     expect(severe.document.delta.resolved).toEqual([])
   })
 
-  it('with a file that nobody understands goes on from the one before it, and says so', async () => {
+  it('with a damaged file continues from the file before it, with a note', async () => {
     const store = temporaryFolder()
     await audit(store, at(20), [badNode('a')])
     mkdirSync(join(store, 'history/runs'), { recursive: true })
@@ -325,7 +327,7 @@ describe('highwater history', () => {
     return store
   }
 
-  it('tells what was known of a node that is gone', async () => {
+  it('prints what was known of a node that is gone', async () => {
     const { code, stdout } = await inProcess(['history', 'a', '--store', await remembered()])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^prod \/ a\n/)
@@ -335,7 +337,7 @@ describe('highwater history', () => {
     )
   })
 
-  it('tells of one that was not read what was known before', async () => {
+  it('prints what was known before of an unread node', async () => {
     const store = await remembered()
     await audit(store, at(22), [{ name: 'b', unread: ['configz', 'summary', 'pods'] }])
     const { stdout } = await inProcess(['history', 'b', '--store', store])
@@ -398,7 +400,7 @@ describe('highwater history', () => {
     expect(lines.map(text => JSON.parse(text).node)).toEqual(['b', 'evil'])
   })
 
-  it('tells how a disk filled, what was set otherwise before, and from when to when what was found', async () => {
+  it('prints how a disk filled, earlier settings, and the dates of findings', async () => {
     const store = temporaryFolder()
     for (const [index, usedPercent] of [40, 44, null, 48, 52, 88].entries())
       await audit(store, at(15 + index), [
@@ -407,11 +409,11 @@ describe('highwater history', () => {
           : { ...(index < 4 ? badNode('a') : soundNode('a')), usedPercent },
       ])
     const { stdout } = await inProcess(['history', 'a', '--store', store])
-    const said = stdout.replace(/\s+/g, ' ')
-    expect(said).toContain('read on 1 of 6 days')
-    expect(said).toContain('image GC 70/50 (85/80 until 2026-11-18); eviction')
+    const text = stdout.replace(/\s+/g, ' ')
+    expect(text).toContain('read on 1 of 6 days')
+    expect(text).toContain('image GC 70/50 (85/80 until 2026-11-18); eviction')
     expect(stdout).toMatch(/^ {2}▄▄ ▄▅█$/m)
-    expect(said).toContain(
+    expect(text).toContain(
       'nodefs grew by about 158.1 MiB a day (79.0 MiB–1.4 GiB): 5 readings in 5 d.',
     )
     expect(stdout).toMatch(/^ {2}2026-11-20 {2}88 % used, image GC due, 79\.0 MiB until eviction$/m)
@@ -547,7 +549,7 @@ describe('highwater history', () => {
     expect(JSON.parse(one.stdout).clusters[0].days).toHaveLength(1)
   })
 
-  it('without a node tells how the clusters went', async () => {
+  it('without a node prints the trend per cluster', async () => {
     const store = await remembered()
     const { code, stdout } = await inProcess(['history', '--store', store])
     expect(code).toBe(0)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkKey } from '#clients/store.ts'
+import { checkKey } from '#clients/store/store.ts'
 import { clusterKey, nodesKey } from '#pipeline/history/keys.ts'
 
 it('gives every name of a cluster a place of its own in a store', () => {

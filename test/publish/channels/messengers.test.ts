@@ -1,11 +1,13 @@
 /** A topic and a webhook, through the real SDK and sockets. */
 import { describe, expect, it } from 'vitest'
-import { s3Store } from '#clients/s3.ts'
-import type { SnsScenario } from '#lab/scenarios/scenario.ts'
-import { slackMessage, teamsMessage } from '#publish/channels/cards.ts'
+import { s3Store } from '#clients/store/s3.ts'
+import type { EventsScenario, SnsScenario } from '#lab/scenarios/scenario.ts'
+import { eventBridge } from '#publish/channels/event-bridge.ts'
 import { sns } from '#publish/channels/sns.ts'
-import { webhook } from '#publish/channels/webhook.ts'
+import { slackMessage, teamsMessage, webhook } from '#publish/channels/webhook.ts'
+import { findingEvents } from '#report/parts/finding-events.ts'
 import { labOf } from '#test/lab-audit.ts'
+import { secondMorning } from '#test/report-builder.ts'
 import { webhookServer } from '#test/webhook-server.ts'
 
 const runId = '2026-11-21T05-00-00Z'
@@ -22,9 +24,10 @@ const mail = {
     link: null,
     open: 'highwater open latest --bucket reports',
   },
+  events: [],
 }
 
-const enter = (scenario: Partial<SnsScenario> = {}) =>
+const enter = (scenario: Partial<SnsScenario> = {}, events: Partial<EventsScenario> = {}) =>
   labOf([
     {
       name: 'topics',
@@ -32,6 +35,7 @@ const enter = (scenario: Partial<SnsScenario> = {}) =>
       clusters: [],
       expect: () => ({ nodes: [], notAudited: [] }),
       sns: scenario,
+      events,
     },
   ])
 const once = () => ({
@@ -93,8 +97,49 @@ describe('a topic', () => {
   })
 })
 
+describe('a bus', () => {
+  const busArn = 'arn:aws:events:us-east-1:111122223333:event-bus/default'
+  const events = findingEvents(secondMorning(), 'https://reports.example.com/report.html')
+
+  it('gets an event for each changed finding once for a run, ten in a request', async () => {
+    const lab = await enter()
+    const many = Array.from({ length: 23 }, (_, index) => ({ ...events[0]!, finding: `${index}` }))
+    const channel = eventBridge({ ...once(), busArn })
+    const delivery = await channel.send({ ...mail, events: [...many, ...events] }, [])
+    expect(delivery).toMatchObject({ channel: 'eventbridge', state: 'sent', location: busArn })
+    const taken = lab.events()
+    expect(taken.map(({ Detail }) => JSON.parse(String(Detail)))).toEqual([...many, ...events])
+    expect(taken[0]).toMatchObject({ Source: 'highwater', EventBusName: busArn })
+    expect(new Set(taken.map(({ DetailType }) => DetailType))).toEqual(
+      new Set(events.map(({ change }) => `Finding ${change}`)),
+    )
+    expect(lab.requests().routes.events?.PutEvents).toBe(Math.ceil(taken.length / 10))
+    await channel.send({ ...mail, events }, [])
+    expect(lab.events()).toHaveLength(taken.length)
+  })
+
+  it('gets nothing where nothing changed, and is not asked', async () => {
+    const lab = await enter({}, { denied: true })
+    const channel = eventBridge({ ...once(), busArn })
+    expect(await channel.send(mail, [])).toMatchObject({ state: 'sent', error: null })
+    expect(lab.events()).toEqual([])
+  })
+
+  it.each<[string, Partial<EventsScenario>, RegExp]>([
+    ['is not there', { buses: [] }, /events were refused: ResourceNotFoundException: .*not exist/],
+    ['is not allowed', { denied: true }, /Grant events:PutEvents on arn:aws:events:/],
+  ])('that %s: the delivery says so', async (_, scenario, message) => {
+    await enter({}, scenario)
+    const channel = eventBridge({ ...once(), busArn })
+    expect(await channel.send({ ...mail, events }, [])).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(message),
+    })
+  })
+})
+
 describe('a webhook', () => {
-  it('gets the mail in a few lines once for a run, as text that calls nobody', async () => {
+  it('gets the mail in a few lines once for a run, as text that mentions no one', async () => {
     await enter()
     const { url, bodies } = await webhookServer()
     const channel = webhook({ ...once(), url, allowedHosts: ['local*'], format: 'slack' })

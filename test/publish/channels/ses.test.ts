@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { s3Store } from '#clients/s3.ts'
+import { s3Store } from '#clients/store/s3.ts'
 import { type Lab, startLab } from '#lab/lab.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { type SesOptions, ses } from '#publish/channels/ses.ts'
@@ -8,7 +8,7 @@ const runId = '2026-11-21T05-00-00Z'
 const region = 'us-east-1'
 const parts = { subject: '2 findings in prod', html: '<p>two</p>', text: 'two\n' }
 const card = { title: 'two', lines: [], causes: [], link: null, open: null }
-const mail = { ...parts, brief: 'two', card }
+const mail = { ...parts, brief: 'two', card, events: [] }
 
 let lab: Lab
 afterEach(async () => {
@@ -73,7 +73,7 @@ describe('the mail of a run', () => {
     )
   })
 
-  it('goes once for a run id, whoever delivers it', async () => {
+  it('goes once for a run id, from any sender', async () => {
     const first = await channel().send(mail, [])
     const again = await channel().send(mail, [])
     expect(again).toMatchObject({ state: 'sent-before', error: null, messageId: first.messageId })
@@ -118,7 +118,7 @@ describe('the mail of a run', () => {
     expect(lab.mails()).toHaveLength(2)
   })
 
-  it('to nobody is an error, not a crash', async () => {
+  it('without receivers is an error, not a crash', async () => {
     expect(await channel({ to: [] }).send(mail, [])).toMatchObject({
       state: 'failed',
       location: null,
@@ -199,7 +199,7 @@ describe('a mail to who is on the suppression list', () => {
     expect(lab.requests().routes.sesv2).toEqual({ GetSuppressedDestination: 2, SendEmail: 1 })
   })
 
-  it('does not go where nobody would get it, and that is a failure', async () => {
+  it('fails, unsent, if no receiver would get it', async () => {
     await enter({ ses: { suppressed } })
     const delivery = await channel({ to: ['gone@example.com'] }).send(mail, [])
     expect(delivery).toMatchObject({

@@ -12,8 +12,8 @@ import {
   documents,
   hashOf,
   scriptOf,
+  scriptTables,
 } from '#remediate/scripts/documents.ts'
-import { scriptTables } from '#remediate/scripts/tables.ts'
 import { which } from '#test/node-root.ts'
 
 const readFile = (file: string) => readFileSync(join('src/remediate/scripts', file), 'utf8')

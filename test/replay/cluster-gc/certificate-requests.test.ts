@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/certificate-requests.ts'
+import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/sections/certificates.ts'
 import { objectOf } from '#test/at-the-door.ts'
 
 // A self-signed certificate whose validity ended at 2025-01-02T00:00:00Z.
@@ -110,7 +110,7 @@ describe('cleanCertificateRequest', () => {
       reason: 'issued-expired',
     },
     {
-      title: 'of an expired certificate that nobody approved',
+      title: 'of an expired certificate without an approval',
       given: request(was('Other', 0)),
       certificate: { isIssued: true, notAfterMs: nowMs - 1 },
       reason: null,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { HeldFinalizer } from '#model/cluster-garbage.ts'
-import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { HeldFinalizer } from '#model/finding/cluster-garbage.ts'
+import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/input/record.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { takeRecord } from '#test/at-the-door.ts'
 
@@ -32,16 +33,16 @@ const lease = (name: string): RawObject => ({
   spec: { renewTime: '2026-10-01T00:00:00.000000Z', leaseDurationSeconds: 40 },
 })
 
-function told(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
+function predictions(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
   const replay = openClusterReplay()
   for (const record of records) takeRecord(replay, record)
   return replay.close(at)
 }
 
 describe('a cluster', () => {
-  it('that nobody looked through has no prediction, whatever else was read of it', () => {
+  it('that was not searched has no prediction', () => {
     expect(
-      told(
+      predictions(
         cluster(),
         node('a', [pod('p', { phase: 'Failed' })]),
         objects('events'),
@@ -56,7 +57,7 @@ describe('a cluster', () => {
       { what: 'leases.coordination.k8s.io' as const, message: 'broke off' },
       { what: 'events' as const, message: 'too many' },
     ]
-    const [found] = told(
+    const [found] = predictions(
       cluster({ errors }),
       objects('cronjobs.batch'),
       objects('leases.coordination.k8s.io', lease('x')),
@@ -85,7 +86,11 @@ describe('a cluster', () => {
     ],
     ['of which no node was read', cluster(), [], 'unknown'],
   ] as const)('%s: a lease without a node', (_, record, nodes, state) => {
-    const [found] = told(record, ...nodes, objects('leases.coordination.k8s.io', lease('gone')))
+    const [found] = predictions(
+      record,
+      ...nodes,
+      objects('leases.coordination.k8s.io', lease('gone')),
+    )
     expect(found?.leases?.nodes).toMatchObject([{ node: 'gone', state }])
   })
 })
@@ -121,9 +126,9 @@ describe('the control plane', () => {
       { version: 'v1.34.1', isAssumed: true },
       true,
     ],
-    ['nobody says: the newest', [cluster()], { version: null, isAssumed: true }, false],
-  ] as const)('is of the version that %s', (_, records, controlPlane, isNeverCollected) => {
-    const [found] = told(...records, requests)
+    ['no record states: the newest', [cluster()], { version: null, isAssumed: true }, false],
+  ] as const)('has the version that %s', (_, records, controlPlane, isNeverCollected) => {
+    const [found] = predictions(...records, requests)
     expect(found?.controlPlane).toEqual(controlPlane)
     expect(found?.certificates?.requests).toMatchObject([{ isNeverCollected }])
     expect(Object.keys(found?.resources ?? {})).toEqual([
@@ -137,7 +142,7 @@ describe('pods', () => {
 
   it('come with their nodes and by themselves, each counted once, and of live ones nothing is kept', () => {
     const failed = pod('failed', { phase: 'Failed', reason: 'Evicted' })
-    const [found] = told(
+    const [found] = predictions(
       cluster(),
       node('a', [failed, pod('live', { phase: 'Running' }), pod('odd', {})]),
       objects(
@@ -170,7 +175,7 @@ describe('pods', () => {
       ],
     }
     const hanging = { ...pod('p', { phase: 'Running' }, { ...deleted, ...owners }), spec }
-    const [found] = told(
+    const [found] = predictions(
       cluster(),
       node('a', [], status('True')),
       node('down', [], status('Unknown')),
@@ -206,12 +211,12 @@ describe('pods', () => {
         ...pod('p', { phase }, { ...deleted, deletionGracePeriodSeconds }),
         spec: { nodeName: 'a' },
       }
-      const [found] = told(cluster(), node('a', [hanging]), objects('pods'))
+      const [found] = predictions(cluster(), node('a', [hanging]), objects('pods'))
       expect(found?.pods?.terminating).toMatchObject([{ isLetGo }])
     },
   )
 
-  it('and volumes say who should take a finalizer away', () => {
+  it('and volumes name the controller that should remove a finalizer', () => {
     const spec = { nodeName: 'a' }
     const ofJob = {
       ...pod(
@@ -240,7 +245,7 @@ describe('pods', () => {
       metadata: { name: 'ebs-csi-controller', namespace: 'kube-system' },
       spec: { replicas: 2 },
     }
-    const [found] = told(
+    const [found] = predictions(
       ...[
         cluster(),
         node('a', [ofJob]),
@@ -262,16 +267,16 @@ describe('pods', () => {
     expect(states(found?.volumes?.held)).toMatchSnapshot()
   })
 
-  it('are counted against the threshold that EKS tells, else against upstream’s, which is then assumed', () => {
+  it('are counted against EKS’s threshold, or upstream’s as an assumption', () => {
     const three = ['a', 'b', 'c'].map(name => pod(name, { phase: 'Succeeded' }))
     const eks = {
       kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: 2 } },
     }
-    expect(told(cluster({ eks }), objects('pods', ...three))[0]?.pods).toMatchObject({
+    expect(predictions(cluster({ eks }), objects('pods', ...three))[0]?.pods).toMatchObject({
       threshold: { pods: 2, isAssumed: false },
       excess: 1,
     })
-    expect(told(cluster(), objects('pods', ...three))[0]?.pods).toMatchObject({
+    expect(predictions(cluster(), objects('pods', ...three))[0]?.pods).toMatchObject({
       threshold: { pods: 12_500, isAssumed: true },
       excess: 0,
     })
@@ -293,7 +298,7 @@ describe('jobs', () => {
       spec: { suspend: true },
       status: {},
     }
-    const [found] = told(
+    const [found] = predictions(
       cluster(),
       objects('cronjobs.batch'),
       objects('jobs.batch', job('done', { ttlSecondsAfterFinished: 60 }), running, waiting),
@@ -318,7 +323,7 @@ describe('jobs', () => {
       metadata: { namespace: 'batch', name: 'nightly', uid: 'cron' },
       spec: { successfulJobsHistoryLimit: 1 },
     }
-    const [found] = told(
+    const [found] = predictions(
       cluster(),
       objects('jobs.batch', job('1', {}, owner), job('2', {}, owner)),
       objects('cronjobs.batch', cron),

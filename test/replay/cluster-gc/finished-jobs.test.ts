@@ -149,7 +149,7 @@ describe('cleanupFinishedJobs', () => {
     ])
   })
 
-  it('does not count what runs, nor what nobody controls', () => {
+  it('counts neither what runs nor what has no controller', () => {
     const jobs = [
       ran('running', finished('Suspended')),
       ran('free', complete, undefined, { name: 'nightly', uid: 'cron' }),

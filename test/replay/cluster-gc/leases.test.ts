@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nodeLeases } from '#replay/cluster-gc/leases.ts'
+import { nodeLeases } from '#replay/cluster-gc/sections/leases.ts'
 import { objectOf } from '#test/at-the-door.ts'
 
 const renewed = Date.parse('2025-01-01T00:00:00Z')
@@ -21,7 +21,7 @@ describe('nodeLeases', () => {
       state: 'stale-owner',
     },
     {
-      title: 'nobody, while its node lives',
+      title: 'no owner, while its node lives',
       ownerReferences: [],
       nodes: [node],
       state: 'ownerless',
@@ -32,7 +32,7 @@ describe('nodeLeases', () => {
       nodes: [{ metadata: { name: 'n2', uid: 'node' } }],
       state: 'collectable',
     },
-    { title: 'nobody, and its node is gone', ownerReferences: [], nodes: [], state: 'leftover' },
+    { title: 'no owner, and its node is gone', ownerReferences: [], nodes: [], state: 'leftover' },
     {
       title: 'its node, but nodes were not read',
       ownerReferences: [owner],

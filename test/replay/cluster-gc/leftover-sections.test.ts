@@ -1,6 +1,7 @@
 /** Sections on owners, finalizers, volumes, certificate requests and the account: what they keep of objects as they come. */
 import { describe, expect, it } from 'vitest'
-import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/input/record.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { takeRecord } from '#test/at-the-door.ts'
 
@@ -35,7 +36,7 @@ const node = (
   },
 })
 
-function told(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
+function predictionOf(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
   const replay = openClusterReplay()
   for (const record of records) takeRecord(replay, record)
   const [found] = replay.close(at)
@@ -47,8 +48,8 @@ describe('owners', () => {
   const sets = (...names: string[]) =>
     names.map(name => object(name, owned('Deployment', 'cart', 'uid-old')))
 
-  it('are gone only where the whole list of their kind was read', () => {
-    const dangling = told(
+  it('are missing only if the whole list of their kind was read', () => {
+    const dangling = predictionOf(
       objects('deployments.apps', object('cart')),
       objects('replicasets.apps', ...sets('b', 'a', 'c')),
     ).owners?.dangling
@@ -69,14 +70,14 @@ describe('owners', () => {
       cluster: 'c',
       errors: [{ what: 'deployments.apps', message: 'broke off' }],
     }
-    const cut = told(
+    const cut = predictionOf(
       brokenOff,
       objects('deployments.apps'),
       objects('replicasets.apps', ...sets('a')),
     )
     expect(cut.owners?.dangling).toEqual([])
     expect(cut.doubts.owners).toEqual(['deployments.apps: broke off'])
-    expect(told(objects('replicasets.apps', ...sets('a'))).owners?.dangling).toEqual([])
+    expect(predictionOf(objects('replicasets.apps', ...sets('a'))).owners?.dangling).toEqual([])
   })
 
   it.each([
@@ -89,7 +90,7 @@ describe('owners', () => {
       'other-kind': owned('StatefulSet', 'cart', 'uid-cart'),
     }
     const lists = [objects('deployments.apps', object('cart')), objects('statefulsets.apps')]
-    const found = told(
+    const found = predictionOf(
       ...lists,
       objects(
         'replicasets.apps',
@@ -102,13 +103,13 @@ describe('owners', () => {
     expect(sorted).toEqual(['other-kind 1 StatefulSet cart', 'renamed 1 Deployment basket'])
   })
 
-  it('of pods are not said to be gone, but a pod that goes holds its owner', () => {
+  it('of pods are never missing, but a Terminating pod keeps its owner', () => {
     const going = { deletionTimestamp: before, finalizers: ['foregroundDeletion'] }
     const pods = [
       object('p', { ...owned('ReplicaSet', 'r'), deletionTimestamp: before }),
       object('q', owned('ReplicaSet', 'gone')),
     ]
-    const { owners } = told(
+    const { owners } = predictionOf(
       node('n', 'True', '', pods),
       objects('replicasets.apps', object('r', going)),
     )
@@ -149,11 +150,11 @@ describe('owners', () => {
       objects('replicasets.apps'),
       claims,
     ]
-    const found = (...more: NodeRecord[]) => told(...more, ...lists).owners
+    const found = (...more: NodeRecord[]) => predictionOf(...more, ...lists).owners
     const names = (dangling: { names: readonly string[]; confidence: string }[] | undefined) =>
       dangling?.map(({ names: [name], confidence }) => [name, confidence])
 
-    it('are gone where they were read, and nobody has their name and UID', () => {
+    it('are missing if all lists were read and no object has their name and UID', () => {
       const owners = found(node('n', 'True', '', pods))
       expect(names(owners?.dangling.slice())).toEqual([
         ['of-gone-pod', 'likely'],
@@ -163,9 +164,9 @@ describe('owners', () => {
       ])
     })
 
-    it('are not said to be gone where pods of a node were not read, and that is said', () => {
+    it('are unknown, with a doubt, if the pods of a node were not read', () => {
       const { pods: _, ...unread } = node('m', 'True', '')
-      const { owners, doubts } = told(node('n', 'True', '', pods), unread, ...lists)
+      const { owners, doubts } = predictionOf(node('n', 'True', '', pods), unread, ...lists)
       expect(names(owners?.dangling.slice())?.map(([name]) => name)).toEqual([
         'of-gone-job',
         'of-gone-set',
@@ -174,7 +175,7 @@ describe('owners', () => {
     })
   })
 
-  it('wait for whoever blocks them, and for nobody else', () => {
+  it('wait only for dependents that block the deletion', () => {
     const going = { deletionTimestamp: before, finalizers: ['foregroundDeletion'] }
     const unblocking = (of: ReturnType<typeof owned>) => ({
       ownerReferences: of.ownerReferences.map(reference => ({
@@ -199,7 +200,7 @@ describe('owners', () => {
       object('runs', ofJob),
       object('other', owned('ReplicaSet', 'b-block')),
     ]
-    const { owners } = told(
+    const { owners } = predictionOf(
       node('n', 'True', '', pods),
       objects('cronjobs.batch', object('alone', going)),
       objects('jobs.batch', object('import', going)),
@@ -218,10 +219,10 @@ describe('owners', () => {
     expect(owners).toMatchObject({ dangling: [] })
   })
 
-  it('that a static pod or a lease names are the kubelet’s business', () => {
+  it('of static pods and leases are left to the kubelet', () => {
     const mirror = object('static', owned('Node', 'other'))
     expect(
-      told(node('n', 'True', '', [mirror]), objects('jobs.batch', mirror)).owners,
+      predictionOf(node('n', 'True', '', [mirror]), objects('jobs.batch', mirror)).owners,
     ).toMatchObject({ dangling: [], orphaned: [] })
   })
 
@@ -253,7 +254,7 @@ describe('owners', () => {
     ['controllerrevisions.apps', {}, 'StatefulSet or DaemonSet'],
     ['replicasets.apps', {}, null],
   ])('have let go of what they made in %s: %j by %s', (resource, metadata, controllerKind) => {
-    const orphaned = told(
+    const orphaned = predictionOf(
       objects(resource, object('a', metadata), object('b', { ...metadata, ...owned('X', 'x') })),
     ).owners?.orphaned
     expect(orphaned?.map(each => [each.name, each.controllerKind])).toEqual(
@@ -271,7 +272,8 @@ describe('finalizers', () => {
     ['absent', [objects('deployments.apps'), objects('statefulsets.apps')]],
     ['unknown', [objects('deployments.apps')]],
   ])('whose controller is %s', (state, lists) => {
-    const found = told(...lists, objects('cronjobs.batch', object('c', held))).finalizers?.held
+    const found = predictionOf(...lists, objects('cronjobs.batch', object('c', held))).finalizers
+      ?.held
     expect(found?.flatMap(({ finalizers }) => finalizers)).toEqual([
       { finalizer: 'karpenter.sh/termination', controller: 'Karpenter', state },
     ])
@@ -331,7 +333,7 @@ describe('finalizers', () => {
   ])('whose controller is %s', (_, finalizer, workload, state) => {
     const lists = [objects('deployments.apps', workload), objects('statefulsets.apps')]
     const [held] =
-      told(
+      predictionOf(
         ...lists,
         objects(
           'cronjobs.batch',
@@ -348,14 +350,14 @@ describe('finalizers', () => {
       conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: before }],
       completionTime: before,
     }
-    const found = told(objects('jobs.batch', job('ended', finished), job('runs', {})))
+    const found = predictionOf(objects('jobs.batch', job('ended', finished), job('runs', {})))
     expect(found.finalizers?.held.map(({ name, expiresMs }) => [name, expiresMs])).toEqual([
       ['ended', Date.parse(before) + 2_592_000_000],
       ['runs', null],
     ])
   })
 
-  it('may be taken away by what AWS runs in Auto Mode, which nobody sees', () => {
+  it('may be removed by Auto Mode controllers, which run outside the cluster', () => {
     const autoMode: ClusterRecord = {
       kind: 'Cluster',
       cluster: 'c',
@@ -363,8 +365,8 @@ describe('finalizers', () => {
       errors: [],
     }
     const lists = [objects('deployments.apps'), objects('statefulsets.apps')]
-    const found = told(autoMode, ...lists, objects('cronjobs.batch', object('c', held))).finalizers
-      ?.held
+    const found = predictionOf(autoMode, ...lists, objects('cronjobs.batch', object('c', held)))
+      .finalizers?.held
     expect(found?.[0]?.finalizers[0]?.state).toBe('unknown')
   })
 })
@@ -375,8 +377,8 @@ describe('instances', () => {
     State: { Name: 'running' },
     LaunchTime: '2026-11-01T00:00:00.000Z',
   })
-  it('are compared with nodes by provider id; Ready nodes, Fargate and machines of one’s own are left out', () => {
-    const { instances } = told(
+  it('are compared with nodes by provider id; Ready nodes, Fargate and self-managed machines are left out', () => {
+    const { instances } = predictionOf(
       node('a', 'Unknown', 'aws:///us-east-1a/i-0aaaaaaaaaaaaaaa1'),
       node('b', 'True', 'aws:///us-east-1a/i-0aaaaaaaaaaaaaaa2'),
       node('c', 'Unknown', 'aws:///us-east-1a/i-0aaaaaaaaaaaaaaa3'),
@@ -395,8 +397,8 @@ describe('instances', () => {
 
   it('are known in a cluster without nodes if the list was read', () => {
     const left = objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa4'))
-    expect(told(left).instances).toBeNull()
-    const found = told(objects('nodes'), left)
+    expect(predictionOf(left).instances).toBeNull()
+    const found = predictionOf(objects('nodes'), left)
     expect(found.instances?.withoutInstance).toEqual([])
     expect(found.doubts.pods).toBeUndefined()
   })
@@ -407,7 +409,7 @@ describe('instances', () => {
       cluster: 'c',
       errors: [{ what: 'nodes', message: 'broke off' }],
     }
-    const found = told(
+    const found = predictionOf(
       brokenOff,
       node('a', 'Unknown', ''),
       objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa4')),
@@ -424,7 +426,7 @@ it('a volume whose claim has just gone is not called released before the control
       { spec: { claimRef: { namespace: 'shop', name: 'x', uid: 'u' } }, status: { phase } },
     )
   const lists = (...of: Parameters<typeof volume>) =>
-    told(objects('persistentvolumeclaims'), objects('persistentvolumes', volume(...of)))
+    predictionOf(objects('persistentvolumeclaims'), objects('persistentvolumes', volume(...of)))
   expect(lists('Bound').volumes?.released).toEqual([])
   expect(lists('Released').volumes?.released).toMatchObject([
     { volume: 'pv', claim: 'shop/x', action: 'retain', capacityBytes: null, isBeingDeleted: false },
@@ -438,8 +440,8 @@ it('a request that the cleaner would take only now is not overdue yet', () => {
   const denied = (lastUpdateTime: string) =>
     object('csr', {}, { status: { conditions: [{ type: 'Denied', lastUpdateTime }] } })
   const overdue = (time: string) =>
-    told(objects('certificatesigningrequests.certificates.k8s.io', denied(time))).certificates
-      ?.requests[0]?.overdue
+    predictionOf(objects('certificatesigningrequests.certificates.k8s.io', denied(time)))
+      .certificates?.requests[0]?.overdue
   expect(overdue('2026-11-20T21:00:01Z')).toBeNull()
   expect(overdue('2026-11-20T20:59:59Z')).toBe('denied-past-deadline')
 })
@@ -457,9 +459,9 @@ describe('orphans', () => {
       labels: { 'pod-template-hash': '5f7d' },
       annotations: { 'deployment.kubernetes.io/revision': '3' },
     }
-    expect(told(objects(resource, object('a', marks, more))).owners?.orphaned).toMatchObject([
-      { name: 'a', replicas },
-    ])
+    expect(
+      predictionOf(objects(resource, object('a', marks, more))).owners?.orphaned,
+    ).toMatchObject([{ name: 'a', replicas }])
   })
 })
 
@@ -478,7 +480,7 @@ describe('finished Jobs', () => {
     [[reference('Queue'), reference('JobSet', true)], 'JobSet'],
     [[reference('Queue')], 'Queue'],
   ])('of owners %j go with one', (ownerReferences, kind) => {
-    const { jobs } = told(
+    const { jobs } = predictionOf(
       objects('cronjobs.batch'),
       objects('jobs.batch', object('j', { ownerReferences }, { status })),
     )
@@ -486,7 +488,7 @@ describe('finished Jobs', () => {
   })
 })
 
-describe('leases that nobody has renewed', () => {
+describe('leases that were not renewed', () => {
   it('are as old as they are made', () => {
     const lease = object('ip-1', { namespace: 'kube-node-lease' })
     const renewed = object(
@@ -494,7 +496,7 @@ describe('leases that nobody has renewed', () => {
       { namespace: 'kube-node-lease' },
       { spec: { renewTime: '2026-11-02T00:00:00Z', leaseDurationSeconds: 40 } },
     )
-    const { leases } = told(
+    const { leases } = predictionOf(
       node('n', 'True', ''),
       objects('leases.coordination.k8s.io', lease, renewed),
     )
@@ -526,7 +528,7 @@ describe('disks', () => {
     ['Bound', undefined, null],
     ['Released', undefined, null],
   ])('of a volume that is %s since %s', (phase, since, createdMs) => {
-    const { disks } = told(
+    const { disks } = predictionOf(
       objects('volumes.ec2.amazonaws.com', disk),
       objects('persistentvolumes', volume(phase, since)),
     )

@@ -126,7 +126,7 @@ describe('an object that is not being deleted', () => {
     expect(of('p', answers)).toMatchObject({ references: is, action, certainty: 'certain' })
   })
 
-  it('is not told where it has no owners', () => {
+  it('is left out if it has no owners', () => {
     expect(
       collected({
         Pod: [
@@ -258,10 +258,10 @@ describe('an object that is being deleted', () => {
 
 describe('events', () => {
   it.each([
-    { apiVersion: 'v1', told: 0 },
-    { apiVersion: 'events.k8s.io/v1', told: 0 },
-    { apiVersion: 'other/v1', told: 1 },
-  ])('of $apiVersion: $told collected', ({ apiVersion, told }) => {
+    { apiVersion: 'v1', collected: 0 },
+    { apiVersion: 'events.k8s.io/v1', collected: 0 },
+    { apiVersion: 'other/v1', collected: 1 },
+  ])('of $apiVersion: $collected collected', ({ apiVersion, collected }) => {
     const listed = [
       ...listedOf({}),
       {
@@ -271,6 +271,6 @@ describe('events', () => {
         items: [objectOf('jobs.batch', object('e', [ownedBy('Pod', 'gone')]))],
       },
     ]
-    expect([...collectGarbage(listed)]).toHaveLength(told)
+    expect([...collectGarbage(listed)]).toHaveLength(collected)
   })
 })

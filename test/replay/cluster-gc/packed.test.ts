@@ -81,7 +81,7 @@ describe('a cluster with more objects than a block holds', () => {
     replay.takeObjects({ kind: 'Objects', cluster: 'prod', resource, items })
   const [prediction] = replay.close(at)
 
-  it('tells of each Job that has finished, in the order of the list', () => {
+  it('lists each finished Job in the order of the list', () => {
     expect(prediction?.jobs?.finished.map(({ name }) => name)).toEqual(
       lists['jobs.batch'].map(({ metadata }) => metadata.name),
     )
@@ -98,7 +98,7 @@ describe('a cluster with more objects than a block holds', () => {
     })
   })
 
-  it('tells of each whose owner is gone, and of each that is held', () => {
+  it('lists each object with a missing owner, and each one with finalizers', () => {
     expect(prediction?.owners?.dangling).toHaveLength(650)
     expect(prediction?.owners?.dangling.at(-1)).toMatchObject({
       names: ['import-1298'],
@@ -113,7 +113,7 @@ describe('a cluster with more objects than a block holds', () => {
     })
   })
 
-  it('tells of each pod that failed, with its controller, and of each lease that is left', () => {
+  it('lists each failed pod with its controller, and each leftover lease', () => {
     expect(prediction?.pods?.terminated).toHaveLength(1300)
     expect(prediction?.pods?.terminated[0]).toMatchObject({
       controller: { kind: 'Job', name: 'cart' },

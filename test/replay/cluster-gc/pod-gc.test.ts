@@ -55,7 +55,7 @@ const round = (input: Partial<PodGcInput>) =>
     missingForMs: new Map(),
     ...input,
   })
-const told = (input: Partial<PodGcInput>) =>
+const deletionsOf = (input: Partial<PodGcInput>) =>
   round(input).deletions.map(({ pod: key, reason, certainty, rank }) => [
     key,
     reason,
@@ -100,7 +100,7 @@ describe('terminated pods', () => {
     expect(answer.unknowns).toEqual([])
   })
 
-  it('tells the order but no excess where the threshold is not known', () => {
+  it('returns the order but no excess if the threshold is unknown', () => {
     const answer = round({ pods: five, terminatedPodThreshold: null })
     expect(answer).toMatchObject({
       excess: null,
@@ -140,16 +140,14 @@ describe('terminated pods', () => {
       pod({ name: 'young', second: 3 }),
     ]
     expect(round({ pods }).terminated.map(each => each.rank)).toEqual([0, 1, 1, 3])
-    expect(told({ pods, terminatedPodThreshold: 2 })).toEqual([
+    expect(deletionsOf({ pods, terminatedPodThreshold: 2 })).toEqual([
       ['default/old', 'terminated', 'certain', 0],
       ['a/same', 'terminated', 'possible', 1],
       ['b/same', 'terminated', 'possible', 1],
     ])
-    expect(told({ pods, terminatedPodThreshold: 1 }).map(([, , certainty]) => certainty)).toEqual([
-      'certain',
-      'certain',
-      'certain',
-    ])
+    expect(
+      deletionsOf({ pods, terminatedPodThreshold: 1 }).map(([, , certainty]) => certainty),
+    ).toEqual(['certain', 'certain', 'certain'])
   })
 })
 
@@ -186,11 +184,14 @@ describe('orphaned pods', () => {
     { missing: undefined, expected: [['default/lost', 'orphaned', 'possible', null]] },
   ])('of a node missed for $missing ms: $expected', ({ missing, expected }) => {
     expect(
-      told({ pods, missingForMs: new Map(missing === undefined ? [] : [['gone', missing]]) }),
+      deletionsOf({
+        pods,
+        missingForMs: new Map(missing === undefined ? [] : [['gone', missing]]),
+      }),
     ).toEqual(expected)
   })
 
-  it('are not told where nodes were not read', () => {
+  it('are unknown if nodes were not read', () => {
     expect(round({ pods, nodes: null })).toMatchObject({
       deletions: [],
       unknowns: [{ what: 'nodes' }],
@@ -241,11 +242,11 @@ describe('what becomes of a pod', () => {
     ])
   })
 
-  it('is told once, under the first step that takes it for certain', () => {
+  it('is listed once, under the first step that certainly deletes it', () => {
     const lost = pod({ name: 'lost', nodeName: 'gone' })
     const missingForMs = new Map([['gone', 40_000]])
     expect(
-      told({
+      deletionsOf({
         pods: [lost, pod({ name: 'young', second: 1 })],
         terminatedPodThreshold: 1,
         missingForMs,
@@ -253,12 +254,18 @@ describe('what becomes of a pod', () => {
     ).toEqual([['default/lost', 'terminated', 'certain', 0]])
     const equal = { ...lost, metadata: { ...lost.metadata, namespace: 'other' } }
     expect(
-      told({ pods: [lost, { ...equal, spec: {} }], terminatedPodThreshold: 1, missingForMs }),
+      deletionsOf({
+        pods: [lost, { ...equal, spec: {} }],
+        terminatedPodThreshold: 1,
+        missingForMs,
+      }),
     ).toEqual([
       ['other/lost', 'terminated', 'possible', 0],
       ['default/lost', 'orphaned', 'certain', null],
     ])
-    expect(told({ pods: [lost, { ...equal, spec: {} }], terminatedPodThreshold: 1 })).toEqual([
+    expect(
+      deletionsOf({ pods: [lost, { ...equal, spec: {} }], terminatedPodThreshold: 1 }),
+    ).toEqual([
       ['default/lost', 'terminated', 'possible', 0],
       ['other/lost', 'terminated', 'possible', 0],
     ])

@@ -290,7 +290,7 @@ describe('a released volume', () => {
   )
 
   it.each([{ version: 'v1.29.0', action: 'leave-to-driver' }])(
-    '$version on a CSI volume that nobody provisioned: $action',
+    '$version on a CSI volume without a provisioner: $action',
     ({ version, action }) => {
       expect(synced(volume({ policy: 'Delete' }), {}, version)).toMatchObject({
         action,
@@ -332,7 +332,7 @@ describe('a released volume', () => {
 
     it.each([
       {
-        title: 'nobody knows who uses its claim',
+        title: 'the user of its claim is unknown',
         claimants: { pods: null },
         action: 'recycle',
         certainty: 'possible',
@@ -465,7 +465,7 @@ describe('claimProtection', () => {
         expected: ['apps/p'],
       },
       {
-        title: 'its pod is being deleted, nobody knows how',
+        title: 'its pod is being deleted, the way is unknown',
         given: pod('p', ephemeral, { deletionTimestamp }),
         uid: 'uid-p',
         expected: ['apps/p'],

@@ -1,6 +1,7 @@
-/** What Bottlerocket makes of its settings, and what a node that told only those is taken to run with. */
+/** What Bottlerocket makes of its settings, and the configuration assumed for a node that reports only those. */
 import { describe, expect, it } from 'vitest'
-import type { NodeRecord, RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { bottlerocketFileOf } from '#replay/configuration/bottlerocket-file.ts'
 import { replayOf as replay } from '#test/at-the-door.ts'
 
@@ -152,7 +153,7 @@ const record = (
   ...more,
 })
 
-describe('a node that told only its settings', () => {
+describe('a node that reports only its settings', () => {
   it('is taken to run with what they come to, as on disk', () => {
     const { configurationOnDisk, imageGC, eviction, unknowns } = replay(
       record({
@@ -172,7 +173,7 @@ describe('a node that told only its settings', () => {
       'memory.available',
       'allocatableMemory.available',
     ])
-    // Its disks nobody told.
+    // Its disks are unread.
     expect(imageGC).toMatchObject({
       highThresholdPercent: 70,
       lowThresholdPercent: 60,
@@ -203,12 +204,8 @@ describe('a node that told only its settings', () => {
       record({ 'max-pods': 'many' }),
       /would not start with them/,
     ],
-    [
-      'nobody knows how many cores it has',
-      record({}, { cpu: 'some' }),
-      /how many cores the node has/,
-    ],
-    ['they were not told', record(null), /no main configuration file/],
+    ['its number of cores is unknown', record({}, { cpu: 'some' }), /how many cores the node has/],
+    ['they were not read', record(null), /no main configuration file/],
   ])('is not made up where %s', (_, given, reason) => {
     const prediction = replay(given, takenAt)
     expect(prediction).not.toHaveProperty('configurationOnDisk')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NodeRecord } from '#model/record.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { parseChange, withChanges } from '#replay/configuration/configuration-change.ts'
 import { inputOf } from '#test/at-the-door.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { NodeRecord, RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { replayOf as replay } from '#test/at-the-door.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'
@@ -116,20 +117,20 @@ describe('a configuration that was not seen running', () => {
       }),
       /drop-ins in .*more than 50 files/,
     ],
-  ])('is not made up where %s', (_, told, reason) => {
-    const prediction = replay(record({ host: told }), takenAt)
+  ])('is not made up where %s', (_, hostFacts, reason) => {
+    const prediction = replay(record({ host: hostFacts }), takenAt)
     expect(prediction).toMatchObject({ imageGC: null, eviction: null })
     expect(prediction).not.toHaveProperty('configurationOnDisk')
-    expect(unknownsOf({ host: told })['configuration.files']).toMatch(reason)
+    expect(unknownsOf({ host: hostFacts })['configuration.files']).toMatch(reason)
   })
 
   it('does not wait for environment files: what they would add now, the flags that run do not have', () => {
-    const told = host([main({ imageGCHighThresholdPercent: 95 })], [], {
+    const hostFacts = host([main({ imageGCHighThresholdPercent: 95 })], [], {
       unread: [
         { what: 'kubelet environment /etc/eks/kubelet/environment', why: 'it cannot be read' },
       ],
     })
-    expect(replay(record({ host: told }), takenAt).configurationOnDisk).toMatchObject({
+    expect(replay(record({ host: hostFacts }), takenAt).configurationOnDisk).toMatchObject({
       imageGCHighThresholdPercent: 95,
     })
   })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { configurationStructs } from '#model/kubelet-fields.ts'
-import type { RawObject } from '#model/record.ts'
+import { configurationStructs } from '#model/kubelet/fields.ts'
 import {
   validateKubeletConfiguration,
   validationErrors,
@@ -13,8 +13,8 @@ import {
   loadConfigFile,
 } from '#replay/configuration/configuration-file.ts'
 import { configzOf } from '#replay/configuration/configz.ts'
-import { mergeKubeletConfigurations } from '#replay/configuration/drop-ins.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
+import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
 import { thresholdOrigins } from '#replay/configuration/threshold-origins.ts'
 import { hostOf } from '#test/at-the-door.ts'
 
@@ -232,7 +232,7 @@ describe('what the start finds later', () => {
   )
 })
 
-describe('whatever a node tells', () => {
+describe('any answer of a node', () => {
   const names = Object.keys(configurationStructs.KubeletConfiguration)
   const file = fc.dictionary(
     fc.oneof(
@@ -256,14 +256,14 @@ describe('whatever a node tells', () => {
             kubeletVersion,
           )
           const shown = configzOf(merged, featuresOf(kubeletVersion))
-          const told = [
+          const shownTexts = [
             ...validationErrors(merged, kubeletVersion, {
               operatingSystem: 'linux',
               cgroupVersion: 1,
             }),
             JSON.stringify(shown),
           ].join('\n')
-          expect(told).not.toMatch(/NaN|undefined/)
+          expect(shownTexts).not.toMatch(/NaN|undefined/)
         } catch (error) {
           if (!(error instanceof LoadError)) throw error
         }
@@ -272,14 +272,14 @@ describe('whatever a node tells', () => {
   })
 
   it('is predicted and explained without a throw', () => {
-    const told = fc.record({
+    const anyFile = fc.record({
       path: fc.string(),
       role: fc.constantFrom('config', 'drop-in', 'environment'),
       content: fc.oneof(file, fc.jsonValue()),
     })
     const host = fc.record({
       kubelet: fc.record({
-        files: fc.array(told),
+        files: fc.array(anyFile),
         commandLine: fc.array(fc.oneof(fc.string(), fc.jsonValue())),
       }),
     })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import type { RawObject } from '#model/record.ts'
 import { loadConfigFile } from '#replay/configuration/configuration-file.ts'
-import { mergeKubeletConfigurations } from '#replay/configuration/drop-ins.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
+import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { loadConfigFile } from '#replay/configuration/configuration-file.ts'
-import { withFlags } from '#replay/configuration/kubelet-flags.ts'
+import { withFlags } from '#replay/configuration/next-start.ts'
 
 const kubeletVersion = 'v1.34.4'
 const features = featuresOf(kubeletVersion)

@@ -198,7 +198,7 @@ describe('predictNextStart', () => {
     })
   })
 
-  it('refuses a gate that nobody knows', () => {
+  it('refuses an unknown gate', () => {
     const files = [main({ featureGates: { SomethingNew: true } })]
     expect(errorsOf(files, 'v1.31.0')).toEqual(['unrecognized feature gate: SomethingNew'])
     expect(errorsOf(files, 'v1.32.0')).toMatchSnapshot()
@@ -302,7 +302,7 @@ describe('predictNextStart', () => {
     })
   })
 
-  it('takes a main file that tells only its fields', () => {
+  it('takes a main file with fields alone', () => {
     expect(predict([{ ...main({}), content: { maxPods: 58 } }])).toMatchObject({
       prediction: { errors: [] },
       unknowns: [],
@@ -313,7 +313,7 @@ describe('predictNextStart', () => {
 describe('a kubelet without a main file', () => {
   const commandLine = ['kubelet', '--max-pods=29']
 
-  it('is decided where its flags were told', () => {
+  it('is decided if its flags were read', () => {
     expect(predict([], 'v1.34.4', { commandLine })).toMatchObject({
       prediction: {
         files: [],
@@ -351,12 +351,12 @@ describe('drop-ins of old kubelets', () => {
   ])(
     '$version with $environment in its environment: $doubts doubts',
     ({ version, environment, doubts }) => {
-      const told =
+      const environmentFiles =
         environment === null
           ? []
           : [{ path: '/etc/kubelet/environment', role: 'environment', content: environment }]
       expect(
-        predict([...files, ...told], version, { commandLine: ['kubelet'] }).unknowns,
+        predict([...files, ...environmentFiles], version, { commandLine: ['kubelet'] }).unknowns,
       ).toHaveLength(doubts)
     },
   )
@@ -475,11 +475,11 @@ describe('the unit of the kubelet', () => {
       false,
     ],
     [
-      'a variable of which two values were told',
+      'a variable with two values',
       [`${start} $KUBELET_ARGS`, 'KUBELET_ARGS=--node-ip=10.0.1.2 --v=2', 'KUBELET_ARGS=--v=3'],
       false,
     ],
-    ['a variable that is told nowhere', [`${start} --node-ip=10.0.1.2 --v=2 $MORE`], false],
+    ['a variable without a value', [`${start} --node-ip=10.0.1.2 --v=2 $MORE`], false],
     [
       'a variable within a word',
       [`${start} --node-ip=\${KUBELET_IP} --v=2`, { KUBELET_IP: '10.0.1.2' }],
@@ -510,7 +510,7 @@ describe('the unit of the kubelet', () => {
       ['ExecStart=/usr/bin/snap run kubelet-eks.daemon', 'KUBELET_ARGS=--node-ip=10.0.1.2 --v=2'],
       true,
     ],
-    ['a file that was not told', [`${start} --node-ip=10.0.1.2 --v=2`, null], false],
+    ['an unread file', [`${start} --node-ip=10.0.1.2 --v=2`, null], false],
   ])('with %s', (_, contents, isSettled) => {
     const files = contents.map((content, at) => ({
       path: `/etc/systemd/system/${at}.conf`,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
-import { mapOf } from '#model/config-value.ts'
-import type { RawObject } from '#model/record.ts'
+import { mapOf } from '#model/input/config-value.ts'
 import { validationErrors } from '#replay/configuration/config-validation.ts'
 import {
   flagsOnlyConfiguration,
@@ -12,9 +12,9 @@ import {
   loadConfigFile,
 } from '#replay/configuration/configuration-file.ts'
 import { configzOf } from '#replay/configuration/configz.ts'
-import { mergeKubeletConfigurations } from '#replay/configuration/drop-ins.ts'
 import { featureGateError } from '#replay/configuration/feature-gates.ts'
-import { withFlags } from '#replay/configuration/kubelet-flags.ts'
+import { withFlags } from '#replay/configuration/next-start.ts'
+import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
 import { isEndpointChecked } from '#replay/configuration/validation/tracing.ts'
 
 /** What is put to the kubelet; without a main file it has none. Files have their kind, but raw ones. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { StartSettings } from '#model/prediction.ts'
-import type { RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { StartSettings } from '#model/prediction/prediction.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
@@ -28,7 +28,7 @@ const where = (settings: StartSettings, field: string) =>
   settings.said[field]?.map(({ by, where, value }) => [by, where, value])
 
 describe('what is said of a field', () => {
-  it('is told file by file, and then by the flag', () => {
+  it('is listed file by file, and then by the flag', () => {
     const files = [
       dropIn('40-nodeadm.conf', { maxPods: 30 }),
       main({ maxPods: 29 }),
@@ -45,7 +45,7 @@ describe('what is said of a field', () => {
     expect(settings.withoutFlags.maxPods).toBe(31)
   })
 
-  it('is told of each key of a map; null, and the flag of the whole map, take keys away', () => {
+  it('is listed for each key of a map; null and the flag remove keys', () => {
     const files = [
       main({ evictionHard: { 'memory.available': '100Mi', 'pid.available': '5%' } }),
       dropIn('90.conf', { evictionHard: null }),
@@ -81,7 +81,7 @@ describe('what is said of a field', () => {
   })
 })
 
-describe('a file that is told as passed over', () => {
+describe('a file that is reported as ignored', () => {
   const ignored = { ...dropIn('90.conf', { maxPods: 31 }), role: 'ignored' }
   it.each([
     ['in a folder that the kubelet is not given', ignored, line(), 'folder'],
@@ -91,7 +91,7 @@ describe('a file that is told as passed over', () => {
     expect(settings.unread).toEqual([{ path: file.path, why, values: { maxPods: 31 } }])
     expect(settings.said).not.toHaveProperty('maxPods')
   })
-  it('is nothing where nobody knows how the kubelet was started', () => {
+  it('is nothing if the start of the kubelet is unknown', () => {
     expect(settingsOf([main({}), ignored]).unread).toEqual([])
   })
 })
@@ -147,7 +147,7 @@ describe('names of fields in another case', () => {
     )
   })
 
-  it('act with a capital, too, where nobody names the field', () => {
+  it('act with a capital, too, if no file sets the field', () => {
     const soft = {
       EvictionSoft: { 'memory.available': '1Gi' },
       evictionSoftGracePeriod: { 'memory.available': '1m' },

@@ -30,7 +30,7 @@ const origins = (input: Partial<ThresholdOriginsInput>) =>
   })
 
 /** With the files and flags that made the running configuration. */
-const told = (
+const originsFrom = (
   files: object[],
   evictionHard: Record<string, string>,
   more: Partial<ThresholdOriginsInput> = {},
@@ -151,7 +151,7 @@ describe('without the files', () => {
 
 describe('with the files', () => {
   it('finds the defaults of a file that sets none', () => {
-    const { evictionHard, lost } = told([main({})], defaults)
+    const { evictionHard, lost } = originsFrom([main({})], defaults)
     expect(new Set(Object.values(sources(evictionHard)))).toEqual(
       new Set(['certain upstream default']),
     )
@@ -160,9 +160,10 @@ describe('with the files', () => {
   })
 
   it('finds the file that set a threshold, and with it lost the others', () => {
-    const { evictionHard, lost } = told([main({ evictionHard: { 'nodefs.available': '5%' } })], {
-      'nodefs.available': '5%',
-    })
+    const { evictionHard, lost } = originsFrom(
+      [main({ evictionHard: { 'nodefs.available': '5%' } })],
+      { 'nodefs.available': '5%' },
+    )
     expect(evictionHard).toEqual({
       'nodefs.available': { source: 'file', certainty: 'certain', path: '/k.json' },
     })
@@ -171,7 +172,7 @@ describe('with the files', () => {
   })
 
   it('finds what the AMI wrote into it', () => {
-    const { evictionHard, lost } = told(
+    const { evictionHard, lost } = originsFrom(
       [main({ evictionHard: { ...ami, 'pid.available': '5%' } })],
       { ...ami, 'pid.available': '5%' },
       { amiFamily: 'AL2023' },
@@ -190,7 +191,7 @@ describe('with the files', () => {
       dropIn('20', { evictionHard: { 'nodefs.available': '7%', 'imagefs.available': '9%' } }),
       dropIn('30', {}),
     ]
-    const { evictionHard, lost } = told(
+    const { evictionHard, lost } = originsFrom(
       files,
       { ...ami, 'nodefs.available': '7%', 'imagefs.available': '9%' },
       { amiFamily: 'AL2023' },
@@ -204,7 +205,10 @@ describe('with the files', () => {
   })
 
   it('finds the drop-in that removed thresholds', () => {
-    const { lost } = told([main({}), dropIn('10', { evictionHard: null }), dropIn('20', {})], {})
+    const { lost } = originsFrom(
+      [main({}), dropIn('10', { evictionHard: null }), dropIn('20', {})],
+      {},
+    )
     expect(new Set(lost.map(({ by }) => by.path))).toEqual(new Set(['/d/10.conf']))
   })
 
@@ -214,7 +218,7 @@ describe('with the files', () => {
       evictionHard: { 'nodefs.available': '7%' },
       evictionSoft: { 'memory.available': '1Gi' },
     }
-    const { evictionHard, evictionSoft, lost } = told(
+    const { evictionHard, evictionSoft, lost } = originsFrom(
       [main({ evictionSoft: { 'nodefs.available': '9%' } })],
       {},
       { configuration },
@@ -226,7 +230,7 @@ describe('with the files', () => {
   })
 
   it('trap 17: finds that there is no file, and so no default', () => {
-    expect(told([], {}).lost.map(({ by }) => `${by.certainty} ${by.source}`)).toEqual(
+    expect(originsFrom([], {}).lost.map(({ by }) => `${by.certainty} ${by.source}`)).toEqual(
       Array(5).fill('certain no file'),
     )
   })
@@ -240,7 +244,7 @@ describe('with the files', () => {
       main({ evictionSoft: { 'memory.available': '1Gi' } }),
       dropIn('10', { evictionSoft: { 'nodefs.available': '20%' } }),
     ]
-    expect(sources(told(files, {}, { configuration }).evictionSoft)).toEqual({
+    expect(sources(originsFrom(files, {}, { configuration }).evictionSoft)).toEqual({
       'memory.available': 'certain file',
       'nodefs.available': 'certain drop-in',
     })
@@ -251,10 +255,10 @@ describe('files that do not explain what runs', () => {
   const files = [main({ evictionHard: { 'nodefs.available': '5%' } })]
 
   it('were changed since the start where a threshold has another value, or is not in them', () => {
-    expect(sources(told(files, { 'nodefs.available': '7%' }).evictionHard)).toEqual({
+    expect(sources(originsFrom(files, { 'nodefs.available': '7%' }).evictionHard)).toEqual({
       'nodefs.available': 'certain earlier files',
     })
-    expect(sources(told(files, { 'memory.available': '1Gi' }).evictionHard)).toEqual({
+    expect(sources(originsFrom(files, { 'memory.available': '1Gi' }).evictionHard)).toEqual({
       'memory.available': 'certain earlier files',
     })
     const host = { kubelet: { files } }
@@ -266,7 +270,7 @@ describe('files that do not explain what runs', () => {
 
   it('have not lost a default that they come to', () => {
     const { 'nodefs.inodesFree': gone, ...runs } = ami
-    const { lost } = told([main({ evictionHard: ami })], runs, { amiFamily: 'AL2023' })
+    const { lost } = originsFrom([main({ evictionHard: ami })], runs, { amiFamily: 'AL2023' })
     const byOf = (signal: string) => lost.find(one => one.signal === signal)?.by
     expect(gone).toBe('5%')
     expect(byOf('nodefs.inodesFree')).toEqual({
@@ -278,7 +282,7 @@ describe('files that do not explain what runs', () => {
   })
 
   it.each([
-    ['were not told as fields', [{ ...main({}), content: null }]],
+    ['have no content', [{ ...main({}), content: null }]],
     ['are without a main file', [dropIn('10', {})]],
     ['have a drop-in that could not be read', [main({}), { ...dropIn('10', {}), content: 'x: y' }]],
     ['do not load', [main({ maxPods: 'many' })]],
@@ -293,11 +297,11 @@ describe('files that do not explain what runs', () => {
 
   it('are beside flags that cannot be parsed', () => {
     expect(
-      sources(told(files, { 'nodefs.available': '5%' }, {}, ['--max-pods=x']).evictionHard),
+      sources(originsFrom(files, { 'nodefs.available': '5%' }, {}, ['--max-pods=x']).evictionHard),
     ).toEqual({ 'nodefs.available': 'certain configured' })
   })
 
-  it('are only likely where something was not read, or no flags were told', () => {
+  it('are only likely if something was not read, or flags are missing', () => {
     const kubelet = { files, commandLine: ['kubelet'] }
     const certaintyWith = (host: object) =>
       origins({

@@ -329,7 +329,7 @@ describe('log links', () => {
 
   it.each([
     { what: 'that leads somewhere', links: [link('aaaaaa', false)], isRemoved: false },
-    { what: 'to a container that nobody knows', links: [link('aaaaaa')], isRemoved: true },
+    { what: 'to an unknown container', links: [link('aaaaaa')], isRemoved: true },
     { what: 'with an id that is too short to ask for', links: [link('aaaaa')], isRemoved: true },
     {
       what: 'with no name of a log',
@@ -410,7 +410,7 @@ describe('containers of the same moment', () => {
     ).toEqual([])
   })
 
-  it('may be told apart by no limit: what the own limit of a name took could have been what it left', () => {
+  it('is undecided by any limit: a name’s own limit could have taken either container', () => {
     const containers = [
       container('x1', 5),
       container('x2', 5),
@@ -517,8 +517,8 @@ describe('sandboxes of the same moment', () => {
   })
 })
 
-// Whatever order the runtime lists in: what is told as decided does not depend on it.
-it('tells as decided only what no order of listing changes', () => {
+// Whatever order the runtime lists in: what is reported as decided does not depend on it.
+it('reports as decided only what no order of listing changes', () => {
   const containers = fc.array(
     fc.record({
       createdAtNs: fc.bigInt({ min: 1n, max: 4n }),

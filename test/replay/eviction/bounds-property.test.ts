@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Signal, Threshold } from '#model/prediction.ts'
+import type { Signal, Threshold } from '#model/prediction/prediction.ts'
 import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
 import { passBounds } from '#replay/eviction/bounds.ts'
 import { parseEvictionConfig } from '#replay/eviction/config.ts'

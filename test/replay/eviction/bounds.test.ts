@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { Signal } from '#model/prediction.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 import { type ObservedPass, passBounds } from '#replay/eviction/bounds.ts'
 import { parseEvictionConfig } from '#replay/eviction/config.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
@@ -166,7 +166,7 @@ describe('passBounds', () => {
     expect(outcome.victims).toEqual([{ namespace: 'default', name: 'first', certainty: 'certain' }])
   })
 
-  it('evicts nobody where there is nobody to evict', () => {
+  it('evicts no pod if there is none', () => {
     const outcome = passOf({
       configuration: hard({ 'nodefs.available': '100' }),
       available: { 'nodefs.available': 1 },
@@ -309,7 +309,7 @@ describe('what is collected first', () => {
     expect(memory.victims).toMatchObject([{ certainty: 'certain' }])
   })
 
-  it('is nothing, and nobody is ever evicted, on a split disk that the kubelet may not use', () => {
+  it('is nothing, without any eviction, on a split disk that the kubelet may not use', () => {
     const outcome = passOf({ ...full, layout: layouts.split, kubelet: kubeletOf('v1.30.0') })
     expect(outcome).toMatchObject({ actsOn: ['nodefs.available'], nodeReclaim: [], victims: [] })
   })
@@ -337,7 +337,7 @@ describe('a soft threshold', () => {
     expect(passOf({ ...met, readMs: readMs + 1 })).toMatchObject({ actsOn: ['memory.available'] })
   })
 
-  it('may act where it may have been met for so long: since the condition came, the kubelet started, or nobody knows', () => {
+  it('may act if it may have been met since the condition, the start, or an unknown time', () => {
     const since = (agoMs: number) => ({
       reported: { MemoryPressure: { isTrue: true, sinceMs: now - agoMs } },
     })
@@ -361,7 +361,7 @@ describe('a soft threshold', () => {
     expect(passOf({ ...met, reported, readMs: readMs + 1 }).actsOn).toEqual([])
   })
 
-  it('is bounded by no condition that is told late, or never', () => {
+  it('is not bounded by a condition that is reported late, or never', () => {
     const reported = { MemoryPressure: { isTrue: false, sinceMs: null } }
     const readMs = now - graceMs + 60_000
     const actsOn = (options: Partial<PassOptions>) =>
@@ -404,7 +404,7 @@ describe('what the pass before may have left', () => {
       'nodefs.available',
     ])
     expect(actsOn(149, {})).toEqual(['nodefs.available'])
-    // The pass before may have acted, and the node not told yet.
+    // The previous pass may have acted before the node reported it.
     expect(actsOn(149, { DiskPressure: { isTrue: false, sinceMs: now } })).toEqual([
       'nodefs.available',
     ])
@@ -445,7 +445,7 @@ describe('a condition that no threshold raises any more', () => {
     ])
   })
 
-  it('is open where nobody knows since when, or a restart may have cleared it', () => {
+  it('is open if its start is unknown, or a restart may have cleared it', () => {
     const open = [[], ['eviction.conditions: DiskPressure']]
     expect(answer({ reported: since(null) })).toEqual(open)
     expect(answer({ reported: since(1), kubeletStart: null })).toEqual(open)

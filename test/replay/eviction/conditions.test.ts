@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Signal } from '#model/prediction.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 import {
   nodeConditions,
   nodeConditionsLastObservedAt,
   nodeConditionsObservedSince,
-} from '#replay/eviction/conditions.ts'
+} from '#replay/eviction/bookkeeping.ts'
 import { resourceOf } from '#replay/eviction/signals.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Threshold } from '#model/prediction.ts'
+import type { Threshold } from '#model/prediction/prediction.ts'
 import { updateContainerFsThresholds } from '#replay/eviction/containerfs-thresholds.ts'
 import { parseThresholdConfig, type ThresholdConfiguration } from '#replay/eviction/thresholds.ts'
 import { dedicated, shared, split } from './builder.ts'
 
-const told = (thresholds: readonly Threshold[]) =>
+const comparable = (thresholds: readonly Threshold[]) =>
   thresholds.map(({ signal, value, gracePeriodMs, minReclaim }) =>
     [signal, value.text, `${gracePeriodMs / 1000}s`, ...(minReclaim ? [minReclaim.text] : [])].join(
       ' ',
@@ -16,7 +16,7 @@ const updated = (configuration: ThresholdConfiguration, layout = shared) => {
     parseThresholdConfig(configuration),
     layout,
   )
-  return { configured: told(configured), added: told(added) }
+  return { configured: comparable(configured), added: comparable(added) }
 }
 
 const everything: ThresholdConfiguration = {
@@ -52,7 +52,7 @@ describe('updateContainerFsThresholds', () => {
       added: [],
     },
   ])('adds those of the filesystem that containers are on: $what', ({ layout, added }) => {
-    const before = told(parseThresholdConfig(everything))
+    const before = comparable(parseThresholdConfig(everything))
     expect(updated(everything, layout)).toEqual({ configured: before, added })
   })
 

@@ -3,7 +3,7 @@ import {
   calculateEffectiveGracePeriod,
   gracePeriodOverride,
   killTimeoutMs,
-} from '#replay/eviction/kill.ts'
+} from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { pod } from './builder.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Signal } from '#model/prediction.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 import { evictionMessage } from '#replay/eviction/messages.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
@@ -7,7 +7,7 @@ import type { Pod } from '#replay/pods/pod.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import { GiB, MiB, newest, pod, requesting, statsOf } from './builder.ts'
 
-interface Told {
+interface EvictionCase {
   signal?: Signal
   value?: string
   available?: number
@@ -17,7 +17,7 @@ interface Told {
   kubelet?: Kubelet
 }
 
-function told({
+function messageOf({
   signal = 'memory.available',
   value = '100Mi',
   available = 50 * MiB,
@@ -25,7 +25,7 @@ function told({
   of = pod('a'),
   stats = {},
   kubelet = newest,
-}: Told) {
+}: EvictionCase) {
   const [threshold] = parseThresholdConfig({ evictionHard: { [signal]: value } })
   const podStats = podStatsOf(statsOf(stats ? { [of.name]: stats } : {}), of)
   return evictionMessage(threshold!, { available, capacity, time: null }, of, podStats, kubelet)
@@ -79,13 +79,17 @@ describe('the threshold in the message', () => {
       info: 'Threshold quantity: 100Mi, available: -4Ki. ',
     },
   ] as const)('of $signal: $info', ({ resource, info, ...of }) => {
-    expect(told(of).message).toBe(`The node was low on resource: ${resource}. ${info}`)
+    expect(messageOf(of).message).toBe(`The node was low on resource: ${resource}. ${info}`)
   })
 
   it('trap 43: prints a percentage of inodes in Ki, and what is available of them in thousands', () => {
     expect(
-      told({ signal: 'nodefs.inodesFree', value: '5%', available: 300_000, capacity: 6_553_600 })
-        .message,
+      messageOf({
+        signal: 'nodefs.inodesFree',
+        value: '5%',
+        available: 300_000,
+        capacity: 6_553_600,
+      }).message,
     ).toMatchSnapshot()
   })
 
@@ -105,7 +109,7 @@ describe('the containers in the message', () => {
   }
 
   it('are those above their requests', () => {
-    const { message, annotations } = told({
+    const { message, annotations } = messageOf({
       of: pod('a', spec),
       stats: running('c', 'at', 'd', 'unknown'),
     })
@@ -127,12 +131,12 @@ describe('the containers in the message', () => {
         { name: 'at', logs: { usedBytes: GiB } },
       ],
     }
-    expect(told({ signal: 'imagefs.available', of: pod('a', spec), stats })).toMatchSnapshot()
+    expect(messageOf({ signal: 'imagefs.available', of: pod('a', spec), stats })).toMatchSnapshot()
   })
 
   it.each(['nodefs.inodesFree', 'pid.available'] as const)('are not named under %s', signal => {
     expect(
-      told({ signal, of: pod('a', spec), stats: running('c', 'd') }).annotations,
+      messageOf({ signal, of: pod('a', spec), stats: running('c', 'd') }).annotations,
     ).toMatchObject({ offending_containers: '', offending_containers_usage: '' })
   })
 
@@ -142,13 +146,13 @@ describe('the containers in the message', () => {
   ])('are $names with an init container in $version', ({ version, names }) => {
     const of = pod('a', { ...requesting({ memory: '1Mi' }), initContainers: [{ name: 'i' }] })
     expect(
-      told({ of, stats: running('i', 'c'), kubelet: kubeletOf(version) }).annotations
+      messageOf({ of, stats: running('i', 'c'), kubelet: kubeletOf(version) }).annotations
         .offending_containers,
     ).toBe(names)
   })
 
-  it('are nobody, and there is no annotation at all, of a pod without statistics', () => {
-    expect(told({ of: pod('a', spec), stats: null })).toMatchSnapshot()
+  it('are empty, without annotations, for a pod without statistics', () => {
+    expect(messageOf({ of: pod('a', spec), stats: null })).toMatchSnapshot()
   })
 })
 
@@ -162,7 +166,7 @@ describe('the pod in the message', () => {
     { version: 'v1.34.0', gates: null, is: true },
     { version: 'v1.34.0', gates: { PodLevelResources: false }, is: false },
   ])('is named by $version with $gates: $is', ({ version, gates, is }) => {
-    const { message, annotations } = told({ of, stats, kubelet: kubeletOf(version, gates) })
+    const { message, annotations } = messageOf({ of, stats, kubelet: kubeletOf(version, gates) })
     expect(message.includes(sentence)).toBe(is)
     expect(annotations.offending_pod).toBe(is ? 'a' : undefined)
     expect(annotations.offending_pod_usage).toBe(is ? '3Mi' : undefined)
@@ -179,7 +183,7 @@ describe('the pod in the message', () => {
     { what: 'no statistics of memory', signal: 'memory.available', spec: of, of: {} },
     { what: 'no pod-level resources', signal: 'memory.available', spec: pod('a'), of: stats },
   ] as const)('is not named for $what', ({ signal, spec, of: given }) => {
-    expect(told({ signal, of: spec, stats: given }).message).not.toContain('Pod a')
+    expect(messageOf({ signal, of: spec, stats: given }).message).not.toContain('Pod a')
   })
 
   it('uses nothing where the working set is missing, and comes before its containers', () => {
@@ -187,6 +191,6 @@ describe('the pod in the message', () => {
       containers: [{ name: 'c' }],
       resources: { requests: { memory: '1Mi' } },
     })
-    expect(told({ of: one, stats: { ...running('c'), memory: {} } }).message).toMatchSnapshot()
+    expect(messageOf({ of: one, stats: { ...running('c'), memory: {} } }).message).toMatchSnapshot()
   })
 })

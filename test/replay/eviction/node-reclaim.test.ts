@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Signal } from '#model/prediction.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 import { diskLayoutOf, isRefusedLayout, placementOf } from '#replay/eviction/layout.ts'
-import { nodeReclaim } from '#replay/eviction/node-reclaim.ts'
+import { nodeReclaim } from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { dedicated, newest, shared, split } from './builder.ts'
 

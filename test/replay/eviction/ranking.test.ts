@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Signal } from '#model/prediction.ts'
-import { rankReason } from '#replay/eviction/rank-reason.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 import { rankPods } from '#replay/eviction/ranking.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
+import { rankReason } from '#replay/prepare.ts'
 import {
   dedicated,
   diskStats,

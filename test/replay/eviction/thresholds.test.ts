@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Threshold } from '#model/prediction.ts'
-import { addQuantities, binaryQuantity, compareQuantities, quantityValue } from '#model/quantity.ts'
+import {
+  addQuantities,
+  binaryQuantity,
+  compareQuantities,
+  quantityValue,
+} from '#base/go/quantity.ts'
+import type { Threshold } from '#model/prediction/prediction.ts'
 import {
   getThresholdQuantity,
   isHardThreshold,

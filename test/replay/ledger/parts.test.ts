@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { HolderPart } from '#model/disk-ledger.ts'
-import type { NodeRecord, RawObject } from '#model/record.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { NodeRecord } from '#model/input/record.ts'
+import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import { replayOf } from '#test/at-the-door.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canonical } from '#model/quantity.ts'
+import { canonical } from '#base/go/quantity.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import {
   ephemeralStorageLimit,

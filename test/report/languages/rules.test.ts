@@ -1,12 +1,12 @@
 /** Where page and mail show the texts of rules, in every language. */
 import { describe, expect, it } from 'vitest'
-import type { Finding } from '#model/finding.ts'
+import type { Finding } from '#model/finding/finding.ts'
 import { languageIds } from '#model/language.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { languages } from '#report/languages/index.ts'
-import { renderMail } from '#report/mail.ts'
-import { firstAdvice } from '#report/rule-words.ts'
-import { pageView } from '#report/view.ts'
+import { renderMail } from '#report/mail/mail.ts'
+import { pageView } from '#report/page/view.ts'
+import { firstAdvice } from '#report/parts/rule-words.ts'
 import { finding, morningReport, withCauses } from '#test/report-builder.ts'
 
 const translated = languageIds.filter(id => id !== 'en' && 'eviction-due' in languages[id].rules)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { consoleLinks, regionOf } from '#report/views/console-links.ts'
+import { consoleLinks, regionOf } from '#report/parts/node.ts'
 
 it.each([
   ['eu-central-1', 'eu-central-1.console.aws.amazon.com'],

@@ -1,6 +1,7 @@
 /** A timeline beside what a real kubelet did. */
-import type { TimelineEvent } from '#model/prediction.ts'
-import { parseFill } from '#model/what-if.ts'
+
+import { parseFill } from '#model/plan/what-if.ts'
+import type { TimelineEvent } from '#model/prediction/prediction.ts'
 import { replayOf } from '#test/at-the-door.ts'
 import type { ObservedEvent, Recording } from './recording.ts'
 

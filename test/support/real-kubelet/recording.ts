@@ -1,5 +1,5 @@
 /** A node of the real lab while it filled: what was read of it before, and what its kubelet then did. */
-import type { NodeRecord } from '#model/record.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 
 export interface Recording {
   name: string

@@ -1,9 +1,9 @@
 /** What the tests of these rules share: cluster gc leftovers. */
 
-import { judgeCluster } from '#judge/cluster-rules.ts'
 import type { ClusterRule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { ReleasedVolume } from '#model/cluster-garbage.ts'
+import { judgeCluster } from '#judge/run/cluster-rules.ts'
+import type { ReleasedVolume } from '#model/finding/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#test/example-cluster.ts'
 

@@ -1,9 +1,9 @@
 /** What the tests of these rules share: drift others. */
 
-import { openJudgement } from '#judge/judge.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import type { Rule } from '#judge/rule.ts'
+import { openJudgement } from '#judge/run/judge.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { RawObject } from '#model/record.ts'
 import { clusterOf, inputOf } from '#test/at-the-door.ts'
 import { buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 

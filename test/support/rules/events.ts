@@ -1,7 +1,7 @@
 /** What the tests of these rules share: events. */
 
-import type { NodeEvent } from '#judge/cluster-facts.ts'
 import type { ContextRule } from '#judge/rule.ts'
+import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { type ContextExample, exampleTime } from '#test/example.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 

@@ -1,9 +1,9 @@
 /** What the tests of these rules share: filling disk. */
 
-import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { RankedPod } from '#model/prediction.ts'
+import type { RankedPod } from '#model/prediction/prediction.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 
 export const GiB = 1024 ** 3

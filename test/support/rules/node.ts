@@ -1,7 +1,7 @@
 /** What the tests of these rules share: node. */
 
-import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 

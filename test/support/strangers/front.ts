@@ -1,5 +1,5 @@
 /**
- * What stands before moto. All goes through to it as it came, but for two things that it cannot do: its clusters have addresses that nobody is at, so
+ * What stands before moto. All goes through to it as it came, but for two things that it cannot do: its clusters have addresses without a server, so
  * DescribeCluster gets the real API server's; and its Lambda runs Docker images, so Invoke runs the bundle in a process.
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -17,7 +17,7 @@ export interface Behind {
   port: () => number
   /** Of each cluster. */
   apiServer: () => { server: string; ca: string | Buffer }
-  /** What the function throws is told as Lambda tells it. @param name of the function */
+  /** What the function throws is reported as Lambda reports it. @param name of the function */
   invoke(name: string, event: unknown): Promise<unknown>
 }
 
@@ -26,11 +26,11 @@ export async function startFront(behind: Behind): Promise<Front> {
     const path = incoming.url ?? '/'
     const [, name] = /^\/2015-03-31\/functions\/([^/]+)\/invocations/.exec(path) ?? []
     const isCluster = incoming.method === 'GET' && /^\/clusters\/[^/]+$/.test(path)
-    const told =
+    const exchange =
       name === undefined
         ? pass(incoming, response, behind, isCluster)
         : invoke(decodeURIComponent(name), incoming, response, behind)
-    told.catch(() => response.destroy())
+    exchange.catch(() => response.destroy())
   })
   // moto's state machines ask `localhost`.
   await new Promise<void>(done => server.listen(0, done))

@@ -1,5 +1,5 @@
 /** IAM as moto has it: it checks signatures and policies from when it is told to. */
-import type { AwsCredentials } from '#clients/credentials.ts'
+import type { AwsCredentials } from '#clients/aws/credentials.ts'
 import type { RolePolicies } from './role-policies.ts'
 
 export interface Iam {

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AwsCredentials } from '#clients/credentials.ts'
+import type { AwsCredentials } from '#clients/aws/credentials.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
 import { type FunctionProcesses, functionProcesses } from '#test/function-process.ts'
 import {

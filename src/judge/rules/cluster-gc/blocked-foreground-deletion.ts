@@ -1,5 +1,4 @@
-import { garbageIn, getYaml, isOld, oldest } from '#judge/garbage/garbage.ts'
-import { owned } from '#judge/garbage/owned.ts'
+import { garbageIn, getYaml, isOld, oldest, owned } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 
 export const blockedForegroundDeletion = clusterRule({

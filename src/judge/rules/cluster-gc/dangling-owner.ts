@@ -1,5 +1,12 @@
-import { garbageIn, getYaml, isOld, oldest, summed } from '#judge/garbage/garbage.ts'
-import { owned, totalOf } from '#judge/garbage/owned.ts'
+import {
+  garbageIn,
+  getYaml,
+  isOld,
+  oldest,
+  owned,
+  summed,
+  totalOf,
+} from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 

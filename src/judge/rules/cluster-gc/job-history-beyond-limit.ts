@@ -3,7 +3,7 @@ import { garbageIn } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { CronJobGarbage } from '#model/cluster-garbage.ts'
+import type { CronJobGarbage } from '#model/finding/cluster-garbage.ts'
 
 /** A CronJob keeps too many Jobs from this multiple of upstream's default history limit on. */
 const manyTimes = 10

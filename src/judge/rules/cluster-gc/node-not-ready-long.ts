@@ -1,6 +1,5 @@
-import { garbageIn, isOld, named, oldest } from '#judge/garbage/garbage.ts'
+import { garbageIn, isOld, named, oldest, silentNodes } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { silentNodes } from '#judge/garbage/silent-nodes.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 

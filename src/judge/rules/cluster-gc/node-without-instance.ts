@@ -1,6 +1,5 @@
-import { garbageIn, oldest } from '#judge/garbage/garbage.ts'
+import { garbageIn, isWithoutInstance, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { isWithoutInstance } from '#judge/garbage/silent-nodes.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 

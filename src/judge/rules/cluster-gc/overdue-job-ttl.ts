@@ -1,5 +1,4 @@
-import { garbageIn, named, oldest, summed } from '#judge/garbage/garbage.ts'
-import { isOverdue } from '#judge/garbage/held-objects.ts'
+import { garbageIn, isOverdue, named, oldest, summed } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 

@@ -2,7 +2,7 @@ import { garbageIn, inGroups, isOld, leftHours, named, oldest } from '#judge/gar
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { CertificateRequest } from '#model/cluster-garbage.ts'
+import type { CertificateRequest } from '#model/finding/cluster-garbage.ts'
 
 /** A kubelet requests only its own certificate from these signers. Source: k8s.io/api/certificates/v1 KubeletServingSignerName, KubeAPIServerClientKubeletSignerName. */
 const kubeletServing = 'kubernetes.io/kubelet-serving'

@@ -1,8 +1,15 @@
-import { byFrequency, garbageIn, getYaml, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
-import { heldObjects } from '#judge/garbage/held-objects.ts'
+import {
+  byFrequency,
+  garbageIn,
+  getYaml,
+  heldObjects,
+  isOld,
+  oldest,
+  reasonOf,
+} from '#judge/garbage/garbage.ts'
 import { whyFinalizersStay } from '#judge/garbage/holders.ts'
 import { clusterRule } from '#judge/rule.ts'
-import type { HeldObject } from '#model/cluster-garbage.ts'
+import type { HeldObject } from '#model/finding/cluster-garbage.ts'
 
 export const stuckFinalizer = clusterRule({
   id: 'stuck-finalizer',

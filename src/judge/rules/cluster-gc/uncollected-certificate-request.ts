@@ -9,7 +9,7 @@ import {
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
-import type { CertificateRequest, ControlPlane } from '#model/cluster-garbage.ts'
+import type { CertificateRequest, ControlPlane } from '#model/finding/cluster-garbage.ts'
 
 const assumed = ({ version }: ControlPlane): string =>
   version === null

@@ -1,13 +1,13 @@
-import type { NodeContext } from '#judge/cluster-facts.ts'
-import { dataDevice } from '#judge/disk-size.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
+import { dataDevice } from '#judge/help/disk-size.ts'
+import { amountOf } from '#judge/help/values.ts'
 import { contextRule, type Failing, line } from '#judge/rule.ts'
+import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
-import { amountOf } from '#judge/values.ts'
-import type { NodeClass } from '#model/cluster-input.ts'
-import type { NodeVolume } from '#model/disk-ledger.ts'
-import type { Evidence } from '#model/finding.ts'
-import type { AmiFamily } from '#model/node-identity.ts'
+import type { Evidence } from '#model/finding/finding.ts'
+import type { NodeClass } from '#model/input/cluster-input.ts'
+import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
 
 const gibibyte = 1024 ** 3
 const classes = 'ec2nodeclasses.karpenter.k8s.aws'
@@ -15,6 +15,7 @@ const classes = 'ec2nodeclasses.karpenter.k8s.aws'
 const share = { least: 0.85, most: 1.02 }
 
 const titles = {
+  notGrown: 'The filesystem is smaller than its volume',
   wrong: 'The declared size reached the system volume, not the volume of the containers',
 }
 /** Bottlerocket's system, which never uses more than its image, and the data of kubelet and runtime. */
@@ -67,6 +68,8 @@ export const diskDiffersFromNodeClass = contextRule({
     const wrong = amiFamily === 'Bottlerocket' ? wrongVolume(fact, declared) : null
     if (wrong !== null) return yield wrong
     const volume = declared(dataDevice({ amiFamily }))
+    const small = notGrown(fact, volume)
+    if (small !== null) return yield small
     if (volume === null) return
     if (typeof volume === 'string') return yield { unknown: volume }
     if (capacityBytes === null) return yield { unknown: 'the capacity of nodefs was not read' }
@@ -74,7 +77,8 @@ export const diskDiffersFromNodeClass = contextRule({
     if (ratio >= share.least && ratio <= share.most) return
     const sizes = { declaredBytes: volume.sizeBytes, actualBytes: capacityBytes }
     yield {
-      ...smallerReason(fact, sizes),
+      cause: { kind: 'device', what: 'differs', device: dataDevice(fact), ...sizes },
+      steps: [{ id: 'replace-node', place: dataDevice(fact) }],
       consequence: `nodefs has ${bytes(capacityBytes)}, and ${volume.where} declares ${bytes(volume.sizeBytes)}.`,
       evidence: [
         line('declared', volume.where, exactBytes(volume.sizeBytes)),
@@ -85,17 +89,40 @@ export const diskDiffersFromNodeClass = contextRule({
   },
 })
 
-/** A volume of the declared size has a filesystem that was not grown; another volume is older than the declaration. */
-function smallerReason(
-  { amiFamily, volumes }: VolumesOfNode & { amiFamily: AmiFamily },
-  sizes: { declaredBytes: number; actualBytes: number },
-): Pick<Failing, 'cause' | 'steps'> {
+/**
+ * A filesystem that is smaller than its volume. Null: it is not, or is not known. A node with partitions of its own has no filesystem of the
+ * declared size, neither before nor after its volume grows.
+ */
+function notGrown(
+  { amiFamily, capacityBytes, volumes }: BottlerocketNode & { amiFamily: AmiFamily },
+  declared: DeclaredVolume | string | null,
+): Failing | null {
   const device = dataDevice({ amiFamily })
-  const volumeBytes = volumes?.find(one => one.device === device)?.sizeBytes ?? null
-  const isGrown = volumeBytes !== sizes.declaredBytes || sizes.actualBytes >= sizes.declaredBytes
+  const volume = volumes?.find(one => one.device === device)?.sizeBytes ?? null
+  if (volume === null || capacityBytes === null || capacityBytes >= share.least * volume)
+    return null
+  const declaredBytes = typeof declared === 'object' ? (declared?.sizeBytes ?? null) : null
+  const isWhole =
+    amiFamily === 'Bottlerocket' ||
+    volume === declaredBytes ||
+    (declaredBytes !== null && capacityBytes >= share.least * declaredBytes)
+  if (!isWhole) return null
   return {
-    cause: { kind: 'device', what: isGrown ? 'differs' : 'not-grown', device, ...sizes },
-    steps: [{ id: 'replace-node', place: device }],
+    severity: 'medium',
+    title: titles.notGrown,
+    cause: {
+      kind: 'device',
+      what: 'not-grown',
+      device,
+      declaredBytes: volume,
+      actualBytes: capacityBytes,
+    },
+    steps: [{ id: 'reboot', place: device, bytes: volume }],
+    consequence: `The volume ${device} has ${bytes(volume)}, and its filesystem ${bytes(capacityBytes)}: the rest is used by nothing until the filesystem grows, at the next boot.`,
+    evidence: [
+      line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
+      ...volumeEvidence({ volumes, volumesUnread: null }),
+    ],
   }
 }
 
@@ -124,8 +151,11 @@ function wrongVolume(
     severity: 'high',
     title: titles.wrong,
     cause: {
-      ...{ kind: 'device', what: 'wrong-volume', device: data },
-      ...{ declaredBytes: systemBytes, actualBytes: dataBytes },
+      kind: 'device',
+      what: 'wrong-volume',
+      device: data,
+      declaredBytes: systemBytes,
+      actualBytes: dataBytes,
     },
     steps: [{ id: 'map-volume', place: data, bytes: systemBytes }],
     consequence: `Images, containers and pods have ${data} with ${bytes(dataBytes)}. The ${bytes(systemBytes)} of ${system} are for Bottlerocket itself, which uses no more than its image: the rest is lost.`,

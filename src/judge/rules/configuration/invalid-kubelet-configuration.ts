@@ -1,6 +1,6 @@
 import { line, nodeRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/settings.ts'
-import type { NextStartPrediction } from '#model/prediction.ts'
+import { settingIn } from '#judge/subject/settings.ts'
+import type { NextStartPrediction } from '#model/prediction/prediction.ts'
 
 export const invalidKubeletConfiguration = nodeRule({
   id: 'invalid-kubelet-configuration',

@@ -1,7 +1,7 @@
+import { durationMs } from '#judge/help/values.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
-import { durationMs } from '#judge/values.ts'
 
 /** No configuration file and no configz contains these flags. Upstream: cmd/kubelet/app/options/options.go NewKubeletFlags. */
 const flags: Record<string, { isDefault(value: string): boolean; shown: string; effect: string }> =

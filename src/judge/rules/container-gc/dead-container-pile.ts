@@ -1,4 +1,4 @@
-import { heldBy, heldReason } from '#judge/held.ts'
+import { heldBy, heldReason } from '#judge/help/held.ts'
 import { line, lines, nodeRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 

@@ -1,9 +1,9 @@
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
-import { gapsOf } from '#judge/gaps.ts'
 import { type Failing, line, nodeRule } from '#judge/rule.ts'
-import type { Cause, StepAction, UnreadReason } from '#model/cause.ts'
-import { sources as allSources, type Source } from '#model/read-mode.ts'
-import type { ReadFailure } from '#model/record.ts'
+import { gapsOf } from '#judge/subject/gaps.ts'
+import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
+import { sources as allSources, type Source } from '#model/input/read-mode.ts'
+import type { ReadFailure } from '#model/input/record.ts'
 
 const unsaid: Record<Source, string> = {
   node: 'what it is',
@@ -121,5 +121,5 @@ function reasonOf({
   if (isExpected) return { cause: unread('unsupported'), steps: [{ id: 'look-on-node' }] }
   if (isPartly) return { cause: unread('cut'), steps: [{ id: 'read-again' }] }
   if (failure !== null) return { cause: unread(failure), steps: stepsOfFailure[failure] }
-  return { cause: unread('other'), steps: [{ id: 'read-again' }, { id: 'grant-rights' }] }
+  return { cause: unread('other'), steps: [{ id: 'read-again' }] }
 }

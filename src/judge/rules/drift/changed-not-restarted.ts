@@ -1,9 +1,9 @@
+import { byText } from '#base/text/text-order.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
 import { layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import { type Loss, runs, startFact } from '#judge/drift/layers.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { byText } from '#model/text-order.ts'
 
 export const changedNotRestarted = nodeRule({
   id: 'changed-not-restarted',

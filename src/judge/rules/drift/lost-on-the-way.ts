@@ -15,7 +15,7 @@ import {
 import { peersOf } from '#judge/drift/peers.ts'
 import { isOnMost } from '#judge/drift/shares.ts'
 import { contextRule, type FactOfGroup, line, lines } from '#judge/rule.ts'
-import { settingIn } from '#judge/settings.ts'
+import { settingIn } from '#judge/subject/settings.ts'
 import { counted } from '#judge/text.ts'
 
 interface LossFact {

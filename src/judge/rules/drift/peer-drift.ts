@@ -1,6 +1,7 @@
+import { amountOrNull } from '#base/go/quantity.ts'
+import { byText } from '#base/text/text-order.ts'
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import type { ClusterContext } from '#judge/cluster-facts.ts'
 import {
   declarationOf,
   declaredNode,
@@ -13,11 +14,10 @@ import { type Drift, driftOf, type Meant, type NodesOfValue, peersOf } from '#ju
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
 import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
 import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
+import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
 import { bounded, counted } from '#judge/text.ts'
-import type { Evidence } from '#model/finding.ts'
+import type { Evidence } from '#model/finding/finding.ts'
 import type { Policy } from '#model/policy.ts'
-import { amountOrNull } from '#model/quantity.ts'
-import { byText } from '#model/text-order.ts'
 
 interface PeerFact extends SizedSettings {
   cluster: string

@@ -1,3 +1,4 @@
+import { byText } from '#base/text/text-order.ts'
 import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -5,9 +6,8 @@ import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/setting-meanin
 import { absentValue, type FieldValue, fieldValues, writtenSettings } from '#judge/drift/drift.ts'
 import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
-import type { Evidence } from '#model/finding.ts'
-import type { AmiFamily } from '#model/node-identity.ts'
-import { byText } from '#model/text-order.ts'
+import type { Evidence } from '#model/finding/finding.ts'
+import type { AmiFamily } from '#model/input/node-identity.ts'
 
 interface VersionFact {
   release: Release

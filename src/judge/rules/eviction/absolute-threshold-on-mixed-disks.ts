@@ -1,8 +1,8 @@
+import { byText } from '#base/text/text-order.ts'
+import { amountOf } from '#judge/help/values.ts'
 import { cohortRule, line } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/settings.ts'
+import { hardThresholds } from '#judge/subject/settings.ts'
 import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
-import { amountOf } from '#judge/values.ts'
-import { byText } from '#model/text-order.ts'
 
 /** Disks are mixed from this ratio on. Filesystem overhead alone makes a smaller difference. */
 const mixedRatio = 2

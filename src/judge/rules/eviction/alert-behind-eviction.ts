@@ -1,8 +1,8 @@
+import { configuredAt, exactAmount } from '#judge/help/thresholds.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/settings.ts'
+import { settingIn } from '#judge/subject/settings.ts'
 import { percent } from '#judge/text.ts'
-import { configuredAt, exactAmount } from '#judge/thresholds.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 const disks: Partial<Record<Signal, 'nodefs' | 'imagefs'>> = {
   'nodefs.available': 'nodefs',

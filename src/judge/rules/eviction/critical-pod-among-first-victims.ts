@@ -1,10 +1,10 @@
-import { ownRankings } from '#judge/rankings.ts'
+import { matchesGlob } from '#base/text/glob.ts'
+import { whyUnobserved } from '#judge/help/thresholds.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/settings.ts'
+import { ownRankings } from '#judge/run/rankings.ts'
+import { settingIn } from '#judge/subject/settings.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import { whyUnobserved } from '#judge/thresholds.ts'
-import { matchesGlob } from '#model/glob.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 const firstVictims = 3
 

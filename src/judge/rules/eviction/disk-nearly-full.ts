@@ -1,9 +1,8 @@
-import { holders } from '#facts/holders.ts'
-import { diskReason, heldBySignal } from '#judge/holders.ts'
-import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { diskReason, heldBySignal } from '#judge/help/holders.ts'
+import { type Failing, isLinux, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
-import type { FilesystemState, Signal } from '#model/prediction.ts'
-import { canBeMet, sisterOf } from '#model/watched-signals.ts'
+import { canBeMet, sisterOf } from '#model/kubelet/watched-signals.ts'
+import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
 const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }
@@ -25,7 +24,7 @@ export const diskNearlyFull = nodeRule({
   why: 'Little is left before the kubelet evicts pods. What holds the disk is nothing that image GC deletes, so no image GC setting ends it.',
   fix: 'Free what the cause names, and end what writes it; or take a larger disk.',
   sources: ['src/facts/holders.ts', 'pkg/kubelet/eviction/helpers.go thresholdsMet'],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject) {
     const names =
@@ -71,7 +70,9 @@ function ofSignal(
   if (first === undefined || reason === null) return null
   // The rules of unwatched thresholds report these.
   if (!isWatched && unknownHolders.has(first.holder)) return null
-  if (!isInodes && holders[first.holder].freedBy === 'image-gc') return null
+  // Where no eviction follows, images that are in use count, too: unreachable-gc-low-threshold does not tell of it.
+  const cause = isWatched ? first : reason.cause
+  if (!isInodes && cause.kind === 'holder' && cause.freedBy === 'image-gc') return null
   const shown = isInodes ? `${left} inodes` : bytes(left)
   return {
     ...reason,

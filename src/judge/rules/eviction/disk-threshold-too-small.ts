@@ -1,12 +1,12 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { configuredAt } from '#judge/help/thresholds.ts'
+import { withEntries } from '#judge/help/values.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/settings.ts'
+import { hardThresholds } from '#judge/subject/settings.ts'
 import { bytes } from '#judge/text.ts'
-import { configuredAt } from '#judge/thresholds.ts'
-import { withEntries } from '#judge/values.ts'
-import type { EvaluatedThreshold } from '#model/prediction.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
+import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 /** What any writer fills between two looks of the eviction manager. */

@@ -1,10 +1,7 @@
-import { holders } from '#facts/holders.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { diskReason, memoryReason } from '#judge/holders.ts'
-import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { imageGcThresholds, kubeletSetting } from '#judge/settings.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { drainStep } from '#judge/help/drain.ts'
+import { diskReason, memoryReason } from '#judge/help/holders.ts'
 import {
   conditionOf,
   configuredAt,
@@ -12,13 +9,22 @@ import {
   isTwin,
   shownAmount,
   whyUnobserved,
-} from '#judge/thresholds.ts'
-import { withEntries } from '#judge/values.ts'
-import type { Evidence } from '#model/finding.ts'
-import type { EvaluatedThreshold, EvictionPrediction, Signal } from '#model/prediction.ts'
+} from '#judge/help/thresholds.ts'
+import { withEntries } from '#judge/help/values.ts'
+import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { imageGcThresholds, kubeletSetting } from '#judge/subject/settings.ts'
+import { bounded, nameLength } from '#judge/text.ts'
+import type { Evidence } from '#model/finding/finding.ts'
+import type {
+  EvaluatedThreshold,
+  EvictionPrediction,
+  Signal,
+} from '#model/prediction/prediction.ts'
 
 /** Upstream's choice among pods of equal rank is undefined, so several victims are shown. */
 const shownVictims = 3
+/** Image GC that starts here or earlier has time before eviction. */
+const earlyGcPercent = 80
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 
 export const evictionDue = nodeRule({
@@ -28,7 +34,7 @@ export const evictionDue = nodeRule({
   cause: { kind: 'world', event: 'growth', subject: null },
   steps: [{ id: 'look-on-node' }, { id: 'drain' }],
   needs: ['eviction'],
-  title: 'An eviction threshold is met: the kubelet evicts',
+  title: 'An eviction threshold is met: the kubelet evicts pods',
   why: 'The node is below a threshold now: it reports the condition, is tainted, refuses pods, and evicts one pod after the other until it is above again.',
   fix: 'Make room at once: delete what is large and not needed, or drain the node. Then look at what grows, and at the thresholds.',
   sources: [
@@ -117,12 +123,16 @@ function reasonOf(
       steps: [{ id: 'lower-soft-threshold' }],
     }
   // Image GC would free it, and comes too late: its setting is the cause.
-  if (held?.cause.kind === 'holder' && holders[held.cause.holder].freedBy === 'image-gc')
-    return { cause: imageGcThresholds, steps: [...held.steps, { id: 'drain' }] }
-  if (held !== null) return { cause: held.cause, steps: [...held.steps, { id: 'drain' }] }
+  const isLate = (subject.imageGC?.highThresholdPercent ?? 100) > earlyGcPercent
+  const isOfImages = held?.cause.kind === 'holder' && held.cause.freedBy === 'image-gc'
+  if (held !== null && isOfImages && !isLate)
+    return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, drainStep(subject)] }
+  if (held !== null && isOfImages)
+    return { cause: imageGcThresholds, steps: [...held.steps, drainStep(subject)] }
+  if (held !== null) return { cause: held.cause, steps: [...held.steps, drainStep(subject)] }
   if (!first.signal.startsWith('memory.')) return {}
-  const memory = memoryReason(subject, subject.eviction.signals[first.signal]?.capacityBytes)
-  return { cause: memory.cause, steps: [...memory.steps, { id: 'drain' }] }
+  const memory = memoryReason(subject)
+  return { cause: memory.cause, steps: [...memory.steps, drainStep(subject)] }
 }
 
 function computedLines(threshold: EvaluatedThreshold): Evidence[] {

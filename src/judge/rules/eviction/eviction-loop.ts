@@ -1,5 +1,5 @@
+import { byText } from '#base/text/text-order.ts'
 import { type EvictionCause, evictionCause } from '#facts/kubelet/event-messages.ts'
-import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { eventTimes, timesOf, unreadEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
@@ -9,9 +9,9 @@ import {
 } from '#judge/events/evictions.ts'
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
 import { contextRule, type Failing, line, lines } from '#judge/rule.ts'
+import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { counted } from '#judge/text.ts'
-import type { Evidence } from '#model/finding.ts'
-import { byText } from '#model/text-order.ts'
+import type { Evidence } from '#model/finding/finding.ts'
 
 /** Evictions that make a loop, counted over one hour: the API server keeps events for that long. */
 const manyEvictions = 3

@@ -1,6 +1,3 @@
-import { line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
-import { span } from '#judge/text.ts'
 import {
   configuredAt,
   exactAmount,
@@ -8,10 +5,13 @@ import {
   growthLine,
   shownAmount,
   whyUnobserved,
-} from '#judge/thresholds.ts'
-import { float32Rounding, withEntries } from '#judge/values.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
-import { canBeMet, sisterOf } from '#model/watched-signals.ts'
+} from '#judge/help/thresholds.ts'
+import { float32Rounding, withEntries } from '#judge/help/values.ts'
+import { isLinux, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
+import { span } from '#judge/text.ts'
+import { canBeMet, sisterOf } from '#model/kubelet/watched-signals.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 /** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */
 const diskSignals: readonly Signal[] = [
@@ -37,7 +37,7 @@ export const graceLongerThanFillTime = nodeRule({
     'pkg/kubelet/eviction/eviction_manager.go synchronize',
     'kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject, policy) {
     const { configuration, eviction } = subject

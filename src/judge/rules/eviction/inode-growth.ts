@@ -1,5 +1,5 @@
-import { diskReason } from '#judge/holders.ts'
-import { line, lines, nodeRule } from '#judge/rule.ts'
+import { diskReason } from '#judge/help/holders.ts'
+import { isLinux, line, lines, nodeRule } from '#judge/rule.ts'
 import { percent } from '#judge/text.ts'
 
 const dayMs = 86_400_000
@@ -20,7 +20,7 @@ export const inodeGrowth = nodeRule({
     'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
     'pkg/kubelet/eviction/helpers.go makeSignalObservations',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge({ disks, ledger, node, at, identity }) {
     const names =

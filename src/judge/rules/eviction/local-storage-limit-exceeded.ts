@@ -1,12 +1,19 @@
+import { ownLimitOf } from '#facts/kubelet/event-messages.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { recordedEvictions } from '#judge/events/evictions.ts'
+import { amountOf } from '#judge/help/values.ts'
 import { type Failing, line, nodeRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/settings.ts'
+import { settingIn } from '#judge/subject/settings.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
-import type { HolderPart } from '#model/disk-ledger.ts'
-import type { LocalStorageEviction } from '#model/prediction.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerOf } from '#model/input/pod-controller.ts'
+import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 const shown = 10
+
+const titles = { before: 'Pods were evicted over their own limit of local storage' }
 
 export const localStorageLimitExceeded = nodeRule({
   id: 'local-storage-limit-exceeded',
@@ -14,6 +21,7 @@ export const localStorageLimitExceeded = nodeRule({
   severity: 'high',
   cause: settingIn('workload', 'resources.limits.ephemeral-storage'),
   steps: [{ id: 'set-ephemeral-storage' }],
+  titles,
   needs: ['localStorageEvictions'],
   title: 'Pods use more local storage than their own limit: the kubelet evicts them',
   why: 'Limits of ephemeral-storage and sizeLimit of emptyDir volumes are checked at each eviction pass, whether the node has pressure or not. A pod over one is evicted at once; its owner starts the next one, which fills up again.',
@@ -22,7 +30,8 @@ export const localStorageLimitExceeded = nodeRule({
     'pkg/kubelet/eviction/eviction_manager.go localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction, containerEphemeralStorageLimitEviction',
   ],
 
-  *judge({ localStorageEvictions, ledger }) {
+  *judge({ localStorageEvictions, ledger, pods, at }) {
+    yield* evictedBefore(pods ?? [], at)
     if (localStorageEvictions.length === 0) return
     const [first, ...others] = localStorageEvictions as [
       LocalStorageEviction,
@@ -44,13 +53,38 @@ export const localStorageLimitExceeded = nodeRule({
   },
 })
 
+const dayMs = 86_400_000
+
+/** Pods of the last day, by owner: a pod that starts again is below its limit at first. */
+function* evictedBefore(pods: readonly KubernetesPod[], at: string): Generator<Failing> {
+  const evicted = recordedEvictions(pods, at, dayMs).flatMap(eviction => {
+    const ownLimit = ownLimitOf(eviction.message)
+    const pod = ownLimit && pods.find(({ metadata }) => metadata?.uid === eviction.pod)
+    return pod ? [{ ...eviction, ownLimit, workload: controllerOf(pod) }] : []
+  })
+  for (const alike of Map.groupBy(evicted, ({ owner, pod }) => owner ?? pod).values()) {
+    const { namespace, name, ownLimit, workload } = alike.at(-1)!
+    const low = amountOf(ownLimit.quantity, 0) ?? 0
+    yield {
+      ...limitReason(
+        ownLimit.volume,
+        { low, high: null },
+        { kind: 'pod', namespace, pod: name, workload, volume: ownLimit.volume },
+      ),
+      severity: 'medium',
+      title: titles.before,
+      consequence: `${counted(alike.length, 'pod')} ${alike.length === 1 ? 'was evicted over its' : 'were evicted over their'} own limit of ${bounded(ownLimit.quantity, 40)}. Owner: ${bounded(workload ?? name, nameLength)} in ${bounded(namespace, nameLength)}; the disk of the node is not the cause.`,
+      evidence: alike.slice(-shown).map(one => line('event', podOf(one), one.message)),
+    }
+  }
+}
+
 /** The pod that is over its limit, whatever else is on the disk. */
 function reasonOf(
   { limit, namespace, name, what, usedBytes }: LocalStorageEviction,
   parts: readonly HolderPart[],
 ): Pick<Failing, 'cause' | 'steps'> {
   const isVolume = limit === 'emptyDir'
-  const holder = isVolume ? 'pod-volumes' : 'writable-layers'
   const known = parts.find(
     ({ owner }) =>
       (owner?.kind === 'pod' || owner?.kind === 'container') &&
@@ -59,25 +93,41 @@ function reasonOf(
   )?.owner
   const owner = known ?? {
     kind: 'pod' as const,
-    ...{ namespace, pod: name, workload: null, volume: isVolume ? what : null },
+    namespace,
+    pod: name,
+    workload: null,
+    volume: isVolume ? what : null,
   }
+  return limitReason(isVolume ? what : null, { low: usedBytes, high: usedBytes }, owner)
+}
+
+/** @param volume null: a limit of ephemeral-storage */
+function limitReason(
+  volume: string | null,
+  amount: { low: number; high: number | null },
+  owner: HolderOwner,
+): Pick<Failing, 'cause' | 'steps'> {
   return {
     cause: {
       kind: 'holder',
-      holder,
+      holder: volume === null ? 'writable-layers' : 'pod-volumes',
       filesystem: 'nodefs',
       freedBy: 'pod-deletion',
-      amount: { unit: 'bytes', low: usedBytes, high: usedBytes },
       owner,
       place: null,
+      amount: { unit: 'bytes', ...amount },
     },
     steps: [
-      { id: isVolume ? 'set-volume-limit' : 'set-ephemeral-storage', owner, bytes: usedBytes },
+      {
+        id: volume === null ? 'set-ephemeral-storage' : 'set-volume-limit',
+        owner,
+        bytes: amount.low,
+      },
     ],
   }
 }
 
-const podOf = ({ namespace, name }: LocalStorageEviction) =>
+const podOf = ({ namespace, name }: { namespace: string; name: string }) =>
   `pod ${bounded(namespace, nameLength)}/${bounded(name, nameLength)}`
 
 function limitOf({ limit, what }: LocalStorageEviction): string {

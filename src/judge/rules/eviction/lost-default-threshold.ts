@@ -1,7 +1,12 @@
-import { line, nodeRule } from '#judge/rule.ts'
-import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
-import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
-import type { Filesystems } from '#model/prediction.ts'
+import {
+  imageGcBeside,
+  isShortOfInodes,
+  lostDefaults,
+  whyUnobserved,
+} from '#judge/help/thresholds.ts'
+import { isLinux, line, nodeRule } from '#judge/rule.ts'
+import { hardThresholds, kubeletSetting } from '#judge/subject/settings.ts'
+import type { Filesystems } from '#model/prediction/prediction.ts'
 
 export const lostDefaultThreshold = nodeRule({
   id: 'lost-default-threshold',
@@ -18,7 +23,7 @@ export const lostDefaultThreshold = nodeRule({
     'kubernetes/website#36960',
     'bottlerocket-os/bottlerocket#3350',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject, policy) {
     const { configuration, filesystems } = subject
@@ -41,9 +46,7 @@ export const lostDefaultThreshold = nodeRule({
       ([signal]) => signal.startsWith('imagefs.') || signal.startsWith('nodefs.'),
     )
     yield {
-      cause: kubeletSetting(
-        `evictionHard.${(lost.find(([signal]) => signal === 'imagefs.available') ?? lost[0])?.[0]}`,
-      ),
+      cause: kubeletSetting(`evictionHard.${mostUrgent(lost, filesystems)}`),
       consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${lost.map(([signal]) => consequenceOf(signal, filesystems.layout)).join('; ')}.`,
       confidence:
         dependsOnLayout && filesystems.layoutCertainty !== 'certain' ? 'likely' : 'certain',
@@ -67,6 +70,15 @@ export const lostDefaultThreshold = nodeRule({
     }
   },
 })
+
+/** Of a disk without inodes, else the bytes of images. */
+function mostUrgent(lost: readonly (readonly [string, string])[], filesystems: Filesystems) {
+  const isShort = ([signal]: readonly [string, string]) =>
+    (signal === 'imagefs.inodesFree' && isShortOfInodes(filesystems.imagefs)) ||
+    (signal === 'nodefs.inodesFree' && isShortOfInodes(filesystems.nodefs))
+  const found = lost.find(isShort) ?? lost.find(([signal]) => signal === 'imagefs.available')
+  return (found ?? lost[0])?.[0]
+}
 
 function consequenceOf(signal: string, layout: Filesystems['layout']): string {
   // If images have their own disk, the critical rule unwatched-imagefs states the consequence.

@@ -1,12 +1,13 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
+import { memoryReason } from '#judge/help/holders.ts'
+import { configuredAt, whyUnobserved } from '#judge/help/thresholds.ts'
+import { amountOf, withEntries } from '#judge/help/values.ts'
+import { isLinux, line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
-import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
-import { amountOf, withEntries } from '#judge/values.ts'
-import type { EvaluatedThreshold } from '#model/prediction.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
+import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 
@@ -29,7 +30,7 @@ export const memoryThresholdTooSmall = nodeRule({
     'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
     'pkg/kubelet/eviction/eviction_manager.go synchronize',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject) {
     const { configuration, eviction, identity } = subject
@@ -48,7 +49,11 @@ export const memoryThresholdTooSmall = nodeRule({
       return yield { unknown: whyUnobserved(subject, 'the bytes of memory.available') }
     const resolved = largest.resolved ?? 0
     yield {
-      ...(isNear && { severity: 'high' as const, title: titles.near }),
+      ...(isNear && {
+        severity: 'high' as const,
+        title: titles.near,
+        steps: [{ id: 'set-fields' as const }, ...memoryReason(subject).steps],
+      }),
       consequence: `Eviction for memory begins only below ${bytes(resolved)}: what is written in ${evictionSeconds} s can be more, and then the kernel's OOM killer chooses.`,
       evidence: [
         configuredAt(largest, configuration),

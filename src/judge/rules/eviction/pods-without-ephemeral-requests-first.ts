@@ -1,10 +1,10 @@
-import { ownRankings } from '#judge/rankings.ts'
+import { byText } from '#base/text/text-order.ts'
+import { evictable, whyUnobserved } from '#judge/help/thresholds.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/settings.ts'
+import { ownRankings } from '#judge/run/rankings.ts'
+import { settingIn } from '#judge/subject/settings.ts'
 import { bounded, bytes, exactBytes, nameLength } from '#judge/text.ts'
-import { evictable, whyUnobserved } from '#judge/thresholds.ts'
-import type { RankedPod, Signal } from '#model/prediction.ts'
-import { byText } from '#model/text-order.ts'
+import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 
 const gibibyte = 1024 ** 3
 /** Minimum excess in bytes of the pod that stays over the pod evicted first. Less hardly matters. */

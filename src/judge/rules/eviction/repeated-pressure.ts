@@ -1,14 +1,19 @@
+import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
+import { diskReason, type Reason } from '#judge/help/holders.ts'
+import { soundImageGc } from '#judge/help/thresholds.ts'
+import { durationMs } from '#judge/help/values.ts'
 import { contextRule, type Failing, line, lines } from '#judge/rule.ts'
+import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { imageGcThresholds } from '#judge/subject/settings.ts'
 import { bytes, counted, span } from '#judge/text.ts'
-import { durationMs } from '#judge/values.ts'
-import type { Evidence } from '#model/finding.ts'
-import type { EvaluatedThreshold } from '#model/prediction.ts'
-import { quantityNumber, quantityOrNull } from '#model/quantity.ts'
+import type { Evidence } from '#model/finding/finding.ts'
+import type { Policy } from '#model/policy.ts'
+import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 /** Times that a condition came, in events of the last hour. Kubernetes counts equal events as one as long as they repeat. */
 const manyTimes = 3
@@ -24,7 +29,13 @@ interface PressureFact {
   /** How long a condition stays after its threshold was last met. */
   transitionMs: number
   thresholds: Pick<EvaluatedThreshold, 'signal' | 'value' | 'resolved'>[]
+  /** What holds a disk that is still used this much. Null: nothing does, or it is unknown. */
+  held: Reason | null
+  /** Of image GC. `evictionPercent`: of the disk, below which pods are evicted. */
+  imageGC: { highPercent: number; evictionPercent: number } | null
 }
+
+const leastUsed = 0.7
 
 export const repeatedPressure = contextRule({
   id: 'repeated-pressure',
@@ -33,6 +44,7 @@ export const repeatedPressure = contextRule({
   cause: { kind: 'world', event: 'pressure-repeats', subject: null },
   steps: [{ id: 'read-pods' }, { id: 'look-on-node' }],
   needs: [],
+  policy: ['alertPercent', 'assumedGrowthPercent'],
   title: 'The node comes under pressure again and again',
   why: 'Each time the kubelet deletes images or evicts pods, reports the end of the pressure, and takes pods that fill the node again. Between two readings the node can look healthy.',
   fix: 'Find what grows on the node in its ledger, and make image GC start earlier, limit what the pods write, or use a larger disk. A longer evictionPressureTransitionPeriod only keeps pods away for longer.',
@@ -41,33 +53,73 @@ export const repeatedPressure = contextRule({
     'pkg/kubelet/eviction/eviction_manager.go synchronize',
   ],
 
-  fact: ({ configuration, eviction }): PressureFact => ({
+  fact: ({ configuration, eviction, ...subject }): PressureFact => ({
     transitionMs:
       durationMs(
         configuration?.evictionPressureTransitionPeriod ??
           configurationDefaults.evictionPressureTransitionPeriod,
       ) ?? 0,
     thresholds: (eviction?.thresholds ?? []).map(({ signal, value, resolved }) => ({
-      ...{ signal, value, resolved },
+      signal,
+      value,
+      resolved,
     })),
+    held: heldNow(subject),
+    imageGC: imageGcOf(eviction, subject),
   }),
 
-  *judge(fact, { events, at, why, failed }) {
-    yield* pressuresOf(fact, events, at)
+  *judge(fact, { events, at, why, failed }, policy) {
+    for (const { isOfDisk, ...failing } of pressuresOf(fact, events, at))
+      yield { ...failing, ...(isOfDisk && reasonOf(fact, policy)) }
     if (events === null) yield { unknown: why('events') }
     else yield* unreadEvents({ failed })
   },
 
-  judgeUnread: ({ events, at }) => pressuresOf({ transitionMs: 0, thresholds: [] }, events, at),
+  *judgeUnread({ events, at }) {
+    for (const { isOfDisk: _, ...failing } of pressuresOf(nothingRead, events, at)) yield failing
+  },
 })
+
+const nothingRead = { transitionMs: 0, thresholds: [] }
+
+function heldNow(subject: Pick<NodeSubject, 'ledger' | 'identity' | 'imageGC' | 'host'>) {
+  const [fullest] = (subject.ledger?.filesystems ?? [])
+    .filter(({ usedBytes, capacityBytes }) => usedBytes >= leastUsed * capacityBytes)
+    .toSorted((a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes)
+  return fullest === undefined ? null : diskReason(subject, `${fullest.filesystem}.available`)
+}
+
+function imageGcOf(
+  eviction: NodeSubject['eviction'],
+  { imageGC, filesystems }: Pick<NodeSubject, 'imageGC' | 'filesystems'>,
+): PressureFact['imageGC'] {
+  const capacity = filesystems.imagefs?.capacityBytes
+  if (imageGC === null || !capacity) return null
+  const amounts = (eviction?.thresholds ?? [])
+    .filter(({ signal }) => signal === 'nodefs.available' || signal === 'imagefs.available')
+    .map(({ resolved }) => resolved ?? 0)
+  return {
+    highPercent: imageGC.highThresholdPercent,
+    evictionPercent: (100 * Math.max(0, ...amounts)) / capacity,
+  }
+}
+
+/** What still holds the disk. Of unused images image GC comes too late, if it can begin earlier. */
+function reasonOf({ held, imageGC }: PressureFact, policy: Policy): Partial<Failing> {
+  if (held?.cause.kind !== 'holder') return {}
+  if (held.cause.freedBy !== 'image-gc') return { cause: held.cause, steps: held.steps }
+  const config = imageGC && soundImageGc(imageGC.evictionPercent, policy)
+  if (!config || imageGC.highPercent <= config.imageGCHighThresholdPercent) return {}
+  return { cause: imageGcThresholds, steps: [{ id: 'set-fields' }], fix: { config: { ...config } } }
+}
 
 const timesIn = (events: readonly NodeEvent[]) => events.reduce((sum, { count }) => sum + count, 0)
 
 function* pressuresOf(
-  { transitionMs, thresholds }: PressureFact,
+  { transitionMs, thresholds }: Pick<PressureFact, 'transitionMs' | 'thresholds'>,
   events: readonly NodeEvent[] | null,
   at: string,
-): Iterable<Failing> {
+): Iterable<Failing & { isOfDisk: boolean }> {
   for (const [reason, { condition, resources }] of Object.entries(pressures)) {
     const begun = recentEvents(events, at, [reason]).filter(({ pod }) => pod === null)
     const times = timesIn(begun)
@@ -82,6 +134,7 @@ function* pressuresOf(
     // The condition lasts for the transition period, and each attempt is one pass.
     const lastedMs = Math.max(times * transitionMs, timesIn(attempts) * evictionMonitoringPeriodMs)
     yield {
+      isOfDisk: condition === 'DiskPressure',
       consequence: `${condition} came ${times} times${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${counted(timesIn(attempts), 'attempt')} to reclaim and ${counted(evicted.length, 'eviction')} in the last hour. New pods are refused each time.`,
       evidence: lines(
         ...eventEvidence(begun, at),

@@ -1,10 +1,10 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { durationMs } from '#judge/help/values.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
-import { durationMs } from '#judge/values.ts'
-import type { Severity } from '#model/finding.ts'
+import type { Severity } from '#model/finding/finding.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 

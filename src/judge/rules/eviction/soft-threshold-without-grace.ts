@@ -1,9 +1,9 @@
+import { hardEviction } from '#judge/help/thresholds.ts'
+import { durationMs, withEntries } from '#judge/help/values.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
-import { hardEviction } from '#judge/thresholds.ts'
-import { durationMs, withEntries } from '#judge/values.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
 
 const soundGracePeriod = '90s'
 

@@ -1,9 +1,9 @@
+import { configuredAt, whyUnobserved } from '#judge/help/thresholds.ts'
+import { amountOf, float32Rounding, withEntries } from '#judge/help/values.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
-import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
-import { amountOf, float32Rounding, withEntries } from '#judge/values.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
 
 export const unreachableMinReclaim = nodeRule({
   id: 'unreachable-min-reclaim',

@@ -1,8 +1,19 @@
+import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/help/thresholds.ts'
+import { withEntries } from '#judge/help/values.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
-import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/thresholds.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
+import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+
+const mebibyte = 1024 ** 2
+
+/** Null: no percentage and no number of bytes. */
+function twice({ signal, value, resolved }: EvaluatedThreshold): string | null {
+  if (value.endsWith('%')) return `${2 * Number.parseFloat(value)}%`
+  const isBytes = signal.endsWith('.available') && signal !== 'pid.available'
+  return !isBytes || resolved === null ? null : `${Math.ceil((2 * resolved) / mebibyte)}Mi`
+}
 
 export const unreachableSoftThreshold = nodeRule({
   id: 'unreachable-soft-threshold',
@@ -38,12 +49,20 @@ export const unreachableSoftThreshold = nodeRule({
         }
         // Equal amounts fail too: both are met at once, and the hard threshold does not wait.
         if (!isSame && (soft.resolved ?? 0) > (hard.resolved ?? 0)) continue
+        const sound = twice(hard)
         yield {
+          cause: kubeletSetting(`evictionSoft.${soft.signal}`),
           consequence: `Below ${bounded(hard.value)} of ${soft.signal} pods are ${hardEviction(subject.identity)}; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,
           evidence: [
             configuredAt(soft, subject.configuration),
             configuredAt(hard, subject.configuration),
           ],
+          ...(sound !== null && {
+            steps: [{ id: 'set-fields' }],
+            fix: {
+              config: withEntries('evictionSoft', subject.configuration, { [soft.signal]: sound }),
+            },
+          }),
         }
       }
     }

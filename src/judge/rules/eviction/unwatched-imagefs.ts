@@ -1,11 +1,16 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import type { NodeSubject } from '#judge/node-subject.ts'
+import {
+  imageGcBeside,
+  isShortOfInodes,
+  lostDefaults,
+  whyUnobserved,
+} from '#judge/help/thresholds.ts'
 import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { hardThresholds, kubeletSetting } from '#judge/subject/settings.ts'
 import { exactBytes } from '#judge/text.ts'
-import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
-import { canBeMet } from '#model/watched-signals.ts'
 
 const diskSignals: readonly string[] = ['nodefs.available', 'imagefs.available']
 
@@ -49,6 +54,8 @@ export const unwatchedImagefs = nodeRule({
       capacityBytes: null,
       availableBytes: null,
     }
+    const isShort = isShortOfInodes(filesystems.imagefs)
+    const signal = isShort ? 'imagefs.inodesFree' : 'imagefs.available'
     yield {
       consequence:
         'When the image filesystem is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers fail with "no space left on device".',
@@ -68,10 +75,14 @@ export const unwatchedImagefs = nodeRule({
         availableBytes !== null &&
           line('summary', 'image filesystem available', exactBytes(availableBytes)),
       ),
-      cause: kubeletSetting('evictionHard.imagefs.available'),
+      cause: kubeletSetting(`evictionHard.${signal}`),
       fix: {
         config: {
-          evictionHard: { ...configuration.evictionHard, 'imagefs.available': threshold },
+          evictionHard: {
+            ...configuration.evictionHard,
+            'imagefs.available': threshold,
+            ...(isShort && { 'imagefs.inodesFree': '5%' }),
+          },
           ...imageGcBeside(threshold, configuration, policy),
         },
       },

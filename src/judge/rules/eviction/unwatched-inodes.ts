@@ -1,9 +1,8 @@
-import { line, nodeRule } from '#judge/rule.ts'
-import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
-import { lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
-import { withEntries } from '#judge/values.ts'
-import type { FilesystemState } from '#model/prediction.ts'
-import { isWatched } from '#model/watched-signals.ts'
+import { isShortOfInodes, lostDefaults, whyUnobserved } from '#judge/help/thresholds.ts'
+import { withEntries } from '#judge/help/values.ts'
+import { isLinux, line, nodeRule } from '#judge/rule.ts'
+import { hardThresholds, kubeletSetting } from '#judge/subject/settings.ts'
+import { isWatched } from '#model/kubelet/watched-signals.ts'
 
 export const unwatchedInodes = nodeRule({
   id: 'unwatched-inodes',
@@ -18,7 +17,7 @@ export const unwatchedInodes = nodeRule({
     'pkg/kubelet/eviction/helpers.go makeSignalObservations',
     'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject) {
     const { configuration, eviction, filesystems } = subject
@@ -45,7 +44,9 @@ export const unwatchedInodes = nodeRule({
     if (unwatched.length === 0) return
     const signals = unwatched.map(filesystem => `${filesystem}.inodesFree`)
     yield {
-      ...(unwatched.some(name => isShort(filesystems[name])) && { severity: 'high' as const }),
+      ...(unwatched.some(name => isShortOfInodes(filesystems[name])) && {
+        severity: 'high' as const,
+      }),
       cause: kubeletSetting(`evictionHard.${signals[0]}`),
       consequence: `${signals.join(' and ')} can reach 0 without DiskPressure, taint or eviction: no file can be created then, whatever bytes are left.`,
       confidence: layoutCertainty === 'certain' ? 'certain' : 'likely',
@@ -72,11 +73,3 @@ export const unwatchedInodes = nodeRule({
     }
   },
 })
-
-/** Below this percentage of free inodes it is urgent. */
-const leastFreePercent = 5
-
-const isShort = (disk: FilesystemState | null): boolean =>
-  disk?.inodes != null &&
-  disk.inodesFree !== null &&
-  disk.inodesFree < (leastFreePercent / 100) * disk.inodes

@@ -1,10 +1,10 @@
-import { type LargestPod, largestPod } from '#judge/largest-pod.ts'
-import { line, lines, nodeRule } from '#judge/rule.ts'
-import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
+import { type LargestPod, largestPod } from '#judge/help/largest-pod.ts'
+import { whyUnobserved } from '#judge/help/thresholds.ts'
+import { withEntries } from '#judge/help/values.ts'
+import { isLinux, line, lines, nodeRule } from '#judge/rule.ts'
+import { hardThresholds, kubeletSetting } from '#judge/subject/settings.ts'
 import { bounded, nameLength, percent } from '#judge/text.ts'
-import { whyUnobserved } from '#judge/thresholds.ts'
-import { withEntries } from '#judge/values.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
 
 /** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
 const scarcePercent = 20
@@ -23,7 +23,7 @@ export const unwatchedPids = nodeRule({
     'pkg/kubelet/eviction/helpers.go makeSignalObservations',
     'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject) {
     const { configuration, eviction } = subject

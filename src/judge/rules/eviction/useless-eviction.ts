@@ -1,11 +1,11 @@
-import { diskReason } from '#judge/holders.ts'
-import { type Reclaimable, reclaimableAtMost } from '#judge/reclaimable.ts'
-import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { diskReason } from '#judge/help/holders.ts'
+import { type Reclaimable, reclaimableAtMost } from '#judge/help/reclaimable.ts'
+import { configuredAt, whyUnobserved } from '#judge/help/thresholds.ts'
+import { amountOf } from '#judge/help/values.ts'
+import { type Failing, isLinux, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
-import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
-import { amountOf } from '#judge/values.ts'
-import type { EvaluatedThreshold, FilesystemLayout, Signal } from '#model/prediction.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
+import type { EvaluatedThreshold, FilesystemLayout, Signal } from '#model/prediction/prediction.ts'
 
 type EvictionSubject = Satisfied<'configuration' | 'eviction'>
 const signals: readonly Signal[] = [
@@ -31,7 +31,7 @@ export const uselessEviction = nodeRule({
     'kubernetes/kubernetes#115201',
     'kubernetes/kubernetes#66961',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject) {
     const { eviction, filesystems } = subject

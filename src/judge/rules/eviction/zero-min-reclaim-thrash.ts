@@ -1,8 +1,5 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
-import { span } from '#judge/text.ts'
 import {
   assumedGrowth,
   conditionOf,
@@ -10,11 +7,14 @@ import {
   exactAmount,
   shownAmount,
   whyUnobserved,
-} from '#judge/thresholds.ts'
-import { amountOf, durationMs, withEntries } from '#judge/values.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+} from '#judge/help/thresholds.ts'
+import { amountOf, durationMs, withEntries } from '#judge/help/values.ts'
+import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
+import { span } from '#judge/text.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 /** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */

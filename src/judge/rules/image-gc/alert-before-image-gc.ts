@@ -1,8 +1,11 @@
+import { soundImageGc } from '#judge/help/thresholds.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { imageGcThresholds } from '#judge/settings.ts'
+import { imageGcThresholds } from '#judge/subject/settings.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
-import { soundImageGc } from '#judge/thresholds.ts'
-import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
+import {
+  startsAboveUsedPercent,
+  startsBelowAvailableBytes,
+} from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
 
 export const alertBeforeImageGc = nodeRule({

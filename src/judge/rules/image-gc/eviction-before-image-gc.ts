@@ -1,20 +1,20 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { isHeldByOthers } from '#judge/holders.ts'
-import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { imageGcThresholds, kubeletSetting } from '#judge/settings.ts'
-import { bytes, exactBytes, percent } from '#judge/text.ts'
+import { isHeldByOthers } from '#judge/help/holders.ts'
 import {
   assumedGrowth,
   configuredAt,
   growthLine,
   soundImageGc,
   whyUnobserved,
-} from '#judge/thresholds.ts'
-import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
+} from '#judge/help/thresholds.ts'
+import { type Failing, isLinux, line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { imageGcThresholds, kubeletSetting } from '#judge/subject/settings.ts'
+import { bytes, exactBytes, percent } from '#judge/text.ts'
+import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold } from '#model/prediction.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 type ThresholdSubject = Satisfied<'imageGC' | 'eviction'>
 
@@ -40,7 +40,7 @@ export const evictionBeforeImageGc = nodeRule({
     'pkg/kubelet/eviction/eviction_manager.go synchronize, reclaimNodeLevelResources',
     'awslabs/amazon-eks-ami#856',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject, policy) {
     const { layout, layoutCertainty } = subject.filesystems

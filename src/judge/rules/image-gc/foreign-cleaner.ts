@@ -1,11 +1,11 @@
+import { oncePerText } from '#base/once.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName } from '#judge/events/images.ts'
-import { isExpected } from '#judge/expected-source.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { isExpected } from '#judge/subject/expected-source.ts'
 import { bounded, counted } from '#judge/text.ts'
-import type { Evidence } from '#model/finding.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import { oncePerText } from '#model/once.ts'
+import type { Evidence } from '#model/finding/finding.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Repositories, without registry, of programs that delete images. */
 const cleanerImage =
@@ -88,11 +88,12 @@ function cleanersIn({
   if (known !== undefined) return because(bounded(known, 160))
   const named = metadata?.name ?? ''
   const names = [...(cleanerName.test(named) ? [named] : []), ...images.filter(isNamedCleaner)]
+  if (names.length === 0) return []
   const areOfImages = names.some(text => ofImages.test(text))
   const mount = (spec?.volumes ?? [])
     .map(({ hostPath }) => hostPath?.path ?? '')
     .find(path => runtimePath.test(path) || (path === '/' && areOfImages))
-  return names.length > 0 && mount !== undefined ? because(`mounts ${bounded(mount, 100)}`) : []
+  return mount === undefined ? [] : because(`mounts ${bounded(mount, 100)}`)
 }
 
 /** A finished pod of a CronJob counts, because the next run will come. */

@@ -1,9 +1,9 @@
-import { isExpected } from '#judge/expected-source.ts'
-import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/held.ts'
+import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
 import { contextRule, type Failing, line } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
+import { utcDay } from '#judge/run/waivers.ts'
+import { isExpected } from '#judge/subject/expected-source.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
 import { counted, exactBytes } from '#judge/text.ts'
-import { utcDay } from '#judge/waivers.ts'
 import type { RememberedImage } from '#model/history.ts'
 
 const least = { percent: 20, gib: 10 }

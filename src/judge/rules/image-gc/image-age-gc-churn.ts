@@ -1,9 +1,9 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { durationMs } from '#judge/help/values.ts'
 import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
 import { bounded, counted, nameLength } from '#judge/text.ts'
-import { durationMs } from '#judge/values.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 const soundHours = 24
 const soundMs = soundHours * 3_600_000

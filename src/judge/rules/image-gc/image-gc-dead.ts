@@ -1,5 +1,4 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import type { NodeEvent } from '#judge/cluster-facts.ts'
 import {
   eventEvidence,
   eventTimes,
@@ -9,9 +8,10 @@ import {
   withEvidence,
 } from '#judge/events/events.ts'
 import { failingGc, isJustReported } from '#judge/events/gc-events.ts'
+import { whyUnobserved } from '#judge/help/thresholds.ts'
 import { contextRule, type Failing, line, type Satisfied, type Undecided } from '#judge/rule.ts'
+import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
-import { whyUnobserved } from '#judge/thresholds.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 

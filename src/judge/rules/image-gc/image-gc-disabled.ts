@@ -1,6 +1,6 @@
+import { soundImageGc } from '#judge/help/thresholds.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { imageGcThresholds } from '#judge/settings.ts'
-import { soundImageGc } from '#judge/thresholds.ts'
+import { imageGcThresholds } from '#judge/subject/settings.ts'
 
 export const imageGcDisabled = nodeRule({
   id: 'image-gc-disabled',

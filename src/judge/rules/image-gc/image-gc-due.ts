@@ -1,11 +1,11 @@
+import { byText } from '#base/text/text-order.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { diskReason } from '#judge/holders.ts'
+import { diskReason } from '#judge/help/holders.ts'
+import { whyUnobserved } from '#judge/help/thresholds.ts'
 import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
-import { imageGcThresholds } from '#judge/settings.ts'
+import { imageGcThresholds } from '#judge/subject/settings.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
-import { whyUnobserved } from '#judge/thresholds.ts'
-import type { ImageDeletion, ImageGcPrediction } from '#model/prediction.ts'
-import { byText } from '#model/text-order.ts'
+import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 const shown = 5

@@ -1,7 +1,7 @@
 import { imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { isWithin, unreadEvents } from '#judge/events/events.ts'
-import { contextRule, line } from '#judge/rule.ts'
+import { contextRule, isLinux, line } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 import type { ReclaimRound } from '#model/history.ts'
 
@@ -20,7 +20,7 @@ export const imageGcFreesLittle = contextRule({
   why: 'The kubelet counts the size that the CRI lists for an image. Layers that other images share, and data that other programs write in the meantime, leave the disk as full as before.',
   fix: 'Find in the ledger of the node what else grows on the disk, and make room there. Use images with fewer shared layers of different versions, or a larger disk.',
   sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace'],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   fact: ({ host }) => host?.logLines?.some(text => imageGcLine(text) !== null) === true,
 

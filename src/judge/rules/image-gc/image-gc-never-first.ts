@@ -1,7 +1,5 @@
 import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import { diskReason } from '#judge/holders.ts'
-import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bounded, nameLength, percent, span } from '#judge/text.ts'
+import { diskReason } from '#judge/help/holders.ts'
 import {
   configuredAt,
   evictable,
@@ -10,10 +8,12 @@ import {
   growthLine,
   shownAmount,
   whyUnobserved,
-} from '#judge/thresholds.ts'
+} from '#judge/help/thresholds.ts'
+import { type Failing, isLinux, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bounded, nameLength, percent, span } from '#judge/text.ts'
+import { canBeMet, sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
-import { canBeMet, sisterOf } from '#model/watched-signals.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 type OrderSubject = Satisfied<'imageGC' | 'eviction'>
 
@@ -35,7 +35,7 @@ export const imageGcNeverFirst = nodeRule({
     'pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs, makeSignalObservations',
     'kubernetes/kubernetes#21546',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject, policy) {
     for (const signal of ['nodefs.available', 'nodefs.inodesFree', 'imagefs.inodesFree'] as const) {

@@ -1,13 +1,13 @@
 import { holders } from '#facts/holders.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
-import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/held.ts'
-import { reasonOf } from '#judge/holders.ts'
-import type { NodeSubject } from '#judge/node-subject.ts'
+import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
+import { reasonOf, runtimeOf } from '#judge/help/holders.ts'
 import { line, lines, nodeRule } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bytes, counted, exactBytes } from '#judge/text.ts'
-import type { HolderCause } from '#model/cause.ts'
-import type { DiskHolder, LedgerLine } from '#model/disk-ledger.ts'
-import type { Severity } from '#model/finding.ts'
+import type { HolderCause } from '#model/finding/cause.ts'
+import type { Severity } from '#model/finding/finding.ts'
+import type { DiskHolder, LedgerLine } from '#model/prediction/disk-ledger.ts'
 
 const least = { percent: 10, gib: 5 }
 const much = { percent: 25, gib: 5 }
@@ -19,8 +19,13 @@ const causeOf = (
   low: number,
   high: number | null,
 ): HolderCause => ({
-  ...{ kind: 'holder', holder, filesystem, freedBy: holders[holder].freedBy },
-  ...{ amount: { unit: 'bytes', low, high }, owner: null, place: null },
+  kind: 'holder',
+  holder,
+  filesystem,
+  freedBy: holders[holder].freedBy,
+  amount: { unit: 'bytes', low, high },
+  owner: null,
+  place: null,
 })
 
 const titles = { inferred: 'Much of what the runtime holds on its disk is not its images' }
@@ -51,7 +56,12 @@ export const leftoverSnapshots = nodeRule({
     for (const held of heldBy(ledger, ['leftover-snapshots'], least))
       yield {
         severity: severityOf(held),
-        cause: causeOf('leftover-snapshots', held.disk.filesystem, held.bytes, held.bytes),
+        ...reasonOf(
+          causeOf('leftover-snapshots', held.disk.filesystem, held.bytes, held.bytes),
+          ledger,
+          subject.identity,
+          runtimeOf(subject),
+        ),
         consequence: `${heldText(held)} is held by leftover snapshots. No garbage collection of the kubelet deletes them.`,
         evidence: lines(...heldEvidence(held), version),
       }
@@ -64,8 +74,10 @@ export const leftoverSnapshots = nodeRule({
       yield {
         title: titles.inferred,
         severity: severityOf(held),
-        ...reasonOf(cause, ledger, subject.identity),
-        ...{ confidence, consequence, evidence: lines(...evidence, version) },
+        ...reasonOf(cause, ledger, subject.identity, runtimeOf(subject)),
+        confidence,
+        consequence,
+        evidence: lines(...evidence, version),
       }
     }
   },

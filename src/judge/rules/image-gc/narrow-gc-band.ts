@@ -1,8 +1,8 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { imageGcThresholds } from '#judge/settings.ts'
+import { imageGcThresholds } from '#judge/subject/settings.ts'
 import { bytes, percent } from '#judge/text.ts'
-import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
+import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 /** The kubelet's defaults, 85 % and 80 %, are this many percentage points apart. */

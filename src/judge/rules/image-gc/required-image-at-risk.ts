@@ -1,16 +1,16 @@
+import { ofLatest } from '#base/once.ts'
+import { matchesGlob } from '#base/text/glob.ts'
+import { byText } from '#base/text/text-order.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/images.ts'
-import { severityRank } from '#judge/outcome.ts'
 import { line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { settingIn } from '#judge/settings.ts'
+import { severityRank } from '#judge/run/outcome.ts'
+import { settingIn } from '#judge/subject/settings.ts'
 import { bounded, counted, nameLength } from '#judge/text.ts'
-import type { Severity } from '#model/finding.ts'
-import { matchesGlob } from '#model/glob.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import { ofLatest } from '#model/once.ts'
+import type { Severity } from '#model/finding/finding.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { Policy } from '#model/policy.ts'
-import type { Certainty } from '#model/prediction.ts'
-import { byText } from '#model/text-order.ts'
+import type { Certainty } from '#model/prediction/prediction.ts'
 
 type ImageSubject = Satisfied<'imageGC' | 'pods'>
 
@@ -35,6 +35,8 @@ export const requiredImageAtRisk = nodeRule({
     'kubernetes/kubernetes#68930',
     'containerd/containerd#6930',
   ],
+
+  images: (subject, policy) => requiredImagesAtRisk(subject as ImageSubject, policy),
 
   *judge(subject, policy) {
     const wanted = wantedBy(subject, policy)
@@ -87,7 +89,7 @@ export const requiredImageAtRisk = nodeRule({
 })
 
 /** All images that this rule fails for, each by the name under which the node needs the image. */
-export function requiredImagesAtRisk(subject: ImageSubject, policy: Policy): string[] {
+function requiredImagesAtRisk(subject: ImageSubject, policy: Policy): string[] {
   const found = atRisk(risksOf(subject) ?? [], wantedBy(subject, policy))
   return found.flatMap(({ risk, need }) => (risk.when === 'open' ? [] : [need.name]))
 }
@@ -180,20 +182,25 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
     }
     return null
   }
+  const bases = new Set([...byName.keys()].map(baseOf))
+  const byPod = (names: string[]): RequiredImage | null =>
+    names
+      .filter(name => bases.has(baseOf(name)))
+      .map(name => byName.get(canonicalName(name)))
+      .find(need => need !== undefined) ?? null
   return {
     isAny: requiredImages.length > 0 || byName.size > 0,
     of({ names, certainty }: Risk): RequiredImage | null {
-      const canonical = names.map(canonicalName)
-      const need =
-        byPolicy(names) ??
-        canonical.map(name => byName.get(name)).find(need => need !== undefined) ??
-        null
+      const need = byPolicy(names) ?? byPod(names)
+      if (need === null || certainty === 'certain') return need
       // The API shows the container's tag, which might name another image by now. The container still counts as a user.
-      const isHeld = need !== null && certainty !== 'certain' && canonical.some(isHeldBy(pods))
-      return isHeld ? null : need
+      return names.map(canonicalName).some(isHeldBy(pods)) ? null : need
     },
   }
 }
+
+/** The end of the path, which the canonical name shares. */
+const baseOf = (name: string): string => name.slice(name.lastIndexOf('/') + 1).split(/[:@]/, 1)[0]!
 
 const isHeldBy = (pods: readonly KubernetesPod[]) => (name: string) => heldImages(pods).has(name)
 

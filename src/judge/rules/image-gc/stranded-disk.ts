@@ -1,10 +1,10 @@
+import { configuredAt, whyUnobserved } from '#judge/help/thresholds.ts'
+import { withEntries } from '#judge/help/values.ts'
 import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { hardThresholds, kubeletSetting } from '#judge/settings.ts'
+import { hardThresholds, kubeletSetting } from '#judge/subject/settings.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
-import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
-import { withEntries } from '#judge/values.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 const gibibyte = 1024 ** 3
 /** Even the smallest disk that this rule judges grows by less than this in one image GC period. */

@@ -1,5 +1,5 @@
 import { line, lines, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
 
 /** Source: pkg/kubelet/apis/config/v1beta1/defaults.go NodeStatusMaxImages. */
 const defaultMost = 50

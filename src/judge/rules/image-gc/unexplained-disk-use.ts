@@ -1,6 +1,6 @@
-import { isExpected } from '#judge/expected-source.ts'
-import { heldBy, heldEvidence, heldReason, heldText } from '#judge/held.ts'
+import { heldBy, heldEvidence, heldReason, heldText } from '#judge/help/held.ts'
 import { nodeRule } from '#judge/rule.ts'
+import { isExpected } from '#judge/subject/expected-source.ts'
 import { bounded } from '#judge/text.ts'
 
 const least = { percent: 10, gib: 5 }

@@ -1,8 +1,8 @@
 import { canonicalName } from '#judge/events/images.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/settings.ts'
+import { settingIn } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
-import type { RuntimeImage } from '#model/node-input.ts'
+import type { RuntimeImage } from '#model/input/node-input.ts'
 
 export const unpinnedSandboxImage = nodeRule({
   id: 'unpinned-sandbox-image',
@@ -18,6 +18,8 @@ export const unpinnedSandboxImage = nodeRule({
     'pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder',
     'awslabs/amazon-eks-ami#1597',
   ],
+
+  images: ({ host }) => [host?.containerd?.sandboxImage ?? ''],
 
   *judge({ runtime, host }) {
     const name = host.containerd?.sandboxImage ?? ''

@@ -1,9 +1,9 @@
 import { shortfallBytes as bytesIn } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { eventTimes, timesOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
 import { isJustReported, shortfalls } from '#judge/events/gc-events.ts'
-import { diskReason } from '#judge/holders.ts'
+import { diskReason } from '#judge/help/holders.ts'
+import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
   contextRule,
   type Failing,
@@ -12,9 +12,9 @@ import {
   type Satisfied,
   type Undecided,
 } from '#judge/rule.ts'
+import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
-import { whyUnobserved } from '#judge/thresholds.ts'
-import type { Evidence } from '#model/finding.ts'
+import type { Evidence } from '#model/finding/finding.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 

@@ -1,13 +1,13 @@
+import { byText } from '#base/text/text-order.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { endedRegistries } from '#facts/kubernetes/registries.ts'
-import type { NodeContext } from '#judge/cluster-facts.ts'
 import { unreadEvents } from '#judge/events/events.ts'
 import { imagesOf, registryOf } from '#judge/events/images.ts'
 import { pullFailures } from '#judge/events/pulls.ts'
-import type { NodeSubject } from '#judge/node-subject.ts'
 import { contextRule, type Failing, line, type Satisfied } from '#judge/rule.ts'
+import type { NodeContext } from '#judge/subject/cluster-facts.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded, counted } from '#judge/text.ts'
-import { byText } from '#model/text-order.ts'
 
 const shown = 10
 

@@ -1,3 +1,4 @@
+import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
 import { timesOf, unreadEvents } from '#judge/events/events.ts'
 import { registryOf } from '#judge/events/images.ts'
@@ -13,6 +14,8 @@ import { bounded, counted } from '#judge/text.ts'
 
 const shown = 10
 
+const titles = { noSpace: 'The disk has no room for an image: its pull fails' }
+
 export const pullFailingNow = contextRule({
   id: 'pull-failing-now',
   family: 'image-pull',
@@ -20,6 +23,7 @@ export const pullFailingNow = contextRule({
   cause: { kind: 'world', event: 'pull-fails', subject: null },
   steps: [{ id: 'read-pull-events' }, { id: 'pin-images' }],
   needs: ['pods'],
+  titles,
   title: 'Containers wait for an image that cannot be pulled',
   why: `The pod does not run. The kubelet tries again after 10 s, then after twice as long each time, up to ${longestImageBackOffMs / 60_000} min; each attempt counts against the limits of the registry. Of pods that are gone by now, events of the last hour tell.`,
   fix: 'Look at the message: a wrong name, missing credentials, a registry that is out of reach or that limits its pulls. An image that GC has deleted must be in a registry that the node can reach.',
@@ -28,6 +32,8 @@ export const pullFailingNow = contextRule({
     'pkg/kubelet/images/types.go',
     'kubernetes#103643',
   ],
+
+  images: ({ pods }) => (pods ?? []).flatMap(waitingOf).map(({ image }) => image),
 
   fact: ({ pods, at }) => {
     const waiting = pods.flatMap(waitingOf)
@@ -67,9 +73,18 @@ function waitingFailing(
   containers: number,
   pods: number,
 ): Failing {
-  const [first] = waiting
+  const full = waiting.find(({ message, image }) => pullCause(message, image) === 'no space left')
+  const first = full ?? waiting[0]
   return {
     cause: { kind: 'world', event: 'pull-fails', subject: registryOf(first.image) },
+    ...(full && {
+      title: titles.noSpace,
+      cause: {
+        ...{ kind: 'device', what: 'too-small', device: null },
+        ...{ declaredBytes: null, actualBytes: null },
+      },
+      steps: [{ id: 'larger-disk' }],
+    }),
     consequence: `${counted(containers, 'container')} of ${counted(pods, 'pod')} cannot start, the first ${bounded(first.pod, 300)} for ${bounded(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
     evidence: waiting.map(({ pod, image, reason, message }) =>
       line(

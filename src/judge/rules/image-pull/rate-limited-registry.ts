@@ -1,3 +1,4 @@
+import { byText } from '#base/text/text-order.ts'
 import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
 import { timesOf, unreadEvents } from '#judge/events/events.ts'
@@ -11,7 +12,6 @@ import {
 } from '#judge/events/pulls.ts'
 import { contextRule, type Failing, line, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
-import { byText } from '#model/text-order.ts'
 
 const shown = 10
 const { anonymousPulls, personalPulls, hours } = dockerHubLimits

@@ -1,5 +1,5 @@
-import { line, lines, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/settings.ts'
+import { isLinux, line, lines, nodeRule } from '#judge/rule.ts'
+import { kubeletSetting } from '#judge/subject/settings.ts'
 
 /** Enough pulls that a slow pull does not delay the others, and few enough for any disk. */
 const soundParallelPulls = 5
@@ -18,7 +18,7 @@ export const serializedPulls = nodeRule({
     'pkg/kubelet/apis/config/v1beta1/defaults.go',
     'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge({ configuration: { serializeImagePulls, maxParallelImagePulls } }) {
     if (serializeImagePulls === undefined)

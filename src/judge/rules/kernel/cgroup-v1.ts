@@ -1,6 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { kernelOf } from '#judge/kernel.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { kernelOf } from '#judge/subject/kernel.ts'
 
 export const cgroupV1 = nodeRule({
   id: 'cgroup-v1',

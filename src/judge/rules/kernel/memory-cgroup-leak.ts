@@ -6,8 +6,15 @@ import {
   timesOf,
   unreadEvents,
 } from '#judge/events/events.ts'
-import { hasBootOption, kernelOf } from '#judge/kernel.ts'
-import { contextRule, type Failing, line, type Satisfied, type Undecided } from '#judge/rule.ts'
+import {
+  contextRule,
+  type Failing,
+  isLinux,
+  line,
+  type Satisfied,
+  type Undecided,
+} from '#judge/rule.ts'
+import { hasBootOption, kernelOf } from '#judge/subject/kernel.ts'
 import { bounded } from '#judge/text.ts'
 
 /** Maximum number of memory cgroup ids in the kernel. */
@@ -39,7 +46,7 @@ export const memoryCgroupLeak = contextRule({
     'moby/moby#35545',
     'kernel.org Documentation/admin-guide/cgroup-v2.rst nr_dying_descendants',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   fact: subject => ({
     byKernel: [...byKernel(subject)],

@@ -1,14 +1,14 @@
-import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { logRotation } from '#judge/settings.ts'
-import { bounded } from '#judge/text.ts'
 import {
   asInt64,
   formatBytes,
   parseQuantity,
   type Quantity,
   quantityOrNull,
-} from '#model/quantity.ts'
+} from '#base/go/quantity.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { line, nodeRule } from '#judge/rule.ts'
+import { logRotation } from '#judge/subject/settings.ts'
+import { bounded } from '#judge/text.ts'
 
 const { containerLogMaxSize: defaultSize = '10Mi', containerLogMaxFiles: defaultFiles = 5 } =
   configurationDefaults

@@ -1,6 +1,6 @@
-import { isExpected } from '#judge/expected-source.ts'
-import { heldBy, heldEvidence, heldReason, heldText, isMuch } from '#judge/held.ts'
+import { heldBy, heldEvidence, heldReason, heldText, isMuch } from '#judge/help/held.ts'
 import { line, nodeRule } from '#judge/rule.ts'
+import { isExpected } from '#judge/subject/expected-source.ts'
 
 const least = { percent: 1, gib: 1 }
 const much = { percent: 20, gib: 5 }

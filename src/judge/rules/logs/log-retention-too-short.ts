@@ -7,8 +7,8 @@ import {
   roomForLogs,
   runningLogs,
 } from '#judge/logs/logs.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { logRotation } from '#judge/settings.ts'
+import { isLinux, line, nodeRule } from '#judge/rule.ts'
+import { logRotation } from '#judge/subject/settings.ts'
 import { bounded, bytes, counted, exactBytes, nameLength, span } from '#judge/text.ts'
 
 const mebibyte = 1024 ** 2
@@ -30,7 +30,7 @@ export const logRetentionTooShort = nodeRule({
     'pkg/kubelet/stats/host_stats_provider.go getPodContainerLogStats',
     'METR/hawk#537',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject, policy) {
     const { configuration, at } = subject

@@ -1,11 +1,11 @@
+import { byText } from '#base/text/text-order.ts'
 import type { Drift } from '#judge/drift/peers.ts'
 import { ownOf } from '#judge/logs/logrotate.ts'
 import { type NodeRotation, nodeRotation } from '#judge/logs/node-rotation.ts'
 import { type Cost, changesOf, distinct, fileDrift } from '#judge/logs/rotation-drift.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/settings.ts'
+import { settingIn } from '#judge/subject/settings.ts'
 import { bounded, bytes, counted } from '#judge/text.ts'
-import { byText } from '#model/text-order.ts'
 
 export const logRotationDrift = cohortRule({
   id: 'log-rotation-drift',

@@ -1,5 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
+import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
   logBound,
   logGrowth,
@@ -9,11 +10,10 @@ import {
   roomForLogs,
   runningLogs,
 } from '#judge/logs/logs.ts'
-import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { logRotation } from '#judge/settings.ts'
+import { isLinux, line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { logRotation } from '#judge/subject/settings.ts'
 import { bytes, exactBytes, span } from '#judge/text.ts'
-import { whyUnobserved } from '#judge/thresholds.ts'
-import type { Evidence } from '#model/finding.ts'
+import type { Evidence } from '#model/finding/finding.ts'
 
 /** Logs that rotation holds below this share of the disk do not fill the disk. */
 const leastShare = 0.1
@@ -33,7 +33,7 @@ export const logRotationOvershoot = nodeRule({
     'kubernetes#110630',
     'kubernetes#134287',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject) {
     const { configuration, filesystems, at } = subject

@@ -1,7 +1,7 @@
-import { line, nodeRule } from '#judge/rule.ts'
+import { compareQuantities, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
+import { byText } from '#base/text/text-order.ts'
+import { isLinux, line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { compareQuantities, quantityNumber, quantityOrNull } from '#model/quantity.ts'
-import { byText } from '#model/text-order.ts'
 
 /** A smaller part is no difference. */
 const tolerated = 0.001
@@ -21,7 +21,7 @@ export const allocatableMismatch = nodeRule({
     'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
     'pkg/kubelet/nodestatus/setters.go MachineInfo',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge({ allocatable, node }) {
     const { matchesNode, ...amounts } = allocatable

@@ -1,5 +1,5 @@
-import { line, nodeRule } from '#judge/rule.ts'
-import { reservations } from '#judge/settings.ts'
+import { isLinux, line, nodeRule } from '#judge/rule.ts'
+import { reservations } from '#judge/subject/settings.ts'
 
 /** Upstream: pkg/kubelet/types/constants.go SystemReservedEnforcementKey, KubeReservedEnforcementKey and their compressible variants. */
 const needed = [
@@ -20,7 +20,7 @@ export const missingEnforcedCgroup = nodeRule({
     'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
     'pkg/kubelet/cm/node_container_manager_linux.go enforceNodeAllocatableCgroups',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge({ configuration }) {
     for (const { enforced, field } of needed) {

@@ -10,11 +10,11 @@ import {
   unmeasured,
   unreadableReservation,
   whereItFits,
-} from '#judge/reservations.ts'
-import { nodeRule } from '#judge/rule.ts'
-import { reservations } from '#judge/settings.ts'
+} from '#judge/help/reservations.ts'
+import { whyUnobserved } from '#judge/help/thresholds.ts'
+import { isLinux, nodeRule } from '#judge/rule.ts'
+import { reservations } from '#judge/subject/settings.ts'
 import { bounded, bytes } from '#judge/text.ts'
-import { whyUnobserved } from '#judge/thresholds.ts'
 
 export const missingSystemReserved = nodeRule({
   id: 'missing-system-reserved',
@@ -30,7 +30,7 @@ export const missingSystemReserved = nodeRule({
     'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
     'kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge(subject) {
     const { configuration, summary, eviction, node } = subject

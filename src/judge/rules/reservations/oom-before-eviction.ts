@@ -1,7 +1,6 @@
 import { isOwnMemoryLimit } from '#facts/kubelet/event-messages.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import type { NodeEvent } from '#judge/cluster-facts.ts'
 import {
   eventEvidence,
   eventTimes,
@@ -10,11 +9,12 @@ import {
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
-import { contextRule, type Failing, line, type Satisfied } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/settings.ts'
+import { lostDefaults } from '#judge/help/thresholds.ts'
+import { contextRule, type Failing, isLinux, line, type Satisfied } from '#judge/rule.ts'
+import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import { hardThresholds } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
-import { lostDefaults } from '#judge/thresholds.ts'
-import { canBeMet } from '#model/watched-signals.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
 
 const everySeconds = evictionMonitoringPeriodMs / 1000
 
@@ -32,7 +32,7 @@ export const oomBeforeEviction = contextRule({
     'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod',
     'pkg/kubelet/oom/oom_watcher_linux.go Start',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   fact: subject => [...ofThresholds(subject)],
 

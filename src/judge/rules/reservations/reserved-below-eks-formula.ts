@@ -1,10 +1,10 @@
+import { milliValue } from '#base/go/quantity.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { reservedOf, unreadableReservation, whereItFits } from '#judge/reservations.ts'
+import { reservedOf, unreadableReservation, whereItFits } from '#judge/help/reservations.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { reservations } from '#judge/settings.ts'
+import { reservations } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
-import { milliValue } from '#model/quantity.ts'
 
 const mebibyte = 1024 ** 2
 

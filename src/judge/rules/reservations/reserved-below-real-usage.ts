@@ -8,9 +8,9 @@ import {
   unmeasured,
   unreadableReservation,
   whereItFits,
-} from '#judge/reservations.ts'
+} from '#judge/help/reservations.ts'
 import { line, nodeRule } from '#judge/rule.ts'
-import { reservations } from '#judge/settings.ts'
+import { reservations } from '#judge/subject/settings.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 
 export const reservedBelowRealUsage = nodeRule({

@@ -1,6 +1,6 @@
-import { daemonEvidence, daemonsOf } from '#judge/reservations.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { reservations as reservationFields } from '#judge/settings.ts'
+import { daemonEvidence, daemonsOf } from '#judge/help/reservations.ts'
+import { isLinux, line, nodeRule } from '#judge/rule.ts'
+import { reservations as reservationFields } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
 
 const reservations = [
@@ -31,7 +31,7 @@ export const unsafeEnforcedReservation = nodeRule({
     'pkg/kubelet/cm/node_container_manager_linux.go enforceExistingCgroup, getCgroupConfig',
     'kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources "General Guidelines"',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  appliesTo: isLinux,
 
   *judge({ configuration, summary }) {
     const enforced = configuration.enforceNodeAllocatable ?? []

@@ -1,8 +1,8 @@
 /** Unattached EBS volumes, without those of PersistentVolumes that are or were bound: the section `volumes` reports these. */
 import { unattachedVolumeState } from '#facts/aws/cluster-resources.ts'
-import type { DiskGarbage } from '#model/cluster-garbage.ts'
-import { type EbsVolume, isOf } from '#model/cluster-objects.ts'
-import type { ClusterObject, PersistentVolume } from '#model/kubernetes.ts'
+import type { DiskGarbage } from '#model/finding/cluster-garbage.ts'
+import { type EbsVolume, isOf } from '#model/input/cluster-objects.ts'
+import type { ClusterObject, PersistentVolume } from '#model/input/kubernetes.ts'
 import { timeOf } from '#replay/cluster-gc/metadata.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { nameOf } from '#replay/cluster-gc/slim.ts'

@@ -1,13 +1,13 @@
 /** Objects of all lists that finalizers keep Terminating. Pods, volumes and PVCs have their own sections. */
 import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
-import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
-import { isOf } from '#model/cluster-objects.ts'
-import type { ClusterObject } from '#model/kubernetes.ts'
+import type { FinalizerGarbage, HeldObject } from '#model/finding/cluster-garbage.ts'
+import { isOf } from '#model/input/cluster-objects.ts'
+import type { ClusterObject } from '#model/input/kubernetes.ts'
 import { timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
 import { parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { SharedTexts } from '#replay/cluster-gc/shared.ts'
+import { SharedTexts } from '#replay/cluster-gc/slim.ts'
 
 const elsewhere: ReadonlySet<string> = new Set(['persistentvolumes', 'persistentvolumeclaims'])
 

@@ -1,4 +1,4 @@
-import type { ClusterNeed } from '#model/cluster-garbage.ts'
+import type { ClusterNeed } from '#model/finding/cluster-garbage.ts'
 import type { Section } from '#replay/cluster-gc/section.ts'
 import { certificates } from './certificates.ts'
 import { disks } from './disks.ts'

@@ -1,8 +1,8 @@
 /** Nodes whose EC2 instance no longer exists. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { InstanceGarbage } from '#model/cluster-garbage.ts'
-import { isOf } from '#model/cluster-objects.ts'
-import type { ClusterObject } from '#model/kubernetes.ts'
+import type { InstanceGarbage } from '#model/finding/cluster-garbage.ts'
+import { isOf } from '#model/input/cluster-objects.ts'
+import type { ClusterObject } from '#model/input/kubernetes.ts'
 import { conditionOf, timeOf } from '#replay/cluster-gc/metadata.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 

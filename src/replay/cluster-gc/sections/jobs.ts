@@ -1,7 +1,7 @@
 /** Jobs and CronJobs. Only finished Jobs are kept, with a few fields each. */
-import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/cluster-garbage.ts'
-import { isOf } from '#model/cluster-objects.ts'
-import type { ClusterObject, CronJob, Job } from '#model/kubernetes.ts'
+import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/finding/cluster-garbage.ts'
+import { isOf } from '#model/input/cluster-objects.ts'
+import type { ClusterObject, CronJob, Job } from '#model/input/kubernetes.ts'
 import {
   type CountedJob,
   type CronJobHistory,
@@ -13,8 +13,7 @@ import {
 import { keyOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { SharedTexts } from '#replay/cluster-gc/shared.ts'
-import { keeperIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { keeperIn, SharedTexts, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 
 export const jobs: Section<'jobs'> = {
   resources: ['jobs.batch', 'cronjobs.batch'],

@@ -1,6 +1,6 @@
 /** Nodes that are not Ready. */
-import type { NodeGarbage } from '#model/cluster-garbage.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { NodeGarbage } from '#model/finding/cluster-garbage.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import { conditionOf, timeOf } from '#replay/cluster-gc/metadata.ts'
 import type { Section } from '#replay/cluster-gc/section.ts'
 import { nameOf } from '#replay/cluster-gc/slim.ts'

@@ -9,14 +9,12 @@ import {
   podResource,
 } from '#facts/kubernetes/garbage-resources.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import type { OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
-import { isOf } from '#model/cluster-objects.ts'
-import type { ClusterObject, KubernetesPod, ObjectReference } from '#model/kubernetes.ts'
+import type { OwnedGroup, OwnerGarbage } from '#model/finding/cluster-garbage.ts'
+import { isOf } from '#model/input/cluster-objects.ts'
+import type { ClusterObject, KubernetesPod, ObjectReference } from '#model/input/kubernetes.ts'
 import { alone, type Group, groupsIn, ownedObject, strip } from '#replay/cluster-gc/alike.ts'
-import { HoldingPods } from '#replay/cluster-gc/holding-pods.ts'
 import { controllerOf, type ObjectMetadata, parseMetadata } from '#replay/cluster-gc/metadata.ts'
 import { bare, NamedOwners } from '#replay/cluster-gc/named-owners.ts'
-import { madeBy } from '#replay/cluster-gc/orphans.ts'
 import {
   isWaitingForDependents,
   type ListedKind,
@@ -25,7 +23,45 @@ import {
 import { type CollectedObject, collectGarbage } from '#replay/cluster-gc/owners.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { SharedTexts } from '#replay/cluster-gc/shared.ts'
+import { SharedTexts } from '#replay/cluster-gc/slim.ts'
+
+/** Pods that are not Terminating, as the garbage collector sees them: identities, and owners they hold. They are many, so few fields are kept. */
+type PodRow = [namespace: string, name: string, uid: string, ...held: string[]]
+
+class HoldingPods {
+  readonly #rows = new Packed<PodRow>()
+
+  /** @param metadata null: it cannot be read */
+  take(metadata: ObjectMetadata | null): void {
+    if (!metadata) return
+    const held = metadata.ownerReferences
+      .filter(({ blocksOwnerDeletion }) => blocksOwnerDeletion)
+      .map(({ uid }) => uid)
+    this.#rows.push([metadata.namespace, metadata.name, metadata.uid, ...held])
+  }
+
+  *all(): Generator<ObjectMetadata> {
+    for (const [namespace, name, uid] of this.#rows)
+      yield { namespace, name, uid, generation: 0, ...bare }
+  }
+
+  /** Pods that hold one of these owners. Their references contain only UIDs. @param owners UIDs */
+  *holding(owners: ReadonlySet<string>): Generator<ObjectMetadata> {
+    if (owners.size === 0) return
+    for (const [namespace, name, uid, ...held] of this.#rows)
+      if (held.some(each => owners.has(each)))
+        yield { namespace, name, uid, generation: 0, ...bare, ownerReferences: held.map(reference) }
+  }
+}
+
+const reference = (uid: string) => ({
+  apiVersion: '',
+  kind: '',
+  name: '',
+  uid,
+  isController: false,
+  blocksOwnerDeletion: true,
+})
 
 /** Leases have their own section. */
 const withoutOwners: ReadonlySet<string> = new Set(['leases.coordination.k8s.io'])
@@ -106,12 +142,12 @@ class Owners implements OpenSection<OwnerGarbage> {
     const metadata = controllerKind === null ? null : parseMetadata(object)
     if (controllerKind === null || !metadata || controllerOf(metadata)) return
     this.#orphaned.push({
-      ...{
-        kind: garbageResource(resource)?.objectKind ?? resource,
-        namespace: metadata.namespace,
-        name: metadata.name,
-      },
-      ...{ controllerKind, createdMs: metadata.createdMs, replicas: replicasOf(resource, object) },
+      kind: garbageResource(resource)?.objectKind ?? resource,
+      namespace: metadata.namespace,
+      name: metadata.name,
+      controllerKind,
+      createdMs: metadata.createdMs,
+      replicas: replicasOf(resource, object),
     })
   }
 
@@ -214,4 +250,38 @@ function blocked(
   if (!isWaiting || object.deletedMs === null) return null
   const { kind, namespace, name, deletedMs: sinceMs } = object
   return { kind, namespace, name, sinceMs, dependents: dependents.map(groupOf) }
+}
+
+/**
+ * Objects whose labels or annotations show the kind of their controller. One without an owner was orphaned, by `--cascade=orphan` or by hand:
+ * a controller with a matching selector would have adopted it again.
+ *
+ * Follows       pkg/controller/deployment/util/deployment_util.go  RevisionAnnotation, DefaultDeploymentUniqueLabelKey
+ *               pkg/controller/daemon/util/daemonset_util.go       CreatePodTemplate
+ *               pkg/apis/apps, pkg/apis/batch                      labels and annotations that controllers put on what they make
+ *               pkg/controller/controller_ref_manager.go           ClaimObject: adoption
+ * Left out      whether a selector fits
+ */
+type OrphanMark = [where: 'annotations' | 'labels', key: string, controllerKind: string]
+
+const marks: Readonly<Record<string, readonly OrphanMark[]>> = {
+  'replicasets.apps': [['annotations', 'deployment.kubernetes.io/revision', 'Deployment']],
+  'jobs.batch': [['annotations', 'batch.kubernetes.io/cronjob-scheduled-timestamp', 'CronJob']],
+  pods: [
+    ['labels', 'pod-template-hash', 'ReplicaSet'],
+    ['labels', 'batch.kubernetes.io/controller-uid', 'Job'],
+    ['labels', 'apps.kubernetes.io/pod-index', 'StatefulSet'],
+    ['labels', 'statefulset.kubernetes.io/pod-name', 'StatefulSet'],
+    // `controller-revision-hash` alone does not distinguish the two.
+    ['labels', 'pod-template-generation', 'DaemonSet'],
+  ],
+}
+
+/** The kind of the controller; null: nothing shows that there was one. @param resource `plural` or `plural.group` */
+function madeBy(resource: string, object: ClusterObject): string | null {
+  // Only StatefulSets and DaemonSets create ControllerRevisions.
+  if (resource === 'controllerrevisions.apps') return 'StatefulSet or DaemonSet'
+  const metadata = object.metadata
+  const found = marks[resource]?.find(([where, key]) => metadata?.[where]?.[key] !== undefined)
+  return found?.[2] ?? null
 }

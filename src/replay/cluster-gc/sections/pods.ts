@@ -5,10 +5,10 @@ import type {
   PodGarbage,
   TerminatedPod,
   TerminatingPod,
-} from '#model/cluster-garbage.ts'
-import type { EksCluster } from '#model/cluster-input.ts'
-import { isOf } from '#model/cluster-objects.ts'
-import type { ClusterObject, KubernetesPod } from '#model/kubernetes.ts'
+} from '#model/finding/cluster-garbage.ts'
+import type { EksCluster } from '#model/input/cluster-input.ts'
+import { isOf } from '#model/input/cluster-objects.ts'
+import type { ClusterObject, KubernetesPod } from '#model/input/kubernetes.ts'
 import { conditionOf, keyOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'

@@ -1,11 +1,13 @@
 /** Released PersistentVolumes, and PVs and PVCs with a pending deletion. Of bound ones only the replay's input is kept. */
+
+import { parseQuantity, QuantityError, quantityNumber } from '#base/go/quantity.ts'
 import type {
   HeldFinalizer,
   HeldVolumeObject,
   ReleasedVolume,
   VolumeGarbage,
-} from '#model/cluster-garbage.ts'
-import { isOf } from '#model/cluster-objects.ts'
+} from '#model/finding/cluster-garbage.ts'
+import { isOf } from '#model/input/cluster-objects.ts'
 import type {
   ClusterObject,
   ContainerStatus,
@@ -13,8 +15,7 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   VolumeSource,
-} from '#model/kubernetes.ts'
-import { parseQuantity, QuantityError, quantityNumber } from '#model/quantity.ts'
+} from '#model/input/kubernetes.ts'
 import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
 import { keyOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'

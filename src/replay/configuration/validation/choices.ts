@@ -4,7 +4,7 @@
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       1.29 to 1.37
  */
-import { goQuote } from '#model/go-text.ts'
+import { goQuote } from '#base/go/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 

@@ -4,8 +4,9 @@
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       1.29 to 1.37; 1.31 checks each entry, 1.32 added the compressible entries
  */
+
+import { goQuote } from '#base/go/go-text.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 
 type Enforcement = Pick<

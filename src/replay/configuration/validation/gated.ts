@@ -4,8 +4,8 @@
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       1.29 to 1.37
  */
-import { formatDuration } from '#model/duration.ts'
-import { goFloat, goQuote } from '#model/go-text.ts'
+import { formatDuration } from '#base/go/duration.ts'
+import { goFloat, goQuote } from '#base/go/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 

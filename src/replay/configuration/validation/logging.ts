@@ -6,9 +6,9 @@
  * Read at       1.29 to 1.37; gates for options, for text options since 1.30, a positive flush frequency since 1.35
  * Left out      klog flags, which the JSON format does not honor
  */
-import { formatDuration } from '#model/duration.ts'
-import { goQuote } from '#model/go-text.ts'
-import { quantityValue } from '#model/quantity.ts'
+import { formatDuration } from '#base/go/duration.ts'
+import { goQuote } from '#base/go/go-text.ts'
+import { quantityValue } from '#base/go/quantity.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 

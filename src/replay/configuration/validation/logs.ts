@@ -4,8 +4,9 @@
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       1.29 to 1.37
  */
+
+import { cleanPath, goQuote } from '#base/go/go-text.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { cleanPath, goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 
 const second = 1_000_000_000n

@@ -6,9 +6,9 @@
  * Read at       1.29 to 1.37
  */
 
-import { messageOf } from '#model/error-message.ts'
-import { atoi, goQuote } from '#model/go-text.ts'
-import { signOf } from '#model/quantity.ts'
+import { atoi, goQuote } from '#base/go/go-text.ts'
+import { signOf } from '#base/go/quantity.ts'
+import { messageOf } from '#base/text/error-message.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 
 export function* reservationErrors(c: LoadedConfiguration): Iterable<string> {

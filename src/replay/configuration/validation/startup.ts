@@ -8,8 +8,8 @@
  * Left out      over-reservation, which needs the machine
  */
 
+import { messageOf } from '#base/text/error-message.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { messageOf } from '#model/error-message.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { imageGcPolicyError } from '#replay/image-gc/policy.ts'

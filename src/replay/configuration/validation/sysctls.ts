@@ -5,7 +5,7 @@
  *               component-helpers/node/util/sysctl  GetNamespace, NormalizeName
  * Read at       1.37, the first minor with the field
  */
-import { goQuote } from '#model/go-text.ts'
+import { goQuote } from '#base/go/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 

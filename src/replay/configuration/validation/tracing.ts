@@ -5,7 +5,7 @@
  * Read at       1.29 to 1.37; traces behind a gate until 1.33
  * Left out      endpoints that only Go's URL parser can decide on: they count as not checked
  */
-import { goQuote } from '#model/go-text.ts'
+import { goQuote } from '#base/go/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 

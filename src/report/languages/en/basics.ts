@@ -1,6 +1,6 @@
 /** Texts of every part of a report: counts, severities, confidence, ways to read. */
-import type { Confidence, CoverageState, DurableFix, Severity } from '#model/finding.ts'
-import type { ReadMode } from '#model/read-mode.ts'
+import type { Confidence, CoverageState, DurableFix, Severity } from '#model/finding/finding.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
 import { counted, englishNumbers, formatCount } from '#report/numbers.ts'
 import { englishCut } from '#report/text.ts'
 

@@ -54,11 +54,27 @@ const next = {
   now: 'evicts now',
   nowShort: 'now',
   left: (bytes: string, percent: string) => `${bytes} (${percent}) to eviction`,
+  leftUnwatched: (bytes: string, percent: string) =>
+    `${bytes} (${percent}) to full: no threshold watches it`,
   disk: (title: string, used: string) => `${title} ${used} used`,
   gcDue: 'due now',
   gcIn: (bytes: string) => `after ${bytes}`,
   gcOff: 'off',
   gcUnknown: 'unknown',
+  /** A null number is unknown. */
+  releases: (
+    name: string,
+    seen: number,
+    size: string,
+    untilGc: number | null,
+    untilEviction: number | null,
+  ) => {
+    const parts = [
+      ...(untilGc === null ? [] : [`${formatCount(untilGc)} until image GC`]),
+      ...(untilEviction === null ? [] : [`${formatCount(untilEviction)} until eviction`]),
+    ]
+    return `room for more releases of ${name}: at least ${parts.join(', ')} (${size} each at most, from the ${formatCount(seen)} here)`
+  },
   below: (signal: string, threshold: string) => `${signal} below ${threshold}`,
   bands: {
     now: (count: number) => `${nodes(count)} ${count === 1 ? 'evicts' : 'evict'} now`,
@@ -73,7 +89,7 @@ const next = {
   leftOut: (count: number) => `${counted(count, 'more node')} under Nodes.`,
   nothing: 'No node is near eviction, as far as nodes were read.',
   noVictim: 'no pod can be evicted',
-  oneOf: (count: number, pods: string) => `one of ${formatCount(count)} equal candidates: ${pods}`,
+  oneOf: (count: number, pods: string) => `any of ${formatCount(count)} pods, such as ${pods}`,
   andThen: (first: string, rest: string[]) => `${first}, then ${rest.join(', ')}`,
   evictFirst: 'Next to break:',
   stress: (growth: string, period: string, parts: string[]) =>
@@ -92,7 +108,8 @@ const next = {
 
 const clusterTable = {
   title: 'Clusters',
-  caption: 'Clusters, the worst grade first. A cluster links to its findings',
+  caption:
+    'Clusters, the worst grade first: F has a critical finding, D a high, C a medium, B a low one; one step better if it concerns less than a tenth of the nodes. A cluster links to its findings',
   columns: {
     cluster: 'Cluster',
     grade: 'Grade',

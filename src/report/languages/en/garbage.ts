@@ -1,32 +1,7 @@
 /** Texts of leftover cluster objects and of their garbage collection by the control plane. */
-import type { ClusterNeed } from '#model/cluster-garbage.ts'
-import type { GarbageFate } from '#model/garbage-overview.ts'
+import type { ClusterNeed } from '#model/finding/cluster-garbage.ts'
+import type { GarbageFate } from '#model/finding/garbage-overview.ts'
 import { counted, formatCount } from '#report/numbers.ts'
-
-/** Names of the objects by rule. A rule without a name is shown with its title. */
-const kinds: Record<string, string> = {
-  'evicted-pods': 'Evicted pods',
-  'failed-pods': 'Failed pods',
-  'terminated-pods-near-threshold': 'All finished pods',
-  'pod-stuck-terminating': 'Terminating pods',
-  'job-without-ttl': 'Finished Jobs without TTL',
-  'overdue-job-ttl': 'Jobs with expired TTL',
-  'job-history-beyond-limit': 'Finished Jobs of CronJobs',
-  'released-volume': 'Released volumes with policy Retain',
-  'volume-not-deleted': 'Released volumes with policy Delete',
-  'volume-held-in-deletion': 'Terminating volumes and PVCs',
-  'unattached-disk': 'Unattached EBS disks',
-  'node-without-instance': 'Nodes without instance',
-  'node-not-ready-long': 'Nodes that are not Ready',
-  'leftover-lease': 'Leases of removed nodes',
-  'unrenewed-lease': 'Leases that their nodes do not renew',
-  'pending-certificate-request': 'Pending certificate requests',
-  'uncollected-certificate-request': 'Expired certificate requests',
-  'dangling-owner': 'Objects whose owners do not exist',
-  'blocked-foreground-deletion': 'Owners that wait for their dependents',
-  'orphaned-dependent': 'Objects orphaned by their controllers',
-  'stuck-finalizer': 'Other objects that finalizers hold',
-}
 
 const needs: Record<ClusterNeed, string> = {
   pods: 'pods',
@@ -60,7 +35,6 @@ const garbage = {
     fate: 'Is it deleted?',
     end: 'How to clean up',
   },
-  kinds,
   needs,
   heads,
   notRead: 'Not read:',

@@ -1,7 +1,7 @@
 /** Texts of the ledger: what holds a node's disks. */
-import type { DiskHolder, LedgerSource } from '#model/disk-ledger.ts'
+import type { DiskHolder, LedgerSource } from '#model/prediction/disk-ledger.ts'
 import { counted } from '#report/numbers.ts'
-import type { SegmentKind } from '#report/segment-kind.ts'
+import type { SegmentKind } from '#report/parts/segment-kind.ts'
 
 const ledger = {
   title: 'What holds the disk',
@@ -10,7 +10,7 @@ const ledger = {
     'images-unused': 'unused images',
     'images-pinned': 'pinned images',
     images: 'images',
-    'not-images': 'in the runtime, but not its images',
+    'not-images': 'containerd data other than images',
     'image-content': 'packed image layers',
     'leftover-snapshots': 'leftover snapshots of containerd',
     'writable-layers': 'writable layers of containers',
@@ -118,10 +118,16 @@ const ledger = {
       `${device ?? 'unknown device'}: ${type ?? 'unknown type'}, ${size ?? 'unknown size'}, ${iops ?? 'unknown'} IOPS`,
   },
   /** `holder`: of the fullest disk. */
-  largest: (holder: string, bytes: string, podData: string) =>
-    `Largest: ${holder} ${bytes}; ${podData}`,
+  largest: (holder: string, amount: string) => `Largest: ${holder} ${amount}`,
+  inodes: (text: string, count: number) => `${text} ${count === 1 ? 'inode' : 'inodes'}`,
+  /** The filesystem was not grown to its volume. */
+  notGrown: (filesystem: string, volume: string) =>
+    `Filesystem ${filesystem} on a ${volume} volume`,
   /** `owner`: whose pods use most local storage, with its size. */
   mostPodData: (owner: string) => `most pod data: ${owner}`,
+  /** `bytes`: of the largest pod. */
+  eachAtMost: (owner: string, pods: number, bytes: string) =>
+    `${owner} in ${counted(pods, 'pod')}, at most ${bytes} each`,
   /** `step`: number of the cause in the list. */
   freeable: (images: string, nodes: number, step: number) =>
     `Up to ${images} of unused images on ${counted(nodes, 'node')}, freed after step ${step}`,

@@ -28,25 +28,15 @@ const subject = {
   andSo: (counts: string[]) => `${counts.join(', ')}, …`,
 }
 
-type LineKind =
-  | 'new'
-  | 'back'
-  | 'worse'
-  | 'seen'
-  | 'unclear'
-  | 'moved'
-  | 'better'
-  | 'waived'
-  | 'unchanged'
-const labels: Record<LineKind, string> = {
+const labels = {
   new: 'New',
-  back: 'Back again',
+  regressed: 'Back again',
   worse: 'Worse',
-  seen: 'Seen for the first time',
+  newlySeen: 'Seen for the first time',
   better: 'Better',
-  unclear: 'Unclear',
+  cannotTell: 'Unclear',
   moved: 'On other nodes',
-  waived: 'Waived',
+  waivedSince: 'Waived',
   unchanged: 'Unchanged',
 }
 
@@ -54,18 +44,18 @@ const changes = {
   labels,
   counts: {
     new: (count: number) => `${formatCount(count)} new`,
-    back: (count: number) => `${formatCount(count)} back again`,
+    regressed: (count: number) => `${formatCount(count)} back again`,
     worse: (count: number) => `${formatCount(count)} worse`,
-    seen: (count: number) => `${formatCount(count)} seen for the first time`,
+    newlySeen: (count: number) => `${formatCount(count)} seen for the first time`,
     better: (count: number) => `${formatCount(count)} better`,
     resolved: (count: number) => `${formatCount(count)} resolved`,
     gone: (count: number) => `${formatCount(count)} removed with their nodes`,
     unread: (count: number) =>
       `${counted(count, 'node or cluster', 'nodes or clusters')} no longer fully read`,
-    unclear: (count: number, critical: number) =>
+    cannotTell: (count: number, critical: number) =>
       `${formatCount(count)} unclear${critical === 0 ? '' : ` (${formatCount(critical)} critical)`}`,
     moved: (count: number) => `${formatCount(count)} moved`,
-    waived: (count: number) => `${formatCount(count)} waived`,
+    waivedSince: (count: number) => `${formatCount(count)} waived`,
     absent: (count: number) => `${clusters(count)} no longer found`,
     unreadNewcomers: (count: number) =>
       `${counted(count, 'new node or cluster', 'new nodes or clusters')} not fully read`,

@@ -124,6 +124,9 @@ const strip = {
 const picture = {
   /** `victims`: pods that the kubelet evicts first. */
   victims: 'First victim:',
+  victimsOfDisk: 'First victim, if deleted images free too little:',
+  where: (where: string) => `cluster ${where}`,
+  short: (size: string) => `${size} short.`,
   step: 'Step:',
   legend: 'What holds this disk',
 }

@@ -99,6 +99,8 @@ const night = {
     `${counted(pods, 'pod')} refused by ${counted(nodes, 'node')}`,
   pressure: (changes: number, nodes: number) =>
     `${counted(changes, 'change')} of a pressure condition on ${counted(nodes, 'node')}`,
+  onePressure: (condition: string, at: string, node: string) =>
+    `${condition} changed at ${at} on ${node}`,
   imageGcFailed: (times: number, nodes: number) =>
     `${counted(times, 'failed image GC', 'failed image GCs')} on ${counted(nodes, 'node')}`,
   imagesDeleted: (images: number, nodes: number) =>

@@ -1,5 +1,10 @@
 /** Texts of causes and steps, made from their values. */
-import type { CommandEffect, DeviceCause, StepActionId, UnreadReason } from '#model/cause.ts'
+import type {
+  CommandEffect,
+  DeviceCause,
+  StepActionId,
+  UnreadReason,
+} from '#model/finding/cause.ts'
 import { counted } from '#report/numbers.ts'
 
 const steps = {
@@ -13,14 +18,15 @@ const steps = {
       'create a group with --ami-type AL2023_x86_64_STANDARD (cgroup v2), move the pods, delete the old group',
     'delete-place': (_: string | null, place: string | null) =>
       `look into ${place ?? 'the folders'}, and delete what nobody needs`,
-    drain: () => 'drain the node: no new pod comes, and its pods start elsewhere',
+    drain: () =>
+      'drain the node, after asking the owners of pods without a controller and of emptyDir data: those pods end for good, that data is deleted',
     'drop-idle-log-blocks': () => 'write the logrotate files without blocks that rotate nothing',
     'grant-rights': () => 'grant the rights that highwater doctor names',
     'larger-disk': (_: string | null, place: string | null, bytes: string | null, cost = '') =>
       bytes === null
         ? 'give the nodes a larger disk, or this workload nodes of its own'
         : `give the nodes a larger volume: volumeSize ${bytes} for ${place ?? 'the data device'} in EC2NodeClass or launch template${cost === '' ? '' : ` (${cost} more for each)`}`,
-    'list-deletions': () => 'see which images image GC deletes',
+    'list-deletions': () => 'see which images image GC would delete',
     'look-on-node': () => 'look which folders of the node are large',
     'limit-processes': (owner: string | null) =>
       `find why ${owner ?? 'these pods'} starts so many processes, and set podPidsLimit`,
@@ -41,8 +47,11 @@ const steps = {
       'measure the disk on the node itself (mode both): the API cannot show what holds it',
     'read-pods': () => 'look at the pods of the node',
     'read-pull-events': () => 'read the events of failed pulls',
-    reboot: () => 'drain and reboot the node',
-    'replace-node': () => 'replace the node: a new one starts without it',
+    reboot: (_: string | null, __: string | null, bytes: string | null) =>
+      bytes === null
+        ? 'drain and reboot the node, and uncordon it when it is Ready again'
+        : `drain and reboot the node, and uncordon it when it is Ready again: its filesystem grows to ${bytes} at boot. If not, replace the node`,
+    'replace-node': () => 'replace the node: the new node starts empty',
     'restart-agent': () => 'restart the SSM agent of the node, or replace the node',
     'restart-kubelet': () => 'restart the kubelet in a quiet hour',
     'restart-pod': (owner: string | null) =>
@@ -57,14 +66,25 @@ const steps = {
     'set-memory': (owner: string | null, _: string | null, bytes: string | null) =>
       `give ${owner ?? 'the pods'} requests and limits of memory${bytes === null ? '' : ` (it uses ${bytes})`}`,
     'set-volume-limit': (owner: string | null, _: string | null, bytes: string | null) =>
-      `give the emptyDir of ${owner ?? 'the pods'} a sizeLimit${bytes === null ? '' : ` (it holds ${bytes})`}, or a volume of its own`,
+      `give the emptyDir of ${owner ?? 'the pods'} a sizeLimit${bytes === null ? '' : ` (the largest holds ${bytes})`}, or a volume of its own`,
     'upgrade-group': () => 'replace the nodes by ones of the newest release of their group',
-    'upgrade-runtime': () => 'take an AMI with a newer containerd for this group',
+    'upgrade-runtime': (_: string | null, __: string | null, ___: string | null, version = '') =>
+      `take an AMI with ${version === '' ? 'a newer containerd' : `a release of containerd after ${version}`} for this group`,
     'vacuum-journal': () => 'cut the journal to 500 MB, and set SystemMaxUse in journald.conf',
   } satisfies Record<
     Exclude<StepActionId, 'advice' | 'clean-objects' | 'set-fields'>,
     (owner: string | null, place: string | null, bytes: string | null, more?: string) => string
   >,
+  drain: (pods: string | null, data: string | null) => {
+    const losses = [
+      ...(pods === null ? [] : [`pods without a controller end for good (${pods})`]),
+      ...(data === null ? [] : [`emptyDir data is deleted (${data})`]),
+    ]
+    return losses.length === 0
+      ? 'drain the node: each pod has a controller, and none has emptyDir data'
+      : `drain the node, after asking the owners: ${losses.join(', ')}`
+  },
+  others: 'and others',
   inOrder: (first: string, second: string) => `1. ${first}. 2. ${second}`,
   /** What a command does as it stands. `nodes` 0: unknown. */
   effect: (kind: CommandEffect, nodes: number) => {
@@ -76,6 +96,7 @@ const steps = {
       replaces: `replaces${of}`,
     }[kind]
   },
+  showsPods: 'only shows the pods',
   labelled: (step: string, effect: string) => `${step} (command ${effect})`,
   oneOf: (count: number) => `1 of ${counted(count, 'command')}`,
   holds: (holder: string, amount: string, where: string[]) =>
@@ -85,9 +106,11 @@ const steps = {
   inodes: (count: string) => `${count} inodes of`,
   nothingFrees: (statement: string) =>
     `${statement}; neither garbage collection nor eviction frees it`,
+  memoryOutsidePods: 'no pod uses much memory: the kernel or programs of the host hold it',
   pullsFail: (registry: string) => `pulls from ${registry} fail`,
   process: (command: string, pid: number) => `process ${command}, pid ${pid}`,
   container: (pod: string, container: string) => `${pod}, container ${container}`,
+  volume: (name: string) => `volume ${name}`,
   image: (reference: string) => `image ${reference}`,
   devices: {
     'too-small': 'the disk is too small for what runs here',
@@ -96,6 +119,11 @@ const steps = {
     'not-grown': 'the filesystem was not grown to its volume',
     differs: 'the disk has another size than declared',
   } satisfies Record<DeviceCause['what'], string>,
+  notGrown: (volume: string, filesystem: string) =>
+    `the volume has ${volume}, its filesystem only ${filesystem}: it grows when the node boots`,
+  /** `actual`: of all unused disks. */
+  unusedDisk: (device: string, actual: string | null) =>
+    `nothing mounts ${device}${actual === null ? '' : ` (${actual} in all)`}`,
   device: (what: string, declared: string | null, actual: string | null) =>
     [what, declared && `declared ${declared}`, actual && `the node has ${actual}`]
       .filter(Boolean)

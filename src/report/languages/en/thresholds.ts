@@ -1,5 +1,5 @@
 /** Texts of the running thresholds: cohorts, their settings, and the origin of each setting. */
-import type { ThresholdSource } from '#model/prediction.ts'
+import type { ThresholdSource } from '#model/prediction/prediction.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 
 const nodes = (count: number) => counted(count, 'node')

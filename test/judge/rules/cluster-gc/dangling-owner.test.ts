@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { danglingOwner } from '#judge/rules/cluster-gc/dangling-owner.ts'
-import type { OwnerGarbage } from '#model/cluster-garbage.ts'
+import type { OwnerGarbage } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, valueIn } from '#test/rules/cluster-gc-leftovers.ts'
@@ -78,7 +78,7 @@ describe('owners', () => {
     expect(values).toEqual(['12', '12', undefined])
   })
 
-  it('that wait name the first dependent that is known; where none is, nobody knows for what', () => {
+  it('that wait name the first dependent that is known; where none is known, the reason is unknown', () => {
     const unknown = {
       kind: 'CronJob',
       namespace: 'shop',

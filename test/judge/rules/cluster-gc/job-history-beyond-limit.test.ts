@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { jobHistoryBeyondLimit } from '#judge/rules/cluster-gc/job-history-beyond-limit.ts'
-import type { CronJobGarbage } from '#model/cluster-garbage.ts'
+import type { CronJobGarbage } from '#model/finding/cluster-garbage.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings } from '#test/rules/cluster-gc.ts'
 
@@ -53,7 +53,7 @@ describe('what ends a CronJob’s history that is too long', () => {
   it('is lower limits, and never a higher one', () => {
     expect(commands({ limit: 100, count: 90, excess: 0 }, { limit: 0, ...none })).toMatchSnapshot()
   })
-  it('is none of them where they are low, and nobody comes to it', () => {
+  it('is no cause where the limits are low and not reached', () => {
     expect(commands({ limit: 1, count: 4, excess: 3 }, { limit: 0, ...none })).toEqual([
       'kubectl describe cronjob c -n batch',
     ])

@@ -10,7 +10,7 @@ describe('job-without-ttl', () => {
   it.each([
     ['that finished exactly so long ago', job({ finishedMs: hours(24) }), true],
     ['that finished a moment later', job({ finishedMs: hours(24) + 1 }), false],
-    ['of which nobody knows when it finished', job({ finishedMs: null }), true],
+    ['with an unknown end', job({ finishedMs: null }), true],
     ['of a CronJob', job({ controller: { kind: 'CronJob', name: 'c' } }), false],
     [
       'of another owner, with which it goes',

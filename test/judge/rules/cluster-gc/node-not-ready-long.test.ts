@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { judgeCluster } from '#judge/cluster-rules.ts'
 import type { ClusterRule } from '#judge/rule.ts'
 import { nodeNotReadyLong } from '#judge/rules/cluster-gc/node-not-ready-long.ts'
 import { rules } from '#judge/rules/index.ts'
+import { judgeCluster } from '#judge/run/cluster-rules.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
@@ -30,7 +30,7 @@ describe('nodes', () => {
     expect(failings('node-not-ready-long', notReady(hours(2)), 2)).toHaveLength(1)
   })
 
-  it('are told of once: where the instance is gone, that is what is said', () => {
+  it('are reported once: as nodes without an instance, if it is gone', () => {
     const of = (instances: ClusterExample['instances']) => ({
       ...notReady(hours(30)),
       ...(instances && { instances }),

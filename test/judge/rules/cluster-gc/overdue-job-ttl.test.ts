@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { overdueJobTtl } from '#judge/rules/cluster-gc/overdue-job-ttl.ts'
-import type { FinishedJob } from '#model/cluster-garbage.ts'
+import type { FinishedJob } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, hours, job, jobs } from '#test/rules/cluster-gc.ts'
@@ -39,7 +39,7 @@ describe('overdue-job-ttl', () => {
     expect(found?.consequence).toMatchSnapshot()
   })
 
-  it('says of those that nobody began to delete that they are most', () => {
+  it('says that most were never deleted', () => {
     const overdue = ['a', 'b', 'c'].map(name => job({ name, expiresMs: hours(9) }))
     const [found] = failings(
       'overdue-job-ttl',

@@ -11,20 +11,20 @@ describe('released-volume', () => {
   it.each([
     ['released exactly so long ago', { sinceMs: hoursBefore(24) }, true],
     ['released a moment later', { sinceMs: hoursBefore(24) + 1 }, false],
-    ['of which nobody knows since when, made long ago', { sinceMs: null }, true],
+    ['released at an unknown time, made long ago', { sinceMs: null }, true],
     [
-      'of which nobody knows since when, made exactly so long ago',
+      'released at an unknown time, made exactly so long ago',
       { sinceMs: null, createdMs: hoursBefore(24) },
       true,
     ],
     [
-      'of which nobody knows since when, made later',
+      'released at an unknown time, made later',
       { sinceMs: null, createdMs: hoursBefore(24) + 1 },
       false,
     ],
-    ['of which nobody knows anything', { sinceMs: null, createdMs: null }, true],
+    ['with no known time', { sinceMs: null, createdMs: null }, true],
     ['that its driver deletes', { action: 'leave-to-driver' }, false],
-    ['that somebody has deleted: that is told elsewhere', { isBeingDeleted: true }, false],
+    ['that is being deleted: another rule reports it', { isBeingDeleted: true }, false],
   ] as const)('one %s', (_, more, fails) => {
     expect(failings('released-volume', volumes(volume(more)))).toHaveLength(fails ? 1 : 0)
   })
@@ -69,7 +69,7 @@ describe('released-volume', () => {
   })
 })
 
-describe('volumes of which nobody says since when they are released', () => {
+describe('volumes released at an unknown time', () => {
   it.each([
     ['released-volume', 'retain'],
     ['volume-not-deleted', 'leave-to-driver'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { unrenewedLease } from '#judge/rules/cluster-gc/unrenewed-lease.ts'
-import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
+import type { NodeLeaseGarbage } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, hours, judged } from '#test/rules/cluster-gc.ts'
@@ -38,7 +38,7 @@ describe('leases', () => {
     expect(failings('unrenewed-lease', leases(lease({ state })))).toHaveLength(unrenewed)
   })
 
-  it('that were renewed lately are nobody’s garbage', () => {
+  it('that were renewed lately are no garbage', () => {
     for (const state of ['held', 'leftover', 'collectable'] as const) {
       expect(
         failings('leftover-lease', leases(lease({ state, renewedMs: hours(24) + 1 }))),
@@ -64,13 +64,13 @@ describe('leases', () => {
     expect(found?.consequence).toContain(words)
   })
 
-  it('that the collector has yet to take are nobody’s garbage where it is not known since when', () => {
+  it('that the collector has yet to take are no garbage where the time is unknown', () => {
     expect(
       failings('leftover-lease', leases(lease({ state: 'collectable', renewedMs: null }))),
     ).toEqual([])
   })
 
-  it('of which nobody knows whether their nodes are there pass only where all are renewed', () => {
+  it('whose nodes are unknown pass only where all are renewed', () => {
     const states = (renewedMs: number) =>
       ['leftover-lease', 'unrenewed-lease'].map(
         id => judged(id, leases(lease({ state: 'unknown', renewedMs }))).outcome.state,

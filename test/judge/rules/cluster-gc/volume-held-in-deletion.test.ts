@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { volumeHeldInDeletion } from '#judge/rules/cluster-gc/volume-held-in-deletion.ts'
-import type { HeldFinalizer, HeldVolumeObject } from '#model/cluster-garbage.ts'
+import type { HeldFinalizer, HeldVolumeObject } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { heldVolumeExamples } from '#test/examples/volume-held-in-deletion.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
@@ -38,7 +38,7 @@ describe('volume-held-in-deletion', () => {
   it.each([
     ['pods that use it', { usedBy: ['shop/a', 'shop/b'] }, 'still used by pods: shop/a, shop/b'],
     ['that pods are not known', {}, 'which pods use it is not known'],
-    ['that nobody uses it', { usedBy: [] }, 'nothing that is known uses it'],
+    ['no pod uses it', { usedBy: [] }, 'nothing that is known uses it'],
     [
       'another finalizer',
       { finalizers: [{ finalizer: 'x/y', controller: null, state: 'unknown' }], usedBy: [] },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { diskDiffersFromNodeClass } from '#judge/rules/configuration/disk-differs-from-node-class.ts'
-import type { NodeLedger } from '#model/disk-ledger.ts'
+import type { NodeLedger } from '#model/prediction/disk-ledger.ts'
 import { type ContextExample, exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
@@ -119,6 +119,27 @@ describe('disk-differs-from-node-class', () => {
   ])('of Bottlerocket, where %s', (_, example, severity) => {
     const outcome = outcomeIn(diskDiffersFromNodeClass, example)
     expect(outcome.state === 'fail' ? outcome.failing.severity : undefined).toBe(severity)
+  })
+
+  it.each<[string, ContextExample, string | null]>([
+    ['Bottlerocket', bottlerocket(4, 200), '/dev/xvdb'],
+    [
+      'a volume grown by hand',
+      { ...declares(100), volumes: [attached('/dev/xvda', 200)] },
+      '/dev/xvda',
+    ],
+    [
+      'the declared volume',
+      { ...declares(400), volumes: [attached('/dev/xvda', 400)] },
+      '/dev/xvda',
+    ],
+    ['an unknown declaration', { volumes: [attached('/dev/xvda', 200)] }, null],
+  ])('a filesystem smaller than its volume: %s', (_, example, device) => {
+    const outcome = outcomeIn(diskDiffersFromNodeClass, example)
+    const cause = outcome.state === 'fail' ? outcome.failing.cause : null
+    expect(cause?.kind === 'device' && cause.what === 'not-grown' ? cause.device : null).toBe(
+      device,
+    )
   })
 
   it('names the volume to map on Bottlerocket, also from the node class alone', () => {

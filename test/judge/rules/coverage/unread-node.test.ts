@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { outcomeOf } from '#judge/outcome.ts'
 import { unreadNode } from '#judge/rules/coverage/unread-node.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
+import { sources } from '#model/input/read-mode.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { sources } from '#model/read-mode.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { judge } from '#test/rules/node.ts'
@@ -140,7 +140,7 @@ describe('unread-node', () => {
       'which pods would be evicted, whether',
     ],
   ])(
-    'does not say open what the node itself has told: %s',
+    'leaves nothing open that files of the node show: %s',
     (_, example, isConfigurationOnDisk, severity, open) => {
       const outcome = outcomeOf(
         unreadNode,

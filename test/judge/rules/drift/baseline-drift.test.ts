@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
 import { baselineDrift } from '#judge/rules/drift/baseline-drift.ts'
 import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
 import { ineffectiveLogRotation } from '#judge/rules/logs/ineffective-log-rotation.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { type Baseline, defaultPolicy } from '#model/policy.ts'
-import type { RawObject } from '#model/record.ts'
 import type { ContextExample } from '#test/example.ts'
 import { baselineExamples } from '#test/examples/baseline-drift.ts'
 import type { NodeOptions } from '#test/node-builder.ts'
@@ -181,7 +181,7 @@ describe('baseline-drift against the AMI', () => {
     ['no terms, as of old', {}, 'fail'],
     ['an id', { amiSelectorTerms: [{ alias: 'al2023@latest' }, { id: 'ami-1' }] }, 'pass'],
     ['the family Custom', { amiFamily: 'Custom' }, 'pass'],
-    ['user data that nobody read', { userData: null }, 'pass'],
+    ['user data that was not read', { userData: null }, 'pass'],
     ['the field', { kubelet: high(95) }, 'pass'],
     ['another field', { kubelet: { maxPods: 20 } }, 'fail'],
   ])('knows what the image of an EC2NodeClass comes to by %s', (_, spec, state) => {

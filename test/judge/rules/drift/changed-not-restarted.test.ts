@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { outcomeOf } from '#judge/outcome.ts'
 import { changedNotRestarted } from '#judge/rules/drift/changed-not-restarted.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { type ContextExample, exampleSubject } from '#test/example.ts'
 import { restartExamples } from '#test/examples/changed-not-restarted.ts'
@@ -65,11 +65,11 @@ describe('changed-not-restarted', () => {
   })
 
   it.each<[string, ContextExample]>([
-    ['files that nobody read', { configuration: bad.configuration }],
+    ['files that were not read', { configuration: bad.configuration }],
     ['files that do not load', { ...bad, nextStart: { ...nextStart, settings: null } }],
     ['files that would be refused', { ...bad, nextStart: { ...nextStart, errors: ['invalid'] } }],
     [
-      'flags that were not told',
+      'flags that were not read',
       { ...bad, nextStart: { ...nextStart, settings: { ...settings, isCommandLineKnown: false } } },
     ],
     [

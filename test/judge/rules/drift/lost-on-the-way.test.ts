@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
 import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
 import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
-import type { StartSettings } from '#model/prediction.ts'
-import type { RawObject } from '#model/record.ts'
+import type { StartSettings } from '#model/prediction/prediction.ts'
 import type { ContextExample, NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
@@ -238,7 +238,7 @@ describe('a declared setting', () => {
     expect(layers(both, running(85))).toEqual(['declared'])
   })
 
-  it('that nobody can know is open where all others run', () => {
+  it('that is unknown is open where all others run', () => {
     expect(judged(declares(says({ maxPods: 'max_pods - 3' })), running(85))).toMatchObject({
       state: 'unknown',
       reason: /maxPods/,
@@ -318,7 +318,7 @@ describe('where it was lost', () => {
     expect(state(on, running(85), disk(70, said(['drop-in', drop, 70])))).toBe('pass')
   })
 
-  it('is told of the layer first where most was lost', () => {
+  it('names the layer first that lost most', () => {
     const three = declares(
       says({ ...high(70), containerLogMaxFiles: 3, containerLogMaxSize: '50Mi' }),
     )
@@ -390,7 +390,7 @@ describe('what stands on the disk', () => {
     expect(state(undeclared, running(70), disk(70, settings))).toBe(expected)
   })
 
-  it('is judged alone where nobody knows what was declared', () => {
+  it('is judged alone where the declaration is unknown', () => {
     const hybrid: ContextExample = { identity: { owner: 'hybrid' } }
     expect(state(hybrid, running(70), disk(70))).toBe('pass')
     expect(
@@ -408,7 +408,7 @@ describe('what stands on the disk', () => {
 
 describe('what is not known', () => {
   it.each<[string, ContextExample, RegExp]>([
-    ['a node of nobody', { identity: { owner: 'self-managed' } }, /no managed nodegroup/],
+    ['a self-managed node', { identity: { owner: 'self-managed' } }, /no managed nodegroup/],
     ['nodegroups', {}, /nodegroups: not in the snapshot/],
     ['another nodegroup', { nodegroups: [] }, /workers is not among them/],
     ['launch templates', { nodegroups: [nodegroup()] }, /launchTemplates: not in the snapshot/],
@@ -463,7 +463,7 @@ describe('versions of a launch template', () => {
   })
   const both = [...version(3, says(high(60))), ...version(10, says(high(70)))]
 
-  it('$Latest is the highest, $Default the one that nobody names by its number', () => {
+  it('$Latest is the highest, $Default has no number of its own', () => {
     expect(state(named('$Latest'), { launchTemplates: both }, running(70))).toBe('pass')
     expect(
       state(named('$Default'), { launchTemplates: version(3, says(high(60))) }, running(60)),
@@ -618,7 +618,7 @@ describe('one cause is said once', () => {
     expect(fired(85, 85, 85)).toEqual([['lost-on-the-way', 3]])
   })
 
-  it('a node of an older version shows what nobody has read of it by its peers', () => {
+  it('a node of an older version shows by its peers what was not read', () => {
     const evidenceText = (version: string, percent: number) => {
       const base = withImage('Amazon Linux 2023.6.20250203', {
         'eks.amazonaws.com/sourceLaunchTemplateVersion': version,

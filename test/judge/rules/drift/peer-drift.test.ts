@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { openJudgement } from '#judge/judge.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { baselineDrift } from '#judge/rules/drift/baseline-drift.ts'
 import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
 import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import { openJudgement } from '#judge/run/judge.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Baseline } from '#model/policy.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { RawObject } from '#model/record.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import type { NodeExample } from '#test/example.ts'
 import { baselineExamples } from '#test/examples/baseline-drift.ts'
@@ -117,7 +117,7 @@ describe('peer-drift beside what is declared, or written in the policy', () => {
       ['baseline-drift node-0', 'peer-drift node-0'],
     ],
     [
-      'and is silent of a tie in which nobody has it',
+      'and is silent in a tie where no node has it',
       [gc(95), gc(90)],
       seventy,
       [],

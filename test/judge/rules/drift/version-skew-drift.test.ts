@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { versionSkewDrift } from '#judge/rules/drift/version-skew-drift.ts'
-import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { NodeExample } from '#test/example.ts'
 import { baselineExamples } from '#test/examples/baseline-drift.ts'
 import type { NodeOptions } from '#test/node-builder.ts'
@@ -28,7 +28,7 @@ describe('version-skew-drift', () => {
     expect(skew(newer, newer, older)).toMatchObject([{ nodes: { sample: ['node-2'] } }])
   })
 
-  it('names the fewer where the age of an AMI cannot be told', () => {
+  it('names the fewer where the age of an AMI is unknown', () => {
     const ami = (id: string) =>
       withImage('Amazon Linux 2', { 'eks.amazonaws.com/nodegroup-image': id })
     expect(skew(ami('ami-1'), ami('ami-2'), ami('ami-1'))).toMatchObject([

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Cohorts } from '#judge/cohorts.ts'
 import type { CohortRule } from '#judge/rule.ts'
 import { absoluteThresholdOnMixedDisks } from '#judge/rules/eviction/absolute-threshold-on-mixed-disks.ts'
+import { cohortOutcomes } from '#judge/run/cohorts.ts'
+import { FactsOfNodes } from '#judge/run/facts-of-nodes.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
@@ -36,11 +37,13 @@ describe('absolute-threshold-on-mixed-disks', () => {
     },
   })
   const states = (rule: CohortRule, ...examples: NodeExample[]) => {
-    const cohorts = new Cohorts(rule)
+    const cohorts = new FactsOfNodes(rule)
     examples.forEach((example, index) => {
       cohorts.take(exampleSubject(example, `node-${index}`))
     })
-    return [...cohorts.outcomes(defaultPolicy)].map(({ outcome }) => outcome.state)
+    return [...cohortOutcomes(rule, cohorts.members, defaultPolicy)].map(
+      ({ outcome }) => outcome.state,
+    )
   }
   const rule = absoluteThresholdOnMixedDisks as CohortRule
 
@@ -57,11 +60,11 @@ describe('absolute-threshold-on-mixed-disks', () => {
         evictionSoft: { 'nodefs.available': '8Gi' },
       },
     })
-    const cohorts = new Cohorts(rule)
+    const cohorts = new FactsOfNodes(rule)
     ;[20, 100].forEach((gib, index) => {
       cohorts.take(exampleSubject(both(gib * gibibyte), `node-${index}`))
     })
-    for (const { outcome } of cohorts.outcomes(defaultPolicy)) {
+    for (const { outcome } of cohortOutcomes(rule, cohorts.members, defaultPolicy)) {
       if (outcome.state !== 'fail') throw new Error(outcome.state)
       expect(outcome.failing.consequence).toContain('5Gi is 25 %')
       expect(outcome.failing.consequence).toContain('8Gi is 40 %')

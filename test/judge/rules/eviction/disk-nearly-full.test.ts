@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { outcomeOf } from '#judge/outcome.ts'
 import { diskNearlyFull } from '#judge/rules/eviction/disk-nearly-full.ts'
-import type { DiskHolder } from '#model/disk-ledger.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
 import { exampleSubject, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 

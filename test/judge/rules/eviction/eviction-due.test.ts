@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { outcomeOf } from '#judge/outcome.ts'
 import { evictionDue } from '#judge/rules/eviction/eviction-due.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 import { exampleSubject, hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state } from '#test/rules/eviction.ts'
@@ -132,7 +132,7 @@ describe('eviction-due', () => {
     ],
     ['statistics without it', { mode: 'ssm', summary: {} }, 'unknown'],
   ])(
-    "takes the node's own word only where nobody was to ask for more: %s",
+    "takes the Node's conditions only where no more was to be read: %s",
     (_, example, expected) => {
       expect(
         state(evictionDue, {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { evictionLoop } from '#judge/rules/eviction/eviction-loop.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { evictionMessage } from '#replay/eviction/messages.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
@@ -186,7 +186,7 @@ describe('eviction-loop', () => {
       [],
       'fail',
     ],
-    ['one, told a thousand times', [gone('4bcdf', 30, { count: 1000 })], [living()], 'pass'],
+    ['one, counted a thousand times', [gone('4bcdf', 30, { count: 1000 })], [living()], 'pass'],
     [
       'tolerations of any shape',
       [gone('4bcdf', 30), gone('5bcdf', 20)],

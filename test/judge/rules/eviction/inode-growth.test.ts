@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { outcomeOf } from '#judge/outcome.ts'
 import { inodeGrowth } from '#judge/rules/eviction/inode-growth.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { localStorageLimitExceeded } from '#judge/rules/eviction/local-storage-limit-exceeded.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf } from '#test/rules/eviction-settings.ts'
+import { failingOf, state } from '#test/rules/eviction-settings.ts'
 
 const gibibyte = 1024 ** 3
 
@@ -24,6 +24,44 @@ itJudgesExamples(localStorageLimitExceeded, {
 describe('local-storage-limit-exceeded', () => {
   const over = (name: string) =>
     ({ namespace: 'shop', name, limit: 'pod', what: name, usedBytes: 3, limitBytes: 2 }) as const
+
+  const evicted = (name: string, message: string) => ({
+    metadata: { namespace: 'shop', name, uid: name, ownerReferences: [owner] },
+    status: {
+      ...{ phase: 'Failed', reason: 'Evicted', message },
+      startTime: '2026-11-20T20:00:00Z',
+    },
+  })
+  const owner = { kind: 'StatefulSet', name: 'cart', controller: true, apiVersion: 'apps/v1' }
+
+  it.each([
+    [
+      'Pod ephemeral local storage usage exceeds the total limit of containers 500Mi. ',
+      { holder: 'writable-layers', low: 500 * 2 ** 20, step: 'set-ephemeral-storage' },
+    ],
+    [
+      'Container cart exceeded its local ephemeral storage limit "1Gi". ',
+      { holder: 'writable-layers', low: gibibyte, step: 'set-ephemeral-storage' },
+    ],
+    [
+      'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". ',
+      { holder: 'pod-volumes', low: gibibyte, step: 'set-volume-limit' },
+    ],
+  ])('names the owner of pods that were evicted: %s', (message, { holder, low, step }) => {
+    const pods = ['cart-0', 'cart-1'].map(name => evicted(name, message))
+    const failing = failingOf(localStorageLimitExceeded, { localStorageEvictions: [], pods })
+    expect(failing.cause).toMatchObject({
+      ...{ holder, amount: { low, high: null } },
+      owner: { namespace: 'shop', workload: 'StatefulSet cart' },
+    })
+    expect(failing.steps).toMatchObject([{ id: step, bytes: low }])
+    expect(failing.consequence).toContain('2 pods')
+  })
+
+  it('leaves out pods that a shortage of the node evicted', () => {
+    const pods = [evicted('cart-0', 'The node was low on resource: ephemeral-storage. ')]
+    expect(state(localStorageLimitExceeded, { localStorageEvictions: [], pods })).toBe('pass')
+  })
 
   it('counts the others, and shows no more than ten', () => {
     const failing = failingOf(localStorageLimitExceeded, {

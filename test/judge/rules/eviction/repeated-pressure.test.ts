@@ -40,6 +40,21 @@ describe('repeated-pressure', () => {
     expect(text).toContain('nodefs.available 10Gi')
   })
 
+  const flaps = [event('NodeHasDiskPressure', 4)]
+  const eviction = [hard('nodefs.available', 10)]
+  it.each([
+    [{ 'images-unused': 60, 'images-in-use': 20 }, 'imageGCHighThresholdPercent'],
+    [{ 'writable-layers': 60, 'images-in-use': 20 }, 'writable-layers'],
+    [{ 'writable-layers': 30, 'images-in-use': 20 }, "the rule's own"],
+  ])('has what still holds the disk as its cause: %o', (held, expected) => {
+    const outcome = outcomeFor(repeatedPressure, {
+      ...{ events: flaps, held, thresholds: eviction },
+      imageGC: { highThresholdPercent: 85 },
+    })
+    const cause = outcome.state === 'fail' ? outcome.failing.cause : null
+    expect(JSON.stringify(cause ?? "the rule's own")).toContain(expected)
+  })
+
   it('passes an hour after the last event', () => {
     const example = { events: [event('NodeHasDiskPressure', 13)], at: '2026-11-21T02:00:00Z' }
     expect(outcomeFor(repeatedPressure, example).state).toBe('pass')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { amountOf } from '#judge/help/values.ts'
 import { unreachableMinReclaim } from '#judge/rules/eviction/unreachable-min-reclaim.ts'
-import { amountOf } from '#judge/values.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { gibibyte, state } from '#test/rules/eviction-settings.ts'

@@ -42,6 +42,16 @@ describe('unreachable-soft-threshold', () => {
     expect(state(unreachableSoftThreshold, { thresholds: [...thresholds] })).toBe(expected)
   })
 
+  it.each([
+    [{ ...hard(signal, 15), value: '15%' }, '30%'],
+    [hard(signal, 15), '30720Mi'],
+  ])('sets twice the hard threshold: $value', (one, expected) => {
+    const failing = failingOf(unreachableSoftThreshold, {
+      thresholds: [one, soft(signal, 10, 60_000)],
+    })
+    expect(failing.fix?.config).toEqual({ evictionSoft: { [signal]: expected } })
+  })
+
   it('does not speak of containerfs, which follows another', () => {
     const thresholds = [
       hard(signal, 10),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { openJudgement } from '#judge/judge.ts'
 import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-threshold.ts'
 import { unwatchedImagefs } from '#judge/rules/eviction/unwatched-imagefs.ts'
+import { openJudgement } from '#judge/run/judge.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { hard, type NodeExample } from '#test/example.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { outcomeOf } from '#judge/outcome.ts'
 import { foreignCleaner } from '#judge/rules/image-gc/foreign-cleaner.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
+import { type ReadMode, readModes } from '#model/input/read-mode.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { type ReadMode, readModes } from '#model/read-mode.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 

@@ -59,7 +59,7 @@ describe('image-gc-dead', () => {
       'fail',
     ],
     ['a start that came after', [starting(1), blind([8, 3], 2)], 'fail'],
-    ['an error, told once: the second in a row', [failed(3)], 'fail'],
+    ['an error with count 1: the second in a row', [failed(3)], 'fail'],
     ['the same after a start', [starting(8), failed(3)], 'pass'],
     ['images that cannot be deleted', [failed(3, 2, undeletable)], 'fail'],
     [
@@ -80,7 +80,7 @@ describe('image-gc-dead', () => {
     expect(state(imageGcDead, { events: [...events] })).toBe(expected)
   })
 
-  it('is certain where it was told within the last round', () => {
+  it('is certain where an event of the last round says it', () => {
     expect(failingOf(imageGcDead, { events: [failed(5)] }).confidence).toBe('certain')
     expect(failingOf(imageGcDead, { events: [failed(6)] }).confidence).toBe('likely')
     expect(failingOf(imageGcDead, { events: [{ ...failed(5), lastTime: null }] }).confidence).toBe(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
 import { leftoverSnapshots } from '#judge/rules/image-gc/leftover-snapshots.ts'
-import type { NodeRecord, RawObject } from '#model/record.ts'
+import type { NodeRecord } from '#model/input/record.ts'
 import { replayOf } from '#test/at-the-door.ts'
 import { exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

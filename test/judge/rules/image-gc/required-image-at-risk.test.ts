@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { canonicalName, familiarName } from '#judge/events/images.ts'
-import { outcomeOf } from '#judge/outcome.ts'
 import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { Certainty, ImageDeletion, KeptImage } from '#model/prediction.ts'
+import type { Certainty, ImageDeletion, KeptImage } from '#model/prediction/prediction.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 
@@ -124,7 +124,7 @@ describe('required-image-at-risk', () => {
     ['in use', keeping('in-use'), wanted, 'pass'],
     ['pinned', keeping('pinned'), wanted, 'pass'],
     ['perhaps pinned', keeping('unknown'), wanted, 'unknown'],
-    ['perhaps pinned, but nobody asks for it', keeping('unknown'), {}, 'pass'],
+    ['perhaps pinned, but not required', keeping('unknown'), {}, 'pass'],
     ['images not known', { imageGC: { deletions: null } }, wanted, 'unknown'],
     ['images not known, nothing required', { imageGC: { deletions: null } }, {}, 'pass'],
   ])('%s: %4$s', (_, example, policy, expected) => {

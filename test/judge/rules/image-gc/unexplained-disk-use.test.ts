@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { outcomeOf } from '#judge/outcome.ts'
 import { unexplainedDiskUse } from '#judge/rules/image-gc/unexplained-disk-use.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

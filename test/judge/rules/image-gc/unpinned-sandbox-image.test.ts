@@ -37,7 +37,7 @@ describe('unpinned-sandbox-image', () => {
     ['named by a tag and another digest', byDigest('sha256:def', true), 'unknown'],
     ['not there', node({ repoTags: ['other'] }), 'unknown'],
     ['no name', { runtime: { images: [] }, host: {} }, 'unknown'],
-    ['nobody asked', {}, 'unknown'],
+    ['not read', {}, 'unknown'],
   ])('%s: %s', (_, example, expected) => {
     expect(state(unpinnedSandboxImage, example)).toBe(expected)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
-import type { ImageDeletion } from '#model/prediction.ts'
+import type { ImageDeletion } from '#model/prediction/prediction.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import {
   event,
@@ -58,9 +58,9 @@ describe('unreachable-gc-low-threshold', () => {
   })
 
   it.each([
-    ['not known by replay, but told', due, [short(shortSince135)], 'fail'],
+    ['not known by replay, but in an event', due, [short(shortSince135)], 'fail'],
     ['not known by replay', due, [], 'unknown'],
-    ['told, but long ago', due, [short(shortBefore135, [50, 11])], 'unknown'],
+    ['in an event, but long ago', due, [short(shortBefore135, [50, 11])], 'unknown'],
     ['below the trigger again', { triggered: false }, [short(shortBefore135)], 'pass'],
     ['no statistics', { triggered: null, reachesLow: null }, [short(shortBefore135)], 'fail'],
     ['another text', due, [short('full')], 'unknown'],

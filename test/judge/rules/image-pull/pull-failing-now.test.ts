@@ -55,6 +55,16 @@ describe('why a pull failed', () => {
   })
 })
 
+it('asks for a larger disk where an image finds no room', () => {
+  const message = 'write /var/lib/containerd/ingest: no space left on device'
+  const waiting = (text: string) => pod({ waiting: { reason: 'ErrImagePull', message: text } })
+  expect(failingOf(pullFailingNow, { pods: [waiting(''), waiting(message)] })).toMatchObject({
+    title: 'The disk has no room for an image: its pull fails',
+    cause: { kind: 'device', what: 'too-small' },
+    steps: [{ id: 'larger-disk' }],
+  })
+})
+
 describe('pull-failing-now', () => {
   const image = 'docker.io/library/busybox:1.36'
   const failed = pullOf(`Failed to pull image "${image}": ${hubLimit}`, { ago: [34, 22], count: 4 })

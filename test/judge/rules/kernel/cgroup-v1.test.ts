@@ -30,7 +30,7 @@ describe('cgroup-v1', () => {
     expect(state(cgroupV1, example(version, cgroups))).toBe(expected)
   })
 
-  it('is less where the kubelet was told to start all the same, and unknown where nobody asked the node', () => {
+  it('is medium where failCgroupV1 is false, and unknown where the node was not read', () => {
     expect(failingOf(cgroupV1, example('v1.35.0', 1, false)).severity).toBe('medium')
     expect(failingOf(cgroupV1, example('v1.35.0', 1, true)).severity).toBe('high')
     expect(state(cgroupV1, { identity: { kubeletVersion: 'v1.35.0' } })).toBe('unknown')

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
 import { periodOf } from '#judge/logs/logrotate-runs.ts'
-import { outcomeOf } from '#judge/outcome.ts'
 import { ineffectiveLogRotation } from '#judge/rules/logs/ineffective-log-rotation.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { RawObject } from '#model/record.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { app, block, type Directives, entry, GiB, globals, MiB } from '#test/rules/log-rotation.ts'
@@ -102,7 +102,7 @@ describe('ineffective-log-rotation', () => {
         'pass',
       ],
       [
-        'under what nobody told',
+        'under unknown settings',
         example([entry(block(sound, docker))], {}, { node: {} }),
         'unknown',
       ],
@@ -260,8 +260,8 @@ describe('ineffective-log-rotation', () => {
         'pass',
       ],
       ['not known', example([entry(block(sound))], { logrotateRuns: undefined }), 'unknown'],
-      ['at what nobody understands', at('now and then', { size: '1M' }), 'unknown'],
-      ['at what nobody understands, monthly logs', at('now and then', { monthly: true }), 'pass'],
+      ['at an unknown schedule', at('now and then', { size: '1M' }), 'unknown'],
+      ['at an unknown schedule, monthly logs', at('now and then', { monthly: true }), 'pass'],
       ['weekly, a size', at('weekly', { size: '100M' }), 'fail'],
       ['weekly, a maxsize', at('weekly', { weekly: true, maxsize: '100M' }), 'fail'],
       ['weekly, a time of its own', at('weekly', { weekly: true }), 'pass'],

@@ -1,0 +1,132 @@
+/**
+ * Size limits for each kind of input. Everything that comes from outside has a limit. A larger answer is dropped,
+ * and the run continues without it.
+ */
+
+export interface InputLimit {
+  /** Limit of the unpacked bytes. */
+  maxBytes: number
+}
+
+/** Limits of JSON, checked before `JSON.parse`: parsed values can take thirty times the memory of their text. */
+export interface JsonLimit extends InputLimit {
+  maxValues: number
+  maxDepth: number
+}
+
+/** For answers whose shape names every kept field: deeper values are dropped unread, and `JSON.parse` does not recurse. */
+export const anyDepth = Number.POSITIVE_INFINITY
+
+const KiB = 1024
+const MiB = 1024 * KiB
+
+/** Answers of API servers and kubelets, unpacked. */
+export const answerLimits = {
+  /** A KubeletConfiguration has about 3 KB. */
+  configz: { maxBytes: 256 * KiB, maxValues: 10_000, maxDepth: 32 },
+  /** About 2 KB and 100 values for each pod, and a node has 737 pods at most. */
+  summary: { maxBytes: 8 * MiB, maxValues: 200_000, maxDepth: anyDepth },
+  /** The pods of one node: about 10 KB and 500 values for each pod. */
+  pods: { maxBytes: 16 * MiB, maxValues: 600_000, maxDepth: anyDepth },
+  /** A page of 500 objects; a Node object has up to 40 KB. */
+  page: { maxBytes: 32 * MiB, maxValues: 1_500_000, maxDepth: 64 },
+  /** One object, a review, or the resources of an API group. etcd stores objects up to 1.5 MiB. */
+  object: { maxBytes: 4 * MiB, maxValues: 200_000, maxDepth: 64 },
+  /** Body of an unsuccessful answer. The rest of the body is not read. */
+  refusal: { maxBytes: 64 * KiB, maxValues: 2_000, maxDepth: 16 },
+} satisfies Record<string, JsonLimit>
+
+/** Limits of all texts of one source together. */
+export interface TextLimits {
+  /** Characters of YAML and TOML. A text that contains another counts for both. */
+  maxCharacters: number
+  /** Lexical tokens of YAML. A token takes about 4 µs and 1 KB. */
+  maxTokens: number
+  /** Bytes that come out of gzip and base64. */
+  maxUnpackedBytes: number
+}
+
+/** Limits of YAML, TOML and gzip. A token takes about 4 µs, so each of these takes less than a second. */
+export const textLimits = {
+  /** One user data. */
+  userData: { maxCharacters: 512 * KiB, maxTokens: 50_000, maxUnpackedBytes: 512 * KiB },
+  /** All user data of one cluster: of its launch templates, or of its node classes. */
+  clusterUserData: { maxCharacters: 4 * MiB, maxTokens: 200_000, maxUnpackedBytes: 16 * MiB },
+  /** The kubelet's files of one node: a few KB. */
+  nodeFiles: { maxCharacters: 256 * KiB, maxTokens: 20_000, maxUnpackedBytes: 0 },
+  /** The contents of a plan, each once: a few hundred tokens for a nodegroup. */
+  plan: { maxCharacters: 16 * MiB, maxTokens: 200_000, maxUnpackedBytes: 0 },
+  policy: { maxCharacters: 256 * KiB, maxTokens: 150_000, maxUnpackedBytes: 0 },
+} satisfies Record<string, TextLimits>
+
+export type AnswerKind = keyof typeof answerLimits
+
+export const inputLimits = {
+  /** EC2 accepts 16 KB before base64. */
+  userData: { maxBytes: 256 * KiB },
+  /** Output of an inspect script: about 2 MB for 250 pods and 1,000 images. */
+  inspection: { maxBytes: 32 * MiB, maxValues: 1_000_000, maxDepth: 64 },
+  /** A line of a snapshot: a node of 250 pods has about 1 MB. */
+  snapshotLine: { maxBytes: 32 * MiB, maxValues: 1_000_000, maxDepth: 128 },
+  policy: { maxBytes: 256 * KiB },
+  /** History of one run or one cluster, unpacked: a node has at most 4 KB per day. The total that a process reads depends on its memory. */
+  history: { maxBytes: 64 * MiB, maxValues: 3_000_000, maxDepth: 32 },
+  /** Objects that the functions of a fan-out pass to each other, and marks of a run: a few MB for the largest cluster. */
+  storedJson: { maxBytes: 256 * MiB, maxValues: 3_000_000, maxDepth: 128 },
+} satisfies Record<string, InputLimit | JsonLimit>
+
+/**
+ * Limits of a snapshot, by the length of its file. A real Node record has about 1,900 packed bytes, the objects of a cluster about 4,000, and real records
+ * are 6 to 7 times as long as their gzip. A small file of many small records is no snapshot: each node would cost 5 ms and 50 KB, and each cluster 60 KB of findings.
+ */
+export const snapshotLimits = (fileBytes: number) => ({
+  maxLines: 3_000 + fileBytes / 512,
+  maxNodes: 250 + fileBytes / 1_536,
+  maxClusters: 100 + fileBytes / 4_096,
+  maxUnpackedBytes: 1 * MiB + 10 * fileBytes,
+})
+
+/** Longest lists of a snapshot's record. A kubelet runs up to 737 pods; ended pods stay until the API server deletes them. */
+export const listLimits = {
+  errors: 1_000,
+  images: 10_000,
+  containers: 50_000,
+  sandboxes: 50_000,
+  pods: 20_000,
+  volumes: 1_000,
+  /** The inspect script prints up to 40. */
+  logLines: 40,
+}
+
+/** Bytes of the lists of a findings document. A cluster with many findings has 60 KB. */
+export const documentLimits = {
+  findings: 24 * MiB,
+  waived: 4 * MiB,
+  unknowns: 8 * MiB,
+  notAudited: 4 * MiB,
+}
+
+/** Limit of an object's size in the store, packed or not, by key. */
+const storedMaxBytes: readonly [key: RegExp, maxBytes: number][] = [
+  [/^highwater\.yaml$/, inputLimits.policy.maxBytes],
+  [/^history\//, 16 * MiB],
+  // A node of a plan has about 2 KB.
+  [/^remediation\/(plans\/|runs\/[^/]+\/plan\.json$)/, 64 * MiB],
+  // The plan of an audit only decides when to plan anew.
+  [/\/plan\.json$/, 16 * MiB],
+  [/\/fan-out\/|\.ndjson\.gz$/, 256 * MiB],
+  [/^remediation\/(leases|approvals)\/|\/approval\.json$/, 256 * KiB],
+  [/^remediation\/(begun\/|runs\/[^/]+\/(steps|deletions)\/)/, 1 * MiB],
+]
+/** Limit for other keys: runs, notices, marks. */
+const otherStoredMaxBytes = 4 * MiB
+
+export const storedLimitOf = (key: string): number =>
+  storedMaxBytes.find(([form]) => form.test(key))?.[1] ?? otherStoredMaxBytes
+
+/** Limit of the bytes of large answers in memory at once, from the first byte until parsing ends. */
+export const answersInFlightMaxBytes = 64 * MiB
+/** Smaller answers are not counted: a run has at most a few hundred at once. */
+export const smallAnswerMaxBytes = 1 * MiB
+/** Real answers are 5 to 40 times as long as their gzip. */
+export const maxCompressionRatio = 100

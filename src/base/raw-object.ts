@@ -1,0 +1,5 @@
+/** A JSON object from outside that no parser has checked yet. */
+export type RawObject = Record<string, unknown>
+
+export const isRawObject = (value: unknown): value is RawObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,215 @@
+/** Removes values that a name before them marks as secret: `--token=…`, `password: "…"`, `Authorization: Basic …`. */
+import { isSecretKey, isStaticPodSource } from './secret-names.ts'
+
+export const removed = '(removed)'
+
+/** `--token=…` keeps its name and loses its value. Linear in the length of the text. */
+export function withoutNamedSecrets(text: string): string {
+  let out = ''
+  let at = 0
+  for (const found of text.matchAll(/[-\w.]+/g)) {
+    const [word] = found
+    if (found.index < at || !isSecretKey(word)) continue
+    const end = found.index + word.length
+    const before = text.slice(Math.max(0, found.index - contextLength), found.index)
+    const length = secretLength(word, before, text.slice(end))
+    if (length === null) continue
+    out += `${text.slice(at, end + length.between)}${removed}`
+    at = end + length.between + length.value
+  }
+  return out + text.slice(at)
+}
+
+/** Number of characters before a name that are looked at. */
+const contextLength = 400
+
+/** Lengths of the sign and of the value after a name. Null: no secret follows. */
+function secretLength(word: string, before: string, rest: string) {
+  const name = word.replace(/^(?:22|u003[cC])(?=\D)/, '')
+  const sign = before.slice(-1)
+  if (isLabel(name, sign) || isRepository(sign, rest)) return null
+  if (isKeyOfPair(name, rest) || isProse(name, before, rest)) return null
+  if (isCount(name, rest) || isGoName(name, rest)) return null
+  const element = elementOf(before, word, rest)
+  const between = element ?? betweenOf(name, before, rest)
+  if (between === null) return null
+  const value = rest.slice(between.length)
+  const quote = /^\\*["']/.test(between) || !/["']/.test(sign) ? '' : sign
+  const length = element === null ? valueLength(value, name, quote) : elementLength(value)
+  return length === 0 || noSecret.test(value) ? null : { between: between.length, value: length }
+}
+
+/** A flag, nothing, a path. */
+const noSecret =
+  /^(?:\\*["'])?(?:(?:true|false|yes|no|none|null|<?nil>?|<none>)(?![\w.-])|\/(?:etc|var|run|opt|usr)\/[\w./-]{1,200}(?:[\s"',:;]|$))|^\\*(["'])\\*\1(?:[\s,;}\])]|$)/i
+const isCount = (name: string, rest: string) =>
+  name === 'secrets' && /^=\d{1,9}(?![\w.-])/.test(rest)
+/** A type or a source file of Go: `*v1.Secret:`, `secret.go:189]`. */
+const isGoName = (name: string, rest: string) =>
+  /^v\d\w{0,16}\.[A-Z]/.test(name) || (/\.go$/.test(name) && /^:\d/.test(rest))
+
+/** Whether `name` is the key of a label or a taint, not of a secret. */
+const isLabel = (name: string, before: string) =>
+  /[=,/:]/.test(before) &&
+  !/token|pass|secret|credential|auth|private|api|access|pwd|pw$|sig|manifest|cookie/i.test(name)
+
+/** Whether `key` is the key of a taint, `{key: dedicated, value: gpu}`, or of an element, `<add key="password" value="…"/>`, `<key>password</key>`. */
+const isKeyOfPair = (name: string, rest: string) =>
+  /^(?:parameter)?key$/i.test(name) && (taintKey.test(rest) || pairOfXml.test(rest))
+const pairOfXml = /^(?:=["'][\w.-]{1,64}["'](?:[ \t]+value|>)|>[\w.-]{1,64}<\/key>\s*<)/
+const taintKey =
+  /^\\*["']?[ \t]*:[ \t]*\\*["']?(?:[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)|[a-z][a-z\d.-]{1,100}\/[a-z\d._-]{1,100}[:)])/
+
+const proseStart =
+  /^\\*["']?[ \t]*:[ \t]+(?:[A-Za-z][a-z]{0,15}:?[ \t]+(?:\\*["'(])?[A-Za-z][^\s=]*(?:\s|$)|(?:Get|Head|Post|Put|Patch|Delete) \\*"https?:\/\/)/
+const resource =
+  /\b(?:(?:volume|secret|configmap|serviceaccount|pod|container)s? |object-\\*"[\w.-]{1,20}\\*"\/)\\*["']$/i
+const resourceEnd = /^\\*["'][ \t]*:[ \t]+[A-Za-z.]{1,64}:?[ \t]/
+
+/** Words of a failure before a name such as `token`. */
+const failureBefore =
+  /\b(?:fail|unable|cannot|could|invalid|error|bad\b|no\b|expired|missing|refus|reject|denied|(?:gett|fetch|load|read)ing\b)/i
+const failureAfter =
+  /^\\*["']?[ \t]*:[ \t]+(?:the|an?|no|not|is|this|could|cannot|failed|unable|unexpected|unknown|invalid|signature|secrets?|status)\b/
+
+/** Whether an error text follows the name: `invalid token: signature is invalid`. Never for names of passwords, because a password can be a word. */
+function isProse(name: string, before: string, rest: string): boolean {
+  if (resource.test(before.slice(-48)) && resourceEnd.test(rest)) return true
+  if (name === 'authorization' && /\brequires? $/.test(before)) return proseStart.test(rest)
+  return (
+    /^[a-z-]+$/.test(name) &&
+    !/^-|pass|pwd|pw$|auth|cookie/.test(name) &&
+    proseStart.test(rest) &&
+    (failureBefore.test(before.slice(-80)) || failureAfter.test(rest))
+  )
+}
+
+/** Whether the name is the end of an image's repository (`registry/team/token:v2`), not a field. */
+const isRepository = (before: string, rest: string) =>
+  before === '/' && /^(?::[\w.-]{1,128})?(?:@sha256:|$|[\s"'),:;])/.test(rest)
+
+/** End of a quoted or an indexed name: `password":`, `PASSWORD"] =`, `password[]=`. */
+const nameEnd = String.raw`^(?:\[[\w-]{0,32}\]|\\{0,8}["'\]]|%22){0,4}`
+/** The sign between a name and its value. The longest sign comes first. */
+const sign = new RegExp(
+  String.raw`${nameEnd}(?:[ \t]*(?:={2,3}|=>|->|:=|[?+]=)[ \t]*|[ \t]*(?:\r?\n[ \t]*)?:[ \t]*|[ \t]*=(?:[ \t]+(?![-\w.]+=))?|\((?=\\*["'])|%(?:25)?3[AaDd](?:%2[02])?)`,
+)
+/** Space between a flag and its value, also in a list of YAML or of quoted words. */
+const flagSpace =
+  /^(?:["']?[ \t]*(?:\\\r?\n[ \t]*|\r?\n[ \t]*-[ \t])|\\*["']?[ \t]+|\\*["'],[ \t]*(?=\\*["']))(?!\\*["']?-)/
+const listSpace = /^,[ \t]*(?!-)/
+const isInList = (before: string) =>
+  before.lastIndexOf('[') > Math.max(before.lastIndexOf(']'), before.lastIndexOf('\n'))
+/** Separator of a constant and its value, or of a header and its value: `define('PASSWORD', '…')`. */
+const pairSpace = /^\\*["'],[ \t]*(?=\\*["'])/
+const constantName = /^[A-Z][A-Z\d_]+$/
+const headerName = /authorization|cookie|^x-[a-z-]+(?:key|token)$/i
+
+function betweenOf(name: string, before: string, rest: string): string | null {
+  const [found] = sign.exec(rest) ?? []
+  if (found !== undefined) return found + (nextLine.exec(rest.slice(found.length))?.[0] ?? '')
+  const isFlag = /^--?[A-Za-z0-9]/.test(name)
+  const space =
+    (isFlag && (flagSpace.exec(rest) ?? (isInList(before) && listSpace.exec(rest)))) ||
+    ((constantName.test(name) || headerName.test(name)) && pairSpace.exec(rest))
+  return space ? space[0] : null
+}
+
+/** Text between a name and the value of an XML element, also escaped: `<password>`, `name="password">`, `<key>password</key><string>`. */
+function elementOf(before: string, word: string, rest: string): string | null {
+  if (/(?:<|&lt;)$/.test(before) || /^u003c/i.test(word)) return tagEnd.exec(rest)?.[0] ?? null
+  if (/=\\*["']$/.test(before)) return attributeEnd.exec(rest)?.[0] ?? null
+  return (before.endsWith('>') && nextElement.exec(rest)?.[0]) || null
+}
+
+const tagEnd = /^(?:[ \t][^<>\n]{0,200})?(?<!\/)(?:>|&gt;|\\{1,8}u003[eE])\s*/
+const attributeEnd = /^\\*["'](?:[ \t]+value[ \t]*=|(?:[ \t][^<>\n]{0,200})?(?<!\/)>\s*)/
+const nextElement = /^<\/[\w.-]{1,64}>\s*<[\w.-]{1,64}>/
+
+/** Length of an element's text, or of an attribute's value. */
+function elementLength(rest: string): number {
+  if (rest.startsWith(removed)) return removed.length
+  const [cdata] = /^<!\[CDATA\[[^\]]*(?:\]\]>)?/.exec(rest) ?? []
+  if (cdata !== undefined) return cdata.length
+  const [quote] = /^["']/.exec(rest) ?? []
+  if (quote !== undefined) return quotedLength(rest, quote)
+  const end = rest.search(/<|&lt;|\\{1,8}u003c/i)
+  return end < 0 ? rest.length : end
+}
+
+/** Line break before a value that is alone on the next line. A line with another name and value does not match. */
+const nextLine =
+  /^[ \t]*\\?\r?\n[ \t]*(?=["']?[^\s"']+["']?,?[ \t]*(?:\r?\n|$))(?![-\w.]+["']?(?::|=[^=\s]))/
+
+/** Tags and anchors of YAML before a value. */
+const properties = /^(?:(?:!{1,2}[\w/-]{0,64}|&[\w-]{1,64})[ \t]+){1,3}/
+
+function valueLength(rest: string, name: string, before: string): number {
+  if (rest.startsWith(removed)) return removed.length
+  const [skipped = ''] = properties.exec(rest) ?? []
+  if (skipped !== '') return skipped.length + valueLength(rest.slice(skipped.length), name, before)
+  const block = blockLength(rest, name) || heredocLength(rest)
+  if (block > 0) return block
+  const [quote] = /^\\*(?:"""|'''|["'])/.exec(rest) ?? []
+  if (quote !== undefined) return quotedLength(rest, quote)
+  if (/authorization|cookie/i.test(name) || /^[[{]/.test(rest)) return rest.length
+  if (isStaticPodSource(name)) return headerLength(rest)
+  const [scheme = ''] = /^(?:basic|bearer|digest|negotiate)[ \t]+/i.exec(rest) ?? []
+  if (scheme !== '') return scheme.length + wordLength(rest.slice(scheme.length))
+  const length = wordLength(rest)
+  if (/["']/.test(rest[length - 1] ?? '')) return length - 1
+  return before === '' ? length : length + spacedLength(rest.slice(length))
+}
+
+const blockScalar = /^[|>][-+\d]{0,2}[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/
+const blockOfFields = /^[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/
+
+/** Length of a YAML block scalar: the lines with the indent of its first line. 0: not a block scalar. Line ends can be escaped. */
+function blockLength(rest: string, name: string): number {
+  const form = /stringdata$/i.test(name) ? blockOfFields : blockScalar
+  const [head, end = '', indent = ''] = form.exec(rest) ?? []
+  if (head === undefined) return 0
+  let at = head.length - indent.length
+  while (rest.startsWith(indent, at) || rest.startsWith(end, at)) {
+    const next = rest.indexOf(end, at)
+    if (next < 0) return rest.length
+    at = next + end.length
+  }
+  return at - end.length
+}
+
+const heredocStart = /^<<[-~]?["']?(\w{1,32})["']?[ \t]*\r?\n/
+const heredocMaxLength = 10_000
+
+/** Length of a heredoc up to its end word, or the whole rest if none is near. 0: not a heredoc. */
+function heredocLength(rest: string): number {
+  const [head, word = ''] = heredocStart.exec(rest) ?? []
+  if (head === undefined) return 0
+  const end = rest.slice(0, heredocMaxLength).indexOf(`\n${word}`, head.length - 1)
+  return end < 0 ? rest.length : end + word.length + 1
+}
+
+/** Length of a header's value, which can contain spaces. The value ends at the next flag. */
+function headerLength(rest: string): number {
+  const flag = rest.search(/[ \t]["']?--?[A-Za-z]/)
+  if (flag >= 0) return rest.slice(0, flag).trimEnd().length
+  return /["']$/.test(rest) ? rest.length - 1 : rest.length
+}
+
+/** Length of further words of a value in quotes. The value ends at the closing quote or the next flag. */
+function spacedLength(rest: string): number {
+  const [words = ''] = /^(?:[ \t]+[^- \t"'][^ \t"']*)*/.exec(rest) ?? []
+  return words.length
+}
+
+const wordLength = (rest: string) =>
+  /^(?:\\.|"(?=[\w$])[^"\n]*"|'(?=[\w$])[^'\n]*'|[^\s\\])*/.exec(rest)?.[0].length ?? 0
+
+/** Length of a quoted value with all further parts of its shell word: `"ab"'c'd`. */
+function quotedLength(rest: string, quote: string): number {
+  let end = rest.indexOf(quote, quote.length)
+  while (end > 0 && quote.length === 1 && rest[end - 1] === '\\') end = rest.indexOf(quote, end + 1)
+  if (end < 0) return rest.length
+  const after = rest.slice(end + quote.length)
+  return end + quote.length + (/^(?:[\w$]|["'](?=[\w$]))/.test(after) ? wordLength(after) : 0)
+}

@@ -1,0 +1,313 @@
+/**
+ * Redaction of all texts from outside: messages of nodes, pods, events, API servers and AWS, image names, URLs, log lines. `redact` removes possible
+ * secrets and keeps the words around them. Each expression takes linear time, because the sender chooses the text.
+ */
+
+import { oncePerText } from '#base/once.ts'
+import { removed, withoutNamedSecrets } from './named-secrets.ts'
+import { replaceFields, replaceItems } from './replaced.ts'
+import { isSecretKey } from './secret-names.ts'
+import { anyOf, withoutStatedSecrets } from './stated-secrets.ts'
+
+/** Removes possible secrets from a text. A second call changes nothing. */
+export function redact(text: string): string {
+  if (isHarmless(text) || isPlain(text)) return text
+  const visible = visibleText(text)
+  // Commands come first, because their arguments have escaped quotes.
+  const clean = withoutSecrets(withoutQuotedSecrets(withoutCommands(visible)))
+  return clean === visible ? text : clean
+}
+
+const withoutCommands = (text: string) =>
+  text.includes('exec') ? text.replace(execCommand, '$1"(removed)"') : text
+
+const escaped: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', u0000: ' ' }
+
+/** Removes secrets of a text that was quoted once more, as klog does: its line ends, tabs and quotes are escaped. */
+function withoutQuotedSecrets(text: string): string {
+  if (!text.includes('\\')) return text
+  const inner = text.replace(/\\(u0000|[nrt"\\])/g, (_, sign: string) => escaped[sign] ?? sign)
+  const clean = withoutSecrets(inner)
+  return clean === inner ? text : JSON.stringify(clean).slice(1, -1)
+}
+
+function withoutSecrets(text: string): string {
+  let clean = withoutCommands(text.includes('-----') ? text.replace(pem, removed) : text)
+  if (/:\/\/|[?#]/.test(clean)) clean = clean.replace(/[^\s"'<>]+/g, withoutUrlSecrets)
+  if (anyReplacement.test(clean))
+    for (const [form, instead] of replacements) clean = clean.replace(form, instead)
+  clean = clean.replace(authorizationScheme, withoutCredentials)
+  if (clean.includes('@')) clean = clean.replace(imageUser, withoutImageUser)
+  clean = withoutNamedSecrets(withoutStatedSecrets(clean.replace(nameAndValue, withoutNamedValue)))
+  if (clean.length >= shortestBase64) clean = clean.replace(base64Text, removed)
+  if (clean.length >= shortestRandom) clean = clean.replace(longWord, withoutRandom)
+  return clean.includes(removed) ? clean.replace(continuation, removed) : clean
+}
+
+const shortestSecret = 6
+
+const unusual = /[^\t\n\r\x20-\x7e]|\\(?:x1b|u001b|033|e)\[/
+const colour = /(?:[^\P{Cc}\t\n\r]|\\(?:x1b|u001b|033|e))\[[\d;]{0,16}m/gu
+const fullWidthOffset = 0xff00 - 0x20
+
+/** The text as a reader sees it: common spaces, signs and quotes, no colours and nothing without width. */
+function visibleText(text: string): string {
+  if (!unusual.test(text)) return text
+  return text
+    .replace(colour, '')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[^\P{Cc}\t\n\r]|\p{Zs}/gu, ' ')
+    .replace(/[\uff01-\uff5e]/g, sign => String.fromCharCode(sign.charCodeAt(0) - fullWidthOffset))
+    .replace(/[\u201c-\u201f]/g, '"')
+    .replace(/[\u2018-\u201b]/g, "'")
+    .replaceAll('\ufe55', ':')
+}
+
+/** Whether a text has a form that holds no secret: a short word, a quantity, a time, a container id. Most texts of a record do. */
+export function isHarmless(text: string): boolean {
+  if (text.length < shortestSecret) return true
+  if (isDigit(text.charCodeAt(0))) return isTime(text) || quantity.test(text)
+  return isWord(text) || (text.length === containerIdLength && containerId.test(text))
+}
+
+const quantity = /^\d{1,16}[A-Za-z%]{0,2}$/
+const containerId = /^containerd:\/\/[0-9a-f]{64}$/
+const containerIdLength = 77
+/** Known secrets that have only letters are longer. */
+const longestWord = 14
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39
+
+function isWord(text: string): boolean {
+  if (text.length > longestWord) return false
+  for (let at = 0; at < text.length; at++) {
+    const lower = text.charCodeAt(at) | 0x20
+    if (lower < 0x61 || lower > 0x7a) return false
+  }
+  return true
+}
+
+const timeForm = '0000-00-00T00:00:00'
+const longestTime = 30
+
+/** RFC 3339, UTC. A loop, because a record has hundreds of times. */
+function isTime(text: string): boolean {
+  const end = text.length - 1
+  if (end < timeForm.length || end >= longestTime || text[end] !== 'Z') return false
+  for (let at = 0; at < end; at++) {
+    const code = text.charCodeAt(at)
+    const sign = at < timeForm.length ? timeForm.charCodeAt(at) : 0x2e
+    if (code !== sign && !(isDigit(code) && (sign === 0x30 || sign === 0x2e))) return false
+  }
+  return true
+}
+
+/** Forms of most other texts of a record: a word, a digest, a name or a path, an image. */
+const plainForms = [
+  /^[A-Za-z]{1,23}$/,
+  /^(?:[a-z]{1,16}:\/\/)?[0-9a-f]{64}$/,
+  /^[a-z0-9./-]{1,253}$/,
+  /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[a-z0-9._-]{1,64})?(?:@sha256:[0-9a-f]{64})?$/,
+]
+const tokenStart =
+  /xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,5}-|whsec_|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_|key-|-us\d|pul-|dp\.|[a-z]\d?_/
+const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
+
+const isPlain = (text: string) =>
+  plainForms.some(form => form.test(text)) &&
+  !tokenStart.test(text) &&
+  text.search(bootstrapToken) < 0 &&
+  text.search(base64Text) < 0
+
+/** A PEM block. A truncated block extends to the end of the text. */
+const pem = /-----BEGIN [\s\S]*?(?:-----END [^-]{0,60}-----|$)/g
+/** Command of a probe or a hook, which the kubelet quotes with its arguments. A program without arguments stays. */
+const execCommand = /\b(exec: ?)"(?![\w./-]{1,100}")(?:[^"\\]|\\[\s\S])*"?/g
+
+/** User and password before a URL's host. They end at the last @, as in Go, even if the password has an unescaped slash. */
+const userInfo =
+  /:\/\/(?:[^\s/@:[\]]*:(?!\d{1,5}[/?#])(?:(?!:\/\/)\S)*@|[^\s/?#]*@)(?![a-z0-9]{1,16}:[0-9a-f]{32})/g
+
+/** Queries of the requests that a kubelet sends to the API server, and containerd to a registry. */
+const harmlessQuery =
+  /^(?:(?:^|&)(?:(?:timeout(?:Seconds)?|limit|resourceVersion|watch|allowWatchBookmarks)=(?:\d{1,20}(?:m?s|m)?|true|false)|scope=repository(?::|%3A)(?:[a-z\d._/-]|%2F){1,200}(?::|%3A)pull|service=[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,6}(?::\d{1,5})?)){1,8}[):,\\]{0,4}$/
+
+/** @param word text without white space and quotes */
+function withoutUrlSecrets(word: string): string {
+  const url = word.indexOf('://')
+  const clean = url < 0 ? word : word.replace(userInfo, '://')
+  const query = clean.search(/[?#]/)
+  if (query < 0 || query === clean.length - 1) return clean
+  const tail = clean.slice(query + 1)
+  if (harmlessQuery.test(tail)) return clean
+  const isUrl = url >= 0 && url < query
+  if (!isUrl && (clean[query] === '#' || !/=|%3d/i.test(tail))) return clean
+  // A quoted value follows the word, so the value's name must stay next to it.
+  const name = /(?:^|&)([\w.-]{1,64}=)$/.exec(tail.slice(-66))?.[1] ?? ''
+  return `${clean.slice(0, query + 1)}${removed}${name === '' ? '' : `&${name}`}`
+}
+
+/** Source: the vendors' documentation of their tokens. */
+const vendorPrefixes = String.raw`rubygems_|r8_|sbp_|nfp_|figd_|gl(?:sa|c)_|sntry[su]_|lin_api_|ntn_|pscale_(?:tkn|pw|oauth)_|CCIPAT_|bku[a-z]_|tskey-[a-z]{2,16}-|sq0[a-z]{3}-|dt0c01\.|do[or]_v1_|pul-|sq[pau]_|HRKU-|fo1_|fm\d_|AKCp|dp\.[a-z]{2,8}\.|lsv2_(?:pt|sk)_|PMAK-|AKID|LTAI|ATATT3|ATBB|EAA[A-Z]`
+
+/** Secrets with a recognizable form. Sources: docs.aws.amazon.com/IAM (identifiers), k8s.io/cluster-bootstrap/token/api, the vendors' token formats. */
+const replacements: readonly (readonly [RegExp, string])[] = [
+  // JSON in base64 (JWT, docker config) and PEM in base64.
+  [/(?:eyJ|ewog|LS0tLS1C)[\w+/=.%~-]{12,}/g, removed],
+  [/(?:AKIA|ASIA)[A-Z0-9]{12,}/g, removed],
+  [/(?:IQoJb3|F[wQ]oGZXIv|F[wQ]oDYXdz)[\w+/=%-]{8,}/g, removed],
+  [/k8s-aws-v1\.[\w=-]{4,}/g, removed],
+  [bootstrapToken, removed],
+  [/(?:gh[oprsu]_|github_pat_|npm_|dckr_pat_|dckr_oat_)\w[\w-]{15,}/g, removed],
+  [/gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct)-\w[\w.-]{15,}/g, removed],
+  [/(?:xox[abeoprs]|xapp)-[\w-]{8,}/g, removed],
+  [
+    /(hooks\.slack\.com|chat\.googleapis\.com|webhook\.office\.com|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org)\/[^\s"'<>]+/g,
+    `$1/${removed}`,
+  ],
+  [new RegExp(String.raw`(?<![A-Za-z0-9])(?:${vendorPrefixes})[\w.-]{12,}`, 'g'), removed],
+  [/(?<![\w-])(?:(?:SK|key-)[0-9a-f]{32}|[0-9a-f]{32}-us\d{1,2})(?![\w-])/g, removed],
+  [/(?<![\w:])\d{8,10}:[\w-]{35}(?![\w-])/g, removed],
+  // Hash of a password, as in /etc/shadow.
+  [/\$(?:[1567y]|2[abxy]|apr1|argon2i?d?)\$[\w./$=,+-]{8,}/g, removed],
+  [/AIza[\w-]{20,}|ya29\.[\w.-]{8,}|GOCSPX-[\w-]{8,}|1\/\/0[\w-]{16,}/g, removed],
+  [/[\w~.]{3}8Q~[\w.~-]{20,}/g, removed],
+  [/(?:[prs]k_(?:live|test)_|whsec_|sk-(?:proj-|ant-)?)[A-Za-z0-9]\w{15,}/g, removed],
+  [
+    /(?<![A-Za-z0-9])(?:dapi|shp(?:at|ca|pa|ss)_|hf_|NRAK-|AGE-SECRET-KEY-)[A-Za-z0-9]{12,}/g,
+    removed,
+  ],
+  // Data sources of Go's MySQL driver and of Oracle: the user and the password.
+  [/(?<![^\s"'])((?:[\w.-]{1,64}=)?)[^\s"']+(?=@(?:tcp|udp|unix)6?\()/g, `$1${removed}`],
+  [/([jJ][dD][bB][cC]:[oO][rR][aA][cC][lL][eE]:[A-Za-z\d]{1,16}:)[^\s@]+/g, `$1${removed}`],
+  [/(?:hv[bsr]\.|pypi-|dop_v1_|SG\.)[\w.-]{16,}/g, removed],
+  [
+    /(--from-(?:literal|env)(?:=|[ \t]+))(?:"[^"]*"?|'[^']*'?|\\[\s\S]|[^\s"'\\])+/g,
+    `$1${removed}`,
+  ],
+  [
+    /((?:^|\s)(?:-[fgikLsSv]{0,6}u|--user|--proxy-user|--(?:src-|dest-)?creds)(?:=|[ \t]+)["']?)(?!\d+:\d+(?:\s|$))[^\s:"'=]{0,64}:[^\s"']+/g,
+    `$1${removed}`,
+  ],
+  [/(\blogin\b[^\n]{0,120}\s-p[ \t=]{0,8})[^\s]+/g, `$1${removed}`],
+]
+
+/** One test is faster than all forms: most texts have none. */
+const anyReplacement = anyOf(replacements.map(([form]) => form))
+
+/** User and password before the @ of a registry without a scheme. A digest after the @ does not match. */
+const imageUser = /(?<![^\s/@"'])[^\s/@"']+@(?![a-z0-9]{1,16}:[0-9a-f]{32})(?=[\w-]{1,63}[.:/]\w)/g
+
+/** Removes user and password. The user begins the word or follows a sign. */
+function withoutImageUser(segment: string, at: number, text: string): string {
+  const isPathEnd = /[/@]/.test(text[at - 1] ?? '')
+  const user = (isPathEnd ? /[=,(<][^=,(<:]+:/ : /(?:^|[=,(<])[^=,(<:]+:/).exec(segment)
+  if (user === null || user.index + user[0].length > segment.length - 2) return segment
+  return segment.slice(0, user.index + (/^[=,(<]/.test(user[0]) ? 1 : 0))
+}
+
+const authorizationScheme =
+  /\b(bearer|basic|negotiate|digest|aws4-hmac-sha256)(?:[ \t]{1,8}|%20|\+)([^\s",;]+)/gi
+
+/** Removes credentials, but leaves sentences such as "bearer token is missing" unchanged. */
+function withoutCredentials(text: string, scheme: string, value: string): string {
+  const isBearer = /^(?:bearer|aws4)/i.test(scheme)
+  const isWord = isBearer
+    ? /^(?:(?:tokens?|auth|authentication|authorization)[.:)]*$|realm=)/i.test(value)
+    : /^[a-z.:)(-]+$/.test(value) && value !== removed
+  if (isWord) return text
+  return `${isBearer && /^bearer/i.test(scheme) ? 'Bearer' : scheme} ${removed}`
+}
+
+/** An environment variable as JSON, `"name":"A","value":"b"`, and as Go prints it, `Name:A,Value:b`; a tag, `"Key":"A","Value":"b"`. */
+const nameAndValue =
+  /(\b(?:name|(?:parameter)?key)\\*["']?[ \t]*:[ \t]*(?:\\*["'])?([\w.-]{1,256})(?:\\*["'])?[ \t]{0,8}(?:(?:,|\r?\n)[ \t]{0,40})?(?:\\*["'])?(?:parameter)?value(?:\\*["'])?[ \t]*:[ \t]*)(?:(\\*")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|[^\s,}"]+)/gi
+
+/** Of keys only secret ones lose their value: a taint has a key and a value, too. */
+const withoutNamedValue = (text: string, before: string, name: string, quote = '') =>
+  /^name/i.test(before) || isSecretKey(name) ? `${before}${quote}${removed}` : text
+
+/** Text in base64: each group of four characters has three printable ASCII characters. A name or a digest has no such groups in a row. */
+const shortestBase64 = 12
+const base64Group = '[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/]'
+const base64Text = new RegExp(
+  String.raw`(?<![\w+/=-])(?:(?:${base64Group}){4,}[A-Za-z0-9+/]*={0,2}|(?:${base64Group}){2,3}[A-Za-z0-9+/]{2,3}={1,2})(?![\w"'])`,
+  'g',
+)
+
+/** A word long enough to be base64 or other random text. Unlike names, paths and digests, random text mixes upper case, lower case and digits. */
+const longWord = /[A-Za-z0-9+/_=-]{24,}/g
+const shortestRandom = 24
+const awsSecretLength = 40
+
+function withoutRandom(word: string): string {
+  const isAwsSecret = word.length === awsSecretLength && /^[A-Za-z0-9+/]+$/.test(word)
+  if (isAwsSecret && randomness(word) > 0.38) return removed
+  let at = 0
+  for (const part of word.split(/[/-]/)) {
+    if (part.length >= shortestRandom && randomness(part) > 0.42)
+      return `${word.slice(0, at)}${removed}`
+    at += part.length + 1
+  }
+  return word
+}
+
+/** Share of neighbouring characters of different classes (upper case, lower case, digit). 0: a class is missing. */
+function randomness(word: string): number {
+  if (!/[a-z]/.test(word) || !/[A-Z]/.test(word) || !/\d/.test(word)) return 0
+  let changes = 0
+  let before = ''
+  for (const character of word) {
+    const kind = kindOf(character)
+    if (before !== '' && kind !== before) changes += 1
+    before = kind
+  }
+  return changes / word.length
+}
+
+function kindOf(character: string): string {
+  if (character >= 'a' && character <= 'z') return 'lower'
+  return character >= 'A' && character <= 'Z' ? 'upper' : 'other'
+}
+
+/** A secret that is folded over lines. */
+const continuation =
+  /\(removed\)(?:[ \t]*\\?\r?\n[ \t]*(?:[\w+/=.-]{16,}|\(removed\))(?=[ \t]*(?:\r?\n|$)))+/g
+
+/** Fields that are not redacted: names by which records are joined, and the cluster's public CA certificate. */
+const identifiers = new Set(
+  `name namespace uid generateName nodeName claimName volumeName nodegroupName clusterName schema
+   kind apiVersion cluster podSandboxId sha256 certificateAuthority`.split(/\s+/),
+)
+/** Labels with a name like a secret's and with harmless values. Source: EKS hybrid nodes, `ssm` or `iam-ra`. */
+const wordLabels = new Set(['eks.amazonaws.com/hybrid-credential-provider'])
+/** Fields that hold maps with names chosen by users. */
+const namedTexts = new Set(['labels', 'matchLabels', 'tags'])
+
+export const isIdentifier = (field: string): boolean => identifiers.has(field)
+export const isNamedTexts = (field: string | null): boolean =>
+  field !== null && namedTexts.has(field)
+
+const redactKnown = oncePerText(redact)
+
+/** Like `redact`, with a cache for repeated texts. @param text not a slice of a longer text, which the cache would keep in memory */
+export const redactOnce = (text: string): string => (isHarmless(text) ? text : redactKnown(text))
+
+const isSecretName = oncePerText(isSecretKey)
+
+/**
+ * Redacts all texts in a value, at any depth, except identifiers. A value without secrets is returned unchanged.
+ * @param clean `redactOnce` for parsed JSON, whose texts are no slices
+ */
+export function redactTexts(value: unknown, field = '', clean = redact): unknown {
+  if (identifiers.has(field)) return value
+  if (typeof value === 'string') return clean(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return replaceItems(value, item => redactTexts(item, field, clean))
+  const isNamed = namedTexts.has(field)
+  return replaceFields(value, (inner, name) => {
+    const isSecret = isNamed && isSecretName(name) && !wordLabels.has(name)
+    return isSecret && typeof inner === 'string'
+      ? removed
+      : redactTexts(inner, isNamed ? 'value' : name, clean)
+  })
+}

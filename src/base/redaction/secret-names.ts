@@ -1,0 +1,28 @@
+/** Names of fields, flags, variables and headers whose values are secret. */
+
+const secretWord =
+  /token|passw|stringdata|passphrase|passcode|secret|credential|authorization|cookie|private[-_]?key/i
+
+const secretEnd =
+  /(?:key|keyid|signature|connectionstring|sess(?:ion)?[-_]?id)$|(?<!by|com|tres|over|under|sur)pass$|(?<!old)pwd$|(?:^|[-_.])(?:auths?|pw|sig|sas|jwt|pat|dsn|sid)$/i
+/** Endings of secret names such as `dbPass` and `registryAuth`. */
+const camelCaseEnd = /[a-z](?:Auth|Pass|Pwd|Sig)$/
+/** A path to a secret or a setting for its use is not secret: `--token-auth-file=…` stays. */
+const setting = /(?:file|path|dir|ttl|mode|refresh|rotate|stdin|webhook|provider-config|manager)$/i
+/** A public hash such as `--discovery-token-ca-cert-hash`. Password hashes do not match, because they can be cracked. */
+const publicHash = /^(?!.*pass).*-hash$/i
+/** A static pod URL and its header can contain a token. Source: cmd/kubelet/app/options/options.go AddKubeletConfigFlags */
+const staticPodSource = /(?:manifest[-_]?url|staticpodurl)(?:[-_]?header)?$/i
+/** Names of errors, such as ExpiredToken and SecretSyncedError. */
+const errorName =
+  /^(?:Expired|Invalid|Missing|No|Unknown|Unrecognized)[A-Z]|(?:Error|Exception|Failed|Failure)$/
+const maxNameLength = 256
+
+export const isStaticPodSource = (name: string) => staticPodSource.test(name.slice(-maxNameLength))
+
+export function isSecretKey(name: string): boolean {
+  const end = name.slice(-maxNameLength)
+  const isSecret =
+    secretWord.test(end) || secretEnd.test(end) || camelCaseEnd.test(end) || isStaticPodSource(end)
+  return isSecret && !setting.test(end) && !publicHash.test(end) && !errorName.test(end)
+}

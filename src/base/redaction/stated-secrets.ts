@@ -1,0 +1,98 @@
+/** Removes secrets that a text states in words (`the password is …`) or passes to a program (`mysql -p…`). Each expression takes linear time. */
+import { removed } from './named-secrets.ts'
+
+export function withoutStatedSecrets(text: string): string {
+  let clean = text
+  if (text.includes('stdin')) clean = clean.replace(piped, `$1${removed} `)
+  if (anyProgram.test(clean))
+    for (const form of programs) clean = clean.replace(form, `$1${removed}`)
+  if (!anyName.test(clean)) return clean
+  return clean
+    .replace(stated, withoutValue)
+    .replace(login, withoutValue)
+    .replace(quoted, withoutValue)
+    .replace(bare, withoutBareValue)
+}
+
+/** Matches at least where one of the forms does: a flag of one of them, such as `i`, counts for all. */
+export const anyOf = (forms: readonly RegExp[]): RegExp => {
+  const flags = new Set(forms.flatMap(form => [...form.flags]))
+  flags.delete('g')
+  return new RegExp(forms.map(({ source }) => source).join('|'), [...flags].join(''))
+}
+
+/** The text that a pipe gives to a program as its password. */
+const piped = /(\becho )[^\n|]{1,200}(?=\|)/g
+const shortestStated = 3
+const shortestBare = 6
+const passwordName = 'passw(?:or)?ds?|passphrase|passcode|pwd'
+const keyName = '(?:api|access|private)[ _-]?key|client[ _-]?secret'
+
+/** A word of a command line. A quote that ends the word of a list is not part of it. */
+const word = String.raw`(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|[^\s"'\\])`
+/** A program with or without a path, also in a list of quoted words. `mysql-0` and `mysql:8` do not match. */
+const programForm = (names: string) => String.raw`(?<![\w.-])(?:${names})(?=["'\s])`
+/** A flag at most 200 characters after the program. */
+const flagForm = (flag: string) => String.raw`[^\n]{0,200}?[\s"',]-${flag}`
+const separator = String.raw`["']?[ \t,=]{0,8}["']?`
+
+const programs = [
+  // These programs take the value joined to the flag. -P is a port.
+  `(${programForm('mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|7z[ar]?')}${flagForm('p')})${word}+`,
+  `(${programForm('sshpass|mongo[a-z]{0,16}')}${flagForm('p')}${separator})${word}+`,
+  `(${programForm('redis-cli')}${flagForm('a')}${separator})${word}+`,
+  `(${programForm('ldap[a-z]{1,16}')}${flagForm('w')}${separator})${word}+`,
+  `(${programForm('sqlcmd|bcp|zip|unzip')}${flagForm('P')}${separator})${word}+`,
+  `(${programForm('curl')}${flagForm('u')}${separator}[^\\s:"'=]{1,64}:)${word}+`,
+  String.raw`(${programForm('htpasswd')}[^\n]{0,100}?\s-[A-Za-z]{0,8}b[A-Za-z]{0,8}[ \t]+)[^\n;|&]+`,
+  String.raw`(${programForm('aws')}[^\n]{0,60}? configure set \S{0,64}(?:key|token)[ \t]+)${word}+`,
+  String.raw`(\b[Ii](?:dentified|DENTIFIED)[ \t]+(?:(?:with|WITH)[ \t]+\S{1,64}[ \t]+)?(?:by|BY)[ \t]+(?:password|PASSWORD)?[ \t]*)${word}+`,
+  // A line of .pgpass: host, port, database, user, password.
+  String.raw`((?<![\w.:/-])(?:localhost|\*|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.-]{1,64}:)(?=\S)${word}+`,
+].map(form => new RegExp(form, 'g'))
+const anyProgram = anyOf(programs)
+/** A name that one of the expressions below begins with. */
+const anyName = new RegExp(`${passwordName}|${keyName}|secret|token|credential`, 'i')
+
+const value = String.raw`(\\*"[^"\n]*"?|\\*'[^'\n]*'?|[^\s"'\\:]\S*)`
+const stated = new RegExp(
+  String.raw`(\b(?:${passwordName}|secret|token|${keyName}|credentials?)\b["']?(?:(?:'s)? value| (?:for|of) [^\s"']+)?[ \t]+(?:is|was|are|equals|set to|changed to)\b[ \t]*(?:(?:set to|changed to|now)\b[ \t]*)?(?::[ \t]*)?)${value}`,
+  'gi',
+)
+/** A quoted value after a secret's name. `secret "name" not found` stays unchanged. */
+const quoted = new RegExp(
+  String.raw`((?<!unexpected )\b(?:${passwordName}|token|${keyName})\b["']?[ \t]+)(?=\\*["'])${value}`,
+  'gi',
+)
+/** The password of somebody: `bob with password …`, and `login bob password …` of a .netrc file. */
+const login =
+  /(\b(?:with|using|login [^\s"]{1,64})\s{1,4}(?:password|passwd|passphrase) {1,4})([^\s"':\\][^\s]{0,200})/gi
+const statedWord =
+  /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|refused|set|changed|known|valid|being|been|nil|null|about|already|also|still|only|used|stale|old|bad|rotated|revoked|mounted|created|deleted|issued|signed|stored|needed|never|longer|of|on|for|from|at|by|with|without|yet|optional|deprecated|disabled|enabled|auth\w*|hash\w*|based|grant|reset|policy|file|protect\w+|login|from|and|or|that|which|fails?|failed|forbidden|(?:previous|current|recent|successful|automatical|temporari)ly)\b/i
+
+/** Removes a value, but leaves sentences such as "The token is expired" unchanged. */
+function withoutValue(text: string, before: string, value: string): string {
+  const [quote = ''] = /^\\*["']/.exec(value) ?? []
+  const inner = value.slice(quote.length)
+  if (inner.length < shortestStated || statedWord.test(inner)) return text
+  const [end = ''] = (quote !== '' && /\\{0,8}["']$/.exec(inner)) || []
+  return `${before}${quote}${removed}${end}`
+}
+
+/** A value without quotes. It must contain a digit, because most words of prose have none. */
+const bare = new RegExp(
+  String.raw`((?:\b|_)(${passwordName}|token|${keyName})(?:[:=;]|[ \t]value)?[ \t]{1,3})((?=[^\s\d]{0,24}\d)[^\s"',;]{6,})`,
+  'gi',
+)
+const notRandom = /^(?:v\d+(?:alpha|beta)\d+|\d+[a-z]{1,2}|sha\d+|base\d+|oauth\d|utf\d+|md5)$/i
+
+/** Removes a value that mixes letters and digits, or a password of digits. "The token 2h30m old" stays unchanged. */
+function withoutBareValue(text: string, before: string, name: string, value: string): string {
+  const isRandom = value
+    .split(/[^A-Za-z0-9]+/)
+    .some(part => part.length >= shortestBare && isMixed(part) && !notRandom.test(part))
+  const isNumber = /^p/i.test(name) && /^\d{6,}[.:)]?$/.test(value)
+  return isRandom || isNumber ? `${before}${removed}` : text
+}
+
+const isMixed = (part: string) => /\d/.test(part) && /[a-z]/i.test(part)

@@ -1,0 +1,31 @@
+import { anyDepth, type JsonLimit } from '#base/limits.ts'
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+/** Set in `{` and `}`, not in `[` and `]`, and the only difference between them. */
+const braceBit = 0x20
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/**
+ * Why a JSON text is too deep or has too many values for parsing; null: the text is within the limits, though it might not be JSON.
+ * The scan over the bytes builds no values. It counts them, because each value follows `[`, `{` or `,`.
+ */
+export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit): string | null {
+  if (maxDepth === anyDepth && bytes.length <= maxValues) return null
+  let depth = 0
+  let values = 1
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (byte === quote) {
+      for (at++; at < bytes.length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++
+    } else if (byte === comma || (byte | braceBit) === openBrace) {
+      values++
+      if (byte !== comma) depth++
+      if (depth > maxDepth) return `it is nested deeper than ${maxDepth}`
+      if (values > maxValues) return `it has more than ${maxValues} values`
+    } else if ((byte | braceBit) === closeBrace) depth--
+  }
+  return null
+}

@@ -1,0 +1,182 @@
+/** Why a call to any AWS service failed: credentials, rights, throttling, network. Each client explains the errors of its own service. */
+
+import { isRawObject } from '#base/raw-object.ts'
+import { codeOf, messageOf } from '#base/text/error-message.ts'
+import { didYouMean } from '#base/text/nearest.ts'
+import { connectionFailure, oneLine, RequestFailure } from '#clients/failure.ts'
+import { awsRegions } from '#facts/aws/regions.ts'
+import type { CredentialSource } from './credentials.ts'
+
+export interface AwsCall {
+  /** `EKS`, `S3`, `SES`. */
+  service: string
+  /** The operation and its object: `ListNodegroups of prod`. */
+  what: string
+  region: string
+  /** The right to grant if the call is denied. Default: the operation, as `eks:ListNodegroups`. */
+  grant?: string
+  /** Returns the meaning of an error that only this service has; null: a common error. */
+  explain?: (error: AwsError) => string | null
+}
+
+/** The parts of an SDK error. */
+export interface AwsError {
+  name: string
+  /** The error's message, on one line. */
+  text: string
+  /** Status of the answer; null: there was no answer. */
+  status: number | null
+  /** Node's error code, if there was no answer. */
+  code: string | null
+  cause: unknown
+}
+
+/** Services whose endpoint variable is not named after the service. */
+const endpointNames: Readonly<Record<string, string>> = { SES: 'SESV2', 'Step Functions': 'SFN' }
+
+/** Client options for calls that the SDK may retry by itself. */
+export const repeatedly = (region: string, credentials: CredentialSource) => ({
+  region,
+  credentials,
+  maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : 5,
+})
+
+/** Runs a call. @throws RequestFailure with a message for people, or the signal's reason */
+export async function awsCall<T>(
+  call: AwsCall & { signal?: AbortSignal | undefined },
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    call.signal?.throwIfAborted()
+    throw awsFailure(error, call)
+  }
+}
+
+/** Yields all pages of a list. Each page contains the token for the next one. */
+export async function* pagesOf<Page extends { NextToken?: string | undefined }>(
+  read: (NextToken: string | undefined) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let token: string | undefined
+  do {
+    const page = await read(token)
+    token = page.NextToken || undefined
+    yield page
+  } while (token !== undefined)
+}
+
+function credentialHint(): string {
+  const { AWS_PROFILE: profile = '' } = process.env
+  return profile === ''
+    ? 'Set a profile, log in, or run where a role is attached'
+    : `Does ~/.aws/config have the profile ${profile} (AWS_PROFILE), and are you logged in?`
+}
+
+/** A host name that does not resolve usually means a misspelt region. */
+function regionHint(region: string, code: string | null): string {
+  const isUnknown = (code === 'ENOTFOUND' || code === 'EAI_AGAIN') && !awsRegions.includes(region)
+  const meant = didYouMean(region, awsRegions)
+  return isUnknown ? `: highwater knows no region ${region}.${meant || ' Check its name'}` : ''
+}
+
+/** Describes the failure in one paragraph for people; `status` is set if AWS answered. */
+export function awsFailure(
+  error: unknown,
+  { service, what, region, grant, explain }: AwsCall,
+): RequestFailure {
+  const known = awsError(error)
+  const { name, text, status, code } = known
+  const where = `${service} ${what} in ${region}`
+  const fail = (message: string, refusal?: 'right' | 'role') =>
+    requestFailure(error, `${where}: ${message}`, refusal)
+  const explained = explain?.(known) ?? null
+  if (explained !== null) return fail(explained)
+  if (name === 'CredentialsProviderError')
+    return fail(`no AWS credentials were found (${text}). ${credentialHint()}`)
+  if (/ExpiredToken|TokenExpired/.test(name))
+    return fail(`the AWS credentials have expired (${text}). Log in again`)
+  if (
+    /UnrecognizedClient|InvalidClientTokenId|InvalidAccessKeyId|InvalidSignature|SignatureDoesNotMatch|AuthFailure|IncompleteSignature/.test(
+      name,
+    )
+  )
+    return fail(
+      `AWS does not accept these credentials (${name}: ${text}). Check the keys, and this machine's clock`,
+    )
+  if (name === 'RequestTimeTooSkewed')
+    return fail(`this machine's clock is wrong (${text}). Set it by NTP`)
+  if (isRoleRefused(text))
+    return fail(
+      `not allowed (${text}). That role has to be there, to trust this identity, and to be taken with the external id that its trust asks for; this identity needs sts:AssumeRole on it`,
+      'role',
+    )
+  // EC2 uses UnauthorizedOperation.
+  if (/AccessDenied|UnauthorizedOperation/.test(name))
+    return fail(
+      `not allowed (${text}). Grant ${grant ?? `${service.toLowerCase()}:${what.split(' ')[0]}`} to this identity`,
+      'right',
+    )
+  if (isThrottling(error))
+    return fail(
+      `AWS asks to slow down (${status} ${name}: ${text}), and did so at every try. Try again later`,
+    )
+  if (error instanceof SyntaxError)
+    return fail(
+      `the answer is no ${service} answer. Check AWS_ENDPOINT_URL_${endpointNames[service] ?? service.toUpperCase()} and AWS_ENDPOINT_URL`,
+    )
+  if (status !== null)
+    return requestFailure(error, `${where} was answered ${status} ${name}: ${text}`)
+  const host = endpointHost(error) ?? `the ${service} endpoint of ${region}`
+  // The SDK names a broken connection `TimeoutError`, too; only that error has a Node code.
+  if (name === 'TimeoutError' && code === null)
+    return new RequestFailure(
+      'timeout',
+      `${where}: ${host} did not answer in time (${text}). Check routes, VPC endpoints and proxies`,
+      { cause: error },
+    )
+  const failure = connectionFailure(error, host)
+  const message = regionHint(region, code) || `: ${failure.message}`
+  return new RequestFailure(failure.kind, `${where}${message}`, { cause: error })
+}
+
+/** STS names the refused role, but no reason. The error's name is that of any denied call, so the text decides. */
+const isRoleRefused = (text: string): boolean =>
+  text.includes('is not authorized to perform: sts:AssumeRole on resource: arn:')
+
+/** A RequestFailure with a message that the client wrote, whether AWS answered or not. */
+export function requestFailure(
+  error: unknown,
+  message: string,
+  refusal: 'right' | 'role' | null = null,
+): RequestFailure {
+  const { status } = awsError(error)
+  return new RequestFailure('http', message, {
+    ...(status === null ? {} : { status }),
+    refusal,
+    cause: error,
+  })
+}
+
+export const awsError = (error: unknown): AwsError => ({
+  name: error instanceof Error ? error.name : '',
+  text: oneLine(messageOf(error)),
+  status: responseStatus(error),
+  code: codeOf(error),
+  cause: error,
+})
+
+/** Throttled: the same request may succeed later. */
+export function isThrottling(error: unknown): boolean {
+  const { name, status } = awsError(error)
+  return status === 429 || /^(SlowDown|Throttl|TooManyRequests|RequestLimitExceeded)/.test(name)
+}
+
+function responseStatus(error: unknown): number | null {
+  const metadata = isRawObject(error) ? error.$metadata : null
+  const status = isRawObject(metadata) ? metadata.httpStatusCode : null
+  return typeof status === 'number' ? status : null
+}
+
+const endpointHost = (error: unknown): string | null =>
+  isRawObject(error) && typeof error.hostname === 'string' ? error.hostname : null

@@ -1,0 +1,204 @@
+/** The EC2 API: kubelet settings in launch templates, and the volumes and instances of a cluster. */
+import {
+  DescribeInstancesCommand,
+  DescribeLaunchTemplateVersionsCommand,
+  DescribeVolumesCommand,
+  EC2Client,
+  type Instance,
+  type LaunchTemplateVersion,
+  type Volume,
+} from '@aws-sdk/client-ec2'
+import type { TextBudget } from '#base/foreign-text.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import { readUserData } from '#clients/user-data.ts'
+import { ec2PageMax, type TagFilter } from '#facts/aws/cluster-resources.ts'
+import { launchTemplateVersionsMax } from '#facts/aws/limits.ts'
+import type { KubeletSettings } from '#model/kubelet/settings.ts'
+import { type AwsError, awsCall, pagesOf, repeatedly } from './aws-failure.ts'
+import type { CredentialSource } from './credentials.ts'
+import { countingSlowDowns } from './slow-downs.ts'
+
+/** IAM actions of discovery. The collectors list the IAM actions that they need. */
+export const ec2Permissions = ['ec2:DescribeLaunchTemplateVersions']
+
+/** The referenced versions of one template: numbers, `$Default`, `$Latest`. */
+export interface TemplateVersions {
+  by: { id: string } | { name: string }
+  versions: string[]
+}
+
+/** One version. One entry for each source of settings in its user data, else one entry. */
+export interface LaunchTemplate {
+  launchTemplateId: string
+  launchTemplateName: string
+  versionNumber: number
+  /** EBS volumes for which the template sets a size. */
+  volumes: { deviceName: string; sizeGiB: number }[]
+  /** Null: the template has no kubelet settings. Absent: unknown. */
+  kubelet?: KubeletSettings | null
+}
+
+export interface LaunchTemplates {
+  templates: LaunchTemplate[]
+  /** Reasons why user data could not be read. */
+  unread: string[]
+}
+
+export class Ec2Api {
+  private readonly region: string
+  private readonly client: EC2Client
+
+  constructor(region: string, credentials: CredentialSource) {
+    this.region = region
+    this.client = countingSlowDowns('EC2', new EC2Client(repeatedly(region, credentials)))
+  }
+
+  /**
+   * @param budget what the user data of all templates may still cost
+   * @throws RequestFailure with a message for people, or the signal's reason
+   */
+  async launchTemplates(
+    { by, versions }: TemplateVersions,
+    signal: AbortSignal,
+    budget: TextBudget | null = null,
+  ): Promise<LaunchTemplates> {
+    const templates: LaunchTemplate[] = []
+    const unread: string[] = []
+    // `versions` may name a version twice: by its number and as $Latest.
+    const seen = new Set<number | undefined>()
+    for (let start = 0; start < versions.length; start += launchTemplateVersionsMax) {
+      const Versions = versions.slice(start, start + launchTemplateVersionsMax)
+      for await (const version of this.versions(by, Versions, signal)) {
+        if (seen.has(version.VersionNumber)) continue
+        seen.add(version.VersionNumber)
+        const read = cut(version, budget)
+        templates.push(...read.templates)
+        unread.push(...read.unread)
+      }
+    }
+    return { templates, unread }
+  }
+
+  /** Yields pages of volumes in EC2's names, times as RFC 3339. @throws as launchTemplates */
+  async *volumes(filters: readonly TagFilter[], signal: AbortSignal): AsyncGenerator<RawObject[]> {
+    const query = { Filters: filtersOf(filters), MaxResults: ec2PageMax }
+    for await (const { Volumes = [] } of pagesOf(NextToken =>
+      this.call('DescribeVolumes', signal, () =>
+        this.client.send(new DescribeVolumesCommand({ ...query, NextToken }), {
+          abortSignal: signal,
+        }),
+      ),
+    ))
+      yield Volumes.map(volumeObject)
+  }
+
+  /** Yields pages of instances, in the same form as `volumes`. @throws as launchTemplates */
+  async *instances(
+    filters: readonly TagFilter[],
+    signal: AbortSignal,
+  ): AsyncGenerator<RawObject[]> {
+    const query = { Filters: filtersOf(filters), MaxResults: ec2PageMax }
+    for await (const { Reservations = [] } of pagesOf(NextToken =>
+      this.call('DescribeInstances', signal, () =>
+        this.client.send(new DescribeInstancesCommand({ ...query, NextToken }), {
+          abortSignal: signal,
+        }),
+      ),
+    ))
+      yield Reservations.flatMap(({ Instances = [] }) => Instances).map(instanceObject)
+  }
+
+  close(): void {
+    this.client.destroy()
+  }
+
+  private call<T>(what: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    return awsCall({ service: 'EC2', what, region: this.region, signal, explain }, run)
+  }
+
+  private async *versions(
+    by: TemplateVersions['by'],
+    Versions: string[],
+    signal: AbortSignal,
+  ): AsyncGenerator<LaunchTemplateVersion> {
+    const which = 'id' in by ? { LaunchTemplateId: by.id } : { LaunchTemplateName: by.name }
+    const what = `DescribeLaunchTemplateVersions ${'id' in by ? by.id : by.name} (${Versions.join(', ')})`
+    for await (const { LaunchTemplateVersions = [] } of pagesOf(NextToken => {
+      const command = new DescribeLaunchTemplateVersionsCommand({ ...which, Versions, NextToken })
+      return this.call(what, signal, () => this.client.send(command, { abortSignal: signal }))
+    }))
+      yield* LaunchTemplateVersions
+  }
+}
+
+const explain = ({ name, text }: AwsError) =>
+  /^InvalidLaunchTemplate/.test(name) ? `there is no such thing (${text})` : null
+
+function cut(
+  {
+    LaunchTemplateId,
+    LaunchTemplateName,
+    VersionNumber,
+    LaunchTemplateData,
+  }: LaunchTemplateVersion,
+  budget: TextBudget | null,
+): LaunchTemplates {
+  const template = {
+    launchTemplateId: LaunchTemplateId ?? '',
+    launchTemplateName: LaunchTemplateName ?? '',
+    versionNumber: VersionNumber ?? 0,
+    volumes: (LaunchTemplateData?.BlockDeviceMappings ?? []).flatMap(({ DeviceName, Ebs }) =>
+      DeviceName && Ebs?.VolumeSize ? [{ deviceName: DeviceName, sizeGiB: Ebs.VolumeSize }] : [],
+    ),
+  }
+  const { settings, unread } = readUserData(LaunchTemplateData?.UserData ?? '', budget)
+  const named = unread.map(
+    why =>
+      `the user data of ${template.launchTemplateName} version ${template.versionNumber} is not fully known: ${why}`,
+  )
+  if (settings.length > 0)
+    return { templates: settings.map(kubelet => ({ ...template, kubelet })), unread: named }
+  return {
+    templates: [unread.length > 0 ? template : { ...template, kubelet: null }],
+    unread: named,
+  }
+}
+
+const filtersOf = (filters: readonly TagFilter[]) =>
+  filters.map(({ name, values }) => ({ Name: name, Values: values }))
+
+const volumeObject = ({
+  VolumeId,
+  Size,
+  VolumeType,
+  Iops,
+  Throughput,
+  State,
+  CreateTime,
+  AvailabilityZone,
+  Attachments,
+}: Volume): RawObject => ({
+  VolumeId,
+  Size,
+  VolumeType,
+  Iops,
+  Throughput,
+  State,
+  AvailabilityZone,
+  CreateTime: CreateTime?.toISOString(),
+  Attachments: Attachments?.map(({ InstanceId, Device }) => ({ InstanceId, Device })),
+})
+
+const instanceObject = ({
+  InstanceId,
+  InstanceType,
+  State,
+  LaunchTime,
+  PrivateDnsName,
+}: Instance): RawObject => ({
+  InstanceId,
+  InstanceType,
+  PrivateDnsName,
+  State: { Name: State?.Name },
+  LaunchTime: LaunchTime?.toISOString(),
+})

@@ -1,0 +1,101 @@
+/** The EKS API: clusters and nodegroups. */
+import {
+  DescribeClusterCommand,
+  DescribeNodegroupCommand,
+  EKSClient,
+  paginateListClusters,
+  paginateListNodegroups,
+} from '@aws-sdk/client-eks'
+import type { RawObject } from '#base/raw-object.ts'
+import { type AwsError, awsCall, repeatedly } from './aws-failure.ts'
+import type { CredentialSource } from './credentials.ts'
+import { countingSlowDowns } from './slow-downs.ts'
+
+/** IAM actions that this file calls, for the function's role. */
+export const eksPermissions = [
+  'eks:ListClusters',
+  'eks:DescribeCluster',
+  'eks:ListNodegroups',
+  'eks:DescribeNodegroup',
+]
+
+/** All calls throw RequestFailure with a message for people, or the signal's reason. Answers are plain JSON with RFC 3339 times. */
+export class EksApi {
+  readonly region: string
+  private readonly client: EKSClient
+
+  constructor(region: string, credentials: CredentialSource) {
+    this.region = region
+    this.client = countingSlowDowns('EKS', new EKSClient(repeatedly(region, credentials)))
+  }
+
+  async listClusters(signal: AbortSignal): Promise<string[]> {
+    const pages = await this.call('ListClusters', signal, () =>
+      Array.fromAsync(paginateListClusters({ client: this.client }, {}, { abortSignal: signal })),
+    )
+    return pages.flatMap(({ clusters = [] }) => clusters)
+  }
+
+  /** Returns `cluster` of the answer to DescribeCluster. */
+  async describeCluster(name: string, signal: AbortSignal): Promise<RawObject> {
+    const command = new DescribeClusterCommand({ name })
+    const { cluster } = await this.call(`DescribeCluster ${name}`, signal, () =>
+      this.client.send(command, { abortSignal: signal }),
+    )
+    return asJson(cluster)
+  }
+
+  async listNodegroups(clusterName: string, signal: AbortSignal): Promise<string[]> {
+    const { client } = this
+    const pages = await this.call(`ListNodegroups of ${clusterName}`, signal, () =>
+      Array.fromAsync(paginateListNodegroups({ client }, { clusterName }, { abortSignal: signal })),
+    )
+    return pages.flatMap(({ nodegroups = [] }) => nodegroups)
+  }
+
+  /** Returns `nodegroup` of the answer to DescribeNodegroup. */
+  async describeNodegroup(
+    clusterName: string,
+    nodegroupName: string,
+    signal: AbortSignal,
+  ): Promise<RawObject> {
+    const what = `DescribeNodegroup ${nodegroupName} of ${clusterName}`
+    const command = new DescribeNodegroupCommand({ clusterName, nodegroupName })
+    const { nodegroup } = await this.call(what, signal, () =>
+      this.client.send(command, { abortSignal: signal }),
+    )
+    return asJson(nodegroup)
+  }
+
+  close(): void {
+    this.client.destroy()
+  }
+
+  private call<T>(what: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    return awsCall({ service: 'EKS', what, region: this.region, signal, explain }, run)
+  }
+}
+
+const explain = ({ name, text }: AwsError) =>
+  name === 'ResourceNotFoundException' ? `there is no such thing (${text})` : null
+
+const asJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
+
+/** Why there is no region, for people. */
+export const noRegion = (): string =>
+  process.env.AWS_PROFILE === undefined
+    ? 'No AWS region is set'
+    : `The AWS profile ${process.env.AWS_PROFILE} does not exist or has no region`
+
+/** The region in the SDK's standard settings; null: none is set. */
+export async function sdkRegion(): Promise<string | null> {
+  const client = new EKSClient({})
+  try {
+    return await client.config.region()
+  } catch {
+    // The only error that the SDK throws here is "Region is missing".
+    return null
+  } finally {
+    client.destroy()
+  }
+}

@@ -1,0 +1,304 @@
+/** Runs a document on instances by SSM Run Command, many instances per command. Each caller gets its instance's output, or an error with the reason. */
+
+import { messageOf } from '#base/text/error-message.ts'
+import { ReadFailed, RequestFailure } from '#clients/failure.ts'
+import { sleep } from '#clients/pace.ts'
+import { isAgentTooOld } from '#facts/aws/agent-versions.ts'
+import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-status.ts'
+import { commandInstancesMax } from '#facts/aws/limits.ts'
+import {
+  type InvocationOutput,
+  type ManagedInstance,
+  namesUnknownInstance,
+  type PinnedDocument,
+  type SsmApi,
+} from './ssm.ts'
+
+/** Requirements for an SSM agent to receive a command. */
+export interface Reach {
+  /** Maximum age of an agent's last ping, in ms. SSM may show an agent as Online after it is gone. */
+  silentAfterMs: number
+  /** Oldest agent version that can run the document. */
+  agentVersion: string
+}
+
+/** An agent reports every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
+export const agentSilentAfterMs = 15 * 60_000
+/** Concurrent SSM calls in one account and region. */
+export const ssmAtOnce = 5
+
+const pollMs = 2000
+/** Minimum number of polls within a time limit: a short limit polls more often. */
+const leastPolls = 40
+
+/** Intervals for gathering requests and for polling, if a node has `timeoutMs`. */
+export const rhythmWithin = (
+  timeoutMs: number,
+  gatherMs: number,
+): Pick<RunCommandOptions, 'gatherMs' | 'pollMs'> => ({
+  gatherMs: Math.min(gatherMs, timeoutMs / leastPolls),
+  pollMs: Math.min(pollMs, timeoutMs / leastPolls),
+})
+
+export interface RunCommandOptions {
+  document: PinnedDocument
+  /** Name of the only step in the document. */
+  stepName: string
+  parameters: Readonly<Record<string, string>>
+  comment: string
+  /** Bucket for answers that are longer than SSM keeps; null: none. */
+  output: { bucket: string; prefix: string } | null
+  /** Time limit per instance: delivery, run and answer. */
+  timeoutMs: number
+  reach: Reach
+  /** An incomplete batch is sent when this time has passed since its last request and no output is being read. */
+  gatherMs: number
+  pollMs: number
+  signal: AbortSignal
+}
+
+export interface CommandAnswer extends InvocationOutput {
+  commandId: string
+}
+
+/** No command was sent to the instance. After any other error a command may run or may have run. */
+export class NotSent extends ReadFailed {
+  /** The reason lies in the account or in SSM, not in this instance. */
+  readonly isCommon: boolean
+
+  constructor(
+    message: string,
+    {
+      isCommon = false,
+      reason = null,
+      ...options
+    }: ErrorOptions & { isCommon?: boolean; reason?: ReadFailed['reason'] } = {},
+  ) {
+    super(reason, message, options)
+    this.isCommon = isCommon
+  }
+}
+
+interface PendingCommand {
+  instanceId: string
+  onSent?: (commandId: string) => void
+  resolve(answer: CommandAnswer): void
+  reject(error: Error): void
+}
+
+export class RunCommand {
+  readonly #ssm: SsmApi
+  readonly #options: RunCommandOptions
+  #waiting: PendingCommand[] = []
+  #outputsUnderWay = 0
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(ssm: SsmApi, options: RunCommandOptions) {
+    this.#ssm = ssm
+    this.#options = options
+  }
+
+  /**
+   * @param onSent called when the command is sent, before the answer
+   * @throws NotSent; Error with the reason why the instance has not answered; the signal's reason
+   */
+  ask(instanceId: string, onSent?: (commandId: string) => void): Promise<CommandAnswer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ instanceId, onSent, resolve, reject })
+      if (this.#waiting.length >= commandInstancesMax) this.#flush()
+      // Requests arrive in quick succession, so only an incomplete batch waits for the timer.
+      else
+        this.#timer =
+          this.#timer?.refresh() ?? setTimeout(() => this.#gathered(), this.#options.gatherMs)
+    })
+  }
+
+  /** A caller requests its next node after each output. While outputs are read, requests join one batch instead of becoming commands of their own. */
+  #gathered(): void {
+    if (this.#outputsUnderWay > 0) this.#timer?.refresh()
+    else this.#flush()
+  }
+
+  #flush(): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    const batch = this.#waiting
+    this.#waiting = []
+    void orRejected(batch, this.#run(batch))
+  }
+
+  async #run(batch: PendingCommand[]): Promise<void> {
+    await this.#sendTogether(await orNotSent(this.#reachable(batch)))
+  }
+
+  /**
+   * If an instance has disappeared since it was listed, SSM refuses the whole command and does not name the instance. The instances are
+   * listed again. If the list is unchanged, the command is divided in halves.
+   */
+  async #sendTogether(batch: PendingCommand[], isListedAgain = false): Promise<void> {
+    if (batch.length === 0) return
+    const commandId = await this.#send(batch)
+    if (commandId !== null) {
+      for (const { onSent } of batch) onSent?.(commandId)
+      return this.#answers(commandId, batch)
+    }
+    const known = isListedAgain ? batch : await orNotSent(this.#reachable(batch))
+    const half = Math.ceil(known.length / 2)
+    const parts = known.length < batch.length ? [known] : [known.slice(0, half), known.slice(half)]
+    await Promise.all(parts.map(part => orRejected(part, this.#sendTogether(part, true))))
+  }
+
+  /** Returns the command's id; null: SSM does not know one of several instances. */
+  async #send(batch: PendingCommand[]): Promise<string | null> {
+    const { signal, document, parameters, comment, output, timeoutMs } = this.#options
+    const instanceIds = batch.map(({ instanceId }) => instanceId)
+    const deliveryTimeoutSeconds = Math.max(leastDeliverySeconds, Math.ceil(timeoutMs / 2000))
+    try {
+      return await this.#ssm.send(
+        { document, instanceIds, parameters, comment, deliveryTimeoutSeconds, output },
+        signal,
+      )
+    } catch (error) {
+      if (batch.length > 1 && namesUnknownInstance(error)) return null
+      // A refused command was not sent. After a broken connection it may have been sent.
+      throw wasRefused(error)
+        ? new NotSent(error.message, { cause: error, isCommon: !namesUnknownInstance(error) })
+        : error
+    }
+  }
+
+  /** Drops unreachable instances. One unknown instance makes SSM refuse the whole command. */
+  async #reachable(batch: PendingCommand[]): Promise<PendingCommand[]> {
+    this.#options.signal.throwIfAborted()
+    const known = await this.#ssm.instances(
+      [...new Set(batch.map(({ instanceId }) => instanceId))],
+      this.#options.signal,
+    )
+    const byId = new Map(known.map(instance => [instance.instanceId, instance]))
+    const found = new Map<string, PendingCommand>()
+    for (const pending of batch) {
+      const why = whyNotReachable(
+        byId.get(pending.instanceId),
+        this.#ssm.region,
+        this.#options.reach,
+      )
+      if (why !== null) pending.reject(new NotSent(why, { reason: 'agent-lost' }))
+      else if (found.has(pending.instanceId))
+        pending.reject(
+          new NotSent(`another node of this run has the same instance ${pending.instanceId}`),
+        )
+      else found.set(pending.instanceId, pending)
+    }
+    return [...found.values()]
+  }
+
+  async #answers(commandId: string, batch: PendingCommand[]): Promise<void> {
+    const { signal, timeoutMs, pollMs } = this.#options
+    const open = new Map(batch.map(pending => [pending.instanceId, pending]))
+    const last = new Map<string, string>()
+    const endMs = performance.now() + timeoutMs
+    const outputs: Promise<void>[] = []
+    while (open.size > 0 && performance.now() < endMs) {
+      await sleep(pollMs, signal)
+      for (const { instanceId, status, statusDetails } of await this.#ssm.invocations(
+        commandId,
+        signal,
+      )) {
+        const pending = open.get(instanceId)
+        if (pending === undefined) continue
+        last.set(instanceId, statusDetails || status)
+        if (!hasEnded(status)) continue
+        open.delete(instanceId)
+        const why = whyNotAnswered(status, statusDetails)
+        // A script that failed still has output. In any other failure no script ran.
+        if (why === undefined || hasScriptFailed(status, statusDetails))
+          outputs.push(this.#output(commandId, pending))
+        else pending.reject(new Error(`SSM: ${why}`))
+      }
+    }
+    for (const [instanceId, { reject }] of open) {
+      const status = last.get(instanceId) ?? 'Pending'
+      reject(new Error(`SSM: ${whyNotAnswered(status, status) ?? status} (${timeoutMs / 1000} s)`))
+    }
+    await Promise.all(outputs)
+  }
+
+  async #output(commandId: string, { instanceId, resolve, reject }: PendingCommand): Promise<void> {
+    this.#outputsUnderWay++
+    try {
+      const output = await this.#ssm.output(
+        commandId,
+        instanceId,
+        this.#options.stepName,
+        this.#options.signal,
+      )
+      resolve({ ...output, commandId })
+    } catch (error) {
+      reject(error instanceof Error ? error : new Error(String(error)))
+    } finally {
+      this.#outputsUnderWay--
+    }
+  }
+}
+
+/** Rejects the waiting callers of a batch. A caller that already has an answer keeps it. */
+const orRejected = (batch: PendingCommand[], run: Promise<void>): Promise<void> =>
+  run.catch((error: Error) => {
+    for (const { reject } of batch) reject(error)
+  })
+
+async function orNotSent<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request
+  } catch (error) {
+    throw new NotSent(messageOf(error), { cause: error, isCommon: true })
+  }
+}
+
+const wasRefused = (error: unknown): error is RequestFailure =>
+  error instanceof RequestFailure &&
+  error.status !== null &&
+  error.status >= 400 &&
+  error.status < 500
+
+/** The default version of a document in the account, if its hash matches. @throws Error */
+export async function pinnedDocument(
+  ssm: SsmApi,
+  name: string,
+  sha256: string,
+  signal: AbortSignal,
+): Promise<PinnedDocument> {
+  const found = await ssm.document(name, signal)
+  if (found === null)
+    throw new Error(
+      `the account has no SSM document ${name} in ${ssm.region}: deploy the stack there`,
+    )
+  if (found.sha256 !== sha256)
+    throw new Error(
+      `the account's ${name} in ${ssm.region} is not the one of this version: deploy the stack again`,
+    )
+  return { name, version: found.version, sha256 }
+}
+
+/** Source: SSM API reference, SendCommand TimeoutSeconds. */
+const leastDeliverySeconds = 30
+
+/** Why no command can be sent to the instance; null: one can be sent. */
+export function whyNotReachable(
+  instance: ManagedInstance | undefined,
+  region: string,
+  { silentAfterMs, agentVersion }: Reach,
+): string | null {
+  if (instance === undefined)
+    return `SSM does not know the instance in ${region}: its agent is not running, its role lacks AmazonSSMManagedInstanceCore, or it cannot reach SSM's endpoints`
+  if (instance.pingStatus !== 'Online')
+    return `SSM has lost the connection to its agent (${instance.pingStatus}, last heard ${instance.lastPingAt ?? 'never'})`
+  if (instance.platformType !== 'Linux')
+    return `SSM knows it as ${instance.platformType || 'an unknown platform'}: the document runs on Linux only`
+  if (isAgentTooOld(instance.agentVersion, agentVersion))
+    return `its agent ${instance.agentVersion.slice(0, 40)} is too old to run the document: it needs ${agentVersion} or later`
+  const silentMs = instance.lastPingAt === null ? 0 : Date.now() - Date.parse(instance.lastPingAt)
+  return silentMs > silentAfterMs
+    ? `its agent was last heard ${Math.round(silentMs / 60_000)} min ago, though SSM calls it Online`
+    : null
+}

@@ -1,0 +1,83 @@
+/** Reads the body of an HTTP answer within the limits of its kind and of the process. */
+import type { IncomingMessage } from 'node:http'
+import { gunzipped } from '#base/gzip.ts'
+import { answersInFlightMaxBytes, maxCompressionRatio, smallAnswerMaxBytes } from '#base/limits.ts'
+import { RequestFailure } from '#clients/failure.ts'
+import { ByteBudget } from './byte-budget.ts'
+
+export interface AnswerBody {
+  bytes: Buffer
+  /** Whether the body takes bytes from the budget of large answers, so that other answers wait. */
+  isLarge: boolean
+  /** Frees the bytes of the budget. Must be called after the body is parsed. */
+  release(): void
+}
+
+export interface BodyOptions {
+  /** The request, as error messages show it: `GET /version`. */
+  question: string
+  maxBytes: number
+  /** Longer answers are cut, not refused. */
+  isCut: boolean
+  /** Aborts the reading, and the wait for memory. */
+  signal: AbortSignal
+  /** Called before and after waiting for memory, so that the wait does not count as a slow server. */
+  onWait(isWaiting: boolean): void
+}
+
+const answersInFlight = new ByteBudget(answersInFlightMaxBytes)
+const nothingHeld = () => undefined
+
+/** @throws RequestFailure of kind `too-large` or `body`; the signal's reason */
+export async function readBody(
+  response: IncomingMessage,
+  options: BodyOptions,
+): Promise<AnswerBody> {
+  const { question, maxBytes, isCut, signal } = options
+  const isPacked = response.headers['content-encoding'] === 'gzip'
+  const chunks: Buffer[] = []
+  let release: () => void = nothingHeld
+  let bytes = 0
+  try {
+    for await (const chunk of response) {
+      bytes += chunk.length
+      chunks.push(chunk)
+      if (bytes > maxBytes && isCut) break
+      if (bytes > maxBytes) throw tooLarge(`${question} is larger than ${maxBytes} bytes`)
+      if (bytes > smallAnswerMaxBytes && release === nothingHeld) {
+        options.onWait(true)
+        release = await answersInFlight.take(maxBytes, signal)
+        options.onWait(false)
+      }
+    }
+    const [only] = chunks
+    const received = chunks.length === 1 && only ? only : Buffer.concat(chunks)
+    const whole = isPacked ? unpacked(received, options) : received
+    const isLarge = release !== nothingHeld
+    return { bytes: whole.subarray(0, maxBytes), isLarge, release }
+  } catch (cause) {
+    release()
+    signal.throwIfAborted()
+    if (cause instanceof RequestFailure) throw cause
+    throw new RequestFailure('body', `the answer to ${question} broke off after ${bytes} bytes`, {
+      cause,
+    })
+  }
+}
+
+/** @throws RequestFailure */
+function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): Buffer {
+  const bytes = gunzipped(packed, maxBytes)
+  if (typeof bytes !== 'string') return bytes
+  if (bytes === 'broken')
+    throw new RequestFailure('body', `the answer to ${question} is no gzip, or broke off`)
+  // A caller that accepts a cut answer does not need its text.
+  if (isCut) return Buffer.alloc(0)
+  throw tooLarge(
+    bytes === 'too-long'
+      ? `${question} is larger than ${maxBytes} bytes`
+      : `${question} is more than ${maxCompressionRatio} times as long as its gzip`,
+  )
+}
+
+const tooLarge = (what: string) => new RequestFailure('too-large', `the answer to ${what}`)

@@ -1,0 +1,179 @@
+/** Clusters from the contexts of a kubeconfig, or the cluster whose pod runs this process. Not for the Lambda: client-node is large. */
+
+import { existsSync } from 'node:fs'
+import type { RequestOptions } from 'node:https'
+import { delimiter } from 'node:path'
+import { type Cluster, KubeConfig } from '@kubernetes/client-node'
+import { OperatorError } from '#base/operator-error.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import { matchesGlob } from '#base/text/glob.ts'
+import type { KubernetesEndpoint } from './kubernetes.ts'
+
+const credentialRenewMs = 60_000
+
+export interface NamedEndpoint {
+  context: string
+  endpoint: KubernetesEndpoint
+}
+
+/**
+ * Endpoints for the contexts of a kubeconfig whose names match; `*` stands for any characters.
+ * @param file  null: $KUBECONFIG, else ~/.kube/config
+ * @param patterns  empty: the current context
+ * @throws OperatorError
+ */
+export async function kubeconfigEndpoints(
+  file: string | null,
+  patterns: readonly string[],
+): Promise<NamedEndpoint[]> {
+  const all = loadedConfig(file)
+    .getContexts()
+    .map(({ name }) => name)
+  const names = patterns.flatMap(pattern => {
+    const found = pattern.includes('*') ? all.filter(name => matchesGlob(pattern, name)) : [pattern]
+    if (found.length === 0)
+      throw new OperatorError(
+        `${file ?? 'the default kubeconfig'} has no context like "${pattern}". It has: ${all.join(', ') || 'none'}`,
+      )
+    return found
+  })
+  const wanted = patterns.length === 0 ? [null] : [...new Set(names)]
+  const endpoints = []
+  for (const name of wanted) endpoints.push(await kubeconfigEndpoint(file, name))
+  return endpoints
+}
+
+/** @throws OperatorError */
+function loadedConfig(file: string | null): KubeConfig {
+  const config = new KubeConfig()
+  try {
+    if (file !== null && !existsSync(file)) throw new Error('there is no such file')
+    const files = (process.env.KUBECONFIG ?? '').split(delimiter).filter(existsSync)
+    if (file === null && files.length > 1) loadMerged(config, files)
+    else if (file === null) config.loadFromDefault()
+    else config.loadFromFile(file)
+  } catch (cause) {
+    const from = file ?? 'the default kubeconfig'
+    throw new OperatorError(`${from} cannot be read: ${messageOf(cause)}`, { cause })
+  }
+  return config
+}
+
+/** The first file that names a cluster, user or context wins. Source: kubectl, merging kubeconfig files. */
+function loadMerged(config: KubeConfig, files: readonly string[]): void {
+  for (const [index, file] of files.entries()) {
+    const next = new KubeConfig()
+    next.loadFromFile(file)
+    const absent = <Item extends { name: string }>(here: Item[], more: Item[]) =>
+      more.filter(({ name }) => here.every(known => known.name !== name))
+    config.clusters =
+      index === 0 ? next.clusters : [...config.clusters, ...absent(config.clusters, next.clusters)]
+    config.users = index === 0 ? next.users : [...config.users, ...absent(config.users, next.users)]
+    config.contexts =
+      index === 0 ? next.contexts : [...config.contexts, ...absent(config.contexts, next.contexts)]
+    config.currentContext ||= next.currentContext
+  }
+}
+
+/**
+ * The API server of one context, with the kubeconfig's credentials: tokens, client certificates, exec plugins (run again after expiry).
+ * @param file  null: $KUBECONFIG, else ~/.kube/config
+ * @param contextName  null: the file's current context
+ * @throws OperatorError
+ */
+export async function kubeconfigEndpoint(
+  file: string | null,
+  contextName: string | null,
+): Promise<NamedEndpoint> {
+  const config = loadedConfig(file)
+  const from = file ?? 'the default kubeconfig'
+  const contexts = config.getContexts().map(context => context.name)
+  const name = contextName ?? config.getCurrentContext()
+  if (!contexts.includes(name)) {
+    const mistake = name ? `has no context "${name}"` : 'names no current context'
+    throw new OperatorError(
+      `${from} ${mistake}. It has: ${contexts.length === 0 ? 'none' : contexts.join(', ')}. Choose one by --context`,
+    )
+  }
+  config.setCurrentContext(name)
+  const cluster = config.getCurrentCluster()
+  if (cluster === null || !cluster.server)
+    throw new OperatorError(
+      `${from}: context "${name}" names a cluster that the file does not describe`,
+    )
+  const failed = (why: string) =>
+    `${from}: the credentials of context "${name}" could not be read: ${why}. Does kubectl --context ${name} work?`
+  return { context: name, endpoint: await endpointOf(config, cluster, failed) }
+}
+
+/**
+ * The API server of the cluster whose pod runs this process, with the pod's service account. The kubelet renews the token, so its file is read again.
+ * @param name  of the cluster in the report, because a cluster does not know its own name
+ * @param root  folder under which the pod's files are read
+ * @throws OperatorError
+ */
+export async function inClusterEndpoint(name: string, root = ''): Promise<NamedEndpoint> {
+  // Source: Kubernetes, accessing the API from a pod.
+  if (!process.env.KUBERNETES_SERVICE_HOST || !process.env.KUBERNETES_SERVICE_PORT)
+    throw new OperatorError(
+      '--in-cluster reads the cluster in whose pod it runs, and this is no pod: KUBERNETES_SERVICE_HOST is not set. From outside, use --kubeconfig and --context',
+    )
+  const config = new KubeConfig()
+  config.loadFromCluster(root)
+  const cluster = config.getCurrentCluster()
+  if (cluster === null) throw new Error('client-node made no cluster of the pod that it runs in')
+  const failed = (why: string) =>
+    `The pod's service account cannot be used: ${why}. Does the pod have a serviceAccountName, and automountServiceAccountToken not off?`
+  return { context: name, endpoint: await endpointOf(config, cluster, failed) }
+}
+
+async function endpointOf(
+  config: KubeConfig,
+  cluster: Cluster,
+  failed: (why: string) => string,
+): Promise<KubernetesEndpoint> {
+  let options = await currentOptions(config, failed)
+  let readAtMs = performance.now()
+  return {
+    server: cluster.server,
+    ...(options.ca ? { ca: options.ca as string | Buffer } : {}),
+    ...(options.cert && options.key
+      ? {
+          clientCertificate: {
+            cert: options.cert as string | Buffer,
+            key: options.key as string | Buffer,
+          },
+        }
+      : {}),
+    ...(cluster.tlsServerName ? { serverName: cluster.tlsServerName } : {}),
+    skipTlsVerification: cluster.skipTLSVerify === true,
+    authorization: async renew => {
+      if (renew || performance.now() - readAtMs > credentialRenewMs) {
+        options = await currentOptions(config, failed)
+        readAtMs = performance.now()
+      }
+      return authorizationHeader(options)
+    },
+  }
+}
+
+async function currentOptions(
+  config: KubeConfig,
+  failed: (why: string) => string,
+): Promise<RequestOptions> {
+  const options: RequestOptions = {}
+  try {
+    await config.applyToHTTPSOptions(options)
+  } catch (cause) {
+    throw new OperatorError(failed(messageOf(cause)), { cause })
+  }
+  return options
+}
+
+function authorizationHeader({ headers, auth }: RequestOptions): string | null {
+  if (typeof auth === 'string' && auth !== '')
+    return `Basic ${Buffer.from(auth).toString('base64')}`
+  const header =
+    headers === undefined || !('Authorization' in headers) ? undefined : headers.Authorization
+  return typeof header === 'string' ? header : null
+}

@@ -1,0 +1,203 @@
+/**
+ * Compares two audits. A finding is new, worse, better, fixed or undecidable. It is not new if the
+ * earlier audit may have missed it. It is not fixed if the later audit may have missed it, or if its
+ * nodes were deleted. Some documents name only part of a finding's nodes. Node counts then set
+ * bounds, and the comparison reports as open what these bounds do not decide.
+ */
+
+import { byText } from '#base/text/text-order.ts'
+import { severityRank } from '#judge/run/outcome.ts'
+import {
+  type ChangedFinding,
+  type ClusterChange,
+  type ComparedFinding,
+  type ComparedRun,
+  changes,
+  type Delta,
+  type FindingState,
+  type NotReadNow,
+} from '#model/finding/delta.ts'
+import type { NodeSample } from '#model/finding/finding.ts'
+import {
+  isPartial,
+  isPresent,
+  type Knowledge,
+  keyOf,
+  knowledgeOf,
+  nodeCount,
+} from './run-knowledge.ts'
+import { type Pair, verdictOn } from './verdict.ts'
+
+export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
+  const [then, today] = [knowledgeOf(old, 'before'), knowledgeOf(now, 'now')]
+  const [before, after] = [findingsOf(old), findingsOf(now)]
+  const findings = noChanges()
+  const unchanged = { open: 0, waived: 0, inDoubt: 0 }
+  for (const id of new Set([...after.keys(), ...before.keys()])) {
+    const pair = { before: before.get(id), after: after.get(id) }
+    const { change, why, isInDoubt } = verdictOn(pair, then, today)
+    if (change !== 'unchanged') findings[change].push(changed(id, pair, why))
+    else {
+      unchanged[pair.after?.waived ? 'waived' : 'open']++
+      if (isInDoubt) unchanged.inDoubt++
+    }
+  }
+  for (const change of changes) findings[change].sort(byChanged)
+  const [oldNodes, newNodes] = [old.nodes, now.nodes]
+  const missingFrom = (all: ComparedRun['nodes'], other: Knowledge) =>
+    (all ?? [])
+      // An incomplete list does not prove that a node is missing.
+      .filter(({ cluster, name }) => !isPresent(other, cluster, name) && !isPartial(other, cluster))
+      .map(({ cluster, name: node }) => ({ cluster, node }))
+      .toSorted(byNode)
+  const areNamed = oldNodes !== null && newNodes !== null
+  return {
+    clusters: clusterChanges(old, now),
+    findings,
+    unchanged,
+    nodes: {
+      gone: areNamed ? missingFrom(oldNodes, today) : null,
+      come: areNamed ? missingFrom(newNodes, then) : null,
+      notReadNow: notReadNow(now, old, today),
+    },
+    notes: [
+      ...notesOn(old, now),
+      ...partialNotes('OLD', old, then),
+      ...partialNotes('NEW', now, today),
+    ],
+  }
+}
+
+const noChanges = () =>
+  Object.fromEntries(changes.map(change => [change, []])) as unknown as Delta['findings']
+
+const findingsOf = ({ document: { findings, waived } }: ComparedRun) =>
+  new Map([...findings, ...waived].map(finding => [finding.id, finding]))
+
+const sampleSize = 20
+
+const stateOf = (finding: ComparedFinding | undefined): FindingState | null =>
+  finding
+    ? {
+        severity: finding.severity,
+        confidence: finding.confidence,
+        nodes: cut(finding.nodes),
+        waived: finding.waived,
+      }
+    : null
+const cut = ({ count, sample }: NodeSample): NodeSample => ({
+  count,
+  sample: sample.slice(0, sampleSize),
+})
+
+function changed(id: string, { before, after }: Pair, why: string[]): ChangedFinding {
+  const { rule, cluster, subject, title } = (after ?? before)!
+  return { id, rule, cluster, subject, title, before: stateOf(before), after: stateOf(after), why }
+}
+
+const worstOf = ({ before, after }: ChangedFinding) =>
+  severityRank((after ?? before)?.severity ?? 'info')
+const byChanged = (a: ChangedFinding, b: ChangedFinding) =>
+  worstOf(a) - worstOf(b) ||
+  byText(a.rule, b.rule) ||
+  byText(a.cluster, b.cluster) ||
+  byText(a.subject.name, b.subject.name) ||
+  byText(a.id, b.id)
+
+type OnNode = { cluster: string; node: string | null }
+const byNode = (a: OnNode, b: OnNode) =>
+  byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '')
+
+function clusterChanges(old: ComparedRun, now: ComparedRun): ClusterChange[] {
+  const stateIn = ({ document: { clusters } }: ComparedRun, name: string) => {
+    const found = clusters.find(cluster => cluster.name === name)
+    return found ? { grade: found.grade, coverage: found.coverage } : null
+  }
+  const names = new Set(
+    [old, now].flatMap(({ document }) => document.clusters.map(each => each.name)),
+  )
+  return [...names]
+    .toSorted(byText)
+    .map(name => ({ name, before: stateIn(old, name), after: stateIn(now, name) }))
+}
+
+/** Nodes and clusters that this run read incompletely. Fargate nodes cannot be read at all. */
+function notReadNow(
+  { document, nodes }: ComparedRun,
+  old: ComparedRun,
+  today: Knowledge,
+): NotReadNow[] {
+  const coverageThen = new Map(
+    old.nodes?.map(({ cluster, name, coverage }) => [keyOf(cluster, name), coverage]),
+  )
+  const entry = (
+    cluster: string,
+    node: string | null,
+    coverage: NotReadNow['coverage'],
+    reason: string,
+  ): NotReadNow => ({
+    cluster,
+    node,
+    coverage,
+    before: coverageThen.get(keyOf(cluster, node)) ?? null,
+    reason,
+  })
+  const listedNow = document.notAudited.filter(({ cause }) => cause !== 'fargate')
+  const partly = (nodes ?? []).filter(
+    ({ coverage, isFargate }) => coverage === 'partlyRead' && !isFargate,
+  )
+  return [
+    ...listedNow.map(({ cluster, node, reason }) =>
+      entry(
+        cluster,
+        node,
+        node === null && nodeCount(today, cluster) > 0 ? 'partlyRead' : 'notRead',
+        reason,
+      ),
+    ),
+    ...partly.map(({ cluster, name, missed }) =>
+      entry(cluster, name, 'partlyRead', missed || 'not all of its sources are there'),
+    ),
+  ].toSorted((a, b) => byNode(a, b) || byText(a.reason, b.reason))
+}
+
+const withoutNodes = {
+  OLD: 'new nodes cannot be distinguished from nodes that existed before',
+  NEW: 'deleted nodes cannot be distinguished from fixed nodes',
+}
+
+function notesOn(old: ComparedRun, now: ComparedRun): string[] {
+  const notes: string[] = []
+  const [before, after] = [old.document, now.document]
+  if (Date.parse(before.run.takenAt) > Date.parse(after.run.takenAt))
+    notes.push(
+      `OLD was taken after NEW (${before.run.takenAt}, ${after.run.takenAt}): were they given the wrong way round?`,
+    )
+  const known = new Set(before.clusters.map(({ name }) => name))
+  if (
+    before.clusters.length > 0 &&
+    after.clusters.length > 0 &&
+    !after.clusters.some(({ name }) => known.has(name))
+  )
+    notes.push('OLD and NEW have no cluster in common')
+  for (const [name, { document, nodes }] of [['OLD', old] as const, ['NEW', now] as const]) {
+    if (nodes === null)
+      notes.push(
+        `${name} is a findings.json: ${withoutNodes[name]}; its severities and waivers are those of its day`,
+      )
+    const others = (name === 'OLD' ? after : before).run.rules.filter(
+      rule => !document.run.rules.includes(rule),
+    )
+    if (others.length > 0)
+      notes.push(`${name} was not judged by the rules ${others.toSorted(byText).join(', ')}`)
+  }
+  return notes
+}
+
+const partialNotes = (name: string, { document, nodes }: ComparedRun, known: Knowledge): string[] =>
+  document.clusters
+    .filter(({ name: cluster }) => nodes !== null && isPartial(known, cluster))
+    .map(
+      ({ name: cluster }) =>
+        `${name} may not list every node of ${cluster}: none of them is taken for ${name === 'OLD' ? 'come' : 'gone'}`,
+    )

@@ -1,0 +1,252 @@
+/** State of a finding's nodes in one audit: failing, passing, absent, undecided or open. */
+
+import { counted } from '#judge/text.ts'
+import type { ComparedFinding, ComparedRun } from '#model/finding/delta.ts'
+import type { NotAudited } from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
+
+/** `undecided`: the node was not read, or its outcome is unknown. `notFailing`: passing or absent. `open`: the document does not show which. */
+type State = 'failing' | 'passing' | 'absent' | 'notFailing' | 'undecided' | 'open'
+export type Nodes = Record<State, { count: number; names: string[] }>
+
+type FindingOnSubject = Pick<ComparedFinding, 'rule' | 'cluster' | 'subject'>
+
+export const keyOf = (...parts: (string | null)[]) => JSON.stringify(parts)
+const subjectKey = ({ rule, cluster, subject }: FindingOnSubject) =>
+  keyOf(rule, cluster, subject.kind, subject.namespace, subject.name)
+const wholeCluster = ({ rule, cluster }: FindingOnSubject): FindingOnSubject => ({
+  rule,
+  cluster,
+  subject: { kind: 'Cluster', namespace: null, name: cluster },
+})
+const groupKey = (cluster: string, { kind, name }: Subject) => keyOf(cluster, kind, name)
+
+/** Node names by rule and cluster. One key per node and rule would take much memory in a large fleet. */
+function namesIn(found: readonly (FindingOnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
+  const names = new Map<string, Set<string>>()
+  const add = (rule: string, cluster: string, nodes: readonly string[]) => {
+    const key = keyOf(rule, cluster)
+    const known = names.get(key)
+    if (known === undefined) names.set(key, new Set(nodes))
+    else for (const node of nodes) known.add(node)
+  }
+  for (const { rule, cluster, nodes } of found) add(rule, cluster, nodes.sample)
+  return {
+    add,
+    has: (rule: string, cluster: string, node: string) =>
+      names.get(keyOf(rule, cluster))?.has(node) ?? false,
+  }
+}
+
+/** What one audit contains, by subject, node and cluster. */
+export function knowledgeOf(run: ComparedRun, when: 'before' | 'now') {
+  const { document, nodes, ruleErrors } = run
+  const { clusters, findings, waived, unknowns, notAudited } = document
+  const all = [...findings, ...waived]
+  const undecided = namesIn(unknowns)
+  for (const { rule, cluster, node } of ruleErrors ?? []) undecided.add(rule, cluster, [node])
+  const seen = [...all, ...unknowns]
+  return {
+    run,
+    when,
+    all,
+    rules: new Set(document.run.rules),
+    failing: namesIn(all),
+    undecided,
+    unread: new Set(
+      nodes
+        ?.filter(({ coverage }) => coverage === 'notRead')
+        .map(({ cluster, name }) => keyOf(cluster, name)) ??
+        notAudited.flatMap(({ cluster, node }) => (node === null ? [] : keyOf(cluster, node))),
+    ),
+    present: new Set(nodes?.map(({ cluster, name }) => keyOf(cluster, name))),
+    groups: Map.groupBy(nodes ?? [], ({ cluster, group }) => groupKey(cluster, group)),
+    reasons: new Map(unknowns.map(unknown => [subjectKey(unknown), unknown.reason])),
+    touched: new Set(seen.map(subjectKey)),
+    /** Subjects whose nodes are not all listed. */
+    unnamed: new Set(
+      seen.filter(({ nodes: { count, sample } }) => count > sample.length).map(subjectKey),
+    ),
+    /** Subjects with a finding that covers many places. */
+    gathered: new Set(all.filter(({ places }) => places !== undefined).map(subjectKey)),
+    failingRules: new Set(all.map(({ rule, cluster }) => keyOf(rule, cluster))),
+    clusters: new Map(clusters.map(cluster => [cluster.name, cluster])),
+    brokenLists: new Set(notAudited.filter(isPartMissing).map(({ cluster }) => cluster)),
+    isWhollyPartial:
+      (document.run.lostLines ?? 0) > 0 || notAudited.some(({ cause }) => cause === 'clusters'),
+  }
+}
+export type Knowledge = ReturnType<typeof knowledgeOf>
+
+/** The nodes of a finding of the other run, grouped by their state in this run. */
+export function statesIn(known: Knowledge, finding: ComparedFinding): Nodes {
+  const { count, sample } = finding.nodes
+  const states = noStates()
+  for (const name of sample) {
+    const state = states[stateOf(known, finding, name)]
+    state.count++
+    state.names.push(name)
+  }
+  if (count > sample.length) states[stateOfUnnamed(known, finding)].count += count - sample.length
+  if (count === 0) states[stateOfCluster(known, finding)].count++
+  return states
+}
+
+export const isPresent = ({ present }: Knowledge, cluster: string, node: string): boolean =>
+  present.has(keyOf(cluster, node))
+
+/** Nodes may be missing, because the cluster's list or the file was cut off. */
+export const isPartial = ({ isWhollyPartial, brokenLists }: Knowledge, cluster: string): boolean =>
+  isWhollyPartial || brokenLists.has(cluster)
+
+export const nodeCount = ({ clusters }: Knowledge, cluster: string): number =>
+  clusters.get(cluster)?.coverage.nodes ?? 0
+
+export function otherDrift(
+  { all }: Knowledge,
+  { rule, cluster }: ComparedFinding,
+  names: readonly string[],
+): string[] {
+  const others = all.filter(
+    other =>
+      other.cluster === cluster &&
+      other.rule !== rule &&
+      isDrift(other) &&
+      other.isCarried !== true &&
+      other.nodes.sample.some(name => names.includes(name)),
+  )
+  return [...new Set(others.map(other => other.rule))]
+}
+
+export const placesOf = ({ all }: Knowledge, { rule, cluster }: ComparedFinding): number =>
+  all
+    .filter(other => other.rule === rule && other.cluster === cluster)
+    .reduce((sum, other) => sum + (other.places ?? 1), 0)
+
+export const undecidedCount = ({ run }: Knowledge, finding: ComparedFinding): number =>
+  run.document.unknowns
+    .filter(unknown => subjectKey(unknown) === subjectKey(finding))
+    .reduce((sum, unknown) => sum + unknown.nodes.count, 0)
+
+/** Sentences about the state of the nodes that replaced a finding's nodes. */
+export function successors(
+  { clusters, groups }: Knowledge,
+  { cluster, subject }: ComparedFinding,
+): string[] {
+  if (!clusters.has(cluster)) return [`the cluster ${cluster} is not there`]
+  const count = groups.get(groupKey(cluster, subject))?.length ?? 0
+  return count > 0
+    ? [`its nodes were replaced: ${counted(count, 'other')} of ${subject.name} without it`]
+    : []
+}
+
+/** Why a state is undecided, in sentences. */
+export function doubts(
+  known: Knowledge,
+  finding: ComparedFinding,
+  { undecided, open }: Pick<Nodes, 'undecided' | 'open'>,
+): string[] {
+  const { when } = known
+  if (!known.rules.has(finding.rule)) return [`the rule did not run ${when}`]
+  const why = reasonFor(known, finding, undecided.names[0])
+  if (finding.nodes.count === 0 && undecided.count > 0)
+    return [`not known ${when}: ${why ?? 'not checked'}`]
+  const because = why === undefined ? '' : ` (${why})`
+  return [
+    ...(undecided.count > 0 ? [`not known ${when} of ${listed(undecided)}${because}`] : []),
+    ...(open.count > 0
+      ? [`open ${when} on ${counted(open.count, 'node')}: not all of its nodes are named`]
+      : []),
+  ]
+}
+
+const reasonFor = (
+  { reasons, run }: Knowledge,
+  finding: FindingOnSubject,
+  node: string | undefined,
+): string | undefined =>
+  reasons.get(subjectKey(finding)) ??
+  reasons.get(subjectKey(wholeCluster(finding))) ??
+  run.document.notAudited.find(
+    entry =>
+      entry.cluster === finding.cluster &&
+      (entry.node === null ? isPartMissing(entry) : entry.node === node),
+  )?.reason
+
+/** Whether a rule threw in the cluster and the document does not name that rule. */
+const isBroken = ({ run, clusters }: Knowledge, cluster: string): boolean =>
+  run.ruleErrors === null && (clusters.get(cluster)?.outcomes.error ?? 0) > 0
+
+/** State of a node that no list names. @param isThere null: its existence is unknown */
+function presence(known: Knowledge, cluster: string, isThere: boolean | null): State {
+  const isNamed = known.clusters.has(cluster) ? null : false
+  const hasNodes = known.run.nodes !== null
+  const isListed = hasNodes ? isThere : isNamed
+  if (isListed) return 'passing'
+  if (isPartial(known, cluster))
+    return !hasNodes && nodeCount(known, cluster) > 0 ? 'open' : 'undecided'
+  return isListed === null ? 'notFailing' : 'absent'
+}
+
+function stateOf(known: Knowledge, finding: FindingOnSubject, name: string): State {
+  const { rule, cluster } = finding
+  if (!known.rules.has(rule)) return 'undecided'
+  if (known.failing.has(rule, cluster, name)) return 'failing'
+  if (known.undecided.has(rule, cluster, name) || known.unread.has(keyOf(cluster, name)))
+    return 'undecided'
+  if (known.unnamed.has(subjectKey(finding)) || isBroken(known, cluster)) return 'open'
+  return presence(known, cluster, isPresent(known, cluster, name))
+}
+
+function stateOfUnnamed(known: Knowledge, finding: FindingOnSubject): State {
+  const { rule, cluster, subject } = finding
+  if (!known.rules.has(rule)) return 'undecided'
+  if (known.touched.has(subjectKey(finding)) || isBroken(known, cluster)) return 'open'
+  // The group has nodes; whether they are the same ones is unknown.
+  return presence(known, cluster, known.groups.has(groupKey(cluster, subject)) ? null : false)
+}
+
+/** State of a finding without nodes: on the cluster itself, or on objects in it. */
+function stateOfCluster(known: Knowledge, finding: ComparedFinding): State {
+  const { rule, cluster, places } = finding
+  const [own, whole] = [subjectKey(finding), subjectKey(wholeCluster(finding))]
+  if (!known.rules.has(rule) || known.reasons.has(own) || known.reasons.has(whole))
+    return 'undecided'
+  if (known.touched.has(own) || known.gathered.has(whole)) return 'failing'
+  if (places !== undefined && known.failingRules.has(keyOf(rule, cluster))) return 'failing'
+  if (isBroken(known, cluster)) return 'open'
+  const result = known.clusters.get(cluster)
+  // Cluster garbage was not read.
+  if (result !== undefined && result.coverage.clusterGc === undefined) return 'undecided'
+  if (isPartial(known, cluster)) return 'undecided'
+  return result === undefined ? 'absent' : 'passing'
+}
+
+export const isDrift = ({ evidence }: ComparedFinding): boolean =>
+  evidence.some(({ kind }) => kind === 'layer')
+
+const noNodes = (): Nodes[State] => ({ count: 0, names: [] })
+const noStates = (): Nodes => ({
+  failing: noNodes(),
+  passing: noNodes(),
+  absent: noNodes(),
+  notFailing: noNodes(),
+  undecided: noNodes(),
+  open: noNodes(),
+})
+
+export const isListBroken = ({ cause }: NotAudited): boolean =>
+  cause === 'clusters' || cause === 'nodes'
+
+const isPartMissing = (entry: NotAudited): boolean =>
+  isListBroken(entry) || entry.cause === 'length'
+
+const shownNames = 2
+
+export function listed({ count, names }: Nodes[State]): string {
+  const shown = names.slice(0, shownNames)
+  if (shown.length === 0) return counted(count, 'node')
+  return count > shown.length
+    ? `${counted(count, 'node')}: ${shown.join(', ')}, …`
+    : shown.join(', ')
+}

@@ -1,0 +1,154 @@
+/** What happened on a node since its last reading, from pods, events, conditions and the kubelet's log. */
+
+import { byText } from '#base/text/text-order.ts'
+import { evictionCause, evictionLine, imageGcLine } from '#facts/kubelet/event-messages.ts'
+import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
+import { isWithin } from '#judge/events/events.ts'
+import { recordedEvictions } from '#judge/events/evictions.ts'
+import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import { bounded, nameLength } from '#judge/text.ts'
+import { type FillSeries, type Happening, mostHappenings, type NodeBefore } from '#model/history.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { AuditedNode } from '#model/report.ts'
+
+/** The interval of daily runs, plus a delay. */
+const windowMs = 26 * 3_600_000
+const joiningMs = 120_000
+const messageLength = 220
+/** Longest time between the lines of one eviction pass. */
+const passMs = 120_000
+
+const ofEvents: Readonly<Record<string, Happening['what']>> = {
+  Evicted: 'evicted',
+  FreeDiskSpaceFailed: 'image-gc-failed',
+  ImageGCFailed: 'image-gc-failed',
+  Rebooted: 'reboot',
+}
+const watchedConditions: ReadonlySet<string> = new Set([
+  'DiskPressure',
+  'MemoryPressure',
+  'PIDPressure',
+  'Ready',
+])
+export function happeningsOf(input: NodeInput, at: string): Happening[] {
+  const recorded = recordedEvictions(input.pods ?? [], at, windowMs).map(
+    ({ namespace, name, time, message }) =>
+      happening(time ?? at, 'evicted', `${namespace}/${name}`, message),
+  )
+  return merged(
+    [],
+    [...recorded, ...fromConditions(input, at), ...fromLog(input.host?.logLines ?? [], at)],
+  )
+}
+
+/** Events come first: their message says more of an eviction than a line of the log. */
+export const withEvents = (
+  { happened = [], identity, at }: AuditedNode,
+  events: readonly NodeEvent[] | null,
+): Happening[] => merged(fromEvents(events ?? [], identity.name, at), happened)
+
+function fromEvents(events: readonly NodeEvent[], node: string, at: string): Happening[] {
+  return events.flatMap(({ reason, pod, message, lastTime }) => {
+    const what = ofEvents[reason]
+    if (what === undefined || !isWithin(lastTime, at, windowMs)) return []
+    const subject = pod === null ? node : `${pod.namespace}/${pod.name}`
+    return [happening(lastTime ?? at, what, subject, message)]
+  })
+}
+
+/** Conditions that changed while the node joined are no news. */
+function fromConditions({ node }: NodeInput, at: string): Happening[] {
+  const joinedMs = Date.parse(node.metadata?.creationTimestamp ?? '') + joiningMs
+  return (node.status?.conditions ?? []).flatMap(({ type = '', status, lastTransitionTime }) => {
+    const isNews = watchedConditions.has(type) && isWithin(lastTransitionTime ?? null, at, windowMs)
+    if (!isNews || lastTransitionTime === undefined) return []
+    if (Date.parse(lastTransitionTime) <= joinedMs) return []
+    return [happening(lastTransitionTime, 'condition', type, `${type} is ${status ?? 'Unknown'}`)]
+  })
+}
+
+/** The kubelet evicts at most one pod in a pass, after the line with the scarce resource. */
+function fromLog(lines: readonly string[], at: string): Happening[] {
+  let scarce: { at: string; resource: string } | null = null
+  return lines.flatMap(text => {
+    const line = imageGcLine(text) ?? evictionLine(text)
+    if (line === null || !isWithin(line.at, at, windowMs)) return []
+    if ('image' in line)
+      return [happening(line.at, 'image-deleted', line.image, `${line.bytes} bytes by the CRI`)]
+    if ('resource' in line) scarce = line
+    if (!('pod' in line)) return []
+    const low = scarce !== null && isWithin(scarce.at, line.at, passMs) ? scarce.resource : null
+    scarce = null
+    return [happening(line.at, 'evicted', line.pod, logged(low))]
+  })
+}
+
+/** In the words of the event of this eviction, so that its resource is read from both alike. */
+const logged = (resource: string | null) =>
+  resource === null
+    ? 'evicted, by the log of the kubelet'
+    : `The node was low on resource: ${resource}. (by the log of the kubelet)`
+
+function happening(
+  at: string,
+  what: Happening['what'],
+  subject: string,
+  message: string,
+): Happening {
+  const { resource, isRefused } = evictionCause(what === 'evicted' ? message : '')
+  return {
+    at,
+    what: isRefused ? 'refused' : what,
+    subject: bounded(subject, nameLength),
+    message: bounded(message, messageLength),
+    // Evicted pods have a resource by which they were ranked. Refused pods have none.
+    ...(resource !== null && !isRefused && { resource }),
+  }
+}
+
+/** The reading, unless it is of another machine: since then a machine with another boot id has joined under the same name. */
+export function readingOfMachine(
+  { identity, joinedAt = '' }: AuditedNode,
+  last: NodeBefore | null,
+): NodeBefore | null {
+  if (last === null || !(Date.parse(joinedAt) > Date.parse(last.at))) return last
+  const { bootId } = identity
+  return bootId !== null && last.fill?.bootId === bounded(bootId, 40) ? last : null
+}
+
+/** Notes a restart of the machine: its boot id has changed since the last run. @param node is changed */
+export function noteRestart(node: AuditedNode, before: FillSeries | null): void {
+  const { bootId, name } = node.identity
+  if (before === null || bootId === null || bounded(bootId, 40) === before.bootId) return
+  const message = `boot id ${before.bootId} until ${before.readings.at(-1)?.at ?? 'an earlier run'}`
+  node.happened = merged(node.happened ?? [], [happening(node.at, 'reboot', name, message)])
+}
+
+/** Each happening once. If there are too many, evictions are kept first, refused pods last. */
+export function merged(before: readonly Happening[], now: readonly Happening[]): Happening[] {
+  const weight = (one: Happening) => (isOfPod(one) ? Number(one.what === 'refused') * 2 : 1)
+  return joined([...before, ...now])
+    .toSorted((a, b) => weight(a) - weight(b) || byText(b.at, a.at))
+    .slice(0, mostHappenings)
+    .toSorted((a, b) => byText(a.at, b.at))
+}
+
+/** The same act in the same minute is one, and so are evictions of one pod within an hour: later, another pod has its name. */
+export function joined(happenings: readonly Happening[]): Happening[] {
+  const all = new Map<string, Happening[]>()
+  for (const one of happenings) {
+    const key = `${one.what} ${one.subject} ${isOfPod(one) ? '' : one.at.slice(0, 16)}`
+    const alike = all.get(key) ?? []
+    all.set(key, alike)
+    const index = alike.findIndex(({ at }) => at === one.at || isNear(at, one.at))
+    const known = alike[index]
+    if (known === undefined) alike.push(one)
+    // An event that was sent again has a later time.
+    else if (one.at < known.at) alike[index] = { ...known, at: one.at }
+  }
+  return [...all.values()].flat().toSorted((a, b) => byText(a.at, b.at))
+}
+
+const isNear = (a: string, b: string) => Math.abs(Date.parse(a) - Date.parse(b)) <= eventTtlMs
+
+const isOfPod = ({ what }: Happening) => what === 'evicted' || what === 'refused'

@@ -1,0 +1,200 @@
+/** Facts of a node for one day, at most 4,096 bytes. */
+
+import { byText } from '#base/text/text-order.ts'
+import { rankedSignal } from '#judge/events/evictions.ts'
+import { bounded } from '#judge/text.ts'
+import type { ComparedFinding, MetNode } from '#model/finding/delta.ts'
+import type { EvictionBasis, FillSeries, NodeFacts } from '#model/history.ts'
+import type { FilesystemState } from '#model/prediction/prediction.ts'
+import type { AuditedNode, FirstVictims } from '#model/report.ts'
+import { merged } from './happenings.ts'
+import { mergedRounds } from './reclaim.ts'
+
+export const nodeFactsMaxBytes = 4096
+const textLength = 160
+const keptRules = 24
+const keptThresholds = 12
+const keptHolders = 4
+const keptBases = 3
+
+export function rulesByNode(
+  findings: Pick<ComparedFinding, 'rule' | 'cluster' | 'nodes'>[],
+): Map<string, string[]> {
+  const rules = new Map<string, string[]>()
+  for (const { rule, cluster, nodes } of findings)
+    for (const name of nodes.sample) {
+      const key = nodeKey(cluster, name)
+      const known = rules.get(key)
+      if (known) known.push(rule)
+      else rules.set(key, [rule])
+    }
+  return rules
+}
+
+export const nodeKey = (cluster: string, name: string) => JSON.stringify([cluster, name])
+
+/**
+ * @param met the same node, named as findings name it
+ * @param fill the node's disk readings, this run's included
+ */
+export function nodeFacts(
+  { identity, at, mode, coverage, prediction, ledger, ...node }: AuditedNode,
+  met: MetNode,
+  rules: string[],
+  runId: string,
+  fill: FillSeries | null,
+): NodeFacts {
+  const { filesystems, imageGC, eviction } = prediction
+  const { layout } = filesystems
+  const thresholds = eviction?.error === null ? eviction.thresholds : null
+  const failing = [...new Set(rules)].toSorted(byText)
+  const facts: NodeFacts = {
+    node: met.name,
+    at,
+    runId,
+    group: met.group,
+    coverage,
+    mode,
+    kubeletVersion: short(identity.kubeletVersion),
+    instanceType: short(identity.instanceType),
+    amiFamily: identity.amiFamily,
+    layout,
+    nodefs: filesystemOf(filesystems.nodefs),
+    imagefs: layout === 'shared' ? null : filesystemOf(filesystems.imagefs),
+    imageGC: imageGC && {
+      enabled: imageGC.enabled,
+      highThresholdPercent: imageGC.highThresholdPercent,
+      lowThresholdPercent: imageGC.lowThresholdPercent,
+      usagePercent: imageGC.usagePercent,
+      bytesUntilTrigger: imageGC.bytesUntilTrigger,
+      predictedBytes: imageGC.triggered ? imageGC.freedBytes : null,
+    },
+    thresholds:
+      thresholds
+        ?.slice(0, keptThresholds)
+        .map(({ signal, value, hard, margin }) => ({
+          signal,
+          value: bounded(value, 24),
+          hard,
+          margin,
+        })) ?? null,
+    fill,
+    happened: node.happened ?? [],
+    rounds: node.rounds ?? [],
+    images: node.images ?? [],
+    imagesSince: node.imagesSince ?? null,
+    held: heldOf(ledger),
+    firstVictims: victimsOf(eviction?.firstVictims ?? null),
+    beforeEvictions: [],
+    rules: failing.slice(0, keptRules),
+    missed: bounded(met.missed, textLength),
+    leftOut:
+      Math.max(0, failing.length - keptRules) +
+      Math.max(0, (thresholds?.length ?? 0) - keptThresholds),
+  }
+  return fitted(facts)
+}
+
+const heldOf = (ledger: AuditedNode['ledger']): NodeFacts['held'] =>
+  (ledger?.filesystems ?? [])
+    .flatMap(({ filesystem, lines }) =>
+      lines.map(({ holder, bytes }) => ({ filesystem, holder, bytes })),
+    )
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, keptHolders)
+
+const victimsOf = (first: FirstVictims[] | null): NodeFacts['firstVictims'] =>
+  (first ?? [])
+    .filter(({ signal }) => signal === 'memory.available' || signal === 'nodefs.available')
+    .map(({ signal, pods }) => ({
+      signal,
+      pods: pods.map(({ namespace, name }) => bounded(`${namespace}/${name}`, 120)),
+    }))
+
+const short = (text: string | null) => text && bounded(text, 60)
+
+const filesystemOf = (filesystem: FilesystemState | null) =>
+  filesystem && {
+    capacityBytes: filesystem.capacityBytes,
+    availableBytes: filesystem.availableBytes,
+    inodes: filesystem.inodes,
+    inodesFree: filesystem.inodesFree,
+  }
+
+const encoder = new TextEncoder()
+const isTooLong = (facts: NodeFacts) =>
+  encoder.encode(JSON.stringify(facts)).length > nodeFactsMaxBytes
+
+/** Drops images and rules first, then thresholds, as that day's findings and snapshot contain them. Disk readings, stored nowhere else, go last. */
+function fitted(facts: NodeFacts): NodeFacts {
+  let kept = facts
+  while (isTooLong(kept) && kept.images.length > 0)
+    kept = { ...kept, images: kept.images.slice(0, -1) }
+  // Without the images, later readings cannot tell since when they are unused.
+  if (kept.images.length < facts.images.length && kept.images.length === 0)
+    kept = { ...kept, imagesSince: null }
+  while (isTooLong(kept) && kept.rules.length > 0)
+    kept = { ...kept, rules: kept.rules.slice(0, -1), leftOut: kept.leftOut + 1 }
+  while (isTooLong(kept) && kept.beforeEvictions.length > 0)
+    kept = { ...kept, beforeEvictions: kept.beforeEvictions.slice(1) }
+  while (isTooLong(kept) && kept.thresholds?.length)
+    kept = { ...kept, thresholds: kept.thresholds.slice(0, -1), leftOut: kept.leftOut + 1 }
+  if (isTooLong(kept)) kept = { ...kept, missed: bounded(kept.missed, 20) }
+  while (isTooLong(kept) && kept.happened.length > 0)
+    kept = { ...kept, happened: kept.happened.slice(1) }
+  while (isTooLong(kept) && kept.fill?.readings.length)
+    kept = { ...kept, fill: { ...kept.fill, readings: kept.fill.readings.slice(1) } }
+  return kept
+}
+
+const eventsOf = (earlier: NodeFacts, now: NodeFacts) => ({
+  happened: merged(earlier.happened, now.happened),
+  rounds: mergedRounds(earlier.rounds, now.rounds),
+})
+
+/** If a pod was evicted between two readings, the earlier one is kept as a basis, with the pod rankings of the scarce resources. */
+function basesOf(earlier: NodeFacts, now: NodeFacts): EvictionBasis[] {
+  const evictions = eventsOf(earlier, now).happened.filter(
+    ({ what, at }) =>
+      what === 'evicted' &&
+      Date.parse(at) > Date.parse(earlier.at) &&
+      Date.parse(at) <= Date.parse(now.at),
+  )
+  const { at, thresholds, held } = earlier
+  if (evictions.length === 0 || thresholds === null) return earlier.beforeEvictions
+  const signals = evictions.flatMap(({ resource = '' }) => rankedSignal(resource) ?? [])
+  const firstVictims = earlier.firstVictims.filter(({ signal }) =>
+    signals.some(one => one === signal),
+  )
+  return [...earlier.beforeEvictions, { at, thresholds, held, firstVictims }].slice(-keptBases)
+}
+
+/** Adds a later, lighter reading to the lines of the last run's day. New nodes get a line. */
+export const withObservation = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
+  joined(before, now, (earlier, facts) => {
+    const { fill, images, imagesSince } = facts
+    // The round that the earlier reading predicted is over.
+    const imageGC = earlier.imageGC && { ...earlier.imageGC, predictedBytes: null }
+    return fitted({ ...earlier, ...eventsOf(earlier, facts), imageGC, fill, images, imagesSince })
+  })
+
+/** Merges the lines of one day. A later reading replaces an earlier one, but an unread node keeps the day's earlier facts. */
+export const mergedDay = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
+  joined(before, now, (earlier, facts) =>
+    facts.coverage !== 'notRead' || earlier.coverage === 'notRead'
+      ? fitted({ ...facts, ...eventsOf(earlier, facts), beforeEvictions: basesOf(earlier, facts) })
+      : fitted({ ...earlier, ...eventsOf(earlier, facts) }),
+  )
+
+function joined(
+  before: NodeFacts[],
+  now: NodeFacts[],
+  join: (earlier: NodeFacts, now: NodeFacts) => NodeFacts,
+): NodeFacts[] {
+  const day = new Map(before.map(facts => [facts.node, facts]))
+  for (const facts of now) {
+    const earlier = day.get(facts.node)
+    day.set(facts.node, earlier === undefined ? facts : join(earlier, facts))
+  }
+  return [...day.values()].toSorted((a, b) => byText(a.node, b.node))
+}

@@ -1,0 +1,37 @@
+/** The smallest volume with which image GC acts before eviction, from what the disk holds now. It does not wait for a history. */
+import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
+import type { StepAction } from '#model/finding/cause.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { FilesystemLedger, HolderPart } from '#model/prediction/disk-ledger.ts'
+
+const gibibyte = 1024 ** 3
+const roundGib = 10
+/** Where the configuration is unknown. Image GC that starts above 80 % and frees down to 70 % stays clear of eviction. */
+const presetLowPercent = 70
+
+/** Device of images, containers and pods. Source: bottlerocket-os/bottlerocket README, Default Volumes. */
+export const dataDevice = ({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>): string =>
+  amiFamily === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda'
+
+/**
+ * What image GC cannot free, and one more pull of the largest image, fit below the low threshold of image GC.
+ * Empty: the disk is large enough for that.
+ *
+ * @param lowPercent of image GC
+ */
+export function volumeToWrite(
+  { filesystem, capacityBytes, usedBytes, lines }: FilesystemLedger,
+  parts: readonly HolderPart[],
+  { amiFamily, lowPercent }: Pick<NodeIdentity, 'amiFamily'> & { lowPercent: number },
+): Pick<StepAction, 'bytes' | 'place' | 'usdPerMonth'> {
+  const unused = lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
+  const pulls = parts
+    .filter(part => part.filesystem === filesystem && part.owner?.kind === 'image')
+    .map(({ highBytes, lowBytes }) => highBytes ?? lowBytes)
+  const neededBytes = usedBytes - unused + Math.max(0, ...pulls)
+  const share = Math.min(lowPercent, presetLowPercent) / 100
+  const bytes = Math.ceil(neededBytes / share / (roundGib * gibibyte)) * roundGib * gibibyte
+  if (bytes <= capacityBytes) return {}
+  const usdPerMonth = monthlyUsd(bytes - capacityBytes, null)
+  return { bytes, place: dataDevice({ amiFamily }), ...(usdPerMonth !== null && { usdPerMonth }) }
+}

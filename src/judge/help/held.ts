@@ -1,0 +1,63 @@
+import { line } from '#judge/rule.ts'
+import { bytes, exactBytes, percent } from '#judge/text.ts'
+import type { Evidence } from '#model/finding/finding.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type {
+  DiskHolder,
+  FilesystemLedger,
+  LedgerLine,
+  NodeLedger,
+} from '#model/prediction/disk-ledger.ts'
+import { holderCause, type Reason, reasonOf } from './holders.ts'
+
+const gibibyte = 1024 ** 3
+
+interface LeastHeld {
+  percent: number
+  gib: number
+}
+
+export interface Held {
+  disk: FilesystemLedger
+  lines: LedgerLine[]
+  bytes: number
+}
+
+export function heldBy(
+  { filesystems }: NodeLedger,
+  holders: readonly DiskHolder[],
+  least: LeastHeld,
+): Held[] {
+  return filesystems.flatMap(disk => {
+    const lines = disk.lines.filter(({ holder }) => holders.includes(holder))
+    const sum = lines.reduce((total, one) => total + one.bytes, 0)
+    return isMuch(sum, disk, least) ? [{ disk, lines, bytes: sum }] : []
+  })
+}
+
+export const isMuch = (
+  held: number,
+  { capacityBytes }: FilesystemLedger,
+  least: LeastHeld,
+): boolean => held >= (least.percent / 100) * capacityBytes && held >= least.gib * gibibyte
+
+/** `12.0 GiB of nodefs (12 %)`. */
+export const heldText = ({ disk, bytes: held }: Held): string =>
+  `${bytes(held)} of ${disk.filesystem} (${percent((100 * held) / disk.capacityBytes)})`
+
+/** The largest of the lines as a cause. */
+export function heldReason(
+  { disk, lines }: Held,
+  ledger: NodeLedger,
+  identity: NodeIdentity,
+): Reason {
+  const largest = lines.toSorted((a, b) => b.bytes - a.bytes)[0]!
+  return reasonOf(holderCause(largest, disk, ledger.parts), ledger, identity)
+}
+
+export const heldEvidence = ({ disk, lines }: Held): Evidence[] => [
+  line('summary', `${disk.filesystem} used`, exactBytes(disk.usedBytes)),
+  ...lines.map(({ holder, bytes: held, source }) =>
+    line('host', `${holder} by ${source}`, exactBytes(held)),
+  ),
+]

@@ -1,0 +1,262 @@
+/**
+ * What holds a disk, as causes with their steps. Ranked by bytes: those that nothing frees count more than those that an owner frees,
+ * and these more than unused images, which image GC deletes.
+ */
+import { holders } from '#facts/holders.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { settingIn } from '#judge/subject/settings.ts'
+import { bounded } from '#judge/text.ts'
+import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type {
+  FilesystemLedger,
+  HolderPart,
+  LedgerLine,
+  NodeLedger,
+} from '#model/prediction/disk-ledger.ts'
+import type { ImageGcPrediction, Signal } from '#model/prediction/prediction.ts'
+import { volumeToWrite } from './disk-size.ts'
+import { largestPod } from './largest-pod.ts'
+
+export interface Reason {
+  cause: Cause
+  steps: StepAction[]
+}
+
+const weights: Readonly<Record<FreedBy, number>> = {
+  nothing: 1.5,
+  'process-end': 1.5,
+  'image-deletion': 1.5,
+  'pod-deletion': 1.25,
+  'container-gc': 1.25,
+  'image-gc': 0.8,
+}
+/** Share of the disk below which a holder is no cause; of the usual contents of a node. */
+const least = { share: 0.05, usual: 0.25 }
+const ranked = 3
+
+type Unit = 'bytes' | 'inodes'
+
+/** The causes of a disk that is full or nearly so, the first counts most. Empty: there is no ledger of it. */
+export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderCause[] {
+  const unit: Unit = signal.endsWith('.inodesFree') ? 'inodes' : 'bytes'
+  const name = signal.startsWith('nodefs.') || ledger?.isShared ? 'nodefs' : 'imagefs'
+  const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === name)
+  if (ledger === null || disk === undefined || signal.startsWith('memory.')) return []
+  const size = unit === 'bytes' ? disk.capacityBytes : (disk.usedInodes ?? 0)
+  return disk.lines
+    .filter(line => {
+      const isUsual = holders[line.holder].isUsual === true
+      return expected(line, unit) >= size * (isUsual ? least.usual : least.share)
+    })
+    .toSorted((a, b) => weight(b, unit) - weight(a, unit))
+    .slice(0, ranked)
+    .map(line => holderCause(line, disk, ledger.parts, unit))
+}
+
+/** The middle of the bounds: of unread images, for example. */
+function expected({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLine, unit: Unit): number {
+  if (unit === 'inodes') return inodes ?? 0
+  return holder === 'unread' ? bytes : (lowBytes + Math.min(highBytes, bytes)) / 2
+}
+
+const weight = (line: LedgerLine, unit: Unit): number =>
+  expected(line, unit) * (line.holder === 'unread' ? 1 : weights[holders[line.holder].freedBy])
+
+export function holderCause(
+  { holder, lowBytes, highBytes, inodes }: LedgerLine,
+  { filesystem, usedBytes }: FilesystemLedger,
+  parts: readonly HolderPart[],
+  unit: Unit = 'bytes',
+): HolderCause {
+  // Where the users of some images are unknown, the line counts all images, and the parts tell them apart.
+  const [largest] = parts
+    .filter(
+      part =>
+        part.filesystem === filesystem &&
+        (holder === 'images' ? part.owner?.kind === 'image' : part.holder === holder),
+    )
+    .toSorted((a, b) => b.lowBytes - a.lowBytes)
+  return {
+    kind: 'holder',
+    holder,
+    filesystem,
+    freedBy: holders[holder].freedBy,
+    amount:
+      unit === 'inodes'
+        ? { unit, low: inodes ?? 0, high: inodes }
+        : { unit, low: lowBytes, high: Math.min(highBytes, usedBytes) },
+    owner: largest?.owner ?? null,
+    // The root folder is no place to look into.
+    place: largest === undefined || largest.place === '/' ? null : largest.place,
+  }
+}
+
+/** Share of a disk above which no pod can request what it holds: it would fit no node of its group. */
+const largestRequest = 0.4
+
+/** Folders of the AMI, which no node can make smaller. Other folders of the system hold data. */
+const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
+
+/** The table's steps, or others where these cannot end it. */
+function stepsOf(
+  { holder, place }: HolderCause,
+  discardsUnpacked: boolean,
+): readonly StepActionId[] {
+  if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
+  // Packed layers of pulls that did not end: a lease keeps them.
+  if (holder === 'image-content' && discardsUnpacked) return ['look-on-node', 'replace-node']
+  return holders[holder].steps
+}
+
+/**
+ * @param ledger one part is what its owner can act on
+ */
+export function reasonOf(
+  cause: HolderCause,
+  { parts, filesystems }: Pick<NodeLedger, 'parts' | 'filesystems'>,
+  { amiFamily }: Pick<NodeIdentity, 'amiFamily'>,
+  { discardUnpackedLayers = false, version }: RuntimeFacts = {},
+): Reason {
+  const { holder, filesystem, owner, place, amount } = cause
+  if (holder === 'unread') {
+    const isReadable = amiFamily !== 'Bottlerocket'
+    return {
+      cause: {
+        kind: 'unread',
+        source: 'disk use',
+        reason: isReadable ? 'not-asked' : 'unsupported',
+      },
+      steps: [{ id: isReadable ? 'read-on-node' : 'look-on-node' }],
+    }
+  }
+  const { actor } = holders[holder]
+  const own = parts.find(part => part.holder === holder && part.filesystem === filesystem)
+  const values = {
+    ...(owner !== null && owner.kind !== 'image' && { owner }),
+    ...(place !== null && { place }),
+    bytes: own?.lowBytes ?? amount.low,
+  }
+  const disk = filesystems.find(one => one.filesystem === filesystem)
+  const isTooLarge =
+    values.bytes > largestRequest * (disk?.capacityBytes ?? Number.POSITIVE_INFINITY)
+  const steps = stepsOf(cause, discardUnpackedLayers)
+    // No script runs on Bottlerocket's host.
+    .filter(id => id !== 'read-on-node' || amiFamily !== 'Bottlerocket')
+    .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
+  const isOwned = actor === 'platform' && values.owner !== undefined && steps[0] === 'delete-place'
+  return {
+    cause,
+    steps: [...steps, ...(isOwned ? (['ask-owner'] as const) : [])].map(id => ({
+      id,
+      ...values,
+      ...(amount.unit === 'inodes' && { unit: amount.unit }),
+      ...(id === 'upgrade-runtime' && version !== undefined && { message: version }),
+    })),
+  }
+}
+
+/** Why the disk of a signal is full. Null: nothing was measured. */
+export function diskReason(
+  { ledger, identity, imageGC, host, node }: DiskSubject,
+  signal: Signal,
+): Reason | null {
+  const [first] = heldBySignal(ledger, signal)
+  if (first === undefined) return null
+  // Of images whose use is unknown, image GC would free too few: they are in use.
+  const isInUse = first.holder === 'images' && imageGC?.reachesLow === false
+  const holder = isInUse ? 'images-in-use' : first.holder
+  const cause: HolderCause = { ...first, holder, freedBy: holders[holder].freedBy }
+  const reason = reasonOf(
+    cause,
+    ledger ?? { parts: [], filesystems: [] },
+    identity,
+    runtimeOf({ host, node }),
+  )
+  return {
+    ...reason,
+    steps: reason.steps.map(step => withSize(step, { ledger, identity, imageGC }, first)),
+  }
+}
+
+const leastMemoryVolume = 0.2
+/** Share of memory below which the largest pod is no cause. */
+const leastMemoryPod = 0.05
+
+/** Why memory runs short: a volume in memory, else the pod with the largest working set, else what no pod uses. */
+export function memoryReason(
+  subject: Pick<NodeSubject, 'ledger' | 'summary' | 'pods' | 'identity' | 'eviction'>,
+): Reason {
+  const { ledger, identity, eviction } = subject
+  const capacityBytes = eviction?.signals['memory.available']?.capacityBytes ?? 0
+  const volume = ledger?.parts.find(({ filesystem }) => filesystem === 'memory')
+  if (volume && volume.lowBytes >= leastMemoryVolume * capacityBytes) {
+    const { holder, filesystem, lowBytes: low, highBytes: high, owner, place } = volume
+    const { freedBy } = holders[holder]
+    const amount = { unit: 'bytes' as const, low, high }
+    const cause = { kind: 'holder' as const, holder, filesystem, freedBy, amount, owner, place }
+    return reasonOf(cause, ledger!, identity)
+  }
+  const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
+  if (largest !== null && largest.amount < leastMemoryPod * capacityBytes)
+    return {
+      cause: { kind: 'world', event: 'memory-outside-pods', subject: null },
+      steps: [{ id: 'reboot' }],
+    }
+  return {
+    cause: settingIn('workload', 'resources.requests.memory'),
+    steps: [
+      largest === null
+        ? { id: 'read-pods' }
+        : { id: 'set-memory', owner: largest.owner, bytes: largest.amount },
+    ],
+  }
+}
+
+function withSize(
+  step: StepAction,
+  { ledger, identity: { amiFamily }, imageGC }: DiskSubject,
+  { filesystem }: HolderCause,
+): StepAction {
+  const disk = ledger?.filesystems.find(one => one.filesystem === filesystem)
+  if (step.id !== 'larger-disk' || ledger === null || disk === undefined) return step
+  const lowPercent = imageGC?.lowThresholdPercent ?? 100
+  const { id } = step
+  return { id, ...volumeToWrite(disk, ledger.parts, { amiFamily, lowPercent }) }
+}
+
+interface DiskSubject {
+  ledger: NodeLedger | null
+  identity: Pick<NodeIdentity, 'amiFamily'>
+  imageGC?: ImageGcPrediction | null
+  host?: NodeSubject['host']
+  node?: NodeSubject['node']
+}
+
+interface RuntimeFacts {
+  /** containerd keeps no packed layers of images. */
+  discardUnpackedLayers?: boolean
+  /** `1.7.27`. */
+  version?: string
+}
+
+export function runtimeOf({ host, node }: Pick<DiskSubject, 'host' | 'node'>): RuntimeFacts {
+  const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('containerd://', '')
+  return {
+    discardUnpackedLayers: host?.containerd?.discardUnpackedLayers === true,
+    ...(version !== undefined && { version: bounded(version, 60) }),
+  }
+}
+
+const imageHolders: ReadonlySet<string> = new Set([
+  'images',
+  'images-unused',
+  'images-in-use',
+  'images-pinned',
+])
+
+/** Whether something else than images holds most of a disk. False: unknown, too. */
+export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boolean {
+  const [first] = heldBySignal(ledger, signal)
+  return first !== undefined && first.holder !== 'unread' && !imageHolders.has(first.holder)
+}

@@ -1,0 +1,135 @@
+import { amountOrNull, type Quantity, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
+import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { type Failing, line } from '#judge/rule.ts'
+import { exactBytes } from '#judge/text.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { Summary } from '#model/input/node-input.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
+import type { EvictionPrediction } from '#model/prediction/prediction.ts'
+
+const mebibyte = 1024 ** 2
+
+export interface Reserved {
+  kube: number
+  system: number
+  total: number
+}
+
+/** Null if a quantity does not parse; a kubelet would not start with it. */
+export function reservedOf(
+  { kubeReserved, systemReserved }: KubeletConfiguration,
+  resource: 'memory' | 'cpu',
+  amount: (quantity: Quantity) => number = quantityNumber,
+): Reserved | null {
+  const [kube, system] = [kubeReserved, systemReserved].map(map => {
+    const quantity = quantityOrNull(map?.[resource] ?? '0')
+    return quantity && amount(quantity)
+  })
+  if (typeof kube !== 'number' || typeof system !== 'number') return null
+  return { kube, system, total: kube + system }
+}
+
+/**
+ * Whether `written` is the kubeReserved value that an EKS image computes. The memory formula needs the instance's maximum number of pods,
+ * which is unknown here, so any positive whole number of pods matches. Null: the instance's cores are unknown.
+ */
+export function isEksReservation(
+  resource: 'cpu' | 'memory',
+  written: string | undefined,
+  cores: number | null,
+): boolean | null {
+  const path = `kubeReserved.${resource}`
+  if (resource === 'cpu') {
+    return cores === null
+      ? null
+      : meaningOf(path, written, null) === meaningOf(path, `${eksReservedCpuMillis(cores)}m`, null)
+  }
+  const bytes = amountOrNull(written) ?? Number.NaN
+  const ofOnePod = eksReservedMemoryMiB(1) - eksReservedMemoryMiB(0)
+  const pods = (bytes / mebibyte - eksReservedMemoryMiB(0)) / ofOnePod
+  return Number.isInteger(pods) && pods > 0
+}
+
+export const unreadableReservation = { unknown: 'configz: a reservation of it is no quantity' }
+
+export interface Daemons {
+  /** Working sets: `kubelet`, `runtime`, and `misc` if a cgroup for the rest of the system is configured. */
+  used: { name: string; bytes: number }[]
+  bytes: number
+  /** Those of kubelet and runtime without statistics. If any, the daemons use more than `bytes`. */
+  missing: string[]
+}
+
+export function daemonsOf(summary: Summary | null): Daemons {
+  const containers = summary?.node?.systemContainers ?? []
+  const used = ['kubelet', 'runtime', 'misc'].flatMap(name => {
+    const bytes = containers.find(container => container.name === name)?.memory?.workingSetBytes
+    return bytes !== undefined && Number.isSafeInteger(bytes) && bytes >= 0 ? [{ name, bytes }] : []
+  })
+  return {
+    used,
+    bytes: used.reduce((sum, { bytes }) => sum + bytes, 0),
+    missing: ['kubelet', 'runtime'].filter(name => !used.some(daemon => daemon.name === name)),
+  }
+}
+
+export const unmeasured = (missing: string[]) => ({
+  unknown: `stats/summary does not tell what ${missing.join(' and ')} use of memory`,
+})
+
+export const daemonEvidence = ({ used }: Daemons): Failing['evidence'] =>
+  used.map(({ name, bytes }) =>
+    line('summary', `summary systemContainers ${name} workingSetBytes`, exactBytes(bytes)),
+  )
+
+export const reservationEvidence = ({
+  kubeReserved,
+  systemReserved,
+}: KubeletConfiguration): Failing['evidence'] => [
+  line('configz', 'kubeReserved.memory', kubeReserved?.memory ?? 'none'),
+  line('configz', 'systemReserved.memory', systemReserved?.memory ?? 'none'),
+]
+
+/** The highest `memory.available` threshold in bytes; 0: none is set. Null: one cannot be resolved. */
+export function memoryThreshold(
+  eviction: EvictionPrediction | null,
+  only: 'hard' | 'any' = 'any',
+): number | null {
+  const watching = (eviction?.thresholds ?? []).filter(
+    threshold => threshold.signal === 'memory.available' && canBeMet(threshold),
+  )
+  const resolved = watching
+    .filter(({ hard }) => hard || only === 'any')
+    .map(threshold => threshold.resolved)
+  return resolved.includes(null) ? null : Math.max(0, ...resolved.map(Number))
+}
+
+/**
+ * The fix, if pods then keep at least half of the node's memory; otherwise undefined. A kubelet does not start if nothing is left for pods. On such
+ * small nodes, the number of pods or the instance type is wrong. Upstream: pkg/kubelet/cm/node_container_manager_linux.go validateNodeAllocatable.
+ */
+export function whereItFits(
+  fix: { config: KubeletConfiguration },
+  configuration: KubeletConfiguration,
+  { status }: KubernetesNode,
+  thresholdBytes: number,
+): { config: Record<string, unknown> } | undefined {
+  const capacity = amountOrNull(status?.capacity?.memory)
+  const reserved = reservedOf({ ...configuration, ...fix.config }, 'memory')
+  if (reserved === null || (capacity !== null && reserved.total + thresholdBytes > capacity / 2))
+    return undefined
+  return { config: { ...fix.config } }
+}
+
+/** systemReserved memory: the daemons' use plus the eviction threshold, less kubeReserved, as the Kubernetes documentation sizes it. */
+export function sizedFor(
+  daemonBytes: number,
+  thresholdBytes: number,
+  reserved: Reserved,
+  configuration: KubeletConfiguration,
+) {
+  const memory = `${Math.ceil(Math.max(0, daemonBytes + thresholdBytes - reserved.kube) / mebibyte)}Mi`
+  return { config: { systemReserved: { ...configuration.systemReserved, memory } } }
+}

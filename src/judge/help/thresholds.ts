@@ -1,0 +1,199 @@
+/** Eviction thresholds as rules read them: which signal watches which disk, and the distance to image GC. */
+
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { line, type Satisfied } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { bounded, bytes, exactBytes, percent } from '#judge/text.ts'
+import type { Evidence } from '#model/finding/finding.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { highStartingBelow, startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
+import { isWatched, sisterOf } from '#model/kubelet/watched-signals.ts'
+import type { Policy } from '#model/policy.ts'
+import type {
+  EvaluatedThreshold,
+  EvictionPrediction,
+  FilesystemState,
+  Filesystems,
+  RankedPod,
+  Signal,
+} from '#model/prediction/prediction.ts'
+
+/** Upstream: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
+export function conditionOf(signal: Signal): 'MemoryPressure' | 'DiskPressure' | 'PIDPressure' {
+  if (signal === 'memory.available' || signal === 'allocatableMemory.available')
+    return 'MemoryPressure'
+  return signal === 'pid.available' ? 'PIDPressure' : 'DiskPressure'
+}
+
+/** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
+export function configuredAt(
+  { signal, value, hard }: EvaluatedThreshold,
+  configuration: KubeletConfiguration | null,
+): Evidence {
+  const isIn = (map: 'evictionHard' | 'evictionSoft') => configuration?.[map]?.[signal] === value
+  const shown = bounded(value)
+  if (isIn('evictionHard') && hard) return line('configz', `evictionHard.${signal}`, shown)
+  if (isIn('evictionSoft')) return line('configz', `evictionSoft.${signal}`, shown)
+  return line('computed', `${hard ? 'hard' : 'soft'} threshold ${signal}`, shown)
+}
+
+/** What a hard threshold does to pods. */
+export const hardEviction = ({
+  kubeletVersion,
+}: Pick<NodeSubject['identity'], 'kubeletVersion'>): string =>
+  featuresOf(kubeletVersion).has('immediateEviction')
+    ? 'killed at once, whatever their own grace period'
+    : 'evicted without waiting, each with its own terminationGracePeriodSeconds to end'
+
+interface Defaults {
+  /** The kubelet's defaults that `evictionHard` omits, by signal. Nothing watches in their place. */
+  lost: [signal: string, value: string][]
+  /** Omitted defaults for which the unknown disk layout decides whether another signal watches. */
+  open: string[]
+}
+
+/** Null: the kubelet's version is unknown. */
+export function lostDefaults({
+  identity,
+  configuration,
+  eviction,
+  filesystems,
+}: Satisfied<'configuration' | 'eviction'>): Defaults | null {
+  if (featuresOf(identity.kubeletVersion).minor === null) return null
+  const present = configuration.evictionHard ?? {}
+  const absent = Object.entries(
+    evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
+  ).filter(
+    // A key with 0% or 100% was switched off on purpose. On filesystems without inode counts, inodes cannot run out.
+    ([signal]) =>
+      !Object.hasOwn(present, signal) &&
+      !(signal.endsWith('.inodesFree') && inodesOf(signal, filesystems) === 0),
+  )
+  const isSeen = (signal: string) => isWatched(signal, eviction.thresholds, filesystems.layout)
+  // If a shared disk's inodes are off under the other name, unwatched-inodes reports them.
+  const isOff = (signal: string) =>
+    filesystems.layout === 'shared' &&
+    signal.endsWith('.inodesFree') &&
+    Object.hasOwn(present, sisterOf(signal) ?? signal)
+  return {
+    lost: absent.filter(([signal]) => isSeen(signal) === false && !isOff(signal)),
+    open: absent.filter(([signal]) => isSeen(signal) === null).map(([signal]) => signal),
+  }
+}
+
+const inodesOf = (signal: string, { nodefs, imagefs }: Filesystems) =>
+  (signal.startsWith('imagefs.') ? imagefs : nodefs)?.inodes
+
+/** Growth in bytes or inodes within `ms` that the policy assumes for a filesystem of that capacity. */
+export const assumedGrowth = (
+  ms: number,
+  capacity: number,
+  { assumedGrowthPercent }: Policy,
+): number => (assumedGrowthPercent * capacity * ms) / (100 * imageGcPeriodMs)
+
+export const growthLine = ({ assumedGrowthPercent }: Policy): Evidence =>
+  line(
+    'computed',
+    `growth assumed in ${imageGcPeriodMs / 60_000} min`,
+    `${percent(assumedGrowthPercent)} of the capacity`,
+  )
+
+/** Milliseconds until the assumed growth fills `amount`. Infinite if growth is 0. */
+export const fillMs = (amount: number, capacity: number, policy: Policy): number =>
+  amount / assumedGrowth(1, capacity, policy)
+
+export const isEvictable = (pod: RankedPod, { protected: spared }: EvictionPrediction): boolean =>
+  !spared?.some(({ namespace, name }) => pod.namespace === namespace && pod.name === name)
+
+/** Pods of a ranking that can be evicted, in the ranking's order. */
+export const evictable = (pods: readonly RankedPod[], eviction: EvictionPrediction): RankedPod[] =>
+  pods.filter(pod => isEvictable(pod, eviction))
+
+/** Signals that count inodes or pids, not bytes. */
+const isCount = ({ signal }: { signal: Signal }): boolean =>
+  signal.endsWith('.inodesFree') || signal === 'pid.available'
+
+/** Whether a containerfs threshold repeats that of its filesystem, and is reported only once. */
+export const isTwin = (
+  { signal, resolved, margin }: EvaluatedThreshold,
+  all: readonly EvaluatedThreshold[],
+) =>
+  signal.startsWith('containerfs.') &&
+  all.some(
+    other =>
+      !other.signal.startsWith('containerfs.') &&
+      other.resolved === resolved &&
+      other.margin === margin,
+  )
+
+/** An amount in the format for sentences. */
+export const shownAmount = (of: { signal: Signal }, amount: number): string =>
+  isCount(of) ? `${Math.round(amount)}` : bytes(amount)
+
+/** An amount in the format for evidence, with its exact value. */
+export const exactAmount = (of: { signal: Signal }, amount: number): string =>
+  isCount(of) ? String(amount) : exactBytes(amount)
+
+/** Why a part of the summary is unknown. */
+export function whyUnobserved(
+  { unread, summary, mode }: Pick<NodeSubject, 'unread' | 'summary' | 'mode'>,
+  what: string,
+): string {
+  if (unread.summary !== undefined) return `summary: ${unread.summary}`
+  return summary === null
+    ? `mode ${mode} does not read stats/summary, which tells ${bounded(what)}`
+    : `stats/summary does not tell ${bounded(what)}`
+}
+
+export interface ImageGcPercentages {
+  imageGCHighThresholdPercent: number
+  imageGCLowThresholdPercent: number
+}
+
+/** With a high threshold below this, image GC would run all the time. The eviction threshold is the mistake then. */
+const lowestSoundHigh = 20
+const bandPercent = 10
+
+/**
+ * The highest image-GC percentages that trigger before eviction at `evictionPercent`, with twice the growth of one GC
+ * period in between. Never above the team's alert. Null: none is worth setting.
+ */
+export function soundImageGc(
+  evictionPercent: number,
+  { assumedGrowthPercent, alertPercent }: Policy,
+): ImageGcPercentages | null {
+  const beforeEviction =
+    Math.ceil(highStartingBelow(evictionPercent + 2 * assumedGrowthPercent)) - 1
+  const high = Math.min(beforeEviction, Math.floor(alertPercent))
+  return high < lowestSoundHigh
+    ? null
+    : { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: high - bandPercent }
+}
+
+/** Image-GC percentages to set with a new `imagefs.available` threshold in percent. Empty if the running ones are sound beside the threshold. */
+export function imageGcBeside(
+  threshold: string,
+  {
+    imageGCHighThresholdPercent: highPercent = configurationDefaults.imageGCHighThresholdPercent,
+  }: KubeletConfiguration,
+  policy: Policy,
+): Partial<ImageGcPercentages> {
+  const evictionPercent = Number.parseFloat(threshold)
+  if (
+    !threshold.endsWith('%') ||
+    100 - startsAboveUsedPercent(highPercent) - evictionPercent >= policy.assumedGrowthPercent
+  )
+    return {}
+  return soundImageGc(evictionPercent, policy) ?? {}
+}
+
+/** Percentage of free inodes below which it is urgent. */
+const leastFreePercent = 5
+
+export const isShortOfInodes = (disk: FilesystemState | null): boolean =>
+  disk?.inodes != null &&
+  disk.inodesFree !== null &&
+  disk.inodesFree < (leastFreePercent / 100) * disk.inodes

@@ -1,0 +1,63 @@
+import { line, nodeRule } from '#judge/rule.ts'
+import { isExpected } from '#judge/subject/expected-source.ts'
+import { bounded, bytes, exactBytes } from '#judge/text.ts'
+
+/** Smaller disks would not help the node. */
+const leastShare = 0.25
+/** Model of the NVMe device: `Amazon EC2 NVMe Instance Storage`. Source: EC2 user guide, instance store volumes. */
+const instanceStore = /instance storage/i
+
+export const unmountedInstanceStore = nodeRule({
+  id: 'unmounted-instance-store',
+  family: 'configuration',
+  severity: 'low',
+  cause: {
+    kind: 'device',
+    what: 'unused-disk',
+    device: null,
+    declaredBytes: null,
+    actualBytes: null,
+  },
+  steps: [{ id: 'advice' }],
+  needs: ['ledger', 'host'],
+  title: 'Nothing uses the instance-store disks of the node',
+  why: 'Images, containers and logs share the root volume, while disks that the instance type is paid for lie idle. Unless pods use them as raw block devices, they can carry all of this.',
+  fix: 'Set the local storage strategy RAID0 in NodeConfig (in an EC2NodeClass instanceStorePolicy RAID0), and replace the nodes. Or take an instance type without these disks.',
+  sources: [
+    'awslabs/amazon-eks-ami nodeadm/doc/api.md LocalStorageOptions',
+    'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go InstanceStorePolicy',
+  ],
+  // Only a measurement on the node shows what is mounted.
+  appliesTo: subject =>
+    subject.host === null
+      ? isExpected(subject, 'host')
+      : subject.host.diskUse?.devices !== undefined,
+
+  *judge({ host, filesystems: { nodefs } }) {
+    const capacity = nodefs?.capacityBytes ?? 0
+    const idle = (host.diskUse?.devices ?? []).flatMap(
+      ({ name = '', bytes: size = 0, model = '', isUsed }) =>
+        isUsed === false && instanceStore.test(model) && size >= leastShare * capacity
+          ? [{ device: `/dev/${bounded(name, 60)}`, size }]
+          : [],
+    )
+    const [first] = idle
+    if (first === undefined || capacity === 0) return
+    const all = idle.reduce((sum, { size }) => sum + size, 0)
+    yield {
+      ...(all >= capacity && { severity: 'medium' as const }),
+      cause: {
+        kind: 'device',
+        what: 'unused-disk',
+        device: first.device,
+        declaredBytes: null,
+        actualBytes: all,
+      },
+      consequence: `${idle.map(({ device }) => device).join(', ')} with ${bytes(all)} ${idle.length === 1 ? 'is' : 'are'} mounted nowhere; everything is on nodefs with ${bytes(capacity)}.`,
+      evidence: [
+        line('summary', 'nodefs capacity', exactBytes(capacity)),
+        ...idle.map(({ device, size }) => line('host', device, `${exactBytes(size)}, unused`)),
+      ],
+    }
+  },
+})

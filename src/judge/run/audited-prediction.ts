@@ -1,0 +1,134 @@
+/** The part of a prediction that the report keeps. Most nodes of a fleet share settings and origins, so each is kept once. */
+
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { fargateReason } from '#judge/subject/subject.ts'
+import { bounded, nameLength } from '#judge/text.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type {
+  EvaluatedThreshold,
+  EvictionPrediction,
+  ImageGcPrediction,
+  NodePrediction,
+  Signal,
+  ThresholdOrigin,
+} from '#model/prediction/prediction.ts'
+import {
+  type AuditedPrediction,
+  type AuditedSettings,
+  type FirstVictims,
+  type ImageGcSetting,
+  imageGcFields,
+  type OffThreshold,
+} from '#model/report.ts'
+import { openSharedParts } from './shared-parts.ts'
+
+export function openAuditedPredictions(): (
+  subject: NodeSubject,
+  prediction: NodePrediction,
+) => AuditedPrediction {
+  const { predictionOf: share } = openSharedParts()
+  return (subject, { filesystems, imageGC, eviction }) =>
+    share({
+      filesystems,
+      imageGC: imageGC && withoutImages(imageGC),
+      eviction: eviction && {
+        signals: eviction.signals,
+        thresholds: eviction.thresholds,
+        lost: eviction.lost,
+        error: eviction.error,
+        firstVictims: firstVictims(eviction),
+      },
+      settings: settingsOf(subject),
+    })
+}
+
+const namedVictims = 3
+const reportedSignals: ReadonlySet<Signal> = new Set([
+  'memory.available',
+  'nodefs.available',
+  'imagefs.available',
+])
+
+function firstVictims({ rankings, protected: spared }: EvictionPrediction): FirstVictims[] | null {
+  if (rankings === null) return null
+  const never = new Set(spared?.map(({ namespace, name }) => `${namespace}/${name}`))
+  return rankings.flatMap(({ signal, pods }) => {
+    if (!reportedSignals.has(signal)) return []
+    const order = pods.filter(({ namespace, name }) => !never.has(`${namespace}/${name}`))
+    const named = order
+      .slice(0, namedVictims)
+      .map(({ namespace, name, rank }) => ({
+        namespace: bounded(namespace, nameLength),
+        name: bounded(name, nameLength),
+        rank,
+      }))
+    return [
+      { signal, pods: named, alike: order.filter(({ rank }) => rank === order[0]?.rank).length },
+    ]
+  })
+}
+
+const withoutImages = ({
+  deletions: _deletions,
+  kept: _kept,
+  ...shown
+}: ImageGcPrediction): AuditedPrediction['imageGC'] => shown
+
+function settingsOf({
+  identity,
+  isConfigurationOnDisk,
+  configuration,
+  imageGC,
+  eviction,
+  missing,
+}: NodeSubject): AuditedSettings {
+  const { minor } = featuresOf(identity.kubeletVersion)
+  const isFargate = identity.owner === 'fargate'
+  return {
+    isOnDisk: isConfigurationOnDisk,
+    kubeletMinor: minor === null ? null : `1.${minor}`,
+    hardDefaults:
+      minor === null
+        ? null
+        : evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
+    off: eviction && configuration ? offThresholds(configuration, eviction.thresholds) : [],
+    imageGC:
+      imageGC && configuration && imageGcFields.map(field => imageGcSetting(field, configuration)),
+    missing: {
+      ...(eviction === null && { eviction: isFargate ? fargateReason : missing.eviction }),
+      ...(imageGC === null && { imageGC: isFargate ? fargateReason : missing.imageGC }),
+    },
+  }
+}
+
+/** The kubelet accepts no containerfs thresholds. It copies those of the underlying filesystem. */
+function offThresholds(
+  { evictionHard = {}, evictionSoft = {} }: KubeletConfiguration,
+  thresholds: EvaluatedThreshold[],
+): OffThreshold[] {
+  const isOff = ([signal, value]: [string, string]) =>
+    !signal.startsWith('containerfs.') &&
+    !thresholds.some(threshold => threshold.signal === signal && threshold.value === value)
+  const offIn = (map: Record<string, string>, hard: boolean) =>
+    Object.entries(map)
+      .filter(isOff)
+      .map(([signal, value]) => ({ signal, hard, value }))
+  return [...offIn(evictionHard, true), ...offIn(evictionSoft, false)]
+}
+
+/** No image sets these fields, and the file that sets them was not read. A default value most likely means unset. */
+function imageGcSetting(
+  field: ImageGcSetting['field'],
+  configuration: KubeletConfiguration,
+): ImageGcSetting {
+  const preset = String(configurationDefaults[field])
+  const value = String(configuration[field] ?? preset)
+  const origin: ThresholdOrigin =
+    value === preset
+      ? { source: 'upstream default', certainty: 'likely', path: null }
+      : { source: 'configured', certainty: 'certain', path: null }
+  return { field, value, preset, origin }
+}

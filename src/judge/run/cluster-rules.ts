@@ -1,0 +1,250 @@
+/** Runs the rules on a cluster's objects. Each rule yields few findings, never one per object. */
+
+import { byText } from '#base/text/text-order.ts'
+import { sample } from '#judge/drift/variants.ts'
+import { ago, named, sharesText } from '#judge/garbage/garbage.ts'
+import {
+  type ClusterEvidence,
+  type ClusterFailing,
+  type ClusterRule,
+  line,
+  lines,
+} from '#judge/rule.ts'
+import { bounded, counted } from '#judge/text.ts'
+import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
+import type { Finding } from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import type { Policy } from '#model/policy.ts'
+import { leastCertain, type Outcome, ruleError, worst } from './outcome.ts'
+import {
+  boundedFailing,
+  boundedSubject,
+  evidenceLimit,
+  type FoundFinding,
+  findingId,
+} from './tally.ts'
+
+/** If one rule fails for more subjects than this in a cluster, they become one cluster finding. */
+export const mostSubjects = 25
+
+export interface JudgedCluster {
+  outcome: Outcome
+  failings: ClusterFailing[]
+  /** Why more failings may exist than the listed ones. Null: the list is complete. */
+  open: string | null
+}
+
+export function judgeCluster(
+  rule: ClusterRule,
+  cluster: ClusterPrediction,
+  policy: Policy,
+): JudgedCluster {
+  const { enabled, kinds } = policy.clusterGarbage
+  if (!enabled || rule.needs.some(need => !kinds.includes(need)))
+    return settled({ state: 'notApplicable' })
+  const reasons = rule.needs.flatMap(need => cluster.missing[need] ?? [])
+  if (reasons.length > 0) return undecided(reasons)
+  if (rule.needs.some(need => cluster[need] === null)) return settled({ state: 'notApplicable' })
+  try {
+    const yields = [...rule.judge(cluster, policy)]
+    const failings = yields.filter(yielded => 'consequence' in yielded)
+    const [first] = failings
+    const reasons = [
+      ...yields.flatMap(yielded => ('unknown' in yielded ? [yielded.unknown] : [])),
+      ...rule.needs.flatMap(need => cluster.doubts[need] ?? []),
+    ]
+    if (first)
+      return {
+        outcome: { state: 'fail', failing: first },
+        failings,
+        open: reasons.length > 0 ? together(reasons) : null,
+      }
+    return reasons.length > 0 ? undecided(reasons) : settled({ state: 'pass' })
+  } catch (error) {
+    return settled(ruleError(error))
+  }
+}
+
+const settled = (outcome: Outcome): JudgedCluster => ({ outcome, failings: [], open: null })
+const together = (reasons: readonly string[]): string => bounded([...new Set(reasons)].join('; '))
+
+function undecided(reasons: readonly string[]): JudgedCluster {
+  const reason = together(reasons)
+  return { outcome: { state: 'unknown', reason }, failings: [], open: reason }
+}
+
+/** @param isOwn whether a subject keeps its own finding, because a waiver names the subject */
+export function gatherSubjects(
+  rule: ClusterRule,
+  cluster: string,
+  failings: readonly ClusterFailing[],
+  isOwn: (subject: Subject) => boolean,
+  allNodes: boolean,
+): FoundFinding[] {
+  const own = failings.filter(({ subject }) => isOwn(subject))
+  const others = failings.filter(({ subject }) => !isOwn(subject)).toSorted(byWeight)
+  const merged = others.length > mostSubjects ? [...own, gathered(rule, cluster, others)] : failings
+  return merged.map(failing => ({
+    rule,
+    cluster,
+    subject: failing.subject,
+    finding: findingOf(rule, cluster, failing, allNodes),
+    proposals: [],
+    nodes: failing.nodes ?? [],
+    actions: rule.steps ?? [],
+    commands: failing.commands,
+  }))
+}
+
+const byWeight = (a: ClusterFailing, b: ClusterFailing): number =>
+  b.count - a.count ||
+  byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||
+  byText(a.subject.name, b.subject.name)
+
+function findingOf(
+  rule: ClusterRule,
+  cluster: string,
+  failing: ClusterFailing,
+  allNodes: boolean,
+): Finding {
+  const {
+    consequence,
+    evidence,
+    title,
+    severity,
+    confidence,
+    subject,
+    nodes = [],
+    places,
+  } = boundedFailing(failing)
+  return {
+    id: findingId(rule.id, cluster, subject),
+    rule: rule.id,
+    family: rule.family,
+    severity: severity ?? rule.severity,
+    confidence: confidence ?? 'certain',
+    cluster: bounded(cluster),
+    subject: boundedSubject(subject),
+    nodes: sample([{ text: '', value: null, nodes: [...nodes] }], allNodes),
+    ...(places !== undefined && { places }),
+    title: title ?? rule.docs.title,
+    consequence,
+    evidence,
+    cause: rule.cause,
+    steps: [],
+    fix: { config: {}, durable: [] },
+    since: null,
+    waived: null,
+    docs: rule.docs,
+  }
+}
+
+/** Merges failings of one rule in many places into one finding, with their number, confidence and sums. */
+const placesShown = 14
+const reasonsShown = 3
+const commandsShown = 3
+
+/** @param sorted at least one failing; the failing with most objects comes first */
+function gathered(
+  rule: ClusterRule,
+  cluster: string,
+  sorted: readonly ClusterFailing[],
+): ClusterFailing {
+  const [first] = sorted as [ClusterFailing]
+  const nouns = Map.groupBy(sorted, ({ noun }) => noun)
+  const noun = nouns.size === 1 ? first.noun : 'object'
+  const totals = [...nouns]
+    .map(([each, failings]) => [countIn(failings), each] as const)
+    .toSorted(([a], [b]) => b - a)
+  const all = totals.map(([count, each]) => counted(count, each)).join(' and ')
+  const confidences = sorted.map(({ confidence }) => confidence ?? 'certain')
+  const totalLines = [
+    line('places', 'places', sorted.length),
+    ...surenessOf(confidences),
+    ...sums(
+      sorted.flatMap(({ evidence }) => evidence),
+      noun,
+    ),
+  ]
+  // One evidence line is reserved for the number of places that are not shown.
+  const shown = sorted.slice(0, Math.min(placesShown, evidenceLimit - totalLines.length - 1))
+  return {
+    subject: { kind: 'Cluster', namespace: null, name: cluster },
+    count: countIn(sorted),
+    places: sorted.length,
+    noun,
+    severity: worst(sorted.map(({ severity }) => severity ?? rule.severity)),
+    confidence: leastCertain(confidences),
+    consequence: `${first.consequence} The same is true in ${sorted.length} places, ${all} in total; this sentence describes the first.`,
+    evidence: lines(
+      ...totalLines,
+      ...shown.map(({ subject, count: here, noun }) =>
+        line('object', `${subject.kind} ${subject.name}`, counted(here, noun)),
+      ),
+      sorted.length > shown.length &&
+        line('omitted', 'not shown', `${sorted.length - shown.length} more`),
+    ),
+    commands: shown.slice(0, commandsShown).flatMap(({ commands }) => commands.slice(0, 1)),
+  }
+}
+
+const countIn = (failings: readonly ClusterFailing[]): number =>
+  failings.reduce((sum, { count }) => sum + count, 0)
+
+/** Evidence of the places by confidence. Empty if all are equal: the finding states it itself. */
+function surenessOf(confidences: readonly string[]): ClusterEvidence[] {
+  const shares = Map.groupBy(confidences, confidence => confidence)
+  if (shares.size === 1) return []
+  return [
+    line(
+      'object',
+      'places by confidence',
+      sharesText(new Map([...shares].map(([confidence, { length }]) => [confidence, length]))),
+    ),
+  ]
+}
+
+/** Merges evidence over all places: most frequent reasons, largest shares, earliest times, sums of amounts. */
+function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEvidence[] {
+  const reasons = new Map<string, number>()
+  const shares = new Map<string, Map<string, number>>()
+  const firsts = new Map<string, NonNullable<ClusterEvidence['since']>>()
+  const totals = new Map<string, NonNullable<ClusterEvidence['total']>>()
+  const names = new Map<string, Set<string>>()
+  for (const { what, reasonCount, shares: here, since, total, names: called } of evidence) {
+    if (reasonCount !== undefined) reasons.set(what, (reasons.get(what) ?? 0) + reasonCount)
+    if (here) {
+      const all = shares.get(what) ?? new Map<string, number>()
+      for (const [who, count] of here) all.set(who, (all.get(who) ?? 0) + count)
+      shares.set(what, all)
+    }
+    const known = firsts.get(what)
+    if (since && (known === undefined || since.firstMs < known.firstMs)) firsts.set(what, since)
+    if (total)
+      totals.set(what, {
+        ...total,
+        amounts: total.amounts.map(
+          (amount, index) => amount + (totals.get(what)?.amounts[index] ?? 0),
+        ),
+      })
+    if (called) {
+      const all = names.get(what) ?? new Set<string>()
+      for (const { name } of called) all.add(name)
+      names.set(what, all)
+    }
+  }
+  const sorted = [...reasons].toSorted(([a, one], [b, other]) => other - one || byText(a, b))
+  const rest = sorted.slice(reasonsShown).reduce((sum, [, count]) => sum + count, 0)
+  return lines(
+    ...sorted
+      .slice(0, reasonsShown)
+      .map(([what, count]) => line('object', what, counted(count, noun))),
+    rest > 0 && line('object', 'other reasons', counted(rest, noun)),
+    ...[...totals].map(([what, { amounts, textOf }]) => line('object', what, textOf(amounts))),
+    ...[...shares].map(([what, all]) => line('object', what, sharesText(all))),
+    ...[...firsts].map(([what, { firstMs, at }]) => line('object', what, ago(firstMs, at))),
+    ...[...names].map(([what, all]) =>
+      line('object', what, named([...all].map(name => ({ name })))),
+    ),
+  )
+}

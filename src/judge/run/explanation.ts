@@ -1,0 +1,73 @@
+import { byText } from '#base/text/text-order.ts'
+import type { Rule } from '#judge/rule.ts'
+import type { Need } from '#judge/subject/node-subject.ts'
+import type { ClusterNeed } from '#model/finding/cluster-garbage.ts'
+import type { Family, RuleDocs, Severity } from '#model/finding/finding.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+
+export interface RuleExplanation {
+  id: string
+  family: Family
+  severity: Severity
+  comparesNodes: boolean
+  docs: RuleDocs
+  /** Data that the rule needs, in Markdown. If any is unread, the outcome is unknown. */
+  needs: string[]
+  /** Keys of highwater.yaml that the rule reads, each with its default. `severities` and `waivers` concern every rule. */
+  policy: { key: string; default: unknown }[]
+}
+
+export function explanationOf(rule: Rule): RuleExplanation {
+  const { id, family, severity, kind, docs } = rule
+  return {
+    id,
+    family,
+    severity,
+    comparesNodes: kind === 'cohort',
+    docs,
+    needs: needsOf(rule),
+    policy: policyKeys(rule).map(key => ({ key, default: defaultPolicy[key] })),
+  }
+}
+
+export const policyKeys = ({ kind, policy = [] }: Rule): (keyof Policy)[] => [
+  ...policy.toSorted(byText),
+  ...(kind === 'cluster' ? (['clusterGarbage'] as const) : []),
+]
+
+const needMeans: Record<Need, string[]> = {
+  configuration: ['`configz`'],
+  disks: ['`stats/summary`'],
+  imageGC: ['`configz`', '`stats/summary`'],
+  eviction: ['`configz`', '`stats/summary`'],
+  nextStart: ["the configuration files on the node's disk (`host` in the snapshot)"],
+  containerGC: ["the runtime's containers and sandboxes (`runtime` in the snapshot)", 'pods'],
+  localStorageEvictions: ['`configz`', '`stats/summary`', 'pods'],
+  allocatable: ['`configz`', 'the Node object'],
+  ledger: ['`stats/summary`', 'what the node measured of its disks (`host.diskUse`)'],
+  pods: ['pods'],
+  summary: ['`stats/summary`'],
+  runtime: ["the runtime's images and containers (`runtime` in the snapshot)"],
+  host: ['data of the node itself (`host` in the snapshot)'],
+}
+
+const clusterNeedMeans: Record<ClusterNeed, string[]> = {
+  pods: ['pods', 'pods of no node'],
+  jobs: ['Jobs', 'CronJobs'],
+  leases: ['Leases', 'the list of nodes'],
+  nodes: ['the list of nodes'],
+  volumes: ['PersistentVolumeClaims', 'PersistentVolumes'],
+  certificates: ['CertificateSigningRequests'],
+  owners: ['whatever else is listed of the cluster'],
+  finalizers: ['whatever else is listed of the cluster'],
+  disks: ["the cluster's EBS volumes", 'PersistentVolumes'],
+  instances: ["the cluster's EC2 instances", 'the list of nodes'],
+}
+
+export const needsOf = (rule: Rule): string[] => [
+  ...new Set(
+    rule.kind === 'cluster'
+      ? rule.needs.flatMap(need => clusterNeedMeans[need])
+      : rule.needs.flatMap(need => needMeans[need]),
+  ),
+]

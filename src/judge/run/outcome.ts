@@ -1,0 +1,140 @@
+/** The outcome of one rule on one node. Unknown is never pass. */
+
+import { messageOf } from '#base/text/error-message.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { type Failing, line, type NodeRule, type RuleOfNodes, type Undecided } from '#judge/rule.ts'
+import type { JudgedNode, Need, NodeSubject } from '#judge/subject/node-subject.ts'
+import { bounded } from '#judge/text.ts'
+import {
+  type Confidence,
+  type Evidence,
+  type Severity,
+  severities,
+} from '#model/finding/finding.ts'
+import { promisedSources, type ReadMode, type Source } from '#model/input/read-mode.ts'
+import type { Policy } from '#model/policy.ts'
+
+export type Outcome =
+  | { state: 'pass' | 'notApplicable' }
+  | { state: 'fail'; failing: Failing }
+  | { state: 'unknown'; reason: string }
+  | { state: 'error'; message: string }
+
+export const outcomeOf = (rule: NodeRule, subject: NodeSubject, policy: Policy): Outcome =>
+  unlessThrown(() => {
+    if (!rule.appliesTo(subject)) return { state: 'notApplicable' }
+    const reason = missingNeeds(rule, subject)
+    return reason === null
+      ? fromYields(rule.judge(subject, policy), rule.severity)
+      : { state: 'unknown', reason }
+  })
+
+/** A rule that throws has the outcome `error`; the other rules still run. */
+export function unlessThrown(judge: () => Outcome): Outcome {
+  try {
+    return judge()
+  } catch (error) {
+    return ruleError(error)
+  }
+}
+
+export function missingNeeds({ needs }: RuleOfNodes, subject: NodeSubject): string | null {
+  if (!needs.some(need => subject[need] === null)) return null
+  const missing = needs.filter(need => subject[need] === null)
+  const reasons = missing.map(need => subject.missing[need] ?? `${need} is not known`)
+  return [...new Set(reasons)].join('; ')
+}
+
+export const ruleError = (error: unknown): Outcome => ({
+  state: 'error',
+  message: bounded(messageOf(error)),
+})
+
+export function fromYields(yielded: Iterable<Failing | Undecided>, severity: Severity): Outcome {
+  const failings: Failing[] = []
+  const reasons: string[] = []
+  for (const each of yielded) {
+    if ('consequence' in each) failings.push(each)
+    else reasons.push(each.unknown)
+  }
+  if (failings.length > 0) return { state: 'fail', failing: joined(failings, severity) }
+  return reasons.length > 0
+    ? { state: 'unknown', reason: bounded([...new Set(reasons)].join('; ')) }
+    : { state: 'pass' }
+}
+
+/** Merges failings of one rule on one node. The first leads, and the worst severity counts. */
+function joined(failings: Failing[], severity: Severity): Failing {
+  const [first, ...others] = failings as [Failing, ...Failing[]]
+  if (others.length === 0) return first
+  return {
+    ...first,
+    consequence: failings.map(({ consequence }) => consequence).join(' '),
+    evidence: failings.flatMap(({ evidence }) => evidence),
+    severity: worst(failings.map(failing => failing.severity ?? severity)),
+  }
+}
+
+/** Rank 0 is the worst severity. */
+export const severityRank = (severity: Severity): number => severities.indexOf(severity)
+
+export const worst = (found: Severity[]): Severity =>
+  found.toSorted((a, b) => severityRank(a) - severityRank(b))[0] ?? 'info'
+
+const certainty: readonly Confidence[] = ['possible', 'likely', 'certain']
+
+/** A merged finding is only as certain as its least certain part. */
+export const leastCertain = (found: readonly Confidence[]): Confidence =>
+  certainty.find(confidence => found.includes(confidence)) ?? 'certain'
+
+/** The sources that a need depends on in every mode. Needs that several sources can meet are absent. */
+const sourcesOfNeed: Partial<Record<Need, readonly Source[]>> = {
+  disks: ['summary'],
+  summary: ['summary'],
+  nextStart: ['host'],
+  host: ['host'],
+  runtime: ['runtime'],
+  containerGC: ['runtime'],
+}
+
+/** Whether mode `both` reads a source that a need depends on and this mode does not read. */
+export const isEndedByBoth = (needs: readonly Need[], mode: ReadMode): boolean =>
+  needs.some(need => sourcesOfNeed[need]?.some(source => !promisedSources[mode].includes(source)))
+
+/* Confidence of a failing, and the source of its settings, from what is known of the node. */
+
+/** A failing is at most `likely` if it rests on another minor's facts or on an unread running configuration. Rules without needs rest on neither. */
+export function asCertainAsFacts(
+  { needs }: RuleOfNodes,
+  { identity, isConfigurationOnDisk }: JudgedNode,
+  failing: Failing,
+): Failing {
+  const isBorrowed = needs.length > 0 && !featuresOf(identity.kubeletVersion).exact
+  // A rule that does not need a configuration may still have used it.
+  const isUsed =
+    needs.some(need => needsConfiguration[need]) ||
+    failing.evidence.some(({ kind }) => kind === 'configz')
+  const isOnDisk = isConfigurationOnDisk && isUsed
+  const evidence = failing.evidence.map(entry => sourced(entry, isOnDisk))
+  if (!isBorrowed && !isOnDisk) return { ...failing, evidence }
+  return {
+    ...failing,
+    evidence,
+    confidence: failing.confidence === 'possible' ? 'possible' : 'likely',
+  }
+}
+
+function sourced(entry: Evidence, isOnDisk: boolean): Evidence {
+  if (entry.kind !== 'configz') return entry
+  return isOnDisk
+    ? line('onDisk', `on disk ${entry.what}`, entry.value)
+    : line('configz', `configz ${entry.what}`, entry.value)
+}
+
+const needsConfiguration: Readonly<Partial<Record<Need, true>>> = {
+  configuration: true,
+  imageGC: true,
+  eviction: true,
+  localStorageEvictions: true,
+  allocatable: true,
+}

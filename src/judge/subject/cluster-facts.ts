@@ -1,0 +1,205 @@
+import { byText } from '#base/text/text-order.ts'
+import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
+import { bounded } from '#judge/text.ts'
+import type { ReclaimRound, RememberedImage } from '#model/history.ts'
+import type {
+  ClusterInput,
+  EksCluster,
+  InvolvedObject,
+  KubernetesEvent,
+  LaunchTemplateVersion,
+  Nodegroup,
+} from '#model/input/cluster-input.ts'
+import type { ObjectsInput, ReadObjects } from '#model/input/cluster-objects.ts'
+import type { ReadError } from '#model/input/record.ts'
+
+/** An event about a node or one of its pods. Equal events are one, with first and last time. */
+export interface NodeEvent {
+  reason: string
+  /** Null: the event is about the node itself. */
+  pod: { namespace: string; name: string; uid?: string } | null
+  message: string
+  count: number
+  /** RFC 3339; null: the event has no time. */
+  firstTime: string | null
+  lastTime: string | null
+}
+
+type ObjectsOf = <Resource extends keyof ReadObjects>(
+  resource: Resource,
+) => readonly ReadObjects[Resource][] | null
+
+/** Complete only when everything has been read. Null: unknown; `why` returns the reason. */
+export interface ClusterContext {
+  eks: EksCluster | null
+  nodegroups: readonly Nodegroup[] | null
+  launchTemplates: readonly LaunchTemplateVersion[] | null
+  /** All objects of a resource, `plural` or `plural.group`. Empty: the cluster has none. */
+  objects: ObjectsOf
+  /** @param what `nodegroups`, `launchTemplates`, `events`, or another resource */
+  why(what: string): string
+  /** Why the resource was not read, or only in part. Null: no error is recorded. */
+  failed(what: string): string | null
+}
+
+export interface NodeContext extends ClusterContext {
+  /** RFC 3339: when the node was read. */
+  at: string
+  /** Sorted by time. Null: unknown. */
+  events: readonly NodeEvent[] | null
+  /** The largest images of the node, with the days since which earlier readings show them unused. */
+  images: readonly RememberedImage[]
+  /** Day since which readings show which images are in use. Null: no reading did. */
+  imagesSince: string | null
+  /** Rounds of image GC in this and the earlier readings. */
+  rounds(): readonly ReclaimRound[]
+}
+
+/** Longest message of an event. Upstream: pkg/apis/core/validation/events.go NoteLengthLimit. */
+const messageLength = 1024
+
+export class ClusterFacts implements ClusterContext {
+  eks: EksCluster | null = null
+  nodegroups: readonly Nodegroup[] | null = null
+  launchTemplates: readonly LaunchTemplateVersion[] | null = null
+  #errors: readonly ReadError[] = []
+  readonly #objects = new Map<string, object[]>()
+  #hasEvents = false
+  readonly #events = new Map<string, Map<string, NodeEvent>>()
+  /** The last results are kept, because all rules request the same node one after the other. */
+  readonly #eventsByNode = new Map<string, readonly NodeEvent[]>()
+
+  /** A cluster may arrive twice: before its nodes, and again if a list was cut off. */
+  takeCluster({ eks, nodegroups, launchTemplates, errors }: ClusterInput): void {
+    this.eks = eks ?? this.eks
+    this.nodegroups = nodegroups ?? this.nodegroups
+    this.launchTemplates = launchTemplates ?? this.launchTemplates
+    this.#errors = errors ?? this.#errors
+  }
+
+  takeObjects({ resource, items }: ObjectsInput): void {
+    if (eventResources.has(resource)) {
+      this.#hasEvents = true
+      for (const item of items) this.#takeEvent(item)
+    } else if (!isGarbageResource(resource)) {
+      const known = this.#objects.get(resource)
+      if (known) for (const item of items) known.push(item)
+      else this.#objects.set(resource, [...items])
+    }
+  }
+
+  objects<Resource extends keyof ReadObjects>(
+    resource: Resource,
+  ): readonly ReadObjects[Resource][] | null {
+    return (this.#objects.get(resource) as ReadObjects[Resource][] | undefined) ?? null
+  }
+
+  why(what: string): string {
+    return this.failed(what) ?? bounded(`${what}: not in the snapshot`)
+  }
+
+  failed(what: string): string | null {
+    const messages = this.#errors.filter(error => error.what === what).map(({ message }) => message)
+    return messages.length === 0
+      ? null
+      : bounded(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
+  }
+
+  of(node: string): ClusterContext & Pick<NodeContext, 'events'> {
+    const { eks, nodegroups, launchTemplates } = this
+    return {
+      eks,
+      nodegroups,
+      launchTemplates,
+      events: this.#hasEvents ? this.#eventsOf(node) : null,
+      objects: resource => this.objects(resource),
+      why: what => this.why(what),
+      failed: what => this.failed(what),
+    }
+  }
+
+  #eventsOf(node: string): readonly NodeEvent[] {
+    const known =
+      this.#eventsByNode.get(node) ?? together([...(this.#events.get(node)?.values() ?? [])])
+    this.#eventsByNode.set(node, known)
+    return known
+  }
+
+  /** An event may arrive twice, on two pages or in both API forms. It counts once, in its latest state. */
+  #takeEvent(item: KubernetesEvent): void {
+    const found = nodeEvent(item)
+    if (found === null) return
+    const { node, uid, event } = found
+    const events = this.#events.get(node) ?? new Map<string, NodeEvent>()
+    const key = uid || JSON.stringify(event)
+    const known = events.get(key)
+    if (known === undefined || isLater(event, known)) events.set(key, event)
+    this.#events.set(node, events)
+    this.#eventsByNode.delete(node)
+  }
+}
+
+const isLater = (a: NodeEvent, b: NodeEvent): boolean =>
+  (a.count - b.count ||
+    byText(a.lastTime ?? '', b.lastTime ?? '') ||
+    byText(JSON.stringify(a), JSON.stringify(b))) > 0
+
+function together(events: NodeEvent[]): NodeEvent[] {
+  const alike = Map.groupBy(events, ({ reason, pod, message }) =>
+    JSON.stringify([reason, pod, message]),
+  )
+  const merged = [...alike.values()].map(group => {
+    const times = group
+      .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
+      .filter(time => time !== null)
+    const sorted = times.toSorted(byText)
+    return {
+      ...group[0]!,
+      count: group.reduce((sum, { count }) => sum + count, 0),
+      firstTime: sorted[0] ?? null,
+      lastTime: sorted.at(-1) ?? null,
+    }
+  })
+  return merged.toSorted(byTime)
+}
+
+const eventResources: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
+
+/** Null: the event is about neither a node nor a pod. The kubelet names itself as source host or as reporting instance. */
+function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: NodeEvent } | null {
+  const subject = item.involvedObject ?? item.regarding ?? {}
+  const isOfNode = subject.kind === 'Node'
+  if (!isOfNode && subject.kind !== 'Pod') return null
+  const host = (item.source ?? item.deprecatedSource)?.host || item.reportingInstance
+  const node = isOfNode ? subject.name : host
+  if (!node) return null
+  const times = [
+    ...[item.firstTimestamp, item.deprecatedFirstTimestamp, item.eventTime],
+    ...[item.lastTimestamp, item.deprecatedLastTimestamp, item.series?.lastObservedTime],
+  ]
+    .filter(time => time !== undefined)
+    .filter(isTime)
+    .toSorted(byText)
+  const event: NodeEvent = {
+    reason: bounded(item.reason ?? '', 100),
+    pod: isOfNode ? null : podOf(subject),
+    message: bounded(item.message ?? item.note ?? '', messageLength),
+    count: Math.max(1, item.series?.count ?? 0, item.count ?? 0, item.deprecatedCount ?? 0),
+    firstTime: times[0] ?? null,
+    lastTime: times.at(-1) ?? null,
+  }
+  return { node, uid: item.metadata?.uid ?? '', event }
+}
+
+const podOf = ({ namespace = '', name = '', uid = '' }: InvolvedObject) => ({
+  namespace,
+  name,
+  ...(uid !== '' && { uid }),
+})
+
+const isTime = (text: string): boolean => text !== '' && !Number.isNaN(Date.parse(text))
+
+const byTime = (a: NodeEvent, b: NodeEvent): number =>
+  byText(a.lastTime ?? '', b.lastTime ?? '') ||
+  byText(a.reason, b.reason) ||
+  byText(JSON.stringify(a), JSON.stringify(b))

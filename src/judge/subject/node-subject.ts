@@ -1,0 +1,79 @@
+import type { CoverageState } from '#model/finding/finding.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { Host, Runtime, Summary } from '#model/input/node-input.ts'
+import type { ReadMode, Source } from '#model/input/read-mode.ts'
+import type { ReadFailure } from '#model/input/record.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { NodeLedger } from '#model/prediction/disk-ledger.ts'
+import type {
+  AllocatablePrediction,
+  ContainerRemoval,
+  EvictionPrediction,
+  Filesystems,
+  ImageGcPrediction,
+  LocalStorageEviction,
+  NextStartPrediction,
+} from '#model/prediction/prediction.ts'
+
+/** One node as the rules see it. A field that is null is unknown; `missing` has the reason. */
+export interface NodeSubject {
+  cluster: string
+  /** RFC 3339: the node's own "now". Keep it out of facts, or no two facts are equal. */
+  at: string
+  identity: NodeIdentity
+  /** The node's own conditions: `DiskPressure` → `True`. */
+  conditions: Record<string, string>
+  configuration: KubeletConfiguration | null
+  /** True: the configuration was computed from files and flags, not read. It runs only if the kubelet restarted after their last change. */
+  isConfigurationOnDisk: boolean
+  filesystems: Filesystems
+  /** Like `filesystems`; null if no filesystem has a known size. */
+  disks: Filesystems | null
+  imageGC: ImageGcPrediction | null
+  /** Also null if the running eviction settings do not parse. */
+  eviction: EvictionPrediction | null
+  nextStart: NextStartPrediction | null
+  containerGC: { removals: ContainerRemoval[] } | null
+  localStorageEvictions: LocalStorageEviction[] | null
+  allocatable: AllocatablePrediction | null
+  ledger: NodeLedger | null
+  /** The objects as read, in the shapes of the Kubernetes API. */
+  node: KubernetesNode
+  pods: readonly KubernetesPod[] | null
+  summary: Summary | null
+  /** Sources that only the node itself has. Mode `proxy` does not read them. */
+  runtime: Runtime | null
+  host: Host | null
+  mode: ReadMode
+  coverage: CoverageState
+  /** The sources that the node's mode promises but that could not be read, each with the reason. */
+  unread: Partial<Record<Source, string>>
+  isKubeletDown: boolean
+  /** Why a source was not read. Null: for another reason, or every source was read. */
+  readFailure: ReadFailure | null
+  /** Why a need is null. */
+  missing: Partial<Record<Need, string>>
+  /** Open questions about a known need: the real state may be worse than the known one. */
+  doubts: Partial<Record<Need, string>>
+}
+
+export type Need =
+  | 'configuration'
+  | 'disks'
+  | 'imageGC'
+  | 'eviction'
+  | 'nextStart'
+  | 'containerGC'
+  | 'localStorageEvictions'
+  | 'allocatable'
+  | 'ledger'
+  | 'pods'
+  | 'summary'
+  | 'runtime'
+  | 'host'
+
+export type JudgedNode = Pick<
+  NodeSubject,
+  'cluster' | 'identity' | 'isConfigurationOnDisk' | 'mode'
+>

@@ -1,0 +1,239 @@
+/** A node and its prediction as the rules see them, with the reason for everything unknown. */
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { supportedInput } from '#facts/kubelet/supported.ts'
+import { bounded } from '#judge/text.ts'
+import type { CoverageState } from '#model/finding/finding.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { NodeInput, Summary } from '#model/input/node-input.ts'
+import { promisedSources, type ReadMode, type Source } from '#model/input/read-mode.ts'
+import type { ReadError } from '#model/input/record.ts'
+import { mistakeOf } from '#model/kubelet/configuration.ts'
+import type { NodePrediction } from '#model/prediction/prediction.ts'
+import { type Gap, gapsOf } from './gaps.ts'
+import type { Need, NodeSubject } from './node-subject.ts'
+
+export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches it'
+
+export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSubject {
+  const input = supportedInput(read)
+  const { mode, pods, summary, runtime, host } = input
+  const sources = readSources(input)
+  const { unread, running } = sources
+  const configuration = running ?? prediction.configurationOnDisk ?? null
+  const eviction = prediction.eviction?.error === null ? prediction.eviction : null
+  const nextStart = prediction.nextStart
+  const { imageGC, containerGC, localStorageEvictions, allocatable, filesystems } = prediction
+  return {
+    cluster: input.cluster,
+    at: prediction.at,
+    identity: nodeIdentity(input.node),
+    conditions: reportedConditions(input.node),
+    configuration,
+    isConfigurationOnDisk: running === null && configuration !== null,
+    filesystems,
+    disks: isSized(prediction) ? filesystems : null,
+    imageGC,
+    eviction,
+    nextStart,
+    containerGC,
+    localStorageEvictions,
+    allocatable,
+    ledger: prediction.ledger,
+    node: input.node,
+    pods,
+    summary,
+    runtime,
+    host,
+    mode,
+    coverage: coverageState(unread, input),
+    unread,
+    isKubeletDown: input.errors.some(({ isKubeletDown }) => isKubeletDown),
+    readFailure: failureOf(input.errors.filter(({ what }) => what in unread)),
+    missing: missingNeeds(input, prediction, sources),
+    doubts:
+      nextStart && leftOpen('nextStart', prediction) !== ''
+        ? { nextStart: bounded(leftOpen('nextStart', prediction)) }
+        : {},
+  }
+}
+
+const isSized = ({ filesystems: { nodefs, imagefs } }: NodePrediction): boolean =>
+  [nodefs, imagefs].some(filesystem => typeof filesystem?.capacityBytes === 'number')
+
+/** The reason for each need that is missing on this node. */
+function missingNeeds(
+  input: NodeInput,
+  prediction: NodePrediction,
+  { unread, running, runningError }: ReturnType<typeof readSources>,
+): NodeSubject['missing'] {
+  const { mode, pods, summary, runtime, host } = input
+  const { imageGC, eviction, nextStart, containerGC, localStorageEvictions } = prediction
+  const isConfigured = (running ?? prediction.configurationOnDisk ?? null) !== null
+  const withoutConfiguration = isConfigured
+    ? null
+    : whyNotConfigured(input, runningError, prediction)
+  const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
+  const unreadHere = (source: 'runtime' | 'host') =>
+    bounded(messages(input.errors, source) || notRequested(mode))
+  const unreadSummary = promisedSources[mode].includes('summary')
+    ? 'not read'
+    : `mode ${mode} does not read it`
+  const withoutSummary = `stats/summary: ${unread.summary ?? unreadSummary}`
+  return {
+    ...(withoutConfiguration !== null && { configuration: withoutConfiguration }),
+    ...(!isSized(prediction) && { disks: withoutSummary }),
+    ...(imageGC === null && { imageGC: computed('imageGC') }),
+    ...(eviction?.error !== null && {
+      eviction: withoutConfiguration ?? missingEviction(prediction),
+    }),
+    ...(nextStart === null && { nextStart: missingNextStart(input, prediction) }),
+    ...(containerGC === null && { containerGC: notComputed('containerGC', prediction) }),
+    ...(localStorageEvictions === null && {
+      localStorageEvictions:
+        withoutConfiguration ??
+        (summary ? notComputed('localStorageEvictions', prediction) : withoutSummary),
+    }),
+    ...(prediction.allocatable === null && { allocatable: computed('allocatable') }),
+    ...(prediction.ledger === null && { ledger: withoutSummary }),
+    ...(pods === null && { pods: `pods: ${unread.pods ?? 'not read'}` }),
+    ...(!summary && { summary: withoutSummary }),
+    ...(!runtime && { runtime: unreadHere('runtime') }),
+    ...(!host && { host: unreadHere('host') }),
+  }
+}
+
+const notRequested = (mode: ReadMode) =>
+  `only the node itself knows it, and it was not asked (mode ${mode})`
+
+/** Why the configuration is unknown. A mode without configz can still compute it from files. */
+function whyNotConfigured(
+  { mode, configuration, errors }: NodeInput,
+  runningError: string,
+  prediction: NodePrediction,
+): string {
+  const onDisk = leftOpen('configuration', prediction)
+  if (promisedSources[mode].includes('configz') || configuration !== null)
+    return bounded(`configz: ${[runningError, onDisk].filter(text => text !== '').join('; ')}`)
+  return bounded(
+    onDisk ||
+      messages(errors, 'host') ||
+      `configz: mode ${mode} does not read it, and no kubelet files were read on the node`,
+  )
+}
+
+function missingNextStart({ mode, host, errors }: NodeInput, prediction: NodePrediction): string {
+  const reasons = [
+    messages(errors, 'host'),
+    host !== null ? notComputed('nextStart', prediction) : '',
+  ]
+  return bounded(
+    reasons.filter(reason => reason !== '').join('; ') ||
+      `the files on the node's disk were not read (mode ${mode})`,
+  )
+}
+
+const reportedConditions = ({ status }: KubernetesNode): Record<string, string> =>
+  Object.fromEntries(
+    (status?.conditions ?? []).map(({ type, status }) => [String(type), String(status)]),
+  )
+
+function readSources({
+  node,
+  pods,
+  configuration,
+  summary,
+  host,
+  runtime,
+  errors,
+  mode,
+}: NodeInput) {
+  const reason = (source: Source) => bounded(messages(errors, source) || 'not in the snapshot')
+  const mistake = configuration === null ? reason('configz') : mistakeOf(configuration)
+  const running = mistake === null ? (configuration?.fields ?? null) : null
+  const runningError = mistake === null ? '' : bounded(mistake)
+  const whyUnread: Record<Source, string | null> = {
+    node:
+      !node.metadata?.name || errors.some(({ what }) => what === 'node') ? reason('node') : null,
+    pods: pods ? null : reason('pods'),
+    configz: running === null ? runningError : null,
+    summary: summary === null ? reason('summary') : whyNoNode(summary),
+    host: hasContent(host) ? gapIn('host', { host, runtime }) : reason('host'),
+    runtime: hasContent(runtime) ? gapIn('runtime', { host, runtime }) : reason('runtime'),
+  }
+  const unread: Partial<Record<Source, string>> = {}
+  for (const source of promisedSources[mode]) {
+    const why = whyUnread[source]
+    if (why !== null) unread[source] = why
+  }
+  return { unread, running, runningError }
+}
+
+const whyNoNode = ({ node }: Summary): string | null =>
+  node === undefined ? 'stats/summary: no "node" object in the answer' : null
+
+/** Of the first error whose kind is known. */
+function failureOf(errors: readonly ReadError[]): NodeSubject['readFailure'] {
+  for (const { reason, refusal } of errors) {
+    if (reason !== undefined) return reason
+    if (refusal === 'right') return 'forbidden'
+  }
+  return null
+}
+
+const messages = (errors: readonly ReadError[], what: string) =>
+  errors
+    .filter(error => error.what === what)
+    .map(({ message }) => message)
+    .join('; ')
+
+/** Missing main parts of the source; null: none is missing. */
+function gapIn(source: Gap['source'], parts: Pick<NodeInput, 'host' | 'runtime'>): string | null {
+  const gaps = gapsOf(parts).filter(gap => gap.source === source)
+  return gaps.length === 0 ? null : bounded(gaps.map(({ why }) => why).join('; '))
+}
+
+/** A record that contains only read errors has no content. */
+const hasContent = (source: object | null): boolean =>
+  source !== null && Object.keys(source).some(key => key !== 'schema' && key !== 'unread')
+
+/**
+ * architecture.md, "Meanings". read: everything the mode promises. partlyRead: the Node object and one more source (promised or not). notRead:
+ * less than that. A source counts if its content is there, host and runtime by their main parts. An error beside content stays in the node's errors and changes nothing.
+ * Only the Node object, which every record needs, is unread by its error.
+ */
+function coverageState(
+  unread: Partial<Record<Source, string>>,
+  { host, runtime, configuration, summary, mode }: NodeInput,
+): CoverageState {
+  const missed = Object.keys(unread).length
+  if (missed === 0) return 'read'
+  const promised = promisedSources[mode]
+  // Counts unpromised sources with content, and host and runtime even if read only in part.
+  const isAlsoRead = (source: Source, value: object | null) =>
+    (!promised.includes(source) || source === 'host' || source === 'runtime') && hasContent(value)
+  const hasMore =
+    isAlsoRead('host', host) ||
+    isAlsoRead('runtime', runtime) ||
+    isAlsoRead('configz', configuration?.printed ? configuration : null) ||
+    isAlsoRead('summary', summary)
+  return unread.node === undefined && (hasMore || missed < promised.length - 1)
+    ? 'partlyRead'
+    : 'notRead'
+}
+
+/** Why the replay left a need open. */
+const leftOpen = (need: Need, { unknowns }: NodePrediction): string =>
+  unknowns
+    .filter(({ part }) => part === need)
+    .map(({ effect }) => effect)
+    .join('; ')
+
+const notComputed = (need: Need, prediction: NodePrediction): string =>
+  bounded(leftOpen(need, prediction) || `${need} was not computed`)
+
+function missingEviction(prediction: NodePrediction): string {
+  const error = prediction.eviction?.error
+  return error
+    ? bounded(`the running eviction settings do not parse: ${error}`)
+    : notComputed('eviction', prediction)
+}

@@ -1,0 +1,195 @@
+/** Why a finding is there, and what ends it, as values. Texts are made from them in `report`. */
+
+import type { DiskHolder, HolderOwner } from '#model/prediction/disk-ledger.ts'
+
+/** Low and high bound; equal if measured. `high` null: no upper bound is known. */
+export interface Amount {
+  unit: 'bytes' | 'inodes' | 'pids'
+  low: number
+  high: number | null
+}
+
+/** Where a setting is written. `declaration`: launch template, node class or NodeConfig. */
+export type SettingLayer =
+  | 'kubelet'
+  | 'runtime'
+  | 'logrotate'
+  | 'workload'
+  | 'image'
+  | 'declaration'
+  | 'policy'
+  | 'control-plane'
+
+export type WorldEvent =
+  | 'agent-reports'
+  | 'cgroup-v1'
+  | 'foreign-cleaner'
+  | 'gc-fails'
+  | 'growth'
+  | 'kernel-memory-cgroups'
+  | 'leftover-objects'
+  | 'memory-outside-pods'
+  | 'not-restarted'
+  | 'pods-evicted'
+  | 'pressure-repeats'
+  | 'pull-fails'
+  | 'registry-rate-limit'
+  | 'registry-unreachable'
+  | 'version-skew'
+
+/** `unsupported`: no mode can read it on this kind of node. `not-asked`: the mode does not read it. */
+export type UnreadReason =
+  | 'not-asked'
+  | 'forbidden'
+  | 'refused'
+  | 'agent-lost'
+  | 'cut'
+  | 'timeout'
+  | 'unsupported'
+  | 'other'
+
+/** A setting in a layer. `fields`: the first is the one that counts; fields that are set together follow. */
+export interface SettingCause {
+  kind: 'setting'
+  layer: SettingLayer
+  fields: string[]
+  /** The nodes run the kubelet's default. */
+  isDefault: boolean
+}
+
+/**
+ * What frees bytes without a person. `image-deletion`: they go with their image, in use or not. `pod-deletion`: only when the pod's object
+ * is gone, eviction included. `process-end`: when the process closes the file. `nothing`: no act of kubelet, runtime or API server does.
+ */
+export type FreedBy =
+  | 'image-gc'
+  | 'image-deletion'
+  | 'container-gc'
+  | 'pod-deletion'
+  | 'process-end'
+  | 'nothing'
+
+/** What holds a disk. `memory`: a volume in memory. */
+export interface HolderCause {
+  kind: 'holder'
+  holder: DiskHolder
+  filesystem: 'nodefs' | 'imagefs' | 'memory'
+  freedBy: FreedBy
+  amount: Amount
+  /** Null: no owner in the cluster, or not known. */
+  owner: HolderOwner | null
+  /** Absolute folder or file on the node. Null: not one place. */
+  place: string | null
+}
+
+export interface DeviceCause {
+  kind: 'device'
+  what: 'too-small' | 'wrong-volume' | 'unused-disk' | 'not-grown' | 'differs'
+  /** `/dev/xvda`. Null: unknown. */
+  device: string | null
+  /** Null: not declared, or unknown. */
+  declaredBytes: number | null
+  actualBytes: number | null
+}
+
+export type Cause =
+  | SettingCause
+  | HolderCause
+  | DeviceCause
+  /** `subject`: a registry, a program, a kind of object. */
+  | { kind: 'world'; event: WorldEvent; subject: string | null }
+  /** `place`: the file that was edited. Null: several, or unknown. */
+  | { kind: 'hand-edit'; place: string | null }
+  /** `source`: what was not read. */
+  | { kind: 'unread'; source: string; reason: UnreadReason }
+
+/** `ask-owner`: only the owner of the workload or the program can do it. */
+export type StepKind = 'set' | 'free' | 'resize' | 'replace' | 'ask-owner' | 'read-more'
+
+export type StepActionId =
+  /** The sentence of the rule's own documentation. */
+  | 'advice'
+  | 'ask-owner'
+  | 'clean-objects'
+  | 'correct-file'
+  | 'create-group'
+  | 'delete-place'
+  | 'drain'
+  | 'drop-idle-log-blocks'
+  | 'grant-rights'
+  | 'larger-disk'
+  | 'list-deletions'
+  | 'look-on-node'
+  | 'limit-processes'
+  | 'lower-soft-threshold'
+  | 'map-volume'
+  | 'move-to-volume'
+  | 'open-port'
+  | 'pin-images'
+  | 'prune-dead-containers'
+  | 'prune-images'
+  | 'read-again'
+  | 'read-journal'
+  | 'read-on-node'
+  | 'read-pods'
+  | 'read-pull-events'
+  | 'reboot'
+  | 'replace-node'
+  | 'restart-agent'
+  | 'restart-kubelet'
+  | 'restart-pod'
+  | 'set-at-source'
+  | 'set-discard-unpacked'
+  | 'set-ephemeral-storage'
+  | 'set-fields'
+  | 'set-log-files'
+  | 'set-memory'
+  | 'set-volume-limit'
+  | 'upgrade-group'
+  | 'upgrade-runtime'
+  | 'vacuum-journal'
+
+/** What to do, with its values. */
+export interface StepAction {
+  id: StepActionId
+  /** Who has to act, or whose data it is about. */
+  owner?: HolderOwner
+  /** Folder, file or device. */
+  place?: string
+  /** KubeletConfiguration fields or settings of another layer. */
+  fields?: string[]
+  /** Images that the node must keep. */
+  images?: string[]
+  /** Pods, as `namespace/name`, that end for good, and pods whose emptyDir data is deleted. Absent: unknown. */
+  lost?: { pods: string[]; data: string[] }
+  /** What is scarce. Absent: bytes. */
+  unit?: 'inodes'
+  /** Bytes to request, to allow, to free, or of a new volume. */
+  bytes?: number
+  /** More US dollars a month for each node, by the list price of us-east-1. */
+  usdPerMonth?: number
+  /** The kubelet's own words. */
+  message?: string
+}
+
+/** What a command does as it stands. `reads`: it changes nothing on a node or in a cluster. */
+export type CommandEffect = 'reads' | 'changes' | 'restarts' | 'replaces'
+
+export interface StepCommand {
+  /** The cluster. */
+  place: string
+  command: string
+  effect: CommandEffect
+  /** Number of nodes that it restarts or replaces. Absent: none, or unknown. */
+  nodes?: number
+}
+
+export interface Step {
+  kind: StepKind
+  action: StepAction
+  /** In order. Empty: no command can do it. */
+  commands: StepCommand[]
+  /** `all`: the failing ends; `part`: it ends only with the other steps; `nothing`: the step shows more. */
+  ends: 'all' | 'part' | 'nothing'
+  disturbs: 'nothing' | 'pods' | 'kubelet-restart' | 'node-replaced'
+}

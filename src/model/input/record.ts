@@ -1,0 +1,115 @@
+/**
+ * The snapshot's records, one JSON object per line (the contract `highwater.snapshot/1`). Every later stage reads only these records.
+ * Kubernetes, CRI and AWS objects keep their API's field names. Parsers check data from outside; it is never trusted.
+ */
+import type { RawObject } from '#base/raw-object.ts'
+import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
+import type { ReadMode, Source } from './read-mode.ts'
+
+export const snapshotSchema = 'highwater.snapshot/1'
+
+/** Core resources of Kubernetes that can be listed. */
+type CoreResource =
+  | 'configmaps'
+  | 'endpoints'
+  | 'events'
+  | 'limitranges'
+  | 'namespaces'
+  | 'nodes'
+  | 'persistentvolumeclaims'
+  | 'persistentvolumes'
+  | 'pods'
+  | 'podtemplates'
+  | 'replicationcontrollers'
+  | 'resourcequotas'
+  | 'secrets'
+  | 'serviceaccounts'
+  | 'services'
+
+/** `plural` of the core group, or `plural.group`. */
+export type ResourceName = CoreResource | `${string}.${string}`
+
+/** Something that could not be read: a source of a node, a part of the cluster, or the list of a resource. */
+export type UnreadPart =
+  | Source
+  | ResourceName
+  | 'clusters'
+  | 'cluster'
+  | 'nodegroups'
+  | `nodegroup ${string}`
+  | 'launchTemplates'
+  | 'volumes'
+
+/** Why something could not be read. Code reads `what` and `status`; `message` is for people. */
+export interface ReadError {
+  what: UnreadPart
+  message: string
+  /** HTTP status of the API server's answer, if code depends on the status. */
+  status?: number
+  /** AWS refused the call: a right is missing, or the role could not be assumed. */
+  refusal?: 'right' | 'role'
+  /** Nothing listens on the kubelet's port: its connection was refused. */
+  isKubeletDown?: true
+  /** Absent: another reason, or one of the above. */
+  reason?: ReadFailure
+}
+
+/** `agent-lost`: SSM does not reach the node's agent. `cut`: an answer came, and not all of it. */
+export type ReadFailure = 'agent-lost' | 'cut' | 'forbidden' | 'timeout'
+
+export interface SnapshotHeader {
+  kind: 'Snapshot'
+  schema: typeof snapshotSchema
+  /** RFC 3339, UTC: the "now" of every record without `at`. */
+  takenAt: string
+  account: string | null
+  region: string | null
+}
+
+export interface ClusterRecord {
+  kind: 'Cluster'
+  /** Unique in a file: the EKS name, `account/region/name` if the policy names several accounts or regions, or a kubeconfig context. */
+  cluster: string
+  /** `DescribeCluster.cluster`, timestamps as RFC 3339 strings. */
+  eks?: RawObject | null
+  /** `DescribeNodegroup.nodegroup` of each nodegroup. */
+  nodegroups?: RawObject[] | null
+  launchTemplates?: RawObject[] | null
+  errors?: ReadError[]
+}
+
+export interface NodeRecord {
+  kind: 'Node'
+  cluster: string
+  /** RFC 3339: this node's "now". Absent or null: the snapshot's `takenAt`. */
+  at?: string | null
+  /** Read mode, which decides the expected sources. Absent: `proxy`. */
+  mode?: ReadMode
+  node: KubernetesNode
+  configz?: RawObject | null
+  summary?: RawObject | null
+  pods?: KubernetesPod[] | null
+  runtime?: RawObject | null
+  host?: RawObject | null
+  known?: RawObject | null
+  /** EBS volumes of the node from EC2 DescribeVolumes, each with the `Device` of its attachment. */
+  volumes?: RawObject[] | null
+  errors?: ReadError[]
+}
+
+export interface ObjectsRecord {
+  kind: 'Objects'
+  cluster: string
+  /** `plural` or `plural.group`. */
+  resource: string
+  items: RawObject[]
+}
+
+export type SnapshotRecord = SnapshotHeader | ClusterRecord | NodeRecord | ObjectsRecord
+
+/** A line of a snapshot file that is not a valid record. The rest of the file is still audited. */
+export interface MalformedLine {
+  kind: 'Malformed'
+  line: number
+  message: string
+}

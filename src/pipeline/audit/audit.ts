@@ -1,0 +1,272 @@
+/** The use case of an audit. A live fleet and a saved snapshot differ only in their source. */
+
+import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
+import { causesOf } from '#judge/causes.ts'
+import { mergedGrowth } from '#judge/compare/history/fill.ts'
+import type { Rule } from '#judge/rule.ts'
+import type { JudgementOptions } from '#judge/run/judge.ts'
+import type { RuleError } from '#judge/run/result.ts'
+import { withShownNames } from '#judge/run/result.ts'
+import { utcDay, waiverNotices } from '#judge/run/waivers.ts'
+import {
+  type Finding,
+  type FindingsDocument,
+  type RunInfo,
+  type Severity,
+  severities,
+} from '#model/finding/finding.ts'
+import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
+import type { Policy } from '#model/policy.ts'
+import type {
+  Assumptions,
+  AuditedNode,
+  AuditReport,
+  Delivery,
+  PlanBeside,
+  RemediationNotices,
+  RenderedFile,
+} from '#model/report.ts'
+import { withReadings } from '#pipeline/access/readings.ts'
+import { type KeptRecords, keepRecords } from '#pipeline/audit/saved/kept-records.ts'
+import type { Compared, History } from '#pipeline/history/history.ts'
+import type { AuditStage } from '#pipeline/service/run-watch.ts'
+import type { Channel } from '#publish/channel.ts'
+import type { Format } from '#report/format.ts'
+import { renderReport } from '#report/report.ts'
+import { ownerlessFindings } from '#report/share.ts'
+import type { SnapshotWriter } from '#snapshot/write.ts'
+import { boundedLists } from './document-limits.ts'
+import { type Judged, judgeRecords, unknownTime } from './judge-records.ts'
+import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
+import type { SecondReading } from './second-reading.ts'
+
+/** Everything that a report needs after judging. */
+export interface ConclusionContext {
+  source: RunInfo['source']
+  version: string
+  policy: Policy
+  rules: readonly Rule[]
+  formats: Format[]
+  channels: Channel[]
+  /** The audiences of the report and their channels. The mail of an audience without a channel is kept as a file. */
+  audiences: Audience[]
+  /** Compares with earlier runs and records this one; null: neither. */
+  history: History | null
+  options?: JudgementOptions
+  /** Findings that are less severe are left out. */
+  leastSeverity?: Severity
+  /** Only some clusters, groups or nodes were chosen. */
+  isPart?: boolean
+  /** Plans fixes for the findings, from the written snapshot (null: none); never throws. Absent: no plan. */
+  plan?: (snapshot: string | null) => Promise<PlanBeside>
+  /** Runs and refusals of remediation; absent: remediation is off. */
+  notices?: RemediationNotices
+  /** Called when a stage begins. */
+  onStage?: (stage: AuditStage) => void
+}
+
+export interface AuditContext extends ConclusionContext {
+  /** Errors of the input before its first record; part of the report. */
+  inputErrors?: string[]
+  /** Writes the records; null: they are not written. */
+  snapshot: SnapshotWriter | null
+  /** Called before anything is written; its error stops the run. @param areListsWhole the nodes of all clusters were listed completely */
+  verify?: (nodes: AuditedNode[], areListsWhole: boolean) => void
+  onNode?: (node: AuditedNode) => void
+  /** For a live fleet; absent: growth is known from earlier runs only. */
+  secondReading?: SecondReading
+}
+
+export interface AuditResult {
+  document: FindingsDocument
+  nodes: AuditedNode[]
+  files: RenderedFile[]
+  deliveries: Delivery[]
+  /** Rules that threw: bugs of highwater. */
+  ruleErrors: RuleError[]
+  /** The source of page and mails. */
+  report: AuditReport
+}
+
+/** @throws the source's error if it has nothing to read, and the errors of `verify` */
+export async function audit(
+  source: AsyncIterable<SnapshotRecord | MalformedLine>,
+  context: AuditContext,
+): Promise<AuditResult> {
+  const { policy, rules, inputErrors, verify, onNode, onStage, secondReading, history } = context
+  const snapshot = keepRecords(context.snapshot)
+  // A finding can be compared with the finding of another day only if it names every node.
+  const isEveryNodeNamed = history !== null || context.options?.allNodes === true
+  let judged: Judged
+  try {
+    judged = await judgeRecords(source, {
+      policy,
+      rules,
+      snapshot,
+      isEveryNodeNamed,
+      inputErrors,
+      verify,
+      onNode,
+      onStage,
+      secondReading,
+      earlier: history?.earlier,
+    })
+  } catch (error) {
+    await snapshot.discard()
+    throw error
+  }
+  await snapshot.close()
+  return conclude(judged, snapshot, context)
+}
+
+function atLeast(least: Severity | undefined, result: Judged['result']): Judged['result'] {
+  if (least === undefined) return result
+  const isSevere = ({ severity }: Finding) =>
+    severities.indexOf(severity) <= severities.indexOf(least)
+  return {
+    ...result,
+    findings: result.findings.filter(isSevere),
+    waived: result.waived.filter(isSevere),
+  }
+}
+
+/** The second half of an audit: compares, renders, publishes and records. @param judged names every node, unless `history` is null */
+export async function conclude(
+  judged: Judged,
+  snapshot: Pick<KeptRecords, 'keptAt' | 'failure'>,
+  context: ConclusionContext,
+): Promise<AuditResult> {
+  const { policy, rules, formats, history } = context
+  const enters = context.onStage ?? (() => undefined)
+  const { nodes, tags } = judged
+  const { ruleErrors, garbage, ...result } = atLeast(context.leastSeverity, judged.result)
+  const whole = documentOf({ ...judged, result }, context)
+  if (history !== null) enters('compare')
+  const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
+  const grown = before
+    ? nodes.map((node, index) => ({
+        ...node,
+        growth: mergedGrowth(before.growth[index], node.growth),
+      }))
+    : nodes
+  const named = context.options?.allNodes === true ? whole : { ...whole, ...withShownNames(whole) }
+  const bounded = { ...named, ...boundedLists(named) }
+  const settled = before ? withHistory(bounded, before) : bounded
+  const document = { ...settled, causes: causesOf({ document: settled, nodes: grown }) }
+  if (context.plan) enters('plan')
+  const planned = await context.plan?.(snapshot.keptAt())
+  const report: AuditReport = {
+    document,
+    nodes: grown,
+    alertPercent: policy.alertPercent,
+    criticalAlertPercent: policy.criticalAlertPercent,
+    assumptions: assumptionsOf(policy),
+    before: before?.before ?? null,
+    trends: before?.trends ?? [],
+    ruleTitles: Object.fromEntries(
+      rules.map(({ id, docs, titles }) => [id, { usual: docs.title, ...titles }]),
+    ),
+    tags,
+    garbage,
+    plan: planned?.reported,
+    notices: context.notices,
+  }
+  report.ownerless = ownerlessFindings(report, policy.report.owners)
+  enters('render')
+  const rendered = renderReport(report, formats)
+  const files = [...rendered, ...(planned?.file ? [planned.file] : [])]
+  enters('publish')
+  const { channels, audiences } = context
+  const isPublished = channels.length > 0 || audiences.some(({ channels: ways }) => ways.length > 0)
+  const publication = {
+    channels,
+    audiences,
+    hasPage: formats.some(({ id }) => id === 'html'),
+    unsubscribe: unsubscribeAddresses(policy.report),
+    attach: policy.report.attach,
+    isPart: context.isPart === true,
+    snapshotPath: snapshot.keptAt(),
+  }
+  const deliveries = isPublished ? await publishReport(report, files, publication) : []
+  const remembered = history === null ? [] : await history.record()
+  return {
+    document,
+    nodes: grown,
+    files,
+    deliveries: [...deliveries, ...snapshot.failure(), ...remembered],
+    ruleErrors,
+    report,
+  }
+}
+
+function documentOf(
+  {
+    header,
+    nodes,
+    inputErrors,
+    lostLines,
+    result,
+  }: Omit<Judged, 'result'> & { result: Omit<Judged['result'], 'ruleErrors' | 'garbage'> },
+  context: ConclusionContext,
+): FindingsDocument {
+  return {
+    schema: 'highwater.findings/1',
+    run: {
+      version: context.version,
+      source: context.source,
+      takenAt: header?.takenAt ?? unknownTime,
+      account: header?.account ?? null,
+      region: header?.region ?? null,
+      rules: context.rules.map(({ id }) => id),
+      inputErrors,
+      ...(lostLines > 0 && { lostLines }),
+    },
+    ...result,
+    clusters: withReadings(result.clusters, nodes),
+    ...noticesOf(context, result, header?.takenAt ?? unknownTime),
+  }
+}
+
+function noticesOf(
+  { isPart, policy }: ConclusionContext,
+  result: Parameters<typeof waiverNotices>[1],
+  takenAt: string,
+): Pick<FindingsDocument, 'waiverNotices'> {
+  const notices = isPart ? [] : waiverNotices(policy.waivers, result, utcDay(takenAt))
+  return notices.length === 0 ? {} : { waiverNotices: notices }
+}
+
+function withHistory(
+  document: FindingsDocument,
+  { since, delta, unread }: Compared,
+): FindingsDocument {
+  const dated = (finding: Finding): Finding => ({
+    ...finding,
+    since: since.get(finding.id) ?? finding.since,
+  })
+  return {
+    ...document,
+    run: { ...document.run, inputErrors: [...document.run.inputErrors, ...unread] },
+    findings: document.findings.map(dated),
+    waived: document.waived.map(dated),
+    delta,
+  }
+}
+
+const assumptionsOf = ({
+  assumedGrowthPercent,
+  strandedPercent,
+  strandedGiB,
+  volumeUsdPerGiBMonth,
+  idleImageDays,
+}: Policy): Assumptions => ({
+  growthPercent: assumedGrowthPercent,
+  imageGcPeriodMs,
+  strandedPercent,
+  strandedBytes: strandedGiB * 2 ** 30,
+  usdPerGiBMonth: volumeUsdPerGiBMonth ?? monthlyUsd(2 ** 30, null) ?? 0,
+  idleImageDays,
+  mostUnpacking,
+})

@@ -1,0 +1,132 @@
+/** The use case of a comparison: two saved audits (a snapshot, judged now, or a findings document) and the changes between them. */
+
+import { OperatorError } from '#base/operator-error.ts'
+import { compareRuns } from '#judge/compare/delta/delta.ts'
+import { documentPart } from '#judge/compare/history/absent.ts'
+import type { ComparedRun, DiffDocument, DiffInput } from '#model/finding/delta.ts'
+import { type Selection, selectsCluster, selectsEverything } from '#model/input/selection.ts'
+import type { AuditedNode } from '#model/report.ts'
+import {
+  type SavedAuditOptions,
+  savedAudit,
+  savedFindings,
+} from '#pipeline/audit/saved/saved-findings.ts'
+import { fleetUpgrades } from './fleet-upgrade.ts'
+import { metNode } from './met-node.ts'
+import { rejectUnknownNames } from './selection-check.ts'
+
+export interface DiffResult {
+  document: DiffDocument
+  /** A part of one of the two audits could not be read, or a rule threw. */
+  /** The most that was not read of either audit. */
+  unread: Unread
+}
+
+interface ReadRun extends ComparedRun {
+  kind: DiffInput['kind']
+  audited: AuditedNode[]
+}
+
+/** @throws OperatorError */
+export async function diff(
+  oldFile: string,
+  newFile: string,
+  options: SavedAuditOptions,
+): Promise<DiffResult> {
+  const [old, now] = [await readRun(oldFile, options), await readRun(newFile, options)]
+  if (old.nodes !== null && now.nodes !== null)
+    rejectUnknownNames(options.selection, [...old.audited, ...now.audited])
+  if (isEmpty(old) && isEmpty(now))
+    throw new OperatorError(`Neither ${oldFile} nor ${newFile} has a node that could be audited`)
+  return {
+    document: {
+      schema: 'highwater.diff/1',
+      old: inputOf(oldFile, old),
+      new: inputOf(newFile, now),
+      ...compareRuns(old, now),
+      kubeletUpgrades:
+        old.nodes === null || now.nodes === null
+          ? null
+          : await fleetUpgrades(oldFile, options.selection, old.audited, now.audited),
+    },
+    unread: unreadOrder.find(unread => unread === unreadOf(old) || unread === unreadOf(now))!,
+  }
+}
+
+async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRun> {
+  const { selection } = options
+  const document = await savedFindings(path)
+  if (document !== null)
+    return {
+      kind: 'findings',
+      document: selected(document, selection, path),
+      nodes: null,
+      ruleErrors: null,
+      audited: [],
+    }
+  const result = await savedAudit(path, options)
+  const isLooked = result.document.clusters.some(({ coverage }) => coverage.clusterGc !== undefined)
+  if (selectsEverything(selection) && result.nodes.length === 0 && !isLooked)
+    throw new OperatorError(
+      `${path} has no node that could be audited${firstOf(result.document.run.inputErrors)}`,
+    )
+  return {
+    kind: 'snapshot',
+    document: result.document,
+    nodes: result.nodes.map(metNode),
+    ruleErrors: result.ruleErrors,
+    audited: result.nodes,
+  }
+}
+
+const firstOf = ([first]: string[]) => (first === undefined ? '' : `: ${first}`)
+
+/** Cuts a findings document to the selected clusters. The document does not contain the group of a node. @throws OperatorError */
+function selected(
+  document: ComparedRun['document'],
+  selection: Selection,
+  path: string,
+): ComparedRun['document'] {
+  if (selection.nodes.length > 0 || selection.nodegroups.length > 0)
+    throw new OperatorError(
+      `${path} holds findings, which do not name every node: --node and --nodegroup need two snapshots`,
+    )
+  return documentPart(document, name => selectsCluster(selection, name))
+}
+
+const isEmpty = ({ nodes, document }: ReadRun) =>
+  nodes === null ? document.clusters.length === 0 : nodes.length === 0
+
+const inputOf = (file: string, { kind, document: { run } }: ReadRun): DiffInput => ({
+  file,
+  kind,
+  takenAt: run.takenAt,
+  version: run.version,
+  inputErrors: run.inputErrors,
+})
+
+const unreadOrder = ['cluster', 'node', 'none'] as const
+/** `cluster`: a cluster, or something beside the nodes; `node`: nodes only. */
+type Unread = (typeof unreadOrder)[number]
+
+/** Uses the criteria of an audit's exit code: Fargate nodes cannot be read and do not count. */
+function unreadOf({ document: { run, clusters, notAudited }, nodes, ruleErrors }: ReadRun): Unread {
+  const isCut = run.inputErrors.length > 0 || notAudited.some(({ node }) => node === null)
+  const hasErrors =
+    ruleErrors === null
+      ? clusters.some(({ outcomes }) => outcomes.error > 0)
+      : ruleErrors.length > 0
+  const isLost = clusters.some(
+    ({ coverage: { nodes: all, read, partlyRead } }) => all > 0 && read + partlyRead === 0,
+  )
+  if (isCut || hasErrors || isLost) return 'cluster'
+  if (nodes !== null)
+    return nodes.some(({ coverage, isFargate }) => coverage !== 'read' && !isFargate)
+      ? 'node'
+      : 'none'
+  const unread = clusters.reduce(
+    (sum, { coverage }) => sum + coverage.partlyRead + coverage.notRead,
+    0,
+  )
+  return unread > notAudited.filter(({ cause }) => cause === 'fargate').length ? 'node' : 'none'
+}

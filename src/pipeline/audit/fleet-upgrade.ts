@@ -1,0 +1,171 @@
+/** What newer kubelets change on the nodes of a snapshot: the kubelets of a newer snapshot, or a requested version. */
+
+import { byText } from '#base/text/text-order.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { isAmiPublished } from '#facts/eks/release.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { isOlderMinor } from '#facts/kubernetes/version-skew.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import { InputErrors } from '#model/input/input-errors.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
+import type { Selection } from '#model/input/selection.ts'
+import type { AuditedNode } from '#model/report.ts'
+import {
+  type FleetUpgrade,
+  type PlannedUpgrade,
+  type UpgradeDocument,
+  type UpgradeStep,
+  upgradeSteps,
+} from '#model/upgrade.ts'
+import { kubeletUpgrade } from '#replay/kubelet-upgrade.ts'
+import { clusterInput } from '#snapshot/cluster-input.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
+import { savedFleet } from './fleet.ts'
+
+const sampleSize = 20
+
+/** Cluster and group of a node. A replaced node has another name, but the same place. */
+const placeOf = (cluster: string, group: Subject) => JSON.stringify([cluster, group])
+
+/**
+ * Nodes with the same changes are one entry.
+ *
+ * @param oldFile snapshot; it is read again only if NEW has a newer kubelet minor
+ * @throws OperatorError
+ */
+export async function fleetUpgrades(
+  oldFile: string,
+  selection: Selection,
+  old: readonly AuditedNode[],
+  now: readonly AuditedNode[],
+): Promise<FleetUpgrade[]> {
+  const targets = newestVersions(now)
+  const targetOf = (cluster: string, group: Subject, version: string | null) => {
+    const target = targets.get(placeOf(cluster, group)) ?? null
+    return isOlderMinor(version, target) ? target : null
+  }
+  const isUpgraded = ({ cluster, identity }: AuditedNode) =>
+    targetOf(cluster, identity.group, identity.kubeletVersion) !== null
+  if (!old.some(isUpgraded)) return []
+  const upgrades = openUpgrades<FleetUpgrade>()
+  let takenAt = ''
+  for await (const read of savedFleet(oldFile, selection)) {
+    if (read.kind === 'Snapshot') takenAt = read.takenAt
+    if (read.kind !== 'Node') continue
+    const input = nodeInput(read)
+    const { name, group, kubeletVersion } = nodeIdentity(input.node)
+    const target = targetOf(input.cluster, group, kubeletVersion)
+    if (target !== null)
+      upgrades.take(name, {
+        cluster: input.cluster,
+        group,
+        ...kubeletUpgrade(input, takenAt, target),
+      })
+  }
+  return upgrades.list()
+}
+
+/**
+ * What a kubelet of version `to` changes on each node with an older minor, by group, and the steps to it.
+ *
+ * @throws the errors of the source
+ */
+export async function plannedUpgrades(
+  source: AsyncIterable<SnapshotRecord | MalformedLine>,
+  to: string,
+  onNode: (name: string) => void,
+): Promise<UpgradeDocument> {
+  const { exact: isProved, rulesOfMinor } = featuresOf(to)
+  const upgrades = openUpgrades<Unplanned>()
+  const controlPlanes = new Map<string, string | null>()
+  const inputErrors = new InputErrors()
+  const counts = { upToDate: 0, leftOut: 0 }
+  const seen = new Set<string>()
+  let takenAt = ''
+  for await (const read of source) {
+    if (read.kind === 'Malformed') inputErrors.add(`line ${read.line}: ${read.message}`)
+    if (read.kind === 'Snapshot') takenAt = read.takenAt
+    if (read.kind === 'Cluster')
+      controlPlanes.set(read.cluster, clusterInput(read).eks?.version ?? null)
+    if (read.kind !== 'Node') continue
+    const input = nodeInput(read)
+    const { name, group, owner, amiFamily, kubeletVersion } = nodeIdentity(input.node)
+    // As in an audit, only the first of two records of a node counts.
+    if (seen.size === seen.add(`${input.cluster}/${name}`).size) continue
+    onNode(name)
+    const isUnknown = !featuresOf(kubeletVersion).exact
+    if (isUnknown || owner === 'fargate' || owner === 'auto-mode') counts.leftOut++
+    else if (!isOlderMinor(kubeletVersion, to)) counts.upToDate++
+    else
+      upgrades.take(name, {
+        cluster: input.cluster,
+        group,
+        owner,
+        amiFamily,
+        ...kubeletUpgrade(input, takenAt, to),
+      })
+  }
+  return {
+    schema: 'highwater.upgrade/1',
+    takenAt,
+    to,
+    isProved,
+    rulesOfMinor,
+    upgrades: upgrades
+      .list()
+      .map(upgrade => withSteps(upgrade, controlPlanes.get(upgrade.cluster) ?? null)),
+    ...counts,
+    inputErrors: inputErrors.list(),
+  }
+}
+
+type Unplanned = FleetUpgrade & Pick<NodeIdentity, 'owner' | 'amiFamily'>
+
+function withSteps(
+  { amiFamily, ...upgrade }: Unplanned,
+  controlPlane: string | null,
+): PlannedUpgrade {
+  const { to, errors } = upgrade
+  const hasOtherAmi = !isAmiPublished(amiFamily, to)
+  const isNeeded: Record<UpgradeStep, boolean> = {
+    'control-plane': isOlderMinor(controlPlane, to),
+    'other-ami': hasOtherAmi,
+    settings: errors.length > 0 && !hasOtherAmi,
+    replace: !hasOtherAmi,
+  }
+  return { ...upgrade, controlPlane, steps: upgradeSteps.filter(step => isNeeded[step]) }
+}
+
+/** The newest kubelet version of each place. */
+function newestVersions(nodes: readonly AuditedNode[]): ReadonlyMap<string, string> {
+  const newest = new Map<string, string>()
+  for (const { cluster, identity } of nodes) {
+    const { group, kubeletVersion } = identity
+    const place = placeOf(cluster, group)
+    const known = newest.get(place)
+    if (kubeletVersion !== null && (known === undefined || isOlderMinor(known, kubeletVersion)))
+      newest.set(place, kubeletVersion)
+  }
+  return newest
+}
+
+/** Nodes with equal changes are one entry. In each cluster, nodes that would not start come first. */
+function openUpgrades<Upgrade extends FleetUpgrade>() {
+  const upgrades = new Map<string, Upgrade>()
+  return {
+    take(name: string, upgrade: Omit<Upgrade, 'nodes'>): void {
+      const key = JSON.stringify(upgrade)
+      const { count, sample } = upgrades.get(key)?.nodes ?? { count: 0, sample: [] }
+      const named = [...sample, name].toSorted(byText).slice(0, sampleSize)
+      upgrades.set(key, { ...upgrade, nodes: { count: count + 1, sample: named } } as Upgrade)
+    },
+    list: () =>
+      [...upgrades.values()].toSorted(
+        (a, b) =>
+          byText(a.cluster, b.cluster) ||
+          Number(b.errors.length > 0) - Number(a.errors.length > 0) ||
+          byText(a.group.name, b.group.name),
+      ),
+  }
+}

@@ -1,0 +1,45 @@
+/** Predictions: replays each node's record with its own and with the requested configuration. Live fleets and snapshots take the same path. */
+import { OperatorError } from '#base/operator-error.ts'
+import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
+import { asItIs, type WhatIf } from '#model/plan/what-if.ts'
+import type { NodePrediction } from '#model/prediction/prediction.ts'
+import { replay } from '#replay/replay.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
+
+export interface Predicted {
+  prediction: NodePrediction
+  /** The same node with its own configuration, if another one was requested. */
+  before: NodePrediction | null
+}
+
+/** @throws OperatorError and the errors of the source */
+export async function* predict(
+  source: AsyncIterable<SnapshotRecord | MalformedLine>,
+  whatIf: WhatIf,
+  onMalformed: (line: MalformedLine) => void,
+): AsyncGenerator<Predicted> {
+  const seen = new Set<string>()
+  let takenAt = ''
+  for await (const read of source) {
+    if (read.kind === 'Malformed') onMalformed(read)
+    if (read.kind === 'Snapshot') takenAt = read.takenAt
+    if (read.kind !== 'Node') continue
+    const input = nodeInput(read)
+    const name = `${input.cluster}/${input.node.metadata?.name}`
+    // As in an audit, only the first of two records of a node counts.
+    if (seen.has(name)) continue
+    seen.add(name)
+    const now = input.at ?? takenAt
+    if (whatIf.at !== null && Date.parse(whatIf.at) < Date.parse(now))
+      throw new OperatorError(
+        `--at ${whatIf.at} lies before ${now}, when ${name} was read: what it was before that is not known`,
+      )
+    yield {
+      prediction: replay(input, takenAt, whatIf),
+      before:
+        whatIf.changes.length === 0 && whatIf.kubelet === undefined
+          ? null
+          : replay(input, takenAt, { ...asItIs, at: whatIf.at, fills: whatIf.fills }),
+    }
+  }
+}

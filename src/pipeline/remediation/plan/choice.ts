@@ -1,0 +1,223 @@
+/** Selects the fixes of each node and combines them. */
+
+import { OperatorError } from '#base/operator-error.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isPlannable, plannableFields } from '#facts/kubelet/fields.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { withLowestImageGc } from '#judge/fixes/agreement.ts'
+import { rules } from '#judge/rules/index.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import type { StepActionId } from '#model/finding/cause.ts'
+import type { Family, Finding } from '#model/finding/finding.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { ConfigurationChange } from '#model/plan/what-if.ts'
+import type { Policy } from '#model/policy.ts'
+import { leavesOf, valueAt } from '#remediate/merge.ts'
+
+export interface PlanChoice {
+  /** Rule and finding ids; both empty: every finding with a fix that a plan may apply, unless there are changes. */
+  rules: readonly string[]
+  findings: readonly string[]
+  changes: readonly ConfigurationChange[]
+}
+
+export const wantsFindings = ({ rules, findings, changes }: PlanChoice): boolean =>
+  rules.length > 0 || findings.length > 0 || changes.length === 0
+
+/**
+ * The change that ends a finding: kubelet configuration, wanted logrotate files, logrotate files without ineffective blocks,
+ * pulled and pinned images, or work by a person.
+ */
+export type RemedyKind = 'configuration' | 'log-files' | 'idle-log-blocks' | 'images' | 'manual'
+
+/** Steps that need another remedy than the configuration fields of the fix. */
+const otherRemedies: Readonly<Partial<Record<StepActionId, RemedyKind>>> = {
+  'drop-idle-log-blocks': 'idle-log-blocks',
+  'pin-images': 'images',
+  reboot: 'manual',
+  'set-log-files': 'log-files',
+}
+
+export interface ChosenFix {
+  id: string
+  remedy: RemedyKind
+  rule: string
+  family: Family
+  config: RawObject
+}
+
+const allFields = Object.keys(plannableFields).join(', ')
+
+/** @throws OperatorError for a field that no plan may change */
+export function checkChanges(changes: readonly ConfigurationChange[]): void {
+  const foreign = changes.find(({ path: [field = ''] }) => !isPlannable(field))
+  if (foreign !== undefined)
+    throw new OperatorError(
+      `${foreign.path[0]} is no field that a plan may change under running pods. Those are ${allFields}`,
+    )
+}
+
+/** Returns the fixes by `cluster/node`. @throws OperatorError if a named rule or finding is missing or cannot be applied */
+export function chosenFixes(
+  findings: readonly Finding[],
+  choice: PlanChoice,
+): Map<string, ChosenFix[]> {
+  const byNode = new Map<string, ChosenFix[]>()
+  for (const finding of chosenFindings(findings, choice)) {
+    const { id, rule, family, cluster, nodes, fix } = finding
+    const remedy = remedyOf(finding)
+    if (remedy === null) continue
+    for (const node of nodes.sample) {
+      const key = `${cluster}/${node}`
+      byNode.set(key, [
+        ...(byNode.get(key) ?? []),
+        { id, remedy, rule, family, config: fix.config },
+      ])
+    }
+  }
+  return byNode
+}
+
+function chosenFindings(all: readonly Finding[], { rules, findings: ids }: PlanChoice): Finding[] {
+  const isNamed = rules.length + ids.length > 0
+  const unknown = ids.find(id => !all.some(finding => finding.id === id))
+  if (unknown !== undefined)
+    throw new OperatorError(
+      `No open finding of these nodes has the id ${JSON.stringify(unknown.slice(0, 80))}`,
+    )
+  const named = isNamed
+    ? all.filter(({ id, rule }) => ids.includes(id) || rules.includes(rule))
+    : all
+  const fit = named.filter(finding => remedyOf(finding) !== null)
+  if (isNamed && named.length > 0 && fit.length === 0)
+    throw new OperatorError(
+      `${named.length === 1 ? `The finding ${named[0]?.id} of ${named[0]?.rule} has` : `The ${named.length} findings that were named have`} no fix that a plan may apply: a plan sets ${allFields}, writes files of logrotate, and pins images`,
+    )
+  return fit
+}
+
+/** Null: no plan ends the finding. */
+function remedyOf({ steps, fix }: Finding): RemedyKind | null {
+  const [other] = steps.flatMap(({ action }) => otherRemedies[action.id] ?? [])
+  if (other !== undefined) return other
+  const fields = Object.keys(fix.config)
+  return fields.length > 0 && fields.every(isPlannable) ? 'configuration' : null
+}
+
+/**
+ * A finding has the fix of most of its nodes. Maps can differ per node, so node rules are judged again on each node. The
+ * image-GC percentages come from the finding: they are valid for all its nodes.
+ */
+export function ownFixes(
+  fixes: readonly ChosenFix[],
+  subject: () => NodeSubject,
+  policy: Policy,
+): ChosenFix[] {
+  let known: NodeSubject | null = null
+  return fixes.flatMap(fix => {
+    const rule = rules.find(({ id }) => id === fix.rule)
+    if (rule?.kind !== 'node') return [fix]
+    known ??= subject()
+    const outcome = outcomeOf(rule, known, policy)
+    const config = outcome.state === 'fail' ? (outcome.failing.fix?.config ?? {}) : {}
+    const isFit = Object.keys(config).length > 0 && Object.keys(config).every(isPlannable)
+    return isFit ? [{ ...fix, config: withLowestImageGc(config, [fix.config]) }] : []
+  })
+}
+
+export interface Settled {
+  /** Merge patch of the running configuration; empty: nothing to change. */
+  patch: RawObject
+  findings: string[]
+  /** Two contradicting findings, for people; null: none. */
+  conflict: string | null
+}
+
+interface LeafWish {
+  value: unknown
+  by: ChosenFix | null
+}
+
+/**
+ * Image-GC percentages take the lowest value of the fixes, as in a report; the operator's changes win; any other difference is a
+ * conflict.
+ * @param running KubeletConfiguration as it runs; empty: unknown
+ */
+export function settle(
+  fixes: readonly ChosenFix[],
+  changes: readonly ConfigurationChange[],
+  running: RawObject,
+  kubeletVersion: string | null,
+): Settled {
+  const wishes = new Map<string, LeafWish>()
+  const overruled = new Set<ChosenFix>()
+  for (const { path, value } of changes) {
+    const [field = '', key] = path
+    const whole = key === undefined ? wholeMap(value, running[field]) : { [key]: value ?? null }
+    for (const [leaf, wished] of leavesOf({ [field]: whole }))
+      wishes.set(leaf, { value: wished, by: null })
+  }
+  const configs = fixes.map(({ config }) => config)
+  for (const fix of fixes) {
+    for (const [leaf, value] of leavesOf(withLowestImageGc(fix.config, configs))) {
+      const other = wishes.get(leaf)
+      if (other === undefined) wishes.set(leaf, { value, by: fix })
+      else if (
+        meaningOf(leaf, other.value, kubeletVersion) === meaningOf(leaf, value, kubeletVersion)
+      )
+        continue
+      else if (other.by === null) overruled.add(fix)
+      else if (
+        isNews(leaf, value, running, kubeletVersion) &&
+        isNews(leaf, other.value, running, kubeletVersion)
+      )
+        return {
+          patch: {},
+          findings: [other.by.id, fix.id].sort(),
+          conflict: contradiction(leaf, { value, by: fix }, other),
+        }
+      else if (isNews(leaf, value, running, kubeletVersion)) wishes.set(leaf, { value, by: fix })
+    }
+  }
+  const news = [...wishes].filter(([leaf, { value }]) =>
+    isNews(leaf, value, running, kubeletVersion),
+  )
+  const findings = fixes.filter(fix => !overruled.has(fix)).map(({ id }) => id)
+  return { patch: patchOf(news), findings: [...new Set(findings)].sort(), conflict: null }
+}
+
+/** A map given as a whole removes running keys that it lacks. */
+function wholeMap(value: unknown, before: unknown): unknown {
+  if (!isRawObject(value)) return value ?? null
+  const gone = Object.keys(mapOf(before)).map(key => [key, null])
+  return { ...Object.fromEntries(gone), ...value }
+}
+
+function isNews(
+  leaf: string,
+  value: unknown,
+  running: RawObject,
+  kubeletVersion: string | null,
+): boolean {
+  const present = valueAt(running, leaf)
+  return meaningOf(leaf, value, kubeletVersion) !== meaningOf(leaf, present, kubeletVersion)
+}
+
+function patchOf(leaves: readonly (readonly [string, LeafWish])[]): RawObject {
+  const patch: RawObject = {}
+  for (const [leaf, { value }] of leaves.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    // The part of the path after the first dot is the key of a map.
+    const [field = '', key] = leaf.split(/\.(.*)/s)
+    patch[field] = key === undefined ? value : { ...mapOf(patch[field]), [key]: value }
+  }
+  return patch
+}
+
+function contradiction(leaf: string, a: LeafWish, b: LeafWish): string {
+  const [first, second] = [a, b].map(
+    ({ value, by }) =>
+      `finding ${by?.id} of ${by?.rule} wants ${value === null ? 'it gone' : String(value)}`,
+  )
+  return `its findings contradict each other about ${leaf}: ${first}, ${second}. Choose one with --finding, or say it with --set`
+}

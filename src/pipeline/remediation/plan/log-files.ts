@@ -1,0 +1,245 @@
+/** The full logrotate file that a node should have. Only the policy decides; for other files the reason names what to add to the policy. */
+
+import { byText } from '#base/text/text-order.ts'
+import { blocksOf, podLogsOf, removableBlocks } from '#judge/logs/idle-rotation.ts'
+import { type LogFile, logFilesOf, ownOf, settingsOf, wantedHash } from '#judge/logs/logrotate.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { bounded } from '#judge/text.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { Host, HostLogrotate, NodeInput } from '#model/input/node-input.ts'
+import type { Policy, WantedLogRotation } from '#model/policy.ts'
+import {
+  type LogrotateStyle,
+  logrotateStyleOf,
+  type WrittenBlock,
+  writtenBlocks,
+} from '#remediate/remedies/logrotate-text.ts'
+
+/** `content`: the whole file; `why`: the reason why no plan writes the file. */
+export type WantedFile = { path: string } & ({ content: string } | { why: string })
+
+interface FileText {
+  blocks: WrittenBlock[]
+  style: LogrotateStyle
+}
+
+interface SeenFile {
+  nodes: number
+  entries: HostLogrotate[]
+  /** Null: cannot be rebuilt; undefined: not tried yet. */
+  text?: FileText | null
+}
+
+interface SeenMeaning {
+  nodes: number
+  /** Files by SHA-256. */
+  files: Map<string, SeenFile>
+}
+
+interface FileGroup {
+  nodes: number
+  /** By path, then by the file's meaning (`meaningOf`). */
+  paths: Map<string, Map<string, SeenMeaning>>
+}
+
+/** Key for nodes of one group and image family, which the rule log-rotation-drift compares. */
+const groupOf = (cluster: string, { group, amiFamily }: NodeIdentity): string =>
+  JSON.stringify([cluster, group.kind, group.name, amiFamily])
+
+const addContent = (path: string) => `set policy logRotation ${path} content`
+
+export class FleetLogFiles {
+  readonly #groups = new Map<string, FileGroup>()
+  readonly #wanted: Policy['logRotation']
+
+  constructor({ logRotation }: Policy) {
+    this.#wanted = logRotation
+  }
+
+  takeNode({ cluster, host }: NodeInput, identity: NodeIdentity): void {
+    const files = host && logFilesOf(host)
+    if (files === null || host === null) return
+    const key = groupOf(cluster, identity)
+    const group = this.#groups.get(key) ?? { nodes: 0, paths: new Map() }
+    this.#groups.set(key, group)
+    group.nodes++
+    for (const [path, file] of Object.entries(files)) {
+      const meanings = group.paths.get(path) ?? new Map<string, SeenMeaning>()
+      group.paths.set(path, meanings)
+      const meaning = meanings.get(meaningOf(file)) ?? { nodes: 0, files: new Map() }
+      meanings.set(meaningOf(file), meaning)
+      meaning.nodes++
+      if (file.sha256 === null) continue
+      const seen = meaning.files.get(file.sha256) ?? { nodes: 0, entries: entriesOf(host, path) }
+      meaning.files.set(file.sha256, seen)
+      seen.nodes++
+    }
+  }
+
+  /** Files that are missing or not as wanted on this node, sorted by path. */
+  wantedOf({ cluster, host }: NodeInput, identity: NodeIdentity): WantedFile[] {
+    const files = host && logFilesOf(host)
+    const group = this.#groups.get(groupOf(cluster, identity))
+    if (files === null || group === undefined || host === null) return []
+    const paths = [...new Set([...Object.keys(this.#wanted), ...group.paths.keys()])].toSorted(
+      byText,
+    )
+    return paths.flatMap(path => {
+      const wanted = ownOf(this.#wanted, path)
+      const file = ownOf(files, path)
+      return (
+        (wanted === null
+          ? this.#asPeers(path, file, group)
+          : this.#byPolicy(path, wanted, file, host)) ?? []
+      )
+    })
+  }
+
+  /**
+   * Files with blocks that have no effect.
+   * @param subject of the same node
+   */
+  withIdleBlocks({ host }: NodeInput, subject: NodeSubject): WantedFile[] {
+    const files = host && logFilesOf(host)
+    if (files === null || host === null) return []
+    const idle = Map.groupBy(
+      removableBlocks({ ...subject, host }, blocksOf(files, podLogsOf(subject))),
+      ({ path }) => path,
+    )
+    return [...idle].flatMap(([path, placed]) => {
+      const wanted = ownOf(this.#wanted, path)
+      if (wanted !== null) return this.#byPolicy(path, wanted, ownOf(files, path), host) ?? []
+      const patterns = placed.flatMap(({ block }) => block.patterns).join(', ')
+      return {
+        path,
+        why: `${path} has blocks without effect (${bounded(patterns, 200)}), and the policy does not name the file: ${addContent(path)} without these blocks`,
+      }
+    })
+  }
+
+  #byPolicy(
+    path: string,
+    wanted: WantedLogRotation,
+    file: LogFile | null,
+    host: Host,
+  ): WantedFile | null {
+    const hash = wantedHash(wanted)
+    if (hash !== null) {
+      if (file?.sha256 === hash) return null
+      if (wanted.content !== null) return { path, content: wanted.content }
+      const text = this.#textOf(path, hash)
+      return text === null
+        ? {
+            path,
+            why: `no node that was read has ${path} with the wanted hash in a form that can be rebuilt: ${addContent(path)}`,
+          }
+        : { path, content: text.style(text.blocks) }
+    }
+    if (file === null)
+      return {
+        path,
+        why: `the node has no ${path}, and the policy does not say all of it: ${addContent(path)}`,
+      }
+    if (says(file, wanted.directives)) return null
+    const own = file.sha256 === null ? null : rebuilt(entriesOf(host, path), file.sha256)
+    return own === null
+      ? {
+          path,
+          why: `the text of ${path} cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}`,
+        }
+      : {
+          path,
+          content: own.style(
+            own.blocks.map(block => changedBlock(block, wanted.directives, own.blocks.length > 1)),
+          ),
+        }
+  }
+
+  #asPeers(path: string, file: LogFile | null, { nodes, paths }: FileGroup): WantedFile | null {
+    const meanings = [...(paths.get(path) ?? [])]
+    const holders = meanings.reduce((sum, [, meaning]) => sum + meaning.nodes, 0)
+    const norm = meanings.find(([, meaning]) => meaning.nodes * 2 > nodes)
+    if (norm === undefined) {
+      if ((nodes - holders) * 2 <= nodes)
+        return { path, why: `no majority of its group agrees about ${path}: ${addContent(path)}` }
+      return file === null
+        ? null
+        : { path, why: `most of its group have no ${path}, and a plan removes no file` }
+    }
+    const [meant, { files }] = norm
+    if (file !== null && meaningOf(file) === meant) return null
+    const common = [...files].toSorted(
+      ([a, one], [b, other]) => other.nodes - one.nodes || byText(a, b),
+    )
+    const hash = common.find(([sha256]) => this.#textOf(path, sha256) !== null)?.[0]
+    return {
+      path,
+      why:
+        hash === undefined
+          ? `the text of ${path} as its group has it cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}`
+          : `the policy does not name ${path}: to write the file that most of its group have, set policy logRotation ${path} sha256 to ${hash}`,
+    }
+  }
+
+  /** Text of the file with this hash from any node; null: no node has the file, or it cannot be rebuilt. */
+  #textOf(path: string, hash: string): FileText | null {
+    for (const { paths } of this.#groups.values())
+      for (const { files } of paths.get(path)?.values() ?? []) {
+        const seen = files.get(hash)
+        if (seen === undefined) continue
+        seen.text ??= rebuilt(seen.entries, hash)
+        return seen.text
+      }
+    return null
+  }
+}
+
+const entriesOf = ({ logrotate = [] }: Host, path: string): HostLogrotate[] =>
+  logrotate.filter(entry => entry.path === path)
+
+function rebuilt(entries: readonly HostLogrotate[], hash: string): FileText | null {
+  const blocks = writtenBlocks(entries)
+  const style = blocks && logrotateStyleOf(blocks, hash)
+  return style === null ? null : { blocks: blocks ?? [], style }
+}
+
+/** The directives written in the file itself, in any order. Inherited directives belong to another file. */
+const meaningOf = ({ blocks }: LogFile): string =>
+  JSON.stringify(
+    Object.entries(blocks)
+      .toSorted(([a], [b]) => byText(a, b))
+      .map(([name, { settings, written }]) => [
+        name,
+        written.toSorted(byText).map(one => [one, ownOf(settings, one)?.canonical]),
+      ]),
+  )
+
+/** Whether each block has the wanted directives. If the file has blocks, directives outside of them do not count. */
+function says({ blocks }: LogFile, directives: WantedLogRotation['directives']): boolean {
+  const asked = Object.entries(settingsOf(directives))
+  const inside = Object.entries(blocks).filter(([name], _, all) => name !== '' || all.length === 1)
+  return inside.every(([, { settings }]) =>
+    asked.every(([name, { canonical }]) => (ownOf(settings, name)?.canonical ?? '') === canonical),
+  )
+}
+
+/** Replaces the directives that set the same settings by the wanted directives. */
+function changedBlock(
+  block: WrittenBlock,
+  wanted: WantedLogRotation['directives'],
+  hasOthers: boolean,
+): WrittenBlock {
+  if (block.patterns.length === 0 && hasOthers) return block
+  const setBy = (name: string, value: string | number | boolean) =>
+    Object.keys(settingsOf({ [name]: value }))
+  const asked = Object.entries(wanted)
+  const taken = new Set(asked.flatMap(([name, value]) => setBy(name, value)))
+  const kept = block.directives.filter(
+    ([name, value]) =>
+      !setBy(name, value === '' ? true : value).some(setting => taken.has(setting)),
+  )
+  const added = asked.flatMap(([name, value]): [string, string][] =>
+    value === false ? [] : [[name, value === true ? '' : String(value)]],
+  )
+  return { ...block, directives: [...kept, ...added] }
+}

@@ -1,0 +1,172 @@
+/** Plans the configuration of one node: checks it, predicts what the kubelet does with it, and decides which file is written. */
+
+import type { RawObject } from '#base/raw-object.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
+import { bounded } from '#judge/text.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { Host, NodeInput } from '#model/input/node-input.ts'
+import type { ClusterRecord } from '#model/input/record.ts'
+import { actsAtOnce, type ExpectedSetting } from '#model/plan/plan.ts'
+import type { ConfigurationChange } from '#model/plan/what-if.ts'
+import type { Policy } from '#model/policy.ts'
+import { leavesOf, patchBetween, valueAt } from '#remediate/merge.ts'
+import type { FleetPods } from '#remediate/plan/blast.ts'
+import { instanceIdOf } from '#remediate/plan/never.ts'
+import type { NodeOutcome } from '#remediate/plan/plan.ts'
+import { setKubeletConfig } from '#remediate/remedies/set-kubelet-config.ts'
+import { kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
+import { otherSettings } from '#remediate/verify/other-settings.ts'
+import { withChanges } from '#replay/configuration/configuration-change.ts'
+import { replay } from '#replay/replay.ts'
+import { invalidOf, reservationTrap, startOf } from './start.ts'
+import { actWords, pullsOf, stateOf, whyUnsure } from './state.ts'
+
+export interface NodeToPlan {
+  record: NodeInput
+  takenAt: string
+  identity: NodeIdentity
+  /** KubeletConfiguration as it runs; null: not read. */
+  running: RawObject | null
+  patch: RawObject
+  releaseVersion: string | null
+}
+
+export interface PlanRules {
+  policy: Policy
+  allowActAtOnce: boolean
+  fleet: FleetPods
+}
+
+/** `invalid`: no kubelet of this minor starts with it; `unread`: too little of the node was read. */
+export type Planned = NodeOutcome & { because?: 'invalid' | 'unread' }
+
+export const refused = (why: string, because?: Planned['because']): Planned => ({
+  state: 'refused',
+  why: bounded(why, 1000),
+  ...(because !== undefined && { because }),
+})
+
+/** A refusal by a remedy. If too little of the node was read, it contains the read error. */
+export function refusedChange(
+  { refused: why, isUnread }: { refused: string; isUnread?: true },
+  { errors = [] }: NodeInput,
+): Planned {
+  if (!isUnread) return refused(why)
+  const failed = errors.find(({ what }) => what === 'host' || what === 'runtime')
+  return refused(`${why}${failed ? `: ${failed.message}` : ' (mode ssm or both)'}`, 'unread')
+}
+
+export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
+  const { record, takenAt, identity, running, patch } = node
+  if (running === null) return refused('its running configuration was not read', 'unread')
+  const features = featuresOf(identity.kubeletVersion)
+  if (!features.exact)
+    return refused(
+      `what a kubelet ${identity.kubeletVersion ?? 'of unknown version'} would refuse is not known here`,
+    )
+  const trap = reservationTrap(running, patch)
+  if (trap !== null) return refused(trap)
+  const invalid = invalidOf(record, identity, running, patch)
+  if (invalid !== null)
+    return refused(
+      `kubelet ${identity.kubeletVersion} would not start with it: ${invalid}`,
+      'invalid',
+    )
+  const instanceId = instanceIdOf(identity)
+  if (instanceId === null) return refused('the Node object names no instance that SSM would know')
+
+  const osImage = record.node.status?.nodeInfo?.osImage ?? ''
+  const { host } = record
+  const change = setKubeletConfig(
+    { identity, osImage, releaseVersion: node.releaseVersion, host, running },
+    patch,
+  )
+  if ('refused' in change) return refusedChange(change, record)
+  const start = startOf(record, identity, running, patch, change.host)
+  if (typeof start === 'string') return refused(start)
+
+  const present = { ...record, host: withoutFiles(host) }
+  const before = stateOf(present, replay(present, takenAt), rules.policy)
+  // At its restart the kubelet forgets when it first saw each image and when each image was last used.
+  const changedRecord = withChanges({ ...present, known: null }, start.changes)
+  const prediction = replay(changedRecord, takenAt)
+  const after = stateOf(changedRecord, prediction, rules.policy)
+  const unsure = whyUnsure(patch, prediction)
+  if (!rules.allowActAtOnce && unsure !== null) return refused(unsure)
+  const acting = (after.evictsNow ?? []).filter(signal => !before.evictsNow?.includes(signal))
+  if (!rules.allowActAtOnce && actsAtOnce({ before, after }))
+    return refused(
+      `it would act at once on what is there now: ${acting.map(signal => actWords(signal, prediction)).join('; ')} (kubernetes#83612). Make room first, or ask for it with --allow-act-at-once`,
+    )
+  const { host: _host, staysSet = [], says, ...file } = change
+  const expect = expectedOf(start.changes, running)
+  return {
+    state: 'planned',
+    planned: {
+      change: file,
+      instanceId,
+      expect,
+      expectBack: expect
+        .filter(({ field }) => !staysSet.includes(field))
+        .map(({ field }) => ({ field, value: valueAt(running, field) ?? null })),
+      others: otherSettings(record, expect),
+      kubeletStartedAt: kubeletStartedAt(record),
+      before,
+      after,
+      blast: rules.fleet.blastOf(record, isStatusKept(running, features)),
+      pulls: pullsOf(prediction),
+      ...(says !== undefined && { says }),
+      ...healthOf(record, identity),
+    },
+  }
+}
+
+/** The node's health, which together with its pods decides the wave. */
+export const healthOf = (
+  { node }: NodeInput,
+  { ready }: NodeIdentity,
+): { isReady: boolean; hasPressure: boolean } => ({
+  isReady: ready === 'True',
+  hasPressure: (node.status?.conditions ?? []).some(
+    ({ type, status }) => /Pressure$/.test(type ?? '') && status === 'True',
+  ),
+})
+
+/** The result of the files is known already, and loading them again would take most of the time. */
+export const withoutFiles = (host: Host | null): Host | null =>
+  host?.kubelet ? { ...host, kubelet: { ...host.kubelet, files: [] } } : host
+
+/** Whether ready containers stay ready during a restart of this kubelet. */
+export const isStatusKept = (running: RawObject, features: KubeletFeatures): boolean =>
+  keepsContainerStatus(features, mapOf(running.featureGates))
+
+function expectedOf(
+  changes: readonly ConfigurationChange[],
+  running: RawObject,
+): ExpectedSetting[] {
+  const fields = changes.map(({ path: [field = ''] }) => field)
+  const present = Object.fromEntries(
+    Object.entries(running).filter(([field]) => fields.includes(field)),
+  )
+  const wanted = changes.flatMap(({ path: [field = ''], value }) =>
+    value === undefined ? [] : [[field, value] as const],
+  )
+  return leavesOf(patchBetween(present, Object.fromEntries(wanted))).map(([field, value]) => ({
+    field,
+    value,
+  }))
+}
+
+/** KubeletConfiguration as it runs; null: not read. */
+export const runningOf = ({ configuration }: NodeInput): RawObject | null =>
+  configuration?.printed ?? null
+
+/** AMI releases by nodegroup. */
+export const releasesOf = ({ nodegroups }: ClusterRecord): [name: string, version: string][] =>
+  (Array.isArray(nodegroups) ? nodegroups : []).flatMap(({ nodegroupName, releaseVersion }) =>
+    typeof nodegroupName === 'string' && typeof releaseVersion === 'string'
+      ? [[nodegroupName, releaseVersion]]
+      : [],
+  )

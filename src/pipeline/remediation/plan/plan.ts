@@ -1,0 +1,177 @@
+/** The use case of a plan: audits a saved fleet, turns findings or given settings into files, and replays each change. */
+
+import { OperatorError } from '#base/operator-error.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { rules } from '#judge/rules/index.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/read-mode.ts'
+import type { Selection } from '#model/input/selection.ts'
+import type { Plan } from '#model/plan/plan.ts'
+import type { Policy } from '#model/policy.ts'
+import { savedFleet } from '#pipeline/audit/fleet.ts'
+import { savedAudit } from '#pipeline/audit/saved/saved-findings.ts'
+import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
+import { FleetPods } from '#remediate/plan/blast.ts'
+import { PlanBuilder, type PlanHead } from '#remediate/plan/plan.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
+import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './choice.ts'
+import { FleetLogFiles } from './log-files.ts'
+import { ManualChanges } from './manual-changes.ts'
+import { type PlanRules, releasesOf, runningOf } from './node.ts'
+import type { PruneWish } from './prune.ts'
+import { FleetImageDigests } from './wanted-images.ts'
+import { checkRequest, idsOf, laterText, wishesOf } from './wishes.ts'
+
+export interface PlanRequest extends PlanChoice {
+  allowActAtOnce: boolean
+  /** Prunes images instead of applying findings or changes. */
+  prune?: PruneWish | null
+  selection: Selection
+  policy: Policy
+  version: string
+  signal?: AbortSignal
+}
+
+export interface PlanResult {
+  plan: Plan
+  /** Broken lines of the snapshot. */
+  inputErrors: string[]
+  /** Number of nodes refused only because too little of them was read. */
+  unread: number
+}
+
+/** @param file a snapshot; it is read several times, so that no fleet has to fit into memory @throws OperatorError */
+export async function makePlan(file: string, request: PlanRequest): Promise<PlanResult> {
+  const { policy, selection, prune: pruneWish = null } = request
+  checkRequest(request)
+  const fixes =
+    pruneWish === null && wantsFindings(request)
+      ? await fixesOf(file, request)
+      : new Map<string, ChosenFix[]>()
+  const fleet = await readFleet(file, request)
+  const builder = new PlanBuilder()
+  const manual = new ManualChanges()
+  const planRules: PlanRules = { policy, allowActAtOnce: request.allowActAtOnce, fleet: fleet.pods }
+  const seen = new Set<string>()
+  const identities: NodeIdentity[] = []
+  const invalid: string[] = []
+  let unread = 0
+  for await (const read of savedFleet(file, selection, request.signal)) {
+    if (read.kind !== 'Node') continue
+    // If configz is unread, the configuration on disk replaces the running one, as in an audit.
+    const { input: record } = withConfigurationOnDisk(nodeInput(read))
+    const identity = nodeIdentity(record.node)
+    const name = `${record.cluster}/${identity.name}`
+    // As in an audit, only the first of two records of a node counts.
+    if (seen.has(name)) continue
+    seen.add(name)
+    identities.push(identity)
+    const meant = fixes.get(name) ?? []
+    const node = {
+      record,
+      takenAt: fleet.head.takenAt,
+      identity,
+      running: runningOf(record),
+      releaseVersion: fleet.releaseOf(record.cluster, identity),
+    }
+    manual.take(record, identity, idsOf(meant, 'manual'))
+    const wishes = wishesOf(node, meant, fleet, request, planRules)
+    if (wishes.every(wish => wish === 'unchanged')) {
+      if (wishes.length > 0) builder.takeUnchanged()
+      continue
+    }
+    let hasStep = false
+    for (const wish of wishes) {
+      if (wish === 'unchanged') continue
+      const { outcome } = wish
+      if (outcome.because === 'unread') unread++
+      if (outcome.because === 'invalid' && outcome.state === 'refused')
+        invalid.push(`${name}: ${outcome.why}`)
+      if (hasStep && outcome.state === 'planned')
+        builder.takeLater(record.cluster, identity.name, laterText(wish))
+      else builder.take(identity.name, wish.key, wish.findings, wish.facts, outcome)
+      hasStep ||= outcome.state === 'planned'
+      if (outcome.state === 'never') break
+    }
+  }
+  rejectUnknownNames(
+    selection,
+    identities.map(identity => ({ identity })),
+  )
+  builder.takeManual(manual.close())
+  const plan = builder.close(fleet.head, policy.remediation.wavePercents)
+  if (plan.steps.length === 0 && invalid.length > 0)
+    throw new OperatorError(
+      `${invalid[0]}${invalid.length > 1 ? `; and so on ${invalid.length - 1} more` : ''}. Nothing was planned`,
+    )
+  return { plan, inputErrors: fleet.inputErrors, unread }
+}
+
+async function fixesOf(file: string, request: PlanRequest): Promise<Map<string, ChosenFix[]>> {
+  const unknown = request.rules.find(rule => !rules.some(({ id }) => id === rule))
+  if (unknown !== undefined)
+    throw new OperatorError(
+      `No rule is called ${JSON.stringify(unknown.slice(0, 80))}. highwater explain lists them all`,
+    )
+  const { document } = await savedAudit(file, request)
+  return chosenFixes(document.findings, request)
+}
+
+interface Fleet {
+  head: PlanHead
+  pods: FleetPods
+  logFiles: FleetLogFiles
+  images: FleetImageDigests
+  inputErrors: string[]
+  /** AMI release of the node's nodegroup, if no update is in progress; null: unknown. */
+  releaseOf(cluster: string, identity: NodeIdentity): string | null
+}
+
+/** Knowledge beyond one node: all pods, logrotate files and images of the clusters, whichever nodes are selected. */
+async function readFleet(
+  file: string,
+  { selection: { clusters }, policy, signal }: PlanRequest,
+): Promise<Fleet> {
+  const pods = new FleetPods()
+  const logFiles = new FleetLogFiles(policy)
+  const images = new FleetImageDigests()
+  const inputErrors: string[] = []
+  const releases = new Map<string, string>()
+  const modes: Record<string, ReadMode> = {}
+  let head: PlanHead | null = null
+  for await (const record of savedFleet(file, { clusters, nodegroups: [], nodes: [] }, signal)) {
+    if (record.kind === 'Malformed') inputErrors.push(`line ${record.line}: ${record.message}`)
+    if (record.kind === 'Snapshot')
+      head = {
+        takenAt: record.takenAt,
+        account: record.account ?? null,
+        region: record.region ?? null,
+      }
+    if (record.kind === 'Objects') pods.takeObjects(record)
+    if (record.kind === 'Node') {
+      const node = nodeInput(record)
+      if (record.mode !== undefined) modes[record.cluster] = record.mode
+      pods.takeNode(node)
+      logFiles.takeNode(node, nodeIdentity(node.node))
+      images.takeNode(node)
+    }
+    if (record.kind === 'Cluster') {
+      pods.takeCluster(record)
+      for (const [name, version] of releasesOf(record))
+        releases.set(`${record.cluster}/${name}`, version)
+    }
+  }
+  if (head === null)
+    throw new OperatorError(
+      `${file} does not begin with a snapshot's first line, so it is not known when it was taken`,
+    )
+  return {
+    head: { ...head, modes },
+    pods,
+    logFiles,
+    images,
+    inputErrors,
+    releaseOf: (cluster, { group }) => releases.get(`${cluster}/${group.name}`) ?? null,
+  }
+}

@@ -1,0 +1,137 @@
+/** The numbers of a prediction that a plan compares before and after. */
+
+import { milliValue, parseQuantity } from '#base/go/quantity.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import { allocatableFields } from '#facts/kubelet/fields.ts'
+import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
+import { registryOf } from '#judge/events/images.ts'
+import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
+import { nodeSubject } from '#judge/subject/subject.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { NodeState, Pulls } from '#model/plan/plan.ts'
+import type { Policy } from '#model/policy.ts'
+import type {
+  EvictionPrediction,
+  ImageDeletion,
+  ImageGcPrediction,
+  NodePrediction,
+} from '#model/prediction/prediction.ts'
+import { leavesOf } from '#remediate/merge.ts'
+import { kubeletOf } from '#replay/kubelet.ts'
+import { isActive, parsePod } from '#replay/pods/pod.ts'
+import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
+
+/** @param record has the configuration that was replayed */
+export function stateOf(record: NodeInput, prediction: NodePrediction, policy: Policy): NodeState {
+  const { state } = outcomeOf(evictionBeforeImageGc, nodeSubject(record, prediction), policy)
+  const { imageGC, eviction } = prediction
+  const isDue = imageGC?.triggered ?? null
+  const freedBytes = isDue && imageGC !== null ? freedAtMost(imageGC) : 0
+  return {
+    evictsBeforeImageGc: state === 'unknown' || state === 'error' ? null : state === 'fail',
+    imageGcDue: isDue,
+    freedBytesAtMost: isDue === null ? null : freedBytes,
+    evictsNow:
+      eviction === null || eviction.error !== null
+        ? null
+        : [...metSignals(eviction), ...overfull(record, prediction)],
+  }
+}
+
+/** Signals whose threshold is met. The containerfs signals only repeat the filesystem of containerfs. */
+const metSignals = ({ thresholds }: EvictionPrediction): string[] =>
+  [
+    ...new Set(
+      thresholds.flatMap(({ signal, met }) =>
+        met === true && !signal.startsWith('containerfs.') ? [signal] : [],
+      ),
+    ),
+  ].sort()
+
+/** Upper bound of freed bytes: image GC stops with the image that reaches the target, or when no image is left. */
+function freedAtMost({ deletions, bytesToFree }: ImageGcPrediction): number | null {
+  const sizes = spaceDeletions(deletions)?.map(({ sizeBytes }) => sizeBytes) ?? null
+  if (sizes === null || bytesToFree === null || sizes.some(size => size === null)) return null
+  const known = sizes.map(Number)
+  return Math.min(
+    known.reduce((sum, size) => sum + size, 0),
+    Math.max(bytesToFree, 0) + Math.max(0, ...known),
+  )
+}
+
+const spaceDeletions = (deletions: readonly ImageDeletion[] | null) =>
+  deletions?.filter(({ reason }) => reason === 'space') ?? null
+
+/** Images that the image-GC round may delete, by registry. Pods that need these images pull them again. */
+export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
+  const images = imageGC?.triggered ? (spaceDeletions(imageGC.deletions) ?? []) : []
+  const registries = Map.groupBy(
+    images.flatMap(({ names: [name] }) => (name === undefined ? [] : [registryOf(name)])),
+    registry => registry,
+  )
+  return [...registries].map(([registry, some]) => ({
+    registry,
+    images: some.length,
+    limit:
+      registry === 'docker.io'
+        ? { pulls: dockerHubLimits.anonymousPulls, hours: dockerHubLimits.hours }
+        : null,
+  }))
+}
+
+/**
+ * Resources of which the pods request more than the node would offer: a starting kubelet admits its pods again, one by one, and refuses those that
+ * no longer fit. Upstream: pkg/kubelet/kubelet.go HandlePodAdditions; pkg/kubelet/lifecycle/predicate.go
+ */
+function overfull(record: NodeInput, { allocatable, kubeletVersion }: NodePrediction): string[] {
+  if (allocatable === null || record.pods === null) return []
+  const kubelet = kubeletOf(kubeletVersion, record.configuration?.fields.featureGates ?? {})
+  const pods = record.pods.flatMap(raw => parsePod(raw) ?? []).filter(isActive)
+  return ['cpu', 'memory', 'ephemeral-storage'].flatMap(resource => {
+    const offered = allocatable[resource]
+    // Pods can request fractions of a core, so the sum is in thousandths.
+    const requested = pods.reduce(
+      (sum, pod) => sum + milliValue(getResourceRequestQuantity(pod, resource, kubelet)),
+      0n,
+    )
+    return typeof offered === 'string' && requested > milliValue(parseQuantity(offered))
+      ? [`allocatable.${resource}`]
+      : []
+  })
+}
+
+/** Why the effect of the change on the node's present state cannot be replayed; null: it can. */
+export function whyUnsure(
+  patch: RawObject,
+  { imageGC, eviction, allocatable, unknowns }: NodePrediction,
+): string | null {
+  const fields = Object.keys(patch)
+  const reason = unknowns.map(({ what }) => what).slice(0, 3)
+  const because = `what it would do at once is not known (not read: ${reason.join(', ') || 'part of the node'}). Ask for it with --allow-act-at-once`
+  if (fields.some(field => field.startsWith('image')) && (imageGC?.triggered ?? null) === null)
+    return because
+  if (fields.some(field => allocatableFields.has(field)) && allocatable === null) return because
+  if (
+    !fields.some(field => field.startsWith('eviction') || field === 'mergeDefaultEvictionSettings')
+  )
+    return null
+  if (eviction === null || eviction.error !== null) return because
+  const touched = leavesOf(patch).map(([path]) => path.slice(path.indexOf('.') + 1))
+  const blind = eviction.thresholds.find(
+    ({ signal, met }) => met === null && touched.includes(signal),
+  )
+  return blind === undefined
+    ? null
+    : `whether ${blind.signal} is below ${blind.value} now is not known. Ask for it with --allow-act-at-once`
+}
+
+/** Describes the signal, for people. @param signal one of NodeState.evictsNow */
+export function actWords(signal: string, { eviction, allocatable }: NodePrediction): string {
+  const resource = /^allocatable\.(.*)/.exec(signal)?.[1]
+  if (resource !== undefined)
+    return `its pods request more ${resource} than the ${String(allocatable?.[resource])} that the node would offer, and some are refused`
+  const met = eviction?.thresholds.find(threshold => threshold.signal === signal && threshold.met)
+  const observed = eviction?.signals[met?.signal ?? 'nodefs.available']?.availableBytes
+  return `${signal} is ${observed ?? 'less'} now, below the new ${met?.value ?? 'threshold'}`
+}

@@ -1,0 +1,109 @@
+/** The images that a node needs and might lose or has lost, and the sources from which the policy has them pulled. */
+
+import { matchesGlob } from '#base/text/glob.ts'
+import { byText } from '#base/text/text-order.ts'
+import { canonicalName, familiarName } from '#judge/events/images.ts'
+import { rules } from '#judge/rules/index.ts'
+import { missingNeeds } from '#judge/run/outcome.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { bounded } from '#judge/text.ts'
+import { isImageName, splitTag } from '#model/input/image-reference.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { Policy } from '#model/policy.ts'
+import { pinnedSource, sourceOf } from '#remediate/remedies/pull-image.ts'
+import type { ChosenFix } from './choice.ts'
+
+/** `name` as the runtime has it; `why`: the registry to pull from is unknown. */
+export type WantedImage = { name: string; findings: string[] } & (
+  | { source: string }
+  | { why: string }
+)
+
+/**
+ * Returns the images sorted by name.
+ * @param fixes fixes whose remedy is an image
+ * @param isAsked the user named rules or findings; else images without a source are skipped
+ * @param digestsOf returns the digests that the cluster's nodes hold under a name
+ */
+export function wantedImages(
+  subject: NodeSubject,
+  fixes: readonly ChosenFix[],
+  policy: Policy,
+  isAsked: boolean,
+  digestsOf: (name: string) => readonly string[],
+): WantedImage[] {
+  const findings = new Map<string, Set<string>>()
+  for (const { id, rule } of fixes)
+    for (const image of namedBy(rule, subject, policy)) {
+      const name = canonicalName(image)
+      findings.set(name, (findings.get(name) ?? new Set()).add(id))
+    }
+  return [...findings]
+    .toSorted(([a], [b]) => byText(a, b))
+    .flatMap(([name, ids]) => {
+      const wanted = { name, findings: [...ids].sort() }
+      const found = isImageName(name)
+        ? pinnedBy(name, policy, digestsOf)
+        : {
+            why: `${bounded(name, 300)} is no name with a tag, and nothing else can be given to an image`,
+          }
+      if (found !== null) return [{ ...wanted, ...found }]
+      const why = `policy requiredImageSources names no source of ${bounded(name, 300)}`
+      return isAsked ? [{ ...wanted, why }] : []
+    })
+}
+
+function namedBy(id: string, subject: NodeSubject, policy: Policy): readonly string[] {
+  const rule = rules.find(one => one.id === id)
+  if (rule === undefined || !('images' in rule) || missingNeeds(rule, subject) !== null) return []
+  return (rule.images?.(subject, policy) ?? []).filter(image => image !== '')
+}
+
+function pinnedBy(
+  name: string,
+  policy: Policy,
+  digestsOf: (name: string) => readonly string[],
+): { source: string } | { why: string } | null {
+  const found = sourceBy(name, policy)
+  return found === null || 'why' in found ? found : pinnedSource(name, found.source, digestsOf)
+}
+
+/** Null: the policy names no source. Of several matching patterns, the longest is the most specific. */
+export function sourceBy(
+  name: string,
+  { requiredImageSources }: Policy,
+): { source: string } | { why: string } | null {
+  const [first] = Object.entries(requiredImageSources)
+    .filter(([pattern]) => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)))
+    .toSorted(([a], [b]) => b.length - a.length || byText(a, b))
+  return first === undefined ? null : sourceOf(name, ...first)
+}
+
+export class FleetImageDigests {
+  /** Digests by cluster and by name with its tag. */
+  readonly #digests = new Map<string, Set<string>>()
+
+  takeNode({ cluster, node, runtime }: NodeInput): void {
+    for (const { names = [] } of node.status?.images ?? []) this.#take(cluster, names)
+    for (const { repoTags = [], repoDigests = [] } of runtime?.images ?? [])
+      this.#take(cluster, [...repoTags, ...repoDigests])
+  }
+
+  /** `sha256:…`, one for each different image that nodes hold under that name. */
+  digestsOf(cluster: string, name: string): string[] {
+    return [...(this.#digests.get(`${cluster} ${name}`) ?? [])].sort()
+  }
+
+  #take(cluster: string, names: readonly string[]): void {
+    const digests = names.filter(name => digested.test(name))
+    for (const name of names.filter(one => !one.includes('@')))
+      for (const other of digests) {
+        const [repository, digest = ''] = other.split('@')
+        if (repository !== splitTag(name).repository) continue
+        const key = `${cluster} ${name}`
+        this.#digests.set(key, (this.#digests.get(key) ?? new Set()).add(digest))
+      }
+  }
+}
+
+const digested = /^[^@]+@sha256:[a-f0-9]{64}$/

@@ -1,0 +1,152 @@
+/** Reads the nodes of a plan anew, from their source. Verification and blockers use these records, never remembered ones. */
+
+import { messageOf } from '#base/text/error-message.ts'
+import { alarmStates } from '#clients/aws/cloudwatch.ts'
+import { credentialSource } from '#clients/aws/credentials.ts'
+import { sdkRegion } from '#clients/aws/eks.ts'
+import type { ReadDepth } from '#collect/modes.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type {
+  ClusterRecord,
+  MalformedLine,
+  ObjectsRecord,
+  SnapshotRecord,
+} from '#model/input/record.ts'
+import type { Selection } from '#model/input/selection.ts'
+import type { Policy } from '#model/policy.ts'
+import { type LiveOptions, liveFleet } from '#pipeline/audit/fleet.ts'
+import { budgetResource } from '#remediate/plan/blast.ts'
+import type { FreshCluster } from '#remediate/run/blockers.ts'
+import { stepKey } from '#remediate/run/journal.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
+
+export interface PlannedNode {
+  cluster: string
+  node: string
+}
+
+export interface FreshOptions {
+  policy: Policy
+  signal: AbortSignal
+  /** Source of the records; default: the live EKS clusters. */
+  read?: (selection: Selection, depth?: ReadDepth) => AsyncIterable<SnapshotRecord | MalformedLine>
+  /** How much is read. Absent: all that each cluster's mode reads. */
+  depth?: ReadDepth
+}
+
+/**
+ * Records of these nodes and of their clusters, one by one, each with its own time. If configz is unread, the record has
+ * the configuration on disk.
+ * @throws OperatorError when there is nothing to read at all
+ */
+export async function* freshRecords(
+  nodes: readonly PlannedNode[],
+  {
+    policy,
+    signal,
+    depth,
+    read = selection => liveNodes({ selection, policy, signal, depth }),
+  }: FreshOptions,
+): AsyncGenerator<ClusterRecord | NodeInput | ObjectsRecord> {
+  if (nodes.length === 0) return
+  const clusters = new Set(nodes.map(({ cluster }) => cluster))
+  const wanted = new Set(nodes.map(stepKey))
+  let takenAt: string | null = null
+  for await (const record of read(
+    { clusters: [...clusters], nodegroups: [], nodes: [...new Set(nodes.map(({ node }) => node))] },
+    depth,
+  )) {
+    if (record.kind === 'Snapshot') takenAt = record.takenAt
+    if (record.kind === 'Snapshot' || record.kind === 'Malformed' || !clusters.has(record.cluster))
+      continue
+    if (record.kind !== 'Node') yield record
+    // As in an audit, only the first of two records of a node counts.
+    else if (
+      wanted.delete(stepKey({ cluster: record.cluster, node: nodeIdentity(record.node).name }))
+    )
+      yield { ...withConfigurationOnDisk(nodeInput(record)).input, at: record.at ?? takenAt }
+  }
+}
+
+/** Collects fresh records by cluster. Every named cluster has an entry, even if nothing of it was found. The nodes must fit into memory. */
+export async function freshClusters(
+  nodes: readonly PlannedNode[],
+  options: FreshOptions,
+): Promise<Map<string, FreshCluster>> {
+  const alarms = await alarmsAgainst(options.policy, options.signal)
+  const clusters = new Map<string, FreshCluster>()
+  for (const { cluster } of nodes)
+    clusters.set(cluster, { cluster: null, nodes: [], budgets: null, alarms })
+  for await (const record of freshRecords(nodes, options)) {
+    const fresh = clusters.get(record.cluster)
+    if (fresh === undefined) continue
+    if (record.kind === 'Cluster') fresh.cluster = record
+    else if (record.kind === 'Node') fresh.nodes.push(record)
+    else if (record.resource === budgetResource)
+      fresh.budgets = [...(fresh.budgets ?? []), ...record.items]
+  }
+  // An incomplete list of budgets might lack the budget that matters, so it counts as unread.
+  for (const fresh of clusters.values())
+    if (fresh.cluster?.errors?.some(({ what }) => what === budgetResource)) fresh.budgets = null
+  return clusters
+}
+
+const liveNodes = ({ selection, ...live }: LiveOptions) =>
+  liveFleet({
+    ...live,
+    selection: { ...selection, clusters: eksNames(selection.clusters) },
+    objects: 'budgets',
+  })
+
+/** Names of the clusters in EKS. With several accounts or regions, a record's cluster name has them before the EKS name. */
+export const eksNames = (clusters: readonly string[]): string[] => [
+  ...new Set(clusters.map(cluster => cluster.slice(cluster.lastIndexOf('/') + 1))),
+]
+
+/**
+ * Describes the policy's alarms that are in ALARM in an audited account and region, or that could not be read. An alarm that exists nowhere counts as
+ * unread: otherwise a misspelt name would guard nothing.
+ */
+export async function alarmsAgainst(
+  { accounts, remediation }: Policy,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const names = [...new Set(remediation.alarms)]
+  if (names.length === 0) return []
+  const found = new Set<string>()
+  const against = new Set<string>()
+  const unread: string[] = []
+  for (const { roleArn, externalId, regions } of accounts) {
+    for (const region of regions ?? [await sdkRegion()]) {
+      if (region === null) {
+        unread.push('no AWS region is set')
+        continue
+      }
+      try {
+        const states = await alarmStates(
+          region,
+          credentialSource(roleArn, externalId, region),
+          names,
+          signal,
+        )
+        for (const [name, state] of states) {
+          found.add(name)
+          if (state === 'ALARM') against.add(`${name} is in ALARM in ${region}`)
+        }
+      } catch (error) {
+        signal.throwIfAborted()
+        unread.push(messageOf(error))
+      }
+    }
+  }
+  const [reason] = unread
+  if (reason !== undefined) return [...against, `states could not all be read: ${reason}`]
+  return [
+    ...against,
+    ...names
+      .filter(name => !found.has(name))
+      .map(name => `${name} could not be read: there is none of that name`),
+  ]
+}

@@ -1,0 +1,192 @@
+/** One call of the function `remediate`. It relies on the seals of the approval, of the run's journal, and of the policy in the bucket. */
+
+import { mkdir, rm } from 'node:fs/promises'
+import { OperatorError } from '#base/operator-error.ts'
+import { sdkRegion } from '#clients/aws/eks.ts'
+import { kmsMacKey } from '#clients/aws/kms.ts'
+import { type Store, TooLong } from '#clients/store/store.ts'
+import type { RemediationAnswer, RemediationRequest } from '#model/plan/remediation-request.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+import type { PolicyGrants } from '#model/policy-grants.ts'
+import type { Settings } from '#model/run.ts'
+import { grantedPolicy } from '#pipeline/service/granted-policy.ts'
+import {
+  policyKey,
+  remainingOf,
+  type ServiceRuntime,
+  storeOf,
+  timeLimit,
+} from '#pipeline/service/runtime.ts'
+import { keepNotices, namedPlaces } from '#remediate/notices.ts'
+import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
+import { type SealKeys, sealedStore, Unsealed } from '#remediate/seal.ts'
+import { actingPolicy, type RemediationService } from './options.ts'
+import { plan } from './planning.ts'
+import { applyApproved, resumeAll, resumeOne, rollBackRun } from './running.ts'
+
+/** Share of the time for reading; the rest is for the replays and for writing the plan. */
+const readingShare = 0.7
+/** Share of the time after which nothing is sent: a node takes minutes, and the function waits for it. */
+const sendingShare = 0.5
+const endShare = 0.93
+
+/** The store, keys and limits of a call. */
+export type RemediationPlace = Omit<
+  RemediationService,
+  'policy' | 'policyApproval' | 'runtime' | 'named'
+> & {
+  runtime: RemediationService['runtime'] & Pick<ServiceRuntime, 'parsePolicy'>
+  policyGrants: PolicyGrants
+}
+
+/** @throws OperatorError if the request cannot be carried out */
+export async function runRemediation(
+  request: RemediationRequest,
+  settings: Settings,
+  runtime: ServiceRuntime,
+): Promise<RemediationAnswer> {
+  const remainingMs = remainingOf(runtime)
+  const [reading, sending, end] = [
+    timeLimit(remainingMs * readingShare),
+    timeLimit(remainingMs * sendingShare),
+    timeLimit(remainingMs * endShare),
+  ]
+  try {
+    const region = await sdkRegion()
+    if (region === null)
+      throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
+    const bucket = storeOf(settings, region, remainingMs, end.signal)
+    if (bucket === null)
+      throw new OperatorError('Plans and approvals have no place to be kept: set HIGHWATER_BUCKET')
+    const keys = keysOf(settings, region)
+    await mkdir(runtime.folder, { recursive: true })
+    const run = runOf(request)
+    if (run !== null) runtime.watch.began(run)
+    runtime.watch.enters('prepare')
+    const stops = { readUntil: reading.signal, stop: sending.signal, end: end.signal }
+    return await noting(sealedStore(bucket, keys.runs), runtime.now, async onUnsealed => {
+      const store = sealedStore(bucket, keys.runs, onUnsealed)
+      const { policyGrants } = settings
+      const place = { store, keys, onUnsealed, runtime, policyGrants, ...stops }
+      const service = await serviceOf(place, request.action)
+      runtime.watch.enters(request.action)
+      return answered(request, service)
+    })
+  } finally {
+    for (const limit of [reading, sending, end]) limit.end()
+    await rm(runtime.folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Writes the places of refused objects to the bucket. If the bucket refuses the list, only the notice is lost: error and log name the objects, too.
+ * @param store of sealed objects
+ */
+export async function noting<Answer>(
+  store: Store,
+  now: () => Date,
+  work: (onUnsealed: (error: Unsealed) => void) => Promise<Answer>,
+): Promise<Answer> {
+  const places = new Set<string>()
+  try {
+    return await work(({ place }) => places.add(place))
+  } catch (error) {
+    if (error instanceof Unsealed) places.add(error.place)
+    throw error
+  } finally {
+    await keepNotices(store, { refused: places }, now()).catch(() => undefined)
+  }
+}
+
+/** The run's id, which is the id of its plan; null: the plan has no run yet, or the call resumes several runs. */
+function runOf(request: RemediationRequest): string | null {
+  if (request.action === 'plan') return null
+  return request.action === 'apply' ? request.plan.slice(0, 16) : request.run
+}
+
+/** @throws OperatorError when a key is missing */
+function keysOf({ runKeyId, approvalKeyId }: Settings, region: string): SealKeys {
+  if (runKeyId === null || approvalKeyId === null)
+    throw new OperatorError(
+      'Forged approvals and runs cannot be detected: set HIGHWATER_RUN_KEY_ID and HIGHWATER_APPROVAL_KEY_ID',
+    )
+  return {
+    runs: kmsMacKey({ keyId: runKeyId, region }),
+    approvals: kmsMacKey({ keyId: approvalKeyId, region }),
+  }
+}
+
+export function answered(
+  request: RemediationRequest,
+  service: RemediationService,
+): Promise<RemediationAnswer> {
+  switch (request.action) {
+    case 'plan':
+      return plan(request, service)
+    case 'apply':
+      return applyApproved(request, service)
+    case 'resume':
+      return request.run === null ? resumeAll(service) : resumeOne(request.run, service)
+    case 'rollback':
+      return rollBackRun(request, service)
+  }
+}
+
+/**
+ * Uses the policy file in the bucket. An audit by the defaults is better than none. A change by the defaults is not: the policy can forbid changes at
+ * certain times. A rollback may use the defaults: the writer of the policy file must not be able to stop it. The right to write the file is not the
+ * right to approve: without a separate approval, the file starts nothing.
+ * @throws OperatorError if the policy cannot be used, unless for a rollback
+ */
+export async function serviceOf(
+  place: RemediationPlace,
+  action: RemediationRequest['action'],
+): Promise<RemediationService> {
+  const { store, keys, runtime } = place
+  const { text, granted, mistake } = await policyIn(place)
+  if (mistake !== null && action !== 'rollback') throw mistake
+  const approval = () => keptPolicyApproval(store, text, keys.approvals, runtime.now())
+  const policyApproval = mistake ?? (await approval().catch(operatorErrorOf))
+  const policy = actingPolicy(granted)
+  if (policyApproval instanceof Unsealed && granted.remediation.auto !== null)
+    place.onUnsealed(policyApproval)
+  return {
+    ...place,
+    named: await namedPlaces(store),
+    policyApproval,
+    policy:
+      policyApproval instanceof OperatorError
+        ? { ...policy, remediation: { ...policy.remediation, auto: null } }
+        : policy,
+  }
+}
+
+interface FoundPolicy {
+  /** Text of the policy file; null: there is none, or it cannot be read. */
+  text: string | null
+  /** The part of the policy that the stack allows. */
+  granted: Policy
+  /** Why the policy cannot be used; null: it can. */
+  mistake: OperatorError | null
+}
+
+async function policyIn({ store, runtime, policyGrants }: RemediationPlace): Promise<FoundPolicy> {
+  try {
+    const found = await store.read(policyKey)
+    if (found === null) return { text: null, granted: defaultPolicy, mistake: null }
+    const text = found.body.toString('utf8')
+    const parsed = runtime.parsePolicy(text, `${store.location}/${policyKey}`)
+    const { policy, refused } = grantedPolicy(parsed, policyGrants)
+    const mistake = refused.length > 0 ? new OperatorError(refused.join('. ')) : null
+    return { text, granted: policy, mistake }
+  } catch (error) {
+    const mistake = error instanceof TooLong ? new OperatorError(error.message) : error
+    return { text: null, granted: defaultPolicy, mistake: operatorErrorOf(mistake) }
+  }
+}
+
+/** @throws the error if it is not a mistake of the operator */
+function operatorErrorOf(error: unknown): OperatorError {
+  if (error instanceof OperatorError) return error
+  throw error
+}

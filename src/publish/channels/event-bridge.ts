@@ -1,0 +1,29 @@
+/** An EventBridge bus: one event for each new, worse and ended finding, once per run id. */
+import type { MailChannel } from '#publish/channel.ts'
+import { messageOnce, type OnceOptions } from './message-once.ts'
+
+/** Milliseconds; longer than the requests of one run. */
+const leaseMs = 60_000
+
+export function eventBridge({ busArn, ...once }: OnceOptions & { busArn: string }): MailChannel {
+  return messageOnce(
+    {
+      id: 'eventbridge',
+      markerName: 'eventbridge.json',
+      noun: 'events',
+      recipients: busArn,
+      leaseMs,
+      async send({ events }) {
+        const { putEvents } = await import('#clients/send/event-bridge.ts')
+        const entries = events.map(detail => ({
+          detailType: `Finding ${detail.change}`,
+          at: detail.at,
+          detail,
+        }))
+        await putEvents(busArn, entries, once.signal)
+        return ''
+      },
+    },
+    once,
+  )
+}

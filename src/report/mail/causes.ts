@@ -1,0 +1,111 @@
+/** Causes in a mail: the worst three as cards, the next in two lines each, the rest counted. Each shown cause has its step. */
+import type { Language } from '#report/languages/language.ts'
+import {
+  type CauseView,
+  causeView,
+  type FoundCause,
+  moreCauses,
+  stepWithCount,
+} from '#report/parts/causes.ts'
+import type { OutlookView } from '#report/parts/outlook.ts'
+import type { TitleOf } from '#report/parts/rule-words.ts'
+import type { Fold } from '#report/text.ts'
+import type { MailChanges } from './changes.ts'
+import { severityMark } from './palette.ts'
+
+const shown = { cards: 3, lines: 3 }
+/** Number of causes in a mail. Nodes in the verdict name only these causes, by their number. */
+export const shownCauses = shown.cards + shown.lines
+/** Number of nodes that the verdict names. */
+export const nextShown = 3
+
+interface MailWords {
+  fold: Fold
+  titleOf: TitleOf
+  language: Language
+}
+
+/** Null: there are no findings. */
+export function mailCausesView(
+  causes: FoundCause[],
+  rows: OutlookView['rows'],
+  changes: MailChanges,
+  words: MailWords,
+) {
+  if (causes.length === 0) return null
+  const { fold, titleOf, language } = words
+  const listed = causes.slice(0, shownCauses)
+  const views = listed.map((cause, index) => causeView(cause, index, { titleOf, language }))
+  const nearest = (index: number) => rows.find(({ cause }) => cause === index)?.name ?? null
+  // Only cards, and causes of nodes in the verdict, show commands: these fit two phone screens.
+  const isOfVerdict = (index: number) =>
+    rows.slice(0, nextShown).some(({ cause }) => cause === index)
+  const cards = listed.map((cause, index) => ({
+    ...mailCard(cause, views[index]!, changes, words),
+    where: fold(whereOf(cause, views[index]!, nearest(index), language), 200),
+    number: views[index]!.number,
+  }))
+  const rest = causes.slice(shownCauses)
+  return {
+    cards: cards.slice(0, shown.cards),
+    lines: cards
+      .slice(shown.cards, shownCauses)
+      .map(({ statement, ends, commands, ...card }, line) => {
+        const index = shown.cards + line
+        return {
+          ...card,
+          where: isOfVerdict(index) ? card.where : fold(views[index]!.shortWhere, 160),
+          step: fold(withoutRemarks(card.step), 120),
+          commands: isOfVerdict(index) ? commands : [],
+        }
+      }),
+    leftOut: rest.length === 0 ? null : moreCauses(rest, language),
+  }
+}
+
+/** Removes text in parentheses. */
+const withoutRemarks = (text: string) => text.replace(/ ?(?:\([^()]*\)|（[^（）]*）)/g, '')
+
+/** Where the cause is, with the node that is nearest to eviction. */
+function whereOf(
+  { nodes: { count }, findings }: FoundCause,
+  { where }: CauseView,
+  nearest: string | null,
+  { words, line }: Language,
+): string {
+  const name = nearest ?? findings[0]?.nodes.sample[0]
+  return count < 2 || name === undefined ? where : words.causes.first(where, line(name, 80))
+}
+
+function mailCard(
+  cause: FoundCause,
+  view: CauseView,
+  changes: MailChanges,
+  { fold, language }: MailWords,
+) {
+  const commands = view.commands.slice(0, view.leading).map(({ command }) => command)
+  return {
+    ...severityMark(cause.severity),
+    severityWord: view.severityWord,
+    label: labelOf(cause, changes, language),
+    title: fold(view.title, 160),
+    ownTitle: view.ownTitle === null ? null : fold(view.ownTitle, 160),
+    statement: view.statement === null ? null : fold(view.statement, 160),
+    step: fold(stepWithCount(view), 400),
+    ends: view.ends,
+    // A command that would be cut is left out: half a command does something else.
+    commands: commands.filter(command => fold(command, 400) === command),
+  }
+}
+
+/** What is new about the cause's worst changed finding. Null: nothing, or no earlier run. */
+function labelOf(
+  { findings }: FoundCause,
+  { listed, since }: MailChanges,
+  { words }: Language,
+): string | null {
+  if (since === null) return null
+  const ids = new Set(findings.map(({ id }) => id))
+  const kind = listed.find(({ finding, kind }) => ids.has(finding.id) && kind !== 'unchanged')?.kind
+  return kind == null ? null : words.changes.labels[kind]
+}

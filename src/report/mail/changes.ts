@@ -1,0 +1,177 @@
+/**
+ * The findings of a mail: changes since the last run, and urgent unchanged findings. All findings
+ * if there is no earlier run.
+ */
+
+import { byText } from '#base/text/text-order.ts'
+import { changesById } from '#model/finding/delta.ts'
+import { type Finding, severities } from '#model/finding/finding.ts'
+import type { Ending, PastFinding } from '#model/history.ts'
+import type { AuditReport, Delivery, HiddenFinding, ReportedRun, RunBefore } from '#model/report.ts'
+import { english, type Language } from '#report/languages/language.ts'
+import { tallyTexts, worstFirst } from '#report/parts/findings.ts'
+
+type ChangeKind = keyof Language['words']['changes']['labels']
+
+export interface ListedFinding {
+  finding: Finding
+  /** What is new about the finding; null: no earlier run. */
+  kind: ChangeKind | null
+  /** `severity high → critical`; empty if the label says everything. */
+  why: string[]
+}
+
+export interface MailChanges {
+  /** Changed findings, then urgent unchanged ones, then better ones; each part worst first. */
+  listed: ListedFinding[]
+  ended: PastFinding[]
+  /**
+   * Findings open in earlier runs that could not be checked in this run. Those that the last run
+   * could check come first; each part is worst first.
+   */
+  hidden: HiddenFinding[]
+  /** Clusters that are not in this run, with their open findings; null: none. */
+  absent: string | null
+  /** `1 new`, `2 resolved`; empty: nothing changed. */
+  counts: string[]
+  /** Time of the last run, RFC 3339; null: no earlier run. */
+  since: string | null
+}
+
+const lastKinds: ListedFinding['kind'][] = ['unchanged', 'better', 'waivedSince']
+const place = ({ kind }: ListedFinding): number => lastKinds.indexOf(kind) + 1
+
+export function mailChanges(
+  { document: { findings, waived, delta }, before }: Pick<AuditReport, 'document' | 'before'>,
+  language: Language,
+): MailChanges {
+  const sorted = findings.toSorted(worstFirst)
+  if (!before)
+    return {
+      listed: sorted.map(finding => ({ finding, kind: null, why: [] })),
+      ended: [],
+      hidden: [],
+      absent: null,
+      counts: [],
+      since: null,
+    }
+  const regressed = new Set(delta.regressed)
+  const changed = changesById(before.delta)
+  const returned = new Map([...returnedTexts(before, language)].map(([id, text]) => [id, [text]]))
+  const kindOf = ({ id }: Finding): ChangeKind => {
+    if (regressed.has(id)) return 'regressed'
+    const change = changed.get(id)?.change ?? 'unchanged'
+    // A finding of this run has not ended.
+    return change === 'waiverExpired' ? 'worse' : (change as ChangeKind)
+  }
+  const isListed = (finding: Finding) =>
+    kindOf(finding) !== 'unchanged' || finding.severity === 'critical'
+  const ended = before.ended.toSorted(byPastSeverity)
+  const hidden = before.hidden.toSorted(
+    (a, b) => Number(b.isNew) - Number(a.isNew) || byPastSeverity(a, b),
+  )
+  const waivedSince = waived
+    .filter(({ id }) => changed.get(id)?.change === 'waivedSince')
+    .toSorted(worstFirst)
+  return {
+    listed: [...sorted.filter(isListed), ...waivedSince]
+      .map(finding => ({
+        finding,
+        kind: kindOf(finding),
+        why: [...(returned.get(finding.id) ?? []), ...(changed.get(finding.id)?.why ?? [])],
+      }))
+      .toSorted((a, b) => place(a) - place(b)),
+    ended,
+    hidden,
+    absent: absentText(before, language),
+    counts: countsOf([...sorted, ...waivedSince].map(kindOf), ended, before, language),
+    since: before.takenAt,
+  }
+}
+
+type Past = Pick<PastFinding, 'id' | 'severity'>
+const byPastSeverity = (a: Past, b: Past) =>
+  severities.indexOf(a.severity) - severities.indexOf(b.severity) || byText(a.id, b.id)
+
+function countsOf(
+  found: ChangeKind[],
+  ended: PastFinding[],
+  { unread, hidden, absent }: RunBefore,
+  { words: { changes } }: Language,
+): string[] {
+  const texts = changes.counts
+  const kindCount = (of: ChangeKind) => found.filter(kind => kind === of).length
+  const endedAs = (...ways: Ending[]) => ended.filter(({ ended: how }) => ways.includes(how)).length
+  const lost = hidden.filter(({ isNew }) => isNew)
+  const critical = lost.filter(({ severity }) => severity === 'critical').length
+  const come = unread.filter(({ hasCome }) => hasCome).length
+  type Count = [keyof typeof texts, number]
+  const count = (of: ChangeKind & keyof typeof texts): Count => [of, kindCount(of)]
+  const unclear: Count = ['cannotTell', kindCount('cannotTell') + lost.length]
+  const counts: Count[] = [
+    // The subject shows only the first counts, so unclear critical findings come first.
+    ...(critical > 0 ? [unclear] : []),
+    count('new'),
+    count('regressed'),
+    count('worse'),
+    ...(critical > 0 ? [] : [unclear]),
+    count('newlySeen'),
+    ['moved', kindCount('moved') + endedAs('moved')],
+    count('better'),
+    ['resolved', endedAs('fixed', 'replaced')],
+    ['gone', endedAs('gone')],
+    count('waivedSince'),
+    ['absent', absent.filter(({ isNew }) => isNew).length],
+    ['unread', unread.length - come],
+    ['unreadNewcomers', come],
+  ]
+  return counts.flatMap(([of, number]) => (number > 0 ? texts[of](number, critical) : []))
+}
+
+const shownAbsent = 3
+
+/**
+ * `Not in this run: prod, staging. 3 findings there are as last seen: 1 high, 2 low.` Null: every
+ * cluster is in this run.
+ */
+export function absentText({ absent }: RunBefore, language: Language): string | null {
+  if (absent.length === 0) return null
+  const findings = absent.flatMap(({ severities: each }) => each.map(severity => ({ severity })))
+  const names = absent.slice(0, shownAbsent).map(({ cluster }) => language.line(cluster, 80))
+  return language.words.changes.absent(
+    names,
+    absent.length - names.length,
+    findings.length,
+    tallyTexts(findings, language),
+  )
+}
+
+/**
+ * Whether a run has news for readers who only want changes: a change, something that is no longer
+ * read, or a failure of the run. A first run always has news.
+ */
+export function hasNews(report: AuditReport, deliveries: Delivery[]): boolean {
+  const { before, document, plan, notices } = report
+  if (!before || document.run.inputErrors.length > 0 || plan?.state === 'failed') return true
+  if (deliveries.some(({ error, location }) => error !== null || location === null)) return true
+  const since = before.takenAt
+  const isNewer = ({ at }: ReportedRun) => Date.parse(at) > Date.parse(since)
+  return (
+    (notices?.refused.length ?? 0) > 0 ||
+    (notices?.runs.some(isNewer) ?? false) ||
+    mailChanges(report, english).counts.length > 0 ||
+    document.clusters.some(({ outcomes }) => outcomes.error > 0)
+  )
+}
+
+/** Texts by the finding's id, such as `fixed on 2026-11-03, there before since 2026-10-20`. */
+const returnedTexts = (
+  { returned }: RunBefore,
+  { words: { returned: words }, line }: Language,
+): Map<string, string> =>
+  new Map(
+    returned.map(({ id, since, ended, on }) => [
+      id,
+      words.ended(words.endings[ended], line(on, 20), line(since, 20)),
+    ]),
+  )

@@ -1,0 +1,31 @@
+/**
+ * Severity in a mail: a shape and a colour beside the word. Mail programs can drop style sheets, so
+ * each mark has its colour inline.
+ */
+import type { Severity } from '#model/finding/finding.ts'
+
+/** `none`: nothing found; `unread`: nothing could be read. */
+type Tone = Severity | 'none' | 'unread'
+
+export interface SeverityMark {
+  severity: Tone
+  /**
+   * The colour of the light theme of report.css; email.css replaces it in dark mode where
+   * supported.
+   */
+  tone: string
+  /** From the Unicode block "Geometric Shapes": in every font, and never shown as an emoji. */
+  glyph: string
+}
+
+const marks: Record<Tone, Omit<SeverityMark, 'severity'>> = {
+  critical: { tone: '#a3122f', glyph: '\u25a0' },
+  high: { tone: '#a8480a', glyph: '\u25b2' },
+  medium: { tone: '#796000', glyph: '\u25c6' },
+  low: { tone: '#2b5d8c', glyph: '\u25c7' },
+  info: { tone: '#545f6c', glyph: '\u25cb' },
+  none: { tone: '#26694a', glyph: '\u2713' },
+  unread: { tone: '#545f6c', glyph: '\u25a1' },
+}
+
+export const severityMark = (severity: Tone): SeverityMark => ({ severity, ...marks[severity] })

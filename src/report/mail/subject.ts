@@ -1,0 +1,93 @@
+/** The subject of a mail: the verdict, what changed, and where, in one line. */
+import type { Finding, FindingsDocument } from '#model/finding/finding.ts'
+import type { Language } from '#report/languages/language.ts'
+import { tallyTexts, worstFirst } from '#report/parts/findings.ts'
+import type { MailChanges } from './changes.ts'
+
+const limit = 120
+const shownCounts = 3
+
+interface SubjectParts {
+  headline: string
+  scope: string
+  /** Number of nodes that evict now. */
+  evicting: number
+  /** The node that is nearest to eviction. */
+  first: string
+  isCutShort: boolean
+  owner: string | null
+}
+
+export function mailSubject(
+  document: FindingsDocument,
+  changes: MailChanges,
+  { headline, scope, evicting, first, isCutShort, owner }: SubjectParts,
+  language: Language,
+): string {
+  const { words: all, fold } = language
+  const words = all.subject
+  const { run, clusters, findings } = document
+  const day = language.utc(run.takenAt).slice(0, 10)
+  const from = ['highwater', owner === null ? '' : fold(owner, 40), /^\d/.test(day) ? day : '']
+    .filter(Boolean)
+    .join(' ')
+  const signed = (shown: number) => {
+    const verdict =
+      findings.length > 0
+        ? verdictOf(findings, clusters.length, changes, { evicting, first, shown, language })
+        : words.empty(
+            headline,
+            someOf(changes.counts, Math.min(shown, shownCounts), language) || null,
+            scope,
+          )
+    const signed = words.signed(verdict, from)
+    return (isCutShort ? words.cutShort(signed) : signed).replace(/\s+/g, ' ')
+  }
+  // A subject that is too long shows fewer counts, so that its date is not cut.
+  const subject = [5, 4, 3, 2, 1].map(signed).find(({ length }) => length <= limit) ?? signed(1)
+  return subject.length > limit ? `${subject.slice(0, limit - 3)}...` : subject
+}
+
+interface VerdictOptions extends Pick<SubjectParts, 'evicting' | 'first'> {
+  /** Number of counts to show. */
+  shown: number
+  language: Language
+}
+
+function verdictOf(
+  findings: Finding[],
+  clusterCount: number,
+  { since, counts }: MailChanges,
+  { evicting, first, shown, language }: VerdictOptions,
+): string {
+  const { subject: words, severities } = language.words
+  const severity = severities[findings.toSorted(worstFirst)[0]!.severity]
+  const word = evicting > 0 ? words.evicting(severity, evicting, first) : severity
+  const where = whereOf(findings, clusterCount, language)
+  if (since !== null && counts.length > 0)
+    return words.changed(
+      word,
+      someOf(counts, Math.min(shown, shownCounts), language),
+      findings.length,
+      where,
+    )
+  return (since === null ? words.first : words.nothingNew)(
+    word,
+    [someOf(tallyTexts(findings, language), shown, language)],
+    where,
+  )
+}
+
+const someOf = (counts: string[], shown: number, { words }: Language) =>
+  counts.length > shown ? words.subject.andSo(counts.slice(0, shown)) : words.list(counts)
+
+/** The name of the affected cluster if there is only one with a short name; else their number. */
+function whereOf(findings: Finding[], clusterCount: number, { words, fold }: Language): string {
+  const affected = [...new Set(findings.map(({ cluster }) => cluster))]
+  const name = affected.length === 1 && affected[0]!.length <= 40 ? fold(affected[0]!, 40) : ''
+  if (name !== '') return name
+  return words.subject.someClusters(
+    affected.length,
+    clusterCount > affected.length ? clusterCount : null,
+  )
+}

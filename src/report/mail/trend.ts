@@ -1,0 +1,79 @@
+/** The trend of a week in one sentence, because a mail has no charts. */
+import { severities } from '#model/finding/finding.ts'
+import type { AuditReport } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+import { fleetDays, type TrendDay, totalOf } from '#report/parts/trends.ts'
+import type { Fold } from '#report/text.ts'
+
+const weekDays = 7
+const shownGrades = 3
+const dayMs = 86_400_000
+
+/** Null: fewer than two days are recorded. */
+export function mailTrend(
+  { trends = [] }: Pick<AuditReport, 'trends'>,
+  fold: Fold,
+  language: Language,
+): string | null {
+  const { week: words } = language.words
+  const days = fleetDays(trends)
+  const now = days.at(-1)
+  if (now === undefined) return null
+  const agoDays = ({ day }: { day: string }) => (Date.parse(now.day) - Date.parse(day)) / dayMs
+  const first = days.find(day => agoDays(day) <= weekDays)
+  if (first === undefined || agoDays(first) < 2) return null
+  const grades = trends.flatMap(({ cluster, points }) => {
+    const [then, is] = [points.find(point => agoDays(point) <= weekDays), points.at(-1)]
+    return then?.grade && is?.grade && then.grade !== is.grade
+      ? [`${fold(cluster, 60)} ${then.grade} → ${is.grade}`]
+      : []
+  })
+  const parts = [
+    findingsText(first, now, language),
+    went(words.near, first.near, now.near, language.count, language),
+    went(words.used, first.usedMax, now.usedMax, language.percent, language),
+    grades.length === 0
+      ? ''
+      : words.grades(grades.slice(0, shownGrades), Math.max(grades.length - shownGrades, 0)),
+  ].filter(Boolean)
+  return parts.length === 0 ? null : words.in(agoDays(first), parts)
+}
+
+function findingsText(
+  { findings: then }: TrendDay,
+  { findings: is }: TrendDay,
+  language: Language,
+): string {
+  const { week: words, severityNames } = language.words
+  if (then === null || is === null) return ''
+  const urgent = severities
+    .slice(0, 2)
+    .filter(severity => then[severity] !== is[severity])
+    .map(severity =>
+      went(
+        change => words.severity(severityNames[severity], change),
+        then[severity],
+        is[severity],
+        language.count,
+        language,
+      ),
+    )
+  return went(
+    change => words.findings(change, urgent),
+    totalOf(then),
+    totalOf(is),
+    language.count,
+    language,
+  )
+}
+
+function went(
+  say: (change: string) => string,
+  then: number | null,
+  is: number | null,
+  shown: (value: number) => string,
+  { words: { week: words } }: Language,
+): string {
+  if (then === null || is === null) return ''
+  return say(then === is ? words.asBefore(shown(is)) : words.fromTo(shown(then), shown(is)))
+}

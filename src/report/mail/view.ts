@@ -1,0 +1,297 @@
+/** Computes everything that a mail says. Both templates only place the values. */
+
+import { type Happening, mostHappenings } from '#model/history.ts'
+import { notReachedIn } from '#model/input/not-reached.ts'
+import type { AuditReport, Delivery } from '#model/report.ts'
+import { type Language, sourceTag } from '#report/languages/language.ts'
+import { causesAndOutlook, type FoundCause } from '#report/parts/causes.ts'
+import { tally } from '#report/parts/findings.ts'
+import { ledgersView } from '#report/parts/ledger.ts'
+import { noticesView, policyNotices } from '#report/parts/notices.ts'
+import type { OutlookView } from '#report/parts/outlook.ts'
+import { planView } from '#report/parts/plan.ts'
+import { titlesOf } from '#report/parts/rule-words.ts'
+import { verdictView } from '#report/parts/verdict.ts'
+import type { Fold } from '#report/text.ts'
+import { mailCausesView, nextShown, shownCauses } from './causes.ts'
+import { type MailChanges, mailChanges } from './changes.ts'
+import { mailEndedView, mailHiddenView } from './findings.ts'
+import { severityMark } from './palette.ts'
+import { mailDeliveriesView, mailNotAuditedView, openCommandOf } from './remainder.ts'
+import { mailSubject } from './subject.ts'
+import { mailTrend } from './trend.ts'
+
+const shownInputErrors = 10
+const shownNotices = 5
+const shownPolicyNotices = 3
+
+/** Options that depend on the readers of a mail. */
+export interface MailOptions {
+  /** The owner whose part of the fleet this is; null: the whole fleet. */
+  owner: string | null
+  /** Addresses (`mailto:…`, `https://…`) to unsubscribe. */
+  unsubscribe: string[]
+  language: Language
+  /** Whether the page is attached to the mail. Absent: attached unless the mail has a link. */
+  isAttached?: boolean
+  /** The run covers a part of the fleet, so it has no place in `latest/`. */
+  isPart?: boolean
+}
+
+export type MailView = ReturnType<typeof mailView>
+
+/** @param share of the usual length of each foreign text, 0 to 1 */
+export function mailView(
+  report: AuditReport,
+  deliveries: Delivery[],
+  share: number,
+  { owner, unsubscribe, language, isAttached = true, isPart = false }: MailOptions,
+) {
+  const { words } = language
+  const { document } = report
+  const { run, notAudited } = document
+  const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
+  const titleOf = titlesOf(report, language)
+  const { causes, outlook } = causesAndOutlook(report, language)
+  const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
+  const { headline, scope, gaps } = verdict
+  const next = nextNodes(outlook, causes, fold, language)
+  const cutShort = cutShortView(report, fold, language)
+  const changes = mailChanges(report, language)
+  // An owner's page is not the report that the command opens.
+  const open = owner === null ? openCommandOf(deliveries, document.run.region, isPart) : null
+  const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached, open })
+  const ledgers = ledgerLines(report, outlook, fold, language)
+  const lost = gaps.find(({ section }) => section === 'not-audited')
+  return {
+    tag: language.tag,
+    sourceTag: sourceTag(language),
+    words,
+    subject: mailSubject(
+      document,
+      changes,
+      {
+        headline,
+        scope,
+        evicting: outlook.evicting,
+        first: (next[0]?.name ?? '').split('.')[0]!,
+        isCutShort: cutShort !== null,
+        owner,
+      },
+      language,
+    ),
+    preview: cutShort?.text ?? previewText(next, scope, language),
+    snapshot: words.mail.snapshot(language.utc(run.takenAt)),
+    audience: owner === null ? null : words.mail.audience(fold(owner, 80)),
+    cutShort,
+    verdict: {
+      ...mailVerdict(report, verdict, { next, changes, fold, language }),
+      freeable: verdict.freeable,
+      undelivered:
+        mailed.failures.length > 0
+          ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))
+          : null,
+    },
+    causes: mailCausesView(causes, outlook.rows, changes, { fold, titleOf, language }),
+    hidden: mailHiddenView(changes, fold, titleOf, language),
+    ended: mailEndedView(changes, fold, titleOf, language),
+    ledgers,
+    plan: planView(report.plan ?? null, language, fold),
+    notices: noticesView(report.notices, language, fold, shownNotices),
+    notAudited: lost
+      ? { title: sentence(lost.text), ...mailNotAuditedView(notAudited, fold, language) }
+      : null,
+    report: mailed,
+    unsubscribe:
+      unsubscribe.length > 0
+        ? words.mail.unsubscribe(unsubscribe.map(address => fold(address, 1000)))
+        : null,
+    footer: footerText(report, fold, language),
+  }
+}
+
+const footerText = ({ document: { run } }: AuditReport, fold: Fold, { words }: Language) =>
+  words.mail.footer(
+    fold(run.version, 40),
+    fold(run.account ?? words.unknown, 40),
+    fold(run.region ?? words.unknown, 40),
+  )
+
+/** A line for each node of the verdict with a finding about its disk. The page shows the others. */
+function ledgerLines(report: AuditReport, { rows }: OutlookView, fold: Fold, language: Language) {
+  const { clauses, ledger } = language.words
+  const nodes = new Set(rows.slice(0, nextShown).map(({ node }) => node))
+  const view = ledgersView(report, nextShown, language, node => nodes.has(node))
+  return view === null || view.nodes.length === 0
+    ? null
+    : {
+        list: view.nodes.map(({ name, brief, volumes }) => ({
+          name: fold(name, 100),
+          text: fold(clauses([...brief, ...volumes.map(ledger.volumes.brief)]), 600),
+        })),
+        leftOut: view.leftOut.map(one => fold(one, 400)),
+      }
+}
+
+/** Nodes that evict now or next. `fill`, `victims`: what fills the first node's disk, and its first victims, if it evicts now. */
+const nextNodes = (
+  { rows }: OutlookView,
+  causes: readonly FoundCause[],
+  fold: Fold,
+  language: Language,
+) => {
+  const { words } = language
+  return rows
+    .slice(0, nextShown)
+    .map(({ name, where, state, isNow, fill, victims, cause }, index) => ({
+      name: fold(name, 80),
+      where: fold(where, 100),
+      state,
+      isNow,
+      fill: isNow && index === 0 ? (notGrownText(causes[cause ?? -1], language) ?? fill) : null,
+      victims: isNow && index === 0 ? `${words.picture.victims} ${fold(victims, 200)}` : null,
+      cause: cause === null || cause >= shownCauses ? null : words.causes.number(cause + 1),
+    }))
+}
+
+/** Where a filesystem was not grown to its volume, the holders are not the cause. */
+function notGrownText(found: FoundCause | undefined, { words, bytes }: Language): string | null {
+  const { cause } = found ?? {}
+  if (cause?.kind !== 'device' || cause.what !== 'not-grown') return null
+  return words.ledger.notGrown(bytes(cause.actualBytes), bytes(cause.declaredBytes))
+}
+
+interface VerdictParts {
+  next: ReturnType<typeof nextNodes>
+  changes: MailChanges
+  fold: Fold
+  language: Language
+}
+
+function mailVerdict(
+  report: AuditReport,
+  { severity, headline, scope, gaps, complete }: ReturnType<typeof verdictView>,
+  { next, changes, fold, language }: VerdictParts,
+) {
+  const { words } = language
+  const { run, findings, waived } = report.document
+  return {
+    ...severityMark(severity),
+    headline,
+    next,
+    scope,
+    night: nightText(report, language),
+    change: changeText(changes, language),
+    trend: mailTrend(report, fold, language),
+    tally: tally(findings, language).map(({ severity, word, count }) => ({
+      ...severityMark(severity),
+      word,
+      count,
+    })),
+    waived: waived.length > 0 ? words.mail.waived(waived.length) : null,
+    policyNotices: policyNotices(report, language)
+      .slice(0, shownPolicyNotices)
+      .map(notice => fold(notice, 200)),
+    gaps: gaps.length > 0 ? words.clauses(gaps.map(({ text }) => text)) : null,
+    complete,
+    inputErrors: run.inputErrors.slice(0, shownInputErrors).map(error => fold(error, 420)),
+  }
+}
+
+/** One line with the nodes that evict first, or the scope if there are none. */
+function previewText(
+  next: { name: string; state: string }[],
+  scope: string,
+  { words }: Language,
+): string {
+  if (next.length === 0) return scope
+  return `${words.next.evictFirst} ${words.list(next.map(({ state, name }) => `${name} ${state}`))}`
+}
+
+function changeText(
+  { since, counts, absent }: MailChanges,
+  { words: { changes: words }, utc }: Language,
+): string | null {
+  if (since === null) return null
+  return [counts.length === 0 ? words.nothing(utc(since)) : words.some(utc(since), counts), absent]
+    .filter(Boolean)
+    .join(' ')
+}
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
+function cutShortView(
+  { document: { notAudited }, nodes }: AuditReport,
+  fold: Fold,
+  { words: { cutShort: words } }: Language,
+) {
+  const late = notAudited.flatMap(({ cluster, node, reason }) => {
+    const why = notReachedIn(reason)
+    return why === null ? [] : [{ cluster, node, why }]
+  })
+  const partly = nodes
+    .filter(({ coverage }) => coverage === 'partlyRead')
+    .flatMap(
+      ({ errors }) =>
+        errors.map(({ message }) => notReachedIn(message)).find(why => why !== null) ?? [],
+    )
+  const why = late[0]?.why ?? partly[0]
+  if (why === undefined) return null
+  const unread = late.filter(({ node }) => node !== null).length
+  const clusters = new Set(late.filter(({ node }) => node === null).map(({ cluster }) => cluster))
+    .size
+  const parts = [
+    unread > 0 ? words.unread(unread) : '',
+    partly.length > 0 ? words.partly(partly.length) : '',
+    clusters > 0 ? words.clusters(clusters) : '',
+  ].filter(Boolean)
+  return { title: words.title, text: words.text(parts, fold(why, 120)) }
+}
+
+/** One line about what happened on the nodes since the last run. */
+const dayMs = 86_400_000
+
+/** Null: nothing is known to have happened. */
+function nightText(report: AuditReport, { words, utc, line }: Language): string | null {
+  const before = report.before?.takenAt ?? null
+  const sinceMs =
+    before === null ? Date.parse(report.document.run.takenAt) - dayMs : Date.parse(before)
+  if (Number.isNaN(sinceMs)) return null
+  const all = report.nodes.flatMap(node =>
+    (node.happened ?? [])
+      .filter(({ at }) => Date.parse(at) > sinceMs)
+      .map(one => ({ one, node: `${node.cluster}/${node.identity.name}` })),
+  )
+  const of = (matches: (one: Happening) => boolean) => {
+    const found = all.filter(({ one }) => matches(one))
+    const nodes = new Set(found.map(({ node }) => node)).size
+    return { count: found.length, nodes, first: found[0] }
+  }
+  const { night } = words
+  interface Kind extends ReturnType<typeof of> {
+    text(count: number, nodes: number): string
+    oneText?: typeof night.onePressure
+  }
+  const kinds: Kind[] = [
+    { ...of(({ what }) => what === 'evicted'), text: night.evicted },
+    { ...of(({ what }) => what === 'refused'), text: night.refused },
+    {
+      ...of(one => one.what === 'condition' && one.subject.endsWith('Pressure')),
+      text: night.pressure,
+      oneText: night.onePressure,
+    },
+    { ...of(({ what }) => what === 'image-gc-failed'), text: night.imageGcFailed },
+    { ...of(({ what }) => what === 'image-deleted'), text: night.imagesDeleted },
+    { ...of(({ what }) => what === 'reboot'), text: night.reboots },
+  ]
+  const parts = kinds.flatMap(({ count, nodes, first, text, oneText }) => {
+    if (first === undefined) return []
+    const { one, node } = first
+    return count === 1 && oneText !== undefined
+      ? [oneText(line(one.subject, 40), utc(one.at), line(node, 120))]
+      : [text(count, nodes)]
+  })
+  if (parts.length === 0) return null
+  const isCut = report.nodes.some(({ happened }) => happened?.length === mostHappenings)
+  return night[isCut ? 'atLeast' : 'line'](utc(new Date(sinceMs).toISOString()), parts)
+}

@@ -1,0 +1,61 @@
+/** The first picture of the page: the node that is nearest to eviction, what holds its disk, and where something acts. */
+import type { AuditedNode } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+import { type Alerts, type Gauge, gaugesOf } from '#report/parts/gauge.ts'
+import { barView, ledgerOf } from '#report/parts/node.ts'
+import type { OutlookView } from '#report/parts/outlook.ts'
+import { segmentLegend, segmentsOf } from '#report/parts/segments.ts'
+
+interface FirstRow extends Omit<OutlookView['rows'][number], 'cause'> {
+  anchor: string | null
+  step: { anchor: string; text: string } | null
+}
+
+/** Null: no disk of the node was observed. */
+function nearestDisk(node: AuditedNode, alerts: Alerts, language: Language): Gauge | null {
+  const disks = gaugesOf(node, alerts, language).filter(({ filesystem }) => filesystem !== null)
+  const [nearest] = disks.toSorted(
+    (a, b) =>
+      (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
+      (b.usedPercent ?? 0) - (a.usedPercent ?? 0),
+  )
+  return nearest ?? null
+}
+
+/** Null: no node is near eviction, or no disk of the nearest node was observed. */
+export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language: Language) {
+  const [row] = rows
+  const gauge = row === undefined ? null : nearestDisk(row.node, alerts, language)
+  if (row === undefined || gauge === null) return null
+  const ledger = ledgerOf(row.node, gauge)
+  const { picture: words } = language.words
+  return {
+    name: row.name,
+    anchor: row.anchor,
+    step: row.step,
+    where: words.where(row.where),
+    state: [row.state, row.note].filter(Boolean).join(', '),
+    isNow: row.isNow,
+    short: row.shortBytes > 0 ? words.short(language.bytes(row.shortBytes)) : null,
+    victimsTitle: row.isDisk ? words.victimsOfDisk : words.victims,
+    victims: row.victims,
+    bar: { ...barView(row.node, gauge, 'first', language), warnings: [], facts: [] },
+    legend: ledger === null ? [] : segmentLegend(ledger, language),
+  }
+}
+
+/** The bar of a row in "Next to break": without labels, because the columns beside it have the numbers. */
+export function smallBar(node: AuditedNode, alerts: Alerts, language: Language) {
+  const gauge = nearestDisk(node, alerts, language)
+  if (gauge === null || gauge.usedPercent === null) return null
+  const ledger = ledgerOf(node, gauge)
+  return {
+    used: `${gauge.usedPercent.toFixed(2)}%`,
+    state: gauge.state,
+    segments: ledger === null ? [] : segmentsOf(ledger, language),
+    marks: gauge.marks.map(({ kind, percent }) => ({
+      kind,
+      x: `${Math.min(Math.max(percent, 0), 100).toFixed(2)}%`,
+    })),
+  }
+}

@@ -1,0 +1,289 @@
+/** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
+import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
+import type { AuditReport } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+import type { PageAnchors } from './anchors.ts'
+import { shownTitle, subjectText, tallyTexts } from './findings.ts'
+import { nameLimit } from './node.ts'
+import { type OutlookView, outlookView } from './outlook.ts'
+import type { TitleOf } from './rule-words.ts'
+import { causeText, commandsView, leadingCommands, oneOfText, stepsText } from './steps.ts'
+
+const limits = { settings: 2, others: 2, findings: 20, consequence: 300 }
+
+/** A cause with its findings. */
+export interface FoundCause extends Omit<CauseGroup, 'findings'> {
+  /** Worst first. */
+  findings: Finding[]
+}
+
+/** The causes of the document's findings. */
+function foundCauses({ document }: Pick<AuditReport, 'document'>): FoundCause[] {
+  const byId = new Map(document.findings.map(finding => [finding.id, finding]))
+  return (document.causes ?? [])
+    .map(cause => ({ ...cause, findings: cause.findings.flatMap(id => byId.get(id) ?? []) }))
+    .filter(({ findings }) => findings.length > 0)
+}
+
+interface ShownCause {
+  titleOf: TitleOf
+  language: Language
+}
+
+const shownCauses = 12
+
+const causeAnchor = (index: number) => `cause-${index + 1}`
+
+export type CausesView = ReturnType<typeof causesView>
+
+export function causesView(
+  causes: FoundCause[],
+  on: ShownCause,
+  anchorOf: PageAnchors['ofFinding'],
+  isRead: boolean,
+) {
+  const views = causes.map((cause, index) => causeDetails(cause, index, on, anchorOf))
+  const rest = causes.slice(shownCauses)
+  return {
+    count: on.language.count(causes.length),
+    shown: views.slice(0, shownCauses),
+    rest: views.slice(shownCauses),
+    restTitle: rest.length === 0 ? null : moreCauses(rest, on.language),
+    none: isRead ? on.language.words.causes.none : on.language.words.verdict.nothingRead,
+  }
+}
+
+/** The link from a finding to its cause, by the finding's id. */
+export function causeLinks(causes: FoundCause[], { words, count }: Language) {
+  const links = new Map(
+    causes.flatMap(({ findings }, index) =>
+      findings.map(({ id }) => {
+        const link = { anchor: causeAnchor(index), text: words.findings.cause(count(index + 1)) }
+        return [id, link] as const
+      }),
+    ),
+  )
+  return (id: string) => links.get(id) ?? null
+}
+
+export const moreCauses = (rest: FoundCause[], language: Language): string =>
+  language.words.causes.more(rest.length, tallyTexts(rest, language))
+
+export type CauseView = ReturnType<typeof causeView>
+
+export function causeView(cause: FoundCause, index: number, { titleOf, language }: ShownCause) {
+  const { words } = language
+  return {
+    anchor: causeAnchor(index),
+    number: `${index + 1}.`,
+    severity: cause.severity,
+    severityWord: words.severities[cause.severity],
+    ...shownTitle(titleOf(titled(cause)), language),
+    statement: statementOf(cause, language),
+    where: whereText(cause, language),
+    shortWhere: shortWhere(cause, language),
+    step: stepsText(cause.steps, cause.findings[0]!, settingsText(cause, language), language),
+    ends: cause.findings.length > 1 ? words.causes.ends(cause.findings.length) : null,
+    commands: commandsView(cause.steps, language),
+    leading: leadingCommands(cause.steps).length,
+    oneOf: oneOfText(cause.steps, language),
+  }
+}
+
+/** The step with the number of commands, if one of several is shown: `… (1 of 3 commands)`. */
+export const stepWithCount = ({ step, oneOf }: CauseView): string =>
+  oneOf === null ? step : `${step} (${oneOf})`
+
+/** The worst finding's title, or its rule's title if that rule's findings have different titles. */
+function titled({ findings }: FoundCause): Pick<Finding, 'rule' | 'title'> {
+  const [worst] = findings
+  const { rule, title, docs } = worst!
+  const isOne = findings.every(finding => finding.rule !== rule || finding.title === title)
+  return isOne ? { rule, title } : { rule, title: docs.title }
+}
+
+function causeDetails(
+  cause: FoundCause,
+  index: number,
+  on: ShownCause,
+  anchorOf: PageAnchors['ofFinding'],
+) {
+  const { language, titleOf } = on
+  const { causes: words, of } = language.words
+  const { findings } = cause
+  const commandCount = countCommands(cause)
+  const left = findings.length - limits.findings
+  const view = causeView(cause, index, on)
+  const commandsLeft = commandCount - view.commands.length
+  return {
+    ...view,
+    about: words.details(findings.length, commandCount),
+    command: view.commands[0] ?? null,
+    oneOf: commandCount > 1 ? language.words.steps.oneOf(commandCount) : null,
+    consequence: language.line(findings[0]!.consequence, 1200),
+    findings: findings
+      .slice(0, limits.findings)
+      .map(finding => ({
+        title: language.line(titleOf(finding).title, 240),
+        where: of(
+          subjectText(finding.subject, language),
+          language.line(finding.cluster, nameLimit),
+        ),
+        anchor: anchorOf(finding.id),
+      })),
+    findingsLeftOut: left > 0 ? words.moreFindings(left) : null,
+    commandsLeftOut: commandsLeft > 0 ? words.moreCommands(commandsLeft) : null,
+  }
+}
+
+const countCommands = ({ steps }: FoundCause): number =>
+  steps.reduce((sum, { commands }) => sum + commands.length, 0)
+
+/** `evictionHard.nodefs.available is 30%`. */
+function statementOf(cause: FoundCause, language: Language): string | null {
+  const stated = causeStatement(cause, language)
+  const [worst] = cause.findings
+  // The title does not say how often.
+  if (worst?.evidence[0]?.kind !== 'event') return stated
+  const [sentence = ''] = worst.consequence.split(/(?<=\.) (?=[A-Z])/, 1)
+  const happened = language.line(sentence, limits.consequence)
+  return stated === null || cause.cause.kind === 'world'
+    ? happened
+    : language.words.said(stated, happened)
+}
+
+function causeStatement({ cause, settings }: FoundCause, language: Language): string | null {
+  if (cause.kind !== 'setting') return causeText(cause, language)
+  const { words, line } = language
+  const { isDefault } = cause
+  const [first] = settings
+  if (first === undefined || (first.now.length === 0 && !first.path.startsWith('evictionHard.')))
+    return null
+  const now = first.now.length === 0 ? null : line(first.now.slice(0, 3).join(', '), 80)
+  const statement = words.causes.setting(line(first.path, 120), now)
+  return isDefault ? words.causes.byDefault(statement) : statement
+}
+
+/** Where the cause is: one node by its name, several nodes by their number. */
+function whereText({ findings, nodes: { count, places } }: FoundCause, language: Language): string {
+  const { words, line } = language
+  const { cluster, subject, nodes } = findings[0]!
+  const place = words.of(subjectText(subject, language), line(cluster, nameLimit))
+  const [name] = nodes.sample
+  if (count === 1 && name !== undefined)
+    return subject.kind === 'Node' ? place : words.list([line(name, nameLimit), place])
+  const subjects = places.reduce((sum, one) => sum + one.subjects.length, 0)
+  if (count === 0)
+    return subjects === 1
+      ? place
+      : words.said(
+          words.list(places.map(one => line(one.cluster, 80))),
+          words.causes.objects(subjects),
+        )
+  if (subjects === 1) return words.said(place, words.nodeCount(count))
+  return words.causes.within(count, places.length)
+}
+
+function shortWhere(cause: FoundCause, language: Language): string {
+  const { words, line } = language
+  const { cluster, nodes, subject } = cause.findings[0]!
+  const name = nodes.sample[0] ?? subject.name
+  return cause.nodes.count === 1
+    ? words.of(line(name, nameLimit), line(cluster, nameLimit))
+    : whereText(cause, language)
+}
+
+/** Null: there are no fields to set. */
+function settingsText({ cause, settings }: FoundCause, language: Language): string | null {
+  if (settings.length === 0) return null
+  const { words } = language
+  const fields = cause.kind === 'setting' ? cause.fields : []
+  const own = settings.filter(({ path }) =>
+    fields.some(field => path === field || path.startsWith(`${field}.`)),
+  )
+  const shown = (own.length > 0 ? own : settings)
+    .slice(0, limits.settings)
+    .map(setting => settingText(setting, language))
+  const more = settings.length - shown.length
+  return words.causes.set([...shown, ...(more > 0 ? [words.causes.moreSettings(more)] : [])])
+}
+
+/** `imageGCHighThresholdPercent 80 (66 on Nodegroup general)`. */
+function settingText({ path, values }: CauseSetting, language: Language): string {
+  const { words, line } = language
+  const { causes } = words
+  const [first, ...others] = values
+  const field = line(path, 120)
+  const shown = (value: string) => line(value, 80)
+  if (others.length === 0) return causes.value(field, shown(first!.value))
+  return causes.valueBut(
+    field,
+    shown(first!.value),
+    others
+      .slice(0, limits.others)
+      .map(({ value, subjects }) =>
+        subjects.length === 1
+          ? causes.other(shown(value), subjectText(subjects[0]!.subject, language))
+          : causes.others(shown(value), subjects.length),
+      ),
+  )
+}
+
+/** The causes, and the nodes that break next, each with the index of its cause. */
+export function causesAndOutlook(
+  report: AuditReport,
+  language: Language,
+): { causes: FoundCause[]; outlook: OutlookView } {
+  const causes = foundCauses(report)
+  const indexOf = causeOfNodes(causes)
+  const outlook = outlookView(report, language, ({ cluster, identity: { name, group } }) =>
+    indexOf(cluster, name, group),
+  )
+  const nearestOf = (index: number) => outlook.rows.find(({ cause }) => cause === index)
+  return {
+    causes: causes.map((cause, index) => ({
+      ...cause,
+      steps: nearestFirst(cause, nearestOf(index)),
+    })),
+    outlook,
+  }
+}
+
+/** The commands for the node that is nearest to eviction come first. */
+function nearestFirst(
+  { findings, steps }: FoundCause,
+  nearest: OutlookView['rows'][number] | undefined,
+): FoundCause['steps'] {
+  const own = new Set(
+    findings
+      .filter(
+        ({ cluster, nodes }) => cluster === nearest?.cluster && nodes.sample.includes(nearest.name),
+      )
+      .flatMap(finding => finding.steps.flatMap(({ commands }) => commands))
+      .map(({ command }) => command),
+  )
+  const isOwn = ({ command }: { command: string }) => Number(own.has(command))
+  return steps.map(step => ({
+    ...step,
+    commands: step.commands.toSorted((a, b) => isOwn(b) - isOwn(a)),
+  }))
+}
+
+/** Finds the index of the cause of a node's worst image GC or eviction finding; null: none. */
+function causeOfNodes(
+  causes: FoundCause[],
+): (cluster: string, node: string, group: Finding['subject']) => number | null {
+  const places = causes.map(({ findings }) =>
+    findings.filter(({ family }) => family === 'image-gc' || family === 'eviction'),
+  )
+  return (cluster, node, group) => {
+    const isOn = (finding: Finding) =>
+      finding.cluster === cluster &&
+      (finding.nodes.sample.includes(node) ||
+        (finding.nodes.count > finding.nodes.sample.length &&
+          finding.subject.kind === group.kind &&
+          finding.subject.name === group.name))
+    const index = places.findIndex(findings => findings.some(isOn))
+    return index < 0 ? null : index
+  }
+}

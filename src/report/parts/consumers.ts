@@ -1,0 +1,167 @@
+/** The largest consumers of local disk: five owners and five pods of each nodegroup and of each namespace. */
+
+import { byText } from '#base/text/text-order.ts'
+import {
+  type DiskUse,
+  type GroupDiskUse,
+  joinedUse,
+  type PodDiskUse,
+} from '#model/prediction/disk-ledger.ts'
+import type { AuditedNode } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+
+const shownPlaces = 10
+const shownOfPlace = 5
+const nameLimit = 80
+/** Consumers below both limits are not listed. */
+const least = { bytes: 2 ** 30, share: 0.01 }
+
+interface Place {
+  place: string
+  /** Null: the place is a nodegroup or nodepool. */
+  namespace: string | null
+  whole: GroupDiskUse | null
+  owners: Map<string, GroupDiskUse>
+  pods: { pod: PodDiskUse; capacityBytes: number }[]
+  /** Of all nodes of the place. */
+  capacityBytes: number
+}
+
+/** Largest places first. Sums are lower bounds: ledgers keep only the largest owners and namespaces. */
+export function consumerRows(nodes: readonly AuditedNode[], language: Language) {
+  const sizeOf = ({ whole }: Place) => whole?.bytes ?? 0
+  const places = [...placesOf(nodes).values()].toSorted(
+    (a, b) => sizeOf(b) - sizeOf(a) || byText(a.place, b.place),
+  )
+  return [true, false].flatMap(areGroups =>
+    places
+      .filter(({ namespace }) => (namespace === null) === areGroups)
+      .slice(0, shownPlaces)
+      .flatMap(place => rowsOf(place, language)),
+  )
+}
+
+function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
+  const places = new Map<string, Place>()
+  const placeOf = (place: string, namespace: string | null): Place => {
+    const key = JSON.stringify([place, namespace])
+    const known = places.get(key) ?? {
+      place,
+      namespace,
+      whole: null,
+      owners: new Map(),
+      pods: [],
+      capacityBytes: 0,
+    }
+    places.set(key, known)
+    return known
+  }
+  for (const { cluster, identity, ledger } of nodes) {
+    if (ledger === undefined) continue
+    const group = placeOf(`${cluster} / ${identity.group.name}`, null)
+    const capacityBytes = ledger.filesystems.reduce((sum, disk) => sum + disk.capacityBytes, 0)
+    group.capacityBytes += capacityBytes
+    for (const use of ledger.owners) {
+      group.whole = joined(group.whole, use)
+      addOwner(group, use)
+      addOwner(placeOf(cluster, use.namespace), use)
+    }
+    for (const pod of ledger.pods) {
+      group.pods.push({ pod, capacityBytes })
+      placeOf(cluster, pod.namespace).pods.push({ pod, capacityBytes })
+    }
+    for (const use of ledger.namespaces) {
+      const ofSpace = placeOf(cluster, use.namespace)
+      ofSpace.whole = joined(ofSpace.whole, use)
+      ofSpace.capacityBytes += capacityBytes
+    }
+  }
+  return places
+}
+
+function addOwner({ owners }: Place, use: GroupDiskUse): void {
+  const key = JSON.stringify([use.namespace, use.owner])
+  owners.set(key, joined(owners.get(key) ?? null, use))
+}
+
+const joined = (known: GroupDiskUse | null, use: GroupDiskUse) =>
+  known === null ? use : joinedUse(known, use)
+
+const isLarge = (bytes: number, capacityBytes: number) =>
+  bytes >= least.bytes || bytes >= least.share * capacityBytes
+
+function rowsOf(
+  { place, namespace, whole, owners, pods, capacityBytes }: Place,
+  language: Language,
+) {
+  const { words, line } = language
+  const row = (consumer: string, use: DiskUse, bytes: string, pods: string[]) => {
+    const [uses, asks] = usesAndAsks(use, language)
+    const texts = words.clauses([words.list([...pods, ...uses]), asks])
+    return { place: line(place, nameLimit), consumer, uses: texts, bytes }
+  }
+  const ofGroup = (name: string, use: GroupDiskUse) =>
+    row(name, use, words.ledger.atLeast(language.bytes(use.bytes)), [
+      words.ledger.podCount(use.pods),
+    ])
+  const most = <Use extends { bytes: number }>(uses: Iterable<Use>, nameOf: (use: Use) => string) =>
+    [...uses]
+      .toSorted((a, b) => b.bytes - a.bytes || byText(nameOf(a), nameOf(b)))
+      .slice(0, shownOfPlace)
+  return [
+    ...(namespace === null || whole === null || !isLarge(whole.bytes, capacityBytes)
+      ? []
+      : [ofGroup(line(words.ledger.namespace(namespace), nameLimit), whole)]),
+    ...most(
+      [...owners.values()].filter(({ bytes }) => isLarge(bytes, capacityBytes)),
+      use => groupName(use, language),
+    ).map(use => ofGroup(groupName(use, language), use)),
+    ...most(
+      pods.flatMap(one => (isLarge(one.pod.bytes, one.capacityBytes) ? [one.pod] : [])),
+      pod => pod.name,
+    ).map(pod => row(podName(pod, language), pod, language.bytes(pod.bytes), [])),
+  ]
+}
+
+const podName = ({ namespace, name }: PodDiskUse, { line }: Language) =>
+  line(`${namespace}/${name}`, nameLimit)
+
+/** Text of a pod: its owner, its disk uses, its request and its limit. */
+export function podText(pod: PodDiskUse, language: Language): string {
+  const { words, bytes, line } = language
+  return words.ledger.pod(
+    podName(pod, language),
+    pod.owner === null ? null : line(pod.owner, nameLimit),
+    bytes(pod.bytes),
+    ...usesAndAsks(pod, language),
+  )
+}
+
+/** Text of a group of pods: their number, disk uses, requests and limits. */
+export const groupText = (name: string, use: GroupDiskUse, language: Language): string =>
+  language.words.ledger.group(
+    name,
+    language.bytes(use.bytes),
+    use.pods,
+    ...usesAndAsks(use, language),
+  )
+
+function usesAndAsks(use: DiskUse, { words, bytes }: Language): [string[], string] {
+  const { uses, asks } = words.ledger
+  const known = (amount: number | null) => (amount === null ? null : bytes(amount))
+  const parts = [
+    [use.layerBytes, uses.layer] as const,
+    [use.logBytes, uses.log] as const,
+    [use.volumeBytes, uses.volume] as const,
+  ]
+  return [
+    parts.filter(([amount]) => amount > 0).map(([amount, text]) => text(bytes(amount))),
+    asks(known(use.requestBytes), known(use.limitBytes)),
+  ]
+}
+
+/** `Deployment shop/web`. */
+export function groupName({ namespace, owner }: GroupDiskUse, { line }: Language): string {
+  const [kind = '', ...rest] = (owner ?? '').split(' ')
+  return line(owner === null ? namespace : `${kind} ${namespace}/${rest.join(' ')}`, nameLimit)
+}

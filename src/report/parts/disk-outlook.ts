@@ -1,0 +1,162 @@
+/**
+ * When the kubelet acts on a growing disk, at observed and at assumed growth: image GC, pressure,
+ * eviction, and which comes first.
+ */
+import type { ObservedGrowth, UnseenGrowth } from '#model/history.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
+import type { Assumptions, AuditedNode } from '#model/report.ts'
+
+const hourMs = 3_600_000
+
+type DiskForecast = 'nodefs' | 'imagefs'
+
+/** Milliseconds until each event at one rate of growth. Null: never; 0: now. */
+export interface ActingTimes {
+  /** Undefined: no images on this disk, or image GC is off or unknown. */
+  imageGcMs: number | null | undefined
+  pressureMs: number | null
+  evictionMs: number | null
+  fullMs: number | null
+}
+
+/** One disk, with its times at assumed growth. */
+export interface DiskOutlook extends ActingTimes {
+  title: string
+  capacityBytes: number
+  availableBytes: number
+  /** The assumed growth. */
+  bytesPerHour: number
+  /** Times at observed growth. Null: observed growth is unknown. */
+  seen: SeenOutlook | null
+  /** Why observed growth is unknown. Null: it is known, or was not computed. */
+  unseen: UnseenGrowth | null
+  /** The threshold that evicts first at assumed growth; null: none watches this disk. */
+  threshold: EvaluatedThreshold | null
+  /** What acts first if the disk fills within minutes. Readings hours apart cannot show this. */
+  first: 'image-gc' | 'eviction' | 'either' | 'nothing'
+}
+
+export interface SeenOutlook {
+  growth: ObservedGrowth
+  /** Times at median (`usual`), fastest and slowest observed growth. */
+  usual: ActingTimes
+  soonest: ActingTimes
+  latest: ActingTimes
+  /** Later times are not predicted, because the observation is too short. */
+  horizonMs: number
+}
+
+/** Observed growth is extrapolated to this multiple of the observed time. */
+const lookAhead = 4
+
+/** One outlook for each disk with known capacity, content and thresholds. */
+export function diskOutlooks(
+  { prediction, growth }: AuditedNode,
+  assumptions: Assumptions,
+): DiskOutlook[] {
+  const { filesystems, eviction, imageGC } = prediction
+  const { layout } = filesystems
+  if (eviction === null || eviction.error !== null || layout === null) return []
+  const disks: DiskForecast[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
+  return disks.flatMap(disk => {
+    const { capacityBytes, availableBytes } = filesystems[disk] ?? {
+      capacityBytes: null,
+      availableBytes: null,
+    }
+    if (capacityBytes === null || availableBytes === null || capacityBytes <= 0) return []
+    const signals: Signal[] =
+      layout === 'shared' ? ['nodefs.available', 'imagefs.available'] : [`${disk}.available`]
+    // A threshold of 0 bytes is never met.
+    const watching = eviction.thresholds.filter(
+      ({ signal, resolved }) => signals.includes(signal) && resolved !== null && resolved > 0,
+    )
+    const holdsImages = layout === 'shared' || disk === 'imagefs'
+    const untilTrigger = holdsImages && imageGC?.enabled ? imageGC.bytesUntilTrigger : null
+    const at = (bytesPerHour: number) =>
+      actingAt(bytesPerHour, { availableBytes, untilTrigger, watching })
+    const bytesPerHour =
+      ((assumptions.growthPercent / 100) * capacityBytes * hourMs) / assumptions.imageGcPeriodMs
+    const { times, threshold } = at(bytesPerHour)
+    const grown = growth?.[disk] ?? null
+    return [
+      {
+        title: layout === 'shared' ? 'nodefs = imagefs' : disk,
+        capacityBytes,
+        availableBytes,
+        bytesPerHour,
+        ...times,
+        seen: grown?.isSeen ? seenOutlook(grown, at) : null,
+        unseen: grown?.isSeen === false ? grown : null,
+        threshold: threshold ?? nearest(watching),
+        first: firstToAct(times.imageGcMs ?? null, times.evictionMs, assumptions.imageGcPeriodMs),
+      },
+    ]
+  })
+}
+
+const seenOutlook = (
+  growth: ObservedGrowth,
+  at: (bytesPerHour: number) => { times: ActingTimes },
+): SeenOutlook => ({
+  growth,
+  usual: at(growth.bytesPerHour.median).times,
+  soonest: at(growth.bytesPerHour.max).times,
+  latest: at(growth.bytesPerHour.min).times,
+  horizonMs: lookAhead * growth.overMs,
+})
+
+interface FillingDisk {
+  availableBytes: number
+  untilTrigger: number | null
+  watching: EvaluatedThreshold[]
+}
+
+function actingAt(
+  bytesPerHour: number,
+  { availableBytes, untilTrigger, watching }: FillingDisk,
+): { times: ActingTimes; threshold: EvaluatedThreshold | null } {
+  const within = (bytes: number) => {
+    if (bytes <= 0) return 0
+    return bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null
+  }
+  const times = watching.flatMap(threshold => {
+    const pressureMs = within(threshold.margin ?? Number.POSITIVE_INFINITY)
+    return pressureMs === null
+      ? []
+      : [
+          {
+            threshold,
+            pressureMs,
+            evictionMs: pressureMs + (threshold.hard ? 0 : threshold.gracePeriodMs),
+          },
+        ]
+  })
+  const soonest = times.toSorted(
+    (a, b) => a.evictionMs - b.evictionMs || (a.threshold.margin ?? 0) - (b.threshold.margin ?? 0),
+  )[0]
+  return {
+    times: {
+      imageGcMs: untilTrigger === null ? undefined : within(untilTrigger),
+      pressureMs: times.length === 0 ? null : Math.min(...times.map(time => time.pressureMs)),
+      evictionMs: soonest?.evictionMs ?? null,
+      fullMs: within(availableBytes),
+    },
+    threshold: soonest?.threshold ?? null,
+  }
+}
+
+const nearest = (thresholds: EvaluatedThreshold[]) =>
+  thresholds.toSorted(
+    (a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE),
+  )[0] ?? null
+
+/** Image GC runs once per period, so image GC can act up to one period after its trigger. */
+function firstToAct(
+  imageGcMs: number | null,
+  evictionMs: number | null,
+  periodMs: number,
+): DiskOutlook['first'] {
+  if (imageGcMs === null) return evictionMs === null ? 'nothing' : 'eviction'
+  if (evictionMs === null || imageGcMs + periodMs <= evictionMs) return 'image-gc'
+  return imageGcMs >= evictionMs ? 'eviction' : 'either'
+}

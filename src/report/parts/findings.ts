@@ -1,0 +1,220 @@
+/**
+ * Findings as cards, worst first. Findings beyond the limit of cards become rows. Findings beyond
+ * the limit of rows are only counted.
+ */
+
+import { stringify } from 'yaml'
+import { oncePer } from '#base/once.ts'
+import { byText } from '#base/text/text-order.ts'
+import { type Finding, type NodeSample, type Severity, severities } from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import type { Language } from '#report/languages/language.ts'
+import { type PageAnchors, shownCards } from './anchors.ts'
+import { nameLimit } from './node.ts'
+import { docsIn, type TitleOf } from './rule-words.ts'
+import { bySeverity } from './statements.ts'
+import { commandsView } from './steps.ts'
+
+const findingLimits = {
+  rows: 500,
+  sums: 100,
+  names: 20,
+  evidence: 24,
+  snippets: 8,
+  commands: 12,
+  sources: 12,
+  rules: 120,
+}
+
+/** The page, titles and language with which findings are shown. */
+export interface Shown {
+  page: PageAnchors
+  titleOf: TitleOf
+  language: Language
+}
+
+/** The link to a finding's cause, by the finding's id. */
+type CauseOf = (id: string) => { anchor: string; text: string } | null
+
+/** @param sorted worst first */
+export function findingsView(sorted: Finding[], on: Shown & { causeOf: CauseOf }) {
+  const { language } = on
+  const { rows } = findingLimits
+  const leftOut = sorted.slice(shownCards + rows)
+  const sums = sumsOf(leftOut)
+  const shown = sums.slice(0, findingLimits.sums)
+  const notSummed = sums.slice(shown.length).reduce((sum, { findings }) => sum + findings.length, 0)
+  return {
+    count: language.count(sorted.length),
+    cards: sorted
+      .slice(0, shownCards)
+      .map(finding => ({ ...findingView(finding, on), cause: on.causeOf(finding.id) })),
+    rows: sorted.slice(shownCards, shownCards + rows).map(finding => findingRow(finding, on)),
+    sums: shown.map(sum => sumView(sum, language)),
+    leftOut:
+      leftOut.length === 0
+        ? null
+        : language.words.findings.leftOut(leftOut.length, tallyTexts(leftOut, language), notSummed),
+  }
+}
+
+function sumsOf(findings: Finding[]): { findings: Finding[] }[] {
+  return [...Map.groupBy(findings, ({ severity, rule }) => `${severity} ${rule}`).values()].map(
+    alike => ({ findings: alike }),
+  )
+}
+
+function sumView({ findings }: { findings: Finding[] }, { words, line }: Language) {
+  const { severity, rule } = findings[0]!
+  return {
+    severity,
+    severityWord: words.severities[severity],
+    rule: line(rule, 80),
+    count: words.findingCount(findings.length),
+    clusterCount: words.clusterCount(new Set(findings.map(({ cluster }) => cluster)).size),
+  }
+}
+
+/** One finding of each rule, ordered by rule. */
+export function oneOfEachRule(findings: Finding[]): Finding[] {
+  const byRule = new Map(findings.map(finding => [finding.rule, finding]))
+  return [...byRule.values()]
+    .toSorted((a, b) => byText(a.rule, b.rule))
+    .slice(0, findingLimits.rules)
+}
+
+/** Number of findings per severity, worst first. Severities without findings are left out. */
+export function tally(
+  findings: Pick<Finding, 'severity'>[],
+  { words, count }: Language,
+): { severity: Severity; word: string; count: string }[] {
+  return severities
+    .map(severity => ({
+      severity,
+      word: words.severities[severity],
+      number: findings.filter(finding => finding.severity === severity).length,
+    }))
+    .filter(({ number }) => number > 0)
+    .map(({ severity, word, number }) => ({ severity, word, count: count(number) }))
+}
+
+/** `4 high`, `3 low`. */
+export const tallyTexts = (findings: Pick<Finding, 'severity'>[], language: Language): string[] =>
+  tally(findings, language).map(({ severity, count }) =>
+    language.words.findings.tallied(count, language.words.severityNames[severity]),
+  )
+
+export const waivedView = (finding: Finding, on: Shown) => ({
+  ...findingRow(finding, on),
+  until: on.language.line(finding.waived?.until ?? on.language.words.unknown, 40),
+  reason: on.language.line(finding.waived?.reason ?? on.language.words.waived.noReason, 400),
+})
+
+const confidences = ['certain', 'likely', 'possible']
+
+const orderText = oncePer(({ cluster, rule, subject, id }: Finding) =>
+  JSON.stringify([cluster, rule, subject.kind, subject.namespace, subject.name, id]),
+)
+
+export function worstFirst(a: Finding, b: Finding): number {
+  return (
+    bySeverity(a, b) ||
+    confidences.indexOf(a.confidence) - confidences.indexOf(b.confidence) ||
+    b.nodes.count - a.nodes.count ||
+    byText(orderText(a), orderText(b))
+  )
+}
+
+/** Bounds both titles of a finding. */
+export const shownTitle = ({ title, ownTitle }: ReturnType<TitleOf>, { line }: Language) => ({
+  title: line(title, 240),
+  ownTitle: ownTitle === null ? null : line(ownTitle, 240),
+})
+
+export function subjectText({ kind, namespace, name }: Subject, { line }: Language): string {
+  return line(`${kind} ${namespace === null ? name : `${namespace}/${name}`}`, nameLimit)
+}
+
+/** Empty for findings that are not on nodes. */
+export const nodeCountText = ({ count }: NodeSample, { words }: Language) =>
+  count === 0 ? '' : words.nodeCount(count)
+
+function findingRow(
+  { severity, title, cluster, subject, nodes, rule, family, confidence }: Finding,
+  { titleOf, language }: Shown,
+) {
+  const { words, line } = language
+  return {
+    severity,
+    severityWord: words.severities[severity],
+    ...shownTitle(titleOf({ rule, title }), language),
+    cluster: line(cluster, nameLimit),
+    subject: subjectText(subject, language),
+    nodeCount: nodeCountText(nodes, language),
+    rule: line(rule, 80),
+    family: line(family, 40),
+    confidence: line(words.confidences[confidence], 40),
+  }
+}
+
+export function ruleView(finding: Finding, { page, language }: Shown) {
+  const { rule, family } = finding
+  const { line, block } = language
+  const { title, why, fix, sources, docsTag } = docsIn(language, finding)
+  return {
+    ruleAnchor: page.ofRule(rule),
+    rule: line(rule, 80),
+    family: line(family, 40),
+    docs: {
+      title: line(title, 240),
+      why: block(why, 2000),
+      fix: block(fix, 2000),
+      sources: sources.slice(0, findingLimits.sources).map(source => line(source, 300)),
+    },
+    docsTag,
+  }
+}
+
+function findingView(finding: Finding, on: Shown) {
+  const { page, language } = on
+  const { words: all, line, block } = language
+  const words = all.findings
+  const { fix, evidence, nodes } = finding
+  const docs = docsIn(language, finding)
+  const names = nodes.sample.slice(0, findingLimits.names).map(name => line(name, nameLimit))
+  const config =
+    Object.keys(fix.config).length === 0 ? null : block(stringify(fix.config).trimEnd(), 4000)
+  const durable = fix.durable
+    .slice(0, findingLimits.snippets)
+    .map(({ target, snippet }) => ({
+      target: words.durable(all.targets[target]),
+      snippet: block(snippet.trimEnd(), 4000),
+    }))
+  const commands = commandsView(finding.steps, language)
+  const leftOut = evidence.length - findingLimits.evidence
+  return {
+    ...findingRow(finding, on),
+    anchor: page.ofCard(finding),
+    ruleAnchor: page.ofRule(finding.rule),
+    ruleLink: words.rule(line(finding.rule, 80)),
+    nodesNumber: nodes.count,
+    advice: block(docs.fix, 2000),
+    docsTag: docs.docsTag,
+    doubt: words.doubts[finding.confidence],
+    since: finding.since === null ? null : line(finding.since, 40),
+    sinceText: finding.since === null ? null : all.since(line(finding.since, 40)),
+    fewNames:
+      names.length > 0 && names.length <= 2 && names.length >= nodes.count ? all.list(names) : null,
+    namesTitle: words.byName(all.nodeCount(nodes.count)),
+    nodeNames: names,
+    nodesLeftOut: nodes.count > names.length ? all.andMore(nodes.count - names.length) : null,
+    consequence: line(finding.consequence, 1200),
+    evidence: evidence
+      .slice(0, findingLimits.evidence)
+      .map(({ what, value }) => ({ what: line(what, 200), value: line(value, 400) })),
+    evidenceLeftOut: leftOut > 0 ? words.moreInDocument(leftOut) : null,
+    config,
+    durable,
+    commands,
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * The nodes of a fleet, group by group, worst first. The page draws all nodes of a small group, and
+ * the worst few nodes of a large group. Other nodes are rows of a table, or only counted if the
+ * table is full. The numbers always add up.
+ */
+
+import { byText } from '#base/text/text-order.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+import { subjectText } from './findings.ts'
+import type { Alerts, Gauge } from './gauge.ts'
+import { GaugedNode, nameLimit, nodeView } from './node.ts'
+
+/** Bounds that keep the page usable at 5,000 nodes, in a few groups or in hundreds. */
+const fleetLimits = {
+  smallGroup: 4,
+  worstOfGroup: 3,
+  drawnNodes: 48,
+  drawnOfMany: 24,
+  many: 1000,
+  drawnGroups: 40,
+  listedNodes: 5000,
+}
+
+const groupAnchor = (index: number) => `group-${index + 1}`
+
+/** @param listedBytes limit in bytes for the rows on the page; further nodes are only counted */
+export function fleetView(
+  groups: NodeGroup[],
+  { assumptions, document }: AuditReport,
+  language: Language,
+  listedBytes = Number.POSITIVE_INFINITY,
+) {
+  const { words: all } = language
+  const words = all.fleet
+  const nodeCount = groups.reduce((sum, { members }) => sum + members.length, 0)
+  const isMany = nodeCount > fleetLimits.many
+  let drawable = isMany ? fleetLimits.drawnOfMany : fleetLimits.drawnNodes
+  const list = rowsWithin(listedBytes, isMany, language)
+  const anchored = new Set<string>()
+  const anchors = new Map<AuditedNode, string | null>()
+  const drawnGroups = groups.slice(0, fleetLimits.drawnGroups).map((group, groupIndex) => {
+    const { title, members } = group
+    const id = `g${groupIndex + 1}`
+    const isSmall = members.length <= fleetLimits.smallGroup
+    const drawnCount = Math.min(isSmall ? members.length : fleetLimits.worstOfGroup, drawable)
+    const rows = list.rowsOf(members.slice(drawnCount))
+    drawable -= drawnCount
+    return {
+      anchor: groupAnchor(groupIndex),
+      title,
+      about: aboutText(group, language),
+      caption: words.caption(title),
+      drawnTitle: isSmall ? '' : words.nearest(drawnCount),
+      nodes: members.slice(0, drawnCount).map((member, index) => {
+        const anchor = anchorOnce(member.node.identity.name, anchored)
+        anchors.set(member.node, anchor)
+        const place = { id: `${id}n${index + 1}`, anchor, region: document.run.region, assumptions }
+        return nodeView(member, place, language)
+      }),
+      rows,
+      rowsTitle: words.asTable(rows.length, drawnCount > 0),
+    }
+  })
+  const rest = restView(groups.slice(fleetLimits.drawnGroups), list, language)
+  const { listed, left, bytes } = list.totals()
+  return {
+    groups: drawnGroups,
+    rest,
+    notDrawn: notDrawnTexts(listed, left, language),
+    listedBytes: bytes,
+    /** Null: the page does not draw the node. */
+    anchorOf: (node: AuditedNode) => anchors.get(node) ?? null,
+  }
+}
+
+function restView(
+  groups: NodeGroup[],
+  { rowsOf }: ReturnType<typeof rowsWithin>,
+  language: Language,
+) {
+  if (groups.length === 0) return null
+  const { words } = language
+  const title = words.fleet.moreGroups(groups.length)
+  const views = groups.map((group, index) => ({
+    anchor: groupAnchor(fleetLimits.drawnGroups + index),
+    title: group.title,
+    about: aboutText(group, language),
+    rows: rowsOf(group.members),
+  }))
+  return {
+    title,
+    about: words.nodeCount(groups.reduce((sum, { members }) => sum + members.length, 0)),
+    caption: words.fleet.caption(title),
+    rowsTitle: words.fleet.restAsTable(views.reduce((sum, { rows }) => sum + rows.length, 0)),
+    groups: views.filter(({ rows }) => rows.length > 0),
+  }
+}
+
+/** Lists rows until their number or bytes reach a limit, and counts the other nodes. */
+function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language) {
+  let listed = 0
+  let left = 0
+  let bytes = 0
+  const fits = (weight: number) =>
+    left === 0 && listed < fleetLimits.listedNodes && bytes + weight <= bytesAtMost
+  const rowOf = (node: GaugedNode) => {
+    const row = fits(0) ? nodeRow(node, isMany, language) : null
+    const weight = row === null ? 0 : rowBytes(row)
+    if (row === null || !fits(weight)) {
+      left += 1
+      return []
+    }
+    listed += 1
+    bytes += weight
+    return [row]
+  }
+  return {
+    rowsOf: (members: GaugedNode[]) => members.flatMap(rowOf),
+    totals: () => ({ listed, left, bytes }),
+  }
+}
+
+function aboutText({ cluster, members }: NodeGroup, { words }: Language): string {
+  const reads = (coverage: AuditedNode['coverage']) =>
+    members.filter(({ node }) => node.coverage === coverage).length
+  const states = coverageStates.flatMap(state =>
+    reads(state) > 0 ? [words.fleet.coverage(reads(state), words.coverage[state])] : [],
+  )
+  return words.fleet.about(cluster, words.nodeCount(members.length), words.list(states))
+}
+
+/** A node's anchor. Null: another cluster's node has the name, or the name is not valid. */
+function anchorOnce(name: string, anchored: Set<string>): string | null {
+  if (!/^[a-z0-9.-]{1,253}$/.test(name) || anchored.has(name)) return null
+  anchored.add(name)
+  return `node-${name}`
+}
+
+function notDrawnTexts(
+  inTables: number,
+  notListed: number,
+  { words: { fleet: words } }: Language,
+): string[] {
+  return [
+    ...(inTables > 0 ? [words.notDrawn(inTables)] : []),
+    ...(notListed > 0 ? [words.notListed(notListed)] : []),
+  ]
+}
+
+export interface NodeGroup {
+  title: string
+  cluster: string
+  members: GaugedNode[]
+}
+
+/** Nodes by group. Groups, and the nodes in each group, are ordered nearest to eviction first. */
+export function groupNodes(
+  report: Pick<AuditReport, 'nodes'> & Alerts,
+  language: Language,
+): NodeGroup[] {
+  const { words, line } = language
+  const gauged = report.nodes.map(node => new GaugedNode(node, report, language))
+  const groups = Map.groupBy(gauged, ({ node: { cluster, identity } }) =>
+    JSON.stringify([
+      cluster,
+      identity.group.kind,
+      identity.group.kind === 'Node' ? null : identity.group.name,
+    ]),
+  )
+  return [...groups.values()]
+    .map(members => {
+      const { cluster, identity } = members[0]!.node
+      const title =
+        identity.group.kind === 'Node'
+          ? words.fleet.withoutGroup
+          : subjectText(identity.group, language)
+      return { title, cluster: line(cluster, nameLimit), members: members.toSorted(byHeadroom) }
+    })
+    .toSorted(
+      (a, b) =>
+        byHeadroom(a.members[0]!, b.members[0]!) ||
+        byText(a.cluster, b.cluster) ||
+        byText(a.title, b.title),
+    )
+}
+
+/** Nearest to eviction first; nodes with unknown headroom last. */
+function byHeadroom(a: GaugedNode, b: GaugedNode): number {
+  const known = (value: number | null) => value ?? Number.MAX_VALUE
+  return (
+    known(a.headroomPercent) - known(b.headroomPercent) ||
+    byText(a.node.cluster, b.node.cluster) ||
+    byText(a.node.identity.name, b.node.identity.name)
+  )
+}
+
+const coverageStates = ['read', 'partlyRead', 'notRead'] as const
+
+/** Nodes as rows of a table, and the size of those rows on the page. */
+const reasonLimit = 200
+/** Maximum length of a reason if thousands of nodes are listed: hundreds might be unread. */
+const shortReasonLimit = 100
+
+type NodeRow = ReturnType<typeof nodeRow>
+
+function nodeRow(
+  { node, gauges, state, headroomPercent }: GaugedNode,
+  isOneOfMany: boolean,
+  { words, line, percent }: Language,
+) {
+  const usedOf = (gauge: Gauge | undefined) =>
+    gauge === undefined ? '' : percent(gauge.usedPercent)
+  const reason =
+    node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || words.noReason
+  return {
+    name: line(node.identity.name, nameLimit),
+    coverage: words.coverage[node.coverage],
+    disk: usedOf(gauges.find(({ holdsImages }) => holdsImages)),
+    nodefs: usedOf(gauges.find(({ kind, holdsImages }) => kind === 'disk' && !holdsImages)),
+    memory: usedOf(gauges.find(({ kind }) => kind === 'memory')),
+    headroom:
+      headroomPercent !== null && headroomPercent < 0 ? words.none : percent(headroomPercent),
+    state: words.node.states[state],
+    reason: gauges.length > 0 ? null : line(reason, isOneOfMany ? shortReasonLimit : reasonLimit),
+  }
+}
+
+const encoder = new TextEncoder()
+/** Bytes of a row's tags. */
+const rowTags = '<tr><th><td><td><td><td><td><td>\n'.length
+/** Lengths of the HTML escapes of characters. */
+const escapedLengths: Record<string, number> = {
+  '&': 5,
+  '<': 4,
+  '>': 4,
+  '"': 6,
+  "'": 6,
+  '`': 6,
+  '=': 6,
+}
+
+/** Approximate size of the row's HTML in bytes. */
+function rowBytes({ reason, ...cells }: NodeRow): number {
+  const text =
+    reason === null ? Object.values(cells).join('') : `${cells.name}${cells.coverage}${reason}`
+  const escapes = text.match(/[&<>"'`=]/g) ?? []
+  return escapes.reduce(
+    (sum, character) => sum + escapedLengths[character]! - 1,
+    rowTags + encoder.encode(text).length,
+  )
+}

@@ -1,0 +1,291 @@
+/** The data of one bar: use of a filesystem or of memory, and its high-water marks. */
+import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
+import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction/prediction.ts'
+import type { AuditedNode, AuditedPrediction, AuditReport } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+
+export type MarkKind = 'gc-stop' | 'gc-start' | 'alert' | 'soft' | 'hard'
+
+export interface Mark {
+  kind: MarkKind
+  /** Place on the bar, as used percent; can be outside 0 to 100. */
+  percent: number
+  name: string
+  /** The setting of the mark, as configured. */
+  setting: string
+  /** Used bytes or inodes at the mark; null: unknown capacity. */
+  amount: string | null
+}
+
+/** `inodes` are counts, the others are bytes. */
+type GaugeKind = 'disk' | 'memory' | 'inodes'
+
+export interface Gauge {
+  title: string
+  kind: GaugeKind
+  /** The disk whose ledger shows its holders. Null: memory and inodes have none. */
+  filesystem: 'nodefs' | 'imagefs' | null
+  /** Whether image GC watches this filesystem. */
+  holdsImages: boolean
+  /** Null: not observed. */
+  usedPercent: number | null
+  summary: string
+  /** What the kubelet does about this use now. */
+  state: 'calm' | 'image-gc' | 'pressure'
+  /**
+   * Free bytes or inodes above the nearest eviction threshold, in percent of the capacity;
+   * negative: the threshold is met; null: unknown.
+   */
+  headroomPercent: number | null
+  marks: Mark[]
+  /** Faults in how the kubelet watches the filesystem or memory, in sentences. */
+  warnings: string[]
+  /** Distance to each mark, and unknowns, in sentences. */
+  facts: string[]
+}
+
+/** The disk-usage percents at which the team's alerts fire (policy). */
+export type Alerts = Pick<AuditReport, 'alertPercent' | 'criticalAlertPercent'>
+
+interface GaugeAmounts {
+  capacity: number | null
+  available: number | null
+}
+
+/** Every gauge of a node, in drawing order; empty if no filesystem and no memory was observed. */
+export function gaugesOf({ prediction }: AuditedNode, alerts: Alerts, language: Language): Gauge[] {
+  const { gauge: words } = language.words
+  const { filesystems, imageGC, eviction } = prediction
+  const { nodefs, imagefs, layout } = filesystems
+  const disk = (
+    title: string,
+    state: FilesystemState | null,
+    prefixes: string[],
+    holdsImages: boolean,
+  ): Gauge[] => {
+    const bytes = {
+      capacity: state?.capacityBytes ?? null,
+      available: state?.availableBytes ?? null,
+    }
+    const inodes = { capacity: state?.inodes ?? null, available: state?.inodesFree ?? null }
+    const watched = (suffix: string) =>
+      eviction?.thresholds.filter(({ signal }) =>
+        prefixes.some(prefix => signal === `${prefix}.${suffix}`),
+      ) ?? []
+    const ofInodes = watched('inodesFree')
+    const gauge = emptyGauge(title, 'disk', bytes, language)
+    gauge.holdsImages = holdsImages
+    gauge.filesystem = prefixes.includes('nodefs') ? 'nodefs' : 'imagefs'
+    if (holdsImages) addImageGc(gauge, imageGC, bytes.capacity, language)
+    addAlerts(gauge, alerts, bytes.capacity, language)
+    addThresholds(gauge, watched('available'), bytes.capacity, language)
+    if (eviction === null) gauge.facts.push(words.thresholdsUnknown)
+    else if (eviction.error !== null)
+      gauge.warnings.push(words.settingsDoNotParse(language.line(eviction.error, 300)))
+    else if (watched('available').length === 0) gauge.warnings.push(words.bytesUnwatched)
+    if (ofInodes.length === 0) return [gauge]
+    const thin = emptyGauge(words.inodesOf(title), 'inodes', inodes, language)
+    addThresholds(thin, ofInodes, inodes.capacity, language)
+    return [gauge, thin]
+  }
+
+  const disks = (): Gauge[] => {
+    if (nodefs === null && imagefs === null) return []
+    if (layout === 'shared')
+      return disk(words.oneDisk, nodefs ?? imagefs, ['nodefs', 'imagefs'], true)
+    const ofNodefs =
+      layout === 'split'
+        ? disk('nodefs = containerfs', nodefs, ['nodefs', 'containerfs'], false)
+        : disk('nodefs', nodefs, ['nodefs'], false)
+    return [...ofNodefs, ...disk('imagefs', imagefs, ['imagefs'], true)]
+  }
+  const memory = eviction?.signals['memory.available']
+  const amounts = memory
+    ? { capacity: memory.capacityBytes, available: memory.availableBytes }
+    : null
+  return [...disks(), ...memoryGauge(amounts, eviction?.thresholds ?? [], language)]
+}
+
+function memoryGauge(
+  observed: GaugeAmounts | null,
+  thresholds: EvaluatedThreshold[],
+  language: Language,
+): Gauge[] {
+  if (observed === null) return []
+  const gauge = emptyGauge(language.words.gauge.memory, 'memory', observed, language)
+  const watched = thresholds.filter(({ signal }) => signal === 'memory.available')
+  addThresholds(gauge, watched, observed.capacity, language)
+  if (watched.length === 0) gauge.warnings.push(language.words.gauge.memoryUnwatched)
+  return [gauge]
+}
+
+function emptyGauge(
+  title: string,
+  kind: GaugeKind,
+  amounts: GaugeAmounts,
+  language: Language,
+): Gauge {
+  return {
+    title,
+    kind,
+    filesystem: null,
+    holdsImages: false,
+    ...standing(amounts, kind, language),
+    state: 'calm',
+    headroomPercent: null,
+    marks: [],
+    warnings: [],
+    facts: [],
+  }
+}
+
+function standing(
+  { capacity, available }: GaugeAmounts,
+  kind: GaugeKind,
+  { words: { gauge: words }, bytes, count }: Language,
+): { usedPercent: number | null; summary: string } {
+  if (capacity === null || available === null || !(capacity > 0) || !Number.isFinite(available)) {
+    return { usedPercent: null, summary: words.notObserved }
+  }
+  const free = Math.min(Math.max(available, 0), capacity)
+  const [amount, text] = kind === 'inodes' ? [count, words.inodes] : [bytes, words.bytes]
+  return {
+    usedPercent: (100 * (capacity - free)) / capacity,
+    summary: text(amount(capacity - free), amount(capacity), amount(free)),
+  }
+}
+
+const share = (percent: number, capacity: number | null, { bytes }: Language) =>
+  capacity === null ? null : bytes((capacity * percent) / 100)
+
+function addImageGc(
+  gauge: Gauge,
+  imageGC: AuditedPrediction['imageGC'],
+  capacity: number | null,
+  language: Language,
+): void {
+  const { gauge: words } = language.words
+  if (imageGC === null) {
+    gauge.facts.push(words.imageGcUnknown)
+    return
+  }
+  const { enabled, highThresholdPercent: high, lowThresholdPercent: low, triggered } = imageGC
+  if (!enabled) {
+    gauge.facts.push(words.imageGcOff(high))
+    return
+  }
+  const starts = Math.max(startsAboveUsedPercent(high), 0)
+  gauge.marks.push(
+    {
+      kind: 'gc-stop',
+      percent: low,
+      name: words.marks['gc-stop'],
+      setting: `imageGCLowThresholdPercent ${low}`,
+      amount: share(low, capacity, language),
+    },
+    {
+      kind: 'gc-start',
+      percent: starts,
+      name: words.marks['gc-start'],
+      setting: `imageGCHighThresholdPercent ${high}`,
+      amount: share(starts, capacity, language),
+    },
+  )
+  if (imageGC.error !== null)
+    gauge.warnings.push(words.imageGcFails(language.line(imageGC.error, 300)))
+  else if (triggered === null) gauge.facts.push(words.dueUnknown)
+  else if (triggered) {
+    gauge.state = 'image-gc'
+    gauge.facts.push(words.dueNow(language.bytes(imageGC.bytesToFree)))
+  } else gauge.facts.push(words.untilImageGc(language.bytes(imageGC.bytesUntilTrigger)))
+}
+
+function addAlerts(
+  gauge: Gauge,
+  { alertPercent: warning, criticalAlertPercent: critical }: Alerts,
+  capacity: number | null,
+  language: Language,
+): void {
+  const { marks } = language.words.gauge
+  const alert = (percent: number, name: string, setting: string): Mark => ({
+    kind: 'alert',
+    percent,
+    name,
+    amount: share(percent, capacity, language),
+    setting: `policy ${setting} ${percent}`,
+  })
+  gauge.marks.push(
+    ...(critical === undefined
+      ? [alert(warning, marks.alert, 'alertPercent')]
+      : [
+          alert(warning, marks.alert, 'alertPercent.warning'),
+          alert(critical, marks.critical, 'alertPercent.critical'),
+        ]),
+  )
+}
+
+const filesystemOf = (signal: Signal) => signal.split('.')[0]!
+const isInodes = (signal: Signal) => signal.endsWith('.inodesFree')
+
+function addThresholds(
+  gauge: Gauge,
+  thresholds: EvaluatedThreshold[],
+  capacity: number | null,
+  language: Language,
+): void {
+  const { gauge: words } = language.words
+  for (const { signal, value, resolved, hard, gracePeriodMs, met, margin } of nearestFirst(
+    thresholds,
+  )) {
+    const kind = hard ? 'hard' : 'soft'
+    const written = `${signal}<${language.line(value, 40)}`
+    const setting = hard ? written : words.softFor(written, language.duration(gracePeriodMs))
+    const amount = (number: number) =>
+      isInodes(signal) ? words.inodeCount(number) : language.bytes(number)
+    if (resolved !== null && capacity !== null && capacity > 0) {
+      const percent = (100 * (capacity - resolved)) / capacity
+      const twin = gauge.marks.find(mark => mark.kind === kind && mark.percent === percent)
+      if (twin) twin.setting += `, ${setting}`
+      else
+        gauge.marks.push({
+          kind,
+          percent,
+          name: words.marks[kind],
+          setting,
+          amount: amount(Math.max(capacity - resolved, 0)),
+        })
+    }
+    if (met) gauge.state = 'pressure'
+    if (margin !== null && capacity !== null && capacity > 0) {
+      gauge.headroomPercent = Math.min(
+        (100 * margin) / capacity,
+        gauge.headroomPercent ?? Number.POSITIVE_INFINITY,
+      )
+    }
+    const what = words.threshold(words.marks[kind], setting)
+    if (met === null || margin === null)
+      gauge.facts.push(words.farUnknown(what, filesystemOf(signal)))
+    else if (met) gauge.facts.push(words.met(what, amount(Math.abs(margin))))
+    else gauge.facts.push(words.until(what, amount(margin)))
+  }
+}
+
+const nearestFirst = (thresholds: EvaluatedThreshold[]) =>
+  thresholds.toSorted((a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE))
+
+/** Use and marks in words, for people who cannot see the picture. */
+export function describeGauge({ usedPercent, summary, marks }: Gauge, language: Language): string {
+  const { gauge: words } = language.words
+  const now =
+    usedPercent === null ? words.nowUnknown : words.now(language.percent(usedPercent), summary)
+  return `${now} ${marks.length > 0 ? marksText(marks, language) : words.noMarks}`
+}
+
+const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: Language): string =>
+  words.marksAre(
+    inOrder(marks).map(({ name, setting, percent }) =>
+      words.markAt(name, shown(Math.max(percent, 0)), setting),
+    ),
+  )
+
+export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)

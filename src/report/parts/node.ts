@@ -1,0 +1,274 @@
+/** One node's card: its identity, and its bars or the reason why the node has none. */
+
+import type { ReadMode } from '#model/input/read-mode.ts'
+import type { FilesystemLedger } from '#model/prediction/disk-ledger.ts'
+import type { Filesystems } from '#model/prediction/prediction.ts'
+import type { Assumptions, AuditedNode } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+import { momentOf } from './anchors.ts'
+import { diskOutlooks } from './disk-outlook.ts'
+import { type Alerts, describeGauge, type Gauge, gaugesOf } from './gauge.ts'
+import { growthNotes } from './growth.ts'
+import { layOutLadder } from './ladder.ts'
+import { segmentsOf } from './segments.ts'
+
+const barHeights = { disk: 24, memory: 14, inodes: 10 }
+const spaceForPointer = 9
+const shownReasons = 8
+export const nameLimit = 120
+
+/** The rights that each way to read a node needs. */
+export const modeRights: Readonly<Record<ReadMode, string[]>> = {
+  proxy: ['get nodes/proxy'],
+  ssm: ['ssm:SendCommand'],
+  both: ['get nodes/proxy', 'ssm:SendCommand'],
+  kubelet: ['get nodes/configz', 'get nodes/stats'],
+}
+
+interface NodePlace {
+  /** Prefix of the ids of its pictures. */
+  id: string
+  anchor: string | null
+  /** Of the run; null: unknown, or several. */
+  region: string | null
+  assumptions: Assumptions
+}
+
+export function nodeView(
+  { node, gauges }: GaugedNode,
+  { id, anchor, region, assumptions }: NodePlace,
+  language: Language,
+) {
+  const { words: all, line } = language
+  const words = all.node
+  const { identity, errors } = node
+  const system = identity.operatingSystem === 'windows' ? 'Windows' : null
+  const about = [
+    identity.owner,
+    identity.instanceType,
+    identity.amiFamily,
+    system === identity.amiFamily ? null : system,
+    identity.kubeletVersion,
+  ]
+  const reasons = errors
+    .slice(0, shownReasons)
+    .map(({ what, message }) => ({ what: line(what, 60), message: line(message, 400) }))
+  if (errors.length > shownReasons)
+    reasons.push({ what: words.more, message: words.moreReasons(errors.length - shownReasons) })
+  return {
+    anchor,
+    name: line(identity.name, nameLimit),
+    about: all.list([
+      ...about.filter(part => part !== null).map(part => line(part, 60)),
+      identity.ready === null ? words.readinessUnknown : words.ready[identity.ready],
+      words.asked(all.ways[node.mode]),
+    ]),
+    coverage: all.coverage[node.coverage],
+    isRead: node.coverage === 'read',
+    at: momentOf(node.at, language),
+    notes: [
+      ...notesOf(node, language),
+      ...growthNotes(node, language),
+      ...[stressText(node, assumptions, language) ?? []].flat(),
+    ],
+    reasons:
+      gauges.length === 0 && reasons.length === 0
+        ? [{ what: words.disk, message: words.nothingObserved }]
+        : reasons,
+    bars: gauges
+      .filter(gauge => !isCalm(gauge))
+      .map((gauge, index) => barView(node, gauge, `${id}b${index + 1}`, language)),
+    calm: gauges
+      .filter(isCalm)
+      .map(({ title, usedPercent, summary }) =>
+        words.calm(title, words.used(language.percent(usedPercent ?? 0)), summary),
+      ),
+    links: nodeLinks(node, anchor, region, language),
+  }
+}
+
+/** Inodes and memory far from every threshold: a line of text, not a picture. */
+const isCalm = ({ kind, state, usedPercent, warnings, headroomPercent }: Gauge) =>
+  kind !== 'disk' &&
+  state === 'calm' &&
+  usedPercent !== null &&
+  warnings.length === 0 &&
+  (headroomPercent ?? 0) >= calmPercent
+
+const calmPercent = 15
+
+function nodeLinks(
+  { cluster, identity, ledger }: AuditedNode,
+  anchor: string | null,
+  region: string | null,
+  { words: { node: words } }: Language,
+) {
+  const disk =
+    ledger === undefined
+      ? []
+      : [{ text: words.links.disk, href: `#disk-${identity.name}`, isOutside: false }]
+  const findings = `#findings?text=${identity.name}`
+  // Only a valid name has an anchor.
+  const own =
+    anchor === null
+      ? []
+      : [...disk, { text: words.links.findings, href: findings, isOutside: false }]
+  const links = consoleLinks(identity.instanceId, regionOf(cluster, region))
+  if (links === null) return own
+  return [
+    ...own,
+    { text: words.links.instance, href: links.instance, isOutside: true },
+    { text: words.links.session, href: links.session, isOutside: true },
+  ]
+}
+
+function notesOf(
+  { prediction: { filesystems, settings } }: AuditedNode,
+  language: Language,
+): string[] {
+  return [
+    ...(settings.isOnDisk ? [language.words.node.onDisk] : []),
+    ...layoutNotes(filesystems, language),
+  ]
+}
+
+function layoutNotes(
+  { nodefs, imagefs, layout, layoutCertainty }: Filesystems,
+  { words: { node: words, confidences } }: Language,
+): string[] {
+  if (nodefs === null && imagefs === null) return []
+  if (layout === null) return [words.layoutUnknown]
+  if (layoutCertainty === 'certain') return []
+  return [
+    words.layout[layout](
+      layoutCertainty === null ? words.notCertain : confidences[layoutCertainty],
+    ),
+  ]
+}
+
+/** The disk's holders as segments, its use, and the marks at which something acts. */
+export function barView(node: AuditedNode, gauge: Gauge, id: string, language: Language) {
+  const { node: words } = language.words
+  const hard = gauge.marks
+    .filter(({ kind }) => kind === 'hard')
+    .map(({ percent }) => Math.min(Math.max(percent, 0), 100))
+  const keptFrom = hard.length > 0 ? Math.min(...hard) : null
+  const ledger = ledgerOf(node, gauge)
+  const layout = layOutLadder(gauge.marks, barHeights[gauge.kind], spaceForPointer, language)
+  const freeFrom = keptFrom === null ? null : Math.max(keptFrom, gauge.usedPercent ?? 0)
+  return {
+    ...layout,
+    id,
+    title: gauge.title,
+    summary: gauge.summary,
+    description: describeGauge(gauge, language),
+    isThin: gauge.kind === 'inodes',
+    used: gauge.usedPercent === null ? null : words.used(language.percent(gauge.usedPercent)),
+    usedX: gauge.usedPercent === null ? null : `${gauge.usedPercent.toFixed(2)}%`,
+    segments: ledger === null ? [] : segmentsOf(ledger, language),
+    over: overOf(gauge.usedPercent, keptFrom, layout),
+    state: gauge.state,
+    stateText: words.states[gauge.state],
+    keptFree:
+      freeFrom === null
+        ? null
+        : { x: `${freeFrom.toFixed(2)}%`, width: `${(100 - freeFrom).toFixed(2)}%` },
+    warnings: gauge.warnings,
+    facts: gauge.facts,
+  }
+}
+
+/** The part of the use above the threshold of hard eviction: a strip at the foot of the bar. */
+function overOf(
+  usedPercent: number | null,
+  keptFrom: number | null,
+  { barTop, barHeight }: ReturnType<typeof layOutLadder>,
+) {
+  if (usedPercent === null || keptFrom === null || usedPercent <= keptFrom) return null
+  return {
+    x: `${keptFrom.toFixed(2)}%`,
+    width: `${(usedPercent - keptFrom).toFixed(2)}%`,
+    y: barTop + barHeight - 5,
+  }
+}
+
+/** Null: the gauge is of no disk, or what holds the disk is unknown. */
+export const ledgerOf = ({ ledger }: AuditedNode, { filesystem }: Gauge): FilesystemLedger | null =>
+  ledger?.filesystems.find(disk => disk.filesystem === filesystem) ?? null
+
+/** A node with its worst state and least headroom, for ordering, drawing and tables. */
+export class GaugedNode {
+  readonly node: AuditedNode
+  /** The worst state of its gauges. */
+  readonly state: Gauge['state']
+  /** The least headroom of its gauges; null: unknown. */
+  readonly headroomPercent: number | null
+  readonly #alerts: Alerts
+  readonly #language: Language
+
+  constructor(node: AuditedNode, alerts: Alerts, language: Language) {
+    this.node = node
+    this.#alerts = alerts
+    this.#language = language
+    const { gauges } = this
+    const states = gauges.map(({ state }) => state)
+    const known = gauges.flatMap(({ headroomPercent }) => headroomPercent ?? [])
+    this.state = (['pressure', 'image-gc'] as const).find(state => states.includes(state)) ?? 'calm'
+    this.headroomPercent = known.length > 0 ? Math.min(...known) : null
+  }
+
+  /**
+   * Built on each access and not stored: gauges with their texts are many times larger than the
+   * node, and most are used once.
+   */
+  get gauges(): Gauge[] {
+    return gaugesOf(this.node, this.#alerts, this.#language)
+  }
+}
+
+/** Links to a node's pages in the AWS console. Source: AWS, endpoints of the Management Console, per partition. */
+
+const domains = [
+  { regions: /^cn-/, domain: 'console.amazonaws.cn' },
+  { regions: /^us-gov-/, domain: 'console.amazonaws-us-gov.com' },
+  { regions: /^[a-z]{2}-[a-z]+-\d+$/, domain: 'console.aws.amazon.com' },
+]
+
+/** @param cluster its name, or `account/region/name` if the run has several regions */
+export const regionOf = (cluster: string, ofRun: string | null): string | null =>
+  /^\d{12}\/([a-z0-9-]+)\//.exec(cluster)?.[1] ?? ofRun
+
+/** Null: not an instance of EC2, or of an unknown partition. */
+export function consoleLinks(instanceId: string | null, region: string | null) {
+  const domain = domains.find(({ regions }) => regions.test(region ?? ''))?.domain
+  if (domain === undefined || !/^i-[0-9a-f]{8,17}$/.test(instanceId ?? '')) return null
+  const host = `https://${region}.${domain}`
+  return {
+    instance: `${host}/ec2/home?region=${region}#InstanceDetails:instanceId=${instanceId}`,
+    session: `${host}/systems-manager/session-manager/${instanceId}?region=${region}`,
+  }
+}
+
+/** Null: no disk is known. */
+function stressText(
+  node: AuditedNode,
+  assumptions: Assumptions,
+  language: Language,
+): string | null {
+  const { next: words } = language.words
+  const time = (ms: number | null | undefined) =>
+    ms === null || ms === undefined ? words.never : words.after(language.duration(roundMs(ms)))
+  const parts = diskOutlooks(node, assumptions).map(({ title, imageGcMs, evictionMs, first }) =>
+    words.stressDisk(title, time(imageGcMs), time(evictionMs), words.acts[first]),
+  )
+  return parts.length === 0
+    ? null
+    : words.stress(
+        language.percent(assumptions.growthPercent),
+        language.duration(assumptions.imageGcPeriodMs),
+        parts,
+      )
+}
+
+/** Rounds to minutes, because an estimate is not exact to the second. */
+const roundMs = (ms: number): number => Math.round(ms / 60_000) * 60_000

@@ -1,0 +1,219 @@
+/**
+ * What breaks next: nodes that evict now, then nodes whose observed growth reaches eviction within
+ * days, then other nodes by headroom. A node without observed growth has no time to eviction.
+ */
+
+import { byText } from '#base/text/text-order.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
+import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
+import { subjectText } from './findings.ts'
+import { growthText, seenEvictionMs, seenTime } from './growth.ts'
+import { fillText } from './ledger.ts'
+import { nameLimit } from './node.ts'
+import { releasesText } from './releases.ts'
+
+const shownNodes = 8
+const soonMs = 168 * 3_600_000
+/** Nodes with more headroom, in percent of capacity, are listed only if image GC is due. */
+const nearPercent = 15
+const closePercent = 5
+
+const bands = ['now', 'soon', 'close', 'near', 'calm', 'unknown'] as const
+type Band = (typeof bands)[number]
+
+interface NodeOutlook {
+  node: AuditedNode
+  band: Band
+  /** The disk nearest to eviction; null: unknown or unwatched. */
+  disk: DiskOutlook | null
+  /** The signal of a hard threshold that is met now, if the disk above does not evict now. */
+  met: Signal | null
+  /** Milliseconds to eviction at observed growth. Null: not observed, or beyond the horizon. */
+  seenMs: number | null
+  /** Headroom above the threshold, in percent of the capacity; null: unknown. */
+  headroomPercent: number | null
+}
+
+type CauseOf = (node: AuditedNode) => number | null
+
+export type OutlookView = ReturnType<typeof outlookView>
+
+export function outlookView(
+  { nodes, assumptions }: Pick<AuditReport, 'nodes' | 'assumptions'>,
+  language: Language,
+  causeOf: CauseOf = () => null,
+) {
+  const { next: words } = language.words
+  const all = nodes.map(node => nodeOutlook(node, assumptions)).toSorted(nearestFirst)
+  const listed = all.filter(
+    ({ band, node }) =>
+      band === 'now' ||
+      band === 'soon' ||
+      band === 'close' ||
+      band === 'near' ||
+      (band === 'calm' && node.prediction.imageGC?.triggered === true),
+  )
+  const count = (band: Band) => all.filter(one => one.band === band).length
+  return {
+    evicting: count('now'),
+    rows: listed.slice(0, shownNodes).map(one => outlookRow(one, causeOf, assumptions, language)),
+    counts: bands
+      .filter(band => count(band) > 0)
+      .map(band => ({ text: words.bands[band](count(band)), isNow: band === 'now' })),
+    leftOut: listed.length > shownNodes ? words.leftOut(listed.length - shownNodes) : null,
+  }
+}
+
+function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
+  const disks = diskOutlooks(node, assumptions).map(disk => ({
+    disk,
+    seenMs: seenMsOf(disk),
+    headroomPercent: headroomOf(disk),
+  }))
+  const [first] = disks.toSorted(
+    (a, b) =>
+      (a.seenMs ?? Number.MAX_VALUE) - (b.seenMs ?? Number.MAX_VALUE) ||
+      (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
+      byText(a.disk.title, b.disk.title),
+  )
+  const { disk = null, seenMs = null, headroomPercent = null } = first ?? {}
+  const thresholds = node.prediction.eviction?.thresholds ?? []
+  const isDiskMet = headroomPercent !== null && headroomPercent < 0
+  const met = isDiskMet
+    ? null
+    : (thresholds.find(threshold => threshold.met && threshold.hard)?.signal ?? null)
+  const band = met === null ? bandOf(headroomPercent, seenMs) : 'now'
+  return { node, band, disk, met, seenMs, headroomPercent }
+}
+
+function bandOf(headroomPercent: number | null, seenMs: number | null): Band {
+  if (headroomPercent === null) return 'unknown'
+  if (headroomPercent < 0) return 'now'
+  if (seenMs !== null && seenMs <= soonMs) return 'soon'
+  if (headroomPercent < closePercent) return 'close'
+  return headroomPercent < nearPercent ? 'near' : 'calm'
+}
+
+/** Milliseconds to eviction. Null: growth was not observed, or the time is beyond the horizon. */
+function seenMsOf({ seen, threshold }: DiskOutlook): number | null {
+  const ms = seen === null ? null : seenEvictionMs(seen, threshold !== null)
+  return ms === null || !Number.isFinite(ms) ? null : ms
+}
+
+/** To eviction, or to full where no threshold watches. Null: unknown. */
+const bytesLeft = ({ threshold, availableBytes }: DiskOutlook): number | null =>
+  threshold === null ? Math.max(0, availableBytes) : threshold.margin
+
+function headroomOf(disk: DiskOutlook): number | null {
+  const bytes = bytesLeft(disk)
+  return bytes === null ? null : (100 * bytes) / disk.capacityBytes
+}
+
+function nearestFirst(a: NodeOutlook, b: NodeOutlook): number {
+  const soon = ({ band, seenMs }: NodeOutlook) => (band === 'soon' ? (seenMs ?? 0) : 0)
+  // After the bands `now` and `soon`, all nodes are ordered by headroom, least first.
+  const place = ({ band }: NodeOutlook) => Math.min(bands.indexOf(band), 2)
+  return (
+    place(a) - place(b) ||
+    soon(a) - soon(b) ||
+    (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
+    byText(a.node.cluster, b.node.cluster) ||
+    byText(a.node.identity.name, b.node.identity.name)
+  )
+}
+
+function outlookRow(
+  one: NodeOutlook,
+  causeOf: CauseOf,
+  assumptions: Assumptions,
+  language: Language,
+) {
+  const { words, line } = language
+  const { node, disk, met, band } = one
+  const { identity, prediction } = node
+  const group = identity.group.kind === 'Node' ? [] : [subjectText(identity.group, language)]
+  const signal = met ?? disk?.threshold?.signal ?? null
+  return {
+    node,
+    cluster: node.cluster,
+    name: line(identity.name, nameLimit),
+    where: words.list([line(node.cluster, nameLimit), ...group]),
+    isNow: band === 'now',
+    /** False: memory, inodes or process ids evict. */
+    isDisk: met === null,
+    /** Bytes that are missing to the disk's eviction threshold. */
+    shortBytes: met === null ? Math.max(0, -(disk?.threshold?.margin ?? 0)) : 0,
+    ...stateOf(one, language),
+    disk: disk === null ? '' : diskText(disk, language),
+    imageGc: imageGcText(prediction.imageGC, language),
+    releases: releasesText(node, disk, assumptions, language),
+    victims: victimsText(prediction.eviction?.firstVictims ?? null, signal, language),
+    fill: node.ledger === undefined ? null : fillText(node, node.ledger, language),
+    cause: causeOf(node),
+  }
+}
+
+function stateOf(one: NodeOutlook, language: Language) {
+  const { next: words } = language.words
+  const { node, disk, met, band } = one
+  if (band === 'now') {
+    const thresholds = node.prediction.eviction?.thresholds ?? []
+    const threshold =
+      met === null ? disk?.threshold : thresholds.find(({ signal }) => signal === met)
+    const note =
+      threshold == null ? '' : words.below(threshold.signal, language.line(threshold.value, 40))
+    return { state: words.now, note }
+  }
+  if (band === 'soon' && disk?.seen) {
+    const { text, note } = seenTime(disk.seen, 'evictionMs', language)
+    return { state: text, note: [note, growthText(disk, language)].filter(Boolean).join('; ') }
+  }
+  const bytes = language.bytes(disk && bytesLeft(disk))
+  const left = disk?.threshold === null ? words.leftUnwatched : words.left
+  return {
+    state: left(bytes, language.percent(one.headroomPercent)),
+    note: disk?.seen ? growthText(disk, language) : '',
+  }
+}
+
+function diskText({ title, capacityBytes, availableBytes }: DiskOutlook, language: Language) {
+  const free = Math.min(Math.max(availableBytes, 0), capacityBytes)
+  return language.words.next.disk(title, language.percent(100 - (100 * free) / capacityBytes))
+}
+
+function imageGcText(
+  imageGC: AuditedNode['prediction']['imageGC'],
+  { words: { next: words }, bytes }: Language,
+): string {
+  if (imageGC === null) return words.gcUnknown
+  if (!imageGC.enabled) return words.gcOff
+  if (imageGC.triggered) return words.gcDue
+  return imageGC.bytesUntilTrigger === null
+    ? words.gcUnknown
+    : words.gcIn(bytes(imageGC.bytesUntilTrigger))
+}
+
+function victimsText(
+  firstVictims: FirstVictims[] | null,
+  signal: Signal | null,
+  { words: all, line }: Language,
+): string {
+  const { next: words } = all
+  const group = firstVictims?.find(one => one.signal === signal)
+  if (group === undefined) return all.unknown
+  const [first, ...rest] = group.pods.map(({ namespace, name }) =>
+    line(`${namespace}/${name}`, nameLimit),
+  )
+  if (first === undefined) return words.noVictim
+  if (group.alike > 1)
+    return words.oneOf(
+      group.alike,
+      all.list([
+        ...[first, ...rest].slice(0, group.alike),
+        ...(group.alike > group.pods.length ? ['…'] : []),
+      ]),
+    )
+  return rest.length === 0 ? first : words.andThen(first, rest)
+}

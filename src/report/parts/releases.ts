@@ -1,0 +1,52 @@
+/** How many more releases of an image a node takes before image GC and before eviction, from the images that it lists. */
+import type { RememberedImage } from '#model/history.ts'
+import type { Assumptions, AuditedNode } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+import type { DiskOutlook } from './disk-outlook.ts'
+
+/** Fewer images of one name do not show how large the next one is. */
+const leastReleases = 3
+
+interface Releases {
+  /** End of the image's name, without its tag. */
+  name: string
+  count: number
+  /** Unpacked, at most. The disk takes less where releases share layers. */
+  largestBytes: number
+}
+
+/** Of the images in use, the one with the largest release. Null: the node lists fewer than three releases of each. */
+function largestReleases(
+  images: readonly RememberedImage[],
+  { mostUnpacking }: Pick<Assumptions, 'mostUnpacking'>,
+): Releases | null {
+  const byName = Map.groupBy(images, ([name]) => /^([^@]*):[^/:@]+$/.exec(name)?.[1] ?? '')
+  byName.delete('')
+  const known = [...byName]
+    .filter(([, all]) => all.length >= leastReleases && all.some(([, , unused]) => unused == null))
+    .map(([name, all]) => ({
+      name,
+      count: all.length,
+      largestBytes: mostUnpacking * Math.max(...all.map(([, bytes]) => bytes)),
+    }))
+  return known.toSorted((a, b) => b.largestBytes - a.largestBytes)[0] ?? null
+}
+
+/** Empty: unknown. */
+export function releasesText(
+  { images = [], prediction: { imageGC } }: AuditedNode,
+  disk: DiskOutlook | null,
+  assumptions: Assumptions,
+  { words: { next: words }, bytes, line }: Language,
+): string {
+  const releases = largestReleases(images, assumptions)
+  const isOnDisk = disk !== null && disk.imageGcMs !== undefined
+  if (releases === null || !isOnDisk) return ''
+  const { name, count, largestBytes } = releases
+  const fitting = (room: number | null | undefined) =>
+    room == null ? null : Math.floor(Math.max(room, 0) / largestBytes)
+  const untilGc = imageGC?.enabled ? fitting(imageGC.bytesUntilTrigger) : null
+  const untilEviction = fitting(disk.threshold?.margin)
+  if (untilGc === null && untilEviction === null) return ''
+  return words.releases(line(name, 40), count, bytes(largestBytes), untilGc, untilEviction)
+}

@@ -1,0 +1,94 @@
+/**
+ * The used part of a disk's bar: a segment for each kind of holder. Of a holder with bounds, the part above the lower bound is an
+ * estimate, which the bar hatches.
+ */
+import type { DiskHolder, FilesystemLedger } from '#model/prediction/disk-ledger.ts'
+import type { Language } from '#report/languages/language.ts'
+import { type SegmentKind, segmentKinds } from './segment-kind.ts'
+
+const kindOf: Record<DiskHolder, SegmentKind> = {
+  'images-in-use': 'images',
+  'images-pinned': 'images',
+  images: 'images',
+  'image-content': 'images',
+  'images-unused': 'unused-images',
+  'writable-layers': 'pods',
+  'pod-volumes': 'pods',
+  'container-logs': 'logs',
+  journal: 'logs',
+  'host-logs': 'logs',
+  kubelet: 'host',
+  'core-dumps': 'host',
+  'package-caches': 'host',
+  'temporary-files': 'host',
+  'other-runtime': 'host',
+  system: 'host',
+  'reserved-blocks': 'host',
+  'leftover-snapshots': 'leftover',
+  'not-images': 'leftover',
+  'dead-containers': 'leftover',
+  'log-debris': 'leftover',
+  'orphaned-pods': 'leftover',
+  'deleted-open-files': 'leftover',
+  'host-path': 'host',
+  'local-volumes': 'host',
+  'memory-volumes': 'pods',
+  'unknown-folder': 'host',
+  unread: 'unknown',
+  'not-explained': 'unknown',
+}
+
+interface Segment {
+  kind: SegmentKind
+  /** SVG length, such as `12.50%`. */
+  x: string
+  width: string
+  isEstimate: boolean
+  /** For people who point at the segment. */
+  text: string
+}
+
+/** Segments from the left, as far as the used bytes go. */
+export function segmentsOf(
+  { lines, capacityBytes, usedBytes }: FilesystemLedger,
+  { words, bytes }: Language,
+): Segment[] {
+  const segments: Segment[] = []
+  let fromBytes = 0
+  const add = (kind: SegmentKind, amount: number, isEstimate: boolean) => {
+    const width = Math.min(amount, usedBytes - fromBytes)
+    if (width <= 0) return
+    const place = (at: number) => `${((100 * at) / capacityBytes).toFixed(2)}%`
+    const text = words.ledger.segment(words.ledger.kinds[kind], bytes(width), isEstimate)
+    segments.push({ kind, x: place(fromBytes), width: place(width), isEstimate, text })
+    fromBytes += width
+  }
+  for (const kind of segmentKinds) {
+    const own = lines.filter(line => kindOf[line.holder] === kind)
+    const knownBytes = own.reduce((sum, line) => sum + Math.min(line.lowBytes, line.bytes), 0)
+    const allBytes = own.reduce((sum, line) => sum + line.bytes, 0)
+    const isUnknown = kind === 'unknown'
+    add(kind, isUnknown ? 0 : knownBytes, false)
+    add(kind, isUnknown ? allBytes : allBytes - knownBytes, true)
+  }
+  return segments
+}
+
+/** Label and amount of each segment, largest first. */
+export function segmentLegend({ lines }: FilesystemLedger, { words, bytes }: Language) {
+  return segmentKinds
+    .flatMap(kind => {
+      const own = lines.filter(line => kindOf[line.holder] === kind)
+      const sum = (amount: 'bytes' | 'lowBytes' | 'highBytes') =>
+        own.reduce((total, line) => total + line[amount], 0)
+      const [allBytes, lowBytes] = [sum('bytes'), sum('lowBytes')]
+      if (allBytes === 0) return []
+      const highBytes = Math.max(allBytes, sum('highBytes'))
+      const amount =
+        lowBytes < highBytes
+          ? words.ledger.between(bytes(lowBytes), bytes(highBytes))
+          : bytes(allBytes)
+      return [{ kind, label: words.ledger.kinds[kind], amount, allBytes }]
+    })
+    .toSorted((a, b) => b.allBytes - a.allBytes)
+}

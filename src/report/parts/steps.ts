@@ -1,0 +1,198 @@
+/** Words for causes and steps. */
+import type {
+  Amount,
+  Cause,
+  CommandEffect,
+  HolderCause,
+  Step,
+  StepCommand,
+} from '#model/finding/cause.ts'
+import type { Finding } from '#model/finding/finding.ts'
+import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+import type { Language } from '#report/languages/language.ts'
+import { costText } from './garbage-words.ts'
+import { firstAdvice } from './rule-words.ts'
+
+const limits = {
+  name: 120,
+  place: 160,
+  commands: 6,
+  sequence: 4,
+  command: 1000,
+  advice: 260,
+  together: 2,
+}
+
+/** `Deployment shop/checkout`. */
+function ownerText(owner: HolderOwner, { words, line }: Language): string {
+  const { steps } = words
+  const name = (text: string) => line(text, limits.name)
+  if (owner.kind === 'image') return steps.image(name(owner.reference))
+  if (owner.kind === 'process' && owner.pod === null)
+    return steps.process(name(owner.command), owner.pid)
+  const workload = 'workload' in owner ? owner.workload : null
+  const [kind, own] = workload === null ? ['Pod', owner.pod ?? ''] : split(workload)
+  const pod = name(`${kind} ${owner.namespace ?? ''}/${own}`)
+  return owner.kind === 'container' ? steps.container(pod, name(owner.container)) : pod
+}
+
+const split = (workload: string): [kind: string, name: string] => {
+  const [kind = '', ...rest] = workload.split(' ')
+  return [kind, rest.join(' ')]
+}
+
+function amountText({ unit, low, high }: Amount, { words, bytes, count }: Language): string {
+  const { steps, ledger } = words
+  const shown = (value: number) => (unit === 'bytes' ? bytes(value) : steps.inodes(count(value)))
+  if (high === null) return steps.atLeast(shown(low))
+  if (low === 0 && high > 0) return steps.upTo(shown(high))
+  return shown(low) === shown(high) ? shown(low) : ledger.between(shown(low), shown(high))
+}
+
+const ofKubelet: ReadonlySet<string> = new Set(['pod-volumes', 'memory-volumes'])
+
+/** The kubelet names the folders of pods and containers by ids: their names say more. */
+function placeText({ holder, owner, place }: HolderCause, language: Language): string[] {
+  if (owner?.kind === 'container') return []
+  if (owner?.kind === 'pod' && owner.volume !== null && ofKubelet.has(holder))
+    return [language.words.steps.volume(language.line(owner.volume, limits.name))]
+  return place === null ? [] : [language.line(place, limits.place)]
+}
+
+/** `70.0 GiB leftover snapshots of containerd; neither garbage collection nor eviction frees it`. */
+function holderText(cause: HolderCause, language: Language): string {
+  const { steps, ledger } = language.words
+  const { holder, freedBy, amount, owner } = cause
+  const where = [
+    ...(owner === null ? [] : [ownerText(owner, language)]),
+    ...placeText(cause, language),
+  ]
+  const text = steps.holds(ledger.holders[holder], amountText(amount, language), where)
+  return freedBy === 'nothing' ? steps.nothingFrees(text) : text
+}
+
+/** Null: the title of the finding has it. */
+export function causeText(cause: Cause, language: Language): string | null {
+  const { words, bytes, line } = language
+  const { steps } = words
+  switch (cause.kind) {
+    case 'holder':
+      return holderText(cause, language)
+    case 'device': {
+      const { what, device, declaredBytes, actualBytes } = cause
+      const [declared, actual] = [declaredBytes, actualBytes].map(size =>
+        size === null ? null : bytes(size),
+      )
+      if (what === 'not-grown' && declared && actual) return steps.notGrown(declared, actual)
+      if (what === 'unused-disk' && device !== null)
+        return steps.unusedDisk(line(device, limits.name), actual ?? null)
+      return steps.device(steps.devices[what], declared ?? null, actual ?? null)
+    }
+    case 'world':
+      if (cause.event === 'memory-outside-pods') return steps.memoryOutsidePods
+      return cause.event === 'pull-fails' && cause.subject !== null
+        ? steps.pullsFail(line(cause.subject, limits.name))
+        : null
+    case 'unread':
+      return steps.unread[cause.reason]
+    case 'hand-edit':
+      return cause.place === null ? null : steps.edited(line(cause.place, limits.place))
+    default:
+      return null
+  }
+}
+
+const shownNames = 3
+
+/** `shop/a, shop/b, and others`. Null: none. */
+function shownPods(pods: string[], { words, line }: Language): string | null {
+  const names = pods.slice(0, shownNames).map(name => line(name, limits.name))
+  const others = pods.length > shownNames ? [words.steps.others] : []
+  return names.length === 0 ? null : words.list([...names, ...others])
+}
+
+/** @param settings text of the fields to set; null: none */
+function stepText(
+  { action }: Step,
+  finding: Pick<Finding, 'rule' | 'docs'>,
+  settings: string | null,
+  language: Language,
+): string {
+  const { id, owner, place, bytes, usdPerMonth, message, lost } = action
+  const more = usdPerMonth === undefined ? message : costText(usdPerMonth, language)
+  if (id === 'drain' && lost !== undefined)
+    return language.words.steps.drain(
+      shownPods(lost.pods, language),
+      shownPods(lost.data, language),
+    )
+  if (id === 'set-fields' && settings !== null) return settings
+  if (id === 'advice' || id === 'clean-objects' || id === 'set-fields')
+    return language.line(firstAdvice(finding, language), limits.advice)
+  return language.words.steps.actions[id](
+    owner === undefined ? null : ownerText(owner, language),
+    place === undefined ? null : language.line(place, limits.place),
+    bytes === undefined ? null : language.bytes(bytes),
+    more === undefined ? undefined : language.line(more, limits.advice),
+  )
+}
+
+/** The first steps as one text. */
+export function stepsText(
+  steps: readonly Step[],
+  finding: Finding,
+  settings: string | null,
+  language: Language,
+): string {
+  const leading = withCommands(steps)
+  const [first, second] = steps.slice(0, limits.together).map(step => {
+    const text = stepText(step, finding, settings, language)
+    return step === leading ? withEffect(text, step, language) : text
+  })
+  return second === undefined ? (first ?? '') : language.words.steps.inOrder(first!, second)
+}
+
+/** The first of the shown steps with commands. */
+const withCommands = (steps: readonly Step[]): Step | undefined =>
+  steps.slice(0, limits.together).find(({ commands }) => commands.length > 0)
+
+const ofNodes: ReadonlySet<CommandEffect> = new Set(['restarts', 'replaces'])
+
+/** The step, with what its commands do if they do not just what it says. */
+function withEffect(text: string, step: Step, { words: { steps: words } }: Language): string {
+  const commands = leadingCommands([step])
+  const last = commands.find(({ effect }) => ofNodes.has(effect)) ?? commands.at(-1)
+  if (last === undefined) return text
+  if (last.effect !== 'reads')
+    return words.labelled(text, words.effect(last.effect, last.nodes ?? 0))
+  const isForOwner = step.kind === 'ask-owner' || step.action.id === 'prune-dead-containers'
+  return isForOwner ? words.labelled(text, words.showsPods) : text
+}
+
+/** The commands that have to run together: cordon, drain and replace one node. Other commands are for other places. */
+export function leadingCommands(steps: readonly Step[]): StepCommand[] {
+  const first = withCommands(steps)
+  if (first === undefined) return []
+  const { kind, action, commands } = first
+  const last = commands.findIndex(({ effect }) => ofNodes.has(effect))
+  const isSequence = kind === 'replace' || action.id === 'drain'
+  // A restarted node gets pods again when it is uncordoned.
+  const end = action.id === 'reboot' && last >= 0 ? last + 2 : last + 1
+  return commands.slice(0, Math.min(end, limits.sequence) || (isSequence ? 2 : 1))
+}
+
+/** `1 of 3 commands`. Null: the leading commands are all of the first step. */
+export function oneOfText(steps: readonly Step[], { words }: Language): string | null {
+  const first = withCommands(steps)
+  const count = first?.commands.length ?? 0
+  return count > leadingCommands(steps).length ? words.steps.oneOf(count) : null
+}
+
+/** Commands with what they do; a command for each cluster and group. */
+export const commandsView = (steps: readonly Step[], language: Language) =>
+  steps
+    .flatMap(({ commands }) => commands)
+    .slice(0, limits.commands)
+    .map(({ command, effect, nodes = 0 }) => ({
+      command: language.block(command, limits.command),
+      effect: language.words.steps.effect(effect, nodes),
+    }))

@@ -1,0 +1,413 @@
+/**
+ * One node's prediction for a terminal: disk use, what the kubelet does in which order, and what is
+ * unknown.
+ */
+import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
+import { isWatched } from '#model/kubelet/watched-signals.ts'
+import type {
+  EvaluatedThreshold,
+  EvictionPrediction,
+  FilesystemState,
+  Filesystems,
+  ImageDeletion,
+  ImageGcPrediction,
+  KubeletUpgrade,
+  LostThreshold,
+  NodePrediction,
+  RankedPod,
+  Signal,
+  SpaceBounds,
+  TimelineEvent,
+  Unknown,
+} from '#model/prediction/prediction.ts'
+import { english } from '#report/languages/language.ts'
+import {
+  counted,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatRange,
+  formatUtc,
+} from '#report/numbers.ts'
+import { ledgerText } from '#report/parts/ledger.ts'
+import { loserText, originText } from '#report/parts/origins.ts'
+import { foldedLine, wrapText } from '#report/text.ts'
+import { upgradeText } from './upgrade-text.ts'
+
+const columns = 80
+const label = 14
+/** Further indent of continuation lines, in columns. */
+const deeper = 2
+const shownImages = 8
+const shownPods = 8
+const shownEvents = 60
+const shownUnknowns = 12
+const nameLimit = 60
+
+/**
+ * Returns the lines of the prediction, and an empty line at the end.
+ *
+ * @param before the node as it is, if another configuration or use was requested; else null
+ * @param heading how the terminal shows a heading
+ */
+export function storyOf(
+  prediction: NodePrediction,
+  before: NodePrediction | null,
+  heading: (text: string) => string,
+): string {
+  const { cluster, node, kubeletVersion, at } = prediction
+  const isRefused =
+    (prediction.refusals ?? []).length + (prediction.upgrade?.errors ?? []).length > 0
+  const head = `${name(cluster)} / ${name(node)}${isRefused ? ': the kubelet would not start' : ''}`
+  const sections: [string, string[]][] = [
+    ['Refused', refusedLines(prediction)],
+    [
+      '',
+      [
+        `kubelet ${kubeletVersion === null ? 'of unknown version' : name(kubeletVersion)}, ${formatUtc(at)}`,
+      ],
+    ],
+    ['Disk', diskLines(prediction)],
+    ['Holds it', ledgerLines(prediction)],
+    ['Upgrade', upgradeLines(prediction.upgrade)],
+    ['Image GC', imageGcLines(prediction.imageGC)],
+    ['Eviction', evictionLines(prediction)],
+    ['Limits', limitLines(prediction)],
+    ['Container GC', containerLines(prediction)],
+    // With another configuration the allocatable values differ anyway.
+    ['Allocatable', before === null ? allocatableLines(prediction) : []],
+    ['Changed', before === null ? [] : changedLines(before, prediction)],
+    ['Then', timelineLines(prediction.timeline)],
+    ['Not known', unknownLines(prediction)],
+  ]
+  const body = sections.flatMap(([title, lines]) =>
+    lines.flatMap((line, index) => labelled(index === 0 ? title : '', line)),
+  )
+  return `${[heading(head), ...body, ''].join('\n')}\n`
+}
+
+const name = (text: string) => foldedLine(text, nameLimit)
+const podName = (pod: { namespace: string; name: string }) =>
+  `${name(pod.namespace)}/${name(pod.name)}`
+
+/** Wraps the text, and puts the label beside its first line. */
+function labelled(title: string, text: string): string[] {
+  const indent = /^ */.exec(text)?.[0].length ?? 0
+  const wrapped = wrapText(text.trimStart(), columns - label - indent - deeper)
+    .trimEnd()
+    .split('\n')
+  return wrapped.map(
+    (line, index) =>
+      `${(index === 0 ? title : '').padEnd(label)}${' '.repeat(indent + (index === 0 ? 0 : deeper))}${line}`,
+  )
+}
+
+function diskLines({
+  filesystems: { nodefs, imagefs, layout, layoutCertainty },
+}: NodePrediction): string[] {
+  const state = (title: string, filesystem: typeof nodefs) =>
+    filesystem === null
+      ? `${title}: unknown`
+      : `${title}: ${formatBytes(filesystem.capacityBytes)}, ${usedText(filesystem)} used, ${formatBytes(filesystem.availableBytes)} available`
+  const likely = layoutCertainty === 'likely' ? ', very likely' : ''
+  if (layout === 'shared')
+    return [`${state('one for everything', nodefs)} (nodefs and imagefs are the same${likely})`]
+  return [
+    state('nodefs', nodefs),
+    `${state('imagefs', imagefs)}${layout === 'split' ? ' (images only: containers live on nodefs)' : ''}`,
+  ]
+}
+
+/** Used percent as on the page. The kubelet's own value is rounded up, and only the fallback. */
+function usedText({ capacityBytes, availableBytes, usedPercent }: FilesystemState): string {
+  if (capacityBytes === null || availableBytes === null || capacityBytes <= 0)
+    return formatPercent(usedPercent)
+  return formatPercent(100 - (100 * availableBytes) / capacityBytes)
+}
+
+const ledgerLines = ({ ledger }: NodePrediction): string[] =>
+  ledger === null ? [] : ledgerText(ledger, english)
+
+const refusedLines = ({ refusals }: NodePrediction): string[] =>
+  (refusals ?? []).map(
+    text => `the kubelet would not start with this configuration: ${foldedLine(text, 400)}`,
+  )
+
+const upgradeLines = (upgrade: KubeletUpgrade | undefined): string[] =>
+  upgrade === undefined ? [] : upgradeText(upgrade)
+
+function imageGcLines(imageGC: ImageGcPrediction | null): string[] {
+  if (imageGC === null) return ['not known, see below']
+  const {
+    enabled,
+    triggered,
+    usagePercent,
+    highThresholdPercent: high,
+    lowThresholdPercent: low,
+    bytesUntilTrigger,
+  } = imageGC
+  const lines: string[] = []
+  if (!enabled)
+    lines.push(
+      `switched off: a high threshold of ${high} stops the loop; only eviction deletes images`,
+    )
+  else if (triggered === null) lines.push('whether it is due is not known')
+  else if (triggered)
+    lines.push(
+      `due: ${formatPercent(usagePercent)} used, it starts at ${high} and wants ${formatBytes(imageGC.bytesToFree)}, down to ${low} %`,
+    )
+  else if (bytesUntilTrigger !== null)
+    lines.push(
+      `calm: ${formatBytes(bytesUntilTrigger)} more, and it starts (at ${high}, which is above ${startsAboveUsedPercent(high)} % used)`,
+    )
+  lines.push(...deletionLines(imageGC.deletions))
+  if (triggered && imageGC.freedBytes !== null)
+    lines.push(
+      `counts ${formatBytes(imageGC.freedBytes)} freed${imageGC.reachesLow ? ', and that is enough' : `: ${formatBytes(imageGC.shortfallBytes)} short`}`,
+    )
+  if (imageGC.error !== null) lines.push(`says: ${foldedLine(imageGC.error, 400)}`)
+  return lines
+}
+
+function deletionLines(deletions: ImageDeletion[] | null): string[] {
+  if (deletions === null || deletions.length === 0) return []
+  const certain = deletions.filter(({ certainty }) => certainty === 'certain').length
+  const said = [
+    certain > 0 ? `${certain} for certain` : '',
+    certain < deletions.length ? `${deletions.length - certain} possibly` : '',
+  ]
+  const lines = deletions
+    .slice(0, shownImages)
+    .map(({ image, names, sizeBytes, certainty, reason }) => {
+      const note = [certainty === 'certain' ? '' : 'possibly', reason === 'age' ? 'too old' : '']
+        .filter(text => text !== '')
+        .join(', ')
+      return `  -\u00a0${imageName(names[0] ?? image)}  ${formatBytes(sizeBytes)}${note === '' ? '' : `  ${note}`}`
+    })
+  return [
+    `deletes ${counted(deletions.length, 'image')}: ${said.filter(text => text !== '').join(', ')}`,
+    ...lines,
+    ...more(deletions.length, shownImages),
+  ]
+}
+
+/** Shortens the digest of an image, not its name. */
+const imageName = (image: string) =>
+  foldedLine(image.replace(/@(sha256:[0-9a-f]{12})[0-9a-f]{52}$/, '@$1…'), 120)
+
+const more = (count: number, shown: number) =>
+  count > shown ? [`  … and ${formatCount(count - shown)} more`] : []
+
+function evictionLines(prediction: NodePrediction): string[] {
+  const { eviction, filesystems, unknowns } = prediction
+  if (eviction === null) return ['not known, see below']
+  if (eviction.error !== null)
+    return [`the running thresholds do not parse: ${foldedLine(eviction.error, 400)}`]
+  const { thresholds, conditions, actsOn, nodeReclaim, victims, rankings } = eviction
+  const lines = [...thresholds.map(thresholdLine), ...lostLines(eviction, filesystems.layout)]
+  if (thresholds.length === 0)
+    lines.push('there is no threshold: nothing is ever evicted for pressure')
+  if (conditions.length > 0)
+    lines.push(
+      `reports ${conditions.join(', ')}: the node is tainted, ${refusedPods(conditions)} are refused`,
+    )
+  if (actsOn.length > 0)
+    lines.push(`acts on ${actsOn.length === 1 ? actsOn[0] : `any one of ${actsOn.join(', ')}`}`)
+  if (nodeReclaim.length > 0)
+    lines.push(
+      `first collects ${nodeReclaim.map(kind => (kind === 'containers' ? 'dead containers' : 'every unused image')).join(', then ')}`,
+    )
+  lines.push(...deletionLines(eviction.imageDeletions))
+  if (victims !== null && victims.length > 0) {
+    const certain = victims.filter(({ certainty }) => certainty === 'certain')
+    const possible = victims.filter(({ certainty }) => certainty === 'possible')
+    if (certain.length > 0) lines.push(`evicts ${certain.map(podName).join(', ')}`)
+    if (possible.length > 0)
+      lines.push(
+        `${certain.length > 0 ? 'and ' : ''}may evict ${possible.slice(0, shownPods).map(podName).join(', ')}${possible.length > shownPods ? ', …' : ''}`,
+        ...unknowns
+          .filter(({ part }) => part === 'victims')
+          .map(unknown => `  ${unknownText(unknown)}`),
+      )
+  }
+  const ranking = rankings?.find(({ signal }) => actsOn.includes(signal))
+  if (ranking !== undefined && ranking.pods.length > 1) {
+    lines.push(`its order under ${ranking.signal}:`)
+    lines.push(
+      ...ranking.pods
+        .slice(0, shownPods)
+        .map(pod => `  ${pod.rank + 1}. ${podName(pod)}  (${rankText(pod, eviction)})`),
+    )
+    lines.push(...more(ranking.pods.length, shownPods))
+  }
+  return lines
+}
+
+/** Upstream: eviction_manager.go Admit. MemoryPressure alone refuses only BestEffort pods. */
+const refusedPods = (conditions: readonly string[]) =>
+  conditions.every(condition => condition === 'MemoryPressure')
+    ? 'new BestEffort pods'
+    : 'new pods that are not critical'
+
+/** A protected pod keeps its rank in upstream's order, but is never evicted. */
+function rankText(pod: RankedPod, eviction: EvictionPrediction): string {
+  const known = eviction.protected?.find(
+    ({ namespace, name: podName }) => namespace === pod.namespace && podName === pod.name,
+  )
+  const reason = foldedLine(pod.reason, 120)
+  return known === undefined ? reason : `never evicted: ${known.reason}; ${reason}`
+}
+
+const isCount = (signal: Signal) => signal.endsWith('inodesFree') || signal === 'pid.available'
+const amount = (signal: Signal, count: number | null) =>
+  isCount(signal) ? formatCount(count) : formatBytes(count)
+
+function thresholdLine({
+  signal,
+  value,
+  resolved,
+  hard,
+  gracePeriodMs,
+  met,
+  margin,
+  origin,
+}: EvaluatedThreshold): string {
+  const kind = hard ? '' : ` for ${formatDuration(gracePeriodMs)}`
+  const written = foldedLine(value, 40)
+  const limit =
+    isCount(signal) || written.endsWith('%') ? `${written} = ${amount(signal, resolved)}` : written
+  const state = met === null ? '?    ' : 'calm '
+  const head = `${met === true ? 'MET  ' : state}${signal} < ${limit}${kind}`
+  const from = origin === undefined ? '' : ` (${originText(origin, english)})`
+  if (resolved === null || margin === null) return `${head}: not observed${from}`
+  return `${head}: ${amount(signal, resolved + margin)} left${from}`
+}
+
+/** One line for all thresholds that were lost in the same way. */
+function lostLines(
+  { lost, thresholds }: EvictionPrediction,
+  layout: Filesystems['layout'],
+): string[] {
+  const inItsPlace = ({ signal }: LostThreshold) => {
+    const isStillWatched = isWatched(signal, thresholds, layout)
+    if (isStillWatched === null) return ''
+    return `; ${isStillWatched ? 'another threshold' : 'nothing'} watches in its place`
+  }
+  const alike = Map.groupBy(lost, one => `lost ${loserText(one.by, english)}${inItsPlace(one)}`)
+  return [...alike].map(([how, ones]) => {
+    const named = ones.map(
+      ({ signal, value }) => `${foldedLine(signal, nameLimit)} (default ${foldedLine(value, 40)})`,
+    )
+    return `none ${named.join(', ')}: ${how}`
+  })
+}
+
+const limitLines = ({ localStorageEvictions }: NodePrediction): string[] =>
+  (localStorageEvictions ?? []).map(
+    pod =>
+      `evicts ${podName(pod)}: ${limitNames[pod.limit]} ${name(pod.what)} uses ${formatBytes(pod.usedBytes)} of ${formatBytes(pod.limitBytes)}`,
+  )
+const limitNames = { emptyDir: 'its volume', pod: 'the pod', container: 'its container' } as const
+
+function containerLines({ containerGC }: NodePrediction): string[] {
+  if (containerGC === null || containerGC.removals.length === 0) return []
+  const count = (kind: string) =>
+    containerGC.removals.filter(removal => removal.kind === kind).length
+  const said = [
+    [count('container'), 'container'],
+    [count('sandbox'), 'sandbox', 'sandboxes'],
+    [count('logDirectory'), 'log directory', 'log directories'],
+  ] as const
+  const counts = said
+    .filter(([found]) => found > 0)
+    .map(([found, noun, plural]) => counted(found, noun, plural))
+  return [`within a minute removes ${counts.join(', ')}`]
+}
+
+function allocatableLines({ allocatable }: NodePrediction): string[] {
+  if (allocatable === null || allocatable.matchesNode !== false) return []
+  return [
+    'what the node reports is not what this configuration gives: it changed since the kubelet started, or the machine did',
+  ]
+}
+
+/** One line for each part of the prediction that the other configuration or use changes. */
+function changedLines(before: NodePrediction, after: NodePrediction): string[] {
+  const facts = (prediction: NodePrediction): [string, string][] => [
+    ['image GC', imageGcState(prediction.imageGC)],
+    ['image GC deletes', deletionState(prediction.imageGC?.deletions ?? null)],
+    ['conditions', prediction.eviction?.conditions.join(', ') || 'none'],
+    ['acts on', prediction.eviction?.actsOn.join(' or ') || 'nothing'],
+    ['evicts', prediction.eviction?.victims?.map(podName).join(', ') || 'no pod'],
+  ]
+  const then = new Map(facts(before))
+  const changed = facts(after).filter(([what, state]) => then.get(what) !== state)
+  if (changed.length === 0) return ['nothing, at this moment']
+  return changed.map(([what, state]) => `${what}: ${then.get(what)} → ${state}`)
+}
+
+function imageGcState(imageGC: ImageGcPrediction | null): string {
+  if (imageGC === null || (imageGC.enabled && imageGC.triggered === null)) return 'not known'
+  if (!imageGC.enabled) return 'off'
+  return imageGC.triggered
+    ? `due, ${formatBytes(imageGC.bytesToFree)} to free`
+    : `in ${formatBytes(imageGC.bytesUntilTrigger)}`
+}
+
+const deletionState = (deletions: ImageDeletion[] | null) =>
+  deletions === null ? 'not known' : counted(deletions.length, 'image')
+
+function timelineLines(timeline: TimelineEvent[] | null | undefined): string[] {
+  if (timeline === undefined) return []
+  if (timeline === null) return ['not known, see below']
+  if (timeline.length === 0) return ['nothing happens within a day']
+  const lines = timeline
+    .slice(0, shownEvents)
+    .map(event => `+${clock(event.atMs)}  ${eventText(event)} (${boundsText(event)})`)
+  return [...lines, ...more(timeline.length, shownEvents)]
+}
+
+const boundsText = ({ earliestMs, latestMs, certainty }: TimelineEvent) =>
+  `${certainty === 'possible' ? 'possibly, ' : ''}+${clock(earliestMs)} to +${clock(latestMs)}`
+
+const freesText = ({ least, most }: SpaceBounds) => `frees ${formatRange(least, most, formatBytes)}`
+
+/** Hours, minutes and seconds of equal width: `01:02:03`. */
+function clock(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+}
+
+function eventText({ event, detail }: TimelineEvent): string {
+  switch (event) {
+    case 'imageGC':
+      return `image GC deletes ${counted(detail.images.length, 'image')}, counts ${formatBytes(detail.freedBytes)} of ${formatBytes(detail.bytesToFree)}, ${freesText(detail.frees)}${detail.error === null ? '' : ': not enough'}`
+    case 'condition':
+      return detail.status
+        ? `${detail.condition}: tainted, ${refusedPods([detail.condition])} are refused`
+        : `${detail.condition} ends`
+    case 'reclaim':
+      return `for ${detail.signal} collects ${counted(detail.containers, 'dead container')} and ${counted(detail.images.length, 'unused image')}${detail.images.length === 0 ? '' : `, ${freesText(detail.frees)}`}${detail.isEnough ? ', and that is enough' : ''}`
+    case 'evict':
+      return `evicts ${podName(detail)} for ${detail.signal}`
+    case 'recovered':
+      return 'no threshold is met any more'
+    case 'full':
+      return `${detail.filesystem} is full`
+  }
+}
+
+const unknownText = ({ what, effect }: Unknown) =>
+  `${foldedLine(what, 120)}: ${foldedLine(effect, 240)}`
+
+/** Unknowns of the next start are left out if its files were never read. Those of victims stand beside the victims. */
+function unknownLines({ unknowns: all, nextStart, eviction }: NodePrediction): string[] {
+  const isShown = eviction?.victims?.some(({ certainty }) => certainty === 'possible')
+  const unknowns = all.filter(
+    ({ part }) => !(part === 'victims' && isShown) && (part !== 'nextStart' || nextStart !== null),
+  )
+  const lines = unknowns.slice(0, shownUnknowns).map(unknownText)
+  return [...lines, ...more(unknowns.length, shownUnknowns)]
+}

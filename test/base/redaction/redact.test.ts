@@ -1,0 +1,423 @@
+import { globSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isHarmless, redact, redactTexts } from '#base/redaction/redact.ts'
+import { base64, secretShapes, secretTokens } from '#test/secret-shapes.ts'
+
+// Test values are put together here, so that no scanner takes them for real ones.
+const secret = 'hunter2'
+const jwt = `eyJhbGciOiJSUzI1NiJ9.${'eyJzdWIiOiJzeXN0ZW0ifQ'}.c2lnbmF0dXJlLWhlcmU`
+const awsKey = `AKIA${'IOSFODNN7EXAMPLE'}`
+const awsSecret = `wJalrXUtnFEMI/K7MDENG/${'bPxRfiCYEXAMPLEKEY'}`
+const sessionToken = `IQoJb3${'JpZ2luX2VjEHMaCXVzLWVhc3QtMSJ'}`
+const github = `ghp_${'a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8'}`
+const slack = `xoxb-${'123456789012-abcdefghijkl'}`
+const google = `AIza${'SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q'}`
+const random = 'q3Zr8LmX1vB7nT5kW9yD2hJ6'
+const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
+
+describe('a secret in a text', () => {
+  it.each([
+    ...['glpat-', 'gloas-', 'glrt-', 'glcbt-ab_', 'glptt-', 'glagent-'],
+    ...['whsec_', 'rk_live_', 'npm_', 'gho_', 'xapp-'],
+  ])('has a public prefix: %s', prefix => {
+    expect(redact(`pushing ${prefix}abcdefghij0123456789 failed`)).toBe('pushing (removed) failed')
+  })
+
+  it.each([
+    ['a JWT', `the token ${jwt} has expired`, 'the token (removed) has expired'],
+    [
+      'a JWT over lines',
+      `got ${jwt}\nc2lnbmF0dXJlLWhlcmUtYWdhaW4\nfailed`,
+      'got (removed)\nfailed',
+    ],
+    ['an access key', `user ${awsKey} may not`, 'user (removed) may not'],
+    ['a secret access key', `with ${awsSecret} signed`, 'with (removed) signed'],
+    ['a session token', `X ${sessionToken} Y`, 'X (removed) Y'],
+    ['an EKS token', 'sent k8s-aws-v1.aHR0cHM6Ly9zdHM', 'sent (removed)'],
+    ['a GitHub token', `clone ${github} failed`, 'clone (removed) failed'],
+    ['a Slack token', `posting ${slack} failed`, 'posting (removed) failed'],
+    ['a Google key', `key of ${google} failed`, 'key of (removed) failed'],
+    ['random text', `value ${random} refused`, 'value (removed) refused'],
+    [
+      'a bearer token',
+      `Authorization failed for Bearer ${secret}, retry`,
+      'Authorization failed for Bearer (removed), retry',
+    ],
+    ['basic credentials', 'sent Basic dXNlcjpodW50ZXIy once', 'sent Basic (removed) once'],
+    ['a header', `401: Authorization: Bearer ${secret}`, '401: Authorization: (removed)'],
+    ['a cookie', `Set-Cookie: a=${secret}; b=${secret}`, 'Set-Cookie: (removed)'],
+    ['a statement', `the passwd is ${secret} now`, 'the passwd is (removed) now'],
+    ['a quoted password', `password "${secret}" refused`, 'password "(removed)" refused'],
+    [
+      'a literal',
+      `kubectl create --from-literal=pw='${secret} x' -n a`,
+      'kubectl create --from-literal=(removed) -n a',
+    ],
+    ['a flag', `login --password ${secret} host`, 'login --password (removed) host'],
+    [
+      'a short flag',
+      `docker login -u bob -p ${secret} host`,
+      'docker login -u bob -p (removed) host',
+    ],
+    ['a user of curl', `curl -u bob:${secret} https://h/`, 'curl -u (removed) https://h/'],
+    ['a percent-encoded pair', `body password%3D${secret} x`, 'body password%3D(removed) x'],
+    [
+      'JSON',
+      `got {\\"password\\":\\"${secret}\\",\\"a\\":1}`,
+      'got {\\"password\\":(removed),\\"a\\":1}',
+    ],
+    [
+      'an environment variable in JSON',
+      `{"name":"DB","value":"${secret}"}`,
+      '{"name":"DB","value":"(removed)"}',
+    ],
+    [
+      'an environment variable as Go prints it',
+      `EnvVar{Name:DB,Value:${secret},ValueFrom:nil,}`,
+      'EnvVar{Name:DB,Value:(removed),ValueFrom:nil,}',
+    ],
+    ['a docker config', `{"auths":{"h":{"auth":"${secret}"}}}`, '{"auths":(removed)'],
+    [
+      'a signed URL',
+      `GET "https://h/o?sig=${secret}&sv=1": 403 Forbidden`,
+      'GET "https://h/o?(removed)": 403 Forbidden',
+    ],
+    ['a query of a path', `POST /v1/x?key=${secret} failed`, 'POST /v1/x?(removed) failed'],
+    ['a fragment', `https://h/o#access_token=${secret}`, 'https://h/o#(removed)'],
+    ['user info of a URL', `https://bob:${secret}@h/v2/`, 'https://h/v2/'],
+    [
+      'user info of an image',
+      `image "bob:${secret}@r.example.com/a:1"`,
+      'image "r.example.com/a:1"',
+    ],
+    [
+      'a webhook',
+      `POST https://hooks.slack.com/services/T0/B0/${secret}: 404`,
+      'POST https://hooks.slack.com/(removed) 404',
+    ],
+    [
+      'an Azure account',
+      `AccountName=a;AccountKey=${secret};x`,
+      'AccountName=a;AccountKey=(removed)',
+    ],
+    [
+      'a flag joined to its value',
+      `mysql -u root -p${secret} shop`,
+      'mysql -u root -p(removed) shop',
+    ],
+    [
+      'a joined flag in quotes',
+      `/usr/bin/mysqldump -p"${secret} x" --all failed`,
+      '/usr/bin/mysqldump -p(removed) --all failed',
+    ],
+    [
+      'a joined flag in a list',
+      `exec ["mysqladmin","-p${secret}","ping"] failed`,
+      'exec ["mysqladmin","-p(removed)","ping"] failed',
+    ],
+    ['a flag of sshpass', `sshpass -p ${secret} ssh h`, 'sshpass -p (removed) ssh h'],
+    [
+      'a flag of redis-cli',
+      `["redis-cli","-a","${secret}","ping"]`,
+      '["redis-cli","-a","(removed)","ping"]',
+    ],
+    ['a password of an archive', `unzip -P ${secret} a.zip`, 'unzip -P (removed) a.zip'],
+    [
+      'a password behind its name',
+      `with password ${secret}, retry`,
+      'with password (removed) retry',
+    ],
+    ['a token behind its name', 'token 4f9c2e7ab1 refused', 'token (removed) refused'],
+    ['a key behind its name', `bad apikey A1b2C3d4: 403`, 'bad apikey (removed) 403'],
+    ['a password of digits', 'password 271828 refused', 'password (removed) refused'],
+    ['a quoted token', 'token "correct horse" refused', 'token "(removed)" refused'],
+    [
+      'an escaped quoted key',
+      'api key \\"correct horse\\" refused',
+      'api key \\"(removed)\\" refused',
+    ],
+    [
+      'a session of a path',
+      `GET https://h/a;jsessionid=${secret} 500`,
+      'GET https://h/a;jsessionid=(removed) 500',
+    ],
+    ['a session of a cookie', `connect.sid=${secret} 500`, 'connect.sid=(removed) 500'],
+    [
+      'a value on the next line',
+      `password=\n${secret}\nfailed at`,
+      'password=\n(removed)\nfailed at',
+    ],
+    [
+      'a value of JSON on the next line',
+      `{"token":\n  "${secret}",\n"a": 1}`,
+      '{"token":\n  (removed),\n"a": 1}',
+    ],
+    [
+      'a block of YAML',
+      `secret: |\n  ${secret}\n\n   ${secret} x\nname: web`,
+      'secret: (removed)\nname: web',
+    ],
+    [
+      'a block of YAML with escaped line ends',
+      `"a:\\n  token: >-\\n    ${secret}\\n    ${secret} x\\n  name: web"`,
+      '\\"a:\\n  token: (removed)\\n  name: web\\"',
+    ],
+    ['a full-width colon', `password：${secret} failed`, 'password:(removed) failed'],
+    ['a full-width equals sign', `token＝${secret} failed`, 'token=(removed) failed'],
+    [
+      'a PEM block',
+      `a -----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY----- b`,
+      'a (removed) b',
+    ],
+    ['a data source of Go', `app:${secret}@tcp(db:3306)/app`, '(removed)@tcp(db:3306)/app'],
+    [
+      'a data source of Go with signs',
+      `open DB=app:p@/:${secret}@unix(/run/db): refused`,
+      'open DB=(removed)@unix(/run/db): refused',
+    ],
+    [
+      'a data source of Oracle',
+      `to jdbc:oracle:thin:scott/${secret}@//db:1521/x failed`,
+      'to jdbc:oracle:thin:(removed)@//db:1521/x failed',
+    ],
+    ['a Databricks token', `dapi${'0123456789abcdef'.repeat(2)}`, '(removed)'],
+    ['a Shopify token', `shpat_${'0123456789abcdef'.repeat(2)}`, '(removed)'],
+    ['a Hugging Face token', `hf_${'abcdefghijklmnopq'.repeat(2)}`, '(removed)'],
+    ['a New Relic key', `for NRAK-${'ABCDEFGHI'.repeat(3)}: 403`, 'for (removed): 403'],
+    ['an age key', `AGE-SECRET-KEY-1${'QPZRY9X8GF'.repeat(5)} x`, '(removed) x'],
+    [
+      'a password that is a word',
+      'password: correct horse battery',
+      'password: (removed) horse battery',
+    ],
+    ['a token in prose', 'token: hunter refused by it', 'token: (removed) refused by it'],
+    ['a secret in prose', 'the secret: hunter was refused', 'the secret: (removed) was refused'],
+    ['a password of someone', 'password for bob is hunter', 'password for bob is (removed)'],
+    [
+      'a password of something',
+      "the db's password of v2 is hunter",
+      "the db's password of v2 is (removed)",
+    ],
+    ['a new password', 'password was changed to hunter', 'password was changed to (removed)'],
+    ['a set password', 'password set to hunter', 'password set to (removed)'],
+    ['a value of a token', "the token's value is hunter", "the token's value is (removed)"],
+    ['an access key in prose', 'access key: A1b2C3d4e5 failed', 'access key: (removed) failed'],
+    ['a client secret', 'client secret A1b2C3d4e5 failed', 'client secret (removed) failed'],
+    ['a token that ends the text', 'token: hunter', 'token: (removed)'],
+    ['a token in a list', 'token: hunter, user: bob', 'token: (removed) user: bob'],
+    ['a token before a field', 'token: hunter user=bob', 'token: (removed) user=bob'],
+    ['a token of JSON', '{"token": "correct horse"}', '{"token": (removed)}'],
+    ['a header in lower case', 'authorization: token abc', 'authorization: (removed)'],
+    ['the hash of a password', 'password-hash: abc', 'password-hash: (removed)'],
+    ['a named key', 'api-key: hunter', 'api-key: (removed)'],
+    ['half of a PEM block', `a -----BEGIN RSA PRIVATE KEY----- MHc`, 'a (removed)'],
+  ])('%s is removed', (_, text, expected) => {
+    const clean = redact(text)
+    expect(clean).toBe(expected)
+    expect(redact(clean)).toBe(clean)
+  })
+})
+
+describe('a text without a secret', () => {
+  it.each([
+    `Back-off pulling image "quay.io/team/token:v2"`,
+    `111122223333.dkr.ecr.us-east-1.amazonaws.com/shop/web:v1.2.3@${digest}`,
+    `docker-pullable://nginx@${digest}`,
+    `nginx:1.27@${digest}`,
+    'The node was low on resource: memory. Threshold quantity: 100Mi, available: 72Mi.',
+    'Container web was using 512Mi, request is 256Mi, has larger consumption of memory.',
+    'MountVolume.SetUp failed for volume "x" : secret "db-credentials" not found',
+    'Unauthorized: the bearer token is expired',
+    'User arn:aws:sts::111122223333:assumed-role/highwater-AuditRole-AbC12dEf3GhI/highwater is not authorized',
+    'eviction_manager.go:613] "Eviction manager: must evict pod(s) to reclaim" resourceName="memory"',
+    'failed to pull and unpack image: 429 Too Many Requests - Server message: toomanyrequests',
+    '--feature-gates=KubeletEnsureSecretPulledImages=true,NodeSwap=false',
+    'https://docs.aws.amazon.com/eks/latest/userguide/what-is-eks.html',
+    'pod web-6d4b9c7f5-abcde_shop(0c0ffee0-1111-2222-3333-444455556666) OOMKilled',
+    'https://0123456789ABCDEF0123456789ABCDEF.gr7.us-east-1.eks.amazonaws.com',
+    '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs',
+    'KubeletHasSufficientMemory',
+    'the token expired 2h30m ago, the password changed 3 times',
+    'token v1beta1 of tokenrequests, a token 86400s old, password policy sha256',
+    'Unexpected token "<!DOCTYPE html>" is not valid JSON',
+    'secret "shop-db-7f9c2" not found, secret web-tls-2 not found',
+    'password:\nuser: bob',
+    'token:\nthe server refused',
+    'Back-off restarting mysql -p web',
+    'container mysql-0 -p 3306 and mysql:8 -port',
+    'MOUNT -p /var/lib/mysql, mkdir -p /var/lib/kubelet',
+    'the description: |\n  a text\nthat stays',
+    'failed to fetch anonymous token: unexpected status: 401',
+    'volume "aws-iam-token" : timed out waiting',
+    'volume "db-password" : Operation failed',
+    'failed to get secret: secrets "x" is forbidden',
+    'unable to rotate credentials: the server could not find',
+    'invalid token: signature is invalid',
+    'getting credentials: exec plugin: invalid apiVersion',
+    'failed to load private key: open /etc/kubernetes/pki/x.key: no such file',
+    'no credentials: skipping registry',
+    'error getting credentials: executable aws not found',
+    'the token is about to expire, the password for it was changed yesterday',
+    'password for user is required, password policy of prod is strict',
+    'token of service account default is not mounted',
+    'secret key not found, private key was created',
+    'taint {key: dedicated, value: gpu}',
+    `--discovery-token-ca-cert-hash ${digest}`,
+    'aws:///us-east-1a/i-0123456789abcdef0',
+  ])('stays: %s', text => {
+    expect(redact(text)).toBe(text)
+  })
+})
+
+describe('a harmless form', () => {
+  it.each(['2026-11-21T00:00:00Z', '2026-11-21T00:00:00.123456789Z', '512Mi', 'IfNotPresent'])(
+    'is one: %s',
+    text => expect(isHarmless(text)).toBe(true),
+  )
+
+  it.each(['2026-11-21T00:00:0xZ', '2026-11-21T00:00:00', '2026-11-21 00:00:00Z', 'token=abc'])(
+    'is none: %s',
+    text => expect(isHarmless(text)).toBe(false),
+  )
+
+  it('holds nothing that would be removed from a sentence', () => {
+    const words = fc.stringMatching(/^[A-Za-z]{6,16}$/).filter(isHarmless)
+    fc.assert(fc.property(words, word => redact(`read ${word}, twice`) === `read ${word}, twice`))
+  })
+})
+
+describe('notations of secrets', () => {
+  const secrets = ['hunter2', 'correcthorse', 'Tr0ub4dor&3', 'pa55-word_x']
+
+  it.each(secretShapes)('%s', (_, shape) => {
+    for (const value of secrets) {
+      const clean = redact(shape(value))
+      expect(clean).not.toContain(value)
+      expect(clean).not.toContain(value.slice(2))
+      expect(redact(clean)).toBe(clean)
+    }
+  })
+
+  it.each(secretShapes)('%s, quoted once more', (_, shape) => {
+    for (const value of secrets) {
+      const clean = redact(`E1 x.go:1] "Failed" err=${JSON.stringify(`exec ${shape(value)}`)} n=1`)
+      expect(clean).not.toContain(value)
+      expect(clean).not.toContain(value.slice(2))
+      expect(redact(clean)).toBe(clean)
+    }
+  })
+
+  it.each(secretShapes)('%s, in base64', (_, shape) => {
+    for (const value of secrets) {
+      const encoded = base64(shape(value).replaceAll(/[^ -~]/g, ' '))
+      expect(redact(`cannot decode ${encoded} here`)).toBe('cannot decode (removed) here')
+    }
+  })
+
+  it.each(secretTokens)('%s is a token', token => {
+    const clean = redact(`pushing ${token} failed`)
+    expect(clean).toMatch(/^pushing .*\(removed\)/)
+    expect(clean).not.toContain(token.slice(-8))
+  })
+
+  it('are at least 60', () => {
+    expect(new Set(secretShapes.map(([title]) => title)).size).toBeGreaterThanOrEqual(60)
+  })
+})
+
+it('real messages without secrets lose a word in at most 1 of 100', () => {
+  const lines = readFileSync('test/fixtures/messages-without-secrets.txt', 'utf8')
+    .trim()
+    .split('\n')
+  expect(lines.length).toBeGreaterThanOrEqual(200)
+  const changed = lines.filter(line => redact(line) !== line)
+  expect(changed.length / lines.length, changed.join('\n')).toBeLessThanOrEqual(0.01)
+})
+
+it('texts of a real kubelet and containerd lose no word', () => {
+  const texts = new Set<string>()
+  const isShown = /message|reason|note|image|name|path|type/i
+  const collect = (value: unknown, key: string): void => {
+    if (typeof value === 'string' && isShown.test(key)) texts.add(value)
+    if (typeof value !== 'object' || value === null) return
+    for (const [inner, part] of Object.entries(value))
+      collect(part, Array.isArray(value) ? key : inner)
+  }
+  for (const file of globSync('test/fixtures/{real,recordings}/*.json'))
+    collect(JSON.parse(readFileSync(file, 'utf8')), '')
+  expect(texts.size).toBeGreaterThanOrEqual(200)
+  expect([...texts].filter(text => redact(text) !== text)).toEqual([])
+})
+
+it.each([
+  'https://auth.example.org/token?scope=repository%3Alibrary%2Fnginx%3Apull&service=registry.example.org',
+  'https://auth.example.org/token?service=registry.example.org&scope=repository:library/nginx:pull',
+])('a refused pull keeps its words and its query: %s', url => {
+  const message = `failed to authorize: failed to fetch anonymous token: Get "${url}": dial tcp 192.0.2.1:443: i/o timeout`
+  for (const text of [message, `level=info error=${JSON.stringify(message)} host=example.org`])
+    expect(redact(text)).toBe(text)
+  expect(redact(message.replace('&', '&password=hunter2hunter2&'))).not.toContain('hunter2')
+  // A service is the name of a host.
+  expect(redact(message.replace(/service=[a-z.]+/, 'service=hunter2hunter2'))).not.toMatch(
+    /hunter2/,
+  )
+})
+
+describe('redactTexts', () => {
+  it('keeps names, and removes the values of labels and tags whose names are those of secrets', () => {
+    const object = {
+      metadata: { name: 'abcdef.0123456789abcdef', labels: { app: 'web', 'db-password': secret } },
+      tags: { ApiKey: secret, Team: 'shop' },
+    }
+    expect(redactTexts(object)).toEqual({
+      metadata: {
+        name: 'abcdef.0123456789abcdef',
+        labels: { app: 'web', 'db-password': '(removed)' },
+      },
+      tags: { ApiKey: '(removed)', Team: 'shop' },
+    })
+  })
+
+  it('keeps the credential provider of hybrid nodes, but no secret in its place', () => {
+    const label = 'eks.amazonaws.com/hybrid-credential-provider'
+    const provider = (value: string) => ({ labels: { [label]: value } })
+    expect(redactTexts(provider('ssm'))).toEqual(provider('ssm'))
+    expect(redactTexts(provider(`Bearer ${secret}`))).toEqual(provider('Bearer (removed)'))
+  })
+
+  it('returns what is clean as it is', () => {
+    const clean = { a: ['x', 1, null], b: { c: 'y z' } }
+    expect(redactTexts(clean)).toBe(clean)
+  })
+})
+
+describe('the time that a text takes', () => {
+  const length = 100_000
+  const units =
+    `a aA1 eyJ :// a://b: ? # % -----BEGIN -----END password token= token: token"= key= \\ name:value: name":"a" a:
+    bearer basic login -u --user --from-literal= 8Q~ password=' --token --manifest-url= @ ,a:b rotate exec:" eyJ. mysql␣-p mysql␣"-p" sshpass␣-p redis-cli␣ token␣1 password␣is␣ token␣is␣" token␣" token␣' a:a@ =a:
+    secret:␣|␤␣ secret:␣|\\n␣ password=␤ a=␤ b： (removed)\n
+    token␣for␣a token's␣value␣ password␣was␣changed␣to␣ private␣key:␣1 fail␣token:␣a␣b
+    token:␣a token:␣a␣b token:␣␣ "key:a key: secret␣"token␣:␣a a:a@tcp( @tcp( a= jdbc:oracle:thin: jdbc:oracle:thin:a@ dapi hf_
+    password␣=> password:= password[ password[] "--token"," --token,␣ [--token,␣ --token␤-␣ --token\\␤ password:␣!!str␣ password:␣&a␣ <password> <password␣a <password>< <password><![CDATA[ </a>␤<a> <key>password</key> name="password"> &lt;password&gt; u003cpassword\\u003e password(" PASSWORD"," password="a"'b password='' password=""" password=a"b
+    stringData:␤␣a␤ stringData: curl␣-u curl␣-ubob: htpasswd␣-b␣ aws␣configure␣set␣key␣ echo␣a echo␣a␣| identified␣by␣ a.b:1:a:b: localhost:5432:a:b: with␣password␣ login␣a␣password␣ aGVsbG8g aGVs aGVsbG8= $6$ key-0 r8_ \u00a0 \u200b \u001b[ \u001b[31 password\u001b[0m ?timeout=1& a?watch=true& exec:␣"a object-"a"/ ..."db-token":␣failed␣
+    ghp_ AKIA IQoJb3 xox a.b. <a> ?a ?a= &a=`
+      .split(/\s+/)
+      .map(unit => unit.replaceAll('␣', ' ').replaceAll('␤', '\n'))
+  it.each(units.flatMap(unit => [[unit], [`${unit} `], [`${unit}\n`], [`${unit}"`]]))(
+    'is linear for repeats of %j',
+    unit => {
+      const millisecondsOf = (count: number) => {
+        const begun = process.cpuUsage()
+        redact(unit.repeat(count))
+        return process.cpuUsage(begun).user / 1000
+      }
+      const count = Math.floor(length / unit.length)
+      millisecondsOf(count / 8)
+      const short = Math.max(millisecondsOf(count / 8), 15)
+      // Quadratic would be 64 times as long.
+      expect(millisecondsOf(count)).toBeLessThan(32 * short)
+    },
+  )
+})

@@ -1,0 +1,98 @@
+/** Commands that answer from a saved snapshot: how long they take from their start to their answer. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gateWorld } from '#test/gate-world.ts'
+import type { Part } from '../main.ts'
+import { median, type Row } from '../measure.ts'
+import { measuredProcess } from '../measured-process.ts'
+import { packedProgram } from '../packed-program.ts'
+
+const mostMs = 10_000
+const nodeConfig = `apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  kubelet:
+    config:
+      imageGCHighThresholdPercent: 75
+      imageGCLowThresholdPercent: 65
+`
+
+interface SnapshotCommand {
+  name: string
+  what: string
+  /** Next step if it takes longer than its goal. */
+  otherwise: string
+  /** Nodes of one `gateWorld`. */
+  nodesOfWorld: number
+  isRead(line: string): boolean
+  args(snapshot: string, folder: string): string[]
+}
+
+const partOf = (command: SnapshotCommand): Part => ({
+  name: command.name,
+  nodes: 1_000,
+  runs: 5,
+  targets: ([row]) =>
+    row === undefined
+      ? []
+      : [
+          {
+            what: `at most ${mostMs / 1000} s of CPU with start, for 1,000 nodes`,
+            figure: `${(row.cpuMs / 1000).toFixed(1)} s`,
+            isMet: (row.cpuMs * 1_000) / row.nodes <= mostMs,
+            otherwise: command.otherwise,
+          },
+        ],
+
+  async run(nodes, _say, { runs = 5 }) {
+    const folder = mkdtempSync(join(tmpdir(), `highwater-${command.name}-`))
+    const snapshot = join(folder, 'snapshot.ndjson')
+    const times = Math.ceil(nodes / command.nodesOfWorld)
+    const program = packedProgram()
+    try {
+      writeFileSync(snapshot, gateWorld(times).filter(command.isRead).join('\n'))
+      const words = [...program, command.name, ...command.args(snapshot, folder)]
+      const samples: Awaited<ReturnType<typeof measuredProcess>>[] = []
+      for (let run = 0; run < runs; run++)
+        samples.push(await measuredProcess(words, { exitCodes: [0, 1] }))
+      const middle = (key: 'wallMs' | 'cpuMs' | 'peakRssBytes') =>
+        median(samples.map(sample => sample[key]))
+      const row: Row = {
+        name: command.what,
+        nodes: times * command.nodesOfWorld,
+        runs,
+        requests: 0,
+        bodyBytes: 0,
+        wallMs: middle('wallMs'),
+        cpuMs: middle('cpuMs'),
+        peakRssBytes: middle('peakRssBytes'),
+      }
+      return [row]
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+})
+
+export const gatePart = partOf({
+  name: 'gate',
+  what: 'a NodeConfig, from the start to the answer',
+  otherwise: 'each node is replayed and judged twice; next: read the snapshot once',
+  nodesOfWorld: 16,
+  isRead: () => true,
+  args(snapshot, folder) {
+    const file = join(folder, 'nodeconfig.yaml')
+    writeFileSync(file, nodeConfig)
+    return ['--snapshot', snapshot, '--group', '*', file]
+  },
+})
+
+export const tunePart = partOf({
+  name: 'tune',
+  what: 'five settings of a group, from the start to the answer',
+  otherwise: 'each node is replayed for a day under each setting; next: share days of equal nodes',
+  nodesOfWorld: 3,
+  isRead: line => !line.includes('"kind":"Node"') || line.includes('"general"'),
+  args: snapshot => ['--group', 'general', '--snapshot', snapshot, '--fill', 'nodefs=300Ki/s'],
+})

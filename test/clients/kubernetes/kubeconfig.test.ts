@@ -1,0 +1,120 @@
+import { writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { kubeconfigEndpoint } from '#clients/kubernetes/kubeconfig.ts'
+import { temporaryFolder } from '#test/cli.ts'
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+function kubeconfig(user: Record<string, unknown>, cluster: Record<string, unknown> = {}): string {
+  const path = join(temporaryFolder(), 'config')
+  const document = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name: 'c',
+        cluster: {
+          server: 'https://127.0.0.1:6443',
+          'certificate-authority-data': base64('the CA'),
+          ...cluster,
+        },
+      },
+    ],
+    users: [{ name: 'u', user }],
+    contexts: [
+      { name: 'one', context: { cluster: 'c', user: 'u' } },
+      { name: 'lost', context: { cluster: 'nowhere', user: 'u' } },
+    ],
+    'current-context': 'one',
+  }
+  writeFileSync(path, JSON.stringify(document))
+  return path
+}
+
+it('merges the files of KUBECONFIG as kubectl does: the first that names something wins', async () => {
+  const first = kubeconfig({ token: 'first' })
+  const second = kubeconfig({ token: 'second' }, { server: 'https://127.0.0.2:6443' })
+  vi.stubEnv('KUBECONFIG', [first, '/absent', second].join(delimiter))
+  try {
+    const { endpoint } = await kubeconfigEndpoint(null, 'one')
+    expect(endpoint.server).toBe('https://127.0.0.1:6443')
+  } finally {
+    vi.unstubAllEnvs()
+  }
+})
+
+describe('kubeconfigEndpoint', () => {
+  it('takes the current context, its server, its CA and its token', async () => {
+    const { context, endpoint } = await kubeconfigEndpoint(kubeconfig({ token: 'abc' }), null)
+    expect({ context, server: endpoint.server, ca: String(endpoint.ca) }).toEqual({
+      context: 'one',
+      server: 'https://127.0.0.1:6443',
+      ca: 'the CA',
+    })
+    expect(await endpoint.authorization(false)).toBe('Bearer abc')
+    expect(endpoint.skipTlsVerification).toBe(false)
+  })
+
+  it('takes a client certificate', async () => {
+    const user = {
+      'client-certificate-data': base64('the certificate'),
+      'client-key-data': base64('the key'),
+    }
+    const { endpoint } = await kubeconfigEndpoint(kubeconfig(user), 'one')
+    expect(String(endpoint.clientCertificate?.cert)).toBe('the certificate')
+    expect(String(endpoint.clientCertificate?.key)).toBe('the key')
+    expect(await endpoint.authorization(false)).toBeNull()
+  })
+
+  it('runs an exec plugin for a token', async () => {
+    const credential = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      kind: 'ExecCredential',
+      status: { token: 'from-plugin' },
+    }
+    const exec = {
+      apiVersion: credential.apiVersion,
+      command: 'echo',
+      args: [JSON.stringify(credential)],
+      interactiveMode: 'Never',
+    }
+    const { endpoint } = await kubeconfigEndpoint(kubeconfig({ exec }), null)
+    expect(await endpoint.authorization(false)).toBe('Bearer from-plugin')
+  })
+
+  it('says when the plugin fails, and what to try', async () => {
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: 'no-such-plugin',
+      interactiveMode: 'Never',
+    }
+    await expect(kubeconfigEndpoint(kubeconfig({ exec }), null)).rejects.toThrow(
+      /context "one" could not be read.*kubectl/s,
+    )
+  })
+
+  it('goes by the names that the file gives for TLS', async () => {
+    const { endpoint } = await kubeconfigEndpoint(
+      kubeconfig(
+        { token: 'a' },
+        { 'tls-server-name': 'api.internal', 'insecure-skip-tls-verify': true },
+      ),
+      null,
+    )
+    expect(endpoint).toMatchObject({ serverName: 'api.internal', skipTlsVerification: true })
+  })
+
+  it.each([
+    ['staging', /has no context "staging"\. It has: one, lost/],
+    ['lost', /names a cluster that the file does not describe/],
+  ])('refuses context %s', async (context, message) => {
+    await expect(kubeconfigEndpoint(kubeconfig({ token: 'a' }), context)).rejects.toThrow(message)
+  })
+
+  it('refuses a file that is no kubeconfig', async () => {
+    const path = join(temporaryFolder(), 'config')
+    writeFileSync(path, 'contexts: [')
+    await expect(kubeconfigEndpoint(path, null)).rejects.toThrow(`${path} cannot be read`)
+  })
+})

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { volumeToWrite } from '#judge/help/disk-size.ts'
+import type { FilesystemLedger, HolderPart, LedgerLine } from '#model/prediction/disk-ledger.ts'
+
+const GiB = 1024 ** 3
+
+const lineOf = (holder: LedgerLine['holder'], gib: number): LedgerLine => ({
+  ...{ holder, bytes: gib * GiB, lowBytes: gib * GiB, highBytes: gib * GiB },
+  ...{ inodes: null, source: 'du' },
+})
+
+const disk = (capacityGib: number, lines: LedgerLine[]): FilesystemLedger => ({
+  ...{ filesystem: 'nodefs', capacityBytes: capacityGib * GiB, usedInodes: null, lines },
+  usedBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
+})
+
+const image = (gib: number): HolderPart => ({
+  ...{ holder: 'images-in-use', filesystem: 'nodefs', inodes: null, place: null },
+  ...{ lowBytes: gib * GiB, highBytes: gib * GiB },
+  owner: { kind: 'image', reference: 'app:1', workloads: [], isInUse: true },
+})
+
+const al2023 = { amiFamily: 'AL2023', lowPercent: 80 } as const
+
+describe('volumeToWrite', () => {
+  const full = disk(20, [lineOf('images-in-use', 15), lineOf('system', 3)])
+
+  it('has room for what stays and one more pull, below the low threshold', () => {
+    // (18 + 4) / 0.7 is 31.4 GiB.
+    expect(volumeToWrite(full, [image(4)], al2023)).toEqual({
+      ...{ bytes: 40 * GiB, place: '/dev/xvda' },
+      usdPerMonth: expect.closeTo(1.6),
+    })
+  })
+
+  it('counts no unused image: image GC frees them', () => {
+    const half = disk(20, [lineOf('images-unused', 12), lineOf('system', 3)])
+    expect(volumeToWrite(half, [image(2)], al2023)).toEqual({})
+  })
+
+  it('is for the data volume of Bottlerocket, with its own low threshold', () => {
+    const bottlerocket = { amiFamily: 'Bottlerocket', lowPercent: 50 } as const
+    expect(volumeToWrite(full, [], bottlerocket)).toMatchObject({
+      ...{ bytes: 40 * GiB, place: '/dev/xvdb' },
+    })
+  })
+})

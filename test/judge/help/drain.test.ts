@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { drainStep } from '#judge/help/drain.ts'
+
+const pod = (name: string, owner: string | null, more: object = {}, phase = 'Running') => ({
+  metadata: {
+    ...{ namespace: 'shop', name },
+    ownerReferences: owner === null ? [] : [{ kind: owner, name: 'a', controller: true }],
+  },
+  spec: { volumes: [{ name: 'v', ...more }] },
+  status: { phase },
+})
+
+it('names the pods that a drain ends for good, and those whose data it deletes', () => {
+  const pods = [
+    pod('bare', null),
+    pod('cache', 'StatefulSet', { emptyDir: {} }),
+    pod('fast', 'StatefulSet', { emptyDir: { medium: 'Memory' } }),
+    pod('agent', 'DaemonSet', { emptyDir: {} }),
+    pod('static', 'Node'),
+    pod('ended', null, { emptyDir: {} }, 'Succeeded'),
+  ]
+  expect(drainStep({ pods })).toEqual({
+    id: 'drain',
+    lost: { pods: ['shop/bare'], data: ['shop/cache'] },
+  })
+  expect(drainStep({ pods: null })).toEqual({ id: 'drain' })
+})

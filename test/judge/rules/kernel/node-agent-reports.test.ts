@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { nodeAgentReports } from '#judge/rules/kernel/node-agent-reports.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+import { outcomeFor } from '#test/rule-outcome.ts'
+
+const event = (message: string) =>
+  ({
+    ...{ reason: 'StorageReady', count: 4, message, pod: null },
+    ...{ firstTime: '2026-11-20T23:05:00Z', lastTime: '2026-11-20T23:50:00Z' },
+  }) as never
+const withCondition = (status: string, reason: string) => ({
+  events: [],
+  node: {
+    status: { conditions: [{ type: 'KernelReady', status, reason, message: 'no PID is left' }] },
+  },
+})
+
+itJudgesExamples(nodeAgentReports, {
+  bad: { events: [event('IODelays: process waits')] },
+  good: { events: [] },
+})
+
+it.each([
+  ['an event', { events: [event('IODelays: process waits')] }, 'medium'],
+  ['a condition', withCondition('False', 'ForkFailedOutOfPIDs'), 'high'],
+  ['a condition about something else', withCondition('False', 'KernelBug'), null],
+  ['a condition that holds', withCondition('True', 'ForkFailedOutOfPIDs'), null],
+] as const)('%s', (_, example, severity) => {
+  const outcome = outcomeFor(nodeAgentReports, example)
+  expect(outcome.state === 'fail' ? (outcome.failing.severity ?? 'medium') : null).toBe(severity)
+})
+
+it('has the words of the agent, each report once', () => {
+  const events = [event('IODelays: a waits'), event('IODelays: b waits')]
+  const outcome = outcomeFor(nodeAgentReports, { events })
+  expect(outcome).toMatchObject({
+    failing: {
+      consequence: 'The agent says: IODelays: a waits; IODelays: b waits.',
+      evidence: [{ kind: 'event', value: 'IODelays: b waits' }],
+    },
+  })
+})

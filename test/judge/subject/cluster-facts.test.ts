@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
+import { contextRule } from '#judge/rule.ts'
+import { openJudgement } from '#judge/run/judge.ts'
+import { ClusterFacts } from '#judge/subject/cluster-facts.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { clusterOf, inputOf, objectsOf } from '#test/at-the-door.ts'
+import { buildNode, takenAt } from '#test/node-builder.ts'
+
+const cluster = 'prod'
+const ofNode = (message: string, time: string, more: RawObject = {}): RawObject => ({
+  involvedObject: { kind: 'Node', name: 'a' },
+  reason: 'ImageGCFailed',
+  message,
+  firstTimestamp: time,
+  lastTimestamp: time,
+  ...more,
+})
+
+function eventsOf(node: string, ...items: RawObject[]) {
+  const facts = new ClusterFacts()
+  facts.takeObjects(objectsOf({ kind: 'Objects', cluster, resource: 'events', items }))
+  return facts.of(node).events
+}
+
+describe('events of a node', () => {
+  it('are those about the node, and its kubelet’s events about pods', () => {
+    const pod = { kind: 'Pod', namespace: 'shop', name: 'web' }
+    const events = [
+      ofNode('full', '2026-11-20T23:00:00Z'),
+      {
+        involvedObject: pod,
+        reason: 'Evicted',
+        message: 'low',
+        source: { host: 'a' },
+        count: 2,
+        lastTimestamp: '2026-11-20T23:30:00Z',
+      },
+      {
+        regarding: pod,
+        reason: 'Evicted',
+        note: 'new form',
+        reportingInstance: 'a',
+        eventTime: '2026-11-20T23:40:00Z',
+      },
+      { involvedObject: pod, reason: 'Evicted', message: 'elsewhere', source: { host: 'b' } },
+      {
+        involvedObject: { kind: 'Deployment', name: 'a' },
+        reason: 'Evicted',
+        message: 'not a pod',
+        source: { host: 'a' },
+      },
+    ]
+    expect(eventsOf('a', ...events)).toMatchObject([
+      { reason: 'ImageGCFailed', pod: null, message: 'full', count: 1 },
+      { reason: 'Evicted', pod: { namespace: 'shop', name: 'web' }, message: 'low', count: 2 },
+      { reason: 'Evicted', message: 'new form', lastTime: '2026-11-20T23:40:00Z' },
+    ])
+  })
+
+  it('that are equal are one, from the first to the last time', () => {
+    const [event, ...others] =
+      eventsOf(
+        'a',
+        ofNode('full', '2026-11-20T23:50:00Z', { count: 3 }),
+        ofNode('full', '2026-11-20T23:10:00Z'),
+      ) ?? []
+    expect(others).toEqual([])
+    expect(event).toMatchObject({
+      count: 4,
+      firstTime: '2026-11-20T23:10:00Z',
+      lastTime: '2026-11-20T23:50:00Z',
+    })
+  })
+
+  it('keep the UID of a pod whose name may be given again, and all that an event may say', () => {
+    const involvedObject = { kind: 'Pod', namespace: 'shop', name: 'web-0', uid: 'u1' }
+    const evicted = {
+      involvedObject,
+      reason: 'Evicted',
+      message: 'x'.repeat(1024),
+      source: { host: 'a' },
+      lastTimestamp: '2026-11-20T23:30:00Z',
+    }
+    const again = { ...evicted, involvedObject: { ...involvedObject, uid: 'u2' } }
+    expect(eventsOf('a', evicted, again)).toMatchObject([
+      { pod: { uid: 'u1' }, count: 1, message: evicted.message },
+      { pod: { uid: 'u2' }, count: 1 },
+    ])
+  })
+
+  it('count once however often they come, in both of their forms', () => {
+    const time = '2026-11-20T23:50:00Z'
+    const one = ofNode('full', time, { metadata: { uid: 'u1' }, count: 2 })
+    const later = { ...one, count: 3, lastTimestamp: takenAt }
+    const form = {
+      metadata: { uid: 'u1' },
+      regarding: { kind: 'Node', name: 'a' },
+      reason: 'ImageGCFailed',
+      note: 'full',
+      deprecatedCount: 3,
+      deprecatedFirstTimestamp: time,
+      deprecatedLastTimestamp: takenAt,
+    }
+    const expected = [
+      {
+        reason: 'ImageGCFailed',
+        pod: null,
+        message: 'full',
+        count: 3,
+        firstTime: time,
+        lastTime: takenAt,
+      },
+    ]
+    expect(eventsOf('a', one, later, form)).toEqual(expected)
+    expect(eventsOf('a', form, later, one, one)).toEqual(expected)
+  })
+
+  it('are listed anew when more have arrived', () => {
+    const facts = new ClusterFacts()
+    const page = (item: RawObject) =>
+      facts.takeObjects(objectsOf({ kind: 'Objects', cluster, resource: 'events', items: [item] }))
+    page(ofNode('full', takenAt))
+    expect(facts.of('a').events).toHaveLength(1)
+    page(ofNode('empty', takenAt))
+    expect(facts.of('a').events).toHaveLength(2)
+  })
+
+  it('are unknown where none were read, and none where an empty list was', () => {
+    expect(new ClusterFacts().of('a').events).toBeNull()
+    expect(eventsOf('a')).toEqual([])
+  })
+
+  it('were not read to their end where the cluster says so', () => {
+    const facts = new ClusterFacts()
+    facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items: [] })
+    expect(facts.of('a').failed('events')).toBeNull()
+    facts.takeCluster(clusterOf({ errors: [{ what: 'events', message: 'page 2: timeout' }] }))
+    expect(facts.of('a').failed('events')).toBe('events: page 2: timeout')
+  })
+
+  it.each<RawObject>([
+    {},
+    { involvedObject: 7 },
+    { involvedObject: { kind: 'Node' } },
+    ofNode('x', 'no time', { count: 'many' }),
+  ])('may be of any shape: %j', item => {
+    expect(
+      eventsOf('a', item)?.every(({ count, lastTime }) => count === 1 && lastTime === null),
+    ).toBe(true)
+  })
+})
+
+describe('a rule that needs its cluster', () => {
+  const rule = contextRule({
+    id: 'failing-gc',
+    family: 'image-gc',
+    severity: 'high',
+    cause: { kind: 'world', event: 'gc-fails', subject: null },
+    needs: [],
+    title: 'GC fails',
+    why: 'w',
+    fix: 'f',
+    sources: ['s'],
+    appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+    fact: ({ identity }) => ({ name: identity.name }),
+    *judge({ name }, { events, objects, why }) {
+      if (events === null) yield { unknown: why('events') }
+      for (const { message } of events ?? [])
+        yield {
+          consequence: `${name}: ${message}, ${objects('nodepools.karpenter.sh')?.length}`,
+          evidence: [],
+        }
+    },
+  })
+  const objects = (resource: string, items: RawObject[]) =>
+    objectsOf({ kind: 'Objects', cluster, resource, items })
+  const node = buildNode({ name: 'a' })
+
+  function judged(...order: ('events' | 'pools' | 'node')[]) {
+    const judgement = openJudgement([rule], defaultPolicy)
+    judgement.takeCluster(clusterOf({ errors: [{ what: 'events', message: 'not allowed' }] }))
+    for (const step of order) {
+      if (step === 'events') judgement.takeObjects(objects('events', [ofNode('full', takenAt)]))
+      if (step === 'pools') judgement.takeObjects(objects('nodepools.karpenter.sh', [{}, {}]))
+      if (step === 'node') judgement.take(inputOf(node.record), node.prediction)
+    }
+    return judgement.close(takenAt)
+  }
+
+  it('says the same whether the objects come before or after the node', () => {
+    const before = judged('events', 'pools', 'node')
+    expect(before.findings).toMatchObject([{ consequence: 'a: full, 2' }])
+    expect(judged('node', 'pools', 'events')).toEqual(before)
+  })
+
+  it('is unknown, with the reason, where they were not read', () => {
+    expect(judged('node').unknowns).toMatchObject([{ reason: 'events: not allowed' }])
+  })
+
+  it('knows when its node was read', () => {
+    const dated = contextRule({
+      ...rule,
+      ...rule.docs,
+      needs: [],
+      *judge(_, { at }) {
+        yield { consequence: at, evidence: [] }
+      },
+    })
+    const judgement = openJudgement([dated], defaultPolicy)
+    judgement.take(inputOf(node.record), node.prediction)
+    expect(judgement.close('2026-11-30T00:00:00Z').findings).toMatchObject([
+      { consequence: takenAt },
+    ])
+  })
+
+  it('does not apply where it says so', () => {
+    const judgement = openJudgement([rule], defaultPolicy)
+    const windows = buildNode({ name: 'w', identity: { operatingSystem: 'windows' } })
+    judgement.take(inputOf(windows.record), windows.prediction)
+    expect(judgement.close(takenAt).clusters[0]?.outcomes).toMatchObject({
+      notApplicable: 1,
+      pass: 0,
+    })
+  })
+
+  it('that throws is an error of that node alone', () => {
+    const broken = contextRule({
+      ...rule,
+      ...rule.docs,
+      needs: [],
+      judge() {
+        throw new Error('broken')
+      },
+    })
+    const judgement = openJudgement([broken], defaultPolicy)
+    judgement.take(inputOf(node.record), node.prediction)
+    expect(judgement.close(takenAt).ruleErrors).toMatchObject([
+      { rule: 'failing-gc', node: 'a', message: 'broken' },
+    ])
+  })
+})

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { hostPathOwner } from '#replay/ledger/owners.ts'
+
+const pod = (namespace: string, path: string) => ({
+  metadata: { namespace, name: 'a' },
+  spec: {
+    volumes: [{ name: 'host', hostPath: { path } }],
+    containers: [{ name: 'a', volumeMounts: [{ name: 'host', mountPath: '/host' }] }],
+  },
+})
+
+it.each([
+  ['/var/log/flb-storage', [['logging', '/var/log']], 'logging'],
+  ['/var/log', [['logging', '/var/log/']], 'logging'],
+  // kube-proxy mounts it on every node of EKS.
+  [
+    '/var/log/flb-storage',
+    [
+      ['kube-system', '/var/log'],
+      ['logging', '/var/log'],
+    ],
+    'logging',
+  ],
+  ['/data', [['kube-system', '/data/local']], 'kube-system'],
+  // auditd writes it, whoever mounts it.
+  ['/var/log/audit', [['logging', '/var/log']], null],
+  ['/var/log/audit', [['audit', '/var/log/audit']], 'audit'],
+  // The folder of one log tells nothing of all logs.
+  ['/var/log', [['kube-system', '/var/log/aws-routed-eni']], null],
+  ['/opt', [['kube-system', '/opt/cni/bin']], null],
+  [
+    '/data',
+    [
+      ['a', '/data'],
+      ['b', '/data'],
+    ],
+    null,
+  ],
+])('%s, mounted by %j, is of %s', (folder, mounts, namespace) => {
+  const owner = hostPathOwner(
+    mounts.map(([name, path]) => pod(name!, path!)),
+    folder,
+  )
+  expect(owner === null ? null : 'namespace' in owner && owner.namespace).toBe(namespace)
+})

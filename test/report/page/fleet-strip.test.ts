@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import type { AuditedNode } from '#model/report.ts'
+import { english } from '#report/languages/language.ts'
+import { fleetStrip } from '#report/page/fleet-strip.ts'
+import { groupNodes } from '#report/parts/fleet.ts'
+import { morningReport } from '#test/report-builder.ts'
+
+const alerts = { alertPercent: 80 }
+const fleet = (nodes: AuditedNode[]) =>
+  groupNodes({ nodes, ...alerts }, english).flatMap(({ members }) => members)
+const { nodes } = morningReport()
+
+it('places each observed node at its used percent, and counts the others', () => {
+  const gauged = fleet(nodes)
+  const observed = gauged.filter(({ gauges }) => gauges.some(({ filesystem }) => filesystem))
+  const strip = fleetStrip(gauged, () => null, english)!
+  expect(strip.dots.length).toBe(observed.length)
+  expect(strip.count).toContain(`${nodes.length - observed.length} nodes without`)
+})
+
+it('draws many equal nodes as one column whose text counts them', () => {
+  const one = nodes.find(({ ledger, prediction }) => ledger ?? prediction.filesystems.nodefs)!
+  const strip = fleetStrip(fleet(Array.from({ length: 5000 }, () => one)), () => null, english)!
+  expect(strip.dots).toEqual([])
+  expect(strip.columns.map(({ height }) => height).reduce((a, b) => a + b)).toBeLessThanOrEqual(72)
+  expect(strip.description).toContain('5,000')
+})
+
+it('links a dot to the node that the page draws', () => {
+  const strip = fleetStrip(fleet(nodes), ({ identity }) => `node-${identity.name}`, english)!
+  expect(strip.dots.every(({ anchor }) => anchor?.startsWith('node-'))).toBe(true)
+})
+
+it('is absent for a single node', () => {
+  expect(fleetStrip(fleet(nodes.slice(0, 1)), () => null, english)).toBeNull()
+})

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import type { RememberedImage } from '#model/history.ts'
+import { english } from '#report/languages/language.ts'
+import { outlookView } from '#report/parts/outlook.ts'
+import { auditedNode, GiB, quietReport, sharedDisk } from '#test/report-builder.ts'
+
+const releases = (name: string, ...gib: number[]): RememberedImage[] =>
+  gib.map((size, index) => [
+    `${name}:${index}`,
+    size * GiB,
+    index === 0 ? null : `2026-11-${19 + index}`,
+  ])
+
+/** 200 GiB, 80 % used: 10 GiB to image GC at 85 %, 20 GiB to eviction at 10 %. */
+const textOf = (images: RememberedImage[], highThresholdPercent = 85) => {
+  const disk = sharedDisk(80, {
+    capacityBytes: 200 * GiB,
+    highThresholdPercent,
+    evictionHard: { 'nodefs.available': '10%' },
+  })
+  const node = auditedNode('n1', { ...disk }, { images })
+  const due = { ...node.prediction.imageGC!, triggered: true }
+  const listed = { ...node, prediction: { ...node.prediction, imageGC: due } }
+  return outlookView(quietReport([listed]), english).rows[0]?.releases
+}
+
+it('counts the releases that fit before image GC and before eviction, at their largest', () => {
+  const images = [...releases('shop/checkout', 1, 0.5, 0.8), ...releases('shop/web', 0.1, 0.1, 0.1)]
+  expect(textOf(images)).toBe(
+    'room for more releases of shop/checkout: at least 2 until image GC, 5 until eviction (3.5\u00a0GiB each at most, from the 3 here)',
+  )
+})
+
+it.each<[string, RememberedImage[]]>([
+  ['are two', releases('shop/checkout', 1, 1)],
+  ['are all unused', releases('shop/checkout', 1, 1, 1, 1).slice(1)],
+  ['have no tags', [1, 2, 3].map(index => [`registry:5000/a@sha256:${index}`, GiB, null])],
+])('says nothing where the images of a name %s', (_, images) => {
+  expect(textOf(images)).toBe('')
+})
+
+it('says nothing where image GC is off and no disk of images is known', () => {
+  expect(textOf(releases('shop/checkout', 1, 1, 1), 100)).toBe('')
+})

@@ -1,0 +1,63 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { DiskHolder, FilesystemLedger, LedgerLine } from '#model/prediction/disk-ledger.ts'
+import { english } from '#report/languages/language.ts'
+import { segmentLegend, segmentsOf } from '#report/parts/segments.ts'
+
+const line = (holder: DiskHolder, bytes: number, lowBytes = bytes): LedgerLine => ({
+  ...{ holder, bytes, lowBytes, highBytes: bytes, inodes: null },
+  source: 'du',
+})
+const disk = (lines: LedgerLine[]): FilesystemLedger => ({
+  filesystem: 'nodefs',
+  capacityBytes: 1000,
+  usedBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
+  usedInodes: null,
+  lines,
+})
+
+describe('segmentsOf', () => {
+  it('draws a measured holder solid, and the part of a range above its lower bound as an estimate', () => {
+    const found = segmentsOf(disk([line('images-in-use', 300, 100), line('journal', 50)]), english)
+    expect(found.map(({ kind, x, width, isEstimate }) => [kind, x, width, isEstimate])).toEqual([
+      ['images', '0.00%', '10.00%', false],
+      ['images', '10.00%', '20.00%', true],
+      ['logs', '30.00%', '5.00%', false],
+    ])
+  })
+
+  it('draws what no measurement covers only as an estimate', () => {
+    const [only] = segmentsOf(disk([line('unread', 200)]), english)
+    expect(only).toMatchObject({ kind: 'unknown', width: '20.00%', isEstimate: true })
+  })
+
+  it('ends where the use ends, whatever the lines say', () => {
+    const lines = fc.array(
+      fc
+        .record({ bytes: fc.nat(900), lowBytes: fc.nat(900) })
+        .map(one => ({ ...line('images', one.bytes, one.lowBytes) })),
+      { minLength: 1, maxLength: 6 },
+    )
+    fc.assert(
+      fc.property(lines, fc.nat(1000), (some, usedBytes) => {
+        const widths = segmentsOf({ ...disk(some), usedBytes }, english).map(({ width }) =>
+          Number.parseFloat(width),
+        )
+        expect(widths.reduce((sum, width) => sum + width, 0)).toBeLessThanOrEqual(
+          usedBytes / 10 + 0.1,
+        )
+      }),
+    )
+  })
+})
+
+it('segmentLegend gives a range for an estimate, largest first', () => {
+  const legend = segmentLegend(
+    disk([line('journal', 2 ** 30), line('images-unused', 2 ** 31, 0)]),
+    english,
+  )
+  expect(legend.map(({ kind, amount }) => [kind, amount.replaceAll('\u00a0', ' ')])).toEqual([
+    ['unused-images', '0 B to 2.0 GiB'],
+    ['logs', '1.0 GiB'],
+  ])
+})

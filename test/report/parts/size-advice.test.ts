@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { AuditedNode } from '#model/report.ts'
+import { english } from '#report/languages/language.ts'
+import { sizeAdvice } from '#report/parts/size-advice.ts'
+import { assumptions, auditedNode, sharedDisk } from '#test/report-builder.ts'
+
+const GiB = 1024 ** 3
+const plain = (text: string) => text.replaceAll('\u00a0', ' ')
+
+/** 100 GiB, image GC at 80 %, eviction below 10 %. */
+function grown(name: string, usedGiB: number, gibADay: number, unusedGiB: number | null) {
+  const node: AuditedNode = auditedNode(name, sharedDisk(usedGiB))
+  const nodefs = {
+    ...node.prediction.filesystems.nodefs!,
+    capacityBytes: 100 * GiB,
+    availableBytes: (100 - usedGiB) * GiB,
+  }
+  const rate = (gibADay * GiB) / 24
+  const threshold = node.prediction.eviction!.thresholds.find(
+    ({ signal, hard }) => hard && signal === 'nodefs.available',
+  )!
+  const freeable = { unusedImageBytes: unusedGiB === null ? null : unusedGiB * GiB }
+  return {
+    ...node,
+    prediction: {
+      ...node.prediction,
+      filesystems: { ...node.prediction.filesystems, layout: 'shared' as const, nodefs },
+      imageGC: { ...node.prediction.imageGC!, enabled: true, highThresholdPercent: 80 },
+      eviction: {
+        ...node.prediction.eviction!,
+        thresholds: [{ ...threshold, value: '10%', resolved: 10 * GiB }],
+      },
+    },
+    growth: {
+      nodefs: {
+        ...{ isSeen: true as const, overMs: 1, readings: 9, falls: 0 },
+        bytesPerHour: { min: rate, median: rate, max: rate },
+      },
+    },
+    ledger: { freeable, filesystems: [] as unknown } as NonNullable<AuditedNode['ledger']>,
+  }
+}
+
+const advice = (...nodes: AuditedNode[]) => sizeAdvice(nodes, assumptions, english).map(plain)
+
+describe('the advised size of a disk', () => {
+  it('holds what stays after image GC and a week of growth below the high threshold', () => {
+    // 60 GiB stay, 7 × 4 GiB come: 88 GiB are 80 % of 110 GiB.
+    const [text] = advice(grown('a', 80, 4, 20), grown('b', 50, 1, 20))
+    expect(text).toContain('110.0 GiB instead of 100.0 GiB')
+    expect(text).toContain('2 of 2 nodes')
+    // 2 nodes, 10 GiB, 0.08 USD.
+    expect(text).toContain('about 1.60 USD a month more')
+  })
+
+  it('may be smaller, and is not given where the change is small', () => {
+    expect(advice(grown('a', 40, 1, 10))[0]).toContain('47.0 GiB instead of 100.0 GiB')
+    expect(advice(grown('a', 40, 1, 10))[0]).toContain('less')
+    expect(advice(grown('a', 80, 2, 20))).toEqual([])
+  })
+
+  it('is unknown without the use of images, growth, or a high threshold before eviction', () => {
+    const node = grown('a', 80, 4, 20)
+    const { prediction } = node
+    expect(advice(grown('a', 80, 4, null))).toEqual([])
+    expect(advice({ ...node, growth: {} })).toEqual([])
+    const line = { holder: 'leftover-snapshots', lowBytes: 30 * GiB }
+    const filesystems = [{ filesystem: 'nodefs', capacityBytes: 100 * GiB, lines: [line] }]
+    const ledger = { ...node.ledger, filesystems: filesystems as never }
+    expect(advice({ ...node, ledger })).toEqual([])
+    const imageGC = { ...prediction.imageGC, highThresholdPercent: 95 }
+    expect(advice({ ...node, prediction: { ...prediction, imageGC } })).toEqual([])
+  })
+})

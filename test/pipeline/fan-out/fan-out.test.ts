@@ -632,9 +632,9 @@ describe('trouble', () => {
       expect((await execute({ run }, spoiling)).output).toEqual({ run, state: 'published' })
       const { clusters, notAudited } = here.findings()
       expect(clusters.filter(({ grade }) => grade === null).map(one => one.name)).toEqual([name])
-      const reason = notAudited.find(({ cluster }) => cluster === name)?.reason
-      expect(reason).toMatchSnapshot()
-      expect(reason).toContain(expectedReason)
+      expect(notAudited.find(({ cluster }) => cluster === name)?.reason).toBe(
+        `cluster: what was judged of it cannot be read: s3://highwater-lab/runs/${run}/fan-out/clusters/0/judged.ndjson.gz is broken: ${expectedReason}`,
+      )
     },
   )
 

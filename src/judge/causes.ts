@@ -5,6 +5,7 @@
 
 import { byText } from '#base/text/text-order.ts'
 import { holders } from '#facts/holders.ts'
+import { mostLosses } from '#judge/help/drain.ts'
 import { imageGcThresholds } from '#judge/subject/settings.ts'
 import type { Cause, HolderCause, SettingCause, Step, StepAction } from '#model/finding/cause.ts'
 import type {
@@ -195,8 +196,8 @@ function stepsOf(findings: Finding[]): Step[] {
 }
 
 const joinedLosses = (lost: NonNullable<StepAction['lost']>[]) => ({
-  pods: [...new Set(lost.flatMap(one => one.pods))],
-  data: [...new Set(lost.flatMap(one => one.data))],
+  pods: [...new Set(lost.flatMap(one => one.pods))].slice(0, mostLosses),
+  data: [...new Set(lost.flatMap(one => one.data))].slice(0, mostLosses),
 })
 
 /** The clusters of the findings. Each node of a subject counts once; objects have no nodes. */

@@ -42,6 +42,33 @@ const setting = (value: number): Partial<Finding> => ({
 const commandsIn = ({ steps }: Pick<CauseGroup, 'steps'>) =>
   steps.flatMap(({ commands }) => commands.map(({ command }) => command))
 
+describe('a drain in several groups', () => {
+  it('names twenty pods that end', () => {
+    const findings = ['a', 'b', 'c'].map(group =>
+      on('eviction-due', 'prod', group, {
+        cause: hardThresholds,
+        steps: [
+          {
+            ...adviceWith(`kubectl drain ${group}`)[0]!,
+            action: {
+              id: 'drain',
+              lost: {
+                pods: Array.from({ length: 9 }, (_, pod) => `${group}/${pod}`),
+                data: ['x/y'],
+              },
+            },
+          },
+        ],
+      }),
+    )
+    const [cause] = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
+    expect(cause?.steps).toHaveLength(1)
+    const { pods, data } = cause!.steps[0]!.action.lost!
+    expect([pods.length, pods.at(-1), data]).toEqual([20, 'c/1', ['x/y']])
+    expect(commandsIn(cause!)).toHaveLength(3)
+  })
+})
+
 describe('causes', () => {
   it('have each finding once, the worst first', () => {
     const causes = causesOf(morning)

@@ -4,6 +4,9 @@ import type { StepAction } from '#model/finding/cause.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
 
+/** Pods that a step names at most. */
+export const mostLosses = 20
+
 /** kubectl leaves the pods of DaemonSets and mirror pods where they are. */
 export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): StepAction {
   if (pods === null) return { id: 'drain' }
@@ -22,10 +25,8 @@ export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): 
   return {
     id: 'drain',
     lost: {
-      pods: names(moved.filter(pod => controllerOf(pod) === null)).slice(0, shown),
-      data: names(moved.filter(hasData)).slice(0, shown),
+      pods: names(moved.filter(pod => controllerOf(pod) === null)).slice(0, mostLosses),
+      data: names(moved.filter(hasData)).slice(0, mostLosses),
     },
   }
 }
-
-const shown = 20

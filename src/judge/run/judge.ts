@@ -65,6 +65,7 @@ import { inOrder, manyFindings, withoutRepeats } from './result.ts'
 import {
   byFinding,
   byUnknown,
+  commandNode,
   type FoundFinding,
   fewNodes,
   gatherLooseNodes,
@@ -93,12 +94,8 @@ export const openJudgement = (
   { allNodes = false, refusalsOf = () => [] }: JudgementOptions = {},
 ): Judgement => new Judgement(rules, policy, allNodes, refusalsOf)
 
-/** The report names no holder's parts. They are not even made: a copy has none that are made on first use. */
-function withoutParts(ledger: NodeLedger): DiskLedger {
-  const kept: DiskLedger & { parts?: unknown } = { ...ledger }
-  delete kept.parts
-  return kept
-}
+/** The report names no holder's parts. */
+const withoutParts = ({ parts: _, ...ledger }: NodeLedger): DiskLedger => ledger
 
 function outcomesOf({ nodeOutcomes }: ClusterState, node: string): OutcomeCounts {
   const known = nodeOutcomes.get(node)
@@ -425,7 +422,7 @@ export class Judgement {
       this.#clusterState(cluster).facts.eks,
       this.#policy.contextNames,
     )
-    const [first] = nodes.toSorted()
+    const first = commandNode(nodes)
     const node = first === undefined ? null : this.#fixFacts.stepNode(cluster, first)
     finding.steps = stepsOf(finding, actions, { commands, node, place, cluster })
   }

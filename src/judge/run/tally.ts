@@ -45,6 +45,13 @@ export interface FoundFinding {
   commands: readonly string[]
 }
 
+/** The node that the commands of a finding name. */
+export const commandNode = (nodes: readonly string[]): string | undefined => nodes.toSorted()[0]
+
+/** Steps that differ only in what they end on their node are one. */
+const stepsByKey = (steps: readonly StepAction[]): Map<string, StepAction> =>
+  new Map(steps.map(step => [JSON.stringify({ ...step, lost: undefined }), step]))
+
 export class Tally {
   readonly rule: RuleOfNodes
   readonly cluster: string
@@ -81,11 +88,18 @@ export class Tally {
     if (!other.#isEndedByBoth) this.#isEndedByBoth = false
   }
 
-  /** Steps of the failing on most nodes, then those that other nodes need. */
-  #actions(all: readonly Failing[]): readonly StepAction[] | null {
-    const own = all.flatMap(({ steps = [] }) => steps).slice(0, stepLimit)
-    if (own.length > 0)
-      return [...new Map(own.map(action => [JSON.stringify(action), action])).values()]
+  /** Steps of the failing on most nodes, then those that other nodes need. What a drain ends is that of the commands' node. */
+  #actions(variants: readonly Variant<NodeFailing>[]): readonly StepAction[] | null {
+    const all = variants.map(({ value }) => value.failing)
+    const own = stepsByKey(all.flatMap(({ steps = [] }) => steps))
+    if (own.size > 0) {
+      const first = commandNode(variants.flatMap(({ nodes }) => nodes))
+      const named = variants.find(({ nodes }) => nodes.some(name => name === first))
+      const ofNode = stepsByKey(named?.value.failing.steps ?? [])
+      return [...own]
+        .slice(0, stepLimit)
+        .map(([key, { lost: _, ...step }]) => ofNode.get(key) ?? step)
+    }
     const isSettable = all.some(({ fix }) => Object.keys(fix?.config ?? {}).length > 0)
     return isSettable ? null : (this.rule.steps ?? null)
   }
@@ -125,7 +139,7 @@ export class Tally {
         nodes,
       })),
       nodes: [...this.#failings.values()].flatMap(({ nodes }) => nodes),
-      actions: this.#actions(all),
+      actions: this.#actions(variants),
       commands: [],
     }
   }

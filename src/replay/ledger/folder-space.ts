@@ -108,7 +108,7 @@ export function folderParts(node: PreparedNode, use: HostDiskUse, byUid: PodsByU
   })
 }
 
-/** A folder that no list names is of the pods that mount it by hostPath, if there are any; else of what is around it. */
+/** Pods that mount an unlisted folder by hostPath hold it. Without such pods, the holder of the folder around it does. */
 function holderOf(
   { input }: PreparedNode,
   folder: FolderSize,

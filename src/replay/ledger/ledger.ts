@@ -3,15 +3,9 @@
  * everything that only the node can report.
  */
 
-import { once } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type {
-  DiskLedger,
-  FilesystemLedger,
-  HolderPart,
-  NodeLedger,
-} from '#model/prediction/disk-ledger.ts'
+import type { FilesystemLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState, NodePrediction } from '#model/prediction/prediction.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -34,37 +28,15 @@ export function nodeLedger(
   const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
   const filesystems = disks.flatMap(disk => filesystemLedger(node, disk, pods) ?? [])
   if (filesystems.length === 0) return null
-  return new LedgerOfNode(
-    {
-      schema: 'highwater.ledger/1',
-      isShared: layout === 'shared',
-      filesystems,
-      ...largest(pods?.pods ?? []),
-      freeable: freeableOf(node, filesystems, prediction, pods),
-      volumes: volumesOf(node.input),
-      volumesUnread: node.input.errors.find(({ what }) => what === 'volumes')?.message ?? null,
-    },
-    once(() => holderParts(node)),
-  ) as DiskLedger & LedgerOfNode
-}
-
-/** Makes the parts when they are first read: an audit reads them only of nodes whose disk is a finding. */
-class LedgerOfNode {
-  readonly #parts: () => HolderPart[]
-
-  constructor(ledger: DiskLedger, parts: () => HolderPart[]) {
-    Object.assign(this, ledger)
-    this.#parts = parts
-  }
-
-  get parts(): HolderPart[] {
-    return this.#parts()
-  }
-
-  /** The fields in the order of `NodeLedger`. */
-  toJSON() {
-    const { schema, isShared, filesystems, ...rest } = { ...this } as unknown as DiskLedger
-    return { schema, isShared, filesystems, parts: this.parts, ...rest }
+  return {
+    schema: 'highwater.ledger/1',
+    isShared: layout === 'shared',
+    filesystems,
+    parts: holderParts(node),
+    ...largest(pods?.pods ?? []),
+    freeable: freeableOf(node, filesystems, prediction, pods),
+    volumes: volumesOf(node.input),
+    volumesUnread: node.input.errors.find(({ what }) => what === 'volumes')?.message ?? null,
   }
 }
 

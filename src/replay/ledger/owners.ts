@@ -1,6 +1,7 @@
 /** Owners of disk space among the pods that the API lists for the node. What a node reports of any other pod has no owner. */
 
 import { sharedText } from '#base/once.ts'
+import { isHostLog, logFolder, sharedFolders } from '#facts/host-folders.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
@@ -41,14 +42,6 @@ function placeInCluster(pod: KubernetesPod) {
   }
 }
 
-/** Folders of many owners. A pod that mounts one of them does not own the folders below. */
-const sharedFolders = new Set(['/', '/var', '/var/lib', '/mnt', '/media', '/opt', '/srv', '/home'])
-/** The mount of one log folder tells nothing of the others. */
-const commonFolders = new Set([...sharedFolders, '/var/log'])
-/** Logs that programs of the host write, as Amazon Linux and Ubuntu name them. */
-const ofHost =
-  /^\/var\/log\/(?:amazon|apt|atop|audit|auth|boot|chrony|cloud-init|cron|daemon|dmesg|dnf|dpkg|journal|kern|maillog|messages|sa|secure|sssd|sysstat|syslog|tuned|yum)\b/
-
 /**
  * A pod that mounts the folder, a folder in it, or a folder around it by hostPath, and can write there. Null: there is none, or pods of
  * several namespaces do. Pods of `kube-system` count if there is no other: kube-proxy mounts /var/log.
@@ -74,8 +67,8 @@ function isOfFolder(mounted: string | undefined, folder: string): boolean {
   if (!path || sharedFolders.has(path)) return false
   return (
     path === folder ||
-    (isInside(path, folder) && !commonFolders.has(folder)) ||
-    (isInside(folder, path) && !ofHost.test(folder))
+    (isInside(path, folder) && !sharedFolders.has(folder) && folder !== logFolder) ||
+    (isInside(folder, path) && !isHostLog(folder))
   )
 }
 

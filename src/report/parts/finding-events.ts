@@ -3,7 +3,10 @@ import type { FindingEvent } from '#model/finding/finding-event.ts'
 import type { AuditReport } from '#model/report.ts'
 import { lineText } from './statements.ts'
 
-/** In the order of the findings: the new and worse ones, then those that ended. */
+/** Fifty requests of PutEvents: a report of a first day, or a changed history, does not hold up the run. */
+const mostEvents = 500
+
+/** In the order of the findings: the new and worse ones, then those that ended. The first 500. */
 export function findingEvents(
   { document: { run, findings, delta }, before }: Pick<AuditReport, 'document' | 'before'>,
   reportUrl: string | null,
@@ -28,5 +31,5 @@ export function findingEvents(
       ...{ change: 'ended', finding: id, ended: how, nodes: null, command: null },
     }),
   )
-  return [...open, ...ended]
+  return [...open, ...ended].slice(0, mostEvents)
 }

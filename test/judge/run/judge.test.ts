@@ -739,3 +739,20 @@ describe('a fleet of hundreds of nodegroups', () => {
     expect(new Set(names(301).map(String))).toEqual(new Set(['8,5']))
   })
 })
+
+describe('a step that ends other pods on each node', () => {
+  const drain = (pod: string) => ({ id: 'drain' as const, lost: { pods: [pod], data: [] } })
+  const drains = toy(function* ({ identity }) {
+    yield { ...failing, steps: [{ id: 'look-on-node' }, drain(`shop/of-${identity.name}`)] }
+  })
+
+  it('is one step, with the pods of the node that its command names', () => {
+    const [finding] = judged([drains], named(12, { nodegroup: 'general' }).toReversed()).findings
+    expect(finding?.nodes.count).toBe(12)
+    expect(finding?.steps.map(({ action }) => action)).toEqual([
+      { id: 'look-on-node' },
+      drain('shop/of-node-0000'),
+    ])
+    expect(finding?.steps[1]?.commands[0]?.command).toContain('node-0000')
+  })
+})

@@ -27,7 +27,7 @@ const textOf = (images: RememberedImage[], highThresholdPercent = 85) => {
 it('counts the releases that fit before image GC and before eviction, at their largest', () => {
   const images = [...releases('shop/checkout', 1, 0.5, 0.8), ...releases('shop/web', 0.1, 0.1, 0.1)]
   expect(textOf(images)).toBe(
-    'room for more releases of shop/checkout: at least 2 until image GC, 5 until eviction (3.5\u00a0GiB each at most, from the 3 here)',
+    'room for more releases of shop/checkout: 2 until image GC, 5 until eviction, if each takes at most 3.5\u00a0GiB (as the 3 here)',
   )
 })
 

@@ -70,7 +70,7 @@ function ofSignal(
   if (first === undefined || reason === null) return null
   // The rules of unwatched thresholds report these.
   if (!isWatched && unknownHolders.has(first.holder)) return null
-  // Where no eviction follows, images that are in use count, too: unreachable-gc-low-threshold does not tell of it.
+  // Without a threshold, images in use count too: no other rule reports them.
   const cause = isWatched ? first : reason.cause
   if (!isInodes && cause.kind === 'holder' && cause.freedBy === 'image-gc') return null
   const shown = isInodes ? `${left} inodes` : bytes(left)

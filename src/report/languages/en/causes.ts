@@ -73,7 +73,7 @@ const next = {
       ...(untilGc === null ? [] : [`${formatCount(untilGc)} until image GC`]),
       ...(untilEviction === null ? [] : [`${formatCount(untilEviction)} until eviction`]),
     ]
-    return `room for more releases of ${name}: at least ${parts.join(', ')} (${size} each at most, from the ${formatCount(seen)} here)`
+    return `room for more releases of ${name}: ${parts.join(', ')}, if each takes at most ${size} (as the ${formatCount(seen)} here)`
   },
   below: (signal: string, threshold: string) => `${signal} below ${threshold}`,
   bands: {

@@ -1,0 +1,26 @@
+/** Folders of a Linux host that belong to no single pod. */
+
+/**
+ * Folders of many owners. A pod that mounts one of them does not own the folders below.
+ * Source: Filesystem Hierarchy Standard 3.0, sections 3.8, 3.11 to 3.13, 3.17 and 5.8
+ */
+export const sharedFolders: ReadonlySet<string> = new Set(
+  '/ /var /var/lib /mnt /media /opt /srv /home'.split(' '),
+)
+
+/** A pod that mounts one folder of it does not own the others. */
+export const logFolder = '/var/log'
+
+/**
+ * Files and folders of `/var/log` that programs of the host write.
+ * Source: `/etc/logrotate.d` and `/etc/rsyslog.conf` of Amazon Linux 2 and 2023, and of Ubuntu 22.04
+ */
+const hostLogs = [
+  ...['amazon', 'apt', 'atop', 'audit', 'auth', 'boot', 'chrony', 'cloud-init', 'cron', 'daemon'],
+  ...['dmesg', 'dnf', 'dpkg', 'journal', 'kern', 'maillog', 'messages', 'sa', 'secure', 'sssd'],
+  ...['sysstat', 'syslog', 'tuned', 'yum'],
+]
+const hostLog = new RegExp(`^${logFolder}/(?:${hostLogs.join('|')})\\b`)
+
+/** Names have endings, such as `messages-20261124` or `dnf.rpm.log`. */
+export const isHostLog = (path: string): boolean => hostLog.test(path)

@@ -11,6 +11,7 @@ import {
 } from '#model/plan/what-if.ts'
 import { type Predicted, predict } from '#pipeline/audit/predict.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
+import { timelineLeftOut } from '#replay/predict-timeline.ts'
 import { storyOf } from '#report/terminal/story.ts'
 import { exitCode } from './exit-code.ts'
 import {
@@ -22,7 +23,7 @@ import {
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
-import { screenOf, sheetOf } from './terminal.ts'
+import { nodeNames, screenOf, sheetOf } from './terminal.ts'
 
 interface PredictOptions extends FleetOptions {
   snapshot?: string
@@ -74,7 +75,7 @@ Examples:
   highwater predict --cluster prod --node ip-10-0-1-23.ec2.internal --fill nodefs=50Mi/s
   highwater predict --snapshot snapshot.ndjson.gz --kubelet 1.35
 
-Exit codes: 0 every selected node is in the answer; 1 a kubelet would not start so; 2 a node is missing, or bad usage; 4 failed.`,
+Exit codes: 0 every selected node is in the answer; 1 a kubelet would not start so; 2 a node or a timeline is missing, or bad usage; 4 failed.`,
     )
     .action(exiting(runPredict))
 }
@@ -83,6 +84,7 @@ async function runPredict(options: PredictOptions): Promise<number> {
   const reading = openReading(options)
   const malformed: number[] = []
   const found = new Set<string>()
+  const withoutTimeline: string[] = []
   let isRefused = false
   const output = printer(options.format)
   try {
@@ -91,8 +93,9 @@ async function runPredict(options: PredictOptions): Promise<number> {
     for await (const predicted of predict(reading.records(), whatIf, ({ line }) =>
       malformed.push(line),
     )) {
-      const { node: name, refusals = [], upgrade } = predicted.prediction
+      const { node: name, refusals = [], upgrade, unknowns } = predicted.prediction
       found.add(name)
+      if (unknowns.some(({ what }) => what === timelineLeftOut)) withoutTimeline.push(name)
       isRefused ||= refusals.length + (upgrade?.errors.length ?? 0) > 0
       reading.nodeRead()
       await write(output.node(predicted))
@@ -101,7 +104,11 @@ async function runPredict(options: PredictOptions): Promise<number> {
   } finally {
     reading.end()
   }
-  if (missing(options, found, malformed)) return exitCode.badInput
+  if (withoutTimeline.length > 0)
+    process.stderr.write(
+      `No timeline of ${nodeNames({ count: withoutTimeline.length, sample: withoutTimeline })}: the nodes before took too many steps. Choose nodes with --node or --nodegroup\n`,
+    )
+  if (missing(options, found, malformed) || withoutTimeline.length > 0) return exitCode.badInput
   return isRefused ? exitCode.findings : exitCode.ok
 }
 

@@ -17,6 +17,9 @@ import { deadUser, expiringUser, type TimelineImage } from './timeline/input.ts'
 import { timelineMs } from './timeline/story.ts'
 import { timelineOf } from './timeline/timeline.ts'
 
+/** Names the unknown of a node whose timeline would exceed the steps of the command. */
+export const timelineLeftOut = 'timeline.leftOut'
+
 interface TimelineSettings {
   imageGc: ImageGcPolicy | null
   eviction: EvictionConfig | string
@@ -25,12 +28,19 @@ interface TimelineSettings {
 export function predictTimeline(
   node: PreparedNode,
   settings: TimelineSettings | null,
-  { fills, isLikelyCourse = false }: Pick<WhatIf, 'fills' | 'isLikelyCourse'>,
+  { fills, isLikelyCourse = false, budget }: Pick<WhatIf, 'fills' | 'isLikelyCourse' | 'budget'>,
   unknowns: Unknown[],
 ): TimelineEvent[] | null {
   const { imageGc = null, eviction = '' } = settings ?? {}
   if (imageGc === null || typeof eviction === 'string' || node.layout === null)
     return unpredictable(unknowns)
+  if (budget && budget.steps <= 0) {
+    unknowns.push({
+      what: timelineLeftOut,
+      effect: 'the timelines of earlier nodes took all steps of the command',
+    })
+    return null
+  }
   const widthMs = gcRoundWidthMs(node)
   const dead = new Set(deadContainers(node.input))
   const expiring = new Set(node.containerGc().prediction?.periodic.removals.map(({ id }) => id))
@@ -55,7 +65,8 @@ export function predictTimeline(
     conditions: reportedNow(node),
   })
   if (timeline === null) return unpredictable(unknowns)
-  const { events, untilMs } = timeline
+  const { events, untilMs, steps } = timeline
+  if (budget) budget.steps -= steps
   unknowns.push(...assumptions, ...phaseUnknowns(node, widthMs))
   if (node.filesystems.layoutCertainty === 'likely') unknowns.push(likelyLayout)
   if (untilMs < timelineMs) unknowns.push(cutAfter(untilMs))

@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '#test/cli.ts'
+import { fullNodes } from '#test/full-nodes.ts'
 import { runCommand } from '#test/in-process.ts'
+import { snapshotOf } from '#test/plan-fleet.ts'
 
 const recorded = (name: string) =>
   JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
@@ -179,6 +181,17 @@ describe('highwater predict --format json', () => {
       expect.arrayContaining(['imageGC', 'condition', 'evict', 'full']),
     )
     expect(timeline[0]).toMatchObject({ event: 'imageGC', atMs: 300_000 })
+  })
+
+  it('leaves out timelines that take too many steps, and names their nodes', {
+    timeout: 60_000,
+  }, async () => {
+    const file = snapshotOf(fullNodes(4, 316, 0))
+    const { code, stderr, document } = await predictJson(file, '--fill', 'nodefs=50Mi/s')
+    const has = document.nodes.map(({ timeline }: { timeline: [] | null }) => timeline !== null)
+    expect(has).toEqual([true, true, true, false])
+    expect(code).toBe(2)
+    expect(stderr).toContain('No timeline of n3: the nodes before took too many steps')
   })
 
   it('answers for another moment, but for none before the node was read', async () => {

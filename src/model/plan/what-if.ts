@@ -38,6 +38,8 @@ export interface WhatIf {
   fills: readonly Fill[]
   /** The timeline has the likely course only: no bounds, and all its events count as certain. */
   isLikelyCourse?: boolean
+  /** Steps that timelines may still take: each one takes its own away. Absent: any number. */
+  budget?: { steps: number }
   /** Another kubelet version. Absent: the node's own. */
   kubelet?: string
 }

@@ -1,4 +1,5 @@
 /** Predictions: replays each node's record with its own and with the requested configuration. Live fleets and snapshots take the same path. */
+import { timelineSteps } from '#base/limits.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
 import { asItIs, type WhatIf } from '#model/plan/what-if.ts'
@@ -19,6 +20,7 @@ export async function* predict(
   onMalformed: (line: MalformedLine) => void,
 ): AsyncGenerator<Predicted> {
   const seen = new Set<string>()
+  const budget = { steps: timelineSteps.ofFleet }
   let takenAt = ''
   for await (const read of source) {
     if (read.kind === 'Malformed') onMalformed(read)
@@ -34,12 +36,13 @@ export async function* predict(
       throw new OperatorError(
         `--at ${whatIf.at} lies before ${now}, when ${name} was read: what it was before that is not known`,
       )
+    budget.steps += timelineSteps.ofNode
     yield {
-      prediction: replay(input, takenAt, whatIf),
+      prediction: replay(input, takenAt, { ...whatIf, budget }),
       before:
         whatIf.changes.length === 0 && whatIf.kubelet === undefined
           ? null
-          : replay(input, takenAt, { ...asItIs, at: whatIf.at, fills: whatIf.fills }),
+          : replay(input, takenAt, { ...asItIs, at: whatIf.at, fills: whatIf.fills, budget }),
     }
   }
 }

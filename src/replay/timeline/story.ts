@@ -49,6 +49,10 @@ export const timelineMs = 24 * 60 * 60_000
 /** Pods that a course ranks: those of 316 pods that are evicted one after another. A larger node would take minutes. */
 const mostVisits = 50_000
 
+/** Steps of a pass or a round besides its pods and images, and of an image at the start. */
+const stepsOfTurn = 20
+const stepsOfImage = 10
+
 /** Time that a pass, a round and a deletion take, in ms. */
 const lateMs = 2_000
 
@@ -73,6 +77,7 @@ interface World {
   /** The course ends here. */
   endMs: number
   visits: number
+  steps: number
   pods: Pod[]
   images: Map<string, TimelineImage>
   imageGcState: ImageGcState
@@ -94,6 +99,8 @@ interface World {
 export interface Story {
   events: StoryEvent[]
   untilMs: number
+  /** What the course took: ranked pods, examined images, and a few for each pass and round. */
+  steps: number
 }
 
 /** Null: a resource that fills is not observed. */
@@ -109,6 +116,7 @@ export function storyOf(input: TimelineInput, assumption: Assumption): Story | n
     nowMs: input.startMs,
     endMs: input.startMs + timelineMs,
     visits: 0,
+    steps: images.length * stepsOfImage,
     pods: assumption.isReversed ? input.pods.toReversed() : [...input.pods],
     images: new Map(
       (assumption.isReversed ? images.toReversed() : images).map(one => [one.id, one]),
@@ -124,7 +132,7 @@ export function storyOf(input: TimelineInput, assumption: Assumption): Story | n
     lastEvicted: '',
   }
   run(world)
-  return { events: world.events, untilMs: world.endMs - input.startMs }
+  return { events: world.events, untilMs: world.endMs - input.startMs, steps: world.steps }
 }
 
 function run(world: World): void {
@@ -139,6 +147,7 @@ function run(world: World): void {
     const gcMs = nextRoundMs(world)
     const nextMs = Math.min(gcMs, passMs, expiryMs)
     if (nextMs >= world.endMs) break
+    world.steps += stepsOfTurn
     advance(world, nextMs)
     if (expiryMs === nextMs) {
       dropUser(world, expiringUser)
@@ -146,6 +155,7 @@ function run(world: World): void {
       continue
     }
     if (gcMs === nextMs) {
+      world.steps += world.images.size
       imageGcRound(world)
       world.round++
       continue
@@ -153,7 +163,10 @@ function run(world: World): void {
     for (const release of world.owed.splice(0)) release()
     const passed = evictionPass(world, state)
     state = passed.state
-    if (passed.outcome.candidates.length > 0) world.visits += world.pods.length
+    if (passed.outcome.candidates.length > 0) {
+      world.visits += world.pods.length
+      world.steps += world.pods.length
+    }
     if (world.visits > mostVisits) world.endMs = nextMs
     const isMet = state.firstObserved.length > 0
     if (wasMet && !isMet) push(world, `recovered ${world.lastEvicted}`, recovery(world))

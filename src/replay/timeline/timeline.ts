@@ -15,6 +15,8 @@ export interface Timeline {
   events: TimelineEvent[]
   /** Later events are not predicted. Ms since the start. */
   untilMs: number
+  /** Of all courses. */
+  steps: number
 }
 
 /** Null: a resource that fills is not observed. */
@@ -34,7 +36,8 @@ export function timelineOf(input: TimelineInput): Timeline | null {
   const events = [...byKey.values()]
     .map(same => eventOf(same, stories.length))
     .filter(({ atMs }) => atMs <= untilMs)
-  return { events: events.sort((a, b) => a.atMs - b.atMs), untilMs }
+  const steps = stories.reduce((sum, story) => sum + story.steps, 0)
+  return { events: events.sort((a, b) => a.atMs - b.atMs), untilMs, steps }
 }
 
 /** `same`: the same event in each course that has it, the shown course first. */

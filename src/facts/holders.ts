@@ -98,6 +98,13 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
     steps: ['set-volume-limit'],
     source: 'kubernetes.io/docs/concepts/storage/volumes emptyDir medium Memory',
   },
+  'pod-folders': {
+    freedBy: 'pod-deletion',
+    actor: 'owner',
+    steps: ['restart-pod', 'ask-owner'],
+    source:
+      'kubernetes/kubernetes#109955, #105440: beside volumes are the folders of volumes that are not mounted, termination logs and the hosts file',
+  },
   'orphaned-pods': {
     freedBy: 'nothing',
     actor: 'platform',

@@ -47,12 +47,17 @@ export interface Workload {
   layerGib?: number
   logsGib?: number
   emptyDirGib?: number
+  /** Of that emptyDir. */
+  sizeLimit?: string
+  /** In the folder of each pod, and in no volume: written where a volume is not mounted, or beside the volumes. */
+  podFolder?: { path: string; gib: number; inodes: number }
   /** An emptyDir with `medium: Memory`. */
   memoryDirGib?: number
   memoryGib?: number
   hostPath?: string
   /** Its volume is a claim; the bytes are not on the node's own disks. */
   claim?: string
+  claimGib?: { size: number; used: number }
   processes?: number
   requests?: Record<string, string>
   limits?: Record<string, string>
@@ -84,6 +89,8 @@ export interface Held {
   deletedOpen?: { gib: number; files: number; owner?: string; process: string }
   /** Folders and files that the fixed list of the measurement does not know: GiB by path. */
   folders?: Record<string, number>
+  /** In no folder that the measurement reads. */
+  unmeasured?: number
   /** Folders of the fixed list that the other fields do not have. */
   listed?: { holder: string; path: string; gib: number; inodes: number }
   /** A runtime that the kubelet does not use: GiB by path. */
@@ -279,8 +286,12 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
   return (world.workloads ?? []).flatMap(workload =>
     podProfiles(workload).map(pod => {
       const object = podObject(profile, pod, takenAt)
+      const { sizeLimit } = workload
+      const ownVolumes = object.spec?.volumes ?? []
       const volumes = [
-        ...(object.spec?.volumes ?? []),
+        ...(sizeLimit === undefined
+          ? ownVolumes
+          : ownVolumes.map(volume => ({ ...volume, emptyDir: { sizeLimit } }))),
         ...(workload.memoryDirGib === undefined
           ? []
           : [{ name: 'memory', emptyDir: { medium: 'Memory' } }]),
@@ -431,10 +442,13 @@ function summaryOf(scene: Scene): RawObject {
   }
 }
 
+/** The kubelet counts it since 1.18.6. */
+const isHostsFile = ({ podFolder }: Workload) => podFolder?.path === 'etc-hosts'
+
 function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObject {
   const nodefs = (gib: number) => statsOf(world.disk, bytesOf(gib))
   const { layerGib = 0.01, logsGib = 0.01, emptyDirGib = 0 } = workload
-  const volumes = [
+  const volumes: RawObject[] = [
     ...(workload.emptyDirGib === undefined ? [] : [{ name: 'data', ...nodefs(emptyDirGib) }]),
     ...(workload.memoryDirGib === undefined
       ? []
@@ -447,6 +461,12 @@ function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObjec
           },
         ]),
   ]
+  const claim = workload.claimGib
+  if (claim !== undefined)
+    volumes.push({
+      ...{ name: 'claim', pvcRef: { name: workload.claim, namespace: workload.namespace } },
+      ...statsOf({ gib: claim.size, usedGib: claim.used }, bytesOf(claim.used)),
+    })
   const memory = bytesOf((workload.memoryGib ?? 0.2) + (workload.memoryDirGib ?? 0))
   return {
     podRef: { namespace: profile.namespace, name: profile.name, uid: podUid(profile) },
@@ -460,7 +480,9 @@ function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObjec
     })),
     memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes: memory / 2 },
     volume: volumes,
-    'ephemeral-storage': nodefs(layerGib + logsGib + emptyDirGib),
+    'ephemeral-storage': nodefs(
+      layerGib + logsGib + emptyDirGib + (isHostsFile(workload) ? workload.podFolder!.gib : 0),
+    ),
     process_stats: { process_count: workload.processes ?? 2 },
   }
 }
@@ -604,6 +626,16 @@ function diskUseOf(scene: Scene): RawObject {
       snapshot('leftover', held.leftover ?? 0, Math.ceil((held.leftover ?? 0) * 4)),
     ],
     orphans: orphansOf(held),
+    inside: pods.flatMap(({ workload: { podFolder }, profile }) =>
+      podFolder?.path.split('/').length === 3
+        ? [
+            {
+              path: `/var/lib/kubelet/pods/${podUid(profile)}/${podFolder.path}`,
+              bytes: bytesOf(podFolder.gib),
+            },
+          ]
+        : [],
+    ),
     deletedFiles: held.deletedOpen
       ? [
           {
@@ -676,12 +708,16 @@ function orphansOf({ orphans, logDebris }: Held): RawObject[] {
 /** The folders that the measurement knows; what is left of the used bytes is the system's. */
 function foldersOf(scene: Scene, onImages: string): RawObject[] {
   const { disk, imageDisk, held = {} } = scene.world
-  const volumes = ofPods(scene, 'emptyDirGib') + (held.orphans?.gib ?? 0)
+  const beside = scene.pods.flatMap(({ workload }) => workload.podFolder ?? [])
+  const besideGib = sum(beside.map(({ gib }) => gib))
+  const besideInodes = sum(beside.map(({ gib, inodes }) => inodes - Math.round(gib * 20_000)))
+  const volumes = ofPods(scene, 'emptyDirGib') + (held.orphans?.gib ?? 0) + besideGib
   const logs = ofPods(scene, 'logsGib') + (held.logDebris ?? 0)
   const { journal = 0.4, hostLogs = 0.05, content = 0.02, temporary = 0, packages = 0 } = held
   const elsewhere =
     sum(Object.values(held.folders ?? {})) +
     (held.deletedOpen?.gib ?? 0) +
+    (held.unmeasured ?? 0) +
     sum(Object.values(held.otherRuntime ?? {})) +
     (held.localVolume?.gib ?? 0)
   const { listed } = held
@@ -698,9 +734,13 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
   const folder = (holder: string, path: string, gib: number, on = 'nodefs') => ({
     ...{ holder, path, on, bytes: bytesOf(gib), inodes: Math.round(gib * 20_000) },
   })
+  const ofKubelet = (holder: string, path: string) => {
+    const entry = folder(holder, path, volumes)
+    return { ...entry, inodes: entry.inodes + besideInodes }
+  }
   return [
-    folder('pods', '/var/lib/kubelet/pods', volumes),
-    folder('kubelet', '/var/lib/kubelet', volumes),
+    ofKubelet('pods', '/var/lib/kubelet/pods'),
+    ofKubelet('kubelet', '/var/lib/kubelet'),
     folder('podLogs', '/var/log/pods', logs),
     folder('journal', '/var/log/journal', journal),
     folder('logs', '/var/log', logs + journal + hostLogs + inLogs),

@@ -100,10 +100,12 @@ const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
 
 /** The table's steps, or others where these cannot end it. */
 function stepsOf(
-  { holder, place }: HolderCause,
+  { holder, place, owner }: HolderCause,
   discardsUnpacked: boolean,
 ): readonly StepActionId[] {
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
+  // Which pod it is, and whether its deletion ends it, has to be seen.
+  if (holder === 'pod-folders' && owner === null) return ['delete-place']
   // Packed layers of pulls that did not end: a lease keeps them.
   if (holder === 'image-content' && discardsUnpacked) return ['look-on-node', 'replace-node']
   return holders[holder].steps

@@ -18,6 +18,8 @@ export type DiskHolder =
   | 'log-debris'
   | 'pod-volumes'
   | 'memory-volumes'
+  /** In folders of pods and in no volume. */
+  | 'pod-folders'
   /** hostPath and local volumes of pods. */
   | 'host-path'
   | 'local-volumes'

@@ -176,23 +176,67 @@ function entriesOf(
   const known = holderOf(node, folder, all)
   if (known === null) return []
   const own = ownSpace(folder, all)
-  const isPods = holder === 'pods'
-  if (!isPods && holder !== 'podLogs') return [{ holder: known, ...own, source: 'du' }]
-  const orphaned = orphans
+  const orphanHolder = orphanHolders[holder]
+  if (orphanHolder === undefined) return [{ holder: known, ...own, source: 'du' }]
+  const orphaned = orphanedBytes(path, orphans)
+  const ofPods = { ...own, bytes: Math.max(0, own.bytes - orphaned) }
+  return [
+    ...(holder === 'pods' ? volumeEntries(ofPods, pods) : logEntries(ofPods, pods)),
+    { holder: orphanHolder, bytes: orphaned, source: 'du' },
+  ]
+}
+
+const orphanedBytes = (path: string, orphans: readonly Orphan[]): number =>
+  orphans
     .filter(orphan => orphan.path.startsWith(`${path}/`))
     .reduce((sum, { bytes }) => sum + bytes, 0)
-  const ofPods = Math.max(0, own.bytes - orphaned)
-  // Logs of running containers, from the statistics. The other logs are of dead containers.
-  const logs = pods?.logs.isPartial === false ? pods.logs.bytes : ofPods
-  const alive = isPods ? ofPods : Math.min(ofPods, logs)
+
+/** Logs of running containers, from the statistics. The other logs are of dead containers. */
+function logEntries({ bytes, inodes }: Amount, pods: PodUse | null): Entry[] {
+  const logs = pods?.logs.isPartial === false ? pods.logs.bytes : bytes
+  const alive = Math.min(bytes, logs)
   return [
-    { holder: known, bytes: alive, inodes: own.inodes, source: 'du' },
+    { holder: 'container-logs', bytes: alive, inodes, source: 'du' },
     {
       holder: 'dead-containers',
-      bytes: ofPods - alive,
-      inodes: ofPods === alive ? 0 : null,
+      bytes: bytes - alive,
+      inodes: bytes === alive ? 0 : null,
       source: 'du',
     },
-    { holder: orphanHolders[holder] ?? known, bytes: orphaned, source: 'du' },
   ]
+}
+
+function volumeEntries(ofPods: Amount, pods: PodUse | null): Entry[] {
+  const { bytes, inodes } = besideVolumes(ofPods, pods)
+  const left = ofPods.inodes === null || inodes === null ? null : ofPods.inodes - inodes
+  return [
+    { holder: 'pod-volumes', bytes: ofPods.bytes - bytes, inodes: left, source: 'du' },
+    { holder: 'pod-folders', bytes, inodes, source: 'du' },
+  ]
+}
+
+/** The usual contents of folders of pods, and what a volume grows until the kubelet counts it again. */
+const usualBeside = { bytes: 2 ** 30, inodes: 100_000 }
+
+/** What folders of pods hold in no volume, by the statistics. Nothing: as little as usual, or not known. */
+function besideVolumes(ofPods: Amount, pods: PodUse | null): Amount {
+  if (pods === null || pods.volumes.isPartial !== false) return { bytes: 0, inodes: 0 }
+  const bytes = ofPods.bytes - pods.volumes.bytes
+  const inodes = (ofPods.inodes ?? 0) - (pods.volumes.inodes ?? ofPods.inodes ?? 0)
+  return bytes < usualBeside.bytes && inodes < usualBeside.inodes
+    ? { bytes: 0, inodes: 0 }
+    : { bytes: Math.max(0, bytes), inodes: Math.max(0, inodes) }
+}
+
+/** What folders of existing pods hold in no volume, and where they are. */
+export function podFolderSpace(node: PreparedNode, use: HostDiskUse, pods: PodUse | null) {
+  const all = foldersOn(use, 'nodefs')
+  const folder = all.find(({ holder }) => holder === 'pods')
+  if (folder === undefined) return null
+  const own = ownSpace(folder, all)
+  const orphaned = orphanedBytes(folder.path, orphansOf(node, use))
+  return {
+    ...besideVolumes({ ...own, bytes: Math.max(0, own.bytes - orphaned) }, pods),
+    path: folder.path,
+  }
 }

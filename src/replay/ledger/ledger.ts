@@ -103,7 +103,10 @@ function podEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): Entry[
     node.host?.diskUse?.folders?.some(folder => folder.holder === holder) === true
   const entries: Entry[] = []
   if (!isMeasured('pods'))
-    entries.push({ holder: 'pod-volumes', ...pods.volumes, source: 'stats summary' })
+    entries.push(
+      { holder: 'pod-volumes', ...pods.volumes, source: 'stats summary' },
+      { holder: 'pod-folders', ...pods.folders, source: 'stats summary' },
+    )
   if (!isMeasured('podLogs') && !areLogsElsewhere(node))
     entries.push({ holder: 'container-logs', ...pods.logs, source: 'stats summary' })
   return entries

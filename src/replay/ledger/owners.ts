@@ -21,7 +21,9 @@ export const containerOwner = (pod: KubernetesPod, container: string): HolderOwn
   container,
 })
 
-export const podOwner = (pod: KubernetesPod, volume: string | null): HolderOwner => ({
+type PodOwner = Extract<HolderOwner, { kind: 'pod' }>
+
+export const podOwner = (pod: KubernetesPod, volume: string | null): PodOwner => ({
   kind: 'pod',
   ...placeInCluster(pod),
   volume,
@@ -43,34 +45,54 @@ function placeInCluster(pod: KubernetesPod) {
 }
 
 /**
- * A pod that mounts the folder, a folder in it, or a folder around it by hostPath, and can write there. Null: there is none, or pods of
- * several namespaces do. Pods of `kube-system` count if there is no other: kube-proxy mounts /var/log.
+ * A pod that mounts the folder or a folder around it by hostPath, and can write there; else the pods of one workload that mount a folder in
+ * it. Null: there is none, or pods of several namespaces do. Pods of `kube-system` count if there is no other: kube-proxy mounts /var/log.
  */
 export function hostPathOwner(
   pods: readonly KubernetesPod[] | null,
   folder: string,
 ): HolderOwner | null {
-  const found = (pods ?? []).flatMap(pod => {
-    const volume = pod.spec?.volumes?.find(
-      ({ name = '', hostPath }) => isOfFolder(hostPath?.path, folder) && isWritten(pod, name),
-    )
-    return volume === undefined ? [] : [podOwner(pod, volume.name ?? '')]
-  })
-  const byNamespace = Map.groupBy(found, owner => 'namespace' in owner && owner.namespace)
-  if (byNamespace.size > 1) byNamespace.delete('kube-system')
-  const [owners] = byNamespace.values()
-  return byNamespace.size === 1 ? (owners?.[0] ?? null) : null
+  const withFolder = onlyOwner(
+    mounting(pods, path => isWith(path, folder)),
+    ofNamespace,
+  )
+  if (withFolder.count > 0) return withFolder.owner
+  // Each mounts another part of the folder.
+  return onlyOwner(
+    mounting(pods, path => isPartOf(path, folder)),
+    ofWorkload,
+  ).owner
 }
 
-function isOfFolder(mounted: string | undefined, folder: string): boolean {
-  const path = mounted?.replace(/(?<!\/)\/+$/, '')
-  if (!path || sharedFolders.has(path)) return false
-  return (
-    path === folder ||
-    (isInside(path, folder) && !sharedFolders.has(folder) && folder !== logFolder) ||
-    (isInside(folder, path) && !isHostLog(folder))
-  )
+function mounting(
+  pods: readonly KubernetesPod[] | null,
+  isMounted: (path: string) => boolean,
+): PodOwner[] {
+  return (pods ?? []).flatMap(pod => {
+    const volume = pod.spec?.volumes?.find(({ name = '', hostPath }) => {
+      const path = hostPath?.path?.replace(/(?<!\/)\/+$/, '')
+      return path && !sharedFolders.has(path) && isMounted(path) && isWritten(pod, name)
+    })
+    return volume === undefined ? [] : [podOwner(pod, volume.name ?? '')]
+  })
 }
+
+/** The first, if all that count have the same key. */
+function onlyOwner(found: readonly PodOwner[], keyOf: (owner: PodOwner) => string) {
+  const others = found.filter(({ namespace }) => namespace !== 'kube-system')
+  const counting = others.length > 0 ? others : found
+  const isOne = new Set(counting.map(keyOf)).size === 1
+  return { owner: isOne ? (counting[0] ?? null) : null, count: found.length }
+}
+
+const ofNamespace = ({ namespace }: PodOwner) => namespace
+const ofWorkload = ({ namespace, workload, pod }: PodOwner) => `${namespace}/${workload ?? pod}`
+
+const isWith = (path: string, folder: string): boolean =>
+  path === folder || (isInside(folder, path) && !isHostLog(folder))
+
+const isPartOf = (path: string, folder: string): boolean =>
+  isInside(path, folder) && !sharedFolders.has(folder) && folder !== logFolder
 
 const isInside = (inner: string, outer: string) => inner.startsWith(`${outer}/`)
 

@@ -10,9 +10,10 @@ import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk
 import { countOf } from '#replay/counters.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
-import { type Disk, folderParts } from './folder-space.ts'
+import { type Disk, folderParts, podFolderSpace } from './folder-space.ts'
 import { groupOf, type StoredImage, snapshotSpace } from './image-space.ts'
 import { containerOwner, type PodsByUid, podOwner, podsByUid, uidOnNode } from './owners.ts'
+import { amountsOf, hostsFileBytes, podUseOf } from './pod-use.ts'
 
 const shownParts = 5
 const shownWorkloads = 5
@@ -30,7 +31,9 @@ function measuredParts(node: PreparedNode, use: HostDiskUse): HolderPart[] {
   const byUid = podsByUid(node.input.pods)
   const parts: Measured[] = [
     ...folderParts(node, use, byUid),
-    ...(node.summary?.pods === undefined ? foldersOfPods(use, byUid) : []),
+    ...(node.summary?.pods === undefined
+      ? foldersOfPods(use, byUid)
+      : foldersBesideVolumes(node, use, byUid)),
     ...layerParts(node, use),
     ...processParts(use, byUid),
   ]
@@ -59,6 +62,36 @@ function foldersOfPods({ inside = [] }: HostDiskUse, byUid: PodsByUid): Measured
       : []
   })
 }
+
+/** What folders of pods hold in no volume: folders in place of volumes that are not mounted, files of pods, and the rest. */
+function foldersBesideVolumes(node: PreparedNode, use: HostDiskUse, byUid: PodsByUid): Measured[] {
+  const pods = podUseOf(node)
+  const space = podFolderSpace(node, use, pods)
+  if (pods === null || space === null || (space.bytes === 0 && !space.inodes)) return []
+  const { path } = space
+  const common = { holder: 'pod-folders' as const, filesystem: 'nodefs' as const, inodes: null }
+  const ofVolumes = (use.inside ?? []).flatMap(({ path: place = '', bytes = 0 }): Measured[] => {
+    const [uid = '', volumes, plugin = '', name = ''] = place.startsWith(`${path}/`)
+      ? place.slice(path.length + 1).split('/')
+      : []
+    const pod = byUid.get(uid)
+    const isCounted = volumes !== 'volumes' || countedPlugins.has(plugin)
+    return pod === undefined || isCounted
+      ? []
+      : [{ ...common, bytes, place, owner: podOwner(pod, name) }]
+  })
+  const named = ofVolumes.reduce((sum, { bytes }) => sum + bytes, pods.folders.bytes)
+  const { inodes } = space
+  const rest = Math.max(1, space.bytes - named)
+  return [...ofVolumes, { ...common, bytes: rest, inodes, place: path, owner: null }]
+}
+
+/** Volumes whose bytes the kubelet counts, or that are in memory. */
+const countedPlugins: ReadonlySet<string> = new Set(
+  ['configmap', 'downward-api', 'empty-dir', 'projected', 'secret'].map(
+    name => `kubernetes.io~${name}`,
+  ),
+)
 
 const layersDisk = ({ filesystems: { layout } }: PreparedNode): Disk =>
   layout === 'imagefs' ? 'imagefs' : 'nodefs'
@@ -142,15 +175,21 @@ function partsOfPods(node: PreparedNode): HolderPart[] {
   const stats = node.summary?.pods
   if (stats === undefined || !node.input.pods?.length) return []
   const pods = new Map(node.input.pods.map(pod => [keyOf(pod.metadata), pod]))
-  const found: Record<'layers' | 'logs' | 'volumes' | 'memory', PodPart[]> = {
+  const found: Record<'layers' | 'logs' | 'volumes' | 'folders' | 'memory', PodPart[]> = {
     layers: [],
     logs: [],
     volumes: [],
+    folders: [],
     memory: [],
   }
   for (const raw of stats) {
     const pod = pods.get(keyOf(raw.podRef))
     if (pod === undefined) continue
+    const bytes = hostsFileBytes(
+      raw,
+      amountsOf(raw, node.filesystems.nodefs?.capacityBytes ?? null),
+    )
+    found.folders.push({ bytes, inodes: null, holder: 'pod-folders', pod, name: '' })
     for (const { name = '', rootfs, logs } of raw.containers ?? []) {
       found.layers.push(partOf(rootfs, 'writable-layers', pod, name))
       found.logs.push(partOf(logs, 'container-logs', pod, name))
@@ -168,6 +207,7 @@ function partsOfPods(node: PreparedNode): HolderPart[] {
     ...(node.filesystems.layout === null ? [] : podParts(node, found.layers, layersDisk(node))),
     ...podParts(node, found.logs, 'nodefs'),
     ...podParts(node, found.volumes, 'nodefs'),
+    ...podParts(node, found.folders, 'nodefs'),
     ...podParts(node, found.memory, 'memory'),
   ]
 }
@@ -208,7 +248,7 @@ const podParts = (
   ).map(part => {
     const { holder, bytes, inodes, pod, name } = part
     const isOfContainer = holder === 'writable-layers' || holder === 'container-logs'
-    const owner = isOfContainer ? containerOwner(pod, name) : podOwner(pod, name)
+    const owner = isOfContainer ? containerOwner(pod, name) : podOwner(pod, name || null)
     const place = placeOf(node, part)
     return { holder, filesystem, lowBytes: bytes, highBytes: bytes, inodes, place, owner }
   })
@@ -221,6 +261,7 @@ function placeOf(node: PreparedNode, { holder, pod, name }: PodPart): string | n
     const logs = node.input.configuration?.fields.podLogsDir ?? '/var/log/pods'
     return `${logs}/${namespace}_${podName}_${uid}/${name}`
   }
+  if (holder === 'pod-folders') return `${rootOf(node)}/pods/${uid}`
   return holder === 'pod-volumes'
     ? `${rootOf(node)}/pods/${uid}/volumes/kubernetes.io~empty-dir/${name}`
     : null

@@ -25,6 +25,8 @@ export interface PodUse {
   layers: Amount
   logs: Amount
   volumes: Amount
+  /** What the kubelet counts to pods and to none of their containers and volumes: hosts files. */
+  folders: Amount
   pods: PodDiskUse[]
   /** Bytes of the logs of each container. */
   logBytes: number[]
@@ -41,7 +43,14 @@ export function podUseOf(node: PreparedNode): PodUse | null {
       controllerOf(pod),
     ]),
   )
-  const use: PodUse = { layers: none(), logs: none(), volumes: none(), pods: [], logBytes: [] }
+  const use: PodUse = {
+    layers: none(),
+    logs: none(),
+    volumes: none(),
+    folders: none(),
+    pods: [],
+    logBytes: [],
+  }
   for (const raw of stats) {
     const { namespace = '', name = '' } = raw.podRef ?? {}
     const key = `${namespace}/${name}`
@@ -49,6 +58,7 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     add(use.layers, amounts.layers)
     add(use.logs, amounts.logs)
     add(use.volumes, amounts.volumes)
+    use.folders.bytes += hostsFileBytes(raw, amounts)
     for (const { logs } of raw.containers ?? []) use.logBytes.push(amountOf(logs).bytes)
     use.pods.push({
       namespace,
@@ -65,7 +75,7 @@ export function podUseOf(node: PreparedNode): PodUse | null {
   return use
 }
 
-function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
+export function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
   const amounts = { layers: none(), logs: none(), volumes: none() }
   for (const { rootfs, logs } of raw.containers ?? []) {
     add(amounts.layers, amountOf(rootfs))
@@ -76,6 +86,18 @@ function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
     if (volume.pvcRef === undefined && countOf(volume.capacityBytes) === nodefsBytes)
       add(amounts.volumes, amountOf(volume))
   return amounts
+}
+
+const leastHostsFile = 2 ** 30
+
+/** Zero: less than the difference that two measurements of one pod can have. */
+export function hostsFileBytes(
+  raw: PodSummary,
+  { layers, logs, volumes }: Record<'layers' | 'logs' | 'volumes', Amount>,
+): number {
+  const all = countOf(raw['ephemeral-storage']?.usedBytes) ?? 0
+  const rest = all - layers.bytes - logs.bytes - volumes.bytes
+  return rest < leastHostsFile ? 0 : rest
 }
 
 const none = (): Amount => ({ bytes: 0, inodes: 0, isPartial: false })

@@ -33,6 +33,7 @@ const kindOf: Record<DiskHolder, SegmentKind> = {
   'host-path': 'host',
   'local-volumes': 'host',
   'memory-volumes': 'pods',
+  'pod-folders': 'pods',
   'unknown-folder': 'host',
   unread: 'unknown',
   'not-explained': 'unknown',

@@ -61,7 +61,13 @@ const isBilled = ({ identity, ledger }: AuditedNode): boolean =>
 /** Holders that a larger disk does not end. */
 const strangers: ReadonlySet<DiskHolder> = new Set([
   ...(['not-images', 'leftover-snapshots', 'orphaned-pods', 'log-debris'] as const),
-  ...(['host-path', 'local-volumes', 'unknown-folder', 'deleted-open-files'] as const),
+  ...([
+    'host-path',
+    'local-volumes',
+    'unknown-folder',
+    'deleted-open-files',
+    'pod-folders',
+  ] as const),
 ])
 /** Part of a disk from which on strangers are the problem, not the size. */
 const largeShare = 0.25

@@ -1,6 +1,7 @@
 import type { Incident } from '../incident.ts'
 import { blindIncidents } from './blind.ts'
 import { deviceIncidents } from './devices.ts'
+import { furtherIncidents } from './further.ts'
 import { hostIncidents } from './host.ts'
 import { imageIncidents } from './images.ts'
 import { laterIncidents } from './later.ts'
@@ -19,4 +20,5 @@ export const incidents: readonly Incident[] = [
   ...laterIncidents,
   ...blindIncidents,
   ...unseenIncidents,
+  ...furtherIncidents,
 ]

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { hostPathOwner } from '#replay/ledger/owners.ts'
 
-const pod = (namespace: string, path: string) => ({
-  metadata: { namespace, name: 'a' },
+const pod = (namespace: string, path: string, name = 'a') => ({
+  metadata: { namespace, name },
   spec: {
     volumes: [{ name: 'host', hostPath: { path } }],
     containers: [{ name: 'a', volumeMounts: [{ name: 'host', mountPath: '/host' }] }],
@@ -36,9 +36,27 @@ it.each([
     ],
     null,
   ],
+  // Each pod mounts another folder there: aws-node does on every node of EKS.
+  [
+    '/etc',
+    [
+      ['kube-system', '/etc/cni/net.d', 'aws-node'],
+      ['kube-system', '/etc/gpu-manager/log', 'gpu-manager'],
+    ],
+    null,
+  ],
+  // A folder there says less than the whole.
+  [
+    '/data',
+    [
+      ['a', '/data/part'],
+      ['b', '/data'],
+    ],
+    'b',
+  ],
 ])('%s, mounted by %j, is of %s', (folder, mounts, namespace) => {
   const owner = hostPathOwner(
-    mounts.map(([name, path]) => pod(name!, path!)),
+    mounts.map(([namespace, path, name]) => pod(namespace!, path!, name)),
     folder,
   )
   expect(owner === null ? null : 'namespace' in owner && owner.namespace).toBe(namespace)

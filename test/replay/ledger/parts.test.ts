@@ -196,6 +196,43 @@ describe('parts that the node measured', () => {
       expect(shown(mounting(path, isReadOnly))).toEqual([unknown('/var/openebs'), unknown('/srv')])
   })
 
+  it('are folders of pods beside their volumes, in place of volumes that are not mounted', () => {
+    const { stats, pod } = firstPod(record())
+    const root = '/var/lib/kubelet/pods'
+    const unmounted = `${root}/${pod.metadata.uid}/volumes/kubernetes.io~csi/pvc-1`
+    const emptyDir = `${root}/${pod.metadata.uid}/volumes/kubernetes.io~empty-dir/data`
+    const folder = { holder: 'pods', path: root, on: 'nodefs', bytes: 6e9, inodes: 400_000 }
+    const inside = [
+      { path: unmounted, bytes: 5e9 },
+      { path: emptyDir, bytes: 5e8 },
+      { path: `${root}/of-another-node/volumes/kubernetes.io~csi/pvc-2`, bytes: 9e9 },
+    ]
+    const parts = measured({ folders: [folder], inside }).filter(
+      ({ holder }) => holder === 'pod-folders',
+    )
+    const owner = { namespace: stats.podRef.namespace, pod: stats.podRef.name, volume: 'pvc-1' }
+    expect(parts[0]).toMatchObject({ place: unmounted, lowBytes: 5e9, owner })
+    expect(parts[1]).toMatchObject({ place: root, owner: null })
+    expect(parts).toHaveLength(2)
+    const usual = { ...folder, bytes: 9e8, inodes: 4_000 }
+    expect(measured({ folders: [usual], inside: [] })).not.toContainEqual(
+      expect.objectContaining({ holder: 'pod-folders' }),
+    )
+  })
+
+  it('are hosts files, which the kubelet counts to pods alone', () => {
+    const input = record()
+    const { stats, pod } = firstPod(input)
+    Object.assign(stats, { 'ephemeral-storage': { usedBytes: 7e9 } })
+    expect(partsOf(input).find(({ holder }) => holder === 'pod-folders')).toMatchObject({
+      place: `/var/lib/kubelet/pods/${pod.metadata.uid}`,
+      owner: { kind: 'pod', pod: stats.podRef.name, volume: null },
+    })
+    const [disk] = replayOf(input, takenAt).ledger?.filesystems ?? []
+    const line = disk?.lines.find(({ holder }) => holder === 'pod-folders')
+    expect(line?.bytes).toBeGreaterThan(0)
+  })
+
   it('are local volumes of their pod, leftover snapshots, and layers without statistics', () => {
     const { stats, pod } = firstPod(record())
     const uid = stats.podRef.uid

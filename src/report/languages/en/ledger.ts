@@ -19,6 +19,7 @@ const ledger = {
     'log-debris': 'logs of deleted pods',
     'pod-volumes': 'volumes of pods (emptyDir)',
     'memory-volumes': 'volumes of pods in memory',
+    'pod-folders': 'folders of pods, beside their volumes',
     'host-path': 'hostPath volumes of pods',
     'local-volumes': 'local PersistentVolumes',
     'orphaned-pods': 'folders of deleted pods',

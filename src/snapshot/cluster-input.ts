@@ -1,30 +1,20 @@
 /** The only place where records of a cluster and its objects get their types. */
-import type {
-  ClusterInput,
-  EksCluster,
-  LaunchTemplateVersion,
-  Nodegroup,
+import {
+  type ClusterInput,
+  type EksCluster,
+  eksClusterShape,
+  type LaunchTemplateVersion,
+  type Nodegroup,
 } from '#model/input/cluster-input.ts'
 import type { ObjectsInput } from '#model/input/cluster-objects.ts'
 import type { ClusterRecord, ObjectsRecord } from '#model/input/record.ts'
-import { keep, type ShapeOf } from './shape.ts'
-
-const eksShape: ShapeOf<EksCluster> = {
-  name: 'text',
-  arn: 'text',
-  version: 'text',
-  status: 'text',
-  tags: 'texts',
-  accessConfig: { authenticationMode: 'text' },
-  computeConfig: { enabled: 'boolean' },
-  kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: 'integer' } },
-}
+import { keep } from './shape.ts'
 
 /** @param record as `prune` leaves it: nodegroups and launch templates are cut to their shapes */
 export const clusterInput = (record: ClusterRecord): ClusterInput => ({
   kind: 'Cluster',
   cluster: record.cluster,
-  eks: (keep(record.eks, eksShape) as EksCluster | undefined) ?? null,
+  eks: (keep(record.eks, eksClusterShape) as EksCluster | undefined) ?? null,
   nodegroups: (record.nodegroups as Nodegroup[] | undefined) ?? null,
   launchTemplates: (record.launchTemplates as LaunchTemplateVersion[] | undefined) ?? null,
   errors: record.errors ?? null,

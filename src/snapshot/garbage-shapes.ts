@@ -1,7 +1,15 @@
 /** Fields that are kept of objects that may be garbage: their identity, their owners, how they ended. */
 import type { GarbageObjects } from '#model/input/cluster-objects.ts'
-import { list, type ShapeOf } from './shape.ts'
+import { list, type ShapeOf } from '#model/input/shape.ts'
 
+export const ownerReferences = list({
+  apiVersion: 'text',
+  kind: 'text',
+  name: 'text',
+  uid: 'text',
+  controller: 'boolean',
+  blockOwnerDeletion: 'boolean',
+})
 const metadata = {
   name: 'text',
   namespace: 'text',
@@ -11,14 +19,7 @@ const metadata = {
   deletionTimestamp: 'text',
   deletionGracePeriodSeconds: 'integer',
   finalizers: list('text'),
-  ownerReferences: list({
-    apiVersion: 'text',
-    kind: 'text',
-    name: 'text',
-    uid: 'text',
-    controller: 'boolean',
-    blockOwnerDeletion: 'boolean',
-  }),
+  ownerReferences,
 } as const
 /** Annotations of Deployments and their ReplicaSets. */
 const revision = { 'deployment.kubernetes.io/revision': 'text' } as const

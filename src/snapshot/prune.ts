@@ -5,6 +5,14 @@
 
 import type { RawObject } from '#base/raw-object.ts'
 import { redact, redactOnce, redactTexts } from '#base/redaction/redact.ts'
+import { nodegroupShape } from '#model/input/cluster-input.ts'
+import {
+  hostShape,
+  knownShape,
+  runtimeShape,
+  summaryShape,
+  volumeShape,
+} from '#model/input/node-input.ts'
 import { isReadMode } from '#model/input/read-mode.ts'
 import type {
   ClusterRecord,
@@ -13,28 +21,23 @@ import type {
   ReadError,
   SnapshotRecord,
 } from '#model/input/record.ts'
+import { list, type Shape } from '#model/input/shape.ts'
 import {
   withoutHostSecrets,
   withoutNodeClassSecrets,
   withoutSecretFields,
   withoutTemplateSecrets,
 } from './secrets.ts'
-import { keep, keepRedacted, list, type Shape } from './shape.ts'
+import { keep, keepRedacted } from './shape.ts'
 import {
   eksShape,
-  hostShape,
   isEvents,
   isNodeClass,
   isWhollyNamed,
-  knownShape,
   launchTemplateShape,
-  nodegroupShape,
   nodeShape,
   objectShape,
   podShape,
-  runtimeShape,
-  summaryShape,
-  volumeShape,
 } from './shapes.ts'
 
 /**

@@ -11,66 +11,7 @@ import {
   redactTexts,
 } from '#base/redaction/redact.ts'
 import { replaceFields } from '#base/redaction/replaced.ts'
-
-/**
- * An object keeps its named fields, `List` the items of a list, `Text` a string up to a length, `true` a whole value.
- *
- * `text?` also keeps null. `amount` is a number or text, as an int64 is in JSON. `quantity` is text; a bare number becomes the equal text.
- * `quantities` is a map of quantities. `statistic` is a number; any other value that is present becomes -1, which no count is.
- */
-export type Shape = true | Leaf | List | TextShape | { readonly [field: string]: Shape }
-
-type Leaf =
-  | 'text'
-  | 'text?'
-  | 'number'
-  | 'integer'
-  | 'statistic'
-  | 'boolean'
-  | 'amount'
-  | 'quantity'
-  | 'quantities'
-  | 'texts'
-  | 'map'
-
-/** The shapes that fit the type T: they keep only values of T. */
-export type ShapeOf<T> = unknown extends T
-  ? Shape
-  : [T] extends [boolean]
-    ? 'boolean'
-    : [T] extends [string]
-      ? 'text' | 'quantity' | TextShape
-      : [T] extends [number]
-        ? 'number' | 'integer' | 'statistic'
-        : [T] extends [string | null]
-          ? 'text' | 'text?'
-          : [T] extends [string | number]
-            ? 'text' | 'number' | 'amount'
-            : [T] extends [readonly (infer Item)[]]
-              ? List<ShapeOf<Item>>
-              : string extends keyof T
-                ? MapShapeOf<T[keyof T]>
-                : { readonly [Field in keyof T]?: ShapeOf<Exclude<T[Field], undefined>> }
-
-type MapShapeOf<T> = unknown extends T
-  ? 'map' | { readonly [field: string]: Shape }
-  : 'texts' | 'quantities' | { readonly [field: string]: 'text' }
-
-class List<Item = Shape> {
-  readonly item: Item
-  constructor(item: Item) {
-    this.item = item
-  }
-}
-export const list = <const Item extends Shape>(item: Item): List<Item> => new List(item)
-
-class TextShape {
-  readonly maxLength: number
-  constructor(maxLength: number) {
-    this.maxLength = maxLength
-  }
-}
-export const text = (maxLength: number) => new TextShape(maxLength)
+import { type Leaf, List, type Shape, TextShape } from '#model/input/shape.ts'
 
 /** Shortens a text. It is redacted first, because half a secret is not recognised. */
 const shortened = (value: string, maxLength: number) =>

@@ -1,15 +1,9 @@
 /** Fields that are kept of each kind of answer: those that rules and replays read, in the API's own names. */
+import { eventShape } from '#model/input/cluster-input.ts'
 import type { GarbageObjects } from '#model/input/cluster-objects.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
-import type {
-  AttachedVolume,
-  Host,
-  KnownImages,
-  Runtime,
-  Summary,
-} from '#model/input/node-input.ts'
-import { garbageShapes } from './garbage-shapes.ts'
-import { list, type Shape, type ShapeOf, text } from './shape.ts'
+import { list, type Shape, type ShapeOf } from '#model/input/shape.ts'
+import { garbageShapes, ownerReferences } from './garbage-shapes.ts'
 
 const resources = { requests: 'quantities', limits: 'quantities' } as const
 const containerState = {
@@ -60,14 +54,7 @@ const metadata = {
   deletionTimestamp: 'text',
   deletionGracePeriodSeconds: 'number',
   finalizers: list('text'),
-  ownerReferences: list({
-    apiVersion: 'text',
-    kind: 'text',
-    name: 'text',
-    uid: 'text',
-    controller: 'boolean',
-    blockOwnerDeletion: 'boolean',
-  }),
+  ownerReferences,
 } as const
 /** Where the pod came from, and whether it mirrors a static pod. Upstream: pkg/kubelet/types/pod_update.go */
 const podAnnotations = {
@@ -157,80 +144,6 @@ export const nodeShape: ShapeOf<KubernetesNode> = {
   },
 }
 
-const memory = {
-  time: 'text',
-  availableBytes: 'statistic',
-  usageBytes: 'number',
-  workingSetBytes: 'statistic',
-} as const
-const filesystem = {
-  time: 'text',
-  availableBytes: 'statistic',
-  capacityBytes: 'statistic',
-  usedBytes: 'statistic',
-  inodesFree: 'number',
-  inodes: 'number',
-  inodesUsed: 'statistic',
-} as const
-/** What a pod uses. The rest repeats the node's disk, and nothing reads it. */
-const ofPod = {
-  memory: { workingSetBytes: 'statistic' },
-  filesystem: { usedBytes: 'statistic', inodesUsed: 'statistic' },
-} as const
-export const summaryShape: ShapeOf<Summary> = {
-  node: {
-    nodeName: 'text',
-    startTime: 'text',
-    systemContainers: list({ name: 'text', startTime: 'text', memory }),
-    memory,
-    fs: filesystem,
-    runtime: { imageFs: filesystem, containerFs: filesystem },
-    rlimit: { time: 'text', maxpid: 'number', curproc: 'number' },
-  },
-  pods: list({
-    podRef: { name: 'text', namespace: 'text', uid: 'text' },
-    containers: list({
-      name: 'text',
-      startTime: 'text',
-      memory: ofPod.memory,
-      rootfs: ofPod.filesystem,
-      logs: ofPod.filesystem,
-    }),
-    memory: ofPod.memory,
-    volume: list({
-      ...ofPod.filesystem,
-      capacityBytes: 'statistic',
-      name: 'text',
-      pvcRef: { name: 'text', namespace: 'text' },
-    }),
-    'ephemeral-storage': ofPod.filesystem,
-    process_stats: { process_count: 'statistic' },
-  }),
-}
-
-export const nodegroupShape: Shape = {
-  nodegroupName: 'text',
-  nodegroupArn: 'text',
-  clusterName: 'text',
-  version: 'text',
-  releaseVersion: 'text',
-  amiType: 'text',
-  capacityType: 'text',
-  status: 'text',
-  createdAt: true,
-  instanceTypes: list('text'),
-  scalingConfig: true,
-  updateConfig: true,
-  diskSize: 'number',
-  labels: 'texts',
-  taints: list(true),
-  tags: 'texts',
-  launchTemplate: { id: 'text', name: 'text', version: 'text' },
-  nodeRepairConfig: true,
-  warmPoolConfig: true,
-  resources: { autoScalingGroups: list({ name: 'text' }) },
-  health: true,
-}
 export const eksShape: Shape = {
   name: 'text',
   arn: 'text',
@@ -269,165 +182,6 @@ export const launchTemplateShape: Shape = {
   kubelet: true,
 }
 
-const criMetadata = { name: 'text', attempt: 'number', uid: 'text', namespace: 'text' } as const
-const criFilesystems = list({
-  timestamp: 'amount',
-  fsId: { mountpoint: 'text' },
-  usedBytes: { value: 'amount' },
-  inodesUsed: { value: 'amount' },
-})
-export const runtimeShape: ShapeOf<Runtime> = {
-  images: list({
-    id: 'text',
-    repoTags: list('text'),
-    repoDigests: list('text'),
-    size: 'amount',
-    pinned: 'boolean',
-  }),
-  containers: list({
-    id: 'text',
-    podSandboxId: 'text',
-    metadata: criMetadata,
-    image: { image: 'text', userSpecifiedImage: 'text' },
-    imageRef: 'text',
-    imageId: 'text',
-    state: 'text',
-    createdAt: 'amount',
-    labels: 'texts',
-  }),
-  sandboxes: list({
-    id: 'text',
-    metadata: criMetadata,
-    state: 'text',
-    createdAt: 'amount',
-    labels: 'texts',
-    runtimeHandler: 'text',
-  }),
-  imageFs: { imageFilesystems: criFilesystems, containerFilesystems: criFilesystems },
-}
-/** The other keys of Bottlerocket's `settings.kubernetes` include keys, certificates and tokens. */
-const bottlerocketSettings: Readonly<Record<string, Shape>> = Object.fromEntries(
-  `allowed-unsafe-sysctls cloud-provider cluster-dns-ip cluster-domain cluster-name container-log-max-files container-log-max-size
-   container-log-max-workers container-log-monitor-interval cpu-cfs-quota-enforced cpu-manager-policy cpu-manager-reconcile-period event-burst
-   event-qps eviction-hard eviction-max-pod-grace-period eviction-soft eviction-soft-grace-period hostname-override ids-per-pod
-   image-gc-high-threshold-percent image-gc-low-threshold-percent image-maximum-gc-age image-minimum-gc-age kube-api-burst kube-api-qps
-   kube-reserved log-level max-parallel-image-pulls max-pods memory-manager-policy memory-manager-reserved-memory node-ip pod-pids-limit
-   registry-burst registry-qps reserved-cpus seccomp-default server-tls-bootstrap shutdown-grace-period
-   shutdown-grace-period-for-critical-pods single-process-oom-kill standalone-mode system-reserved topology-manager-policy
-   topology-manager-scope`
-    .split(/\s+/)
-    .map(name => [name, true] as const),
-)
-/** No rule reads the other keys of `settings.container-runtime`. */
-const containerRuntimeSettings = {
-  'concurrent-download-chunk-size': true,
-  'enable-unprivileged-icmp': true,
-  'enable-unprivileged-ports': true,
-  'max-concurrent-downloads': true,
-  'max-container-log-line-size': true,
-  snapshotter: 'text',
-} as const
-const logFile = { path: 'text', bytes: 'number', modifiedAt: 'text' } as const
-export const hostShape: ShapeOf<Host> = {
-  schema: 'text',
-  kubelet: {
-    startedAt: 'text',
-    commandLine: list('text'),
-    files: list({ path: 'text', role: 'text', sha256: 'text', content: true }),
-  },
-  filesystems: list({
-    role: 'text',
-    device: 'text',
-    mount: 'text',
-    capacityBytes: 'number',
-    usedBytes: 'number',
-    availableBytes: 'number',
-    inodes: 'number',
-    inodesFree: 'number',
-  }),
-  containerd: {
-    sandboxImage: 'text',
-    snapshotter: 'text',
-    discardUnpackedLayers: 'boolean',
-    mirrors: list({ registry: 'text', server: 'text', hosts: list('text') }),
-  },
-  /** Declared settings of a Bottlerocket node, whose files cannot be read. */
-  bottlerocket: {
-    kubernetes: bottlerocketSettings,
-    containerRuntime: containerRuntimeSettings,
-    containerRegistry: { mirrors: true },
-    os: 'texts',
-  },
-  /** Each block of a file has an entry. The lines outside the blocks share one entry. */
-  logrotate: list({ path: 'text', sha256: 'text', modifiedAt: 'text?', directives: 'map' }),
-  logrotateRuns: {
-    by: 'text?',
-    schedule: 'text',
-    last: 'text',
-    also: list({ by: 'text?', schedule: 'text' }),
-    unsure: 'text?',
-  },
-  cleaners: list({ path: 'text', command: 'text' }),
-  journald: { limits: 'texts', diskUsage: 'text' },
-  /** Files of container logs. `rotatedByOthers`: names that the kubelet does not give. */
-  logs: {
-    files: 'number',
-    bytes: 'number',
-    biggest: list(logFile),
-    rotatedByKubelet: { files: 'number', bytes: 'number' },
-    rotatedByOthers: { files: 'number', bytes: 'number', sample: list(logFile) },
-  },
-  kernel: {
-    release: 'text',
-    cmdline: 'text',
-    cgroupVersion: 'number',
-    memoryCgroups: 'number',
-    dyingMemoryCgroups: 'number',
-  },
-  /** Names of the folders in the kubelet's `podLogsDir`. */
-  podLogDirectories: list('text'),
-  logLines: list('text'),
-  diskUse: {
-    folders: list({
-      holder: 'text',
-      path: 'text',
-      on: 'text',
-      bytes: 'number',
-      inodes: 'number',
-      pod: 'text',
-    }),
-    inside: list({ path: 'text', bytes: 'number' }),
-    layers: list({ use: 'text', key: 'text', bytes: 'number', inodes: 'number' }),
-    processes: list({
-      on: 'text',
-      pid: 'number',
-      command: 'text',
-      pod: 'text',
-      files: 'number',
-      bytes: 'number',
-    }),
-    devices: list({ name: 'text', bytes: 'number', model: 'text', isUsed: 'boolean' }),
-    snapshots: list({ use: 'text', count: 'number', bytes: 'number', inodes: 'number' }),
-    orphans: list({ path: 'text', bytes: 'number' }),
-    deletedFiles: list({ on: 'text', files: 'number', bytes: 'number' }),
-    brokenLinks: 'number',
-    missed: 'number',
-  },
-  unread: list({ what: 'text', why: 'text' }),
-}
-export const knownShape: ShapeOf<KnownImages> = {
-  kubeletStartedAt: 'text',
-  images: list({ id: 'text', firstDetected: 'text?', lastUsed: 'text?' }),
-}
-
-export const volumeShape: ShapeOf<AttachedVolume> = {
-  VolumeId: 'text',
-  Size: 'integer',
-  VolumeType: 'text',
-  Iops: 'integer',
-  Device: 'text',
-}
-
 /** Annotations of Deployments and their ReplicaSets, and of volumes. */
 const controllerAnnotations = {
   'deployment.kubernetes.io/revision': 'text',
@@ -443,38 +197,6 @@ const otherShape: Shape = {
   /** A field of ControllerRevisions. */
   revision: true,
 }
-/** Upstream: pkg/apis/core/validation/events.go NoteLengthLimit; older events have no limit. */
-const messageMaxLength = 1024
-const involvedObject = {
-  apiVersion: 'text',
-  kind: 'text',
-  namespace: 'text',
-  name: 'text',
-  uid: 'text',
-  fieldPath: 'text',
-} as const
-const eventShape: Shape = {
-  metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text' },
-  involvedObject,
-  regarding: involvedObject,
-  reason: 'text',
-  message: text(messageMaxLength),
-  note: text(messageMaxLength),
-  type: 'text',
-  count: 'integer',
-  firstTimestamp: 'text',
-  lastTimestamp: 'text',
-  eventTime: 'text',
-  series: { count: 'integer', lastObservedTime: 'text' },
-  source: { component: 'text', host: 'text' },
-  deprecatedCount: 'integer',
-  deprecatedFirstTimestamp: 'text',
-  deprecatedLastTimestamp: 'text',
-  deprecatedSource: { component: 'text', host: 'text' },
-  reportingComponent: 'text',
-  reportingInstance: 'text',
-}
-
 /** Fields that show a pending deletion. */
 const deletion = { deletionTimestamp: 'text', finalizers: list('text') } as const
 const disruptionBudgetShape: Shape = {

@@ -7,26 +7,28 @@ import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { alwaysFormats, moreFormats } from '#model/format-id.ts'
+import { nodegroupShape } from '#model/input/cluster-input.ts'
+import {
+  hostShape,
+  knownShape,
+  runtimeShape,
+  summaryShape,
+  volumeShape,
+} from '#model/input/node-input.ts'
 import { snapshotSchema } from '#model/input/record.ts'
 import { everything } from '#model/input/selection.ts'
+import type { Shape } from '#model/input/shape.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { measuredHolders } from '#replay/ledger/folder-space.ts'
 import { formatsWith } from '#report/formats/index.ts'
 import { garbageShapes } from '#snapshot/garbage-shapes.ts'
-import type { Shape } from '#snapshot/shape.ts'
 import {
   eksShape,
-  hostShape,
-  knownShape,
   launchTemplateShape,
-  nodegroupShape,
   nodeShape,
   objectShape,
   podShape,
-  runtimeShape,
-  summaryShape,
-  volumeShape,
 } from '#snapshot/shapes.ts'
 import { Canaries, canariesIn, formCount } from '#test/canaries.ts'
 import { temporaryFolder } from '#test/cli.ts'

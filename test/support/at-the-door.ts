@@ -2,7 +2,15 @@
 import type { ClusterInput } from '#model/input/cluster-input.ts'
 import type { GarbageObjects, ObjectsInput } from '#model/input/cluster-objects.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import type { Host, NodeInput, Runtime, Summary } from '#model/input/node-input.ts'
+import {
+  type Host,
+  hostShape,
+  type NodeInput,
+  type Runtime,
+  runtimeShape,
+  type Summary,
+  summaryShape,
+} from '#model/input/node-input.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/input/record.ts'
 import type { WhatIf } from '#model/plan/what-if.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
@@ -14,14 +22,7 @@ import { clusterInput, objectsInput } from '#snapshot/cluster-input.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import { keep } from '#snapshot/shape.ts'
-import {
-  hostShape,
-  nodeShape,
-  objectShape,
-  podShape,
-  runtimeShape,
-  summaryShape,
-} from '#snapshot/shapes.ts'
+import { nodeShape, objectShape, podShape } from '#snapshot/shapes.ts'
 
 export const inputOf = (record: object): NodeInput => nodeInput(prune(record as NodeRecord))
 

@@ -1,6 +1,6 @@
 /** Canaries: secrets of many forms, each with a number of its own, planted into every text of a record. */
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import type { Shape } from '#snapshot/shape.ts'
+import type { Shape } from '#model/input/shape.ts'
 import { base64, secretShapes } from '#test/secret-shapes.ts'
 
 const number = (index: number) => `CANARY${String(index).padStart(5, '0')}`

@@ -3,29 +3,47 @@
  * or is absent.
  */
 import type { ReadError } from './record.ts'
+import { list, type Shaped, text } from './shape.ts'
 
 /** From EKS DescribeCluster. */
-export interface EksCluster {
-  name?: string
-  arn?: string
-  version?: string
-  status?: string
-  tags?: Record<string, string>
-  accessConfig?: { authenticationMode?: string }
-  computeConfig?: { enabled?: boolean }
-  kubeControllerManagerConfig?: { podGcControllerConfig?: { terminatedPodGcThreshold?: number } }
-}
+export const eksClusterShape = {
+  name: 'text',
+  arn: 'text',
+  version: 'text',
+  status: 'text',
+  tags: 'texts',
+  accessConfig: { authenticationMode: 'text' },
+  computeConfig: { enabled: 'boolean' },
+  kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: 'integer' } },
+} as const
+export type EksCluster = Shaped<typeof eksClusterShape>
 
 /** From EKS DescribeNodegroup. */
-export interface Nodegroup {
-  nodegroupName?: string
-  amiType?: string
-  tags?: Record<string, string>
-  labels?: Record<string, string>
+export const nodegroupShape = {
+  nodegroupName: 'text',
+  nodegroupArn: 'text',
+  clusterName: 'text',
+  version: 'text',
+  releaseVersion: 'text',
+  amiType: 'text',
+  capacityType: 'text',
+  status: 'text',
+  createdAt: true,
+  instanceTypes: list('text'),
+  scalingConfig: true,
+  updateConfig: true,
   /** GiB. Absent: a launch template defines the volumes. */
-  diskSize?: number
-  launchTemplate?: { id?: string; name?: string; version?: string }
-}
+  diskSize: 'number',
+  labels: 'texts',
+  taints: list(true),
+  tags: 'texts',
+  launchTemplate: { id: 'text', name: 'text', version: 'text' },
+  nodeRepairConfig: true,
+  warmPoolConfig: true,
+  resources: { autoScalingGroups: list({ name: 'text' }) },
+  health: true,
+} as const
+export type Nodegroup = Shaped<typeof nodegroupShape>
 
 /** Kubelet settings of a launch template, or of one part of user data. */
 export interface KubeletSource {
@@ -69,33 +87,40 @@ export interface NodeClass {
   }
 }
 
+/** Upstream: pkg/apis/core/validation/events.go NoteLengthLimit; older events have no limit. */
+const messageMaxLength = 1024
+const involvedObject = {
+  apiVersion: 'text',
+  kind: 'text',
+  namespace: 'text',
+  name: 'text',
+  uid: 'text',
+  fieldPath: 'text',
+} as const
 /** Both forms of an event: core/v1, and events.k8s.io/v1 with its own names for the same fields. */
-export interface KubernetesEvent {
-  metadata?: { uid?: string }
-  involvedObject?: InvolvedObject
-  regarding?: InvolvedObject
-  reason?: string
-  message?: string
-  note?: string
-  count?: number
-  deprecatedCount?: number
-  series?: { count?: number; lastObservedTime?: string }
-  firstTimestamp?: string
-  lastTimestamp?: string
-  eventTime?: string
-  deprecatedFirstTimestamp?: string
-  deprecatedLastTimestamp?: string
-  source?: { host?: string }
-  deprecatedSource?: { host?: string }
-  reportingInstance?: string
-}
-
-export interface InvolvedObject {
-  kind?: string
-  namespace?: string
-  name?: string
-  uid?: string
-}
+export const eventShape = {
+  metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text' },
+  involvedObject,
+  regarding: involvedObject,
+  reason: 'text',
+  message: text(messageMaxLength),
+  note: text(messageMaxLength),
+  type: 'text',
+  count: 'integer',
+  firstTimestamp: 'text',
+  lastTimestamp: 'text',
+  eventTime: 'text',
+  series: { count: 'integer', lastObservedTime: 'text' },
+  source: { component: 'text', host: 'text' },
+  deprecatedCount: 'integer',
+  deprecatedFirstTimestamp: 'text',
+  deprecatedLastTimestamp: 'text',
+  deprecatedSource: { component: 'text', host: 'text' },
+  reportingComponent: 'text',
+  reportingInstance: 'text',
+} as const
+export type KubernetesEvent = Shaped<typeof eventShape>
+export type InvolvedObject = Shaped<typeof involvedObject>
 
 export interface ClusterInput {
   kind: 'Cluster'

@@ -1,264 +1,275 @@
 /**
- * Data read of one node. snapshot/node-input.ts parses it once; replay, judge and remediate read only the result. Each field has its type, or is
- * absent. Kubernetes, CRI and kubelet objects keep their API's field names.
+ * Data read of one node. snapshot/node-input.ts parses it once; replay, judge and remediate read only the result. A field has the type that
+ * its shape keeps, or is absent. Kubernetes, CRI and kubelet objects keep their API's field names.
  */
 
-import type { RawObject } from '#base/raw-object.ts'
 import type { RunningConfiguration } from '#model/kubelet/configuration.ts'
-import type { EbsVolume } from './cluster-objects.ts'
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
 import type { ReadMode } from './read-mode.ts'
 import type { ReadError } from './record.ts'
+import { list, type Shape, type Shaped } from './shape.ts'
 
+type Item<Items extends readonly unknown[] | undefined> = NonNullable<Items>[number]
+
+const memory = {
+  time: 'text',
+  availableBytes: 'statistic',
+  usageBytes: 'number',
+  workingSetBytes: 'statistic',
+} as const
+const filesystem = {
+  time: 'text',
+  availableBytes: 'statistic',
+  capacityBytes: 'statistic',
+  usedBytes: 'statistic',
+  inodesFree: 'number',
+  inodes: 'number',
+  inodesUsed: 'statistic',
+} as const
+/** What a pod uses. The rest repeats the node's disk, and nothing reads it. */
+const ofPod = {
+  memory: { workingSetBytes: 'statistic' },
+  filesystem: { usedBytes: 'statistic', inodesUsed: 'statistic' },
+} as const
 /** Answer of `/stats/summary`. A statistic of -1: the answer had no number there. */
-export interface Summary {
-  node?: {
-    nodeName?: string
-    startTime?: string
-    systemContainers?: SystemContainer[]
-    memory?: MemoryStats
-    fs?: FilesystemStats
-    runtime?: { imageFs?: FilesystemStats; containerFs?: FilesystemStats }
-    rlimit?: { time?: string; maxpid?: number; curproc?: number }
-  }
-  pods?: PodSummary[]
-}
+export const summaryShape = {
+  node: {
+    nodeName: 'text',
+    startTime: 'text',
+    systemContainers: list({ name: 'text', startTime: 'text', memory }),
+    memory,
+    fs: filesystem,
+    runtime: { imageFs: filesystem, containerFs: filesystem },
+    rlimit: { time: 'text', maxpid: 'number', curproc: 'number' },
+  },
+  pods: list({
+    podRef: { name: 'text', namespace: 'text', uid: 'text' },
+    containers: list({
+      name: 'text',
+      startTime: 'text',
+      memory: ofPod.memory,
+      rootfs: ofPod.filesystem,
+      logs: ofPod.filesystem,
+    }),
+    memory: ofPod.memory,
+    volume: list({
+      ...ofPod.filesystem,
+      capacityBytes: 'statistic',
+      name: 'text',
+      pvcRef: { name: 'text', namespace: 'text' },
+    }),
+    'ephemeral-storage': ofPod.filesystem,
+    process_stats: { process_count: 'statistic' },
+  }),
+} as const
 
-export interface SystemContainer {
-  name?: string
-  startTime?: string
-  memory?: MemoryStats
-}
+export type Summary = Shaped<typeof summaryShape>
+export type MemoryStats = Shaped<typeof memory>
+export type FilesystemStats = Shaped<typeof filesystem>
+export type SystemContainer = Item<NonNullable<Summary['node']>['systemContainers']>
+export type PodSummary = Item<Summary['pods']>
+export type ContainerSummary = Item<PodSummary['containers']>
 
-export interface MemoryStats {
-  time?: string
-  availableBytes?: number
-  usageBytes?: number
-  workingSetBytes?: number
-  rssBytes?: number
-}
-
-export interface FilesystemStats {
-  time?: string
-  availableBytes?: number
-  capacityBytes?: number
-  usedBytes?: number
-  inodesFree?: number
-  inodes?: number
-  inodesUsed?: number
-}
-
-export interface PodSummary {
-  podRef?: { name?: string; namespace?: string; uid?: string }
-  startTime?: string
-  containers?: ContainerSummary[]
-  memory?: MemoryStats
-  volume?: (FilesystemStats & { name?: string; pvcRef?: { name?: string; namespace?: string } })[]
-  'ephemeral-storage'?: FilesystemStats
-  process_stats?: { process_count?: number }
-}
-
-export interface ContainerSummary {
-  name?: string
-  startTime?: string
-  memory?: MemoryStats
-  rootfs?: FilesystemStats
-  logs?: FilesystemStats
-}
-
+const criMetadata = { name: 'text', attempt: 'number', uid: 'text', namespace: 'text' } as const
+const criFilesystems = list({
+  timestamp: 'amount',
+  fsId: { mountpoint: 'text' },
+  usedBytes: { value: 'amount' },
+  inodesUsed: { value: 'amount' },
+})
 /** Images, containers and sandboxes as `crictl` prints them. An int64 is text, or a number if a tool parsed the text. */
-export interface Runtime {
-  images?: RuntimeImage[]
-  containers?: RuntimeContainer[]
-  sandboxes?: RuntimeSandbox[]
-  imageFs?: { imageFilesystems?: CriFilesystem[]; containerFilesystems?: CriFilesystem[] }
-}
+export const runtimeShape = {
+  images: list({
+    id: 'text',
+    repoTags: list('text'),
+    repoDigests: list('text'),
+    size: 'amount',
+    pinned: 'boolean',
+  }),
+  containers: list({
+    id: 'text',
+    podSandboxId: 'text',
+    metadata: criMetadata,
+    image: { image: 'text', userSpecifiedImage: 'text' },
+    imageRef: 'text',
+    imageId: 'text',
+    state: 'text',
+    createdAt: 'amount',
+    labels: 'texts',
+  }),
+  sandboxes: list({
+    id: 'text',
+    metadata: criMetadata,
+    state: 'text',
+    createdAt: 'amount',
+    labels: 'texts',
+    runtimeHandler: 'text',
+  }),
+  imageFs: { imageFilesystems: criFilesystems, containerFilesystems: criFilesystems },
+} as const
 
-export interface RuntimeImage {
-  id?: string
-  repoTags?: string[]
-  repoDigests?: string[]
-  size?: string | number
-  pinned?: boolean
-}
+export type Runtime = Shaped<typeof runtimeShape>
+export type RuntimeImage = Item<Runtime['images']>
+export type RuntimeContainer = Item<Runtime['containers']>
+export type RuntimeSandbox = Item<Runtime['sandboxes']>
 
-interface CriMetadata {
-  name?: string
-  attempt?: number
-  uid?: string
-  namespace?: string
-}
-
-export interface RuntimeContainer {
-  id?: string
-  podSandboxId?: string
-  metadata?: CriMetadata
-  image?: { image?: string; userSpecifiedImage?: string }
-  imageRef?: string
-  imageId?: string
-  state?: string
-  createdAt?: string | number
-  labels?: Record<string, string>
-}
-
-export interface RuntimeSandbox {
-  id?: string
-  metadata?: CriMetadata
-  state?: string
-  createdAt?: string | number
-  labels?: Record<string, string>
-  runtimeHandler?: string
-}
-
-interface CriFilesystem {
-  timestamp?: string | number
-  fsId?: { mountpoint?: string }
-  usedBytes?: { value?: string | number }
-  inodesUsed?: { value?: string | number }
-}
-
+/** The other keys of Bottlerocket's `settings.kubernetes` include keys, certificates and tokens. */
+const bottlerocketSettings: Readonly<Record<string, Shape>> = Object.fromEntries(
+  `allowed-unsafe-sysctls cloud-provider cluster-dns-ip cluster-domain cluster-name container-log-max-files container-log-max-size
+   container-log-max-workers container-log-monitor-interval cpu-cfs-quota-enforced cpu-manager-policy cpu-manager-reconcile-period event-burst
+   event-qps eviction-hard eviction-max-pod-grace-period eviction-soft eviction-soft-grace-period hostname-override ids-per-pod
+   image-gc-high-threshold-percent image-gc-low-threshold-percent image-maximum-gc-age image-minimum-gc-age kube-api-burst kube-api-qps
+   kube-reserved log-level max-parallel-image-pulls max-pods memory-manager-policy memory-manager-reserved-memory node-ip pod-pids-limit
+   registry-burst registry-qps reserved-cpus seccomp-default server-tls-bootstrap shutdown-grace-period
+   shutdown-grace-period-for-critical-pods single-process-oom-kill standalone-mode system-reserved topology-manager-policy
+   topology-manager-scope`
+    .split(/\s+/)
+    .map(name => [name, true] as const),
+)
+/** No rule reads the other keys of `settings.container-runtime`. */
+const containerRuntimeSettings = {
+  'concurrent-download-chunk-size': true,
+  'enable-unprivileged-icmp': true,
+  'enable-unprivileged-ports': true,
+  'max-concurrent-downloads': true,
+  'max-container-log-line-size': true,
+  snapshotter: 'text',
+} as const
+const logFile = { path: 'text', bytes: 'number', modifiedAt: 'text' } as const
 /** The node's own report on its machine: the answer of the inspect document, without secrets. */
-export interface Host {
-  schema?: string
-  kubelet?: { startedAt?: string; commandLine?: string[]; files?: HostFile[] }
-  filesystems?: HostFilesystem[]
-  containerd?: {
-    sandboxImage?: string
-    snapshotter?: string
-    discardUnpackedLayers?: boolean
-    mirrors?: { registry?: string; server?: string; hosts?: string[] }[]
-  }
+export const hostShape = {
+  schema: 'text',
+  kubelet: {
+    startedAt: 'text',
+    commandLine: list('text'),
+    files: list({
+      path: 'text',
+      role: 'text',
+      /** SHA-256 in hex. */
+      sha256: 'text',
+      /** Fields of a configuration; lines or variables of an environment file; null: not read. */
+      content: true,
+    }),
+  },
+  filesystems: list({
+    role: 'text',
+    device: 'text',
+    mount: 'text',
+    capacityBytes: 'number',
+    /** Used bytes, without the blocks that are reserved for root. */
+    usedBytes: 'number',
+    /** Negative if root has used its reserved blocks. */
+    availableBytes: 'number',
+    inodes: 'number',
+    inodesFree: 'number',
+  }),
+  containerd: {
+    sandboxImage: 'text',
+    snapshotter: 'text',
+    discardUnpackedLayers: 'boolean',
+    mirrors: list({ registry: 'text', server: 'text', hosts: list('text') }),
+  },
   /** Declared settings of a Bottlerocket node, whose files cannot be read. */
-  bottlerocket?: {
-    kubernetes?: RawObject
-    containerRuntime?: RawObject
-    containerRegistry?: { mirrors?: unknown }
-    os?: Record<string, string>
-  }
-  /** One entry per block of a file, and one for the directives outside blocks. */
-  logrotate?: HostLogrotate[]
+  bottlerocket: {
+    kubernetes: bottlerocketSettings,
+    containerRuntime: containerRuntimeSettings,
+    containerRegistry: { mirrors: true },
+    os: 'texts',
+  },
+  /** One entry per block of a file, and one for the directives outside blocks. `modifiedAt`: RFC 3339; null: unknown. */
+  logrotate: list({ path: 'text', sha256: 'text', modifiedAt: 'text?', directives: 'map' }),
   /** What starts logrotate. `by` null: no active timer and no cron job. `unsure` null: nothing else starts logrotate. */
-  logrotateRuns?: {
-    by?: string | null
-    schedule?: string
-    last?: string
-    also?: { by?: string | null; schedule?: string }[]
-    unsure?: string | null
-  }
+  logrotateRuns: {
+    by: 'text?',
+    schedule: 'text',
+    last: 'text',
+    also: list({ by: 'text?', schedule: 'text' }),
+    unsure: 'text?',
+  },
   /** Commands of root's crontabs, of scripts that cron starts and of local units that may delete images. Empty: none. */
-  cleaners?: { path?: string; command?: string }[]
-  journald?: { limits?: Record<string, string>; diskUsage?: string }
+  cleaners: list({ path: 'text', command: 'text' }),
+  journald: { limits: 'texts', diskUsage: 'text' },
   /** Files of container logs. `rotatedByOthers`: rotated files with names that the kubelet does not use. */
-  logs?: {
-    files?: number
-    bytes?: number
-    biggest?: HostLog[]
-    rotatedByKubelet?: { files?: number; bytes?: number }
-    rotatedByOthers?: { files?: number; bytes?: number; sample?: HostLog[] }
-  }
-  kernel?: {
-    release?: string
-    cmdline?: string
-    cgroupVersion?: number
-    memoryCgroups?: number
-    dyingMemoryCgroups?: number
-  }
+  logs: {
+    files: 'number',
+    bytes: 'number',
+    biggest: list(logFile),
+    rotatedByKubelet: { files: 'number', bytes: 'number' },
+    rotatedByOthers: { files: 'number', bytes: 'number', sample: list(logFile) },
+  },
+  kernel: {
+    release: 'text',
+    cmdline: 'text',
+    cgroupVersion: 'number',
+    memoryCgroups: 'number',
+    dyingMemoryCgroups: 'number',
+  },
   /** Names of the folders in the kubelet's `podLogsDir`. */
-  podLogDirectories?: string[]
-  logLines?: string[]
+  podLogDirectories: list('text'),
+  logLines: list('text'),
   /** Disk space as `du`, `ctr` and /proc show it. */
-  diskUse?: HostDiskUse
-  unread?: { what?: string; why?: string }[]
-}
-
-export interface HostFile {
-  path?: string
-  role?: string
-  /** SHA-256 in hex. */
-  sha256?: string
-  /** Fields of a configuration; lines or variables of an environment file; null: not read. */
-  content?: unknown
-}
-
-export interface HostDiskUse {
-  /** `on`: nodefs or imagefs; absent: neither. The size of a folder includes its subfolders. */
-  folders?: MeasuredFolder[]
-  /** Snapshots of containerd by use (`SnapshotUse`). */
-  snapshots?: { use?: string; count?: number; bytes?: number; inodes?: number }[]
-  /** Folders of pods and of pod logs whose pod has no sandbox. */
-  orphans?: { path?: string; bytes?: number }[]
-  /** The largest log folders of containers, and the largest volumes' folders, of pods. */
-  inside?: { path?: string; bytes?: number }[]
-  /** The largest writable layers, `running` or `dead`. `key`: id of the container. */
-  layers?: { use?: string; key?: string; bytes?: number; inodes?: number }[]
-  /** The processes that hold most of the deleted files. `pod`: UID in the process's cgroup. */
-  processes?: {
-    on?: string
-    pid?: number
-    command?: string
-    pod?: string
-    files?: number
-    bytes?: number
-  }[]
-  /** Block devices. `isUsed`: mounted, swap, or part of another device. */
-  devices?: { name?: string; bytes?: number; model?: string; isUsed?: boolean }[]
-  /** Files that are deleted and still open. */
-  deletedFiles?: { on?: string; files?: number; bytes?: number }[]
-  /** Number of broken links, older than 10 minutes, in the folders of container logs. */
-  brokenLinks?: number
-  /** Number of the fixed measurements that failed. */
-  missed?: number
-}
-
-export interface MeasuredFolder {
-  holder?: string
-  path?: string
-  on?: string
-  bytes?: number
-  inodes?: number
-  /** UID of the pod that mounts the folder. */
-  pod?: string
-}
-
-export interface HostFilesystem {
-  role?: string
-  device?: string
-  mount?: string
-  capacityBytes?: number
-  /** Used bytes, without the blocks that are reserved for root. */
-  usedBytes?: number
-  /** Negative if root has used its reserved blocks. */
-  availableBytes?: number
-  inodes?: number
-  inodesFree?: number
-}
-
-export interface HostLogrotate {
-  path?: string
-  sha256?: string
-  /** RFC 3339; null: unknown. */
-  modifiedAt?: string | null
-  directives?: RawObject
-}
-
-export interface HostLog {
-  path?: string
-  bytes?: number
-  modifiedAt?: string
-}
+  diskUse: {
+    /** `on`: nodefs or imagefs; absent: neither. The size of a folder includes its subfolders. `pod`: UID of the pod that mounts the folder. */
+    folders: list({
+      holder: 'text',
+      path: 'text',
+      on: 'text',
+      bytes: 'number',
+      inodes: 'number',
+      pod: 'text',
+    }),
+    /** The largest log folders of containers, and the largest volumes' folders, of pods. */
+    inside: list({ path: 'text', bytes: 'number' }),
+    /** The largest writable layers, `running` or `dead`. `key`: id of the container. */
+    layers: list({ use: 'text', key: 'text', bytes: 'number', inodes: 'number' }),
+    /** The processes that hold most of the deleted files. `pod`: UID in the process's cgroup. */
+    processes: list({
+      on: 'text',
+      pid: 'number',
+      command: 'text',
+      pod: 'text',
+      files: 'number',
+      bytes: 'number',
+    }),
+    /** Block devices. `isUsed`: mounted, swap, or part of another device. */
+    devices: list({ name: 'text', bytes: 'number', model: 'text', isUsed: 'boolean' }),
+    /** Snapshots of containerd by use (`SnapshotUse`). */
+    snapshots: list({ use: 'text', count: 'number', bytes: 'number', inodes: 'number' }),
+    /** Folders of pods and of pod logs whose pod has no sandbox. */
+    orphans: list({ path: 'text', bytes: 'number' }),
+    /** Files that are deleted and still open. */
+    deletedFiles: list({ on: 'text', files: 'number', bytes: 'number' }),
+    /** Number of broken links, older than 10 minutes, in the folders of container logs. */
+    brokenLinks: 'number',
+    /** Number of the fixed measurements that failed. */
+    missed: 'number',
+  },
+  unread: list({ what: 'text', why: 'text' }),
+} as const
+export type Host = Shaped<typeof hostShape>
+export type HostFile = Item<NonNullable<Host['kubelet']>['files']>
+export type HostFilesystem = Item<Host['filesystems']>
+export type HostLogrotate = Item<Host['logrotate']>
+export type HostLog = Shaped<typeof logFile>
+export type HostDiskUse = NonNullable<Host['diskUse']>
+export type MeasuredFolder = Item<HostDiskUse['folders']>
 
 /** Times that the kubelet keeps in memory and that a snapshot can contain. Null: not since the kubelet's start. */
-export interface KnownImages {
-  kubeletStartedAt?: string
-  images?: { id?: string; firstDetected?: string | null; lastUsed?: string | null }[]
-}
+export const knownShape = {
+  kubeletStartedAt: 'text',
+  images: list({ id: 'text', firstDetected: 'text?', lastUsed: 'text?' }),
+} as const
+export type KnownImages = Shaped<typeof knownShape>
 
-/** An EBS volume of the node. */
-export interface AttachedVolume
-  extends Pick<EbsVolume, 'VolumeId' | 'Size' | 'VolumeType' | 'Iops'> {
-  /** `/dev/xvda`. */
-  Device?: string
-}
+/** An EBS volume of the node, from EC2 DescribeVolumes. `Size` in GiB; `Device`: `/dev/xvda`. */
+export const volumeShape = {
+  VolumeId: 'text',
+  Size: 'integer',
+  VolumeType: 'text',
+  Iops: 'integer',
+  Device: 'text',
+} as const
+export type AttachedVolume = Shaped<typeof volumeShape>
 
 /** Data of one node. Null: not read. `errors` has the reason if a collector tried to read it. */
 export interface NodeInput {

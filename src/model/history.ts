@@ -74,6 +74,8 @@ export interface FillSeries {
   /** Null: imagefs is nodefs, or its capacity is unknown. */
   imagefsCapacityBytes: number | null
   readings: FillReading[]
+  /** RFC 3339: evictions of pods that runs of the same time saw, by time; at most 9. */
+  evictedAt: string[]
 }
 
 /** Used bytes are capacity minus available bytes, as image GC counts. Null: not read, or imagefs is nodefs. */

@@ -28,6 +28,7 @@ import type {
 } from '#model/prediction/prediction.ts'
 import type {
   ClusterTrend,
+  FillSeries,
   Happening,
   NodeGrowth,
   PastFinding,
@@ -51,6 +52,8 @@ export interface AuditedNode {
   outcomes: OutcomeCounts
   /** Observed growth per filesystem, or why the growth is unknown. Absent: there is no history of nodes. */
   growth?: NodeGrowth
+  /** Readings of the disks by this run and earlier ones. Absent: there is no history of nodes. */
+  fill?: FillSeries
   /** Absent: no filesystem has a known size. */
   ledger?: DiskLedger
   /** Absent: no event is known. */

@@ -1,7 +1,7 @@
 /** What a store remembers of a fleet by a morning, made by what makes it: a week of readings before it. */
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import { trendPoint, withPoint } from '#judge/compare/history/trends.ts'
-import type { FillSeries, TrendPoint } from '#model/history.ts'
+import type { FillSeries, Happening, ReclaimRound, TrendPoint } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { metNode } from '#pipeline/audit/met-node.ts'
 
@@ -13,10 +13,10 @@ export interface WeekOptions {
   slope?: (index: number) => number
 }
 
-/** The report with growth of its nodes and lines of its clusters. Nodes whose index is a multiple of seven are new. */
+/** The report with growth of its nodes and lines of its clusters. Nodes whose index is 7, 14 and so on are new. */
 export function withWeek(
   report: AuditReport,
-  { days = 8, slope = index => (index % 5) / 2 }: WeekOptions = {},
+  { days = 8, slope = index => (index === 0 ? 1.5 : (index % 5) / 2) }: WeekOptions = {},
 ): AuditReport {
   const { document } = report
   const points = new Map<string, TrendPoint[]>(document.clusters.map(({ name }) => [name, []]))
@@ -25,7 +25,11 @@ export function withWeek(
     const time = new Date(Date.parse(document.run.takenAt) - back * dayMs).toISOString()
     const past = report.nodes.map((node, index) => asBefore(node, time, back * slope(index)))
     for (const [index, node] of past.entries())
-      if (back === 0 || index % 7 !== 0) fills[index] = withReading(fills[index] ?? null, node)
+      if (back === 0 || index === 0 || index % 7 !== 0)
+        fills[index] = withReading(fills[index] ?? null, {
+          ...node,
+          happened: index === 0 && back === 1 ? [evictionAt(time)] : [],
+        })
     for (const cluster of document.clusters) {
       const nodes = past
         .filter(node => node.cluster === cluster.name)
@@ -47,6 +51,8 @@ export function withWeek(
     nodes: report.nodes.map((node, index) => ({
       ...node,
       growth: growthOf(fills[index] ?? null, node),
+      fill: fills[index] ?? undefined,
+      rounds: index === 0 ? [roundAt(document.run.takenAt)] : [],
     })),
     trends: [...points].map(([cluster, all]) => ({ cluster, points: all })),
   }
@@ -77,3 +83,19 @@ function asBefore(node: AuditedNode, at: string, lessPoints: number): AuditedNod
     },
   }
 }
+
+const evictionAt = (at: string): Happening => ({
+  at: new Date(Date.parse(at) - dayMs / 4).toISOString(),
+  what: 'evicted',
+  subject: 'ci/build-5d2e',
+  message: 'The node was low on resource: ephemeral-storage.',
+})
+
+/** Three and a half days before. */
+const roundAt = (at: string): ReclaimRound => ({
+  at: new Date(Date.parse(at) - 3.5 * dayMs).toISOString(),
+  wantedBytes: 6 * 2 ** 30,
+  countedBytes: 3 * 2 ** 30,
+  freedBytes: 3 * 2 ** 30,
+  predictedBytes: null,
+})

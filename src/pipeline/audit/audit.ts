@@ -148,7 +148,8 @@ export async function conclude(
   const grown = before
     ? nodes.map((node, index) => ({
         ...node,
-        growth: mergedGrowth(before.growth[index], node.growth),
+        ...before.disks[index],
+        growth: mergedGrowth(before.disks[index]?.growth, node.growth),
       }))
     : nodes
   const named = context.options?.allNodes === true ? whole : { ...whole, ...withShownNames(whole) }

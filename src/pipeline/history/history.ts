@@ -12,6 +12,7 @@ import {
   rulesByNode,
   withObservation,
 } from '#judge/compare/history/node-facts.ts'
+import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { trendPoint, withPoint } from '#judge/compare/history/trends.ts'
 import { openSharedParts } from '#judge/run/shared-parts.ts'
 import { utcDay } from '#judge/run/waivers.ts'
@@ -20,7 +21,6 @@ import type {
   EarlierNodes,
   FillSeries,
   NodeFacts,
-  NodeGrowth,
   RememberedRun,
   TrendPoint,
 } from '#model/history.ts'
@@ -64,7 +64,7 @@ export interface AuditedRun extends Omit<RunToCompare, 'nodes' | 'scope'> {
 
 export interface Compared extends Pick<Ledger, 'since' | 'delta' | 'before'> {
   /** One per node, in the order of the run's nodes. */
-  growth: NodeGrowth[]
+  disks: (Required<Pick<AuditedNode, 'growth' | 'rounds'>> & Pick<AuditedNode, 'fill'>)[]
   /** One per cluster, this run included; empty if a part of the fleet was selected. */
   trends: ClusterTrend[]
   /** Files of earlier runs that were not read because they are too long, for people. */
@@ -198,7 +198,12 @@ function comparedWith(
     .concat(more > 0 ? `${more} more files of the history are too long, and were not read` : [])
   const nodes = run.nodes.map(metNode)
   const fills = fillsOf(run.nodes, earlier)
-  const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
+  const before = nodesIn(earlier)
+  const disks = run.nodes.map((node, index) => ({
+    growth: growthOf(fills[index] ?? null, node),
+    fill: fills[index] ?? undefined,
+    rounds: mergedRounds(before(node)?.rounds ?? [], node.rounds ?? []),
+  }))
   const today = clock === undefined ? day : utcDay(clock.toISOString())
   const forgetBefore = dayBefore(day < today ? day : today, retentionDays)
   const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))
@@ -206,7 +211,7 @@ function comparedWith(
   if (!isWhole) {
     const part = isComparable ? partCompared(found.run, now, day, forgetBefore) : notCompared
     const since = sinceOnly(found.run, run)
-    return { result: { ...part, since, growth, trends: [], unread }, kept: null }
+    return { result: { ...part, since, disks, trends: [], unread }, kept: null }
   }
   const ledger = nextLedger(found.run, now, day, forgetBefore)
   const clusters = clustersOf(run, fills, day, runId)
@@ -215,7 +220,7 @@ function comparedWith(
     const points = (earlier.points.get(cluster) ?? []).filter(one => one.day < day)
     return trendOf(cluster, points, point, forgetBefore)
   })
-  return { result: { ...ledger, growth, trends, unread }, kept }
+  return { result: { ...ledger, disks, trends, unread }, kept }
 }
 
 /** Names of clusters are unique only within an account. Without the account, the scope is unknown. */

@@ -1,6 +1,7 @@
 /** Parses the recorded days of nodes and points of clusters. Foreign lines and other versions are skipped. */
 import * as z from 'zod'
 import { listOf } from '#base/text/list-of.ts'
+import { fillLimits } from '#judge/compare/history/fill.ts'
 import { nodeFactsMaxBytes } from '#judge/compare/history/node-facts.ts'
 import { mostImages } from '#judge/compare/history/reclaim.ts'
 import { severities } from '#model/finding/finding.ts'
@@ -66,6 +67,10 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
           imagefsUsedBytes: number,
         }),
       ),
+      evictedAt: z
+        .array(z.iso.datetime({ offset: true }))
+        .max(fillLimits.readings)
+        .default([]),
     })
     .nullable()
     .default(null),

@@ -5,6 +5,7 @@ import { type Alerts, type Gauge, gaugesOf } from '#report/parts/gauge.ts'
 import { barView, ledgerOf } from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { segmentLegend, segmentsOf } from '#report/parts/segments.ts'
+import { fillPlot } from './fill-plot.ts'
 
 interface FirstRow extends Omit<OutlookView['rows'][number], 'cause'> {
   anchor: string | null
@@ -41,6 +42,7 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
     victims: row.victims,
     bar: { ...barView(row.node, gauge, 'first', language), warnings: [], facts: [] },
     legend: ledger === null ? [] : segmentLegend(ledger, language),
+    plot: fillPlot(row.node, gauge, language),
   }
 }
 

@@ -2,6 +2,7 @@
  * How fast a disk was seen to fill. Runs are hours or days apart. In between, image GC and ending pods free space. Stretches in which a disk
  * became emptier prove nothing. The others give a mean that is at most the real growth, and several of them are needed for a result.
  */
+import { byText } from '#base/text/text-order.ts'
 import { diskMeasurementMs } from '#facts/kubelet/periods.ts'
 import { bounded } from '#judge/text.ts'
 import type {
@@ -33,7 +34,7 @@ type GrowingDisk = 'nodefs' | 'imagefs'
 /** Appends this run's reading to the series. A node with unread disks keeps the series. A rebooted node starts a new one. */
 export function withReading(
   before: FillSeries | null,
-  { identity, at, prediction }: AuditedNode,
+  { identity, at, prediction, happened = [] }: AuditedNode,
 ): FillSeries | null {
   if (identity.bootId === null) return null
   const bootId = bounded(identity.bootId, 40)
@@ -62,7 +63,12 @@ export function withReading(
     earlier.nodefsCapacityBytes === disks.nodefsCapacityBytes &&
     earlier.imagefsCapacityBytes === disks.imagefsCapacityBytes
   const kept = isSame ? earlier.readings.filter(one => isWithin(one, at)) : []
-  return { ...disks, readings: thinned([...kept, reading]) }
+  const evictions = happened.filter(({ what }) => what === 'evicted').map(one => one.at)
+  const evictedAt = [...new Set([...(isSame ? earlier.evictedAt : []), ...evictions])]
+    .filter(time => isWithin({ at: time }, at))
+    .toSorted(byText)
+    .slice(-fillLimits.readings)
+  return { ...disks, readings: thinned([...kept, reading]), evictedAt }
 }
 
 /** Null: not read. */
@@ -74,10 +80,10 @@ export const usedOf = (disk: FilesystemState | null): number | null =>
 const disksOf = (layout: FillSeries['layout']): GrowingDisk[] =>
   layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
 
-const timeOf = ({ at }: FillReading) => Date.parse(at)
+const timeOf = ({ at }: Pick<FillReading, 'at'>) => Date.parse(at)
 
-function isWithin(reading: FillReading, at: string): boolean {
-  const ageMs = Date.parse(at) - timeOf(reading)
+function isWithin(past: Pick<FillReading, 'at'>, at: string): boolean {
+  const ageMs = Date.parse(at) - timeOf(past)
   return ageMs > 0 && ageMs <= fillLimits.keptMs
 }
 

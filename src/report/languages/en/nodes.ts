@@ -131,4 +131,15 @@ const picture = {
   legend: 'What holds this disk',
 }
 
-export const ofNodes = { gauge, node, fleet, strip, picture }
+const plot = {
+  title: (disk: string, readings: number, from: string, to: string) =>
+    `${disk}: use in ${formatCount(readings)} readings from ${from} to ${to}`,
+  description: (percents: string[], rounds: number, evictions: number) =>
+    `Used: ${percents.join(', ')}. Rounds of image GC: ${formatCount(rounds)}. Evictions: ${formatCount(evictions)}.`,
+  rounds: 'short blue lines: image GC',
+  evictions: 'upright red lines: evictions',
+  round: (at: string) => `image GC at ${at} UTC`,
+  eviction: (at: string) => `eviction at ${at} UTC`,
+}
+
+export const ofNodes = { gauge, node, fleet, strip, picture, plot }

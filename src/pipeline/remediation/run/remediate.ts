@@ -1,12 +1,8 @@
 /** Carries out a plan: reads its nodes anew, checks for objections, sends each wave, and reads each node again until the change is verified. */
 
-import { untilItFails } from '#base/until-it-fails.ts'
-import { KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import type { HeldApproval, Plan } from '#model/plan/plan.ts'
 import type { RemediationRun } from '#model/plan/remediation.ts'
-import { clusterIdentity } from '#remediate/cluster-identity.ts'
 import { keepNotices } from '#remediate/notices.ts'
-import { systemClock } from '#remediate/run/clock.ts'
 import {
   type ApplyOptions,
   applyPlan,
@@ -46,13 +42,13 @@ async function withNodes(
   options: RemediateOptions,
   work: (session: SessionOptions) => Promise<RemediationRun>,
 ): Promise<RemediationRun> {
-  const { policy, store, holder, stop, end, patienceMs, onEntry, onWait } = options
-  const { clock = systemClock } = options
+  const { policy, store, holder, stop, end, patienceMs, onWait } = options
   const nodes = new LiveNodes(run, planned, options)
-  const clusters = new LiveClusters(options)
   // If the list cannot be written, the run is still in its journal.
   const note = (kept: RemediationRun | null) =>
-    keepNotices(store, { runs: kept === null ? [] : [kept] }, clock.now()).catch(() => undefined)
+    keepNotices(store, { runs: kept === null ? [] : [kept] }, nodes.clock.now()).catch(
+      () => undefined,
+    )
   try {
     const ended = await work({
       store,
@@ -62,18 +58,7 @@ async function withNodes(
       onWait,
       policy: policy.remediation,
       ...(patienceMs !== undefined && { patienceMs }),
-      effects: options.effects?.(run) ?? {
-        clock,
-        send: (step, action, onSent) => nodes.send(step, action, onSent),
-        before: steps => nodes.before(steps),
-        verify: entries => nodes.verify(entries),
-        verifyBack: steps => nodes.verifyBack(steps),
-        imageUse: steps => nodes.imageUse(steps),
-        isGone: step => nodes.isGone(step),
-        present: steps => nodes.present(steps),
-        identityOf: cluster => clusters.identityOf(cluster),
-        onEntry,
-      },
+      effects: options.effects?.(run) ?? nodes,
     })
     await note(ended)
     return ended
@@ -82,44 +67,5 @@ async function withNodes(
     throw error
   } finally {
     nodes.close()
-    clusters.close()
-  }
-}
-
-/** The API servers that a run calls itself, each connected once, to identify their clusters. */
-class LiveClusters {
-  readonly #options: RemediateOptions
-  readonly #clients = new Map<string, Promise<KubernetesClient | null>>()
-  readonly #open: KubernetesClient[] = []
-
-  constructor(options: RemediateOptions) {
-    this.#options = options
-  }
-
-  /** @throws if the API server does not answer, or the answer lacks the identity */
-  async identityOf(cluster: string): Promise<string> {
-    const { policy, end } = this.#options
-    const kubernetes = await this.#clientOf(cluster)
-    if (kubernetes === null) throw new Error('it was not found, or cannot be reached')
-    return clusterIdentity(kubernetes, { signal: end, timeoutMs: policy.timeoutsMs.list })
-  }
-
-  close(): void {
-    for (const client of this.#open) client.close()
-  }
-
-  #clientOf(cluster: string): Promise<KubernetesClient | null> {
-    return untilItFails(this.#clients, cluster, () => this.#found(cluster))
-  }
-
-  async #found(cluster: string): Promise<KubernetesClient | null> {
-    const { policy, targets } = this.#options
-    for await (const { record, endpoint } of await targets([cluster])) {
-      if (record.cluster !== cluster || endpoint === null) continue
-      const client = new KubernetesClient(endpoint, { pace: policy.pace })
-      this.#open.push(client)
-      return client
-    }
-    return null
   }
 }

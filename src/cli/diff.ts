@@ -1,5 +1,7 @@
 /** `highwater diff`: what changed between two saved audits. */
+
 import { Command } from 'commander'
+import { firstNames } from '#base/text/first-of.ts'
 import {
   type Change,
   type ChangedFinding,
@@ -234,11 +236,8 @@ function nodeCounts(before: FindingState, { nodes: { count } }: FindingState): s
 function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: number): string[] {
   const named = (title: string, nodes: { cluster: string; node: string }[] | null) => {
     if (nodes === null || nodes.length === 0) return []
-    const shown = nodes
-      .slice(0, shownNodes)
-      .map(({ cluster, node }) => `${clean(cluster)}/${clean(node)}`)
-    const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
-    return wrap(`${shown.join(', ')}${more}`, width, `${title} (${nodes.length}): `, '  ')
+    const names = nodes.map(({ cluster, node }) => `${clean(cluster)}/${clean(node)}`)
+    return wrap(firstNames(names, shownNodes), width, `${title} (${nodes.length}): `, '  ')
   }
   return [
     ...named('Nodes gone', gone),

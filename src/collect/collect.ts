@@ -1,6 +1,7 @@
 /** Reads one cluster: its nodes page by page, each node's collectors, then the cluster's objects. Each failure becomes an entry of `errors`. */
 
 import { messageOf } from '#base/text/error-message.ts'
+import { firstNames } from '#base/text/first-of.ts'
 import { type FailureKind, RequestFailure, readErrorOf } from '#clients/failure.ts'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubernetes/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
@@ -285,9 +286,7 @@ async function* selectedNodes(
 /** Lists the selection for the error message: these nodes are unread. */
 function selectedNames({ nodegroups, nodes }: Selection): string {
   const names = [...nodegroups.map(name => `nodegroup ${name}`), ...nodes]
-  if (names.length === 0) return ''
-  const more = names.length > namesShown ? ` and ${names.length - namesShown} more` : ''
-  return ` (selected: ${names.slice(0, namesShown).join(', ')}${more})`
+  return names.length === 0 ? '' : ` (selected: ${firstNames(names, namesShown)})`
 }
 
 const namesShown = 5

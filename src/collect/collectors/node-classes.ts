@@ -1,6 +1,7 @@
 import { TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { firstReasons } from '#base/text/first-of.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { GetOptions, KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import { readUserData } from '#clients/user-data.ts'
@@ -30,8 +31,7 @@ export const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource 
       // The group may be installed only for other resources.
       if (!isAbsent(error)) throw error
     }
-    const more = unread.length > mostNamed ? `; and ${unread.length - mostNamed} more` : ''
-    if (unread.length > 0) throw new Error(unread.slice(0, mostNamed).join('; ') + more)
+    if (unread.length > 0) throw new Error(firstReasons(unread, mostNamed))
   },
 }))
 

@@ -1,4 +1,5 @@
 import type { RawObject } from '#base/raw-object.ts'
+import { firstNames } from '#base/text/first-of.ts'
 import { fieldOf, isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -50,13 +51,10 @@ const mostFields = 4
 export function lossWords(losses: readonly Loss[], running: Running): string {
   const reasons = [...Map.groupBy(losses, ({ why }) => why)]
   const words = reasons.slice(0, mostReasons).map(([why, of]) => {
-    const fields = of
-      .slice(0, mostFields)
-      .map(
-        ({ path, value }) => `${path} ${shownSetting(value)} (${shownRunning(running, path)} runs)`,
-      )
-    const rest = of.length - fields.length
-    return `${fields.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}: ${why}.`
+    const fields = of.map(
+      ({ path, value }) => `${path} ${shownSetting(value)} (${shownRunning(running, path)} runs)`,
+    )
+    return `${firstNames(fields, mostFields)}: ${why}.`
   })
   const rest = reasons.length - words.length
   return [...words, ...(rest > 0 ? [`And for ${counted(rest, 'more reason')}.`] : [])].join(' ')

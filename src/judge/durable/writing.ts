@@ -2,6 +2,7 @@
 
 import { stringify } from 'yaml'
 import type { RawObject } from '#base/raw-object.ts'
+import { firstNames } from '#base/text/first-of.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { companions } from '#judge/fixes/completion.ts'
@@ -60,10 +61,7 @@ export function settable(
     ),
     leftOut: [
       ...notes,
-      ...[...leftOut].map(([why, names]) => {
-        const rest = names.length - namesShown
-        return `Left out, ${why}: ${names.slice(0, namesShown).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`
-      }),
+      ...[...leftOut].map(([why, names]) => `Left out, ${why}: ${firstNames(names, namesShown)}.`),
     ],
   }
 }

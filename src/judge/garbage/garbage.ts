@@ -1,5 +1,6 @@
 /** Summarizes many objects in few words: by namespace, by owner, by age. */
 
+import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { ClusterEvidence, ClusterFailing } from '#judge/rule.ts'
 import { bounded, counted, nameLength, span } from '#judge/text.ts'
@@ -81,9 +82,7 @@ export function named(items: readonly { name: string }[], shown = namesShown): s
   const names = items
     .slice(0, shown)
     .map(({ name }) => (name.length > nameLength ? `${name.slice(0, nameLength)}...` : name))
-  return items.length > shown
-    ? `${names.join(', ')} and ${items.length - shown} more`
-    : names.join(', ')
+  return firstNames(names, shown, items.length)
 }
 
 export const controllersOf = (
@@ -167,8 +166,8 @@ export function owned<Group extends OwnedGroup>(
   group: Group,
 ): Group & { name: string; text: string } {
   const { kind, names, count } = group
-  const more = count > names.length ? ` and ${count - names.length} more` : ''
-  return { ...group, name: names[0] ?? '', text: `${kind} ${names.join(', ')}${more}` }
+  const text = `${kind} ${firstNames(names, names.length, count)}`
+  return { ...group, name: names[0] ?? '', text }
 }
 
 export const totalOf = (groups: readonly OwnedGroup[]): number =>

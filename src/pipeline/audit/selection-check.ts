@@ -1,4 +1,5 @@
 import { OperatorError } from '#base/operator-error.ts'
+import { firstNames } from '#base/text/first-of.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { ClusterRecord } from '#model/input/record.ts'
 import type { Selection } from '#model/input/selection.ts'
@@ -25,10 +26,9 @@ export function rejectUnknownNames(
   if (!areListsWhole) return
   const names = new Set(nodes.map(({ identity }) => identity.name))
   const unknown = wanted.filter(name => !names.has(name))
-  const more = unknown.length > named ? ` and ${unknown.length - named} more` : ''
   if (unknown.length > 0)
     throw new OperatorError(
-      `No node is named ${unknown.slice(0, named).join(', ')}${more} in what was read. Names are those of kubectl get nodes`,
+      `No node is named ${firstNames(unknown, named)} in what was read. Names are those of kubectl get nodes`,
     )
   if (nodegroups.length > 0 && nodes.length === 0)
     throw new OperatorError(

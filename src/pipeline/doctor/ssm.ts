@@ -1,6 +1,7 @@
 /** Checks the SSM documents and the agents of the nodes. No command is sent. */
 
 import { messageOf } from '#base/text/error-message.ts'
+import { firstReasons } from '#base/text/first-of.ts'
 import { whyNotReachable } from '#clients/aws/run-command.ts'
 import { type ManagedInstance, type PinnedDocument, SsmApi } from '#clients/aws/ssm.ts'
 import { s3Store } from '#clients/store/s3.ts'
@@ -139,8 +140,7 @@ async function agentChecks(
   })
   const summary = `SSM can ask ${reachable.length - silent.length} of ${reachable.length} instances`
   if (silent.length === 0) return [answered, agents('ok', summary)]
-  const more = silent.length > namedAgents ? `; and ${silent.length - namedAgents} more` : ''
-  const others = `${silent.slice(0, namedAgents).join('; ')}${more}`
+  const others = firstReasons(silent, namedAgents)
   const state = silent.length === reachable.length ? 'failed' : 'note'
   return [answered, agents(state, `${summary}. ${others}`)]
 }

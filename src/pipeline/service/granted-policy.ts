@@ -1,5 +1,6 @@
 /** The policy file is in a bucket, so it can widen neither rights nor recipients by itself. Entries that the stack does not allow are dropped and reported. */
 
+import { firstNames } from '#base/text/first-of.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import { remediateSuffix } from '#model/input/arn.ts'
 import { defaultPolicy, type Policy, type ReportPolicy } from '#model/policy.ts'
@@ -16,10 +17,8 @@ const mostNamed = 5
 export function grantedPolicy(policy: Policy, grants: PolicyGrants): GrantedPolicy {
   const refused: string[] = []
   const refuse: Refuse = (entry, values, parameter) => {
-    const more = values.length - mostNamed
-    const named = `${values.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
     refused.push(
-      `${entry} of the policy is refused: the stack's parameter ${parameter} does not allow ${named}`,
+      `${entry} of the policy is refused: the stack's parameter ${parameter} does not allow ${firstNames(values, mostNamed)}`,
     )
   }
   const granted = withModes(policy, grants, refuse)

@@ -4,6 +4,7 @@
  */
 
 import { OperatorError } from '#base/operator-error.ts'
+import { firstNames } from '#base/text/first-of.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import type { MailHeader } from '#clients/send/mail.ts'
 import {
@@ -47,13 +48,12 @@ export function ses({
   ...once
 }: SesOptions): MailChannel {
   const headers = unsubscribe === undefined ? [] : unsubscribeHeaders(unsubscribe, owner)
-  const more = to.length - namedRecipients
   const way = {
     id: ['ses', owner, language].filter(Boolean).join(' '),
     // Owner names have no dot, so the dot before the language is unambiguous.
     markerName: `mail${owner === undefined ? '' : `-${owner}`}${language === undefined ? '' : `.${language}`}.json`,
     noun: 'mail',
-    recipients: `${to.slice(0, namedRecipients).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+    recipients: firstNames(to, namedRecipients),
     leaseMs: 2 * sendTimeLimitMs,
   }
   let found: Promise<Suppression> | null = null
@@ -105,16 +105,13 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 function suppressedText(suppressed: Suppression['suppressed'], region: string): string {
-  const listed = suppressed
-    .slice(0, namedRecipients)
-    .map(
-      ({ address, reason, since }) =>
-        `${address} (${reasons[reason] ?? reason}${since === null ? '' : `, ${since}`})`,
-    )
-  const more = suppressed.length - listed.length
+  const listed = suppressed.map(
+    ({ address, reason, since }) =>
+      `${address} (${reasons[reason] ?? reason}${since === null ? '' : `, ${since}`})`,
+  )
   const isOne = suppressed.length === 1
   return (
-    `${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${isOne ? 'gets' : 'get'} nothing: SES has ${isOne ? 'it' : 'them'} on the account's suppression list in ${region}. ` +
+    `${firstNames(listed, namedRecipients)} ${isOne ? 'gets' : 'get'} nothing: SES has ${isOne ? 'it' : 'them'} on the account's suppression list in ${region}. ` +
     `Once the address works: aws sesv2 delete-suppressed-destination --region ${region} --email-address ADDRESS`
   )
 }

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import type { RawObject } from '#base/raw-object.ts'
+import { firstNames } from '#base/text/first-of.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
@@ -218,7 +219,7 @@ function budgetTexts({ budgetsAtLimit }: Omit<Blast, 'text'>): string[] {
 }
 
 const shown = ({ count, sample }: { count: number; sample: string[] }): string =>
-  `${sample.slice(0, 5).join(', ')}${count > 5 ? ` and ${count - 5} more` : ''}`
+  firstNames(sample, 5, count)
 
 /** PodDisruptionBudgets: which pods a budget covers, and how many of these may be disrupted. */
 const requirement = z.object({

@@ -1,6 +1,7 @@
 /** What blocks a change of nodes now, by a new reading of the nodes and their cluster. Data that was not read blocks the change, too. */
 
 import type { RawObject } from '#base/raw-object.ts'
+import { firstNames } from '#base/text/first-of.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
@@ -36,8 +37,7 @@ export interface Blockers {
 }
 
 const shownNames = 5
-const named = (names: readonly string[]): string =>
-  `${names.slice(0, shownNames).join(', ')}${names.length > shownNames ? ` and ${names.length - shownNames} more` : ''}`
+const named = (names: readonly string[]): string => firstNames(names, shownNames)
 
 /** @param wave steps of one cluster */
 export function blockersOf(

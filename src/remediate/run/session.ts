@@ -2,6 +2,7 @@
 
 import { OperatorError } from '#base/operator-error.ts'
 import { messageOf } from '#base/text/error-message.ts'
+import { firstReasons } from '#base/text/first-of.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { Approval, HeldApproval, LeftAlone, Plan } from '#model/plan/plan.ts'
 import { type RemediationRun, remediationSchema, type StepEntry } from '#model/plan/remediation.ts'
@@ -216,12 +217,9 @@ async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions
 }
 
 function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError {
-  const named = changed
-    .slice(0, namedNodes)
-    .map(({ cluster, node, why }) => `${cluster}/${node}: ${why}`)
-  const more = changed.length > namedNodes ? `; and ${changed.length - namedNodes} more` : ''
+  const reasons = changed.map(({ cluster, node, why }) => `${cluster}/${node}: ${why}`)
   return new OperatorError(
-    `Plan ${plan.id} no longer fits ${changed.length} of its ${plan.steps.length} nodes: ${named.join('; ')}${more}. Nothing was sent. Make the plan anew, or pass these over with --skip-changed`,
+    `Plan ${plan.id} no longer fits ${changed.length} of its ${plan.steps.length} nodes: ${firstReasons(reasons, namedNodes)}. Nothing was sent. Make the plan anew, or pass these over with --skip-changed`,
   )
 }
 

@@ -1,6 +1,7 @@
 /** Kubelet fields that a step does not change, running or on disk. A plan contains only their digests, not their values. */
 
 import type { RawObject } from '#base/raw-object.ts'
+import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
@@ -108,8 +109,8 @@ export function* otherDoubts(
     .filter(field => others[field] !== found[field])
     .toSorted()
   if (changed.length === 0) return
-  const names = changed.slice(0, shownFields).map(field => field.slice(0, 60))
-  const more = changed.length > shownFields ? ` and ${changed.length - shownFields} more` : ''
-  const why = `its configuration differs in what the plan leaves alone: ${names.join(', ')}${more}`
-  yield wrong(why)
+  const names = changed.map(field => field.slice(0, 60))
+  yield wrong(
+    `its configuration differs in what the plan leaves alone: ${firstNames(names, shownFields)}`,
+  )
 }

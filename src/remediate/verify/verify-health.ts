@@ -1,4 +1,5 @@
 /** Whether a changed node is well: it stays Ready, has no new pressure, and its pods are ready again. */
+import { firstNames } from '#base/text/first-of.ts'
 import { probePeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
@@ -111,9 +112,7 @@ export function* unreadyPodDoubts(
     .filter(pod => wereReady?.has(podName(pod)) ?? hasTurned(pod, changedAt))
     .map(podName)
     .sort()
-  if (lost.length === 0) return
-  const more = lost.length > shownPods ? ` and ${lost.length - shownPods} more` : ''
-  yield notYet(`pods are not ready again: ${lost.slice(0, shownPods).join(', ')}${more}`)
+  if (lost.length > 0) yield notYet(`pods are not ready again: ${firstNames(lost, shownPods)}`)
 }
 
 function isOld({ metadata }: KubernetesPod, changedAt: number): boolean {

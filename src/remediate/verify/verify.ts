@@ -1,6 +1,7 @@
 /** Whether a step did on its node what the plan promised, by a new reading of the node. Unknown never counts as done. */
 
 import type { RawObject } from '#base/raw-object.ts'
+import { firstReasons } from '#base/text/first-of.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ReadError } from '#model/input/record.ts'
@@ -61,9 +62,8 @@ export function verifyStep(
   const said = worst.length > 0 ? worst : doubts
   const [first] = said
   if (first === undefined) return { state: 'verified' }
-  const more = said.length > shownDoubts ? `; and ${said.length - shownDoubts} more` : ''
-  const why = said.slice(0, shownDoubts).map(doubt => doubt.why)
-  return { state: first.state, why: `${why.join('; ')}${more}` }
+  const reasons = said.map(({ why }) => why)
+  return { state: first.state, why: firstReasons(reasons, shownDoubts) }
 }
 
 function* instanceDoubts({ instanceId }: PlanStep, { node }: NodeInput): Iterable<Doubt> {

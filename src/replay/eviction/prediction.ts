@@ -3,6 +3,7 @@
 import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
 import { quantityNumber } from '#base/go/quantity.ts'
 import { messageOf } from '#base/text/error-message.ts'
+import { firstNames } from '#base/text/first-of.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
@@ -123,8 +124,7 @@ function malformedStatistics({ activePods, podStats }: PreparedNode): Unknown[] 
     .filter(pod => (podStatsOf(podStats, pod)?.malformed.length ?? 0) > 0)
     .map(({ namespace, name }) => `${namespace}/${name}`)
   if (names.length === 0) return []
-  const more = names.length > 3 ? ` and ${names.length - 3} more` : ''
-  const effect = `statistics of ${names.slice(0, 3).join(', ')}${more} are malformed: their place in the order of eviction is unknown`
+  const effect = `statistics of ${firstNames(names, 3)} are malformed: their place in the order of eviction is unknown`
   return [{ what: 'summary.pods', effect }]
 }
 

@@ -1,6 +1,7 @@
 /** Whether a kubelet starts with a change, and whether the start changes nothing else. */
 
 import type { RawObject } from '#base/raw-object.ts'
+import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
@@ -104,8 +105,8 @@ export function startOf(
   if (ofPatch !== undefined)
     return `${ofPatch} would still not be as wanted: ${said === undefined ? 'its files come to' : `${said.where} says`} ${shownAt(ofPatch, next.prediction)}`
   if (differing.length === 0) return { changes }
-  const shown = differing.slice(0, 5).map(path => `${path} to ${shownAt(path, next.prediction)}`)
-  return `a restart would change more than this: ${shown.join(', ')}${differing.length > 5 ? ` and ${differing.length - 5} more` : ''}. What its files say does not run yet; settle that first`
+  const shown = differing.map(path => `${path} to ${shownAt(path, next.prediction)}`)
+  return `a restart would change more than this: ${firstNames(shown, 5)}. What its files say does not run yet; settle that first`
 }
 
 function whyNoStart(prediction: NextStartPrediction | null): string | null {

@@ -12,7 +12,10 @@ const onEks = placeOfCluster('prod', { arn }, '{name}')
 const elsewhere = placeOfCluster('kind', null, '{arn}')
 const noFix = { config: {}, durable: [] }
 const group: Subject = { kind: 'Nodegroup', namespace: null, name: 'general' }
-const node: StepNode = { name: 'ip-10-0-0-1', instanceId: 'i-0a1b', owner: 'managed-nodegroup' }
+const node: StepNode = {
+  ...{ name: 'ip-10-0-0-1', instanceId: 'i-0a1b', owner: 'managed-nodegroup' },
+  hasSessions: true,
+}
 const finding = { subject: group, fix: noFix, nodes: { count: 4, sample: [] } }
 const on = (more: Partial<Parameters<typeof stepsOf>[2]> = {}) => ({
   ...{ cluster: 'prod', place: onEks, node, commands: [] },
@@ -47,10 +50,18 @@ const owner = {
   workload: 'Deployment checkout',
 } as const
 
+it('opens no session on a node where Systems Manager runs no commands', () => {
+  const windows = { ...node, hasSessions: false }
+  const actions = [{ id: 'look-on-node' as const }, { id: 'set-fields' as const }]
+  const commands = commandsIn(stepsOf(finding, actions, on({ node: windows })))
+  expect(commands.join('\n')).toMatch(/^kubectl \S+ \S+ describe node/)
+  expect(commands).toHaveLength(1)
+})
+
 describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) => {
   it.each([
     ['an instance', node],
-    ['a machine', { ...node, instanceId: null }],
+    ['a machine', { ...node, instanceId: null, hasSessions: false }],
     ['no node', null],
   ])('has commands on %s that say what they do', (_, node) => {
     for (const place of [onEks, elsewhere])
@@ -91,7 +102,7 @@ it('replaces only the node that it names, unless a new release of the group ends
 it('plans fields to set, on nodes that Systems Manager reaches', () => {
   const fix = { ...noFix, config: { imageGCHighThresholdPercent: 70 } }
   expect(commandsIn(stepsOf({ ...finding, fix }, null, on()))).toMatchSnapshot()
-  const without = on({ node: { ...node, instanceId: null } })
+  const without = on({ node: { ...node, instanceId: null, hasSessions: false } })
   expect(commandsIn(stepsOf({ ...finding, fix }, null, without))).toEqual([])
 })
 

@@ -16,6 +16,11 @@ export type InspectTarget =
     }
   | { isReachable: false; reason: string }
 
+export type InspectIdentity = Pick<
+  NodeIdentity,
+  'owner' | 'amiFamily' | 'operatingSystem' | 'instanceId'
+>
+
 const never = (reason: string): InspectTarget => ({ isReachable: false, reason })
 
 export function inspectTargetOf({
@@ -23,7 +28,7 @@ export function inspectTargetOf({
   amiFamily,
   operatingSystem,
   instanceId,
-}: NodeIdentity): InspectTarget {
+}: InspectIdentity): InspectTarget {
   if (owner === 'fargate') return never('a Fargate node has no instance that SSM could reach')
   if (owner === 'auto-mode')
     return never(
@@ -47,4 +52,10 @@ export function inspectTargetOf({
       'a hybrid node that SSM did not activate (IAM Roles Anywhere): it has no mi-… id by which SSM would know it',
     )
   return never('its spec.providerID names no EC2 instance, so SSM cannot reach it')
+}
+
+/** Whether SSM can measure the disks of the node. */
+export function canMeasureDisks(identity: InspectIdentity): boolean {
+  const target = inspectTargetOf(identity)
+  return target.isReachable && target.disksDocument !== null
 }

@@ -2,6 +2,7 @@
 
 import { oncePer, oncePerBoth } from '#base/once.ts'
 import type { RawObject } from '#base/raw-object.ts'
+import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
@@ -78,7 +79,10 @@ export class FixFacts {
     const { cluster, identity } = subject
     this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
-    this.#stepNodes.set(nodeKey(cluster, name), { name, instanceId, owner })
+    this.#stepNodes.set(nodeKey(cluster, name), {
+      ...{ name, instanceId, owner },
+      hasSessions: inspectTargetOf(identity).isReachable,
+    })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()
     this.#sizes.set(group, sizes.add(identity.instanceType ?? ''))

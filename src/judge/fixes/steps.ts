@@ -18,8 +18,9 @@ import type { CommandPlace } from './command-place.ts'
 
 export interface StepNode {
   name: string
-  /** Null: no session with Systems Manager is possible. */
   instanceId: string | null
+  /** Systems Manager runs commands of a shell on it. */
+  hasSessions: boolean
   owner: NodeOwner
 }
 
@@ -114,7 +115,7 @@ function highwater(command: string, place: CommandPlace, ...more: string[]): Lin
 
 /** A plan of the group or the node. It writes a file, and changes nothing. */
 function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]): Line[] {
-  if (node.instanceId === null) return []
+  if (!node.hasSessions) return []
   const isGroup = subject.kind === 'Nodegroup' || subject.kind === 'NodePool'
   const which = isGroup && more.length === 0 ? ['--nodegroup', subject.name] : ['--node', node.name]
   // Plans of several causes lie side by side.
@@ -122,9 +123,13 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
   return [highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)]
 }
 
-/** A command on the node, by Systems Manager. Without an instance, what the API shows of the node. */
-function session({ instanceId, name }: StepNode, effect: CommandEffect, command?: string): Line {
-  if (instanceId === null) return ['reads', kubectl('describe', 'node', said(name))]
+/** A command on the node, by Systems Manager. Without a session, what the API shows of the node. */
+function session(
+  { instanceId, hasSessions, name }: StepNode,
+  effect: CommandEffect,
+  command?: string,
+): Line {
+  if (instanceId === null || !hasSessions) return ['reads', kubectl('describe', 'node', said(name))]
   const start = aws('ssm', 'start-session', '--target', said(instanceId))
   if (command === undefined) return ['reads', start]
   const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${quoted(JSON.stringify({ command: [command] }))}`
@@ -142,7 +147,7 @@ const podsOfNode = ({ node }: OnNode): Line => [
   kubectl('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`),
 ]
 const readAgain = ({ node, place }: OnNode): Line | null =>
-  node.instanceId === null ? null : highwater('audit', place, '--mode', 'both', '--node', node.name)
+  node.hasSessions ? highwater('audit', place, '--mode', 'both', '--node', node.name) : null
 
 /** One node. Its group starts another, from the group's present launch template or node class. */
 function replacement(on: OnNode): Line[] {

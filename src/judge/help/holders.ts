@@ -2,12 +2,12 @@
  * What holds a disk, as causes with their steps. Ranked by bytes: those that nothing frees count more than those that an owner frees,
  * and these more than unused images, which image GC deletes.
  */
+import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { settingIn } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type {
   FilesystemLedger,
   HolderPart,
@@ -117,12 +117,12 @@ function stepsOf(
 export function reasonOf(
   cause: HolderCause,
   { parts, filesystems }: Pick<NodeLedger, 'parts' | 'filesystems'>,
-  { amiFamily }: Pick<NodeIdentity, 'amiFamily'>,
+  identity: InspectIdentity,
   { discardUnpackedLayers = false, version }: RuntimeFacts = {},
 ): Reason {
   const { holder, filesystem, owner, place, amount } = cause
+  const isReadable = canMeasureDisks(identity)
   if (holder === 'unread') {
-    const isReadable = amiFamily !== 'Bottlerocket'
     return {
       cause: {
         kind: 'unread',
@@ -143,8 +143,7 @@ export function reasonOf(
   const isTooLarge =
     values.bytes > largestRequest * (disk?.capacityBytes ?? Number.POSITIVE_INFINITY)
   const steps = stepsOf(cause, discardUnpackedLayers)
-    // No script runs on Bottlerocket's host.
-    .filter(id => id !== 'read-on-node' || amiFamily !== 'Bottlerocket')
+    .filter(id => id !== 'read-on-node' || isReadable)
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   const isOwned = actor === 'platform' && values.owner !== undefined && steps[0] === 'delete-place'
   return {
@@ -229,7 +228,7 @@ function withSize(
 
 interface DiskSubject {
   ledger: NodeLedger | null
-  identity: Pick<NodeIdentity, 'amiFamily'>
+  identity: InspectIdentity
   imageGC?: ImageGcPrediction | null
   host?: NodeSubject['host']
   node?: NodeSubject['node']

@@ -57,6 +57,7 @@ export function causesOf({
         rank(a.worst.finding) - rank(b.worst.finding) ||
         Number(isMild(a)) - Number(isMild(b)) ||
         compared(a.worst.room, b.worst.room) ||
+        Number(isHeld(b)) - Number(isHeld(a)) ||
         b.group.nodes.count - a.group.nodes.count ||
         b.group.findings.length - a.group.findings.length ||
         byText(a.group.rule, b.group.rule),
@@ -66,6 +67,9 @@ export function causesOf({
 
 /** What was seen to happen says more than what could. */
 const hasHappened = ({ evidence }: Finding): boolean => evidence[0]?.kind === 'event'
+
+/** What fills a disk counts more than a setting that does not see it. */
+const isHeld = ({ group }: { group: CauseGroup }): boolean => group.cause.kind === 'holder'
 
 /** An untouched default below severity high, or drift: neither says that something breaks. */
 const isMild = ({ group, worst }: { group: CauseGroup; worst: { finding: Finding } }): boolean =>
@@ -171,7 +175,7 @@ function groupOf(findings: Finding[], nodeOf: NodeOf): CauseGroup {
     steps: stepsOf(findings),
     severity: worst.severity,
     rule: worst.rule,
-    settings: cause.kind === 'setting' ? settingsOf(findings, cause, nodeOf) : [],
+    settings: settingsOf(findings, fieldsOf(cause, worst), nodeOf),
     nodes: { count: places.reduce((sum, { nodes }) => sum + nodes, 0), places },
     findings: findings.map(({ id }) => id),
   }
@@ -222,8 +226,19 @@ function nodeCount(findings: Finding[]): number {
   return isWhole ? names.size : Math.max(names.size, ...findings.map(({ nodes }) => nodes.count))
 }
 
+/** Fields that are set: of the cause, or by a step against a holder. */
+function fieldsOf(cause: Cause, { steps, fix }: Finding): readonly string[] {
+  if (cause.kind === 'setting') return cause.fields
+  const isSet = cause.kind === 'holder' && steps.some(({ action }) => action.id === 'set-fields')
+  return isSet ? Object.keys(fix.config) : []
+}
+
 /** The settings to change, the cause's own first. Values of most nodes come first; values that run now are left out. */
-function settingsOf(findings: Finding[], { fields }: SettingCause, nodeOf: NodeOf): CauseSetting[] {
+function settingsOf(
+  findings: Finding[],
+  fields: readonly string[],
+  nodeOf: NodeOf,
+): CauseSetting[] {
   const isOwn = (path: string) =>
     fields.some(field => path === field || path.startsWith(`${field}.`))
   const roots = fields.map(field => field.split('.')[0])

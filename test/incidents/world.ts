@@ -89,8 +89,6 @@ export interface Held {
   deletedOpen?: { gib: number; files: number; owner?: string; process: string }
   /** Folders and files that the fixed list of the measurement does not know: GiB by path. */
   folders?: Record<string, number>
-  /** In no folder that the measurement reads. */
-  unmeasured?: number
   /** Folders of the fixed list that the other fields do not have. */
   listed?: { holder: string; path: string; gib: number; inodes: number }
   /** A runtime that the kubelet does not use: GiB by path. */
@@ -717,7 +715,6 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
   const elsewhere =
     sum(Object.values(held.folders ?? {})) +
     (held.deletedOpen?.gib ?? 0) +
-    (held.unmeasured ?? 0) +
     sum(Object.values(held.otherRuntime ?? {})) +
     (held.localVolume?.gib ?? 0)
   const { listed } = held

@@ -4,10 +4,12 @@
  */
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
+import { logRotationOf } from '#judge/logs/logs.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { settingIn } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
   FilesystemLedger,
   HolderPart,
@@ -21,6 +23,8 @@ import { largestPod } from './largest-pod.ts'
 export interface Reason {
   cause: Cause
   steps: StepAction[]
+  /** What the step `set-fields` sets. */
+  fix?: { config: Record<string, unknown> }
 }
 
 const weights: Readonly<Record<FreedBy, number>> = {
@@ -159,7 +163,7 @@ export function reasonOf(
 
 /** Why the disk of a signal is full. Null: nothing was measured. */
 export function diskReason(
-  { ledger, identity, imageGC, host, node }: DiskSubject,
+  { ledger, identity, imageGC, host, node, configuration }: DiskSubject,
   signal: Signal,
 ): Reason | null {
   const [first] = heldBySignal(ledger, signal)
@@ -174,10 +178,26 @@ export function diskReason(
     identity,
     runtimeOf({ host, node }),
   )
+  const rotation = cause.holder === 'container-logs' ? smallerLogs(configuration, reason) : null
+  if (rotation !== null) return { ...reason, ...rotation }
   return {
     ...reason,
     steps: reason.steps.map(step => withSize(step, { ledger, identity, imageGC }, first)),
   }
+}
+
+/** The kubelet's default rotation, if the configured one permits the log that holds the disk. Null: any other case. */
+function smallerLogs(
+  configuration: KubeletConfiguration | null | undefined,
+  { steps: [restart] }: Reason,
+): Pick<Reason, 'steps' | 'fix'> | null {
+  const rotation = configuration ? logRotationOf(configuration) : null
+  const preset = logRotationOf({})
+  if (rotation === null || preset === null || restart === undefined) return null
+  const isPermitted = (restart.bytes ?? 0) <= rotation.perContainerBytes
+  if (!isPermitted || rotation.perContainerBytes <= preset.perContainerBytes) return null
+  const config = { containerLogMaxSize: preset.maxSize, containerLogMaxFiles: preset.files }
+  return { steps: [restart, { id: 'set-fields' }], fix: { config } }
 }
 
 const leastMemoryVolume = 0.2
@@ -230,6 +250,7 @@ interface DiskSubject {
   ledger: NodeLedger | null
   identity: InspectIdentity
   imageGC?: ImageGcPrediction | null
+  configuration?: NodeSubject['configuration']
   host?: NodeSubject['host']
   node?: NodeSubject['node']
 }

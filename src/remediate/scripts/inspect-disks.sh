@@ -133,12 +133,13 @@ inodes_of() {
   done <"$1" | awk '!seen[$0]++' | while IFS= read -r path; do stat -c '%d:%i' "$R$path" 2>/dev/null; done
 }
 
-# strangers: the largest folders, two levels deep, that no fixed measurement covers, and the largest in /var/log, /opt and the homes. All that is known is left out by its inode: a folder
+# strangers: the largest folders, two levels deep, that no fixed measurement covers, and the largest in /var/log, /opt, the homes and /etc, and
+# beside the snapshots of a snapshotter. All that is known is left out by its inode: a folder
 # can be mounted at two places.
 strangers() {
   {
     cat known
-    printf '%s\n' "$root_dir" "$images" "$pod_logs" /var/lib /usr /proc /sys /dev
+    printf '%s\n' "$root_dir" "$images" "$images/snapshots" "$pod_logs" /var/lib /usr /proc /sys /dev
     case $images in */io.containerd.*) printf '%s\n' "${images%/*}" ;; esac
   } >all_known
   inodes_of all_known >inodes_known
@@ -147,7 +148,7 @@ strangers() {
   NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk '
     { split($3, d, ":"); device = d[1] * 256 + d[2] % 256 + int(d[2] / 256) * 1048576 }
     (device == ENVIRON["NODEFS"] || device == ENVIRON["IMAGEFS"]) && $4 == "/" && $5 !~ /\\/ && n++ < 10 { print $5 }' "$R/proc/self/mountinfo" 2>/dev/null >mounts
-  for place in / /var /var/lib /var/log /opt /home /root "${images%/*}"; do printf '%s\n' "$place"; done >>mounts
+  for place in / /var /var/lib /var/log /opt /home /root "${images%/*}" "$images" /etc; do printf '%s\n' "$place"; done >>mounts
   while IFS= read -r place; do
     [ -z "$place" ] || ! is_folder "$place" || set -- "$@" "$R$place"
   done <mounts

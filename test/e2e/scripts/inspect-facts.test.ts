@@ -608,6 +608,7 @@ describe('what holds the disks', () => {
 
   it('includes the largest unlisted folders and files, volumes and logs', generous, () => {
     const much = 'x'.repeat(3 * 2 ** 20)
+    const snapshots = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs'
     const [volume, log] = [
       '/var/lib/kubelet/pods/living/volumes/kubernetes.io~empty-dir/data',
       '/var/log/pods/a_b_living/app',
@@ -620,6 +621,8 @@ describe('what holds the disks', () => {
           '/srv/backup.tar': much,
           '/var/log/audit/audit.log': much,
           '/opt/agent/cache': much,
+          '/etc/agent/log/a': much,
+          [`${snapshots}/cache/blob`]: much,
           '/var/lib/small/x': 'x',
           '/var/lib/bigfile': 'x'.repeat(100 * 2 ** 20),
           [`${volume}/x`]: much,
@@ -641,7 +644,8 @@ describe('what holds the disks', () => {
     >
     const others = folders!.filter(({ holder }) => holder === 'unknown').map(({ path }) => path)
     expect(others.toSorted()).toEqual([
-      ...['/opt/agent', '/srv', '/var/lib/bigfile', '/var/log/audit'],
+      ...['/etc/agent', '/etc/agent/log', '/opt/agent', '/srv', '/var/lib/bigfile'],
+      ...[`${snapshots}/cache`, '/var/log/audit'],
       ...['/var/openebs', '/var/openebs/local'],
     ])
     expect(inside!.map(({ path }) => path)).toEqual(expect.arrayContaining([volume, log]))

@@ -85,14 +85,14 @@ export const furtherIncidents: Incident[] = [
           diskPressure: true,
           containerd: { snapshotter: 'nydus' },
           workloads: users(6),
-          held: { images: images(8, 2.4, 7), unmeasured: 110 },
+          held: {
+            images: images(8, 2.4, 7),
+            folders: { '/var/lib/containerd/io.containerd.snapshotter.v1.nydus/cache': 110 },
+          },
         },
       ],
     },
-    cause: [
-      { kind: 'holder', holder: 'not-explained' },
-      { kind: 'holder', holder: 'unknown-folder', place: '/var/lib/containerd' },
-    ],
+    cause: [{ kind: 'holder', holder: 'unknown-folder', place: '/var/lib/containerd' }],
     owner: 'platform',
     steps: ['read-more', 'free', 'replace'],
     words: [/110(?:\.0)? GiB/],
@@ -167,17 +167,11 @@ export const furtherIncidents: Incident[] = [
               hostPath: '/etc/gpu-manager/log',
             },
           ],
-          held: {
-            images: images(4, 0.9, 2.7),
-            listed: { holder: 'system', path: '/etc', gib: 52, inodes: 9_000 },
-          },
+          held: { images: images(4, 0.9, 2.7), folders: { '/etc/gpu-manager/log': 52 } },
         },
       ],
     },
-    cause: [
-      { kind: 'holder', holder: 'system', place: '/etc' },
-      { kind: 'holder', holder: 'host-path', place: '/etc' },
-    ],
+    cause: [{ kind: 'holder', holder: 'host-path', place: '/etc' }],
     owner: 'kube-system/DaemonSet gpu-manager',
     steps: ['ask-owner', 'free', 'read-more'],
     words: [/\/etc/, /52(?:\.0)? GiB/],
@@ -401,7 +395,6 @@ export const furtherIncidents: Incident[] = [
         {
           disk: { gib: 30, usedGib: 9 },
           imageDisk: { gib: 50, usedGib: 44, device: '/dev/nvme1n1', mount: '/var/lib/containerd' },
-          diskPressure: true,
           workloads: [
             ...users(4),
             { namespace: 'flux', owner: 'Deployment helm-operator', layerGib: 26 },

@@ -76,7 +76,7 @@ function ofSignal(
   const shown = isInodes ? `${left} inodes` : bytes(left)
   return {
     ...reason,
-    ...(!isWatched && { title: titles.unwatched }),
+    ...(!isWatched && { title: titles.unwatched, severity: 'critical' }),
     consequence: isWatched
       ? `${shown} (${percent(leftPercent)}) are left before ${signal} is met, and the kubelet evicts pods.`
       : `${shown} (${percent(leftPercent)}) are left of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,

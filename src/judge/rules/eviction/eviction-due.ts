@@ -110,7 +110,7 @@ function reasonOf(
   met: readonly EvaluatedThreshold[],
   raised: readonly { signal: Signal }[],
   subject: Satisfied<'eviction'>,
-): Pick<Failing, 'cause' | 'steps'> {
+): Pick<Failing, 'cause' | 'steps' | 'fix'> {
   const [first] = met
   const [above] = raised
   if (first === undefined) return {}
@@ -129,7 +129,7 @@ function reasonOf(
     return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, drainStep(subject)] }
   if (held !== null && isOfImages)
     return { cause: imageGcThresholds, steps: [...held.steps, drainStep(subject)] }
-  if (held !== null) return { cause: held.cause, steps: [...held.steps, drainStep(subject)] }
+  if (held !== null) return { ...held, steps: [...held.steps, drainStep(subject)] }
   if (!first.signal.startsWith('memory.')) return {}
   const memory = memoryReason(subject)
   return { cause: memory.cause, steps: [...memory.steps, drainStep(subject)] }

@@ -1,9 +1,17 @@
-import { configuredAt, whyUnobserved } from '#judge/help/thresholds.ts'
+import {
+  conditionOf,
+  configuredAt,
+  exactAmount,
+  shownAmount,
+  whyUnobserved,
+} from '#judge/help/thresholds.ts'
 import { amountOf, float32Rounding, withEntries } from '#judge/help/values.ts'
-import { line, nodeRule } from '#judge/rule.ts'
+import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { kubeletSetting } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
 import { canBeMet } from '#model/kubelet/watched-signals.ts'
+
+const titles = { unfinished: 'A minimum reclaim keeps the node under DiskPressure' }
 
 export const unreachableMinReclaim = nodeRule({
   id: 'unreachable-min-reclaim',
@@ -11,6 +19,7 @@ export const unreachableMinReclaim = nodeRule({
   severity: 'high',
   cause: kubeletSetting('evictionMinimumReclaim'),
   needs: ['configuration', 'eviction'],
+  titles,
   title: 'A minimum reclaim asks for more than there is',
   why: 'Once its threshold is met, a signal counts as met until threshold and minimum reclaim together are available. Where that is the whole capacity or more it never is: the kubelet evicts every pod that it may, and the condition stays.',
   fix: 'Lower evictionMinimumReclaim of that signal to a few percent of the capacity.',
@@ -21,6 +30,7 @@ export const unreachableMinReclaim = nodeRule({
 
   *judge(subject) {
     const { configuration, eviction } = subject
+    yield* unfinished(subject)
     for (const threshold of eviction.thresholds.filter(canBeMet)) {
       const { signal, minReclaim, resolved } = threshold
       const configured = configuration.evictionMinimumReclaim?.[signal]
@@ -54,3 +64,44 @@ export const unreachableMinReclaim = nodeRule({
     }
   },
 })
+
+/** Percent of the capacity that the fix sets, if that is free already. */
+const reclaimPercent = { most: 5, least: 1 }
+
+/** DiskPressure that no threshold explains by itself, only with its minimum reclaim. */
+function* unfinished(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
+  const { configuration, eviction, conditions } = subject
+  const ofDisk = eviction.thresholds.filter(
+    threshold => canBeMet(threshold) && conditionOf(threshold.signal) === 'DiskPressure',
+  )
+  if (conditions.DiskPressure !== 'True' || ofDisk.some(({ met }) => met !== false)) return
+  for (const threshold of ofDisk) {
+    const { signal, minReclaim, resolved, margin } = threshold
+    const configured = configuration.evictionMinimumReclaim?.[signal]
+    const capacity = eviction.signals[signal]?.capacityBytes
+    const amount = amountOf(minReclaim, capacity ?? 0)
+    if (configured === undefined || !capacity || !amount || resolved === null || margin === null)
+      continue
+    const marginPercent = Math.floor((100 * margin) / capacity)
+    if (margin >= amount || marginPercent < reclaimPercent.least) continue
+    const percent = Math.min(reclaimPercent.most, marginPercent)
+    const shown = (count: number) => shownAmount(threshold, count)
+    yield {
+      severity: 'critical',
+      confidence: 'likely',
+      title: titles.unfinished,
+      consequence: `${signal} is ${shown(resolved + margin)}, above the threshold of ${shown(resolved)}. The kubelet ends DiskPressure only at ${shown(resolved + amount)}: until then it refuses pods, deletes unused images and evicts pods.`,
+      evidence: [
+        configuredAt(threshold, configuration),
+        line('configz', `evictionMinimumReclaim.${signal}`, configured),
+        line('computed', `${signal} needed to end it`, exactAmount(threshold, resolved + amount)),
+        line('computed', `${signal} now`, exactAmount(threshold, resolved + margin)),
+        line('node', 'node condition DiskPressure', 'True'),
+      ],
+      cause: kubeletSetting(`evictionMinimumReclaim.${signal}`),
+      fix: {
+        config: withEntries('evictionMinimumReclaim', configuration, { [signal]: `${percent}%` }),
+      },
+    }
+  }
+}

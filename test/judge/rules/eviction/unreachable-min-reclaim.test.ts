@@ -69,3 +69,31 @@ describe('unreachable-min-reclaim', () => {
     expect(state(unreachableMinReclaim, node)).toBe(expected)
   })
 })
+
+describe('unreachable-min-reclaim, under DiskPressure', () => {
+  const pressed = (free: number, minReclaim: string, DiskPressure = 'True'): NodeExample => ({
+    conditions: { DiskPressure },
+    configuration: { evictionMinimumReclaim: { 'nodefs.available': minReclaim } },
+    thresholds: [{ ...hard('nodefs.available', 10, free), minReclaim }],
+    eviction: {
+      signals: {
+        'nodefs.available': {
+          availableBytes: free * gibibyte,
+          capacityBytes: 100 * gibibyte,
+          time: null,
+        },
+      },
+    },
+  })
+
+  it.each<[string, NodeExample, string]>([
+    ['between the threshold and its sum with the reclaim', pressed(15, '10%'), 'fail'],
+    ['at the sum', pressed(20, '10Gi'), 'pass'],
+    ['below the threshold, which eviction-due reports', pressed(9, '10%'), 'pass'],
+    ['less than 1 % above the threshold: the disk is short', pressed(10.5, '10%'), 'pass'],
+    ['without the condition', pressed(15, '10%', 'False'), 'pass'],
+    ['no reclaim', pressed(15, '0'), 'pass'],
+  ])('%s: %s', (_, node, expected) => {
+    expect(state(unreachableMinReclaim, node)).toBe(expected)
+  })
+})

@@ -37,6 +37,8 @@ export interface NodeExample {
   allocatable?: NodeSubject['allocatable']
   /** GiB by holder on its one disk of 100 GiB, all measured on the node. */
   held?: Partial<Record<DiskHolder, number>>
+  /** What pods hold, in the ledger. */
+  ofPods?: Pick<NodeLedger, 'parts' | 'namespaces'>
   volumes?: NodeLedger['volumes'] | undefined
   /** Why the volumes were not read. */
   volumesUnread?: string
@@ -271,6 +273,7 @@ export function exampleSubject(
     allocatable: example.allocatable ?? null,
     ledger: {
       ...ledgerOf(example.held ?? {}),
+      ...example.ofPods,
       volumes: example.volumes ?? null,
       volumesUnread: example.volumesUnread ?? null,
     },

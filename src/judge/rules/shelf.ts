@@ -35,6 +35,7 @@ export { absoluteThresholdOnMixedDisks } from './eviction/absolute-threshold-on-
 export { alertBehindEviction } from './eviction/alert-behind-eviction.ts'
 export { criticalPodAmongFirstVictims } from './eviction/critical-pod-among-first-victims.ts'
 export { diskNearlyFull } from './eviction/disk-nearly-full.ts'
+export { diskPressurePassed } from './eviction/disk-pressure-passed.ts'
 export { diskThresholdTooSmall } from './eviction/disk-threshold-too-small.ts'
 export { evictionDue } from './eviction/eviction-due.ts'
 export { evictionLoop } from './eviction/eviction-loop.ts'

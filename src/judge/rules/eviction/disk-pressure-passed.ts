@@ -1,0 +1,77 @@
+import { evictionCause } from '#facts/kubelet/event-messages.ts'
+import { recordedEvictions } from '#judge/events/evictions.ts'
+import { reasonOf } from '#judge/help/holders.ts'
+import { conditionOf } from '#judge/help/thresholds.ts'
+import { line, lines, nodeRule } from '#judge/rule.ts'
+import { bytes, counted, exactBytes, percent } from '#judge/text.ts'
+import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
+
+/** Evicted pods stay until pod GC deletes them. */
+const windowMs = 7 * 24 * 3_600_000
+/** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. */
+const least = { ofDisk: 0.1, ofPods: 0.5 }
+
+const ofPods: ReadonlySet<DiskHolder> = new Set([
+  ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
+])
+
+export const diskPressurePassed = nodeRule({
+  id: 'disk-pressure-passed',
+  family: 'eviction',
+  severity: 'medium',
+  cause: { kind: 'world', event: 'growth', subject: null },
+  needs: ['pods', 'eviction'],
+  title: 'The node was under disk pressure, and one workload holds most of what pods write',
+  why: 'The kubelet evicted or refused pods of this node because of its disk, and the disk has room again. A new pod of the workload that filled it begins to write again.',
+  fix: 'Give that workload a limit of ephemeral-storage, or a volume for what it writes.',
+  sources: [
+    'pkg/kubelet/eviction/eviction_manager.go Admit, evictPod',
+    'pkg/kubelet/eviction/helpers.go podDiskUsage',
+  ],
+
+  *judge({ pods, eviction, conditions, ledger, identity, at }) {
+    const isUnder =
+      conditions.DiskPressure === 'True' ||
+      eviction.thresholds.some(
+        ({ signal, met }) => met === true && conditionOf(signal) === 'DiskPressure',
+      )
+    if (isUnder || ledger === null) return
+    const evicted = recordedEvictions(pods, at, windowMs).filter(({ message }) => {
+      const { resource } = evictionCause(message)
+      return resource === 'ephemeral-storage' || resource === 'inodes'
+    })
+    const part = evicted.length === 0 ? null : largestPart(ledger)
+    if (part === null) return
+    const { holder, filesystem, lowBytes: low, highBytes: high, owner, place, share } = part
+    const cause = {
+      ...{ kind: 'holder' as const, holder, filesystem, freedBy: 'pod-deletion' as const },
+      amount: { unit: 'bytes' as const, low, high },
+      ...{ owner, place },
+    }
+    yield {
+      ...reasonOf(cause, ledger, identity),
+      confidence: 'likely',
+      consequence: `The kubelet evicted or refused ${counted(evicted.length, 'pod')} for its disk within a week, and the pressure is over. Of what pods hold now, ${bytes(low)} (${percent(100 * share)} of the disk) are of one container or volume, which grows until the next pressure.`,
+      evidence: lines(
+        line('event', 'pods evicted or refused for the disk', evicted.length),
+        line('event', 'the last of them', evicted.at(-1)?.time ?? 'no time'),
+        line('summary', `largest of ${holder}`, exactBytes(low)),
+      ),
+    }
+  },
+})
+
+/** What one container or volume holds, if it is most of what pods hold. */
+function largestPart({ parts, filesystems, namespaces }: NodeLedger) {
+  const [largest] = parts
+    .filter(({ holder }) => ofPods.has(holder))
+    .toSorted((a, b) => b.lowBytes - a.lowBytes)
+  const disk = filesystems.find(({ filesystem }) => filesystem === largest?.filesystem)
+  if (largest === undefined || disk === undefined) return null
+  const share = largest.lowBytes / disk.capacityBytes
+  const isMost = largest.lowBytes >= least.ofPods * heldBy(namespaces)
+  return share >= least.ofDisk && isMost ? { ...largest, share } : null
+}
+
+const heldBy = (namespaces: NodeLedger['namespaces']): number =>
+  namespaces.reduce((sum, one) => sum + one.bytes, 0)

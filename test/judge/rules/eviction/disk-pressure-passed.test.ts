@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest'
+import { diskPressurePassed } from '#judge/rules/eviction/disk-pressure-passed.ts'
+import type { HolderPart } from '#model/prediction/disk-ledger.ts'
+import { exampleTime, hard, type NodeExample } from '#test/example.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf, GiB, state } from '#test/rules/filling-disk.ts'
+
+const refused = 'Pod was rejected: The node had condition: [DiskPressure]. '
+const low = 'The node was low on resource: ephemeral-storage. '
+
+const evicted = (message: string, hoursAgo: number) => ({
+  metadata: { namespace: 'zim', name: `metrics-${hoursAgo}`, uid: `metrics-${hoursAgo}` },
+  status: {
+    ...{ phase: 'Failed', reason: 'Evicted', message },
+    startTime: new Date(Date.parse(exampleTime) - hoursAgo * 3_600_000).toISOString(),
+  },
+})
+
+/** One container holds so many GiB, and all other pods of the namespace so many more. */
+function example(gib: number, others: number, message = low, hoursAgo = 2): NodeExample {
+  const part: HolderPart = {
+    ...{ holder: 'writable-layers', filesystem: 'nodefs', inodes: null, place: null },
+    ...{ lowBytes: gib * GiB, highBytes: gib * GiB },
+    owner: {
+      ...{ kind: 'container', container: 'app' },
+      ...{ namespace: 'zim', pod: 'metrics-1', workload: 'Deployment metrics' },
+    },
+  }
+  const bytes = (gib + others) * GiB
+  const use = { bytes, layerBytes: bytes, logBytes: 0, volumeBytes: 0, pods: 2 }
+  const group = { namespace: 'zim', owner: null, requestBytes: null, limitBytes: null, ...use }
+  return {
+    held: { 'writable-layers': gib + others },
+    ofPods: { parts: [part], namespaces: [group] },
+    pods: [evicted(message, hoursAgo)],
+  }
+}
+
+itJudgesExamples(diskPressurePassed, { bad: example(16, 1), good: example(9, 1) })
+
+it.each<[string, NodeExample, string]>([
+  ['refused, and one container holds most', example(16, 1, refused), 'fail'],
+  ['evicted by its own limit', example(16, 1, 'Usage of EmptyDir volume "a" exceeds.'), 'pass'],
+  ['evicted for memory', example(16, 1, 'The node was low on resource: memory. '), 'pass'],
+  ['eight days ago', example(16, 1, low, 8 * 24), 'pass'],
+  ['others hold more', example(16, 17), 'pass'],
+  ['under pressure', { ...example(16, 1), conditions: { DiskPressure: 'True' } }, 'pass'],
+  ['evicting', { ...example(16, 1), thresholds: [hard('nodefs.available', 10, 9)] }, 'pass'],
+  ['pods unread', { ...example(16, 1), pods: null }, 'unknown'],
+])('%s: %s', (_, given, expected) => {
+  expect(state(diskPressurePassed, given)).toBe(expected)
+})
+
+it('names the owner and what to set', () => {
+  expect(failingOf(diskPressurePassed, example(16, 1))).toMatchObject({
+    cause: { holder: 'writable-layers', owner: { namespace: 'zim', container: 'app' } },
+    steps: [{ id: 'set-ephemeral-storage', bytes: 16 * GiB }],
+  })
+})

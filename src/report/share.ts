@@ -164,7 +164,6 @@ function deltaOf(
   const listed = new Set(lists.flatMap(([, list]) => list.map(({ id }) => id)))
   const standing = (ids: string[]) => ids.filter(id => !listed.has(id)).length
   const unchanged = { open: standing(open), waived: standing(waived) }
-  const foreign = delta.clusters.map(({ name }) => name).filter(name => !clusters.has(name))
   return {
     // The earlier grade of an owner's part is not stored.
     clusters: delta.clusters.filter(({ name }) => undivided.has(name)),
@@ -180,7 +179,7 @@ function deltaOf(
       come: delta.nodes.come?.filter(mayBeTheirs) ?? null,
       notReadNow: delta.nodes.notReadNow.filter(mayBeTheirs),
     },
-    notes: delta.notes.filter(note => !foreign.some(name => note.includes(name))),
+    notes: delta.notes.filter(({ cluster }) => cluster === null || clusters.has(cluster)),
   }
 }
 

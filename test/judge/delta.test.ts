@@ -867,7 +867,7 @@ describe('a findings.json, which does not name every node', () => {
 
   it('says so', () => {
     const { notes, nodes } = compareRuns(run(file), run({ nodes: 'a' }))
-    expect(notes.join(' ')).toMatchSnapshot()
+    expect(notes.map(({ text }) => text).join(' ')).toMatchSnapshot()
     expect(nodes).toMatchObject({ gone: null, come: null })
   })
 })
@@ -896,7 +896,8 @@ describe('nodes', () => {
       }),
     )
     expect(nodes.gone).toEqual([])
-    expect(notes.join(' ')).toMatchSnapshot()
+    expect(notes.map(({ text }) => text).join(' ')).toMatchSnapshot()
+    expect(notes.map(note => note.cluster)).toEqual([cluster])
     expect(nodes.notReadNow).toEqual([
       { cluster, node: null, coverage: 'partlyRead', before: null, reason: 'nodes: HTTP 500' },
     ])
@@ -927,8 +928,8 @@ describe('the whole', () => {
     const later = run({ nodes: 'a' })
     later.document.run.takenAt = '2026-11-22T00:00:00Z'
     expect(compareRuns(later, run({ nodes: '', clusters: ['test'] })).notes).toEqual([
-      expect.stringContaining('wrong way round'),
-      'OLD and NEW have no cluster in common',
+      { cluster: null, text: expect.stringContaining('wrong way round') },
+      { cluster: null, text: 'OLD and NEW have no cluster in common' },
     ])
   })
 

@@ -137,7 +137,11 @@ const report: AuditReport = {
           reason: '503',
         })),
       },
-      notes: ['of stage nothing is known', 'of prod less is known'],
+      notes: [
+        { cluster: 'stage', text: 'of stage nothing is known' },
+        { cluster: 'prod', text: 'of prod less is known, unlike stage' },
+        { cluster: null, text: 'what stage and prod lack' },
+      ],
     },
     ended: [ended('old-batch', nodegroup('batch')), ended('old-general', nodegroup('general'))],
     readAgain: ['b2', 'g2'].map(node => ({
@@ -263,7 +267,8 @@ describe("an owner's share of a report", () => {
       ...{ clusters: [], findings: { new: [{ id: 'batch' }] }, unchanged: { open: 0, waived: 1 } },
       ...{
         nodes: { gone: [], come: [{ node: 'b1' }], notReadNow: [{ node: 'b2' }] },
-        notes: ['of prod less is known'],
+        // A note belongs to its cluster, whatever names are in its text.
+        notes: [{ cluster: 'prod' }, { cluster: null }],
       },
     })
     expect(share?.before?.ended.map(({ id }) => id)).toEqual(['old-batch'])

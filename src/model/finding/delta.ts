@@ -129,8 +129,13 @@ export interface Delta {
     come: { cluster: string; node: string }[] | null
     notReadNow: NotReadNow[]
   }
-  /** Comparisons that these two inputs do not allow, one sentence each. */
-  notes: string[]
+  notes: DeltaNote[]
+}
+
+/** A comparison that these two inputs do not allow, as one sentence. `cluster` null: of all clusters. */
+export interface DeltaNote {
+  cluster: string | null
+  text: string
 }
 
 /** One of the two inputs, as `highwater.diff/1` names it. */
@@ -159,10 +164,12 @@ export interface DiffInput {
  * {"id","rule","cluster","subject","title","before":{"severity","confidence","nodes":{"count","sample"},"waived"} or null,"after":… or null,"why":["…"]}.
  * Samples hold up to 20 names. Lists are sorted: equal inputs give equal bytes.
  */
-export interface DiffDocument extends Delta {
+export interface DiffDocument extends Omit<Delta, 'notes'> {
   schema: 'highwater.diff/1'
   old: DiffInput
   new: DiffInput
+  /** Comparisons that these two inputs do not allow, one sentence each. */
+  notes: string[]
   /** Groups of nodes that have a newer kubelet minor in NEW. Null: one of the inputs is not a snapshot. */
   kubeletUpgrades: FleetUpgrade[] | null
 }

@@ -38,12 +38,14 @@ export async function diff(
     rejectUnknownNames(options.selection, [...old.audited, ...now.audited])
   if (isEmpty(old) && isEmpty(now))
     throw new OperatorError(`Neither ${oldFile} nor ${newFile} has a node that could be audited`)
+  const delta = compareRuns(old, now)
   return {
     document: {
       schema: 'highwater.diff/1',
       old: inputOf(oldFile, old),
       new: inputOf(newFile, now),
-      ...compareRuns(old, now),
+      ...delta,
+      notes: delta.notes.map(({ text }) => text),
       kubeletUpgrades:
         old.nodes === null || now.nodes === null
           ? null

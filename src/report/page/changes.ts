@@ -42,6 +42,6 @@ export function changesView(report: AuditReport, { page, titleOf, language }: Sh
     absent: absentText(before, language),
     rows: rows.slice(0, shown.rows),
     leftOut: left > 0 ? words.changes.moreInDiff(left) : null,
-    notes: before.delta.notes.slice(0, shown.notes).map(note => line(note, 300)),
+    notes: before.delta.notes.slice(0, shown.notes).map(({ text }) => line(text, 300)),
   }
 }

@@ -14,6 +14,7 @@ import {
   type ComparedRun,
   changes,
   type Delta,
+  type DeltaNote,
   type FindingState,
   type NotReadNow,
 } from '#model/finding/delta.ts'
@@ -61,7 +62,7 @@ export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
       notReadNow: notReadNow(now, old, today),
     },
     notes: [
-      ...notesOn(old, now),
+      ...notesOn(old, now).map(text => ({ cluster: null, text })),
       ...partialNotes('OLD', old, then),
       ...partialNotes('NEW', now, today),
     ],
@@ -194,10 +195,14 @@ function notesOn(old: ComparedRun, now: ComparedRun): string[] {
   return notes
 }
 
-const partialNotes = (name: string, { document, nodes }: ComparedRun, known: Knowledge): string[] =>
+const partialNotes = (
+  name: string,
+  { document, nodes }: ComparedRun,
+  known: Knowledge,
+): DeltaNote[] =>
   document.clusters
     .filter(({ name: cluster }) => nodes !== null && isPartial(known, cluster))
-    .map(
-      ({ name: cluster }) =>
-        `${name} may not list every node of ${cluster}: none of them is taken for ${name === 'OLD' ? 'come' : 'gone'}`,
-    )
+    .map(({ name: cluster }) => ({
+      cluster,
+      text: `${name} may not list every node of ${cluster}: none of them is taken for ${name === 'OLD' ? 'come' : 'gone'}`,
+    }))

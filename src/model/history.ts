@@ -98,6 +98,8 @@ export interface Happening {
   subject: string
   /** Text of the kubelet. */
   message: string
+  /** Of a condition. Absent: not a condition, or noted by an older version. */
+  status?: 'True' | 'False' | 'Unknown'
   /** Scarce resource of an eviction, as the kubelet names it. Absent: the pod exceeded its own limit, or the resource is unknown. */
   resource?: string
 }

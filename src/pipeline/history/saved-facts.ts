@@ -89,6 +89,7 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
         ]),
         subject: z.string(),
         message: z.string(),
+        status: z.enum(['True', 'False', 'Unknown']).optional(),
         resource: z.string().optional(),
       }),
     )

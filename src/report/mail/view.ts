@@ -270,26 +270,30 @@ function nightText(report: AuditReport, { words, utc, line }: Language): string 
   const { night } = words
   interface Kind extends ReturnType<typeof of> {
     text(count: number, nodes: number): string
-    oneText?: typeof night.onePressure
+    subject?: 'pod' | 'condition'
   }
   const kinds: Kind[] = [
-    { ...of(({ what }) => what === 'evicted'), text: night.evicted },
-    { ...of(({ what }) => what === 'refused'), text: night.refused },
+    { ...of(({ what }) => what === 'evicted'), text: night.evicted, subject: 'pod' },
+    { ...of(({ what }) => what === 'refused'), text: night.refused, subject: 'pod' },
     {
       ...of(one => one.what === 'condition' && one.subject.endsWith('Pressure')),
       text: night.pressure,
-      oneText: night.onePressure,
+      subject: 'condition',
     },
     { ...of(({ what }) => what === 'image-gc-failed'), text: night.imageGcFailed },
     { ...of(({ what }) => what === 'image-deleted'), text: night.imagesDeleted },
     { ...of(({ what }) => what === 'reboot'), text: night.reboots },
   ]
-  const parts = kinds.flatMap(({ count, nodes, first, text, oneText }) => {
+  const parts = kinds.flatMap(({ count, nodes, first, text, subject }) => {
     if (first === undefined) return []
     const { one, node } = first
-    return count === 1 && oneText !== undefined
-      ? [oneText(line(one.subject, 40), utc(one.at), line(node, 120))]
-      : [text(count, nodes)]
+    const place = line(node, 120)
+    if (subject === 'condition' && count === 1)
+      return [night.onePressure[one.status ?? 'Unknown'](line(one.subject, 40), utc(one.at), place)]
+    const all = text(count, nodes)
+    if (subject !== 'pod') return [all]
+    const named = count === 1 ? night.onePod : night.firstPod
+    return [named(all, line(one.subject, 160), place)]
   })
   if (parts.length === 0) return null
   const isCut = report.nodes.some(({ happened }) => happened?.length === mostHappenings)

@@ -195,6 +195,38 @@ describe('the mail of a morning', () => {
   })
 })
 
+describe('what happened since the last run', () => {
+  const mailOf = (...happened: NonNullable<AuditReport['nodes'][0]['happened']>) => {
+    const report = morningReport()
+    const [first, ...others] = report.nodes
+    const nodes = [{ ...first!, happened }, ...others.map(node => ({ ...node, happened: [] }))]
+    const { text } = renderMail({ ...report, nodes }, [linked])
+    return text.replaceAll('\u00a0', ' ').replace(/\s+/g, ' ')
+  }
+  const at = morning.document.run.takenAt
+  const evicted = (name: string) =>
+    ({ at, what: 'evicted', subject: `shop/${name}`, message: 'low' }) as const
+  const condition = (status?: 'True' | 'False') =>
+    ({ at, what: 'condition', subject: 'DiskPressure', message: '', status }) as const
+
+  it('names a pod and its node', () => {
+    const [{ cluster, identity }] = morning.nodes as [AuditReport['nodes'][0]]
+    const node = `${cluster}/${identity.name}`
+    expect(mailOf(evicted('web'))).toContain(`1 pod evicted on 1 node (shop/web on ${node})`)
+    expect(mailOf(evicted('web'), evicted('cart'))).toContain(
+      `2 pods evicted on 1 node (shop/web on ${node}, and others)`,
+    )
+  })
+
+  it.each([
+    ['True', 'began'],
+    ['False', 'ended'],
+    [undefined, 'changed'],
+  ] as const)('says of a condition that is now %s that it %s', (status, word) => {
+    expect(mailOf(condition(status))).toContain(`DiskPressure ${word} at`)
+  })
+})
+
 describe('the mail of a second morning', () => {
   const [, early] = morning.document.findings.toSorted(worstFirst)
   const change = (what: Change, ...why: string[]) => ({ change: what, why })

@@ -63,7 +63,10 @@ function fromConditions({ node }: NodeInput, at: string): Happening[] {
     const isNews = watchedConditions.has(type) && isWithin(lastTransitionTime ?? null, at, windowMs)
     if (!isNews || lastTransitionTime === undefined) return []
     if (Date.parse(lastTransitionTime) <= joinedMs) return []
-    return [happening(lastTransitionTime, 'condition', type, `${type} is ${status ?? 'Unknown'}`)]
+    const now = status === 'True' || status === 'False' ? status : 'Unknown'
+    return [
+      { ...happening(lastTransitionTime, 'condition', type, `${type} is ${now}`), status: now },
+    ]
   })
 }
 

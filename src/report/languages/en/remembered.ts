@@ -99,8 +99,16 @@ const night = {
     `${counted(pods, 'pod')} refused by ${counted(nodes, 'node')}`,
   pressure: (changes: number, nodes: number) =>
     `${counted(changes, 'change')} of a pressure condition on ${counted(nodes, 'node')}`,
-  onePressure: (condition: string, at: string, node: string) =>
-    `${condition} changed at ${at} on ${node}`,
+  /** By the status that the condition has now. */
+  onePressure: {
+    True: (condition: string, at: string, node: string) => `${condition} began at ${at} on ${node}`,
+    False: (condition: string, at: string, node: string) =>
+      `${condition} ended at ${at} on ${node}`,
+    Unknown: (condition: string, at: string, node: string) =>
+      `${condition} changed at ${at} on ${node}`,
+  },
+  onePod: (text: string, pod: string, node: string) => `${text} (${pod} on ${node})`,
+  firstPod: (text: string, pod: string, node: string) => `${text} (${pod} on ${node}, and others)`,
   imageGcFailed: (times: number, nodes: number) =>
     `${counted(times, 'failed image GC', 'failed image GCs')} on ${counted(nodes, 'node')}`,
   imagesDeleted: (images: number, nodes: number) =>

@@ -43,6 +43,7 @@ describe('what happened', () => {
       ['2026-11-20T03:11:30Z', 'condition', 'DiskPressure'],
       ['2026-11-20T03:12:00Z', 'evicted', 'shop/web'],
     ])
+    expect(found.map(({ status }) => status)).toEqual([undefined, 'True', undefined])
   })
 
   it('includes evictions by the log of the kubelet, and the resource of their pass', () => {

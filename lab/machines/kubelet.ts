@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import { isRawObject } from '#base/raw-object.ts'
 import { readsNodeadmFolder } from '#facts/eks/kubelet-places.ts'
 import { configurationOf, configzOf, upstreamDefaults } from '#lab/nodes/configz.ts'
-import { ageMs, nodeInfo } from '#lab/nodes/node-object.ts'
+import { ageMsOf, nodeInfo } from '#lab/nodes/node-object.ts'
 import type { NodeProfile } from '#lab/nodes/profile.ts'
 import type { MachinePart } from './machine.ts'
 import { configurationText, dropInFolder, kind } from './nodeadm-files.ts'
@@ -26,7 +26,7 @@ export function kubeletPart(profile: NodeProfile, at: string): MachinePart {
   const dropIns = { ...setUp.dropIns, ...profile.disk?.dropIns }
   const cgroup = profile.family === 'AL2' ? '9:memory:/runtime.slice/' : '0::/runtime.slice/'
   const isUp = profile.fault?.kind !== 'down'
-  const bootSeconds = Math.trunc((Date.parse(at) - ageMs) / 1000) - startSeconds
+  const bootSeconds = Math.trunc((Date.parse(at) - ageMsOf(profile)) / 1000) - startSeconds
   return {
     files: {
       [setUp.main]: setUp.isYaml ? stringify(main) : configurationText(main),

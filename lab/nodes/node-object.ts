@@ -3,12 +3,13 @@ import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import { configurationOf } from './configz.ts'
 import { instanceTypes } from './instance-types.ts'
 import { type Family, imagesBytes, MiB, type NodeProfile } from './profile.ts'
-import { digits, uidOf } from './random.ts'
+import { digits, randomOf, uidOf } from './random.ts'
 import { allocatableOf, capacityOf } from './resources.ts'
 import { restartTimes } from './restart-times.ts'
 
-/** The lab's nodes are nine days old; a silent one has been so for 40 minutes. */
-export const ageMs = 9 * 86_400_000
+/** The lab's nodes are 2 to 41 days old; a silent one has been so for 40 minutes. */
+export const ageMsOf = ({ name }: Pick<NodeProfile, 'name'>): number =>
+  Math.round((2 + 40 * randomOf(`age/${name}`)()) * 86_400) * 1000
 const silentMs = 40 * 60_000
 const transitionMs = 3 * 60_000
 
@@ -20,7 +21,7 @@ export function nodeObject(profile: NodeProfile, at: string): KubernetesNode {
       name: profile.name,
       uid: uidOf(`node/${profile.name}`),
       resourceVersion: String(200_000 + parseInt(digits(profile.name).slice(0, 5), 16)),
-      creationTimestamp: before(at, ageMs),
+      creationTimestamp: before(at, ageMsOf(profile)),
       labels: {
         'beta.kubernetes.io/arch': arch,
         'beta.kubernetes.io/os': system,
@@ -153,7 +154,7 @@ function transitionOf(profile: NodeProfile, type: string, on: boolean, at: strin
       : before(at, silentSinceMs(profile))
   if (started && type === 'Ready' && started.start.downSinceMs === null)
     return time(started.start.atMs + (on ? restartTimes.readyMs : 0))
-  return before(at, type === 'DiskPressure' && on ? transitionMs : ageMs)
+  return before(at, type === 'DiskPressure' && on ? transitionMs : ageMsOf(profile))
 }
 
 function taintsOf({

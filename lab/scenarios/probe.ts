@@ -9,7 +9,7 @@ import {
 } from '#lab/nodes/pod-profile.ts'
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
-import { instanceIdOf } from '#lab/nodes/random.ts'
+import { instanceIdOf, randomOf } from '#lab/nodes/random.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import { probeTemplates } from './launch-templates.ts'
 import {
@@ -34,7 +34,10 @@ type Unfinished = Omit<NodeProfile, 'pods' | 'nodefs' | 'agent'> & Partial<NodeP
 
 const expectedNode = (profile: Unfinished, rules: readonly ExpectedRule[]): ExpectedNode => ({
   profile: {
-    nodefs: { capacityBytes: 20 * GiB, usedPercent: 47 },
+    nodefs: {
+      capacityBytes: 20 * GiB,
+      usedPercent: 36 + Math.round(20 * randomOf(`disk/${profile.name}`)()),
+    },
     agent: {},
     pods: ordinaryPods(profile.name),
     ...profile,

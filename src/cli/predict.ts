@@ -75,7 +75,8 @@ Examples:
   highwater predict --cluster prod --node ip-10-0-1-23.ec2.internal --fill nodefs=50Mi/s
   highwater predict --snapshot snapshot.ndjson.gz --kubelet 1.35
 
-Exit codes: 0 every selected node is in the answer; 1 a kubelet would not start so; 2 a node or a timeline is missing, or bad usage; 4 failed.`,
+Exit codes: 0 every selected node is in the answer; 1 a kubelet would not start;
+2 a node or a timeline is missing, or bad usage; 4 failed.`,
     )
     .action(exiting(runPredict))
 }

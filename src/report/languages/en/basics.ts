@@ -1,8 +1,9 @@
 /** Texts of every part of a report: counts, severities, confidence, ways to read. */
 import type { Confidence, CoverageState, DurableFix, Severity } from '#model/finding/finding.ts'
 import type { ReadMode } from '#model/input/read-mode.ts'
-import { counted, englishNumbers, formatCount } from '#report/numbers.ts'
+import { englishNumbers, formatCount } from '#report/numbers.ts'
 import { englishCut } from '#report/text.ts'
+import { clusters, findings, nodes } from './counts.ts'
 
 const severities: Record<Severity, string> = {
   critical: 'Critical',
@@ -59,9 +60,9 @@ export const basics = {
   unknown: 'unknown',
   none: 'none',
   noReason: 'no reason was recorded',
-  nodeCount: (count: number) => counted(count, 'node'),
-  clusterCount: (count: number) => counted(count, 'cluster'),
-  findingCount: (count: number) => counted(count, 'finding'),
+  nodeCount: nodes,
+  clusterCount: clusters,
+  findingCount: findings,
   /** Follows the names that are shown. `count`: number of names that are not shown. */
   andMore: (count: number) => `and ${formatCount(count)} more`,
   /** Separators of names in a list, and of clauses in a sentence. */

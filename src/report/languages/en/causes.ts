@@ -1,9 +1,6 @@
 /** Texts of the causes, of the nodes next to break, and of the table of clusters. */
 import { counted, formatCount } from '#report/numbers.ts'
-
-const nodes = (count: number) => counted(count, 'node')
-const clusters = (count: number) => counted(count, 'cluster')
-const findings = (count: number) => counted(count, 'finding')
+import { clusters, findings, nodes } from './counts.ts'
 
 const causes = {
   title: 'Causes',

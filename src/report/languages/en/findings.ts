@@ -1,8 +1,7 @@
 /** Texts of the findings, and of the later sections: waived, undecided, not audited, how everything was read. */
 import type { Confidence, WaiverNotice } from '#model/finding/finding.ts'
 import { counted, formatCount } from '#report/numbers.ts'
-
-const nodes = (count: number) => counted(count, 'node')
+import { nodes } from './counts.ts'
 
 /** Null: `certain` needs no explanation. */
 const doubts: Record<Confidence, string | null> = {

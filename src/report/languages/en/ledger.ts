@@ -2,6 +2,7 @@
 import type { DiskHolder, LedgerSource } from '#model/prediction/disk-ledger.ts'
 import { counted } from '#report/numbers.ts'
 import type { SegmentKind } from '#report/parts/segment-kind.ts'
+import { nodes } from './counts.ts'
 
 const ledger = {
   title: 'What holds the disk',
@@ -67,7 +68,7 @@ const ledger = {
   disk: (name: string, used: string, capacity: string) => `${name}: ${used} of ${capacity} used`,
   oneDisk: 'nodefs = imagefs',
   noDisk: (count: number, names: string[]) =>
-    `Unknown on ${counted(count, 'node')}, because no size of a disk was read: ${names.join('; ')}${count > names.length ? '; …' : ''}`,
+    `Unknown on ${nodes(count)}, because no size of a disk was read: ${names.join('; ')}${count > names.length ? '; …' : ''}`,
   upTo: (high: string) => `up to ${high}`,
   between: (low: string, high: string) => `${low} to ${high}`,
   fleet: 'Largest consumers of local disk: of each nodegroup and namespace',

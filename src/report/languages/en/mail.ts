@@ -1,9 +1,6 @@
 /** Texts of the e-mail: its subject, its HTML part and its text part. */
 import { counted, formatCount } from '#report/numbers.ts'
-
-const nodes = (count: number) => counted(count, 'node')
-const clusters = (count: number) => counted(count, 'cluster')
-const findings = (count: number) => counted(count, 'finding')
+import { clusters, findings, nodes } from './counts.ts'
 
 const subject = {
   cutShort: (subject: string) => `Cut short. ${subject}`,

@@ -1,7 +1,6 @@
 /** Texts of the nodes: their pictures, groups and details. */
 import { counted, formatCount } from '#report/numbers.ts'
-
-const nodes = (count: number) => counted(count, 'node')
+import { nodes } from './counts.ts'
 
 const gauge = {
   oneDisk: 'nodefs = imagefs (one disk)',

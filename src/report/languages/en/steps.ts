@@ -10,30 +10,29 @@ import { counted } from '#report/numbers.ts'
 const steps = {
   /** `owner`, `place`, `bytes`: null if the step has none. */
   actions: {
-    'ask-owner': (owner: string | null) =>
-      `ask ${owner ?? 'the owners of these pods'} to keep less on the node`,
-    'correct-file': (_: string | null, place: string | null, __: string | null, message = '') =>
+    'ask-owner': owner => `ask ${owner ?? 'the owners of these pods'} to keep less on the node`,
+    'correct-file': (_, place, __, message = '') =>
       `correct ${place ?? 'the file'} before anything restarts the kubelet${message === '' ? '' : `; the kubelet refuses it: ${message}`}`,
     'create-group': () =>
       'create a group with --ami-type AL2023_x86_64_STANDARD (cgroup v2), move the pods, delete the old group',
-    'delete-place': (_: string | null, place: string | null) =>
+    'delete-place': (_, place) =>
       `look into ${place ?? 'the folders'}, and delete what nobody needs`,
     drain: () =>
       'drain the node, after asking the owners of pods without a controller and of emptyDir data: those pods end for good, that data is deleted',
     'drop-idle-log-blocks': () => 'write the logrotate files without blocks that rotate nothing',
     'grant-rights': () => 'grant the rights that highwater doctor names',
-    'larger-disk': (_: string | null, place: string | null, bytes: string | null, cost = '') =>
+    'larger-disk': (_, place, bytes, cost = '') =>
       bytes === null
         ? 'give the nodes a larger disk, or this workload nodes of its own'
         : `give the nodes a larger volume: volumeSize ${bytes} for ${place ?? 'the data device'} in EC2NodeClass or launch template${cost === '' ? '' : ` (${cost} more for each)`}`,
     'list-deletions': () => 'see which images image GC would delete',
     'look-on-node': () => 'look which folders of the node are large',
-    'limit-processes': (owner: string | null) =>
+    'limit-processes': owner =>
       `find why ${owner ?? 'these pods'} starts so many processes, and set podPidsLimit`,
     'lower-soft-threshold': () => 'lower the soft threshold: the disk is not short of space',
-    'map-volume': (_: string | null, place: string | null) =>
+    'map-volume': (_, place) =>
       `write the size for ${place ?? 'the data volume'} in the device mapping, and replace the nodes`,
-    'move-to-volume': (owner: string | null, _: string | null, bytes: string | null) =>
+    'move-to-volume': (owner, _, bytes) =>
       `have ${owner ?? 'the pods'} write${bytes === null ? '' : ` the ${bytes} that it holds`} into a volume (a claim, or an emptyDir with sizeLimit) or write less, and set a limit of ephemeral-storage, so that the kubelet evicts it alone`,
     'open-port': () =>
       'find out why nothing answers on port 10250: the kubelet does not run, or a security group refuses the API server',
@@ -47,28 +46,28 @@ const steps = {
       'measure the disk on the node itself (mode both): the API cannot show what holds it',
     'read-pods': () => 'look at the pods of the node',
     'read-pull-events': () => 'read the events of failed pulls',
-    reboot: (_: string | null, __: string | null, bytes: string | null) =>
+    reboot: (_, __, bytes) =>
       bytes === null
         ? 'drain and reboot the node, and uncordon it when it is Ready again'
         : `drain and reboot the node, and uncordon it when it is Ready again: its filesystem grows to ${bytes} at boot. If not, replace the node`,
     'replace-node': () => 'replace the node: the new node starts empty',
     'restart-agent': () => 'restart the SSM agent of the node, or replace the node',
     'restart-kubelet': () => 'restart the kubelet in a quiet hour',
-    'restart-pod': (owner: string | null) =>
+    'restart-pod': owner =>
       `restart ${owner ?? 'the process that holds the files'}: its bytes are free then`,
     'set-at-source': () =>
       "write the text below where the group's nodes come from, and replace them",
     'set-discard-unpacked': () =>
       'set discard_unpacked_layers = true in the configuration of containerd, and replace the nodes',
-    'set-ephemeral-storage': (owner: string | null, _: string | null, bytes: string | null) =>
+    'set-ephemeral-storage': (owner, _, bytes) =>
       `give ${owner ?? 'the pods'} requests and limits of ephemeral-storage${bytes === null ? '' : ` above the ${bytes} that it holds`}`,
     'set-log-files': () => 'write the logrotate files that the policy wants',
-    'set-memory': (owner: string | null, _: string | null, bytes: string | null) =>
+    'set-memory': (owner, _, bytes) =>
       `give ${owner ?? 'the pods'} requests and limits of memory${bytes === null ? '' : ` (it uses ${bytes})`}`,
-    'set-volume-limit': (owner: string | null, _: string | null, bytes: string | null) =>
+    'set-volume-limit': (owner, _, bytes) =>
       `give the emptyDir of ${owner ?? 'the pods'} a sizeLimit${bytes === null ? '' : ` (the largest holds ${bytes})`}, or a volume of its own`,
     'upgrade-group': () => 'replace the nodes by ones of the newest release of their group',
-    'upgrade-runtime': (_: string | null, __: string | null, ___: string | null, version = '') =>
+    'upgrade-runtime': (_, __, ___, version = '') =>
       `take an AMI with ${version === '' ? 'a newer containerd' : `a release of containerd after ${version}`} for this group`,
     'vacuum-journal': () => 'cut the journal to 500 MB, and set SystemMaxUse in journald.conf',
   } satisfies Record<

@@ -1,9 +1,6 @@
 /** Texts of the verdict, of plans and of remediation runs. */
 import { counted, formatCount } from '#report/numbers.ts'
-
-const nodes = (count: number) => counted(count, 'node')
-const clusters = (count: number) => counted(count, 'cluster')
-const findings = (count: number) => counted(count, 'finding')
+import { clusters, findings, nodes } from './counts.ts'
 
 const verdict = {
   /** `evicting`: number of nodes that evict now. */

@@ -1,8 +1,7 @@
 /** Texts of the running thresholds: cohorts, their settings, and the origin of each setting. */
 import type { ThresholdSource } from '#model/prediction/prediction.ts'
 import { counted, formatCount } from '#report/numbers.ts'
-
-const nodes = (count: number) => counted(count, 'node')
+import { nodes } from './counts.ts'
 
 const thresholds = {
   title: 'Thresholds as they run',

@@ -90,6 +90,7 @@ function isCause(wanted: ExpectedCause, { cause, settings }: CauseGroup): boolea
 /** A process is known by its pod, not by the pod's controller; so is a pod without a controller. */
 function isOwner(wanted: Incident['owner'], group: CauseGroup): boolean {
   const owner = group.cause.owner ?? group.steps[0]?.action.owner
+  if (owner?.kind === 'process' && wanted === 'platform') return owner.namespace === null
   const [namespace, name] = wanted?.split(/\/\w+ /) ?? []
   if (owner?.kind === 'process' || (owner?.pod && wanted?.includes('/Bare ')))
     return owner.namespace === namespace && owner.pod?.startsWith(`${name}-`) === true

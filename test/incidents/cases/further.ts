@@ -574,4 +574,193 @@ export const furtherIncidents: Incident[] = [
     words: [/buildkitd/, /33(?:\.0)? GiB/],
     never: [imageGc],
   },
+  {
+    name: 'snapshots-of-a-database-on-the-host',
+    thread: 'https://github.com/rancher/rancher/issues/24818',
+    found:
+      'Scheduled snapshots of etcd pile up in /opt/rke/etcd-snapshots of the node; as soon as space is free, the waiting ones are written and fill it again.',
+    world: {
+      nodes: [
+        {
+          disk: { gib: 60, usedGib: 55.5 },
+          diskPressure: true,
+          workloads: users(4),
+          held: { images: images(5, 0.8, 2.4), folders: { '/opt/rke/etcd-snapshots': 34 } },
+        },
+      ],
+    },
+    cause: [{ kind: 'holder', holder: 'unknown-folder', place: '/opt/rke' }],
+    owner: 'platform',
+    steps: ['free'],
+    words: [/\/opt\/rke/, /34(?:\.0)? GiB/],
+    never: [imageGc],
+  },
+  {
+    name: 'log-of-a-metrics-exporter-in-its-container',
+    thread: 'https://github.com/NVIDIA/gpu-monitoring-tools/issues/182',
+    found:
+      'dcgm-exporter writes nv-hostengine.log into its own container without rotation: 1.4 GB on one node, more than 8 GB on others. An environment variable made it silent.',
+    world: {
+      nodes: [
+        {
+          ...{ mode: 'proxy', disk: { gib: 20, usedGib: 18.4 }, diskPressure: true },
+          workloads: [
+            ...users(3),
+            { namespace: 'gpu-operator', owner: 'DaemonSet nvidia-dcgm-exporter', layerGib: 8.4 },
+          ],
+          held: { images: images(3, 0.8, 2.4) },
+        },
+      ],
+    },
+    cause: [{ kind: 'holder', holder: 'writable-layers' }],
+    owner: 'gpu-operator/DaemonSet nvidia-dcgm-exporter',
+    steps: ['ask-owner'],
+    words: [/nvidia-dcgm-exporter/, /8\.4 GiB/],
+    never: [imageGc, /containerLogMaxSize/],
+  },
+  {
+    name: 'image-gc-that-fails-and-frees-enough',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/54440',
+    found:
+      'ImageGCFailed says that it freed 10,946,553,940 of 8,399,576,268 wanted bytes, with errors for images that stopped containers use. The disk has room: the event is noise.',
+    world: {
+      nodes: [
+        {
+          disk: { gib: 160, usedGib: 122 },
+          workloads: users(6),
+          held: { images: images(40, 0.9, 2.7) },
+          events: [
+            {
+              ...{ type: 'Warning', reason: 'ImageGCFailed', count: 1 },
+              message:
+                'wanted to free 8399576268 bytes, but freed 10946553940 bytes space with errors in image deletion: rpc error: code = 2 desc = Error response from daemon: {"message":"conflict: unable to delete 837c76105ac2 (must be forced) - image is being used by stopped container d21ec541b826"}',
+              ...{ firstMinutesAgo: 57, lastMinutesAgo: 57 },
+            },
+          ],
+        },
+      ],
+    },
+    cause: null,
+    owner: null,
+    steps: [],
+    notCauses: ['images-unused', 'images-in-use'],
+    never: [/larger volume|drain|replace the node/],
+  },
+  {
+    name: 'deleted-log-of-a-program-of-the-host',
+    thread: 'https://github.com/grafana/loki/issues/3914',
+    found:
+      'promtail runs as a service of the host and keeps one deleted log file of 58,580,600,179 bytes open. Only its restart frees them.',
+    world: {
+      nodes: [
+        {
+          disk: { gib: 100, usedGib: 91 },
+          diskPressure: true,
+          workloads: users(5),
+          held: {
+            images: images(5, 0.9, 2.7),
+            deletedOpen: { gib: 54.6, files: 1, process: 'promtail' },
+          },
+        },
+      ],
+    },
+    cause: [{ kind: 'holder', holder: 'deleted-open-files' }],
+    owner: 'platform',
+    steps: ['free'],
+    words: [/promtail/, /54\.6 GiB/],
+    never: [imageGc, /delete pod/],
+  },
+  {
+    name: 'verbose-log-of-the-kubelet',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/71031',
+    found:
+      'kubelet 1.12.2 writes 5 GB of syslog a day because of a bug; a root disk of 10 GB is full after a day. Only the API can be read. A release of the kubelet without the bug ended it.',
+    world: {
+      nodes: [
+        {
+          ...{ mode: 'proxy', disk: { gib: 10, usedGib: 9.2 }, diskPressure: true },
+          workloads: users(2),
+          held: { images: images(2, 0.3, 0.9), hostLogs: 5 },
+        },
+      ],
+    },
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/mode both|measure/],
+    notCauses: ['images-in-use', 'images-unused', 'writable-layers', 'container-logs'],
+    never: [imageGc],
+  },
+  {
+    name: 'workers-that-write-beside-their-volume',
+    thread: 'https://github.com/hystax/optscale/issues/830',
+    found:
+      'Several workers of one product write into paths that are volumes in the pod and mounted in none of their containers: diworker and bumiworker fill the nodes, and diworker is evicted again and again.',
+    world: {
+      nodes: [
+        {
+          ...{ mode: 'proxy', disk: { gib: 100, usedGib: 91.5 }, diskPressure: true },
+          workloads: [
+            ...users(4),
+            { namespace: 'optscale', owner: 'Deployment diworker', layerGib: 31 },
+            { namespace: 'optscale', owner: 'Deployment bumiworker', layerGib: 17 },
+            { namespace: 'optscale', owner: 'StatefulSet clickhouse', emptyDirGib: 4 },
+          ],
+          held: { images: images(6, 0.9, 2.7) },
+        },
+      ],
+    },
+    cause: [{ kind: 'holder', holder: 'writable-layers' }],
+    owner: 'optscale/Deployment diworker',
+    steps: ['ask-owner'],
+    words: [/diworker/, /31(?:\.0)? GiB/],
+    never: [imageGc],
+  },
+  {
+    name: 'blocks-that-only-root-can-use',
+    thread: 'https://github.com/deckhouse/deckhouse/pull/1868',
+    found:
+      'ext4 reserves 5 % of the blocks for root: metrics of used bytes say 86 %, while what pods can use is nearly gone. The used bytes are images in use.',
+    world: {
+      nodes: [
+        {
+          disk: { gib: 100, usedGib: 86, reservedGib: 5 },
+          diskPressure: true,
+          workloads: users(24),
+          held: { images: images(24, 1.1, 3.2) },
+        },
+      ],
+    },
+    cause: [{ kind: 'holder', holder: 'images-in-use' }],
+    owner: 'platform',
+    steps: ['resize'],
+    words: [/reserved/],
+    never: [/prune-images|crictl rmi/],
+  },
+  {
+    name: 'core-files-on-a-shared-volume',
+    thread: 'https://github.com/2i2c-org/infrastructure/issues/3321',
+    found:
+      'Crashed notebooks write core files of up to 11 GB into a home folder on NFS. The disks of the nodes are not touched.',
+    world: {
+      nodes: [
+        {
+          disk: { gib: 100, usedGib: 36 },
+          workloads: [
+            ...users(5),
+            {
+              ...{ namespace: 'prod', owner: 'Bare jupyter-user', claim: 'home-nfs' },
+              claimGib: { size: 4_000, used: 3_700 },
+            },
+          ],
+          held: { images: images(6, 1.1, 3.3) },
+        },
+      ],
+    },
+    cause: null,
+    owner: null,
+    steps: [],
+    notCauses: ['core-dumps', 'pod-volumes'],
+    never: [/drain|larger volume|coredump/],
+  },
 ]

@@ -74,13 +74,15 @@ export function holderCause(
   unit: Unit = 'bytes',
 ): HolderCause {
   // Where the users of some images are unknown, the line counts all images, and the parts tell them apart.
-  const [largest] = parts
+  const own = parts
     .filter(
       part =>
         part.filesystem === filesystem &&
         (holder === 'images' ? part.owner?.kind === 'image' : part.holder === holder),
     )
     .toSorted((a, b) => b.lowBytes - a.lowBytes)
+  const [largest] = own
+  const largestBytes = unit === 'bytes' ? bytesOfLargest(own) : null
   return {
     kind: 'holder',
     holder,
@@ -93,7 +95,27 @@ export function holderCause(
     owner: largest?.owner ?? null,
     // The root folder is no place to look into.
     place: largest === undefined || largest.place === '/' ? null : largest.place,
+    ...(largestBytes !== null &&
+      largestBytes < nearlyAll * lowBytes && { largestBytes: Math.round(largestBytes) }),
   }
+}
+
+const nearlyAll = 0.9
+
+/** Of all parts that have the owner of the first, which is the largest. Null: images, or the parts that are not listed may have that owner, too. */
+function bytesOfLargest(parts: readonly HolderPart[]): number | null {
+  const [largest] = parts
+  if (largest === undefined || largest.owner?.kind === 'image') return null
+  const key = ownerOf(largest)
+  const same = parts.filter(part => ownerOf(part) === key)
+  if (same.length === parts.length && parts.length > 1) return null
+  return same.reduce((sum, { lowBytes }) => sum + lowBytes, 0)
+}
+
+function ownerOf({ owner, place }: HolderPart): string {
+  if (owner === null || owner.kind === 'image') return `place ${place}`
+  if (owner.kind === 'process') return `process ${owner.pid}`
+  return `${owner.namespace}/${owner.workload ?? owner.pod}`
 }
 
 /** Share of a disk above which no pod can request what it holds: it would fit no node of its group. */

@@ -80,6 +80,8 @@ export interface HolderCause {
   owner: HolderOwner | null
   /** Absolute folder or file on the node. Null: not one place. */
   place: string | null
+  /** What the owner, or the place without an owner, holds of the amount in bytes. Absent: nearly all of it, or unknown. */
+  largestBytes?: number
 }
 
 export interface DeviceCause {

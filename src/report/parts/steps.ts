@@ -62,12 +62,16 @@ function placeText({ holder, owner, place }: HolderCause, language: Language): s
 /** `70.0 GiB leftover snapshots of containerd; neither garbage collection nor eviction frees it`. */
 function holderText(cause: HolderCause, language: Language): string {
   const { steps, ledger } = language.words
-  const { holder, freedBy, amount, owner } = cause
+  const { holder, freedBy, amount, owner, largestBytes } = cause
   const where = [
     ...(owner === null ? [] : [ownerText(owner, language)]),
     ...placeText(cause, language),
   ]
-  const text = steps.holds(ledger.holders[holder], amountText(amount, language), where)
+  const [name, all] = [ledger.holders[holder], amountText(amount, language)]
+  const text =
+    largestBytes === undefined || where.length === 0
+      ? steps.holds(name, all, where)
+      : steps.holdsPart(name, all, where, language.bytes(largestBytes))
   return freedBy === 'nothing' ? steps.nothingFrees(text) : text
 }
 

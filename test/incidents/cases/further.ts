@@ -713,7 +713,7 @@ export const furtherIncidents: Incident[] = [
     cause: [{ kind: 'holder', holder: 'writable-layers' }],
     owner: 'optscale/Deployment diworker',
     steps: ['ask-owner'],
-    words: [/diworker/, /31(?:\.0)? GiB/],
+    words: [/48\.0 GiB writable layers of containers \(31\.0 GiB: Deployment\s+optscale\/diworker/],
     never: [imageGc],
   },
   {

@@ -100,6 +100,9 @@ const steps = {
   oneOf: (count: number) => `1 of ${counted(count, 'command')}`,
   holds: (holder: string, amount: string, where: string[]) =>
     `${amount} ${holder}${where.length > 0 ? ` (${where.join(', ')})` : ''}`,
+  /** `part`: what that owner or place holds. */
+  holdsPart: (holder: string, amount: string, where: string[], part: string) =>
+    `${amount} ${holder} (${part}: ${where.join(', ')})`,
   upTo: (amount: string) => `up to ${amount}`,
   atLeast: (amount: string) => `at least ${amount}`,
   inodes: (count: string) => `${count} inodes of`,

@@ -121,12 +121,14 @@ export interface ContextRule extends RuleHead, WithImages {
    * @param applies false: `appliesTo` returned false
    */
   judgeUnread?(context: NodeContext, applies: boolean): Iterable<Failing>
-  /** @param group the facts of all nodes in the node's nodegroup or nodepool, its own included */
+  /** What `judge` needs of all nodes in a nodegroup or nodepool. Called at most once for each, with the context of any of its nodes. */
+  ofGroup?(facts: readonly FactOfGroup<unknown>[], context: NodeContext): unknown
+  /** @param group returns `ofGroup` of the node's nodegroup or nodepool, its own fact included */
   judge(
     fact: unknown,
     context: NodeContext,
     policy: Policy,
-    group: readonly FactOfGroup<unknown>[],
+    group: () => unknown,
   ): Iterable<Failing | Undecided>
 }
 
@@ -191,7 +193,7 @@ export const lines = <Line extends Evidence>(
 /** A rule as its file writes it. `docs` has its own fields, and `judge` gets a subject with all `needs`. */
 type Definition<Kind extends Rule, Needed, Judge, Fact = never> = Omit<
   Kind,
-  'kind' | 'docs' | 'family' | 'needs' | 'judge' | 'appliesTo' | 'fact' | 'cause'
+  'kind' | 'docs' | 'family' | 'needs' | 'judge' | 'appliesTo' | 'fact' | 'ofGroup' | 'cause'
 > &
   RuleDocs & { needs: readonly Needed[]; judge: Judge } & Fact
 
@@ -235,17 +237,14 @@ export const cohortRule = <Needed extends Need, Fact>(
   >,
 ) => defined(rule, 'cohort') as CohortRule
 
-export const contextRule = <Needed extends Need, Fact>(
+export const contextRule = <Needed extends Need, Fact, Group = undefined>(
   rule: Definition<
     ContextRule,
     Needed,
-    (
-      fact: Fact,
-      context: NodeContext,
-      policy: Policy,
-      group: readonly FactOfGroup<Fact>[],
-    ) => Yields<Failing>,
-    WithFact<Needed, Fact>
+    (fact: Fact, context: NodeContext, policy: Policy, group: () => Group) => Yields<Failing>,
+    WithFact<Needed, Fact> & {
+      ofGroup?(facts: readonly FactOfGroup<Fact>[], context: NodeContext): Group
+    }
   >,
 ) => defined(rule, 'context') as ContextRule
 

@@ -1,35 +1,14 @@
-/** The most common values of a group, or of a part of a group, counted once for all nodes. */
+/** The most common values of a group, or of a part of a group. */
 import type { FactOfGroup } from '#judge/rule.ts'
 
-interface Shares {
-  nodes: number
-  of: Map<string, number>
-}
+/** By part of the group: its nodes, and by key the nodes that have the key. */
+export type Shares = ReadonlyMap<string, { nodes: number; of: ReadonlyMap<string, number> }>
 
-const counted = new WeakMap<readonly FactOfGroup<unknown>[], Map<string, Shares>>()
-
-export interface Shared {
-  part: string
-  keys: Iterable<string>
-}
-
-/** @param sharedOf must be the same function for all calls with one group */
-export function isOnMost<Fact>(
+export function sharesOf<Fact>(
   group: readonly FactOfGroup<Fact>[],
-  { part, key }: { part: string; key: string },
-  sharedOf: (fact: Fact) => Shared,
-): boolean {
-  const parts = counted.get(group) ?? sharesOf(group, sharedOf)
-  counted.set(group, parts)
-  const shares = parts.get(part)
-  return shares !== undefined && 2 * (shares.of.get(key) ?? 0) > shares.nodes
-}
-
-function sharesOf<Fact>(
-  group: readonly FactOfGroup<Fact>[],
-  sharedOf: (fact: Fact) => Shared,
-): Map<string, Shares> {
-  const parts = new Map<string, Shares>()
+  sharedOf: (fact: Fact) => { part: string; keys: Iterable<string> },
+): Shares {
+  const parts = new Map<string, { nodes: number; of: Map<string, number> }>()
   for (const { fact, nodes } of group) {
     const { part, keys } = sharedOf(fact)
     const shares = parts.get(part) ?? { nodes: 0, of: new Map() }
@@ -38,4 +17,9 @@ function sharesOf<Fact>(
     for (const key of keys) shares.of.set(key, (shares.of.get(key) ?? 0) + nodes)
   }
   return parts
+}
+
+export function isOnMost(shares: Shares, part: string, key: string): boolean {
+  const found = shares.get(part)
+  return found !== undefined && 2 * (found.of.get(key) ?? 0) > found.nodes
 }

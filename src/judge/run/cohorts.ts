@@ -87,9 +87,9 @@ export function* contextOutcomes(
 ): Iterable<MemberOutcome> {
   const groupOf = ({ subject: { cluster, identity } }: Member) =>
     `${cluster}\0${identity.group.kind}\0${identity.group.name}`
-  const known = members.filter(({ fact }) => fact !== null)
+  const withFact = members.filter(({ fact }) => fact !== null)
   const groups = new Map(
-    [...Map.groupBy(known, groupOf)].map(([key, group]) => [
+    [...Map.groupBy(withFact, groupOf)].map(([key, group]) => [
       key,
       [...Map.groupBy(group, ({ fact }) => fact)].map(([fact, alike]) => ({
         fact: fact?.value,
@@ -97,12 +97,18 @@ export function* contextOutcomes(
       })),
     ]),
   )
+  const known = new Map<string, unknown>()
   for (const member of members) {
     const { subject, fact, settled } = member
     const outcome = unlessThrown(() => {
       if (settled) return unread(rule, settled, () => contextOf(subject))
-      const group = groups.get(groupOf(member)) ?? []
-      return fromYields(rule.judge(fact?.value, contextOf(subject), policy, group), rule.severity)
+      const context = contextOf(subject)
+      const key = groupOf(member)
+      const group = () => {
+        if (!known.has(key)) known.set(key, rule.ofGroup?.(groups.get(key) ?? [], context))
+        return known.get(key)
+      }
+      return fromYields(rule.judge(fact?.value, context, policy, group), rule.severity)
     })
     yield { subject, outcome }
   }

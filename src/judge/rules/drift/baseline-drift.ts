@@ -10,9 +10,9 @@ import { configOf } from '#judge/drift/layer-evidence.ts'
 import { runs, shownRunning, startFact } from '#judge/drift/layers.ts'
 import { peersOf } from '#judge/drift/peers.ts'
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
-import { isOnMost } from '#judge/drift/shares.ts'
+import { isOnMost, type Shares, sharesOf } from '#judge/drift/shares.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
-import { contextRule, type FactOfGroup, line } from '#judge/rule.ts'
+import { contextRule, line } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { settingIn } from '#judge/subject/settings.ts'
@@ -81,6 +81,12 @@ export const baselineDrift = contextRule({
     }
   },
 
+  ofGroup: (facts, context) =>
+    sharesOf(facts, other => ({
+      part: other.peers,
+      keys: imageDeviations(other, context).map(({ path }) => path),
+    })),
+
   *judge(fact, context, policy, group) {
     const baseline = baselineOf(fact, policy)
     if (baseline !== null) yield* fromBaseline(fact, baseline)
@@ -145,17 +151,9 @@ function wantedBy(
 }
 
 /** Reports deviations that most peers share. The rule peer-drift reports edits of single nodes. */
-function* fromImage(
-  fact: BaselineFact,
-  context: NodeContext,
-  group: readonly FactOfGroup<BaselineFact>[],
-) {
-  const { peers } = fact
+function* fromImage(fact: BaselineFact, context: NodeContext, group: () => Shares) {
   const deviations = imageDeviations(fact, context).filter(({ path }) =>
-    isOnMost(group, { part: peers, key: path }, other => ({
-      part: other.peers,
-      keys: imageDeviations(other, context).map(deviation => deviation.path),
-    })),
+    isOnMost(group(), fact.peers, path),
   )
   if (deviations.length > 0) yield failing('ami', deviations, fact)
 }

@@ -13,8 +13,8 @@ import {
   startFact,
 } from '#judge/drift/layers.ts'
 import { peersOf } from '#judge/drift/peers.ts'
-import { isOnMost } from '#judge/drift/shares.ts'
-import { contextRule, type FactOfGroup, line, lines } from '#judge/rule.ts'
+import { isOnMost, type Shares, sharesOf } from '#judge/drift/shares.ts'
+import { contextRule, line, lines } from '#judge/rule.ts'
 import { settingIn } from '#judge/subject/settings.ts'
 import { counted } from '#judge/text.ts'
 
@@ -57,6 +57,14 @@ export const lostOnTheWay = contextRule({
     doubt: subject.doubts.nextStart ?? null,
   }),
 
+  ofGroup: facts => ({
+    facts: facts.map(({ fact }) => fact),
+    running: sharesOf(facts, ({ peers, running }) => ({
+      part: peers,
+      keys: Object.entries(running).map(([path, { canonical }]) => `${path} ${canonical}`),
+    })),
+  }),
+
   *judge(fact, context, _policy, group) {
     const { node, running, start, doubt } = fact
     const declaration = declarationOf(node, context)
@@ -77,7 +85,7 @@ export const lostOnTheWay = contextRule({
         loss.layer !== 'configz' &&
         (isExplained(loss, declaration) ||
           (doubt === null && loss.by === 'declared' && isSure(loss)) ||
-          !runsOnMost(loss, fact, group)),
+          !runsOnMost(loss, fact, group().running)),
     )
     if (losses.length === 0) {
       if (!isKnown && doubt !== null) yield { unknown: `${declaration}; ${doubt}` }
@@ -157,32 +165,19 @@ const isExplained = ({ path, where, by }: Loss, declaration: Declaration | strin
       setting => setting.path === path && setting.where === where && setting.lostBy !== null,
     ))
 
-const runsOnMost = (
-  { path, value }: Loss,
-  { peers, node }: LossFact,
-  group: readonly FactOfGroup<LossFact>[],
-): boolean =>
-  isOnMost(
-    group,
-    { part: peers, key: `${path} ${meaningOf(path, value, node.kubeletVersion)}` },
-    other => ({
-      part: other.peers,
-      keys: Object.entries(other.running).map(([own, { canonical }]) => `${own} ${canonical}`),
-    }),
-  )
+const runsOnMost = ({ path, value }: Loss, { peers, node }: LossFact, running: Shares): boolean =>
+  isOnMost(running, peers, `${path} ${meaningOf(path, value, node.kubeletVersion)}`)
 
 /** The node's older template version or node class is unknown. Nodes created from the newer one show what is lost. */
 function lossesOfOlder(
   { settings, older }: Declaration,
   { running, release }: LossFact,
-  group: readonly FactOfGroup<LossFact>[],
+  group: () => { facts: readonly LossFact[] },
 ): Loss[] {
   if (older === undefined) return []
   const isNew = ({ template, nodeClass }: DeclaredNode) =>
     older.version === null ? nodeClass.hash === older.hash : template.version === older.version
-  const newer = group
-    .map(({ fact }) => fact)
-    .filter(fact => fact.release === release && isNew(fact.node))
+  const newer = group().facts.filter(fact => fact.release === release && isNew(fact.node))
   const paths = new Set(
     newer.flatMap(fact => Object.keys(fact.running)).concat(Object.keys(running)),
   )

@@ -28,7 +28,7 @@ import {
   withoutSecretFields,
   withoutTemplateSecrets,
 } from './secrets.ts'
-import { keep, keepRedacted } from './shape.ts'
+import { keep, keeperOf, redactingKeeperOf } from './shape.ts'
 import {
   eksShape,
   isEvents,
@@ -58,14 +58,9 @@ function cutToShape(record: Exclude<SnapshotRecord, NodeRecord>): SnapshotRecord
 }
 
 function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
-  const shape = objectShape(resource)
+  const kept = keeperOf(objectShape(resource))
   const clean = cleanerOf(resource)
-  return {
-    kind,
-    cluster,
-    resource,
-    items: items.map(item => clean(keep(item, shape)) as RawObject),
-  }
+  return { kind, cluster, resource, items: items.map(item => clean(kept(item)) as RawObject) }
 }
 
 /** Removes secret fields. Not needed if the shape names every field: there a label may be called `env`, and annotations hold revisions. */
@@ -104,20 +99,21 @@ function given<Key extends string>(
   ) as Partial<Record<Key, never>>
 }
 
+const keptNode = redactingKeeperOf(nodeShape, 'node')
+const keptConfigz = keeperOf({ kubeletconfig: true })
+const keptHost = keeperOf(hostShape)
+
 /** The parts of a node's record, in the order in which they are written. */
 const cutters = {
-  node: value => keepRedacted(value, nodeShape, 'node') ?? {},
-  configz: value =>
-    redactTexts(withoutSecretFields(keep(value, { kubeletconfig: true })), 'configz', redactOnce),
-  summary: value => keepRedacted(value, summaryShape, 'summary'),
-  pods: value => keepRedacted(value, podsShape, 'pods'),
-  runtime: value => keepRedacted(value, runtimeShape, 'runtime'),
-  host: value => redactTexts(withoutHostSecrets(keep(value, hostShape))),
-  known: value => keepRedacted(value, knownShape, 'known'),
-  volumes: value => keepRedacted(value, volumesShape, 'volumes'),
+  node: value => keptNode(value) ?? {},
+  configz: value => redactTexts(withoutSecretFields(keptConfigz(value)), 'configz', redactOnce),
+  summary: redactingKeeperOf(summaryShape, 'summary'),
+  pods: redactingKeeperOf(list(podShape), 'pods'),
+  runtime: redactingKeeperOf(runtimeShape, 'runtime'),
+  host: value => redactTexts(withoutHostSecrets(keptHost(value))),
+  known: redactingKeeperOf(knownShape, 'known'),
+  volumes: redactingKeeperOf(list(volumeShape), 'volumes'),
 } satisfies Partial<Record<keyof NodeRecord, (value: unknown) => unknown>>
-const podsShape = list(podShape)
-const volumesShape = list(volumeShape)
 
 type KeptParts = Partial<Pick<NodeRecord, keyof typeof cutters>>
 

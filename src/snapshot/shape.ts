@@ -51,31 +51,13 @@ function mapOf(
 type Keeper = (value: unknown) => unknown
 
 /** Undefined if the value does not have the shape. */
-export function keep(value: unknown, shape: Shape): unknown {
-  return keeperOf(shape, plainKeepers, shape => keeperFor(shape, null))(value)
-}
+export const keep = (value: unknown, shape: Shape): unknown => keeperOf(shape)(value)
 
-/** The same as `redactTexts(keep(value, shape), field)`, in one pass. */
-export function keepRedacted(value: unknown, shape: Shape, field: string): unknown {
-  return keeperOf(shape, redactingKeepers, shape => keeperFor(shape, field))(value)
-}
+/** The same as `keep`, for many values of one shape. */
+export const keeperOf = (shape: Shape): Keeper => keeperFor(shape, null)
 
-/** Keepers by shape. A redacting keeper belongs to one field, because a part of a record has one name. */
-const plainKeepers = new WeakMap<object, Keeper>()
-const redactingKeepers = new WeakMap<object, Keeper>()
-
-function keeperOf(
-  shape: Shape,
-  known: WeakMap<object, Keeper>,
-  make: (shape: Shape) => Keeper,
-): Keeper {
-  if (typeof shape !== 'object') return make(shape)
-  const found = known.get(shape)
-  if (found) return found
-  const made = make(shape)
-  known.set(shape, made)
-  return made
-}
+/** Does the same as `redactTexts(keep(value, shape), field)`, in one pass. */
+export const redactingKeeperOf = (shape: Shape, field: string): Keeper => keeperFor(shape, field)
 
 /** @param field name of the field whose texts are redacted; null: texts are not redacted */
 function keeperFor(shape: Shape, field: string | null): Keeper {

@@ -251,7 +251,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   },
   'look-on-node': {
     ...showing,
-    lines: ({ action, node }) => [session(node, 'reads', sizes(action))],
+    lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
   },
   'limit-processes': { ...partly('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'lower-soft-threshold': whole('set', 'kubelet-restart'),

@@ -322,6 +322,8 @@ deleted_files() {
 if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubelet keeps its files is not known'; else
   local_volumes
   measure kubelet "$root_dir"
+  # Data of CSI drivers, and what is written where a volume is not mounted.
+  measure kubelet "$root_dir/plugins"
   measure pods "$root_dir/pods"
   orphans "$root_dir/pods" 4
   if [ -n "$pod_logs" ]; then measure podLogs "$pod_logs"; orphans "$pod_logs" 2; fi

@@ -623,6 +623,7 @@ describe('what holds the disks', () => {
           '/opt/agent/cache': much,
           '/etc/agent/log/a': much,
           [`${snapshots}/cache/blob`]: much,
+          '/var/lib/kubelet/plugins/kubernetes.io/csi/a/globalmount/x': much,
           '/var/lib/small/x': 'x',
           '/var/lib/bigfile': 'x'.repeat(100 * 2 ** 20),
           [`${volume}/x`]: much,
@@ -643,6 +644,10 @@ describe('what holds the disks', () => {
       { path: string; holder: string }[]
     >
     const others = folders!.filter(({ holder }) => holder === 'unknown').map(({ path }) => path)
+    const ofKubelet = folders!.filter(({ holder }) => holder === 'kubelet')
+    expect(ofKubelet.map(({ path }) => path)).toEqual([
+      ...['/var/lib/kubelet', '/var/lib/kubelet/plugins'],
+    ])
     expect(others.toSorted()).toEqual([
       ...['/etc/agent', '/etc/agent/log', '/opt/agent', '/srv', '/var/lib/bigfile'],
       ...[`${snapshots}/cache`, '/var/log/audit'],

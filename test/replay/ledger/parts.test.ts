@@ -123,6 +123,8 @@ describe('parts of folders', () => {
           { holder: 'logs', path: '/var/log', on: 'nodefs', bytes: 500, inodes: 5 },
           { holder: 'journal', path: '/var/log/journal', on: 'nodefs', bytes: 300, inodes: 3 },
           { holder: 'podLogs', path: '/var/log/pods', on: 'nodefs', bytes: 100, inodes: 1 },
+          { holder: 'kubelet', path: '/var/lib/kubelet', on: 'nodefs', bytes: 260, inodes: 9 },
+          { holder: 'kubelet', path: '/var/lib/kubelet/plugins', on: 'nodefs', bytes: 240 },
         ],
         orphans: [{ path: '/var/log/pods/shop_gone_uid', bytes: 40 }],
         missed: 0,
@@ -135,6 +137,8 @@ describe('parts of folders', () => {
         ['host-logs', '/var/log', 100],
         ['journal', '/var/log/journal', 300],
         ['log-debris', '/var/log/pods/shop_gone_uid', 40],
+        ['kubelet', '/var/lib/kubelet/plugins', 240],
+        ['kubelet', '/var/lib/kubelet', 20],
       ]),
     )
   })

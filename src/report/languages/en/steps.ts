@@ -26,7 +26,8 @@ const steps = {
         ? 'give the nodes a larger disk, or this workload nodes of its own'
         : `give the nodes a larger volume: volumeSize ${bytes} for ${place ?? 'the data device'} in EC2NodeClass or launch template${cost === '' ? '' : ` (${cost} more for each)`}`,
     'list-deletions': () => 'see which images image GC would delete',
-    'look-on-node': () => 'look which folders of the node are large',
+    'look-on-node': (_: string | null, place: string | null) =>
+      `look which folders ${place === null ? 'of the node' : `in ${place}`} are large`,
     'limit-processes': owner =>
       `find why ${owner ?? 'these pods'} starts so many processes, and set podPidsLimit`,
     'lower-soft-threshold': () => 'lower the soft threshold: the disk is not short of space',

@@ -56,7 +56,7 @@ export function folderEntries(
   const deleted = use.deletedFiles?.find(({ on }) => on === disk)
   return [
     ...all.flatMap(folder =>
-      entriesOf(node, folder, all, orphans, pods).map(entry =>
+      entriesOf(node, folder, all, orphans, withMeasuredVolumes(pods, use)).map(entry =>
         isWithInner(folder, use) ? { ...entry, lowBytes: 0 } : entry,
       ),
     ),
@@ -215,6 +215,25 @@ function volumeEntries(ofPods: Amount, pods: PodUse | null): Entry[] {
   ]
 }
 
+/** Volumes whose bytes the kubelet counts, or that are in memory. */
+export const countedPlugins: ReadonlySet<string> = new Set(
+  ['configmap', 'downward-api', 'empty-dir', 'projected', 'secret'].map(
+    name => `kubernetes.io~${name}`,
+  ),
+)
+
+/** The statistics leave out volumes with another capacity than nodefs, such as one with a quota. The node measured the largest. */
+function withMeasuredVolumes(pods: PodUse | null, { inside = [] }: HostDiskUse): PodUse | null {
+  const bytes = inside
+    .filter(({ path = '' }) =>
+      countedPlugins.has(/\/volumes\/([^/]+)\/[^/]+$/.exec(path)?.[1] ?? ''),
+    )
+    .reduce((sum, one) => sum + (one.bytes ?? 0), 0)
+  return pods === null || bytes <= pods.volumes.bytes
+    ? pods
+    : { ...pods, volumes: { ...pods.volumes, bytes, inodes: null } }
+}
+
 /** The usual contents of folders of pods, and what a volume grows until the kubelet counts it again. */
 const usualBeside = { bytes: 2 ** 30, inodes: 100_000 }
 
@@ -236,7 +255,10 @@ export function podFolderSpace(node: PreparedNode, use: HostDiskUse, pods: PodUs
   const own = ownSpace(folder, all)
   const orphaned = orphanedBytes(folder.path, orphansOf(node, use))
   return {
-    ...besideVolumes({ ...own, bytes: Math.max(0, own.bytes - orphaned) }, pods),
+    ...besideVolumes(
+      { ...own, bytes: Math.max(0, own.bytes - orphaned) },
+      withMeasuredVolumes(pods, use),
+    ),
     path: folder.path,
   }
 }

@@ -10,7 +10,7 @@ import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk
 import { countOf } from '#replay/counters.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
-import { type Disk, folderParts, podFolderSpace } from './folder-space.ts'
+import { countedPlugins, type Disk, folderParts, podFolderSpace } from './folder-space.ts'
 import { groupOf, type StoredImage, snapshotSpace } from './image-space.ts'
 import { containerOwner, type PodsByUid, podOwner, podsByUid, uidOnNode } from './owners.ts'
 import { amountsOf, hostsFileBytes, podUseOf } from './pod-use.ts'
@@ -85,13 +85,6 @@ function foldersBesideVolumes(node: PreparedNode, use: HostDiskUse, byUid: PodsB
   const rest = Math.max(1, space.bytes - named)
   return [...ofVolumes, { ...common, bytes: rest, inodes, place: path, owner: null }]
 }
-
-/** Volumes whose bytes the kubelet counts, or that are in memory. */
-const countedPlugins: ReadonlySet<string> = new Set(
-  ['configmap', 'downward-api', 'empty-dir', 'projected', 'secret'].map(
-    name => `kubernetes.io~${name}`,
-  ),
-)
 
 const layersDisk = ({ filesystems: { layout } }: PreparedNode): Disk =>
   layout === 'imagefs' ? 'imagefs' : 'nodefs'

@@ -218,6 +218,9 @@ describe('parts that the node measured', () => {
     expect(parts[0]).toMatchObject({ place: unmounted, lowBytes: 5e9, owner })
     expect(parts[1]).toMatchObject({ place: root, owner: null })
     expect(parts).toHaveLength(2)
+    // A volume with a quota has another capacity than the disk, so the statistics leave it out.
+    const ofVolume = measured({ folders: [folder], inside: [{ path: emptyDir, bytes: 59e8 }] })
+    expect(ofVolume.filter(({ holder }) => holder === 'pod-folders')).toEqual([])
     const usual = { ...folder, bytes: 9e8, inodes: 4_000 }
     expect(measured({ folders: [usual], inside: [] })).not.toContainEqual(
       expect.objectContaining({ holder: 'pod-folders' }),

@@ -26,6 +26,7 @@ import type {
   Signal,
   ThresholdOrigin,
 } from '#model/prediction/prediction.ts'
+import type { NextUpgrade } from '#model/upgrade.ts'
 import type {
   ClusterTrend,
   FillSeries,
@@ -61,6 +62,8 @@ export interface AuditedNode {
   /** Observed rounds of image GC, by time. */
   rounds?: ReclaimRound[]
   images?: RememberedImage[]
+  /** Absent: the kubelet is as new as its control plane, or one of the versions is unknown. */
+  upgrade?: NextUpgrade
   imagesSince?: string | null
 }
 

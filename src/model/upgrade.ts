@@ -4,6 +4,9 @@ import type { Subject } from '#model/finding/subject.ts'
 import type { NodeOwner } from '#model/input/node-identity.ts'
 import type { KubeletUpgrade } from '#model/prediction/prediction.ts'
 
+/** What the minor of its control plane changes on a node that is behind. Lists are bounded. */
+export type NextUpgrade = Omit<KubeletUpgrade, 'changedBehaviors' | 'changedGates'>
+
 /** Changes by a newer kubelet minor, for the nodes of one group with the same changes. */
 export interface FleetUpgrade extends KubeletUpgrade {
   cluster: string

@@ -49,6 +49,11 @@ export function hostileReport(): AuditReport {
   }
   for (const node of nodes) {
     node.cluster = harmful(node.cluster)
+    node.upgrade = {
+      ...{ from: harmful('v1.32'), to: 'v1.36.0', basis: 'files', changedOrders: null },
+      errors: [harmful('unknown flag')],
+      changedSettings: [{ field: harmful('a'), before: harmful('b'), after: null }],
+    }
     node.identity = {
       ...node.identity,
       name: harmful(node.identity.name),

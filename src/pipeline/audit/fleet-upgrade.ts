@@ -1,18 +1,23 @@
 /** What newer kubelets change on the nodes of a snapshot: the kubelets of a newer snapshot, or a requested version. */
 
+import { sharedValue } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isAmiPublished } from '#facts/eks/release.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { isOlderMinor } from '#facts/kubernetes/version-skew.ts'
+import { bounded } from '#judge/text.ts'
 import type { Subject } from '#model/finding/subject.ts'
+import type { ClusterInput } from '#model/input/cluster-input.ts'
 import { InputErrors } from '#model/input/input-errors.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
 import type { Selection } from '#model/input/selection.ts'
 import type { AuditedNode } from '#model/report.ts'
 import {
   type FleetUpgrade,
+  type NextUpgrade,
   type PlannedUpgrade,
   type UpgradeDocument,
   type UpgradeStep,
@@ -24,6 +29,10 @@ import { nodeInput } from '#snapshot/node-input.ts'
 import { savedFleet } from './fleet.ts'
 
 const sampleSize = 20
+/** Of a node that an audit meets. */
+const mostErrors = 5
+const errorLength = 400
+const mostSettings = 20
 
 /** Cluster and group of a node. A replaced node has another name, but the same place. */
 const placeOf = (cluster: string, group: Subject) => JSON.stringify([cluster, group])
@@ -118,6 +127,51 @@ export async function plannedUpgrades(
     ...counts,
     inputErrors: inputErrors.list(),
   }
+}
+
+/** The upgrade of each node to the minor of its control plane. Clusters come before their nodes. */
+export function openNextUpgrades() {
+  const controlPlanes = new Map<string, string | undefined>()
+  return {
+    takeCluster({ cluster, eks }: ClusterInput): void {
+      controlPlanes.set(cluster, eks?.version)
+    },
+    /** Empty: the kubelet is as new as its control plane, AWS upgrades it, or a version is unknown. */
+    of(
+      input: NodeInput,
+      { owner, kubeletVersion }: NodeIdentity,
+      takenAt: string,
+    ): Pick<AuditedNode, 'upgrade'> {
+      const controlPlane = controlPlanes.get(input.cluster) ?? null
+      const isOurs = owner !== 'fargate' && owner !== 'auto-mode'
+      const isKnown = featuresOf(kubeletVersion).exact && featuresOf(controlPlane).exact
+      if (!isOurs || !isKnown || !isOlderMinor(kubeletVersion, controlPlane)) return {}
+      const to = `v1.${featuresOf(controlPlane).minor}.0`
+      const {
+        changedBehaviors: _,
+        changedGates: __,
+        ...changes
+      } = kubeletUpgrade(input, takenAt, to)
+      const upgrade = sharedValue<NextUpgrade>({
+        ...changes,
+        errors: changes.errors.slice(0, mostErrors).map(error => bounded(error, errorLength)),
+        changedSettings: changes.changedSettings
+          .slice(0, mostSettings)
+          .map(({ field, before, after }) => ({
+            field: bounded(field),
+            before: boundedValue(before),
+            after: boundedValue(after),
+          })),
+      })
+      return { upgrade }
+    },
+  }
+}
+
+/** A longer value is text of limited length. */
+function boundedValue(value: unknown): unknown {
+  const text = JSON.stringify(value)
+  return text.length > errorLength ? bounded(text, errorLength) : value
 }
 
 type Unplanned = FleetUpgrade & Pick<NodeIdentity, 'owner' | 'amiFamily'>

@@ -25,6 +25,7 @@ import { refusalsOf } from '#replay/configuration/configuration-change.ts'
 import { replay } from '#replay/replay.ts'
 import { clusterInput, objectsInput } from '#snapshot/cluster-input.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
+import { openNextUpgrades } from './fleet-upgrade.ts'
 import type { SecondReading } from './second-reading.ts'
 import { isListWhole } from './selection-check.ts'
 
@@ -73,11 +74,13 @@ export async function judgeRecords(
   const clusters = openClusterReplay()
   const nodes: AuditedNode[] = []
   const tags: ResourceTags[] = []
+  const upgrades = openNextUpgrades()
   const labels = openNodeLabels(context.policy)
   const seen = new Set<string>()
   const inputErrors = new InputErrors(context.inputErrors)
   let lostLines = 0
   let header: SnapshotHeader | null = null
+  let takenAt = unknownTime
   let areListsWhole = true
   context.onStage?.('read')
   for await (const record of source) {
@@ -93,11 +96,12 @@ export async function judgeRecords(
       continue
     }
     await context.snapshot.write(record)
-    if (record.kind === 'Snapshot') header = record
+    if (record.kind === 'Snapshot') [header, takenAt] = [record, record.takenAt]
     if (record.kind === 'Cluster') {
       areListsWhole &&= isListWhole(record)
       const input = clusterInput(record)
       tags.push(...tagsOf(input))
+      upgrades.takeCluster(input)
       judgement.takeCluster(input)
       clusters.takeCluster(input)
     }
@@ -109,7 +113,8 @@ export async function judgeRecords(
     if (record.kind === 'Node') {
       const input = nodeInput(record)
       clusters.takeNode(input)
-      const node = judgement.take(input, replay(input, header?.takenAt ?? unknownTime))
+      const node = judgement.take(input, replay(input, takenAt))
+      Object.assign(node, upgrades.of(input, node.identity, takenAt))
       nodes.push(node)
       labels.take(node.cluster, node.identity.group, record.node.metadata?.labels ?? {})
       context.secondReading?.take(node, record.node)
@@ -117,7 +122,6 @@ export async function judgeRecords(
     }
   }
   context.verify?.(nodes, areListsWhole)
-  const takenAt = header?.takenAt ?? unknownTime
   const before = (await context.earlier?.(takenAt)) ?? (() => null)
   await readAgain(before, context)
   context.onStage?.('judge')

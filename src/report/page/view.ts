@@ -25,6 +25,7 @@ import { fleetStrip } from './fleet-strip.ts'
 import { pictureView, smallBar } from './picture.ts'
 import { remainderView } from './remainder.ts'
 import { thresholdsView } from './thresholds.ts'
+import { upgradesView } from './upgrades.ts'
 
 const shownWaived = 300
 const shownPolicyNotices = 20
@@ -80,6 +81,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     plan: planView(report.plan ?? null, language),
     notices: noticesView(report.notices, language),
     thresholds: thresholdsView(nodes, language),
+    upgrades: upgradesView(nodes, language),
     trends: trendsView(report, language),
     fleet,
     nodesCount: count(nodes.length),

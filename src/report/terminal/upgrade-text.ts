@@ -1,5 +1,6 @@
 /** What a kubelet upgrade changes, as lines for a terminal. */
 import type { ChangedSetting, KubeletUpgrade } from '#model/prediction/prediction.ts'
+import type { NextUpgrade } from '#model/upgrade.ts'
 import { foldedLine } from '#report/text.ts'
 
 const errorLimit = 400
@@ -29,7 +30,7 @@ export const upgradeText = (upgrade: KubeletUpgrade): string[] => [
 ]
 
 /** What the upgrade changes on this node: whether its kubelet starts, its settings, its order of eviction. */
-export function nodeUpgradeText(upgrade: KubeletUpgrade): string[] {
+export function nodeUpgradeText(upgrade: NextUpgrade): string[] {
   const { to, errors, basis, changedSettings, changedOrders } = upgrade
   const kubelet = `kubelet ${foldedLine(to, valueLimit)}`
   return [

@@ -1,3 +1,5 @@
+import { formatCount } from '#report/numbers.ts'
+
 /** Texts around the sections of the page, and of its script. */
 const page = {
   /** Shown on the page of an owner. */
@@ -47,4 +49,14 @@ const runs = {
   },
 }
 
-export const ofPage = { page, runs, script }
+/** The upgrade of nodes that are behind their control plane. */
+const upgrades = {
+  title: 'Kubelets behind their control plane',
+  lead: 'What the minor of the control plane changes on these nodes. A new AMI brings its own files; what those change besides is not predicted.',
+  steps: 'The steps of each group:',
+  columns: { group: 'Group', versions: 'Kubelet', changes: 'What changes' },
+  leftOut: (groups: number) =>
+    `${formatCount(groups)} more groups with other changes are not shown: run highwater upgrade.`,
+}
+
+export const ofPage = { page, runs, script, upgrades }

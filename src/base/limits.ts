@@ -57,6 +57,8 @@ export const textLimits = {
   /** The contents of a plan, each once: a few hundred tokens for a nodegroup. */
   plan: { maxCharacters: 16 * MiB, maxTokens: 200_000, maxUnpackedBytes: 0 },
   policy: { maxCharacters: 256 * KiB, maxTokens: 150_000, maxUnpackedBytes: 0 },
+  /** 1,000 contexts have 2.5 MB and 60,000 tokens. */
+  kubeconfig: { maxCharacters: 8 * MiB, maxTokens: 300_000, maxUnpackedBytes: 0 },
 } satisfies Record<string, TextLimits>
 
 export type AnswerKind = keyof typeof answerLimits
@@ -81,7 +83,7 @@ export const inputLimits = {
  */
 export const snapshotLimits = (fileBytes: number) => ({
   maxLines: 3_000 + fileBytes / 512,
-  maxNodes: 250 + fileBytes / 1_536,
+  maxNodes: 250 + fileBytes / 1_792,
   maxClusters: 100 + fileBytes / 4_096,
   maxUnpackedBytes: 1 * MiB + 10 * fileBytes,
 })
@@ -89,13 +91,13 @@ export const snapshotLimits = (fileBytes: number) => ({
 /** Steps of the timelines of a fleet, about 0.25 µs each. A node of 58 pods that are all evicted takes 140,000, and most nodes take 20,000. */
 export const timelineSteps = { ofFleet: 12_000_000, ofNode: 8_000 }
 
-/** Longest lists of a snapshot's record. A kubelet runs up to 737 pods; ended pods stay until the API server deletes them. */
+/** Longest lists of a snapshot's record. A kubelet runs up to 737 pods; a cluster keeps 12,500 ended ones (--terminated-pod-gc-threshold). */
 export const listLimits = {
   errors: 1_000,
   images: 10_000,
   containers: 50_000,
   sandboxes: 50_000,
-  pods: 20_000,
+  pods: 12_500,
   volumes: 1_000,
   /** The inspect script prints up to 40. */
   logLines: 40,

@@ -3,8 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { stringify } from 'yaml'
 import { OperatorError } from '#base/operator-error.ts'
-import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { ComparedRun } from '#model/finding/delta.ts'
 import type { Waiver } from '#model/policy.ts'
+import { savedFindings } from '#pipeline/audit/saved/saved-findings.ts'
 import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseText, policyFileName, textOf } from './options.ts'
@@ -115,8 +116,9 @@ Example:
 
 Exit codes: 0 printed; 2 bad usage or bad input.`,
     )
-    .action((file: string, options: BaselineOptions) => {
-      const document = findingsOf(file)
+    .action(async (file: string, options: BaselineOptions) => {
+      const document = await savedFindings(file)
+      if (document === null) throw new OperatorError(`${file} is no findings.json of an audit`)
       process.stdout.write(stringify({ waivers: baselineOf(document, options) }))
     })
 }
@@ -127,22 +129,18 @@ function parseDay(text: string): string {
   return text
 }
 
-/** @throws OperatorError */
-function findingsOf(file: string): FindingsDocument {
-  try {
-    const document: FindingsDocument = JSON.parse(textOf(file, 'findings'))
-    if (document.schema === 'highwater.findings/1') return document
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  throw new OperatorError(`${file} is no findings.json of an audit`)
-}
-
-/** One waiver for each finding. Equal findings would give equal waivers. */
+/** One waiver for each finding. Equal findings would give equal waivers. @throws OperatorError if a name would match other names */
 function baselineOf(
-  { run, findings }: FindingsDocument,
+  { run, findings }: ComparedRun['document'],
   { reason, until = dayOf(Date.parse(run.takenAt) + 90 * dayMs) }: BaselineOptions,
 ): Waiver[] {
+  const wide = findings.find(({ cluster, subject: { namespace, name } }) =>
+    [cluster, namespace, name].some(text => text?.includes('*')),
+  )
+  if (wide !== undefined)
+    throw new OperatorError(
+      `A waiver of ${clean(wide.cluster)}/${clean(wide.subject.name)} would match other names, because of its *`,
+    )
   return findings.map(({ rule, cluster, subject: { kind, namespace, name } }) => ({
     rule,
     match: { cluster, kind, ...(namespace !== null && { namespace }), name },

@@ -10,6 +10,7 @@ import type { Row } from './measure.ts'
 import { auditPart } from './parts/audit.ts'
 import { clusterGcPart } from './parts/cluster-gc.ts'
 import { fanOutPart } from './parts/fan-out.ts'
+import { limitsPart } from './parts/limits.ts'
 import { pacePart } from './parts/pace.ts'
 import { replayPart } from './parts/replay.ts'
 import { reportPart } from './parts/report.ts'
@@ -42,6 +43,7 @@ const parts: readonly Part[] = [
   clusterGcPart,
   fanOutPart,
   gatePart,
+  limitsPart,
   pacePart,
   replayPart,
   reportPart,

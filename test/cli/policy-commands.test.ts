@@ -57,3 +57,25 @@ it('baseline writes a waiver with an end for each finding', async () => {
     ...{ until: '2027-01-31', reason: 'there before' },
   })
 })
+
+it.each([
+  ['a name that matches others', { subject: { kind: 'Node', namespace: null, name: '*' } }],
+  ['a cluster that matches others', { cluster: 'p*' }],
+  ['no rule', { rule: 7 }],
+])('baseline refuses a finding with %s', async (_, changed) => {
+  const file = join(temporaryFolder(), 'findings.json')
+  const { document } = morningReport()
+  const [finding] = document.findings
+  writeFileSync(file, JSON.stringify({ ...document, findings: [{ ...finding, ...changed }] }))
+  const { code, stdout, stderr } = await inProcess(['baseline', file, '--reason', 'there before'])
+  expect({ code, stdout }, stderr).toEqual({ code: 2, stdout: '' })
+})
+
+it('baseline refuses a file that is no document of findings', async () => {
+  const file = join(temporaryFolder(), 'findings.json')
+  writeFileSync(file, '{"schema":"highwater.findings/1","findings":[]}')
+  expect(await inProcess(['baseline', file, '--reason', 'there before'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('run is not as it should be'),
+  })
+})

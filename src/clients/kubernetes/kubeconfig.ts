@@ -1,15 +1,21 @@
 /** Clusters from the contexts of a kubeconfig, or the cluster whose pod runs this process. Not for the Lambda: client-node is large. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { delimiter } from 'node:path'
 import { type Cluster, KubeConfig } from '@kubernetes/client-node'
+import { parseYaml, TextBudget } from '#base/foreign-text.ts'
+import { textLimits } from '#base/limits.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import { messageOf } from '#base/text/error-message.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import type { KubernetesEndpoint } from './kubernetes.ts'
 
 const credentialRenewMs = 60_000
+/** Each context is a cluster to read. */
+const mostContexts = 1_000
+/** A user has about 10 fields, and a plugin of a user has a few variables. */
+const mostKeys = 1_000
 
 export interface NamedEndpoint {
   context: string
@@ -26,22 +32,28 @@ export async function kubeconfigEndpoints(
   file: string | null,
   patterns: readonly string[],
 ): Promise<NamedEndpoint[]> {
-  const all = loadedConfig(file)
-    .getContexts()
-    .map(({ name }) => name)
+  const config = loadedConfig(file)
+  const from = file ?? defaultFile
+  const all = config.getContexts().map(({ name }) => name)
   const names = patterns.flatMap(pattern => {
     const found = pattern.includes('*') ? all.filter(name => matchesGlob(pattern, name)) : [pattern]
     if (found.length === 0)
       throw new OperatorError(
-        `${file ?? 'the default kubeconfig'} has no context like "${pattern}". It has: ${all.join(', ') || 'none'}`,
+        `${from} has no context like "${pattern}". It has: ${all.join(', ') || 'none'}`,
       )
     return found
   })
   const wanted = patterns.length === 0 ? [null] : [...new Set(names)]
+  if (wanted.length > mostContexts)
+    throw new OperatorError(
+      `${from} has ${wanted.length} such contexts: choose at most ${mostContexts} by --context`,
+    )
   const endpoints = []
-  for (const name of wanted) endpoints.push(await kubeconfigEndpoint(file, name))
+  for (const name of wanted) endpoints.push(await contextEndpoint(config, from, name))
   return endpoints
 }
+
+const defaultFile = 'the default kubeconfig'
 
 /** @throws OperatorError */
 function loadedConfig(file: string | null): KubeConfig {
@@ -49,14 +61,26 @@ function loadedConfig(file: string | null): KubeConfig {
   try {
     if (file !== null && !existsSync(file)) throw new Error('there is no such file')
     const files = (process.env.KUBECONFIG ?? '').split(delimiter).filter(existsSync)
+    for (const path of file === null ? files : [file]) checkMaps(path)
     if (file === null && files.length > 1) loadMerged(config, files)
     else if (file === null) config.loadFromDefault()
     else config.loadFromFile(file)
   } catch (cause) {
-    const from = file ?? 'the default kubeconfig'
-    throw new OperatorError(`${from} cannot be read: ${messageOf(cause)}`, { cause })
+    throw new OperatorError(`${file ?? defaultFile} cannot be read: ${messageOf(cause)}`, { cause })
   }
   return config
+}
+
+/** The library's parser takes quadratic time for the keys of a map. @throws Error */
+function checkMaps(file: string): void {
+  const rest = [parseYaml(readFileSync(file, 'utf8'), new TextBudget(textLimits.kubeconfig))]
+  for (const value of rest) {
+    if (typeof value !== 'object' || value === null) continue
+    const values = Object.values(value)
+    if (!Array.isArray(value) && values.length > mostKeys)
+      throw new Error(`it has a map of ${values.length} keys`)
+    for (const each of values) rest.push(each)
+  }
 }
 
 /** The first file that names a cluster, user or context wins. Source: kubectl, merging kubeconfig files. */
@@ -81,21 +105,27 @@ function loadMerged(config: KubeConfig, files: readonly string[]): void {
  * @param contextName  null: the file's current context
  * @throws OperatorError
  */
-export async function kubeconfigEndpoint(
+export const kubeconfigEndpoint = async (
   file: string | null,
   contextName: string | null,
+): Promise<NamedEndpoint> => contextEndpoint(loadedConfig(file), file ?? defaultFile, contextName)
+
+async function contextEndpoint(
+  file: KubeConfig,
+  from: string,
+  contextName: string | null,
 ): Promise<NamedEndpoint> {
-  const config = loadedConfig(file)
-  const from = file ?? 'the default kubeconfig'
-  const contexts = config.getContexts().map(context => context.name)
-  const name = contextName ?? config.getCurrentContext()
-  if (!contexts.includes(name)) {
+  const name = contextName ?? file.getCurrentContext()
+  const chosen = file.getContextObject(name)
+  if (chosen === null) {
+    const contexts = file.getContexts().map(context => context.name)
     const mistake = name ? `has no context "${name}"` : 'names no current context'
     throw new OperatorError(
       `${from} ${mistake}. It has: ${contexts.length === 0 ? 'none' : contexts.join(', ')}. Choose one by --context`,
     )
   }
-  config.setCurrentContext(name)
+  const config = new KubeConfig()
+  config.loadFromOptions({ ...file, contexts: [chosen], currentContext: name })
   const cluster = config.getCurrentCluster()
   if (cluster === null || !cluster.server)
     throw new OperatorError(

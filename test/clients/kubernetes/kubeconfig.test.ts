@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { KubeConfig } from '@kubernetes/client-node'
 import { describe, expect, it, vi } from 'vitest'
-import { kubeconfigEndpoint } from '#clients/kubernetes/kubeconfig.ts'
+import { kubeconfigEndpoint, kubeconfigEndpoints } from '#clients/kubernetes/kubeconfig.ts'
 import { temporaryFolder } from '#test/cli.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -42,6 +43,35 @@ it('merges the files of KUBECONFIG as kubectl does: the first that names somethi
   } finally {
     vi.unstubAllEnvs()
   }
+})
+
+describe('the contexts of a kubeconfig', () => {
+  const many = (count: number) => {
+    const path = kubeconfig({ token: 'abc' })
+    const contexts = Array.from({ length: count }, (_, index) => ({
+      name: `n${index}`,
+      context: { cluster: 'c', user: 'u' },
+    }))
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), contexts }))
+    return path
+  }
+
+  it('are read from a file that is parsed once', async () => {
+    const load = vi.spyOn(KubeConfig.prototype, 'loadFromFile')
+    try {
+      const endpoints = await kubeconfigEndpoints(many(50), ['*'])
+      expect(endpoints.map(({ context }) => context)).toContain('n49')
+      expect(load).toHaveBeenCalledTimes(1)
+    } finally {
+      load.mockRestore()
+    }
+  })
+
+  it('are at most 1,000', async () => {
+    await expect(kubeconfigEndpoints(many(1_001), ['n*'])).rejects.toThrow(
+      'has 1001 such contexts: choose at most 1000 by --context',
+    )
+  })
 })
 
 describe('kubeconfigEndpoint', () => {
@@ -110,6 +140,12 @@ describe('kubeconfigEndpoint', () => {
     ['lost', /names a cluster that the file does not describe/],
   ])('refuses context %s', async (context, message) => {
     await expect(kubeconfigEndpoint(kubeconfig({ token: 'a' }), context)).rejects.toThrow(message)
+  })
+
+  it('refuses a map with more keys than a kubeconfig has', async () => {
+    const path = join(temporaryFolder(), 'config')
+    writeFileSync(path, Array.from({ length: 1_001 }, (_, index) => `k${index}: 1\n`).join(''))
+    await expect(kubeconfigEndpoint(path, null)).rejects.toThrow('it has a map of 1001 keys')
   })
 
   it('refuses a file that is no kubeconfig', async () => {

@@ -158,7 +158,8 @@ describe('regular expressions', () => {
     const each = new Map(
       [...literals, ...built]
         .flatMap(alternativesOf)
-        .map(one => [`/${one.source}/${one.flags}`, one]),
+        // Flag g repeats the search, each time after the match before.
+        .map(one => [`/${one.source}/${one.flags.replace('g', '')}`, one]),
     )
     const isShort = ({ source }: Found) => source === onShortText
     expect([...each.values()].filter(isShort)).toHaveLength(1)

@@ -170,6 +170,101 @@ const prose: Shape[] = [
   ['a split value', s => `password:\n    ${s}\nfailed`],
 ]
 
+const programs: Shape[] = [
+  ['printf into docker', s => `printf '%s' ${s} | docker login --password-stdin -u bob`],
+  ['a here string', s => `docker login --password-stdin <<< ${s}`],
+  ['chpasswd', s => `echo root:${s} | chpasswd`],
+  ['a here string of chpasswd', s => `chpasswd <<< "root:${s}"`],
+  ['kinit', s => `echo ${s} | kinit bob@EXAMPLE.COM`],
+  ['a format into kinit', s => `printf '%s\\n' '${s}' | kinit bob`],
+  ['sudo', s => `echo ${s} | sudo -S ls`],
+  ['vault login', s => `vault login ${s}`],
+  ['a value of vault', s => `vault kv put secret/db x=${s}`],
+  ['AUTH of redis-cli', s => `redis-cli AUTH ${s}`],
+  ['AUTH with a user', s => `redis-cli AUTH bob ${s}`],
+  ['AUTH in lower case', s => `redis-cli -h db auth ${s}`],
+  ['CONFIG of Redis', s => `CONFIG SET requirepass ${s}`],
+  ['sqlplus', s => `sqlplus scott/${s}@db`],
+  ['sqlplus with a flag', s => `sqlplus -S scott/${s}@//db:1521/x`],
+  ['usermod', s => `usermod -p ${s} bob`],
+  ['useradd', s => `useradd -m -p '${s}' bob`],
+  ['openssl passwd', s => `openssl passwd -6 ${s}`],
+  ['openssl passwd with a salt', s => `openssl passwd -1 -salt ab ${s}`],
+  ['a key of openssl', s => `openssl enc -aes-256-cbc -k ${s} -in a`],
+  ['smbclient', s => `smbclient -U bob%${s} //h/s`],
+  ['a share of Windows', s => `net use Z: \\\\h\\s ${s} /user:bob`],
+  ['db2', s => `db2 connect to x user bob using ${s}`],
+  ['ssh-keygen', s => `ssh-keygen -t rsa -N ${s} -f a`],
+  ['cryptsetup', s => `echo -n ${s} | cryptsetup luksOpen /dev/x y -`],
+  ['a user of RabbitMQ', s => `rabbitmqctl add_user bob ${s}`],
+  ['a password of RabbitMQ', s => `rabbitmqctl change_password bob ${s}`],
+  ['ipmitool', s => `ipmitool -U bob -P ${s} power`],
+  ['a community of SNMP', s => `snmpwalk -v2c -c ${s} host`],
+  ['two secrets of SNMP', s => `snmpget -A ${s} -X ${s} h`],
+  ['a parameter of SSM', s => `aws ssm put-parameter --name a --value ${s} --type SecureString`],
+  ['a secret of GitHub', s => `gh secret set A --body ${s}`],
+  ['a token into gh', s => `echo ${s} | gh auth login --with-token`],
+  ['a setting of npm', s => `npm config set //r/:_authToken ${s}`],
+  ['an alias of MinIO', s => `mc alias set a https://h AKID1 ${s}`],
+]
+
+const names: Shape[] = [
+  ['psk', s => `psk=${s}`],
+  ['psk in YAML', s => `psk: ${s}`],
+  ['a key of WLAN', s => `wpa_psk=${s}`],
+  ['a pin', s => `pin: ${s}`],
+  ['a flag with a pin', s => `--pin ${s}`],
+  ['a pin behind a sign', s => `--pin=${s}`],
+  ['an otp', s => `otp=${s}`],
+  ['a flag with an otp', s => `--otp ${s}`],
+  ['a second key', s => `AccessKey2=${s}`],
+  ['a numbered key', s => `primaryKey1: ${s}`],
+  ['a root password of LDAP', s => `olcRootPW: ${s}`],
+  ['rootpw', s => `rootpw ${s}`],
+  ['requirepass', s => `requirepass ${s}`],
+  ['masterauth', s => `masterauth ${s}`],
+  ['bindpw', s => `bindpw ${s}`],
+  ['bindpw with a sign', s => `bindpw=${s}`],
+]
+
+const lookAlikes: Shape[] = [
+  ['quotes of XML', s => `{&quot;password&quot;:&quot;${s}&quot;}`],
+  ['numbered quotes of XML', s => `{&#34;password&#34;:&#34;${s}&#34;}`],
+  ['quotes of JSON', s => `{\\u0022password\\u0022:\\u0022${s}\\u0022}`],
+  ['quotes in hexadecimal', s => `{\\x22password\\x22:\\x22${s}\\x22}`],
+  ['a sign of XML', s => `password&#61;${s}`],
+  ['a sign of XML in hexadecimal', s => `password&#x3D;${s}`],
+  ['a sign of JSON', s => `password\\u003d${s}`],
+  ['a colon of JSON', s => `password\\u003a ${s}`],
+  ['a Cyrillic letter', s => `p\u0430ssword=${s}`],
+  ['another Cyrillic letter', s => `passw\u043erd: ${s}`],
+  ['three Cyrillic letters', s => `t\u043e\u043a\u0435n=${s}`],
+  ['a Greek letter', s => `t\u03bfken=${s}`],
+  [
+    'mathematical letters',
+    s => `\u{1d429}\u{1d41a}\u{1d42c}\u{1d42c}\u{1d430}\u{1d428}\u{1d42b}\u{1d41d}=${s}`,
+  ],
+  ['a letter with an accent', s => `pa\u0301ssword=${s}`],
+]
+
+const tables: Shape[] = [
+  ['a list below a name', s => `passwords:\n  - ${s}\n  - ${s}x\nother: 1`],
+  ['a list without an indent', s => `tokens:\n- ${s}\n- ${s}b`],
+  ['a quoted item', s => `passwords:\n  - "${s}"`],
+  ['a map below a name', s => `passwords:\n  alice: ${s}\n  bob: ${s}1`],
+  ['a map of credentials', s => `credentials:\n  value: ${s}`],
+  ['a table', s => `| user | password |\n| bob | ${s} |`],
+  ['a table of Markdown', s => `| user | password |\n|---|---|\n| bob | ${s} |`],
+  ['a table with commas', s => `user,password\nbob,${s}`],
+  ['a table with spaces', s => `USER  PASSWORD\nbob   ${s}`],
+  ['a row of a table', s => `| password | ${s} |`],
+]
+
+const statements: Shape[] = [
+  ['a value before its name', s => `used ${s} as password`],
+  ['a value before an article', s => `with ${s} as the password`],
+]
+
 /** Shapes around a secret of any characters. */
 export const secretShapes: readonly Shape[] = [
   ...shell,
@@ -179,6 +274,11 @@ export const secretShapes: readonly Shape[] = [
   ...headers,
   ...addresses,
   ...prose,
+  ...programs,
+  ...names,
+  ...lookAlikes,
+  ...tables,
+  ...statements,
 ]
 
 const letters = 'q3Zr8LmX1vB7nT5kW9yD2hJ6pF4sG0cA'

@@ -41,7 +41,7 @@ function secretLength(word: string, before: string, rest: string) {
 
 /** A flag, nothing, a path. */
 const noSecret =
-  /^(?:\\*["'])?(?:(?:true|false|yes|no|none|null|<?nil>?|<none>)(?![\w.-])|\/(?:etc|var|run|opt|usr)\/[\w./-]{1,200}(?:[\s"',:;]|$))|^\\*(["'])\\*\1(?:[\s,;}\])]|$)/i
+  /^(?:\\*["'])?(?:(?:true|false|yes|no|none|null|<?nil>?|<none>|(?:Prefer)?NoSchedule|NoExecute)(?![\w.-])|map\[\]|\/(?:etc|var|run|opt|usr)\/[\w./-]{1,200}(?:[\s"',:;]|$))|^\\*(["'])\\*\1(?:[\s,;}\])]|$)/i
 const isCount = (name: string, rest: string) =>
   name === 'secrets' && /^=\d{1,9}(?![\w.-])/.test(rest)
 /** A type or a source file of Go: `*v1.Secret:`, `secret.go:189]`. */
@@ -92,7 +92,7 @@ const isRepository = (before: string, rest: string) =>
 const nameEnd = String.raw`^(?:\[[\w-]{0,32}\]|\\{0,8}["'\]]|%22){0,4}`
 /** The sign between a name and its value. The longest sign comes first. */
 const sign = new RegExp(
-  String.raw`${nameEnd}(?:[ \t]*(?:={2,3}|=>|->|:=|[?+]=)[ \t]*|[ \t]*(?:\r?\n[ \t]*)?:[ \t]*|[ \t]*=(?:[ \t]+(?![-\w.]+=))?|\((?=\\*["'])|%(?:25)?3[AaDd](?:%2[02])?)`,
+  String.raw`${nameEnd}(?:[ \t]*(?:={2,3}|=>|->|:=|[?+]=)[ \t]*|[ \t]+\|[ \t]+|[ \t]*(?:\r?\n[ \t]*)?:[ \t]*|[ \t]*=(?:[ \t]+(?![-\w.]+=))?|\((?=\\*["'])|%(?:25)?3[AaDd](?:%2[02])?)`,
 )
 /** Space between a flag and its value, also in a list of YAML or of quoted words. */
 const flagSpace =
@@ -148,7 +148,7 @@ function valueLength(rest: string, name: string, before: string): number {
   if (rest.startsWith(removed)) return removed.length
   const [skipped = ''] = properties.exec(rest) ?? []
   if (skipped !== '') return skipped.length + valueLength(rest.slice(skipped.length), name, before)
-  const block = blockLength(rest, name) || heredocLength(rest)
+  const block = blockLength(rest, name) || itemsLength(rest) || heredocLength(rest)
   if (block > 0) return block
   const [quote] = /^\\*(?:"""|'''|["'])/.exec(rest) ?? []
   if (quote !== undefined) return quotedLength(rest, quote)
@@ -166,7 +166,9 @@ const blockOfFields = /^[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/
 
 /** Length of a YAML block scalar: the lines with the indent of its first line. 0: not a block scalar. Line ends can be escaped. */
 function blockLength(rest: string, name: string): number {
-  const form = /stringdata$/i.test(name) ? blockOfFields : blockScalar
+  const form = /stringdata$|(?:password|passphrase|token|credential)s$/i.test(name)
+    ? blockOfFields
+    : blockScalar
   const [head, end = '', indent = ''] = form.exec(rest) ?? []
   if (head === undefined) return 0
   let at = head.length - indent.length
@@ -177,6 +179,10 @@ function blockLength(rest: string, name: string): number {
   }
   return at - end.length
 }
+
+/** Items of a YAML list that are no objects. */
+const items = /^[ \t]*(?:\r?\n[ \t]*-[ \t]+(?![\w.-]{1,64}:(?:\s|$))[^\n]*)+/
+const itemsLength = (rest: string): number => items.exec(rest)?.[0].length ?? 0
 
 const heredocStart = /^<<[-~]?["']?(\w{1,32})["']?[ \t]*\r?\n/
 const heredocMaxLength = 10_000

@@ -6,6 +6,7 @@
 import { oncePerText } from '#base/once.ts'
 import { removed, withoutNamedSecrets } from './named-secrets.ts'
 import { replaceFields, replaceItems } from './replaced.ts'
+import { withoutSecretColumns } from './secret-columns.ts'
 import { isSecretKey } from './secret-names.ts'
 import { anyOf, withoutStatedSecrets } from './stated-secrets.ts'
 
@@ -38,7 +39,9 @@ function withoutSecrets(text: string): string {
     for (const [form, instead] of replacements) clean = clean.replace(form, instead)
   clean = clean.replace(authorizationScheme, withoutCredentials)
   if (clean.includes('@')) clean = clean.replace(imageUser, withoutImageUser)
-  clean = withoutNamedSecrets(withoutStatedSecrets(clean.replace(nameAndValue, withoutNamedValue)))
+  clean = withoutNamedSecrets(
+    withoutStatedSecrets(withoutSecretColumns(clean.replace(nameAndValue, withoutNamedValue))),
+  )
   if (clean.length >= shortestBase64) clean = clean.replace(base64Text, removed)
   if (clean.length >= shortestRandom) clean = clean.replace(longWord, withoutRandom)
   return clean.includes(removed) ? clean.replace(continuation, removed) : clean
@@ -46,7 +49,11 @@ function withoutSecrets(text: string): string {
 
 const shortestSecret = 6
 
-const unusual = /[^\t\n\r\x20-\x7e]|\\(?:x1b|u001b|033|e)\[/
+const unusual = /[^\t\n\r\x20-\x7e]|\\(?:x1b|u001b|033|e)\[|&(?:quot|apos|#)|\\(?:u00|x)[23]/
+/** Signs as XML, HTML, JSON and programs escape them. */
+const escapedSign =
+  /&(quot|apos);|&#(3[49]|58|61);|(?:&#[xX]0?|\\{1,8}u00|\\{1,8}x)(22|27|3[aAdD]);?/g
+const namedSigns: Readonly<Record<string, string>> = { quot: '"', apos: "'" }
 const colour = /(?:[^\P{Cc}\t\n\r]|\\(?:x1b|u001b|033|e))\[[\d;]{0,16}m/gu
 const fullWidthOffset = 0xff00 - 0x20
 
@@ -54,6 +61,11 @@ const fullWidthOffset = 0xff00 - 0x20
 function visibleText(text: string): string {
   if (!unusual.test(text)) return text
   return text
+    .replace(escapedSign, (_, name: string, decimal: string, hexadecimal: string) =>
+      name
+        ? (namedSigns[name] ?? '')
+        : String.fromCharCode(decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16)),
+    )
     .replace(colour, '')
     .replace(/\p{Cf}/gu, '')
     .replace(/[^\P{Cc}\t\n\r]|\p{Zs}/gu, ' ')
@@ -61,7 +73,19 @@ function visibleText(text: string): string {
     .replace(/[\u201c-\u201f]/g, '"')
     .replace(/[\u2018-\u201b]/g, "'")
     .replaceAll('\ufe55', ':')
+    .replace(foreignWord, word => {
+      const latin = unusual.test(word) ? latinOf(word) : word
+      return isSecretKey(latin) ? latin : word
+    })
 }
+
+const foreignWord = /[\p{L}\p{M}\p{N}_.-]+/gu
+/** Cyrillic and Greek letters, and the Latin ones that look like them. Source: unicode.org/Public/security, confusables.txt */
+const [lookAlikes, latinLetters] = ['асԁеіјкорѕтухԝԛһοανκρτυικ', 'acdeijkopstyxwqhoavkptuik']
+const latinOf = (word: string): string =>
+  [...word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()]
+    .map(letter => latinLetters[lookAlikes.indexOf(letter)] ?? letter)
+    .join('')
 
 /** Whether a text has a form that holds no secret: a short word, a quantity, a time, a container id. Most texts of a record do. */
 export function isHarmless(text: string): boolean {

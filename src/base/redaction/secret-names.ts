@@ -4,11 +4,12 @@ const secretWord =
   /token|passw|stringdata|passphrase|passcode|secret|credential|authorization|cookie|private[-_]?key/i
 
 const secretEnd =
-  /(?:key|keyid|signature|connectionstring|sess(?:ion)?[-_]?id)$|(?<!by|com|tres|over|under|sur)pass$|(?<!old)pwd$|(?:^|[-_.])(?:auths?|pw|sig|sas|jwt|pat|dsn|sid)$/i
+  /(?:key|keyid|signature|connectionstring|sess(?:ion)?[-_]?id)$|(?<!by|com|tres|over|under|sur)pass$|(?<!old)pwd$|(?:^|[-_.])(?:auths?|pw|psk|pin|otp|sig|sas|jwt|pat|dsn|sid)$|(?:bind|root)[-_]?pw$|(?:access|account|api|shared|primary|secondary)[-_]?key\d$/i
 /** Endings of secret names such as `dbPass` and `registryAuth`. */
 const camelCaseEnd = /[a-z](?:Auth|Pass|Pwd|Sig)$/
 /** A path to a secret or a setting for its use is not secret: `--token-auth-file=…` stays. */
-const setting = /(?:file|path|dir|ttl|mode|refresh|rotate|stdin|webhook|provider-config|manager)$/i
+const setting =
+  /(?:file|path|dir|ttl|mode|refresh|rotate|stdin|webhook|provider-config|manager|secrets?[-_]?(?:name|namespace|ref))$/i
 /** A public hash such as `--discovery-token-ca-cert-hash`. Password hashes do not match, because they can be cracked. */
 const publicHash = /^(?!.*pass).*-hash$/i
 /** A static pod URL and its header can contain a token. Source: cmd/kubelet/app/options/options.go AddKubeletConfigFlags */

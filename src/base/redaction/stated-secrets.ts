@@ -3,13 +3,15 @@ import { removed } from './named-secrets.ts'
 
 export function withoutStatedSecrets(text: string): string {
   let clean = text
-  if (text.includes('stdin')) clean = clean.replace(piped, `$1${removed} `)
+  if (text.includes('|')) clean = withoutPiped(clean)
+  if (text.includes('<<<')) clean = clean.replace(hereString, `$1${removed}`)
   if (anyProgram.test(clean))
     for (const form of programs) clean = clean.replace(form, `$1${removed}`)
   if (!anyName.test(clean)) return clean
   return clean
     .replace(stated, withoutValue)
     .replace(login, withoutValue)
+    .replace(usedAs, withoutValue)
     .replace(quoted, withoutValue)
     .replace(bare, withoutBareValue)
 }
@@ -21,8 +23,6 @@ export const anyOf = (forms: readonly RegExp[]): RegExp => {
   return new RegExp(forms.map(({ source }) => source).join('|'), [...flags].join(''))
 }
 
-/** The text that a pipe gives to a program as its password. */
-const piped = /(\becho )[^\n|]{1,200}(?=\|)/g
 const shortestStated = 3
 const shortestBare = 6
 const passwordName = 'passw(?:or)?ds?|passphrase|passcode|pwd'
@@ -30,22 +30,66 @@ const keyName = '(?:api|access|private)[ _-]?key|client[ _-]?secret'
 
 /** A word of a command line. A quote that ends the word of a list is not part of it. */
 const word = String.raw`(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|[^\s"'\\])`
+const passwordReader = /stdin|\b(?:chpasswd|kinit|sudo|cryptsetup|gh auth|vault login)\b/
+const printed = /\b(?:echo|printf)[ \t]+/
+
+/** Removes what a pipe gives to a program that reads a password from it. */
+function withoutPiped(text: string): string {
+  const parts = text.split('|')
+  const clean = parts.map((part, index) => {
+    const line = part.lastIndexOf('\n') + 1
+    const command = printed.exec(part.slice(line))
+    const [reader = ''] = parts[index + 1]?.split('\n', 1) ?? []
+    if (command === null || !passwordReader.test(reader)) return part
+    return `${part.slice(0, line + command.index + command[0].length)}${removed} `
+  })
+  return clean.join('|')
+}
+
+const hereString = new RegExp(`((?<!<)<<<[ \\t]*)${word}+`, 'g')
 /** A program with or without a path, also in a list of quoted words. `mysql-0` and `mysql:8` do not match. */
 const programForm = (names: string) => String.raw`(?<![\w.-])(?:${names})(?=["'\s])`
 /** A flag at most 200 characters after the program. */
 const flagForm = (flag: string) => String.raw`[^\n]{0,200}?[\s"',]-${flag}`
 const separator = String.raw`["']?[ \t,=]{0,8}["']?`
+/** The arguments up to the end of the command. */
+const rest = String.raw`[^\n;|&]+`
+
+/** Programs, what stands between their name and a secret, and how far the secret extends if not to the end of its word. */
+const calls: readonly [names: string, between: string, secret?: string][] = [
+  // These programs take the value joined to the flag. -P is a port.
+  ['mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|7z[ar]?', flagForm('p')],
+  ['sshpass|mongo[a-z]{0,16}|user(?:add|mod)', flagForm('p') + separator],
+  ['redis-cli', flagForm('a') + separator],
+  ['redis-cli', String.raw`[^\n]{0,200}?\s(?:AUTH|auth)[ \t]+`, rest],
+  ['ldap[a-z]{1,16}', flagForm('w') + separator],
+  ['sqlcmd|bcp|zip|unzip|ipmitool', flagForm('P') + separator],
+  ['snmp[a-z]{1,16}', flagForm('[cA]') + separator],
+  ['snmp[a-z]{1,16}', flagForm('X') + separator],
+  ['ssh-keygen', flagForm('N') + separator],
+  ['openssl', flagForm('k') + separator],
+  ['openssl', String.raw`[ \t]+passwd[ \t]+(?:-[a-z\d]{1,10}[ \t]+)?`, rest],
+  ['curl', `${flagForm('u')}${separator}[^\\s:"'=]{1,64}:`],
+  ['smbclient', String.raw`${flagForm('U')}${separator}[^\s%]{1,64}%`],
+  ['sqlplus|sqlldr|expdp|impdp', String.raw`(?:[ \t]+-\S{1,8})?[ \t]+[\w$#]{1,64}/`],
+  ['vault', String.raw`[ \t]+login[ \t]+(?:-\S{1,64}[ \t]+)?(?!-)`],
+  ['vault', String.raw`[ \t]+(?:write|kv[ \t]+(?:put|patch))[ \t]+\S{1,200}[ \t]+`, rest],
+  ['rabbitmqctl', String.raw`[^\n]{0,60}?\s(?:add_user|change_password)[ \t]+\S{1,64}[ \t]+`],
+  ['db2', String.raw`[^\n]{0,100}?\suser[ \t]+\S{1,64}[ \t]+using[ \t]+`],
+  ['net', String.raw`[ \t]+use[ \t]+\S{1,64}[ \t]+\S{1,200}[ \t]+(?!/)`],
+  ['mc', String.raw`[ \t]+alias[ \t]+set[ \t]+\S{1,64}[ \t]+\S{1,200}[ \t]+`, rest],
+  ['gh', String.raw`[ \t]+secret[ \t]+set[^\n]{0,60}?\s(?:-b|--body)[ \t=]+`],
+  ['aws', String.raw`[^\n]{0,60}?\sput-parameter[^\n]{0,200}?\s--value[ \t=]+`],
+  ['aws', String.raw`[^\n]{0,60}? configure set \S{0,64}(?:key|token)[ \t]+`],
+  ['htpasswd', String.raw`[^\n]{0,100}?\s-[A-Za-z]{0,8}b[A-Za-z]{0,8}[ \t]+`, rest],
+  // Directives of redis.conf, slapd.conf, ldap.conf and .npmrc.
+  ['requirepass|masterauth|(?:root|bind)pw|:_(?:authToken|auth|password)', '[ \\t]+'],
+]
 
 const programs = [
-  // These programs take the value joined to the flag. -P is a port.
-  `(${programForm('mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|7z[ar]?')}${flagForm('p')})${word}+`,
-  `(${programForm('sshpass|mongo[a-z]{0,16}')}${flagForm('p')}${separator})${word}+`,
-  `(${programForm('redis-cli')}${flagForm('a')}${separator})${word}+`,
-  `(${programForm('ldap[a-z]{1,16}')}${flagForm('w')}${separator})${word}+`,
-  `(${programForm('sqlcmd|bcp|zip|unzip')}${flagForm('P')}${separator})${word}+`,
-  `(${programForm('curl')}${flagForm('u')}${separator}[^\\s:"'=]{1,64}:)${word}+`,
-  String.raw`(${programForm('htpasswd')}[^\n]{0,100}?\s-[A-Za-z]{0,8}b[A-Za-z]{0,8}[ \t]+)[^\n;|&]+`,
-  String.raw`(${programForm('aws')}[^\n]{0,60}? configure set \S{0,64}(?:key|token)[ \t]+)${word}+`,
+  ...calls.map(
+    ([names, between, secret = `${word}+`]) => `(${programForm(names)}${between})${secret}`,
+  ),
   String.raw`(\b[Ii](?:dentified|DENTIFIED)[ \t]+(?:(?:with|WITH)[ \t]+\S{1,64}[ \t]+)?(?:by|BY)[ \t]+(?:password|PASSWORD)?[ \t]*)${word}+`,
   // A line of .pgpass: host, port, database, user, password.
   String.raw`((?<![\w.:/-])(?:localhost|\*|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.-]{1,64}:)(?=\S)${word}+`,
@@ -67,6 +111,9 @@ const quoted = new RegExp(
 /** The password of somebody: `bob with password …`, and `login bob password …` of a .netrc file. */
 const login =
   /(\b(?:with|using|login [^\s"]{1,64})\s{1,4}(?:password|passwd|passphrase) {1,4})([^\s"':\\][^\s]{0,200})/gi
+/** `with S as the password`. */
+const usedAs =
+  /(\b(?:used?|using|with|sent|entered)[ \t])([^\s"':\\]\S+)(?=[ \t]as[ \t](?:(?:the|a|its)[ \t])?(?:passw|token|secret))/gi
 const statedWord =
   /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|refused|set|changed|known|valid|being|been|nil|null|about|already|also|still|only|used|stale|old|bad|rotated|revoked|mounted|created|deleted|issued|signed|stored|needed|never|longer|of|on|for|from|at|by|with|without|yet|optional|deprecated|disabled|enabled|auth\w*|hash\w*|based|grant|reset|policy|file|protect\w+|login|from|and|or|that|which|fails?|failed|forbidden|(?:previous|current|recent|successful|automatical|temporari)ly)\b/i
 
@@ -81,7 +128,7 @@ function withoutValue(text: string, before: string, value: string): string {
 
 /** A value without quotes. It must contain a digit, because most words of prose have none. */
 const bare = new RegExp(
-  String.raw`((?:\b|_)(${passwordName}|token|${keyName})(?:[:=;]|[ \t]value)?[ \t]{1,3})((?=[^\s\d]{0,24}\d)[^\s"',;]{6,})`,
+  String.raw`((?:\b|_)(${passwordName}|token|${keyName})(?:[:=;]|[ \t]value)?[ \t]{1,3}(?:(?:invalid|wrong|bad|incorrect|unknown|expired)[ \t])?)((?=[^\s\d]{0,24}\d)[^\s"',;]{6,})`,
   'gi',
 )
 const notRandom = /^(?:v\d+(?:alpha|beta)\d+|\d+[a-z]{1,2}|sha\d+|base\d+|oauth\d|utf\d+|md5)$/i

@@ -1,0 +1,47 @@
+/** Removes the cells of a table below a head such as `password`: cells between bars, commas, tabs or two spaces. */
+import { removed } from './named-secrets.ts'
+import { isSecretKey } from './secret-names.ts'
+
+const separators = [/(\|)/, /(,)/, /(\t| {2,})/]
+const head = /^[ \t]*(?:[A-Za-z][\w -]{0,40}[ \t]*)?$/
+const isSecretHead = (cell: string) =>
+  head.test(cell) && isSecretKey(cell.trim()) && !/^key$/i.test(cell.trim())
+/** Empty cells, and the line below the heads. */
+const hasValue = (cell: string) => /[^-: \t\r]/.test(cell)
+
+interface Table {
+  separator: RegExp
+  /** Indexes of secret columns. Separators count, too. */
+  columns: number[]
+}
+
+/** Linear in the length of the text. */
+export function withoutSecretColumns(text: string): string {
+  if (!text.includes('\n')) return text
+  let table: Table | null = null
+  const lines = text.split('\n').map(line => {
+    const heads = tableBelow(line)
+    if (heads !== null || table === null) {
+      table = heads
+      return line
+    }
+    const cells = line.split(table.separator)
+    if (cells.length <= Math.max(...table.columns)) table = null
+    return table === null ? line : withoutCells(cells, table)
+  })
+  return lines.join('\n')
+}
+
+function tableBelow(line: string): Table | null {
+  for (const separator of separators) {
+    const cells = line.split(separator)
+    const columns = cells.flatMap((cell, index) => (isSecretHead(cell) ? [index] : []))
+    // A message can stand before the first cell.
+    const isHead = cells.slice(2).every((cell, at) => at % 2 === 1 || head.test(cell))
+    if (cells.length > 1 && columns.length > 0 && isHead) return { separator, columns }
+  }
+  return null
+}
+
+const withoutCells = (cells: string[], { columns }: Table): string =>
+  cells.map((cell, at) => (columns.includes(at) && hasValue(cell) ? removed : cell)).join('')

@@ -62,7 +62,6 @@ export interface ManagedInstance {
   lastPingAt: string | null
   agentVersion: string
   platformType: string
-  platformName: string
 }
 
 export interface Invocation {
@@ -273,7 +272,6 @@ const instanceOf = (found: InstanceInformation): ManagedInstance => ({
   lastPingAt: found.LastPingDateTime?.toISOString() ?? null,
   agentVersion: found.AgentVersion ?? '',
   platformType: found.PlatformType ?? '',
-  platformName: found.PlatformName ?? '',
 })
 
 /** Source: SSM API reference, SendCommand, Errors. */

@@ -76,13 +76,6 @@ export interface LoadOptions {
   operatingSystem: OperatingSystem
   /** The file's own path; `<file>` if it has none. */
   path?: string
-  /**
-   * False: a file without kind and apiVersion is accepted as a kubelet configuration. Snapshots
-   * written by hand may contain only the fields.
-   */
-  isKindNeeded?: boolean
-  /** The default for a file without evictionHard. Upstream's files share this very object. */
-  evictionHardDefault?: Record<string, string>
 }
 
 /** The main file. @throws LoadError */

@@ -33,8 +33,6 @@ export interface PodVolume {
   emptyDir: { isMemory: boolean; sizeLimit: Quantity | null } | null
   /** An emptyDir on disk, a configMap, a gitRepo or a hostPath: the volumes that upstream counts as local. */
   isLocal: boolean
-  /** Reference of an image mounted as a volume. Null: another kind of volume. */
-  imageReference: string | null
 }
 
 export interface Toleration {
@@ -165,7 +163,6 @@ function parseVolume(raw: VolumeSource): PodVolume {
       raw.configMap !== undefined ||
       raw.gitRepo !== undefined ||
       raw.hostPath !== undefined,
-    imageReference: raw.image?.reference ?? null,
   }
 }
 

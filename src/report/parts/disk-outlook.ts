@@ -16,7 +16,6 @@ export interface ActingTimes {
   imageGcMs: number | null | undefined
   pressureMs: number | null
   evictionMs: number | null
-  fullMs: number | null
 }
 
 /** One disk, with its times at assumed growth. */
@@ -72,8 +71,7 @@ export function diskOutlooks(
     )
     const holdsImages = layout === 'shared' || disk === 'imagefs'
     const untilTrigger = holdsImages && imageGC?.enabled ? imageGC.bytesUntilTrigger : null
-    const at = (bytesPerHour: number) =>
-      actingAt(bytesPerHour, { availableBytes, untilTrigger, watching })
+    const at = (bytesPerHour: number) => actingAt(bytesPerHour, { untilTrigger, watching })
     const bytesPerHour =
       ((assumptions.growthPercent / 100) * capacityBytes * hourMs) / assumptions.imageGcPeriodMs
     const { times, threshold } = at(bytesPerHour)
@@ -106,14 +104,13 @@ const seenOutlook = (
 })
 
 interface FillingDisk {
-  availableBytes: number
   untilTrigger: number | null
   watching: EvaluatedThreshold[]
 }
 
 function actingAt(
   bytesPerHour: number,
-  { availableBytes, untilTrigger, watching }: FillingDisk,
+  { untilTrigger, watching }: FillingDisk,
 ): { times: ActingTimes; threshold: EvaluatedThreshold | null } {
   const within = (bytes: number) => {
     if (bytes <= 0) return 0
@@ -139,7 +136,6 @@ function actingAt(
       imageGcMs: untilTrigger === null ? undefined : within(untilTrigger),
       pressureMs: times.length === 0 ? null : Math.min(...times.map(time => time.pressureMs)),
       evictionMs: soonest?.evictionMs ?? null,
-      fullMs: within(availableBytes),
     },
     threshold: soonest?.threshold ?? null,
   }

@@ -34,7 +34,6 @@ function ssmAt(requestsPerSecond: number, scriptSecondsOf: (instanceId: string) 
     lastPingAt: null,
     agentVersion: leastAgentVersion,
     platformType: 'Linux',
-    platformName: '',
   }
   const ssm = {
     region: 'us-east-1',

@@ -37,6 +37,12 @@ export type GateProblemKind = (typeof gateProblemKinds)[number]
 export const gateVerdicts = ['ok', 'worse', 'refused'] as const
 export type GateVerdict = (typeof gateVerdicts)[number]
 
+/** Values of a field before and after the change, each once. Null in a list: not set. */
+export interface GateValues {
+  before: (string | null)[]
+  after: (string | null)[]
+}
+
 export interface GateProblem {
   kind: GateProblemKind
   /** Whether this alone stops the change. */
@@ -46,6 +52,8 @@ export interface GateProblem {
   line: number
   /** `evictionHard.nodefs.available`. Null: the whole file. */
   field: string | null
+  /** The field's values on the nodes, at most four each. Null: the change leaves it as it is, or it is unknown. */
+  values: GateValues | null
   /** Null: no node of the snapshot is reached, or the problem is the file's own. */
   cluster: string | null
   group: Subject | null

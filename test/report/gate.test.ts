@@ -15,6 +15,7 @@ const problem: GateProblem = {
   ...{ stops: true, file: `a/${harm}.yaml`, line: 3, field: harm },
   ...{ cluster: harm, group: harmedGroup },
   ...{ nodes: { count: 1, sample: [harm] }, rule: null, severity: null, text: harm },
+  values: { before: [harm, null], after: [harm] },
 }
 
 const hostile: GateDocument = {
@@ -63,4 +64,24 @@ describe('a gate on hostile names', () => {
     expect(uri).toMatch(/^[\w%./()'*!~-]+$/)
     expect(JSON.stringify(results[0])).not.toContain('\u001b')
   })
+})
+
+it('names the values of the field before and after, those of all groups together', () => {
+  const of = (name: string, before: (string | null)[]): GateProblem => ({
+    ...problem,
+    ...{
+      kind: 'worse',
+      file: 'a.yaml',
+      field: 'evictionHard.nodefs.available',
+      text: 'Too small.',
+    },
+    ...{ cluster: 'prod', group: { ...harmedGroup, name } },
+    values: { before, after: ['10'] },
+  })
+  const problems = [of('general', ['10%', null]), of('batch', ['10%']), of('gpu', ['5%', '4%'])]
+  const shown = 'Too small. (evictionHard.nodefs.available: 10% or not set or 5% or others → 10)'
+  expect(gateText({ ...hostile, problems }, text => text)).toContain(shown)
+  expect(gateMarkdown({ ...hostile, files: [], problems })).toContain('Too small.')
+  const unknown = problems.map(one => ({ ...one, values: null }))
+  expect(gateText({ ...hostile, problems: unknown }, text => text)).not.toContain('→')
 })

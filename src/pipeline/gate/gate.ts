@@ -24,7 +24,7 @@ import { nodeInput } from '#snapshot/node-input.ts'
 import { openBudget, readChangedFile } from './changed-file.ts'
 import type { ChangedFile, ChangedPart } from './file-reading.ts'
 import { lineOf } from './lines.ts'
-import { changeOf, type NodeChange, placeOfFinding, startsAtOnce } from './node-change.ts'
+import { changeOf, type NodeChange, placeOfFinding, startsAtOnce, valuesOf } from './node-change.ts'
 import { type NodePlace, Problems, verdictOf } from './problems.ts'
 import { type GroupOption, isReachable, type Reach, type ReachedNode, reachOf } from './reach.ts'
 
@@ -193,7 +193,8 @@ async function judgeNodes(snapshot: string, judging: Judging): Promise<Map<Part,
     const { rule, severity, title, consequence } = finding
     const text = kind === 'better' ? `Ends: ${title}.` : `${title}. ${consequence}`
     const at = placed(placeOfFinding(finding, found.change), change)
-    judging.problems.add({ kind, rule, severity, text, ...at }, found.place)
+    const values = valuesOf(found.change, at.field)
+    judging.problems.add({ kind, rule, severity, text, values, ...at }, found.place)
   }
   return reached
 }
@@ -219,7 +220,10 @@ function judgeNode(
   if (before === null || after === null) return nodeChange
   const predictions = judgement.take(before, after)
   for (const { kind, text, ...at } of startsAtOnce(predictions, nodeChange))
-    problems.add({ kind, text, ...placed(at, change) }, place)
+    problems.add(
+      { kind, text, values: valuesOf(nodeChange, at.path), ...placed(at, change) },
+      place,
+    )
   return nodeChange
 }
 

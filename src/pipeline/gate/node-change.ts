@@ -3,8 +3,10 @@
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
+import { bounded } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
-import type { GateProblemKind } from '#model/gate.ts'
+import type { GateProblemKind, GateValues } from '#model/gate.ts'
+import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
@@ -140,6 +142,24 @@ function withoutEffect(
 
 const lostKey = ({ part: { file }, path, why }: ReturnType<typeof lostSettings>[number]) =>
   JSON.stringify([file, path, why])
+
+/** Values of a field before and after. Null: one of them is unknown, or they are equal. */
+export function valuesOf({ before, after }: NodeChange, path: string | null): GateValues | null {
+  const [old, now] = [before, after].map(input => input?.configuration?.fields ?? null)
+  if (!old || !now || path === null) return null
+  const [then, later] = [valueAt(old, path), valueAt(now, path)]
+  return then === later ? null : { before: [then], after: [later] }
+}
+
+const longestValue = 80
+
+function valueAt(fields: object, path: string): string | null {
+  const field = fieldOf(path)
+  const value = mapOf(fields)[field]
+  const inner = path === field ? value : mapOf(value)[path.slice(field.length + 1)]
+  if (inner === undefined || inner === null) return null
+  return bounded(typeof inner === 'string' ? inner : JSON.stringify(inner), longestValue)
+}
 
 type Predictions = Record<'before' | 'after', NodePrediction>
 

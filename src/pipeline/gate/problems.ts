@@ -8,6 +8,7 @@ import {
   type GateGroup,
   type GateProblem,
   type GateProblemKind,
+  type GateValues,
   type GateVerdict,
   gateProblemKinds,
 } from '#model/gate.ts'
@@ -20,7 +21,7 @@ export interface NodePlace {
 }
 
 export type ProblemHead = Pick<GateProblem, 'kind' | 'file' | 'line' | 'field' | 'text'> &
-  Partial<Pick<GateProblem, 'rule' | 'severity'>>
+  Partial<Pick<GateProblem, 'rule' | 'severity' | 'values'>>
 
 const sampleSize = 20
 /** Effects of a kind beyond this number are of no use to a reader, and a hostile file could cause any number. */
@@ -59,7 +60,7 @@ export class Problems {
 
   /** @param node null: the problem is the file's own */
   add(head: ProblemHead, node: NodePlace | null): void {
-    const { kind, file, line, field, text, rule = null, severity = null } = head
+    const { kind, file, line, field, text, rule = null, severity = null, values = null } = head
     const stops = stopping.has(kind) || (kind === 'worse' && isSerious(severity))
     const { cluster = null, group = null } = node ?? {}
     // The text of a finding has numbers of its node.
@@ -68,14 +69,17 @@ export class Problems {
     const known = this.#problems.get(key)
     if (known === undefined && this.#problems.size >= mostProblems) return
     const names = node === null ? [] : [node.name]
-    if (known !== undefined) known.names.push(...names)
-    else
+    if (known !== undefined) {
+      known.names.push(...names)
+      known.values = joinedValues(known.values, values)
+    } else
       this.#problems.set(key, {
         kind,
         stops,
         file,
         line,
         field,
+        values,
         cluster,
         group,
         rule,
@@ -119,6 +123,14 @@ export class Problems {
       }))
       .toSorted(worstFirst)
   }
+}
+
+const mostValues = 4
+
+function joinedValues(a: GateValues | null, b: GateValues | null): GateValues | null {
+  if (a === null || b === null) return a ?? b
+  const once = (values: (string | null)[]) => [...new Set(values)].slice(0, mostValues)
+  return { before: once([...a.before, ...b.before]), after: once([...a.after, ...b.after]) }
 }
 
 function effectOf(kind: GateProblemKind, stops: boolean): Effect {

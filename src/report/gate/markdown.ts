@@ -47,7 +47,7 @@ function entry(effect: Effect): string {
   const where = placesOf(effect, 3)
   // The sentence of a setting without effect says so itself.
   const label = first.kind === 'no-effect' ? '' : ` (${labelOf(first)})`
-  const head = `- **${escaped(placeOf(first))}**${label}: ${escaped(sentenceOf(first))}`
+  const head = `- **${escaped(placeOf(first))}**${label}: ${escaped(sentenceOf(effect))}`
   return where === null ? `${head}\n` : `${head} *${escaped(where)}*\n`
 }
 

@@ -36,7 +36,9 @@ function resultOf(problem: GateProblem, ruleIndex: number): object {
     ruleIndex,
     kind: 'fail',
     level: levelOf(problem),
-    message: { text: where === null ? sentenceOf(problem) : `${sentenceOf(problem)} (${where})` },
+    message: {
+      text: where === null ? sentenceOf([problem]) : `${sentenceOf([problem])} (${where})`,
+    },
     locations: [
       {
         physicalLocation: {

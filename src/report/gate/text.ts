@@ -40,7 +40,7 @@ function effectLines(effect: Effect): string[] {
   const [first] = effect
   const where = placesOf(effect, 3)
   return [
-    `  ${placeOf(first)} [${labelOf(first)}] ${sentenceOf(first)}`,
+    `  ${placeOf(first)} [${labelOf(first)}] ${sentenceOf(effect)}`,
     ...(where === null ? [] : [`    ${where}`]),
   ]
 }

@@ -70,7 +70,26 @@ function whereOf(problem: GateProblem, names: number): string | null {
   return [groupOf(problem), ...(on === null ? [] : [on])].join(', ')
 }
 
-export const sentenceOf = ({ text }: GateProblem): string => lineText(text)
+/** The sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or not set → 5%)`. */
+export function sentenceOf(effect: Effect): string {
+  const [{ text, field }] = effect
+  const known = effect.flatMap(({ values }) => values ?? [])
+  if (field === null || known.length === 0) return lineText(text)
+  const [before, after] = (['before', 'after'] as const).map(when =>
+    valuesText(known.flatMap(values => values[when])),
+  )
+  return `${lineText(text)} (${nameText(field)}: ${before} → ${after})`
+}
+
+const shownValues = 3
+
+function valuesText(values: (string | null)[]): string {
+  const once = [...new Set(values)]
+  const shown = once
+    .slice(0, shownValues)
+    .map(value => (value === null ? 'not set' : nameText(value)))
+  return [...shown, ...(once.length > shownValues ? ['others'] : [])].join(' or ')
+}
 
 /** What was judged: `2 files, 12 nodes in 3 groups, compared with what runs now`. */
 export function scopeOf({ files, groups, comparedWith }: GateDocument): string {

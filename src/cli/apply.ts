@@ -48,9 +48,9 @@ Examples:
   highwater apply plan.json --approval plan.approval.json --store s3://BUCKET/highwater --resume
   highwater rollback RUN --store s3://BUCKET/highwater
 
-Exit codes: 0 every node is verified or pruned, or every object deleted; 1 some failed, or the run
-stopped and rolled back its wave; 2 refused before anything was sent, or bad usage; 3 paused, or
-nodes or objects were skipped; 4 the run broke off.`,
+Exit codes: 0 every node is verified or pruned; 1 some failed, or the run stopped and rolled back
+its wave; 2 refused before anything was sent, or bad usage; 3 paused, or nodes were skipped;
+4 the run broke off.`,
     )
     .action(exiting(runApply))
 }

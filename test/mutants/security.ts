@@ -164,11 +164,17 @@ const rows: Record<string, Row[]> = {
   ],
   'src/base/redaction/redact.ts': [
     ['text.replace(pem, removed)', 'text', 'base/redaction/redact'],
-    [
-      'withoutNamedSecrets(withoutStatedSecrets(clean.replace(',
-      '(withoutStatedSecrets(clean.replace(',
-      'base/redaction/redact',
-    ],
+    ['clean = withoutNamedSecrets(', 'clean = (', 'base/redaction/redact'],
+    ['(withoutSecretColumns(clean', '((clean', 'base/redaction/redact'],
+    ['isSecretKey(latin) ? latin : word', 'word', 'base/redaction/redact'],
+  ],
+  'src/cli/policy.ts': [['if (wide !== undefined)', 'if (wide === null)', 'cli/policy-commands']],
+  'src/clients/kubernetes/kubeconfig.ts': [
+    ['if (wanted.length > mostContexts)', 'if (file === "")', 'clients/kubernetes/kubeconfig'],
+    ['values.length > mostKeys', 'file === ""', 'clients/kubernetes/kubeconfig'],
+  ],
+  'src/replay/predict-timeline.ts': [
+    ['budget && budget.steps <= 0', 'budget && isLikelyCourse', 'cli/predict'],
   ],
   'src/base/redaction/named-secrets.ts': [['={2,3}|=>|->|', '={2,3}|->|', 'base/redaction/redact']],
   'src/report/formats/csv.ts': [['&& formula.test(text)', '&& text === ""', 'report/formats/csv']],

@@ -272,8 +272,9 @@ function nightText(report: AuditReport, { words, utc, line }: Language): string 
     text(count: number, nodes: number): string
     subject?: 'pod' | 'condition'
   }
+  const evicted = of(({ what }) => what === 'evicted')
   const kinds: Kind[] = [
-    { ...of(({ what }) => what === 'evicted'), text: night.evicted, subject: 'pod' },
+    { ...evicted, text: night.evicted, subject: 'pod' },
     { ...of(({ what }) => what === 'refused'), text: night.refused, subject: 'pod' },
     {
       ...of(one => one.what === 'condition' && one.subject.endsWith('Pressure')),
@@ -291,7 +292,8 @@ function nightText(report: AuditReport, { words, utc, line }: Language): string 
     if (subject === 'condition' && count === 1)
       return [night.onePressure[one.status ?? 'Unknown'](line(one.subject, 40), utc(one.at), place)]
     const all = text(count, nodes)
-    if (subject !== 'pod') return [all]
+    // A pod that was refused is named where none was evicted.
+    if (subject !== 'pod' || (text === night.refused && evicted.count > 0)) return [all]
     const named = count === 1 ? night.onePod : night.firstPod
     return [named(all, line(one.subject, 160), place)]
   })

@@ -214,8 +214,11 @@ describe('what happened since the last run', () => {
     const node = `${cluster}/${identity.name}`
     expect(mailOf(evicted('web'))).toContain(`1 pod evicted on 1 node (shop/web on ${node})`)
     expect(mailOf(evicted('web'), evicted('cart'))).toContain(
-      `2 pods evicted on 1 node (shop/web on ${node}, and others)`,
+      `2 pods evicted on 1 node (first shop/web on ${node})`,
     )
+    const refused = { ...evicted('api'), what: 'refused' } as const
+    expect(mailOf(refused)).toContain(`1 pod refused by 1 node (shop/api on ${node})`)
+    expect(mailOf(evicted('web'), refused)).toContain('), 1 pod refused by 1 node')
   })
 
   it.each([

@@ -108,7 +108,7 @@ const night = {
       `${condition} changed at ${at} on ${node}`,
   },
   onePod: (text: string, pod: string, node: string) => `${text} (${pod} on ${node})`,
-  firstPod: (text: string, pod: string, node: string) => `${text} (${pod} on ${node}, and others)`,
+  firstPod: (text: string, pod: string, node: string) => `${text} (first ${pod} on ${node})`,
   imageGcFailed: (times: number, nodes: number) =>
     `${counted(times, 'failed image GC', 'failed image GCs')} on ${counted(nodes, 'node')}`,
   imagesDeleted: (images: number, nodes: number) =>

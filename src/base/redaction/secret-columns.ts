@@ -13,6 +13,8 @@ interface Table {
   separator: RegExp
   /** Indexes of secret columns. Separators count, too. */
   columns: number[]
+  /** Number of cells of the head. */
+  length: number
 }
 
 /** Linear in the length of the text. */
@@ -26,7 +28,7 @@ export function withoutSecretColumns(text: string): string {
       return line
     }
     const cells = line.split(table.separator)
-    if (cells.length <= Math.max(...table.columns)) table = null
+    if (cells.length === 1) table = null
     return table === null ? line : withoutCells(cells, table)
   })
   return lines.join('\n')
@@ -36,12 +38,19 @@ function tableBelow(line: string): Table | null {
   for (const separator of separators) {
     const cells = line.split(separator)
     const columns = cells.flatMap((cell, index) => (isSecretHead(cell) ? [index] : []))
-    // A message can stand before the first cell.
-    const isHead = cells.slice(2).every((cell, at) => at % 2 === 1 || head.test(cell))
-    if (cells.length > 1 && columns.length > 0 && isHead) return { separator, columns }
+    // A message can stand before the first head.
+    const isHead = cells.slice(columns[0]).every((cell, at) => at % 2 === 1 || head.test(cell))
+    if (cells.length > 1 && columns.length > 0 && isHead)
+      return { separator, columns, length: cells.length }
   }
   return null
 }
 
-const withoutCells = (cells: string[], { columns }: Table): string =>
-  cells.map((cell, at) => (columns.includes(at) && hasValue(cell) ? removed : cell)).join('')
+/** A message before the head can have separators, so columns are counted from both ends. */
+const withoutCells = (cells: string[], { columns, length }: Table): string =>
+  cells
+    .map((cell, at) => {
+      const isSecret = columns.includes(at) || columns.includes(at + length - cells.length)
+      return isSecret && hasValue(cell) ? removed : cell
+    })
+    .join('')

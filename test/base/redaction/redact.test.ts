@@ -206,6 +206,11 @@ describe('a secret in a text', () => {
     ['a client secret', 'client secret A1b2C3d4e5 failed', 'client secret (removed) failed'],
     ['a refused token', `token: invalid ${secret}`, 'token: invalid (removed)'],
     ['a wrong password', `password: wrong ${secret}`, 'password: (removed) (removed)'],
+    [
+      'a table behind a message with bars',
+      `a | b failed: | user | password |\n| bob | ${secret} |`,
+      'a | b failed: | user | password |\n| bob |(removed)|',
+    ],
     ['a token that ends the text', 'token: hunter', 'token: (removed)'],
     ['a token in a list', 'token: hunter, user: bob', 'token: (removed) user: bob'],
     ['a token before a field', 'token: hunter user=bob', 'token: (removed) user=bob'],

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { byText } from '#base/text/text-order.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { alwaysFormats, moreFormats } from '#model/format-id.ts'
@@ -74,8 +75,12 @@ async function liveRecords(): Promise<RawObject[]> {
   const records: RawObject[] = []
   for await (const record of liveFleet({ policy, selection: everything, signal }))
     records.push(JSON.parse(JSON.stringify(record)))
-  return records
+  // They come in any order. Each field has the same notation in each run.
+  return records.toSorted((a, b) => byText(keyOf(a), keyOf(b)))
 }
+
+const keyOf = ({ kind, cluster, resource, node, items }: RawObject): string =>
+  JSON.stringify([kind, cluster, resource, isRawObject(node) && node.metadata, items])
 
 /** Read from live clusters only where they have such objects. */
 const otherResources = ['poddisruptionbudgets.policy', 'events', ...Object.keys(garbageShapes)]

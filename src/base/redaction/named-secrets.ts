@@ -9,17 +9,24 @@ export function withoutNamedSecrets(text: string): string {
   let at = 0
   for (const found of text.matchAll(/[-\w.]+/g)) {
     const [word] = found
-    if (found.index < at || !isSecretKey(word)) continue
+    if (found.index < at - nestedLength || !isSecretKey(word)) continue
     const end = found.index + word.length
     const before = text.slice(Math.max(0, found.index - contextLength), found.index)
     const length = secretLength(word, before, text.slice(end))
     if (length === null) continue
-    out += `${text.slice(at, end + length.between)}${removed}`
-    at = end + length.between + length.value
+    const start = end + length.between
+    if (found.index >= at) out += `${text.slice(at, start)}${removed}`
+    // A value on several lines can begin in the last line of another.
+    at = Math.max(at, start + length.value)
   }
   return out + text.slice(at)
 }
 
+export const hasNamedSecret = (text: string): boolean =>
+  text.match(/[-\w.]+/g)?.some(isSecretKey) === true
+
+/** Number of characters at the end of a removed value in which another name is looked for. */
+const nestedLength = 400
 /** Number of characters before a name that are looked at. */
 const contextLength = 400
 

@@ -4,18 +4,23 @@
  */
 
 import { oncePerText } from '#base/once.ts'
-import { removed, withoutNamedSecrets } from './named-secrets.ts'
+import { hasNamedSecret, removed, withoutNamedSecrets } from './named-secrets.ts'
 import { replaceFields, replaceItems } from './replaced.ts'
 import { withoutSecretColumns } from './secret-columns.ts'
 import { isSecretKey } from './secret-names.ts'
-import { anyOf, withoutStatedSecrets } from './stated-secrets.ts'
+import {
+  anyOf,
+  withoutPiped,
+  withoutProgramSecrets,
+  withoutStatedSecrets,
+} from './stated-secrets.ts'
 
 /** Removes possible secrets from a text. A second call changes nothing. */
 export function redact(text: string): string {
   if (isHarmless(text) || isPlain(text)) return text
   const visible = visibleText(text)
-  // Commands come first, because their arguments have escaped quotes.
-  const clean = withoutSecrets(withoutQuotedSecrets(withoutCommands(visible)))
+  // Commands come first, because their arguments have escaped quotes and line ends.
+  const clean = withoutSecrets(withoutQuotedSecrets(withoutPiped(withoutCommands(visible))))
   return clean === visible ? text : clean
 }
 
@@ -39,9 +44,10 @@ function withoutSecrets(text: string): string {
     for (const [form, instead] of replacements) clean = clean.replace(form, instead)
   clean = clean.replace(authorizationScheme, withoutCredentials)
   if (clean.includes('@')) clean = clean.replace(imageUser, withoutImageUser)
-  clean = withoutNamedSecrets(
-    withoutStatedSecrets(withoutSecretColumns(clean.replace(nameAndValue, withoutNamedValue))),
-  )
+  clean = withoutStatedSecrets(withoutPiped(clean.replace(nameAndValue, withoutNamedValue)))
+  // Cells and arguments end with the line, and another secret on several lines can begin in them.
+  clean = withoutNamedSecrets(withoutSecretColumns(clean, hasNamedSecret))
+  clean = withoutProgramSecrets(withoutSecretColumns(clean))
   if (clean.length >= shortestBase64) clean = clean.replace(base64Text, removed)
   if (clean.length >= shortestRandom) clean = clean.replace(longWord, withoutRandom)
   return clean.includes(removed) ? clean.replace(continuation, removed) : clean

@@ -17,19 +17,20 @@ interface Table {
   length: number
 }
 
-/** Linear in the length of the text. */
-export function withoutSecretColumns(text: string): string {
+/** Linear in the length of the text. @param isKept cells that stay */
+export function withoutSecretColumns(
+  text: string,
+  isKept: (cell: string) => boolean = () => false,
+): string {
   if (!text.includes('\n')) return text
   let table: Table | null = null
   const lines = text.split('\n').map(line => {
     const heads = tableBelow(line)
-    if (heads !== null || table === null) {
-      table = heads
-      return line
-    }
-    const cells = line.split(table.separator)
-    if (cells.length === 1) table = null
-    return table === null ? line : withoutCells(cells, table)
+    const cells = table === null ? [] : line.split(table.separator)
+    // A row can look like the head of another table.
+    const clean = table === null || cells.length === 1 ? line : withoutCells(cells, table, isKept)
+    table = heads ?? (cells.length > 1 ? table : null)
+    return clean
   })
   return lines.join('\n')
 }
@@ -47,10 +48,14 @@ function tableBelow(line: string): Table | null {
 }
 
 /** A message before the head can have separators, so columns are counted from both ends. */
-const withoutCells = (cells: string[], { columns, length }: Table): string =>
+const withoutCells = (
+  cells: string[],
+  { columns, length }: Table,
+  isKept: (cell: string) => boolean,
+): string =>
   cells
     .map((cell, at) => {
       const isSecret = columns.includes(at) || columns.includes(at + length - cells.length)
-      return isSecret && hasValue(cell) ? removed : cell
+      return isSecret && hasValue(cell) && !isKept(cell) ? removed : cell
     })
     .join('')

@@ -1,14 +1,19 @@
 /** Removes secrets that a text states in words (`the password is …`) or passes to a program (`mysql -p…`). Each expression takes linear time. */
 import { removed } from './named-secrets.ts'
 
-export function withoutStatedSecrets(text: string): string {
+/** Removes what a program gets as an argument. Often it is the rest of the line. */
+export function withoutProgramSecrets(text: string): string {
   let clean = text
-  if (text.includes('|')) clean = withoutPiped(clean)
   if (text.includes('<<<')) clean = clean.replace(hereString, `$1${removed}`)
   if (anyProgram.test(clean))
     for (const form of programs) clean = clean.replace(form, `$1${removed}`)
-  if (!anyName.test(clean)) return clean
   return clean
+}
+
+/** Removes what prose states. */
+export function withoutStatedSecrets(text: string): string {
+  if (!anyName.test(text)) return text
+  return text
     .replace(stated, withoutValue)
     .replace(login, withoutValue)
     .replace(usedAs, withoutValue)
@@ -34,7 +39,8 @@ const passwordReader = /stdin|\b(?:chpasswd|kinit|sudo|cryptsetup|gh auth|vault 
 const printed = /\b(?:echo|printf)[ \t]+/
 
 /** Removes what a pipe gives to a program that reads a password from it. */
-function withoutPiped(text: string): string {
+export function withoutPiped(text: string): string {
+  if (!text.includes('|')) return text
   const parts = text.split('|')
   const clean = parts.map((part, index) => {
     const line = part.lastIndexOf('\n') + 1

@@ -11,6 +11,7 @@ export function withoutNamedSecrets(text: string): string {
     const [word] = found
     if (found.index < at - nestedLength || !isSecretKey(word)) continue
     const end = found.index + word.length
+    if (found.index < at && !opensLines.test(text.slice(end, end + openerLength))) continue
     const before = text.slice(Math.max(0, found.index - contextLength), found.index)
     const length = secretLength(word, before, text.slice(end))
     if (length === null) continue
@@ -21,6 +22,11 @@ export function withoutNamedSecrets(text: string): string {
   }
   return out + text.slice(at)
 }
+
+/** From a name to the end of its line: its value is on the next lines. A list, a block of YAML, a heredoc, a continued command. */
+const opensLines =
+  /^[ \t"'\]:=>-]{0,12}(?:(?:[|>&!][\w/+-]{0,32}|<<[-~]?["']?\w{1,32}["']?|\\)[ \t]{0,8}){0,3}\r?\n/
+const openerLength = 160
 
 export const hasNamedSecret = (text: string): boolean =>
   text.match(/[-\w.]+/g)?.some(isSecretKey) === true

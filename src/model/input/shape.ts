@@ -25,7 +25,7 @@ interface Leaves {
 }
 export type Leaf = keyof Leaves
 
-/** The type of what a shape keeps. */
+/** The type of a value after its shape removed the other fields: a `text` leaf gives a string. */
 export type Shaped<S extends Shape> = Shape extends S
   ? unknown
   : S extends true

@@ -21,8 +21,8 @@ export const diskPressurePassed = nodeRule({
   severity: 'medium',
   cause: { kind: 'world', event: 'growth', subject: null },
   needs: ['pods', 'eviction'],
-  title: 'The node was under disk pressure, and one workload holds most of what pods write',
-  why: 'The kubelet evicted or refused pods of this node because of its disk, and the disk has room again. A new pod of the workload that filled it begins to write again.',
+  title: 'After disk pressure, one workload still holds most of what pods write',
+  why: 'The kubelet evicted or refused pods because of this disk, which has room again. If the workload that holds most of it writes more, pods are evicted again.',
   fix: 'Give that workload a limit of ephemeral-storage, or a volume for what it writes.',
   sources: [
     'pkg/kubelet/eviction/eviction_manager.go Admit, evictPod',
@@ -51,7 +51,7 @@ export const diskPressurePassed = nodeRule({
     yield {
       ...reasonOf(cause, ledger, identity),
       confidence: 'likely',
-      consequence: `The kubelet evicted or refused ${counted(evicted.length, 'pod')} for its disk within a week, and the pressure is over. Of what pods hold now, ${bytes(low)} (${percent(100 * share)} of the disk) are of one container or volume, which grows until the next pressure.`,
+      consequence: `The kubelet evicted or refused ${counted(evicted.length, 'pod')} for its disk within a week, and the pressure is over. One container or volume holds ${bytes(low)} (${percent(100 * share)} of the disk), most of what pods write. If it grows, the pressure returns.`,
       evidence: lines(
         line('event', 'pods evicted or refused for the disk', evicted.length),
         line('event', 'the last of them', evicted.at(-1)?.time ?? 'no time'),
@@ -61,7 +61,7 @@ export const diskPressurePassed = nodeRule({
   },
 })
 
-/** What one container or volume holds, if it is most of what pods hold. */
+/** The container or volume that holds at least half of all that pods write; null if none does. */
 function largestPart({ parts, filesystems, namespaces }: NodeLedger) {
   const [largest] = parts
     .filter(({ holder }) => ofPods.has(holder))

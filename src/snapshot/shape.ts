@@ -62,7 +62,7 @@ export const redactingKeeperOf = (shape: Shape, field: string): Keeper => keeper
 /** @param field name of the field whose texts are redacted; null: texts are not redacted */
 function keeperFor(shape: Shape, field: string | null): Keeper {
   if (field !== null && isIdentifier(field)) return keeperFor(shape, null)
-  if (shape instanceof List) return listKeeper(keeperFor(shape.item, field))
+  if (shape instanceof List) return listKeeper(keeperFor(shape.item, field), shape.isKept)
   if (typeof shape === 'object' && !(shape instanceof TextShape) && !isNamedTexts(field))
     return objectKeeper(shape, field)
   const kept = leafKeeper(shape)
@@ -83,12 +83,12 @@ function leafKeeper(shape: Exclude<Shape, List>): Keeper {
   return value => (isText(value) ? shortened(value, maxLength) : undefined)
 }
 
-function listKeeper(item: Keeper): Keeper {
+function listKeeper(item: Keeper, isKept: List['isKept']): Keeper {
   return value => {
     if (!Array.isArray(value)) return undefined
     const items: unknown[] = []
     for (const entry of value) {
-      const kept = item(entry)
+      const kept = isKept(entry) ? item(entry) : undefined
       if (kept !== undefined) items.push(kept)
     }
     return items

@@ -1,4 +1,6 @@
 /** Fields that are kept of each kind of answer: those that rules and replays read, in the API's own names. */
+
+import { isRawObject } from '#base/raw-object.ts'
 import { eventShape } from '#model/input/cluster-input.ts'
 import type { GarbageObjects } from '#model/input/cluster-objects.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
@@ -62,6 +64,11 @@ const podAnnotations = {
   'kubernetes.io/config.source': 'text',
 } as const
 
+/** Whether the pod is ready, what disrupted it, and what is not met. The others say of nearly each pod that it started. */
+const isReadCondition = (raw: unknown): boolean =>
+  isRawObject(raw) &&
+  (raw.type === 'Ready' || raw.type === 'DisruptionTarget' || raw.status !== 'True')
+
 export const podShape: ShapeOf<KubernetesPod> = {
   metadata: { ...metadata, annotations: podAnnotations },
   spec: {
@@ -97,7 +104,10 @@ export const podShape: ShapeOf<KubernetesPod> = {
     qosClass: 'text',
     startTime: 'text',
     resize: 'text',
-    conditions: list({ type: 'text', status: 'text', reason: 'text', lastTransitionTime: 'text' }),
+    conditions: list(
+      { type: 'text', status: 'text', reason: 'text', lastTransitionTime: 'text' },
+      isReadCondition,
+    ),
     containerStatuses: list(containerStatus),
     initContainerStatuses: list(containerStatus),
     ephemeralContainerStatuses: list(containerStatus),

@@ -632,6 +632,19 @@ describe('prune', () => {
     })
   })
 
+  it('keeps of a pod’s conditions whether it is ready, what disrupted it, and what is not met', () => {
+    const conditions = [
+      { type: 'Initialized', status: 'True' },
+      { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' },
+      { type: 'ContainersReady', status: 'Unknown' },
+      { type: 'Ready', status: 'True' },
+      { type: 'DisruptionTarget', status: 'True' },
+      'Ready',
+    ]
+    const { pods } = prune({ ...node('a'), pods: [{ status: { conditions } }] } as NodeRecord)
+    expect(pods?.[0]?.status?.conditions).toEqual(conditions.slice(1, 5))
+  })
+
   it('changes nothing the second time, so that a saved fleet is judged like a live one', () => {
     const once = prune(record)
     expect(JSON.stringify(prune(JSON.parse(JSON.stringify(once))))).toBe(JSON.stringify(once))

@@ -63,11 +63,17 @@ type MapShapeOf<T> = unknown extends T
 
 export class List<Item = Shape> {
   readonly item: Item
-  constructor(item: Item) {
+  /** Which of the raw items are kept. */
+  readonly isKept: (raw: unknown) => boolean
+  constructor(item: Item, isKept: (raw: unknown) => boolean) {
     this.item = item
+    this.isKept = isKept
   }
 }
-export const list = <const Item extends Shape>(item: Item): List<Item> => new List(item)
+export const list = <const Item extends Shape>(
+  item: Item,
+  isKept = (_raw: unknown) => true,
+): List<Item> => new List(item, isKept)
 
 export class TextShape {
   readonly maxLength: number

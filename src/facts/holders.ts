@@ -105,6 +105,13 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
     source:
       'kubernetes/kubernetes#109955, #105440: beside volumes are the folders of volumes that are not mounted, termination logs and the hosts file',
   },
+  'image-volumes': {
+    freedBy: 'pod-deletion',
+    actor: 'owner',
+    steps: ['look-on-node', 'move-to-volume'],
+    source:
+      'containerd internal/cri/server/container_create.go volumeMounts; kubernetes/kubernetes#120149',
+  },
   'orphaned-pods': {
     freedBy: 'nothing',
     actor: 'platform',
@@ -127,7 +134,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'host-logs': {
     freedBy: 'nothing',
     actor: 'platform',
-    steps: ['delete-place'],
+    steps: ['delete-place', 'check-rotation'],
     source: 'logrotate(8)',
   },
   'core-dumps': {

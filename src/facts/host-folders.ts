@@ -8,6 +8,10 @@ export const sharedFolders: ReadonlySet<string> = new Set(
   '/ /var /var/lib /mnt /media /opt /srv /home'.split(' '),
 )
 
+/** Folders of containers: almost all in them is in volumes that images declare. Source: containerd internal/cri/server/container_create.go volumeMounts */
+export const isOfImageVolumes = (path: string): boolean =>
+  /\/io\.containerd\.grpc\.v1\.cri(?:\/containers)?$/.test(path)
+
 /** A pod that mounts one folder of it does not own the others. */
 export const logFolder = '/var/log'
 

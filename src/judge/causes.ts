@@ -66,7 +66,7 @@ export function causesOf({
 }
 
 /** What was seen to happen says more than what could. */
-const hasHappened = ({ evidence }: Finding): boolean => evidence[0]?.kind === 'event'
+const hasHappened = ({ seen }: Finding): boolean => seen !== undefined
 
 /** What fills a disk counts more than a setting that does not see it. */
 const isHeld = ({ group }: { group: CauseGroup }): boolean => group.cause.kind === 'holder'

@@ -24,6 +24,8 @@ export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & {
 export interface Failing {
   /** What the kubelet will do, and when. */
   consequence: string
+  /** One sentence of what was seen: a part of the cause that its other values do not have. */
+  seen?: string
   evidence: Evidence[]
   /** Default: the rule's own severity. */
   severity?: Severity
@@ -38,6 +40,12 @@ export interface Failing {
   /** Default: `docs.title`. */
   title?: string
 }
+
+/** The consequence of what was seen: that sentence, and what follows from it. */
+export const seenFirst = (seen: string, then = ''): Pick<Failing, 'seen' | 'consequence'> => ({
+  seen,
+  consequence: then === '' ? seen : `${seen} ${then}`,
+})
 
 /** Why something could not be decided. Alone it makes the outcome unknown; beside a failing it is ignored. */
 export interface Undecided {

@@ -126,6 +126,7 @@ export interface NodeWorld {
   conditions?: { type: string; status: string; reason: string; message: string }[]
   pids?: { max: number; used: number }
   availableMemoryGib?: number
+  kernel?: RawObject
   events?: Omit<EventProfile, 'about' | 'host'>[]
   ageDays?: number
 }
@@ -582,7 +583,10 @@ function hostOf(scene: Scene): RawObject {
       ...{ sandboxImage: 'localhost/kubernetes/pause:latest', snapshotter: 'overlayfs' },
       ...{ discardUnpackedLayers: true, mirrors: [], ...world.containerd },
     },
-    kernel: { release: '6.12.55', cmdline: 'ro quiet', cgroupVersion: 2, memoryCgroups: 300 },
+    kernel: {
+      ...{ release: '6.12.55', cmdline: 'ro quiet', cgroupVersion: 2, memoryCgroups: 300 },
+      ...world.kernel,
+    },
     podLogDirectories: [],
     diskUse: diskUseOf(scene),
     unread: [],

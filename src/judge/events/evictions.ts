@@ -2,12 +2,15 @@ import { isEvictable } from '#judge/help/thresholds.ts'
 
 /** Evictions on one node in the last hour, from pods and from events, each with the pod's owner. */
 
+import { amountOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
-import { signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerOf } from '#model/input/pod-controller.ts'
+import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 import { isWithin, recentEvents } from './events.ts'
 import { ownerOf } from './owners.ts'
@@ -30,6 +33,8 @@ export interface Eviction {
 /** The reason of evicted pods and of refused pods. Upstream: pkg/kubelet/eviction/eviction_manager.go Reason */
 const reason = 'Evicted'
 const mostRecorded = 500
+/** Evicted pods stay until pod GC deletes them. */
+export const weekMs = 7 * 24 * 3_600_000
 
 /** Evicted pods of the window, by default the last hour. Failed pods stay for weeks until pod GC deletes them, so older ones are left out. */
 export function recordedEvictions(
@@ -55,6 +60,28 @@ export function recordedEvictions(
     ]
   })
   return evicted.slice(0, mostRecorded)
+}
+
+/** The container that used most of the disk when its pod was evicted, as the kubelet's messages say. Null: none used that much. */
+export function evictedWriter(
+  pods: readonly KubernetesPod[],
+  at: string,
+  leastBytes: number,
+): { owner: HolderOwner & { kind: 'container' }; bytes: number } | null {
+  const writers = recordedEvictions(pods, at, weekMs).flatMap(
+    ({ pod, namespace, name, message }) => {
+      const { resource, containers } = evictionCause(message)
+      const object = pods.find(({ metadata }) => metadata?.uid === pod)
+      if (resource !== 'ephemeral-storage' || object === undefined) return []
+      const place = { namespace, pod: name, workload: controllerOf(object) }
+      return containers.map(({ name: container, used }) => ({
+        owner: { kind: 'container' as const, container, ...place },
+        bytes: amountOrNull(used) ?? 0,
+      }))
+    },
+  )
+  const [largest] = writers.toSorted((a, b) => b.bytes - a.bytes)
+  return largest !== undefined && largest.bytes >= leastBytes ? largest : null
 }
 
 /** Time of the pod's condition DisruptionTarget, else of the last condition that turned False. A refused pod has only its start time. */

@@ -233,6 +233,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...whole('replace', 'node-replaced'),
     lines: on => (isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []),
   },
+  'check-rotation': {
+    ...showing,
+    lines: ({ node }) => [session(node, 'reads', 'logrotate -d /etc/logrotate.conf')],
+  },
   'delete-place': {
     ...whole('free'),
     lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],

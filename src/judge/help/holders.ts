@@ -6,8 +6,8 @@ import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-target
 import { holders } from '#facts/holders.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { settingIn } from '#judge/subject/settings.ts'
-import { bounded } from '#judge/text.ts'
+import { kubeletSetting, settingIn } from '#judge/subject/settings.ts'
+import { bounded, bytes, nameLength } from '#judge/text.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
@@ -19,12 +19,14 @@ import type {
 import type { ImageGcPrediction, Signal } from '#model/prediction/prediction.ts'
 import { volumeToWrite } from './disk-size.ts'
 import { largestPod } from './largest-pod.ts'
+import { reservedOf } from './reservations.ts'
 
 export interface Reason {
   cause: Cause
   steps: StepAction[]
   /** What the step `set-fields` sets. */
   fix?: { config: Record<string, unknown> }
+  seen?: string
 }
 
 const weights: Readonly<Record<FreedBy, number>> = {
@@ -81,8 +83,9 @@ export function holderCause(
         (holder === 'images' ? part.owner?.kind === 'image' : part.holder === holder),
     )
     .toSorted((a, b) => b.lowBytes - a.lowBytes)
-  const [largest] = own
   const largestBytes = unit === 'bytes' ? bytesOfLargest(own) : null
+  const isOfMany = largestBytes !== null && largestBytes < leastOwned * lowBytes && isOfPod(own[0])
+  const largest = isOfMany ? undefined : own[0]
   return {
     kind: 'holder',
     holder,
@@ -96,11 +99,17 @@ export function holderCause(
     // The root folder is no place to look into.
     place: largest === undefined || largest.place === '/' ? null : largest.place,
     ...(largestBytes !== null &&
+      !isOfMany &&
       largestBytes < nearlyAll * lowBytes && { largestBytes: Math.round(largestBytes) }),
   }
 }
 
 const nearlyAll = 0.9
+/** Share of a holder from which on its largest owner is the one to act. With less, many owners hold it together. */
+const leastOwned = 0.1
+
+const isOfPod = (part: HolderPart | undefined): boolean =>
+  part?.owner?.kind === 'container' || part?.owner?.kind === 'pod'
 
 /** Of all parts that have the owner of the first, which is the largest. Null: images, or the parts that are not listed may have that owner, too. */
 function bytesOfLargest(parts: readonly HolderPart[]): number | null {
@@ -160,16 +169,17 @@ export function reasonOf(
   }
   const { actor } = holders[holder]
   const own = parts.find(part => part.holder === holder && part.filesystem === filesystem)
+  const isOfMany = owner === null && isOfPod(own)
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),
     ...(place !== null && { place }),
-    bytes: own?.lowBytes ?? amount.low,
+    ...(!isOfMany && { bytes: own?.lowBytes ?? amount.low }),
   }
   const disk = filesystems.find(one => one.filesystem === filesystem)
   const isTooLarge =
-    values.bytes > largestRequest * (disk?.capacityBytes ?? Number.POSITIVE_INFINITY)
+    (values.bytes ?? 0) > largestRequest * (disk?.capacityBytes ?? Number.POSITIVE_INFINITY)
   const steps = stepsOf(cause, discardUnpackedLayers)
-    .filter(id => id !== 'read-on-node' || isReadable)
+    .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   const isOwned = actor === 'platform' && values.owner !== undefined && steps[0] === 'delete-place'
   return {
@@ -200,8 +210,11 @@ export function diskReason(
     identity,
     runtimeOf({ host, node }),
   )
-  const rotation = cause.holder === 'container-logs' ? smallerLogs(configuration, reason) : null
-  if (rotation !== null) return { ...reason, ...rotation }
+  const set =
+    cause.holder === 'container-logs'
+      ? smallerLogs(configuration, reason, ledger)
+      : largerReserve(configuration, cause, ledger)
+  if (set !== null) return { ...reason, ...set }
   return {
     ...reason,
     steps: reason.steps.map(step => withSize(step, { ledger, identity, imageGC }, first)),
@@ -211,15 +224,51 @@ export function diskReason(
 /** The kubelet's default rotation, if the configured one permits the log that holds the disk. Null: any other case. */
 function smallerLogs(
   configuration: KubeletConfiguration | null | undefined,
-  { steps: [restart] }: Reason,
+  { steps }: Reason,
+  ledger: NodeLedger | null,
 ): Pick<Reason, 'steps' | 'fix'> | null {
   const rotation = configuration ? logRotationOf(configuration) : null
   const preset = logRotationOf({})
-  if (rotation === null || preset === null || restart === undefined) return null
-  const isPermitted = (restart.bytes ?? 0) <= rotation.perContainerBytes
+  if (rotation === null || preset === null) return null
+  const log = ledger?.parts.find(({ holder }) => holder === 'container-logs')
+  const isPermitted = (log?.lowBytes ?? 0) <= rotation.perContainerBytes
   if (!isPermitted || rotation.perContainerBytes <= preset.perContainerBytes) return null
   const config = { containerLogMaxSize: preset.maxSize, containerLogMaxFiles: preset.files }
-  return { steps: [restart, { id: 'set-fields' }], fix: { config } }
+  const restart = steps.filter(({ id }) => id === 'restart-pod')
+  return { steps: [...restart, { id: 'set-fields' }], fix: { config } }
+}
+
+const reserve = kubeletSetting('systemReserved.ephemeral-storage')
+const gibibyte = 1024 ** 3
+
+/**
+ * Pods that keep within their requests fill a disk only if less is reserved than images and system hold. Null: any other case.
+ * Upstream: pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation
+ */
+function largerReserve(
+  configuration: KubeletConfiguration | null | undefined,
+  { owner, filesystem, amount }: HolderCause,
+  ledger: NodeLedger | null,
+): Pick<Reason, 'cause' | 'steps' | 'fix' | 'seen'> | null {
+  if (!configuration || !ledger?.isShared || amount.unit !== 'bytes') return null
+  if (owner?.kind !== 'container' && owner?.kind !== 'pod') return null
+  const name = owner.workload ?? `Pod ${owner.pod}`
+  const use = ledger.owners.find(one => one.namespace === owner.namespace && one.owner === name)
+  const disk = ledger.filesystems.find(one => one.filesystem === filesystem)
+  const reserved = reservedOf(configuration, 'ephemeral-storage')
+  if (!use || !disk || reserved === null || use.bytes > (use.requestBytes ?? 0)) return null
+  const unused = disk.lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
+  const ofPods = ledger.namespaces.reduce((sum, one) => sum + one.bytes, 0)
+  const others = disk.usedBytes - unused - ofPods
+  if (others <= reserved.total) return null
+  const size = `${Math.ceil((others - reserved.kube) / gibibyte)}Gi`
+  const systemReserved = { ...configuration.systemReserved, 'ephemeral-storage': size }
+  return {
+    cause: reserve,
+    steps: [{ id: 'set-fields' }],
+    fix: { config: { systemReserved } },
+    seen: `${bounded(`${name} in ${owner.namespace}`, nameLength)} holds no more than it requests; images and system hold ${bytes(others)}, and ${bytes(reserved.total)} are reserved.`,
+  }
 }
 
 const leastMemoryVolume = 0.2

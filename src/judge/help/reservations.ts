@@ -20,7 +20,7 @@ export interface Reserved {
 /** Null if a quantity does not parse; a kubelet would not start with it. */
 export function reservedOf(
   { kubeReserved, systemReserved }: KubeletConfiguration,
-  resource: 'memory' | 'cpu',
+  resource: 'memory' | 'cpu' | 'ephemeral-storage',
   amount: (quantity: Quantity) => number = quantityNumber,
 ): Reserved | null {
   const [kube, system] = [kubeReserved, systemReserved].map(map => {

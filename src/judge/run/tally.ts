@@ -127,6 +127,7 @@ export class Tally {
         consequence: main.value.failing.consequence,
         evidence: mergedEvidence(main, others),
         cause: main.value.failing.cause ?? rule.cause,
+        ...(main.value.failing.seen !== undefined && { seen: main.value.failing.seen }),
         steps: [],
         fix: { config: {}, durable: [] },
         since: null,
@@ -202,11 +203,12 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
 export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
   failing: Kind & { fix?: Failing['fix'] },
 ): Kind {
-  const { consequence, evidence, fix, title } = failing
+  const { consequence, seen, evidence, fix, title } = failing
   const hidden = evidence.length - evidenceLimit
   return {
     ...failing,
     consequence: bounded(consequence, consequenceLength),
+    ...(seen !== undefined && { seen: bounded(seen) }),
     evidence: lines(
       ...evidence
         .slice(0, evidenceLimit)

@@ -112,6 +112,7 @@ export type StepActionId =
   /** The sentence of the rule's own documentation. */
   | 'advice'
   | 'ask-owner'
+  | 'check-rotation'
   | 'clean-objects'
   | 'correct-file'
   | 'create-group'

@@ -118,6 +118,8 @@ export interface Finding {
   consequence: string
   evidence: Evidence[]
   cause: Cause
+  /** One sentence of what was seen, beside the cause. Absent: title and cause say it. */
+  seen?: string
   /** In order: what helps now, then what ends the cause. */
   steps: Step[]
   fix: Fix

@@ -20,6 +20,8 @@ export type DiskHolder =
   | 'memory-volumes'
   /** In folders of pods and in no volume. */
   | 'pod-folders'
+  /** In folders of containers, for volumes that their images declare. Neither kubelet nor runtime counts them. */
+  | 'image-volumes'
   /** hostPath and local volumes of pods. */
   | 'host-path'
   | 'local-volumes'

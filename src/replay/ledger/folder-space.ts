@@ -1,5 +1,6 @@
 /** Sizes that the node measured of its own folders. A folder excludes the folders below it that have their own line. */
 
+import { isOfImageVolumes } from '#facts/host-folders.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/input/node-input.ts'
 import type { DiskHolder, HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -117,6 +118,7 @@ function holderOf(
   const { holder, path } = folder
   if (holder !== 'unknown') return holders[holder] ?? null
   if (hostPathOwner(input.pods, path) !== null) return 'host-path'
+  if (isOfImageVolumes(path)) return 'image-volumes'
   const around = all.find(one => one.holder !== 'unknown' && isBelow(folder, one))
   return holders[around?.holder ?? holder] ?? null
 }

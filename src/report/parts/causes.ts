@@ -9,7 +9,7 @@ import { type OutlookView, outlookView } from './outlook.ts'
 import type { TitleOf } from './rule-words.ts'
 import { causeText, commandsView, leadingCommands, oneOfText, stepsText } from './steps.ts'
 
-const limits = { settings: 2, others: 2, findings: 20, consequence: 300 }
+const limits = { settings: 2, others: 2, findings: 20, seen: 300 }
 
 /** A cause with its findings. */
 export interface FoundCause extends Omit<CauseGroup, 'findings'> {
@@ -142,14 +142,10 @@ const countCommands = ({ steps }: FoundCause): number =>
 /** `evictionHard.nodefs.available is 30%`. */
 function statementOf(cause: FoundCause, language: Language): string | null {
   const stated = causeStatement(cause, language)
-  const [worst] = cause.findings
-  // The title does not say how often.
-  if (worst?.evidence[0]?.kind !== 'event') return stated
-  const [sentence = ''] = worst.consequence.split(/(?<=\.) (?=[A-Z])/, 1)
-  const happened = language.line(sentence, limits.consequence)
-  return stated === null || cause.cause.kind === 'world'
-    ? happened
-    : language.words.said(stated, happened)
+  const seen = cause.findings[0]?.seen
+  if (seen === undefined) return stated
+  const text = language.line(seen, limits.seen)
+  return stated === null || cause.cause.kind === 'world' ? text : language.words.said(stated, text)
 }
 
 function causeStatement({ cause, settings }: FoundCause, language: Language): string | null {

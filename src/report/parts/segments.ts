@@ -34,6 +34,7 @@ const kindOf: Record<DiskHolder, SegmentKind> = {
   'local-volumes': 'host',
   'memory-volumes': 'pods',
   'pod-folders': 'pods',
+  'image-volumes': 'pods',
   'unknown-folder': 'host',
   unread: 'unknown',
   'not-explained': 'unknown',

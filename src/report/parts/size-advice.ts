@@ -67,6 +67,7 @@ const strangers: ReadonlySet<DiskHolder> = new Set([
     'unknown-folder',
     'deleted-open-files',
     'pod-folders',
+    'image-volumes',
   ] as const),
 ])
 /** Part of a disk from which on strangers are the problem, not the size. */

@@ -7,6 +7,7 @@ import { imageIncidents } from './images.ts'
 import { laterIncidents } from './later.ts'
 import { nearMisses } from './near-misses.ts'
 import { podIncidents } from './pods.ts'
+import { reserveIncidents } from './reserves.ts'
 import { runtimeIncidents } from './runtime.ts'
 import { unseenIncidents } from './unseen.ts'
 
@@ -21,4 +22,5 @@ export const incidents: readonly Incident[] = [
   ...blindIncidents,
   ...unseenIncidents,
   ...furtherIncidents,
+  ...reserveIncidents,
 ]

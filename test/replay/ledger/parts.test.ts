@@ -200,6 +200,24 @@ describe('parts that the node measured', () => {
       expect(shown(mounting(path, isReadOnly))).toEqual([unknown('/var/openebs'), unknown('/srv')])
   })
 
+  it('are volumes that images declare, in the folders of containers', () => {
+    const cri = '/var/lib/containerd/io.containerd.grpc.v1.cri'
+    const folder = (path: string, bytes: number) => ({
+      ...{ holder: 'unknown', path, on: 'nodefs', bytes, inodes: 9 },
+    })
+    const folders = [
+      folder(cri, 4e10),
+      folder(`${cri}/containers`, 3e10),
+      folder(`${cri}-old`, 2e10),
+    ]
+    const parts = measured({ folders }).filter(({ lowBytes }) => lowBytes >= 1e10)
+    expect(parts.map(({ holder, place, lowBytes }) => [holder, place, lowBytes])).toEqual([
+      ['image-volumes', `${cri}/containers`, 3e10],
+      ['image-volumes', cri, 1e10],
+      ['unknown-folder', `${cri}-old`, 2e10],
+    ])
+  })
+
   it('are folders of pods beside their volumes, in place of volumes that are not mounted', () => {
     const { stats, pod } = firstPod(record())
     const root = '/var/lib/kubelet/pods'

@@ -1,13 +1,11 @@
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
-import { recordedEvictions } from '#judge/events/evictions.ts'
+import { recordedEvictions, weekMs } from '#judge/events/evictions.ts'
 import { reasonOf } from '#judge/help/holders.ts'
 import { conditionOf } from '#judge/help/thresholds.ts'
-import { line, lines, nodeRule } from '#judge/rule.ts'
+import { line, lines, nodeRule, seenFirst } from '#judge/rule.ts'
 import { bytes, counted, exactBytes, percent } from '#judge/text.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 
-/** Evicted pods stay until pod GC deletes them. */
-const windowMs = 7 * 24 * 3_600_000
 /** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. */
 const least = { ofDisk: 0.1, ofPods: 0.5 }
 
@@ -36,7 +34,7 @@ export const diskPressurePassed = nodeRule({
         ({ signal, met }) => met === true && conditionOf(signal) === 'DiskPressure',
       )
     if (isUnder || ledger === null) return
-    const evicted = recordedEvictions(pods, at, windowMs).filter(({ message }) => {
+    const evicted = recordedEvictions(pods, at, weekMs).filter(({ message }) => {
       const { resource } = evictionCause(message)
       return resource === 'ephemeral-storage' || resource === 'inodes'
     })
@@ -51,7 +49,10 @@ export const diskPressurePassed = nodeRule({
     yield {
       ...reasonOf(cause, ledger, identity),
       confidence: 'likely',
-      consequence: `The kubelet evicted or refused ${counted(evicted.length, 'pod')} for its disk within a week, and the pressure is over. One container or volume holds ${bytes(low)} (${percent(100 * share)} of the disk), most of what pods write. If it grows, the pressure returns.`,
+      ...seenFirst(
+        `The kubelet evicted or refused ${counted(evicted.length, 'pod')} for its disk within a week, and the pressure is over.`,
+        `One container or volume holds ${bytes(low)} (${percent(100 * share)} of the disk), most of what pods write. If it grows, the pressure returns.`,
+      ),
       evidence: lines(
         line('event', 'pods evicted or refused for the disk', evicted.length),
         line('event', 'the last of them', evicted.at(-1)?.time ?? 'no time'),

@@ -8,7 +8,7 @@ import {
   recordedEvictions,
 } from '#judge/events/evictions.ts'
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
-import { contextRule, type Failing, line, lines } from '#judge/rule.ts'
+import { contextRule, type Failing, line, lines, seenFirst } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
@@ -97,14 +97,15 @@ function loopOf(
     count: own.length,
     failing: {
       confidence: owner.isKnown ? 'certain' : 'likely',
-      consequence: [
-        `${owner.name}: ${counted(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at the door` : ''}`,
-        resource === null ? '' : `, for ${resource}`,
-        returns
-          ? `. Its pods tolerate ${taint}: each replacement comes straight back to this node.`
-          : '. What replaces them comes back and goes again.',
-        isNext ? ' By replay the next to go is of the same owner.' : '',
-      ].join(''),
+      ...seenFirst(
+        `${owner.name}: ${counted(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at the door` : ''}${resource === null ? '' : `, for ${resource}`}.`,
+        [
+          returns
+            ? `Its pods tolerate ${taint}: each replacement comes straight back to this node.`
+            : 'What replaces them comes back and goes again.',
+          isNext ? ' By replay the next to go is of the same owner.' : '',
+        ].join(''),
+      ),
       evidence: lines(
         line(
           'event',

@@ -2,7 +2,7 @@ import { ownLimitOf } from '#facts/kubelet/event-messages.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
 import { amountOf } from '#judge/help/values.ts'
-import { type Failing, line, nodeRule } from '#judge/rule.ts'
+import { type Failing, line, nodeRule, seenFirst } from '#judge/rule.ts'
 import { settingIn } from '#judge/subject/settings.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
@@ -73,7 +73,10 @@ function* evictedBefore(pods: readonly KubernetesPod[], at: string): Generator<F
       ),
       severity: 'medium',
       title: titles.before,
-      consequence: `${counted(alike.length, 'pod')} ${alike.length === 1 ? 'was evicted over its' : 'were evicted over their'} own limit of ${bounded(ownLimit.quantity, 40)}. Owner: ${bounded(workload ?? name, nameLength)} in ${bounded(namespace, nameLength)}; the disk of the node is not the cause.`,
+      ...seenFirst(
+        `${counted(alike.length, 'pod')} ${alike.length === 1 ? 'was evicted over its' : 'were evicted over their'} own limit of ${bounded(ownLimit.quantity, 40)}.`,
+        `Owner: ${bounded(workload ?? name, nameLength)} in ${bounded(namespace, nameLength)}; the disk of the node is not the cause.`,
+      ),
       evidence: alike.slice(-shown).map(one => line('event', podOf(one), one.message)),
     }
   }

@@ -3,10 +3,11 @@ import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
+import { evictedWriter } from '#judge/events/evictions.ts'
 import { diskReason, type Reason } from '#judge/help/holders.ts'
 import { soundImageGc } from '#judge/help/thresholds.ts'
 import { durationMs } from '#judge/help/values.ts'
-import { contextRule, type Failing, line, lines } from '#judge/rule.ts'
+import { contextRule, type Failing, line, lines, seenFirst } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { imageGcThresholds } from '#judge/subject/settings.ts'
@@ -31,11 +32,15 @@ interface PressureFact {
   thresholds: Pick<EvaluatedThreshold, 'signal' | 'value' | 'resolved'>[]
   /** What holds a disk that is still used this much. Null: nothing does, or it is unknown. */
   held: Reason | null
+  /** The container that wrote most until its pod was evicted. */
+  writer: ReturnType<typeof evictedWriter>
   /** Of image GC. `evictionPercent`: of the disk, below which pods are evicted. */
   imageGC: { highPercent: number; evictionPercent: number } | null
 }
 
 const leastUsed = 0.7
+/** Share of a disk from which on an evicted container explains the pressure. */
+const leastWritten = 0.1
 
 export const repeatedPressure = contextRule({
   id: 'repeated-pressure',
@@ -65,6 +70,11 @@ export const repeatedPressure = contextRule({
       resolved,
     })),
     held: heldNow(subject),
+    writer: evictedWriter(
+      subject.pods ?? [],
+      subject.at,
+      leastWritten * (subject.filesystems.nodefs?.capacityBytes ?? Number.POSITIVE_INFINITY),
+    ),
     imageGC: imageGcOf(eviction, subject),
   }),
 
@@ -105,9 +115,15 @@ function imageGcOf(
 }
 
 /** What still holds the disk. Of unused images image GC comes too late, if it can begin earlier. */
-function reasonOf({ held, imageGC }: PressureFact, policy: Policy): Partial<Failing> {
+function reasonOf({ held, writer, imageGC }: PressureFact, policy: Policy): Partial<Failing> {
+  if (held?.cause.kind === 'holder' && held.cause.freedBy !== 'image-gc')
+    return { cause: held.cause, steps: held.steps }
+  if (writer !== null)
+    return {
+      cause: { kind: 'world', event: 'pods-evicted', subject: null },
+      steps: [{ id: 'set-ephemeral-storage', ...writer }],
+    }
   if (held?.cause.kind !== 'holder') return {}
-  if (held.cause.freedBy !== 'image-gc') return { cause: held.cause, steps: held.steps }
   const config = imageGC && soundImageGc(imageGC.evictionPercent, policy)
   if (!config || imageGC.highPercent <= config.imageGCHighThresholdPercent) return {}
   return { cause: imageGcThresholds, steps: [{ id: 'set-fields' }], fix: { config: { ...config } } }
@@ -135,7 +151,10 @@ function* pressuresOf(
     const lastedMs = Math.max(times * transitionMs, timesIn(attempts) * evictionMonitoringPeriodMs)
     yield {
       isOfDisk: condition === 'DiskPressure',
-      consequence: `${condition} came ${times} times${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${counted(timesIn(attempts), 'attempt')} to reclaim and ${counted(evicted.length, 'eviction')} in the last hour. New pods are refused each time.`,
+      ...seenFirst(
+        `${condition} came ${times} times${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${counted(timesIn(attempts), 'attempt')} to reclaim and ${counted(evicted.length, 'eviction')} in the last hour.`,
+        'New pods are refused each time.',
+      ),
       evidence: lines(
         ...eventEvidence(begun, at),
         ...eventEvidence(attempts, at),

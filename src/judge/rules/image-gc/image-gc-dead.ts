@@ -9,7 +9,14 @@ import {
 } from '#judge/events/events.ts'
 import { failingGc, isJustReported } from '#judge/events/gc-events.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
-import { contextRule, type Failing, line, type Satisfied, type Undecided } from '#judge/rule.ts'
+import {
+  contextRule,
+  type Failing,
+  line,
+  type Satisfied,
+  seenFirst,
+  type Undecided,
+} from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
 
@@ -80,7 +87,9 @@ function* failingOf(
     title: `${what} garbage collection fails again and again`,
     // A later round might have succeeded: a success produces no event.
     confidence: isJustReported(times.last, at) ? 'certain' : 'likely',
-    consequence: `${what} garbage collection fails: the kubelet said so ${timesOf(times)} ("${bounded(newest.message, 200)}").`,
+    ...seenFirst(
+      `${what} garbage collection fails: the kubelet said so ${timesOf(times)} ("${bounded(newest.message, 200)}").`,
+    ),
     evidence: byReason.flatMap(events => eventEvidence(events, at)),
   }
 }
@@ -99,7 +108,9 @@ function* ofStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Undeci
   }
   const capacity = filesystems.imagefs?.capacityBytes
   yield {
-    consequence: `Every ${gcMinutes} min image GC ends in "${noCapacity}" (events InvalidDiskCapacity, ImageGCFailed): no image is deleted for space, however full the disk.`,
+    ...seenFirst(
+      `Every ${gcMinutes} min image GC ends in "${noCapacity}" (events InvalidDiskCapacity, ImageGCFailed): no image is deleted for space, however full the disk.`,
+    ),
     evidence: [
       line('event', 'the kubelet says', noCapacity),
       line(

@@ -1,7 +1,7 @@
 import { imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { isWithin, unreadEvents } from '#judge/events/events.ts'
-import { contextRule, isLinux, line } from '#judge/rule.ts'
+import { contextRule, isLinux, line, seenFirst } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 import type { ReclaimRound } from '#model/history.ts'
 
@@ -39,7 +39,10 @@ export const imageGcFreesLittle = contextRule({
     yield {
       // The bytes written between two rounds are unknown.
       confidence: 'likely',
-      consequence: `In ${short.length} of ${measured.length} rounds the kubelet counted ${bytes(sum('countedBytes'))} of deleted images, and the disk became emptier by ${bytes(sum('freedBytes'))}. It repeats that every ${minutes} min.`,
+      ...seenFirst(
+        `In ${short.length} of ${measured.length} rounds the kubelet counted ${bytes(sum('countedBytes'))} of deleted images, and the disk became emptier by ${bytes(sum('freedBytes'))}.`,
+        `It repeats that every ${minutes} min.`,
+      ),
       evidence: short.map(({ at, countedBytes, freedBytes }) =>
         line(
           'event',

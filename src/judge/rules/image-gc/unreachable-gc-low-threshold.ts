@@ -10,6 +10,7 @@ import {
   line,
   lines,
   type Satisfied,
+  seenFirst,
   type Undecided,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
@@ -69,7 +70,10 @@ function failingOf(failures: readonly NodeEvent[], at: string, isDoubted: boolea
   const { last, ...times } = eventTimes(failures, at)
   return {
     confidence: !isDoubted && isJustReported(last, at) ? 'certain' : 'likely',
-    consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesOf({ ...times, last })}. While the disk grows, eviction is next.`,
+    ...seenFirst(
+      `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesOf({ ...times, last })}.`,
+      'While the disk grows, eviction is next.',
+    ),
     evidence: evidenceOf(failures, at),
   }
 }

@@ -9,7 +9,7 @@ import {
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'
-import { contextRule, type Failing, line } from '#judge/rule.ts'
+import { contextRule, type Failing, line, seenFirst } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 
 const shown = 10
@@ -101,7 +101,9 @@ function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Fail
   return {
     severity: 'medium',
     title: 'Images could not be pulled within the last hour',
-    consequence: `${counted(new Set(failures.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${bounded(first.pod, 300)}: the next pod for the same image meets the same.`,
+    ...seenFirst(
+      `${counted(new Set(failures.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${bounded(first.pod, 300)}: the next pod for the same image meets the same.`,
+    ),
     evidence: failures
       .slice(0, shown)
       .map(failure =>

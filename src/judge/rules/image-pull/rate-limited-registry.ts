@@ -10,7 +10,14 @@ import {
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'
-import { contextRule, type Failing, line, type Satisfied, type Undecided } from '#judge/rule.ts'
+import {
+  contextRule,
+  type Failing,
+  line,
+  type Satisfied,
+  seenFirst,
+  type Undecided,
+} from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 
 const shown = 10
@@ -88,7 +95,10 @@ function refusedBefore(refusedPulls: readonly PullFailure[]): Failing {
     severity: 'medium',
     confidence: 'likely',
     title: 'A registry refused pulls within the last hour: its rate limit was reached',
-    consequence: `${named(refusedPulls.map(({ registry }) => registry))} answered 429 toomanyrequests to pulls of this node within the last hour. The pods have their images since; the next that pull much at once, from any node behind the same address, may meet the same limit.`,
+    ...seenFirst(
+      `${named(refusedPulls.map(({ registry }) => registry))} answered 429 toomanyrequests to pulls of this node within the last hour.`,
+      'The pods have their images since; the next that pull much at once, from any node behind the same address, may meet the same limit.',
+    ),
     evidence: refusals(refusedPulls),
   }
 }

@@ -12,6 +12,7 @@ import {
   isLinux,
   line,
   type Satisfied,
+  seenFirst,
   type Undecided,
 } from '#judge/rule.ts'
 import { hasBootOption, kernelOf } from '#judge/subject/kernel.ts'
@@ -65,7 +66,9 @@ export const memoryCgroupLeak = contextRule({
         // A newer kernel can refuse a memory cgroup for other causes.
         confidence: isOld === false ? 'likely' : 'certain',
         title: 'The kernel gives no more memory cgroups: containers do not start',
-        consequence: `The kernel refused a memory cgroup ${timesOf(times)}: no container starts on this node until it is rebooted.`,
+        ...seenFirst(
+          `The kernel refused a memory cgroup ${timesOf(times)}: no container starts on this node until it is rebooted.`,
+        ),
         evidence: eventEvidence(refused, at),
       }
     yield* byKernel
@@ -105,7 +108,10 @@ function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
 const leaking = (usedIds: number): Omit<Failing, 'evidence'> => ({
   severity: usedIds >= nearlyAll ? 'critical' : 'high',
   confidence: 'certain',
-  consequence: `${usedIds} of ${mostIds} memory cgroups are in use, far more than pods need. When none is left, no container starts on this node until it is rebooted.`,
+  ...seenFirst(
+    `${usedIds} of ${mostIds} memory cgroups are in use, far more than pods need.`,
+    'When none is left, no container starts on this node until it is rebooted.',
+  ),
 })
 
 const exposed: Omit<Failing, 'evidence'> = {

@@ -1,6 +1,6 @@
 import { agentConditions, agentReportOf } from '#facts/kubelet/event-reasons.ts'
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
-import { contextRule, line } from '#judge/rule.ts'
+import { contextRule, line, seenFirst } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 interface AgentCondition {
@@ -40,7 +40,7 @@ export const nodeAgentReports = contextRule({
     if (words.length > 0)
       yield {
         ...(conditions.length > 0 && { severity: 'high' as const }),
-        consequence: `The agent says: ${[...new Set(words)].slice(0, 3).join('; ')}.`,
+        ...seenFirst(`The agent says: ${[...new Set(words)].slice(0, 3).join('; ')}.`),
         evidence: [
           ...conditions.map(({ type, reason, message }) =>
             line('node', `condition ${type} is False`, `${reason}: ${message}`),

@@ -10,7 +10,7 @@ import {
   withEvidence,
 } from '#judge/events/events.ts'
 import { lostDefaults } from '#judge/help/thresholds.ts'
-import { contextRule, type Failing, isLinux, line, type Satisfied } from '#judge/rule.ts'
+import { contextRule, type Failing, isLinux, line, type Satisfied, seenFirst } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { hardThresholds } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
@@ -73,7 +73,9 @@ function* killing(events: readonly NodeEvent[] | null, at: string): Iterable<Fai
   yield {
     confidence: 'likely',
     title: 'The kernel kills for memory, and no eviction came before it',
-    consequence: `The kernel killed processes of this node for memory ${timesOf(times)}, with no container at a limit of its own: memory ran out between two looks of the kubelet, ${everySeconds} s apart, or below a threshold that keeps too little.`,
+    ...seenFirst(
+      `The kernel killed processes of this node for memory ${timesOf(times)}, with no container at a limit of its own: memory ran out between two looks of the kubelet, ${everySeconds} s apart, or below a threshold that keeps too little.`,
+    ),
     evidence: evidenceOf(killEvents, at),
   }
 }

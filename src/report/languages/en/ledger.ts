@@ -21,6 +21,7 @@ const ledger = {
     'pod-volumes': 'volumes of pods (emptyDir)',
     'memory-volumes': 'volumes of pods in memory',
     'pod-folders': 'folders of pods, beside their volumes',
+    'image-volumes': 'volumes that images declare (VOLUME), which the kubelet does not count',
     'host-path': 'hostPath volumes of pods',
     'local-volumes': 'local PersistentVolumes',
     'orphaned-pods': 'folders of deleted pods',

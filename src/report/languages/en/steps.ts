@@ -11,6 +11,7 @@ const steps = {
   /** `owner`, `place`, `bytes`: null if the step has none. */
   actions: {
     'ask-owner': owner => `ask ${owner ?? 'the owners of these pods'} to keep less on the node`,
+    'check-rotation': () => 'see why logrotate keeps so much',
     'correct-file': (_, place, __, message = '') =>
       `correct ${place ?? 'the file'} before anything restarts the kubelet${message === '' ? '' : `; the kubelet refuses it: ${message}`}`,
     'create-group': () =>
@@ -61,7 +62,7 @@ const steps = {
     'set-discard-unpacked': () =>
       'set discard_unpacked_layers = true in the configuration of containerd, and replace the nodes',
     'set-ephemeral-storage': (owner, _, bytes) =>
-      `give ${owner ?? 'the pods'} requests and limits of ephemeral-storage${bytes === null ? '' : ` above the ${bytes} that it holds`}`,
+      `give ${owner ?? 'the pods'} requests and limits of ephemeral-storage${bytes === null ? '' : ` above the ${bytes} that it writes`}`,
     'set-log-files': () => 'write the logrotate files that the policy wants',
     'set-memory': (owner, _, bytes) =>
       `give ${owner ?? 'the pods'} requests and limits of memory${bytes === null ? '' : ` (it uses ${bytes})`}`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { repeatedPressure } from '#judge/rules/eviction/repeated-pressure.ts'
-import { hard } from '#test/example.ts'
+import { exampleTime, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 
@@ -53,6 +53,27 @@ describe('repeated-pressure', () => {
     })
     const cause = outcome.state === 'fail' ? outcome.failing.cause : null
     expect(JSON.stringify(cause ?? "the rule's own")).toContain(expected)
+  })
+
+  const written = (used: string, hoursAgo = 30, message = 'The node was low on resource: ') => ({
+    metadata: { namespace: 'scan', name: `job-${used}`, uid: used },
+    status: {
+      ...{ phase: 'Failed', reason: 'Evicted' },
+      message: `${message}ephemeral-storage. Container grype was using ${used}, which exceeds its request of 0. `,
+      startTime: new Date(Date.parse(exampleTime) - hoursAgo * 3_600_000).toISOString(),
+    },
+  })
+  it.each([
+    ['the largest writer that was evicted', [written('1Gi'), written('12Gi')], {}, 'job-12Gi'],
+    ['none: it wrote little', [written('9Gi')], {}, null],
+    ['none: it was evicted over its own limit', [written('12Gi', 30, 'Limit of ')], {}, null],
+    ['none: it was evicted eight days ago', [written('12Gi', 8 * 24)], {}, null],
+    ['what still holds the disk', [written('12Gi')], { 'writable-layers': 75 }, null],
+  ])('has an owner: %s', (_, pods, held, expected) => {
+    const outcome = outcomeFor(repeatedPressure, { events: flaps, pods, held })
+    const steps = outcome.state === 'fail' ? outcome.failing.steps : []
+    const writer = steps?.find(({ id }) => id === 'set-ephemeral-storage')?.owner
+    expect(writer?.kind === 'container' ? writer.pod : null).toBe(expected)
   })
 
   it('passes an hour after the last event', () => {

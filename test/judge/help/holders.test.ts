@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { diskReason } from '#judge/help/holders.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction/disk-ledger.ts'
+import { exampleSubject, type NodeExample } from '#test/example.ts'
+import { GiB } from '#test/rules/filling-disk.ts'
+
+const part = (holder: DiskHolder, workload: string, gib: number): HolderPart => ({
+  ...{ holder, filesystem: 'nodefs', lowBytes: gib * GiB, highBytes: gib * GiB },
+  ...{ inodes: null, place: null },
+  owner: {
+    ...{ kind: 'container', container: 'app' },
+    ...{ namespace: 'shop', pod: `${workload}-1`, workload: `Deployment ${workload}` },
+  },
+})
+
+const useOf = (gib: number, requestGib: number | null, owner: string | null): GroupDiskUse => ({
+  ...{ namespace: 'shop', owner, pods: 1, bytes: gib * GiB, layerBytes: gib * GiB },
+  ...{ logBytes: 0, volumeBytes: 0, limitBytes: null },
+  requestBytes: requestGib === null ? null : requestGib * GiB,
+})
+
+/** What holds the disk of 100 GiB, and by which pods. */
+function reasonFor(
+  held: NonNullable<NodeExample['held']>,
+  parts: HolderPart[],
+  configuration: KubeletConfiguration = {},
+  request: number | null = null,
+) {
+  const subject = exampleSubject({ held })
+  const gib = held['writable-layers'] ?? 0
+  const owners = [useOf(gib, request, 'Deployment api')]
+  const ledger = { ...subject.ledger!, parts, owners, namespaces: [useOf(gib, request, null)] }
+  const { cause, steps, fix, seen } = diskReason(
+    { ...subject, ledger, configuration },
+    'nodefs.available',
+  )!
+  const owner = cause.kind === 'holder' ? cause.owner : undefined
+  return { cause, owner, steps: steps.map(({ id }) => id), config: fix?.config, seen }
+}
+
+describe('a holder of many owners', () => {
+  const logs = (gib: number) =>
+    Array.from({ length: 5 }, (_, index) => part('container-logs', `svc-${index}`, gib))
+  const large = { containerLogMaxSize: '100Mi', containerLogMaxFiles: 10 }
+  const preset = { containerLogMaxSize: '10Mi', containerLogMaxFiles: 5 }
+
+  it.each([
+    ['the rotation permits the logs', 0.9, large, ['set-fields'], preset],
+    ['the rotation does not', 0.9, {}, ['ask-owner'], undefined],
+  ] as const)('has no owner to act alone: %s', (_, gib, configuration, steps, config) => {
+    const reason = reasonFor({ 'container-logs': 60 }, logs(gib), configuration)
+    expect(reason).toMatchObject({ owner: null, steps, config })
+  })
+
+  it('is the owner of a tenth', () => {
+    const reason = reasonFor({ 'container-logs': 50 }, logs(5))
+    expect(reason.owner).toMatchObject({ workload: 'Deployment svc-0' })
+    expect(reason.steps).toEqual(['restart-pod', 'ask-owner'])
+  })
+})
+
+describe('pods that keep within their requests', () => {
+  const parts = [part('writable-layers', 'api', 70)]
+  const held = { 'writable-layers': 70, 'images-in-use': 15, 'images-unused': 5 }
+  const reserved = (size: string) => ({ kubeReserved: { 'ephemeral-storage': size } })
+  const systemReserved = { 'ephemeral-storage': '14Gi' }
+
+  it.each([
+    ['less is reserved than the others hold', 70, reserved('1Gi'), { systemReserved }],
+    ['as much is reserved', 70, reserved('15Gi'), undefined],
+    ['more than requested', 69, reserved('1Gi'), undefined],
+    ['nothing requested', null, reserved('1Gi'), undefined],
+  ] as const)('fill a disk only if the reserve is too small: %s', (_, request, before, config) => {
+    const reason = reasonFor(held, parts, before, request)
+    expect(reason.config).toEqual(config)
+    expect(reason.cause.kind).toBe(config === undefined ? 'holder' : 'setting')
+    expect(reason.seen).toEqual(
+      config === undefined ? undefined : expect.stringContaining('15.0 GiB'),
+    )
+  })
+})

@@ -37,8 +37,8 @@ const weights: Readonly<Record<FreedBy, number>> = {
   'container-gc': 1.25,
   'image-gc': 0.8,
 }
-/** Share of the disk below which a holder is no cause; of the usual contents of a node. */
-const least = { share: 0.05, usual: 0.25 }
+/** Share of the disk below which a holder is no cause; of the usual contents of a node; of pods, before what was not read. */
+const least = { share: 0.05, usual: 0.25, beforeUnread: 0.25 }
 const ranked = 3
 
 type Unit = 'bytes' | 'inodes'
@@ -50,12 +50,19 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
   const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === name)
   if (ledger === null || disk === undefined || signal.startsWith('memory.')) return []
   const size = unit === 'bytes' ? disk.capacityBytes : (disk.usedInodes ?? 0)
-  return disk.lines
+  const lines = disk.lines
     .filter(line => {
       const isUsual = holders[line.holder].isUsual === true
       return expected(line, unit) >= size * (isUsual ? least.usual : least.share)
     })
     .toSorted((a, b) => weight(b, unit) - weight(a, unit))
+  const writer = lines.find(
+    line =>
+      holders[line.holder].actor === 'owner' && expected(line, unit) >= size * least.beforeUnread,
+  )
+  // What is known comes before a measurement of the rest.
+  const isUnreadFirst = writer !== undefined && lines[0]?.holder === 'unread'
+  return (isUnreadFirst ? [writer, ...lines.filter(line => line !== writer)] : lines)
     .slice(0, ranked)
     .map(line => holderCause(line, disk, ledger.parts, unit))
 }

@@ -60,6 +60,14 @@ describe('a holder of many owners', () => {
   })
 })
 
+it.each([
+  [26, 60, 'holder'],
+  [24, 60, 'unread'],
+])('a writer of %i GiB and %i GiB that were not read: %s first', (written, unread, first) => {
+  const held = { 'writable-layers': written, unread }
+  expect(reasonFor(held, [part('writable-layers', 'api', written)]).cause.kind).toBe(first)
+})
+
 describe('pods that keep within their requests', () => {
   const parts = [part('writable-layers', 'api', 70)]
   const held = { 'writable-layers': 70, 'images-in-use': 15, 'images-unused': 5 }

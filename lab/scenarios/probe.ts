@@ -130,7 +130,7 @@ const others: ExpectedNode[] = [
       nodefs: { capacityBytes: 200 * GiB, usedPercent: 88 },
       pods: [...systemPods('full'), ...services('full', 52)],
     },
-    ['disk-nearly-full', 'image-gc-due', 'truncated-image-list', 'unreachable-gc-low-threshold'],
+    ['disk-nearly-full', 'image-gc-due', 'unreachable-gc-low-threshold'],
   ),
   // Nobody deletes the pods of its Jobs.
   expectedNode(

@@ -182,7 +182,6 @@ export type ExpectedRule =
   | 'reservation-without-eviction'
   | 'reserved-below-eks-formula'
   | 'serialized-pulls'
-  | 'truncated-image-list'
   | 'unpinned-sandbox-image'
   | 'unreachable-gc-low-threshold'
   | 'unread-node'

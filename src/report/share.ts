@@ -310,6 +310,7 @@ function partOf(cluster: ClusterResult, part: SharePart): ClusterResult {
   if (isUndivided(name, part)) return cluster
   const [own, all] = [ofCluster(part.nodes, name), ofCluster(part.all, name)]
   const isWhole = part.isWhole(name)
+  const { cutImageLists } = cluster.coverage
   const count = (state: AuditedNode['coverage']) =>
     own.filter(({ coverage }) => coverage === state).length
   const coverage: Coverage = {
@@ -318,6 +319,7 @@ function partOf(cluster: ClusterResult, part: SharePart): ClusterResult {
     partlyRead: count('partlyRead'),
     notRead: count('notRead'),
     ...(isWhole && cluster.coverage.clusterGc && { clusterGc: cluster.coverage.clusterGc }),
+    ...(isWhole && cutImageLists !== undefined && { cutImageLists }),
   }
   const ofNodes = outcomesOf(own)
   // Outcomes of cluster rules are the cluster's outcomes minus those of all its nodes.

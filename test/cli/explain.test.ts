@@ -14,7 +14,6 @@ describe('an explanation', () => {
     ['stranded-disk', ['strandedGiB', 'strandedPercent']],
     ['critical-pod-among-first-victims', ['criticalPods']],
     ['image-gc-due', []],
-    ['truncated-image-list', []],
     ['peer-drift', ['baseline']],
   ])('of %s names the policy keys %j', (id, keys) => {
     expect(explained(id).policy.map(({ key }) => key)).toEqual(keys)

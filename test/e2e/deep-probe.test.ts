@@ -107,13 +107,6 @@ const cases: Case[] = [
     found: { proxy: 'unknown', ssm: 'certain', both: 'certain', running: 'certain' },
   },
   {
-    // With as many images as the Node object names, it may be that there are no more.
-    rule: 'truncated-image-list',
-    profile: { pods: manyPods },
-    change: answer => answer,
-    found: { proxy: 'possible', ssm: 'likely', both: 'certain', running: 'certain' },
-  },
-  {
     // There may be images that the Node object does not name.
     rule: 'unreachable-gc-low-threshold',
     profile: { pods: manyPods, nodefs: { capacityBytes: 500 * GiB, usedPercent: 95 } },

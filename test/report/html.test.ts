@@ -162,6 +162,15 @@ describe('how it was read', () => {
     )
   })
 
+  it('counts the nodes with an incomplete list of images', () => {
+    const document = structuredClone(findingsDocument())
+    document.clusters[0]!.coverage.cutImageLists = 2
+    expect(text(page({ ...quietReport(nodes), document }))).toContain(
+      words.remainder.cutImageLists(2),
+    )
+    expect(shown).not.toContain('the runtime was not read')
+  })
+
   it('says of each node how it was read, and of a configuration on disk that it is one', () => {
     for (const way of [words.ways.proxy, words.ways.ssm, words.ways.both])
       expect(shown).toContain(`${words.node.ready.True}, ${words.node.asked(way)},`)

@@ -1,8 +1,8 @@
 /** Maximum bytes that evicting all pods frees on one filesystem. */
-import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import type { Satisfied } from '#judge/rule.ts'
+import { isImageListCut } from '#judge/subject/image-list.ts'
 import type { Summary } from '#model/input/node-input.ts'
 import type { FilesystemLayout, RankedPod, Signal } from '#model/prediction/prediction.ts'
 import { evictable, whyUnobserved } from './thresholds.ts'
@@ -72,8 +72,8 @@ function imagesAtMost(subject: DiskSubject): number | null {
 function packedBytes({ runtime, node, configuration }: DiskSubject): number {
   const ofRuntime = runtime?.images?.map(({ size = Number.NaN }) => Number(size)) ?? null
   const ofStatus = (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? Number.NaN)
-  const most = configuration.nodeStatusMaxImages ?? configurationDefaults.nodeStatusMaxImages ?? 50
-  if (ofRuntime === null && (ofStatus.length === 0 || (most >= 0 && ofStatus.length >= most)))
+  const isUnlisted = ofRuntime === null && ofStatus.length === 0
+  if (isUnlisted || isImageListCut({ runtime, node, configuration }))
     return Number.POSITIVE_INFINITY
   const sum = (ofRuntime ?? ofStatus).reduce((total, size) => total + size, 0)
   return sum >= 0 ? sum : Number.POSITIVE_INFINITY

@@ -29,6 +29,7 @@ import {
   type RuleOfNodes,
 } from '#judge/rule.ts'
 import { ClusterFacts, type NodeContext } from '#judge/subject/cluster-facts.ts'
+import { isImageListCut } from '#judge/subject/image-list.ts'
 import type { JudgedNode, NodeSubject } from '#judge/subject/node-subject.ts'
 import { fargateReason, nodeSubject } from '#judge/subject/subject.ts'
 import { bounded, nameLength } from '#judge/text.ts'
@@ -228,6 +229,8 @@ export class Judgement {
     const state = this.#clusterState(cluster)
     state.coverage.nodes++
     state.coverage[coverage]++
+    if (isImageListCut(subject))
+      state.coverage.cutImageLists = (state.coverage.cutImageLists ?? 0) + 1
     this.#fixFacts.take(subject)
     const kept = keptNode(subject)
     if (coverage === 'notRead' || isFargate)

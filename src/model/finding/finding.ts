@@ -145,6 +145,8 @@ export interface Coverage {
   notRead: number
   /** `lists`: garbage lists requested; `read`: lists read completely. Absent: no list was requested. */
   clusterGc?: { lists: number; read: number }
+  /** Read nodes whose Node object may list only their largest images, with a runtime that was not read. Absent: none. */
+  cutImageLists?: number
 }
 
 export type Grade = 'A' | 'B' | 'C' | 'D' | 'F'

@@ -79,7 +79,7 @@ function unknownGroup(group: UnknownOutcome[], language: Language) {
 
 /**
  * `12 nodes requested through the API server (mode proxy, which needs list nodes, list pods, get
- * nodes/proxy): 10 read, 2 partly read`.
+ * nodes/proxy): 10 read, 2 partly read`. Then the nodes with an incomplete list of images.
  */
 function readText(
   nodes: AuditReport['nodes'],
@@ -89,8 +89,9 @@ function readText(
   const readings = clusters.flatMap(({ readings = [] }) => readings)
   const rightsOf = (mode: ReadMode) =>
     readings.find(reading => reading.mode === mode)?.rights.join(', ') ?? all.all(modeRights[mode])
-  return all.clauses(
-    readModes
+  const cut = clusters.reduce((sum, { coverage }) => sum + (coverage.cutImageLists ?? 0), 0)
+  return all.clauses([
+    ...readModes
       .map(mode => ({ mode, asked: nodes.filter(node => node.mode === mode) }))
       .filter(({ asked }) => asked.length > 0)
       .map(({ mode, asked }) =>
@@ -102,7 +103,8 @@ function readText(
           answeredTexts(asked, all),
         ),
       ),
-  )
+    ...(cut > 0 ? [all.remainder.cutImageLists(cut)] : []),
+  ])
 }
 
 function answeredTexts(asked: AuditReport['nodes'], words: Language['words']): string[] {

@@ -7,7 +7,7 @@ import { outcomeFor } from '#test/rule-outcome.ts'
 
 export const gibibyte = 1024 ** 3
 
-export const judge = (rule: NodeRule | ContextRule, example: NodeExample, policy = defaultPolicy) =>
+const judge = (rule: NodeRule | ContextRule, example: NodeExample, policy = defaultPolicy) =>
   outcomeFor(rule, example, policy)
 
 export const state = (rule: NodeRule | ContextRule, example: NodeExample, policy = defaultPolicy) =>

@@ -116,6 +116,8 @@ const remainder = {
   rules: 'Rules',
   asked: (count: number, way: string, mode: string, rights: string, answered: string[]) =>
     `${nodes(count)} read ${way} (mode ${mode}, which needs ${rights}): ${answered.join(', ')}`,
+  cutImageLists: (count: number) =>
+    `${nodes(count)} may list only the largest images: the runtime was not read`,
   answered: (count: number, state: string) => `${formatCount(count)} ${state}`,
 }
 

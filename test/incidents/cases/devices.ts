@@ -1,7 +1,6 @@
 /** Disks of the wrong size, on the wrong device, or mounted nowhere. */
 import type { Incident } from '../incident.ts'
-import { nodeClass } from './images.ts'
-import { images, users } from './runtime.ts'
+import { byNodeClass, evictionOf, held, images, nodeOf, users } from '../short-forms.ts'
 
 const bottlerocketDisk = { gib: 19.94, usedGib: 18.2 }
 const onData = /\/dev\/xvdb/
@@ -14,22 +13,20 @@ export const deviceIncidents: Incident[] = [
     thread: 'https://github.com/bottlerocket-os/bottlerocket/issues/4663',
     found:
       'Bottlerocket: the volume has 100 GB, the node 20414 MiB. /dev/xvda is the system; the data volume /dev/xvdb keeps its 20 GB. Mapping /dev/xvdb ended it.',
-    world: {
-      nodes: [
-        {
-          ...{ mode: 'proxy', family: 'Bottlerocket', instanceType: 'm5.xlarge' },
-          disk: bottlerocketDisk,
-          diskPressure: true,
-          volumes: [
-            { device: '/dev/xvda', gib: 100 },
-            { device: '/dev/xvdb', gib: 20 },
-          ],
-          workloads: users(7),
-          held: { images: images(8, 0.7, 2) },
-        },
-      ],
-      nodegroups: [{ nodegroupName: 'workers', amiType: 'BOTTLEROCKET_x86_64', diskSize: 100 }],
-    },
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', family: 'Bottlerocket', instanceType: 'm5.xlarge' },
+        disk: bottlerocketDisk,
+        diskPressure: true,
+        volumes: [
+          { device: '/dev/xvda', gib: 100 },
+          { device: '/dev/xvdb', gib: 20 },
+        ],
+        workloads: users(7),
+        held: { images: images(8, 0.7, 2) },
+      },
+      { nodegroups: [{ nodegroupName: 'workers', amiType: 'BOTTLEROCKET_x86_64', diskSize: 100 }] },
+    ),
     cause: [{ kind: 'device' }],
     owner: 'platform',
     steps: ['resize', 'set', 'replace'],
@@ -41,33 +38,33 @@ export const deviceIncidents: Incident[] = [
     thread: 'https://github.com/eksctl-io/eksctl/issues/4434',
     found:
       'eksctl volumeSize: 200 on Bottlerocket; the node has 20624592Ki of ephemeral storage and runs out at once.',
-    world: {
-      nodes: [
-        {
-          ...{ mode: 'proxy', family: 'Bottlerocket', instanceType: 'm5.xlarge' },
-          disk: { gib: 19.67, usedGib: 17.9 },
-          diskPressure: true,
-          volumes: [
-            { device: '/dev/xvda', gib: 200 },
-            { device: '/dev/xvdb', gib: 20 },
-          ],
-          workloads: users(6),
-          held: { images: images(7, 0.8, 2.3) },
-        },
-      ],
-      nodegroups: [
-        {
-          ...{ nodegroupName: 'workers', amiType: 'BOTTLEROCKET_x86_64' },
-          launchTemplate: { id: 'lt-0a', name: 'br-test', version: '1' },
-        },
-      ],
-      launchTemplates: [
-        {
-          ...{ launchTemplateId: 'lt-0a', launchTemplateName: 'br-test', versionNumber: 1 },
-          volumes: [{ deviceName: '/dev/xvda', sizeGiB: 200 }],
-        },
-      ],
-    },
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', family: 'Bottlerocket', instanceType: 'm5.xlarge' },
+        disk: { gib: 19.67, usedGib: 17.9 },
+        diskPressure: true,
+        volumes: [
+          { device: '/dev/xvda', gib: 200 },
+          { device: '/dev/xvdb', gib: 20 },
+        ],
+        workloads: users(6),
+        held: { images: images(7, 0.8, 2.3) },
+      },
+      {
+        nodegroups: [
+          {
+            ...{ nodegroupName: 'workers', amiType: 'BOTTLEROCKET_x86_64' },
+            launchTemplate: { id: 'lt-0a', name: 'br-test', version: '1' },
+          },
+        ],
+        launchTemplates: [
+          {
+            ...{ launchTemplateId: 'lt-0a', launchTemplateName: 'br-test', versionNumber: 1 },
+            volumes: [{ deviceName: '/dev/xvda', sizeGiB: 200 }],
+          },
+        ],
+      },
+    ),
     cause: [{ kind: 'device' }],
     owner: 'platform',
     steps: ['resize', 'set', 'replace'],
@@ -79,32 +76,25 @@ export const deviceIncidents: Incident[] = [
     thread: 'https://github.com/useparagon/enterprise-installer/pull/179',
     found:
       'The EC2NodeClass of Bottlerocket nodes maps /dev/xvda alone; containers live on /dev/xvdb, which stays small.',
-    world: {
-      nodes: [
-        {
-          ...{ mode: 'proxy', family: 'Bottlerocket', instanceType: 'm5.xlarge' },
-          nodeClass: 'bottlerocket',
-          disk: bottlerocketDisk,
-          diskPressure: true,
-          volumes: [
-            { device: '/dev/xvda', gib: 150 },
-            { device: '/dev/xvdb', gib: 20 },
-          ],
-          workloads: users(6),
-          held: { images: images(7, 0.8, 2.3) },
-        },
-      ],
-      nodegroups: [],
-      objects: {
-        'ec2nodeclasses.karpenter.k8s.aws': [
-          nodeClass(
-            'bottlerocket',
-            [{ deviceName: '/dev/xvda', ebs: { volumeSize: '150Gi', volumeType: 'gp3' } }],
-            { amiFamily: 'Bottlerocket' },
-          ),
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', family: 'Bottlerocket', instanceType: 'm5.xlarge' },
+        nodeClass: 'bottlerocket',
+        disk: bottlerocketDisk,
+        diskPressure: true,
+        volumes: [
+          { device: '/dev/xvda', gib: 150 },
+          { device: '/dev/xvdb', gib: 20 },
         ],
+        workloads: users(6),
+        held: { images: images(7, 0.8, 2.3) },
       },
-    },
+      byNodeClass(
+        'bottlerocket',
+        [{ deviceName: '/dev/xvda', ebs: { volumeSize: '150Gi', volumeType: 'gp3' } }],
+        { amiFamily: 'Bottlerocket' },
+      ),
+    ),
     cause: [{ kind: 'device' }],
     owner: 'platform',
     steps: ['resize', 'set', 'replace'],
@@ -116,26 +106,31 @@ export const deviceIncidents: Incident[] = [
     thread: 'https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2005',
     found:
       'disk_size = 128 has no effect where a launch template is made: the template maps no volume, so nodes have 20 GB. block_device_mappings ended it.',
-    world: {
-      nodes: [
-        {
-          disk: { gib: 20, usedGib: 18.3 },
-          diskPressure: true,
-          workloads: users(6),
-          held: { images: images(7, 0.7, 2) },
-        },
-      ],
-      nodegroups: [
-        {
-          ...{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD' },
-          launchTemplate: { id: 'lt-0b', name: 'workers', version: '1' },
-        },
-      ],
-      launchTemplates: [
-        { launchTemplateId: 'lt-0b', launchTemplateName: 'workers', versionNumber: 1, volumes: [] },
-      ],
-    },
-    cause: [{ kind: 'device' }, { kind: 'holder', holder: 'images-in-use' }],
+    world: nodeOf(
+      {
+        disk: { gib: 20, usedGib: 18.3 },
+        diskPressure: true,
+        workloads: users(6),
+        held: { images: images(7, 0.7, 2) },
+      },
+      {
+        nodegroups: [
+          {
+            ...{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD' },
+            launchTemplate: { id: 'lt-0b', name: 'workers', version: '1' },
+          },
+        ],
+        launchTemplates: [
+          {
+            launchTemplateId: 'lt-0b',
+            launchTemplateName: 'workers',
+            versionNumber: 1,
+            volumes: [],
+          },
+        ],
+      },
+    ),
+    cause: [{ kind: 'device' }, held('images-in-use')],
     owner: 'platform',
     steps: ['resize'],
     words: [/larger|volumeSize|VolumeSize|resize|GiB volume/i],
@@ -146,24 +141,20 @@ export const deviceIncidents: Incident[] = [
     thread: 'https://github.com/kubernetes/k8s.io/pull/6148',
     found:
       'Threshold quantity 3167092657, available 1824404Ki: test pods fill the root volume, and the NVMe disk of 474 GB of the new r6id.2xlarge has to be mounted to count.',
-    world: {
-      nodes: [
-        {
-          disk: { gib: 29.5, usedGib: 27.76 },
-          diskPressure: true,
-          devices: [
-            { name: '/dev/nvme0n1', gib: 30, mounted: true },
-            { name: '/dev/nvme1n1', gib: 441, mounted: false },
-          ],
-          workloads: [
-            ...users(4),
-            { namespace: 'test-pods', owner: 'Job kops-e2e', pods: 5, layerGib: 2.8 },
-          ],
-          held: { images: images(4, 0.9, 2.4) },
-        },
+    world: nodeOf({
+      disk: { gib: 29.5, usedGib: 27.76 },
+      diskPressure: true,
+      devices: [
+        { name: '/dev/nvme0n1', gib: 30, mounted: true },
+        { name: '/dev/nvme1n1', gib: 441, mounted: false },
       ],
-    },
-    cause: [{ kind: 'holder', holder: 'writable-layers' }],
+      workloads: [
+        ...users(4),
+        { namespace: 'test-pods', owner: 'Job kops-e2e', pods: 5, layerGib: 2.8 },
+      ],
+      held: { images: images(4, 0.9, 2.4) },
+    }),
+    cause: [held('writable-layers')],
     owner: 'test-pods/Job kops-e2e',
     steps: ['ask-owner'],
     words: [/instance.store|nvme1n1|kops-e2e/i],
@@ -174,24 +165,15 @@ export const deviceIncidents: Incident[] = [
     thread: 'https://github.com/canonical/k8s-snap/issues/1456',
     found:
       'DiskPressure with 8 % of the root disk used: the runtime keeps its files on /run, a tmpfs of 3.2 GB, 85 % used.',
-    world: {
-      nodes: [
-        {
-          disk: { gib: 145, usedGib: 12 },
-          imageDisk: { gib: 3.2, usedGib: 2.8, device: 'tmpfs', mount: '/run' },
-          configuration: {
-            evictionHard: {
-              ...{ 'memory.available': '100Mi', 'nodefs.available': '10%' },
-              ...{ 'nodefs.inodesFree': '5%', 'imagefs.available': '15%' },
-            },
-          },
-          diskPressure: true,
-          workloads: users(4),
-          held: { images: images(4, 0.2, 0.6) },
-        },
-      ],
-    },
-    cause: [{ kind: 'device' }, { kind: 'holder', holder: 'images-in-use' }],
+    world: nodeOf({
+      disk: { gib: 145, usedGib: 12 },
+      imageDisk: { gib: 3.2, usedGib: 2.8, device: 'tmpfs', mount: '/run' },
+      configuration: evictionOf({ 'nodefs.available': '10%', 'imagefs.available': '15%' }),
+      diskPressure: true,
+      workloads: users(4),
+      held: { images: images(4, 0.2, 0.6) },
+    }),
+    cause: [{ kind: 'device' }, held('images-in-use')],
     owner: 'platform',
     steps: ['resize', 'set'],
     words: [/imagefs|\/run/],

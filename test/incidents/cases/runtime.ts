@@ -1,26 +1,7 @@
 /** What the runtime holds: leaked snapshots, packed layers, dead containers, another snapshotter. */
 import type { Incident } from '../incident.ts'
-import type { Image, NodeWorld } from '../world.ts'
-
-/** So many images of one size, of which the first are used. */
-export const images = (count: number, packedGib: number, unpackedGib: number): Image[] =>
-  Array.from({ length: count }, (_, index) => ({
-    name: `111122223333.dkr.ecr.us-east-1.amazonaws.com/app-${index}:1`,
-    ...{ packedGib, unpackedGib },
-  }))
-
-/** One pod for each of the first images. */
-export const users = (
-  count: number,
-  more: Partial<Exclude<NodeWorld['workloads'], undefined>[0]> = {},
-) =>
-  Array.from({ length: count }, (_, index) => ({
-    ...{ namespace: 'apps', owner: `Deployment app-${index}` },
-    image: `111122223333.dkr.ecr.us-east-1.amazonaws.com/app-${index}:1`,
-    ...more,
-  }))
-
-const imageGc = /imageGCHighThresholdPercent|prune-images|crictl rmi/
+import { held, imageGc, images, nodeOf, users } from '../short-forms.ts'
+import type { NodeWorld } from '../world.ts'
 
 const leak: NodeWorld = {
   runtimeVersion: '1.7.28',
@@ -35,8 +16,8 @@ export const runtimeIncidents: Incident[] = [
     thread: 'https://github.com/coollabsio/coolify/issues/7270',
     found:
       'A Kubernetes node under DiskPressure: /var/lib/containerd has 114 GiB in 1,851 snapshots of overlayfs; the images explain a third of it.',
-    world: { nodes: [leak] },
-    cause: [{ kind: 'holder', holder: 'leftover-snapshots' }],
+    world: nodeOf(leak),
+    cause: [held('leftover-snapshots')],
     owner: 'platform',
     steps: ['replace'],
     words: [/snapshot/i, /replace|drain/i],
@@ -48,23 +29,21 @@ export const runtimeIncidents: Incident[] = [
     thread: 'https://github.com/bottlerocket-os/bottlerocket/issues/4825',
     found:
       'Bottlerocket, 500 GB: overlayfs snapshots grow by up to 17 GB an hour until eviction; GC thresholds do not help. Only the API can be read.',
-    world: {
-      nodes: [
-        {
-          ...{ mode: 'proxy', family: 'Bottlerocket', runtimeVersion: '2.1.6+bottlerocket' },
-          osImage: 'Bottlerocket OS 1.59.0 (aws-k8s-1.33)',
-          disk: { gib: 500, usedGib: 452 },
-          volumes: [
-            { device: '/dev/xvda', gib: 4 },
-            { device: '/dev/xvdb', gib: 500 },
-          ],
-          workloads: users(30),
-          held: { images: images(40, 0.25, 0.8), leftover: 414 },
-        },
-      ],
-      nodegroups: [{ nodegroupName: 'workers', amiType: 'BOTTLEROCKET_x86_64', diskSize: 500 }],
-    },
-    cause: [{ kind: 'holder', holder: 'not-images' }],
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', family: 'Bottlerocket', runtimeVersion: '2.1.6+bottlerocket' },
+        osImage: 'Bottlerocket OS 1.59.0 (aws-k8s-1.33)',
+        disk: { gib: 500, usedGib: 452 },
+        volumes: [
+          { device: '/dev/xvda', gib: 4 },
+          { device: '/dev/xvdb', gib: 500 },
+        ],
+        workloads: users(30),
+        held: { images: images(40, 0.25, 0.8), leftover: 414 },
+      },
+      { nodegroups: [{ nodegroupName: 'workers', amiType: 'BOTTLEROCKET_x86_64', diskSize: 500 }] },
+    ),
+    cause: [held('not-images')],
     owner: 'platform',
     steps: ['replace'],
     words: [/not .*images|snapshot/i],
@@ -76,18 +55,14 @@ export const runtimeIncidents: Incident[] = [
     thread: 'https://github.com/containerd/containerd/issues/13416',
     found:
       'containerd 2.1.6: writable snapshots of deleted containers stay on the disk and in the database, about 1 GiB each; no tool of containerd finds or deletes them.',
-    world: {
-      nodes: [
-        {
-          runtimeVersion: '2.1.6',
-          disk: { gib: 100, usedGib: 93 },
-          diskPressure: true,
-          workloads: users(12),
-          held: { images: images(14, 0.3, 1), leftover: 61 },
-        },
-      ],
-    },
-    cause: [{ kind: 'holder', holder: 'leftover-snapshots' }],
+    world: nodeOf({
+      runtimeVersion: '2.1.6',
+      disk: { gib: 100, usedGib: 93 },
+      diskPressure: true,
+      workloads: users(12),
+      held: { images: images(14, 0.3, 1), leftover: 61 },
+    }),
+    cause: [held('leftover-snapshots')],
     owner: 'platform',
     steps: ['replace'],
     words: [/snapshot/i],
@@ -98,17 +73,13 @@ export const runtimeIncidents: Incident[] = [
     thread: 'https://github.com/awslabs/amazon-eks-ami/issues/1359',
     found:
       'containerd keeps packed and unpacked layers, so images of random data take twice their size of the root volume; discard_unpacked_layers = true halves it.',
-    world: {
-      nodes: [
-        {
-          disk: { gib: 80, usedGib: 74 },
-          containerd: { discardUnpackedLayers: false },
-          workloads: users(10),
-          held: { images: images(10, 3.1, 3.3), content: 31 },
-        },
-      ],
-    },
-    cause: [{ kind: 'holder', holder: 'image-content' }],
+    world: nodeOf({
+      disk: { gib: 80, usedGib: 74 },
+      containerd: { discardUnpackedLayers: false },
+      workloads: users(10),
+      held: { images: images(10, 3.1, 3.3), content: 31 },
+    }),
+    cause: [held('image-content')],
     owner: 'platform',
     steps: ['set'],
     words: [/discard_unpacked_layers/],
@@ -118,23 +89,17 @@ export const runtimeIncidents: Incident[] = [
     thread: 'https://github.com/kubernetes/kubernetes/issues/45558',
     found:
       'ImageGCFailed on a node whose overlay folder has about 150 stopped containers, a couple of them with 7 GiB each: they hold the disk and their images.',
-    world: {
-      nodes: [
-        {
-          disk: { gib: 100, usedGib: 92 },
-          diskPressure: true,
-          configuration: {
-            evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' },
-          },
-          workloads: users(8),
-          held: {
-            images: images(8, 0.6, 2),
-            dead: { gib: 66, containers: 150, owner: 'Deployment app-0' },
-          },
-        },
-      ],
-    },
-    cause: [{ kind: 'holder', holder: 'dead-containers' }],
+    world: nodeOf({
+      disk: { gib: 100, usedGib: 92 },
+      diskPressure: true,
+      configuration: { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' } },
+      workloads: users(8),
+      held: {
+        images: images(8, 0.6, 2),
+        dead: { gib: 66, containers: 150, owner: 'Deployment app-0' },
+      },
+    }),
+    cause: [held('dead-containers')],
     owner: 'platform',
     steps: ['free', 'ask-owner', 'set'],
     words: [/dead|exited|stopped/i],
@@ -146,19 +111,12 @@ export const runtimeIncidents: Incident[] = [
     thread: 'https://github.com/containerd/stargz-snapshotter/issues/1349',
     found:
       'EKS nodes of 16 days: 34 GB in /var/lib/containerd-stargz-grpc/snapshotter/snapshots, and ctr lists no snapshot of it.',
-    world: {
-      nodes: [
-        {
-          disk: { gib: 60, usedGib: 52 },
-          workloads: users(8),
-          held: { images: images(8, 0.4, 1.1), folders: { '/var/lib/containerd-stargz-grpc': 34 } },
-        },
-      ],
-    },
-    cause: [
-      { kind: 'holder', holder: 'unknown-folder', place: '/var/lib/containerd-stargz-grpc' },
-      { kind: 'holder', holder: 'other-runtime' },
-    ],
+    world: nodeOf({
+      disk: { gib: 60, usedGib: 52 },
+      workloads: users(8),
+      held: { images: images(8, 0.4, 1.1), folders: { '/var/lib/containerd-stargz-grpc': 34 } },
+    }),
+    cause: [held('unknown-folder', '/var/lib/containerd-stargz-grpc'), held('other-runtime')],
     owner: 'platform',
     steps: ['free', 'replace', 'ask-owner'],
     words: [/containerd-stargz-grpc/],

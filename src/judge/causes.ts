@@ -190,13 +190,24 @@ function stepsOf(findings: Finding[]): Step[] {
   return [...byAction.values()].slice(0, shownSteps).map(alike => {
     const commands = alike.flatMap(one => one.commands)
     const lost = alike.flatMap(one => one.action.lost ?? [])
-    const { action } = alike[0]!
+    const action = withAmounts(alike.map(one => one.action))
     return {
       ...alike[0]!,
       action: action.lost === undefined ? action : { ...action, lost: joinedLosses(lost) },
       commands: [...new Map(commands.map(one => [JSON.stringify(one), one])).values()],
     }
   })
+}
+
+/** The first action, with the smallest and the largest amount of all: each node has its own. */
+function withAmounts(actions: StepAction[]): StepAction {
+  const sized = actions
+    .flatMap(({ bytes, usdPerMonth }) =>
+      bytes === undefined ? [] : [{ bytes, ...(usdPerMonth !== undefined && { usdPerMonth }) }],
+    )
+    .toSorted((a, b) => a.bytes - b.bytes)
+  const [least, most] = [sized[0], sized.at(-1)]
+  return { ...actions[0]!, ...least, ...(most?.bytes !== least?.bytes && { most }) }
 }
 
 const joinedLosses = (lost: NonNullable<StepAction['lost']>[]) => ({

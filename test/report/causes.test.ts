@@ -9,6 +9,7 @@ import { renderMail } from '#report/mail/mail.ts'
 import { mailView } from '#report/mail/view.ts'
 import { pageView } from '#report/page/view.ts'
 import { outlookView } from '#report/parts/outlook.ts'
+import { stepsText } from '#report/parts/steps.ts'
 import {
   adviceWith,
   auditedNode,
@@ -67,6 +68,24 @@ describe('a drain in several groups', () => {
     expect([pods.length, pods.at(-1), data]).toEqual([20, 'c/1', ['x/y']])
     expect(commandsIn(cause!)).toHaveLength(3)
   })
+})
+
+it('a larger disk for two nodes has the size of each', () => {
+  const gibibyte = 1024 ** 3
+  const larger = (gib: number, usdPerMonth: number) => ({
+    cause: hardThresholds,
+    steps: [
+      {
+        ...adviceWith('highwater predict')[0]!,
+        action: { id: 'larger-disk' as const, bytes: gib * gibibyte, usdPerMonth },
+      },
+    ],
+  })
+  const findings = [on('a', 'prod', 'x', larger(40, 1.6)), on('a', 'prod', 'y', larger(380, 14.4))]
+  const [cause] = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
+  expect(stepsText(cause!.steps, findings[0]!, null, english)).toMatch(
+    /volumeSize 40\.0 GiB to 380\.0 GiB \(by node\) .*1\.60 to 14 USD/,
+  )
 })
 
 describe('causes', () => {

@@ -171,6 +171,8 @@ export interface StepAction {
   bytes?: number
   /** More US dollars a month for each node, by the list price of us-east-1. */
   usdPerMonth?: number
+  /** If a step of several nodes has a different amount for each: the largest. `bytes` and `usdPerMonth` are then the smallest. */
+  most?: { bytes: number; usdPerMonth?: number }
   /** The kubelet's own words. */
   message?: string
 }

@@ -2,9 +2,13 @@
 import type { GarbageGap, GarbageRow } from '#model/finding/garbage-overview.ts'
 import type { Language } from '#report/languages/language.ts'
 
-/** `about 16 USD a month`. */
-export const costText = (monthlyUsd: number, { words, count }: Language): string =>
-  words.garbage.cost(monthlyUsd < 10 ? monthlyUsd.toFixed(2) : count(Math.round(monthlyUsd)))
+/** `about 16 USD a month`. @param mostUsd if it is different for each */
+export function costText(leastUsd: number, { words, count }: Language, mostUsd = leastUsd): string {
+  const [least, most] = [leastUsd, mostUsd].map(usd =>
+    usd < 10 ? usd.toFixed(2) : count(Math.round(usd)),
+  ) as [string, string]
+  return words.garbage.cost(least === most ? least : words.ledger.between(least, most))
+}
 
 export function sizeText({ bytes, monthlyUsd }: GarbageRow, language: Language): string {
   return language.words.list([

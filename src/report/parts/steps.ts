@@ -115,6 +115,11 @@ function shownPods(pods: string[], { words, line }: Language): string | null {
   return names.length === 0 ? null : words.list([...names, ...others])
 }
 
+function neededText(bytes: number, mostBytes: number | undefined, language: Language): string {
+  const text = amountText({ unit: 'bytes', low: bytes, high: mostBytes ?? bytes }, language)
+  return mostBytes === undefined ? text : language.words.steps.byNode(text)
+}
+
 /** @param settings text of the fields to set; null: none */
 function stepText(
   { action }: Step,
@@ -122,8 +127,9 @@ function stepText(
   settings: string | null,
   language: Language,
 ): string {
-  const { id, owner, place, bytes, usdPerMonth, message, lost } = action
-  const more = usdPerMonth === undefined ? message : costText(usdPerMonth, language)
+  const { id, owner, place, bytes, usdPerMonth, most, message, lost } = action
+  const more =
+    usdPerMonth === undefined ? message : costText(usdPerMonth, language, most?.usdPerMonth)
   if (id === 'drain' && lost !== undefined)
     return language.words.steps.drain(
       shownPods(lost.pods, language),
@@ -135,7 +141,7 @@ function stepText(
   return language.words.steps.actions[id](
     owner === undefined ? null : ownerText(owner, language),
     place === undefined ? null : language.line(place, limits.place),
-    bytes === undefined ? null : language.bytes(bytes),
+    bytes === undefined ? null : neededText(bytes, most?.bytes, language),
     more === undefined ? undefined : language.line(more, limits.advice),
   )
 }

@@ -76,6 +76,7 @@ const steps = {
     Exclude<StepActionId, 'advice' | 'clean-objects' | 'set-fields'>,
     (owner: string | null, place: string | null, bytes: string | null, more?: string) => string
   >,
+  byNode: (amounts: string) => `${amounts} (by node)`,
   drain: (pods: string | null, data: string | null) => {
     const losses = [
       ...(pods === null ? [] : [`pods without a controller end for good (${pods})`]),

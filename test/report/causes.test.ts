@@ -84,7 +84,7 @@ it('a larger disk for two nodes has the size of each', () => {
   const findings = [on('a', 'prod', 'x', larger(40, 1.6)), on('a', 'prod', 'y', larger(380, 14.4))]
   const [cause] = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
   expect(stepsText(cause!.steps, findings[0]!, null, english)).toMatch(
-    /volumeSize 40\.0 GiB to 380\.0 GiB \(by node\) .*1\.60 to 14 USD/,
+    /volumeSize 40\.0\sGiB to 380\.0\sGiB \(by node\) .*1\.60 to 14\sUSD/,
   )
 })
 

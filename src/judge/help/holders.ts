@@ -205,7 +205,7 @@ export function diskReason(
   { ledger, identity, imageGC, host, node, configuration }: DiskSubject,
   signal: Signal,
 ): Reason | null {
-  const [first] = heldBySignal(ledger, signal)
+  const [first, second] = heldBySignal(ledger, signal)
   if (first === undefined) return null
   // Of images whose use is unknown, image GC would free too few: they are in use.
   const isInUse = first.holder === 'images' && imageGC?.reachesLow === false
@@ -222,9 +222,17 @@ export function diskReason(
       ? smallerLogs(configuration, reason, ledger)
       : largerReserve(configuration, cause, ledger)
   if (set !== null) return { ...reason, ...set }
+  const isMoreUnread =
+    holders[first.holder].actor === 'owner' &&
+    second?.holder === 'unread' &&
+    second.amount.low > first.amount.low &&
+    canMeasureDisks(identity)
   return {
     ...reason,
-    steps: reason.steps.map(step => withSize(step, { ledger, identity, imageGC }, first)),
+    steps: [
+      ...reason.steps.map(step => withSize(step, { ledger, identity, imageGC }, first)),
+      ...(isMoreUnread ? [{ id: 'read-on-node' as const }] : []),
+    ],
   }
 }
 
@@ -243,6 +251,14 @@ function smallerLogs(
   const config = { containerLogMaxSize: preset.maxSize, containerLogMaxFiles: preset.files }
   const restart = steps.filter(({ id }) => id === 'restart-pod')
   return { steps: [...restart, { id: 'set-fields' }], fix: { config } }
+}
+
+/** Whether a holder is neither of pods nor of images, and larger than on other nodes. What was not read has the system in it. */
+function isOdd(line: LedgerLine, capacityBytes: number): boolean {
+  const { actor, isUsual } = holders[line.holder]
+  if (actor === 'owner' || imageHolders.has(line.holder)) return false
+  const share = isUsual === true || line.holder === 'unread' ? least.usual : least.share
+  return expected(line, 'bytes') >= share * capacityBytes
 }
 
 const reserve = kubeletSetting('systemReserved.ephemeral-storage')
@@ -264,6 +280,7 @@ function largerReserve(
   const disk = ledger.filesystems.find(one => one.filesystem === filesystem)
   const reserved = reservedOf(configuration, 'ephemeral-storage')
   if (!use || !disk || reserved === null || use.bytes > (use.requestBytes ?? 0)) return null
+  if (disk.lines.some(line => isOdd(line, disk.capacityBytes))) return null
   const unused = disk.lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
   const ofPods = ledger.namespaces.reduce((sum, one) => sum + one.bytes, 0)
   const others = disk.usedBytes - unused - ofPods

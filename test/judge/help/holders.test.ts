@@ -27,7 +27,7 @@ function reasonFor(
   configuration: KubeletConfiguration = {},
   request: number | null = null,
 ) {
-  const subject = exampleSubject({ held })
+  const subject = exampleSubject({ held, identity: { instanceId: 'i-0a1b' } })
   const gib = held['writable-layers'] ?? 0
   const owners = [useOf(gib, request, 'Deployment api')]
   const ledger = { ...subject.ledger!, parts, owners, namespaces: [useOf(gib, request, null)] }
@@ -61,16 +61,22 @@ describe('a holder of many owners', () => {
 })
 
 it.each([
-  [26, 60, 'holder'],
-  [24, 60, 'unread'],
-])('a writer of %i GiB and %i GiB that were not read: %s first', (written, unread, first) => {
-  const held = { 'writable-layers': written, unread }
-  expect(reasonFor(held, [part('writable-layers', 'api', written)]).cause.kind).toBe(first)
-})
+  [26, 60, 'holder', ['set-ephemeral-storage', 'read-on-node']],
+  [26, 25, 'holder', ['set-ephemeral-storage']],
+  [24, 60, 'unread', ['read-on-node']],
+])(
+  'a writer of %i GiB and %i GiB that were not read: %s first',
+  (written, unread, first, steps) => {
+    const held = { 'writable-layers': written, unread }
+    const reason = reasonFor(held, [part('writable-layers', 'api', written)])
+    expect(reason).toMatchObject({ cause: { kind: first }, steps })
+  },
+)
 
 describe('pods that keep within their requests', () => {
   const parts = [part('writable-layers', 'api', 70)]
   const held = { 'writable-layers': 70, 'images-in-use': 15, 'images-unused': 5 }
+  const others = { 'writable-layers': 50, 'images-in-use': 10 }
   const reserved = (size: string) => ({ kubeReserved: { 'ephemeral-storage': size } })
   const systemReserved = { 'ephemeral-storage': '14Gi' }
 
@@ -86,5 +92,17 @@ describe('pods that keep within their requests', () => {
     expect(reason.seen).toEqual(
       config === undefined ? undefined : expect.stringContaining('15.0 GiB'),
     )
+  })
+
+  it.each([
+    [{ system: 24 }, 'setting'],
+    [{ system: 26 }, 'holder'],
+    [{ unread: 24 }, 'setting'],
+    [{ unread: 26 }, 'holder'],
+    [{ 'leftover-snapshots': 4 }, 'setting'],
+    [{ 'leftover-snapshots': 6 }, 'holder'],
+  ])('fill it, unless something else is larger than usual: %o', (more, kind) => {
+    const reason = reasonFor({ ...others, ...more }, parts, reserved('1Gi'), 50)
+    expect(reason.cause.kind).toBe(kind)
   })
 })

@@ -4,13 +4,16 @@ import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { DiskOutlook } from './disk-outlook.ts'
 
+const byNumber = new Intl.Collator('en', { numeric: true }).compare
+const shownTags = 3
 /** Fewer images of one name do not show how large the next one is. */
 const leastReleases = 3
 
 interface Releases {
-  /** End of the image's name, without its tag. */
+  /** End of the image's path, without registry and tag. */
   name: string
-  count: number
+  /** Of the releases that it was learned from. */
+  tags: string[]
   /** Unpacked, at most. The disk takes less where releases share layers. */
   largestBytes: number
 }
@@ -25,8 +28,8 @@ function largestReleases(
   const known = [...byName]
     .filter(([, all]) => all.length >= leastReleases && all.some(([, , unused]) => unused == null))
     .map(([name, all]) => ({
-      name,
-      count: all.length,
+      name: name.split('/').slice(-2).join('/'),
+      tags: all.map(([image]) => image.slice(name.length + 1)).toSorted(byNumber),
       largestBytes: mostUnpacking * Math.max(...all.map(([, bytes]) => bytes)),
     }))
   return known.toSorted((a, b) => b.largestBytes - a.largestBytes)[0] ?? null
@@ -37,16 +40,17 @@ export function releasesText(
   { images = [], prediction: { imageGC } }: AuditedNode,
   disk: DiskOutlook | null,
   assumptions: Assumptions,
-  { words: { next: words }, bytes, line }: Language,
+  { words: { list, next: words }, bytes, line }: Language,
 ): string {
   const releases = largestReleases(images, assumptions)
   const isOnDisk = disk !== null && disk.imageGcMs !== undefined
   if (releases === null || !isOnDisk) return ''
-  const { name, count, largestBytes } = releases
+  const { name, tags, largestBytes } = releases
   const fitting = (room: number | null | undefined) =>
     room == null ? null : Math.floor(Math.max(room, 0) / largestBytes)
   const untilGc = imageGC?.enabled ? fitting(imageGC.bytesUntilTrigger) : null
   const untilEviction = fitting(disk.threshold?.margin)
   if (untilGc === null && untilEviction === null) return ''
-  return words.releases(line(name, 40), count, bytes(largestBytes), untilGc, untilEviction)
+  const latest = list(tags.slice(-shownTags).map(tag => line(tag, 20)))
+  return words.releases(line(name, 60), latest, bytes(largestBytes), untilGc, untilEviction)
 }

@@ -27,7 +27,20 @@ const textOf = (images: RememberedImage[], highThresholdPercent = 85) => {
 it('counts the releases that fit before image GC and before eviction, at their largest', () => {
   const images = [...releases('shop/checkout', 1, 0.5, 0.8), ...releases('shop/web', 0.1, 0.1, 0.1)]
   expect(textOf(images)).toBe(
-    'room for more releases of shop/checkout: 2 until image GC, 5 until eviction, if each takes at most 3.5\u00a0GiB (as the 3 here)',
+    'room for more releases of shop/checkout: 2 until image GC, 5 until eviction, if each takes at most 3.5\u00a0GiB (learned from 0, 1, 2)',
+  )
+})
+
+it('names the image without its registry, and its latest releases', () => {
+  const images = [9, 10, 11, 12].map(
+    (minor): RememberedImage => [
+      `123456789012.dkr.ecr.us-west-1.amazonaws.com/shop/checkout:1.${minor}`,
+      GiB,
+      null,
+    ],
+  )
+  expect(textOf(images.toReversed())).toMatch(
+    /releases of shop\/checkout: .*learned from 1\.10, 1\.11, 1\.12\)$/,
   )
 })
 

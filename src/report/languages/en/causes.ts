@@ -61,7 +61,7 @@ const next = {
   /** A null number is unknown. */
   releases: (
     name: string,
-    seen: number,
+    tags: string,
     size: string,
     untilGc: number | null,
     untilEviction: number | null,
@@ -70,7 +70,7 @@ const next = {
       ...(untilGc === null ? [] : [`${formatCount(untilGc)} until image GC`]),
       ...(untilEviction === null ? [] : [`${formatCount(untilEviction)} until eviction`]),
     ]
-    return `room for more releases of ${name}: ${parts.join(', ')}, if each takes at most ${size} (as the ${formatCount(seen)} here)`
+    return `room for more releases of ${name}: ${parts.join(', ')}, if each takes at most ${size} (learned from ${tags})`
   },
   below: (signal: string, threshold: string) => `${signal} below ${threshold}`,
   bands: {

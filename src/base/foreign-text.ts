@@ -79,6 +79,16 @@ const maxDepth = 64
 /** Each alias is searched among all anchors. */
 const maxAliases = 100
 
+/** The library's codes in words. */
+const mistakes: Readonly<Record<string, string>> = {
+  BAD_INDENT: 'a line is indented wrongly, or a bracket before it is not closed',
+  BLOCK_IN_FLOW: 'a bracket is not closed',
+  DUPLICATE_KEY: 'a key stands twice',
+  MISSING_CHAR: 'a bracket, a quote, a comma or a colon is missing',
+  MULTIPLE_DOCS: 'it has a second document',
+  TAB_AS_INDENT: 'a tab indents a line',
+}
+
 /** A mistake in YAML. */
 export class YamlError extends ForeignTextError {
   readonly code: string
@@ -87,7 +97,7 @@ export class YamlError extends ForeignTextError {
   readonly offset: number
 
   constructor(code: string, detail: string, offset: number) {
-    super(`it is no YAML that is read here (${code})`)
+    super(`it is no YAML that is read here: ${mistakes[code] ?? 'its form is wrong'}`)
     this.code = code
     this.detail = detail
     this.offset = offset

@@ -284,7 +284,7 @@ describe('readUserData', () => {
     [
       'YAML that is none',
       '#cloud-config\na: [hunter2',
-      'it is no YAML that is read here (BAD_INDENT)',
+      'it is no YAML that is read here: a line is indented wrongly, or a bracket before it is not closed',
     ],
     ['TOML that is none', '[settings.kubernetes]\nmax-pods = hunter2', 'line 2 is no TOML'],
     [
@@ -324,7 +324,7 @@ describe('readUserData', () => {
 
   it.each([
     ['braces', '}', 'it is more than 100 times as long as its gzip'],
-    ['braces that are not packed', '}', 'it is no YAML that is read here (UNEXPECTED_TOKEN)', 1],
+    ['braces that are not packed', '}', 'it is no YAML that is read here: its form is wrong', 1],
   ])('spends no time on 200 KiB of %s', (_, piece, reason, layers = 2) => {
     const text = `#cloud-config\n${piece.repeat(200 * 1024)}`
     const data = layers === 2 ? base64(gzipSync(text)) : text

@@ -68,7 +68,7 @@ export function ofSource(
       node,
     ),
   ]
-  const unclear = all.filter(({ path, value }) => !isWrittenOut(path, value))
+  const unclear = all.filter(({ value }) => !isWrittenOut(value))
   return {
     settings: all.filter(setting => !unclear.includes(setting)),
     hasScript: from === 'script',

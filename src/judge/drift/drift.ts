@@ -9,7 +9,6 @@ import {
   canonicalValue,
   comparisonOf,
   dependsOnSize,
-  fieldOf,
   isMap,
 } from '#facts/kubelet/setting-meaning.ts'
 import { bounded } from '#judge/text.ts'
@@ -48,18 +47,15 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
   return found
 }
 
+/** Of a shell, Terraform, CloudFormation or a template; or a possible secret that was removed. */
+export const isExpression = (text: string): boolean => /[$`]|[{<]%|%\{|\{\{|\(removed\)/.test(text)
+
 /**
  * False for expressions and removed secrets, because their values are unknown. Also false for
  * empty lists, because configz does not show them.
  */
-export function isWrittenOut(path: string, value: unknown): boolean {
-  const kind = comparisonOf(path)?.kind
-  if (value === '(removed)' || (Array.isArray(value) && value.length === 0)) return false
-  const isSized = kind === 'quantities' || kind === 'quantity' || fieldOf(path) === 'maxPods'
-  return (
-    !isSized || typeof value !== 'string' || /^[\d.+-]+([A-Za-z%]{1,2}([+-]?\d+)?)?$/.test(value)
-  )
-}
+export const isWrittenOut = (value: unknown): boolean =>
+  typeof value === 'string' ? !isExpression(value) : !(Array.isArray(value) && value.length === 0)
 
 /** Upstream's decoder treats null as unset, and its defaulting treats an empty string as unset. */
 export const isSet = (value: unknown): boolean =>

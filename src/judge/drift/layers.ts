@@ -184,7 +184,7 @@ export function lossesOnDisk(
     where: string,
     why: string,
   ) => {
-    if (isSet(value) && isWrittenOut(path, value) && !isRunning(path, value))
+    if (isSet(value) && isWrittenOut(value) && !isRunning(path, value))
       losses.push({ path, layer, value, where, by, why, confidence: 'certain' })
   }
   for (const [path, said] of Object.entries(start.said)) {

@@ -13,6 +13,8 @@ import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
 import { ofNodeConfig } from '#clients/user-data/settings.ts'
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
+import { configurationFlags } from '#facts/kubelet/fields.ts'
+import { isExpression } from '#judge/drift/drift.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import {
@@ -29,8 +31,20 @@ import {
 
 export const openBudget = (): TextBudget => new TextBudget(textLimits.clusterUserData)
 
-const userDataStart =
-  /^\s*(MIME-Version:|Content-Type:\s*multipart\/|#!|#cloud-config|#cloud-boothook|## template: *jinja|<powershell>|<script>)/i
+const userDataForm =
+  /^\s*(MIME-Version:|Content-Type:\s*multipart\/|#!|#cloud-config|#cloud-boothook|## template: *jinja|<powershell>|<script>)|^(\s|#.*\n)*(\[{1,2}[ \t]*)?"?settings"?[ \t]*[.\]]|^[A-Za-z0-9+/=\r\n]{16,}$/i
+const documentForm = /^(\s|#.*\n|---.*\n)*(apiVersion|kind|\{)/
+
+type Reader = (reading: FileReading, text: string) => void
+
+/** By the form of the file. Null: of another kind, whatever it mentions. */
+function readerOf(file: string, text: string): Reader | null {
+  if (file.endsWith('.toml')) return readToml
+  if (userDataForm.test(text) || file.endsWith('.sh')) return takeWhole
+  return /\.(ya?ml|json|conf)$/.test(file) || documentForm.test(text) ? readDocuments : null
+}
+
+const takeWhole: Reader = (reading, text) => takeUserData(reading, text, linesOf(text), {})
 
 /** @param whole budget of all files */
 export function readChangedFile(file: string, text: string, whole: TextBudget): ChangedFile {
@@ -41,25 +55,25 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
     budget: new TextBudget(textLimits.userData, whole),
   }
   const open = { ...reading, parts, problems }
+  const read = readerOf(file, text)
+  if (read === null) return { file, parts, problems }
+  let isTemplate = false
   try {
     if (text.length > inputLimits.userData.maxBytes)
       throw new ForeignTextError('it is longer than any configuration of a kubelet')
-    if (file.endsWith('.toml')) readToml(open, text)
-    else if (userDataStart.test(text)) takeUserData(open, text, linesOf(text), {})
-    else readDocuments(open, text)
-    if (parts.length === 0 && problems.length === 0 && !/\.(ya?ml|json|toml)$/.test(file))
-      takeUserData(open, text, linesOf(text), {})
+    read(open, text)
   } catch (error) {
     if (!(error instanceof ForeignTextError)) throw error
-    if (mention.test(text)) problems.push(unparsed(error.line ?? 1, error.message))
+    isTemplate = mention.test(text) && text.includes('{{')
+    if (!isTemplate && mention.test(text)) problems.push(unparsed(error.line ?? 1, error.message))
   }
   const [first] = parts.splice(most.parts)
   const why = `it has more than ${most.parts} configurations, and the others are not replayed`
   if (first) problems.push(unparsed(first.lines.from, why))
-  const readable = parts.filter(part => !isTooLarge(part))
+  const readable = parts.filter(part => !isTooLarge(part)).map(withClearFlags)
   for (const { lines } of parts.filter(isTooLarge))
     problems.push(unparsed(lines.from, 'it has more settings than any kubelet'))
-  return { file, parts: readable, problems }
+  return { file, parts: readable, problems, isTemplate }
 }
 
 /** A kubelet has 150 fields. An unknown key costs a search for the field that was meant, on each node, and a part costs a replay of each node. */
@@ -75,11 +89,26 @@ function isTooLarge({ content, source }: ChangedPart): boolean {
   return unknown.length > most.unknownKeys || keys > most.keys
 }
 
+/** Flags that are expressions, with the flag before a value that is one, are set apart. */
+function withClearFlags(part: ChangedPart): ChangedPart {
+  const { flags = [] } = part.source ?? {}
+  const isValue = (flag = '') => !flag.startsWith('-') && isExpression(flag)
+  const isUnclear = (flag: string, at: number) =>
+    isExpression(flag) || (!flag.includes('=') && isValue(flags[at + 1]))
+  const names = flags.filter(isUnclear).flatMap(flag => /^--([\w-]+)/.exec(flag)?.[1] ?? [])
+  const unclearFlags = Object.entries(configurationFlags).flatMap(([flag, { field }]) =>
+    names.some(name => name.replaceAll('_', '-') === flag) ? [field] : [],
+  )
+  const clear = flags.filter((flag, at) => !isUnclear(flag, at))
+  return clear.length === flags.length
+    ? part
+    : { ...part, source: { ...part.source, flags: clear }, unclearFlags }
+}
+
 /** @throws ForeignTextError */
 function readToml(reading: FileReading, text: string): void {
   const { settings } = parseToml(text, reading.budget)
-  if (!isRawObject(settings) || !isRawObject(settings.kubernetes)) return
-  takeUserData(reading, text, linesOf(text), {})
+  if (isRawObject(settings) && isRawObject(settings.kubernetes)) takeWhole(reading, text)
 }
 
 /** @throws ForeignTextError */

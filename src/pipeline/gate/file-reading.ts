@@ -27,6 +27,8 @@ export interface ChangedPart {
   content?: RawObject
   /** What Karpenter, eksctl or the image reads. `source` `karpenter` and `eksctl`: in the form that the node's image reads. */
   source?: KubeletSource
+  /** Fields whose flag has an expression as its value. `source` does not have these flags. */
+  unclearFlags?: string[]
   /** Why no kubelet gets the part. */
   unused?: string
 }
@@ -39,6 +41,8 @@ export interface ChangedFile {
   /** In the order in which they act. */
   parts: ChangedPart[]
   problems: FileProblem[]
+  /** It is no configuration until it is rendered. */
+  isTemplate?: boolean
 }
 
 /** What the reader of one file collects. */

@@ -282,7 +282,7 @@ const declaredOf = (input: NodeInput) =>
   declaredNode({ identity: nodeIdentity(input.node), node: input.node })
 
 function fileOf(
-  { file, parts, problems }: ChangedFile,
+  { file, parts, problems, isTemplate }: ChangedFile,
   head: readonly Part[],
   reached: ReadonlyMap<Part, number>,
 ): GateFile {
@@ -294,9 +294,14 @@ function fileOf(
     file,
     kinds,
     nodes: Math.max(0, ...own.map(part => reached.get(part) ?? 0)),
-    reach: isOther ? 'it sets nothing of a kubelet: ignored' : how,
+    reach: isOther ? ignoredWords(isTemplate) : how,
   }
 }
+
+const ignoredWords = (isTemplate = false): string =>
+  isTemplate
+    ? 'it is a template, not judged: judge the rendered file'
+    : 'it sets nothing of a kubelet: ignored'
 
 /** They compare nodes with their past or their peers, or say what was read: no change of a setting is judged by them. */
 const otherFamilies: ReadonlySet<Family> = new Set(['drift', 'coverage', 'cluster-gc'])

@@ -120,7 +120,8 @@ function take(files: StartFiles, { file, content, source }: ChangedPart, image: 
 }
 
 /** Files of a folder `*.d`, and all that are called `*.conf`, are drop-ins. */
-function takeFile(files: StartFiles, file: string, content: RawObject): void {
+function takeFile(files: StartFiles, file: string, written: RawObject): void {
+  const content = known(written)
   if (!isDropIn(file)) files.main.content = content
   else {
     const dir = flagValue(files.commandLine, 'config-dir') ?? folder
@@ -156,7 +157,7 @@ function takeByNodeadm(
 /** Without values that are expressions or that were cut as possible secrets. */
 function known(config: Readonly<RawObject>): RawObject {
   const unclear = Object.entries(writtenSettings(config)).filter(
-    ([path, value]) => !isWrittenOut(path, value),
+    ([, value]) => !isWrittenOut(value),
   )
   return unclear.reduce<RawObject>((rest, [path]) => mergePatch(rest, patchOf(path, null)), {
     ...config,

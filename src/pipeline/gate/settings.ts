@@ -167,8 +167,9 @@ const nameOf = ({ part: { file, kind, source } }: PlacedSetting): string =>
 
 /** Settings whose value is an expression, or was removed as a possible secret. */
 export const unclearSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =>
-  parts.flatMap(part =>
-    Object.entries(writtenSettings(part.content ?? part.source?.config ?? {}))
-      .filter(([path, value]) => value !== null && !isWrittenOut(path, value))
-      .map(([path]) => ({ part, path })),
-  )
+  parts.flatMap(part => {
+    const written = Object.entries(writtenSettings(part.content ?? part.source?.config ?? {}))
+      .filter(([, value]) => value !== null && !isWrittenOut(value))
+      .map(([path]) => path)
+    return [...written, ...(part.unclearFlags ?? [])].map(path => ({ part, path }))
+  })

@@ -205,7 +205,7 @@ describe('a damaged or hostile node', () => {
         '20-damaged.conf': expect.stringContaining('no YAML'),
         '30-binary.conf':
           'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
-        '40-twice.conf': 'it is no YAML that is read here (DUPLICATE_KEY)',
+        '40-twice.conf': 'it is no YAML that is read here: a key stands twice',
         '50-secret.conf': 'it is no JSON and may hold a secret, so its text stays here',
         '70-circle.conf': 'a link that leads nowhere',
         text: 'not all of it was UTF-8: each byte beyond ASCII is a question mark',

@@ -93,6 +93,87 @@ it('says that the value of an expression is not judged', async () => {
   ])
 })
 
+it.each([
+  ['$MAX', 'legacy/ud.sh'],
+  [`\${max_pods}`, 'legacy/ud.sh'],
+  ['$(cat /etc/max)', 'legacy/ud.sh'],
+])('says that the flag --max-pods=%s is not judged', async (value, file) => {
+  const text = `#!/bin/bash\n/etc/eks/bootstrap.sh prod --kubelet-extra-args "--max-pods=${value} --node-labels=a=b"\n`
+  const { problems, verdict } = await gated(gateSnapshot(), [{ file, text, base: null }])
+  expect({ notes: problems.map(({ kind, field, line }) => [kind, field, line]), verdict }).toEqual({
+    notes: [['note', 'maxPods', 2]],
+    verdict: 'ok',
+  })
+})
+
+it('says that flags of a NodeConfig are not judged whose value is an expression', async () => {
+  const text = nodeConfig('').text.replace(
+    '    config:\n',
+    '    flags:\n    - --max-pods\n    - $MAX\n    - --image-gc-high-threshold=20\n',
+  )
+  const { problems } = await gated(gateSnapshot(), [{ file: 'general/a.yaml', text, base: null }])
+  expect(problems.filter(({ kind }) => kind === 'note')).toMatchObject([{ field: 'maxPods' }])
+  expect(problems).toContainEqual(
+    expect.objectContaining({ kind: 'refused', field: 'imageGCHighThresholdPercent' }),
+  )
+})
+
+it.each(['10 %', '<10%', '10,5%', '10percent', '5GiB'])('refuses the amount %s', async amount => {
+  const file = nodeConfig(`      evictionHard:\n        nodefs.available: "${amount}"\n`)
+  const { problems } = await gated(gateSnapshot(), [file], { group: 'general' })
+  expect(problems.map(({ kind, line }) => [kind, line])).toEqual([['refused', 7]])
+})
+
+describe('a file of another kind', () => {
+  it.each([
+    ['README.md', 'Our NodePool is new.\n'],
+    ['README.md', '# x\n\n```yaml\nkind: NodeConfig\n\t- [x\n```\n'],
+    ['docs/page.md', '---\ntitle: NodeConfig\n---\n# NodeConfig\n'],
+    ['main.tf', 'locals {\n  x = jsonencode({ a = [NodeConfig, "b" ] })\n}\n'],
+    ['main.tf', 'x = <<-EOT\n  kind: NodeConfig\n  --max-pods=many\n  EOT\n'],
+    ['a.tfvars', 'kubelet = {\n imageGC = "KubeletConfiguration"\n}\n'],
+    ['a.pkr.hcl', 'source "x" {\n user_data = "NodeConfig"\n}\n'],
+    [
+      'cmd/main.go',
+      'package main\n\n// NodeConfig\nfunc main() {\n\tx := map[string]string{"a": "b"}\n}\n',
+    ],
+    ['gen.py', 'def f():\n    """EC2NodeClass: {a"""\n    return {\n'],
+    ['stack.ts', '// EC2NodeClass and NodePool\nexport const x = { a: 1 }\n'],
+    ['Makefile', 'all:\n\t./bootstrap.sh\n'],
+    ['Dockerfile', 'FROM x\nCOPY bootstrap.sh /\n'],
+    ['img.png', '\ufffdPNG\r\n\0NodeConfig'],
+  ])('is ignored: %s', async (file, text) => {
+    const { problems, files } = await gated(gateSnapshot(), [{ file, text, base: null }])
+    const reach = 'it sets nothing of a kubelet: ignored'
+    expect({ problems, files }).toEqual({
+      problems: [],
+      files: [{ file, kinds: [], nodes: 0, reach }],
+    })
+  })
+
+  it.each([
+    '{{- if .Values.on }}\nkind: EC2NodeClass\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n',
+    'kind: ConfigMap\ndata:\n  x: {{ .Values.x }} # NodePool\n',
+  ])('is a template, and its name says so', async text => {
+    const file = 'chart/templates/x.yaml'
+    const { problems, files } = await gated(gateSnapshot(), [{ file, text, base: null }])
+    expect({ problems, reach: files[0]?.reach }).toEqual({
+      problems: [],
+      reach: 'it is a template, not judged: judge the rendered file',
+    })
+  })
+
+  it.each([
+    ['n.yaml', 'NodeConfig: [a\nb: c\n', 'before it is not closed'],
+    ['n.yaml', 'kind: NodeConfig\nspec:\n\tx: 1\n', 'a tab indents a line'],
+    ['user-data', 'kind: NodeConfig\nspec: "a\n', 'is missing'],
+    ['vault.toml', '[settings.kubernetes\n', 'is no TOML'],
+  ])('is not one that should be a configuration: %s', async (file, text, why) => {
+    const { problems } = await gated(gateSnapshot(), [{ file, text, base: null }])
+    expect(problems).toMatchObject([{ kind: 'unparsed', text: expect.stringContaining(why) }])
+  })
+})
+
 it('ends with a settings that the base has and the head has not', async () => {
   const head = nodeConfig('      imageGCLowThresholdPercent: 60\n')
   const base = nodeConfig(

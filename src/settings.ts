@@ -165,7 +165,7 @@ function mailGrants(
     HIGHWATER_POLICY_SENDER: policySender,
   }: z.infer<typeof schema>,
   recipients: string[],
-): string[] {
+) {
   const own = [...recipients, sender, policySender].filter(address => address !== undefined)
   const domains = own.map(address => address.slice(address.lastIndexOf('@') + 1))
   const granted = given === undefined ? domains : [...recipients, ...given]

@@ -168,7 +168,7 @@ type ErrorHandler = (
   isWarning?: boolean,
 ) => void
 
-function offsetOf(source: ErrorSource): number {
+function offsetOf(source: ErrorSource) {
   if (typeof source === 'number') return source
   return 'offset' in source ? source.offset : (source[0] ?? 0)
 }
@@ -197,7 +197,7 @@ function* tokensOf(
 }
 
 /** Refuses keys that are collections, because the library writes each as a text; and equal keys, if they are not allowed. @throws YamlError */
-function checkKeys(document: Document, areUnique: boolean): void {
+function checkKeys(document: Document, areUnique: boolean) {
   visit(document, {
     Map: (_, { items }) => {
       const seen = new Set<unknown>()

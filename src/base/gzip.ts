@@ -31,7 +31,7 @@ export function gunzipped(
  * Size of the output buffer, from the length that gzip writes at its end. If that length is wrong, zlib uses more buffers.
  * Source: RFC 1952 ISIZE. zlib needs at least 64 bytes, and one byte more than the output to detect the end.
  */
-const outputBytes = (packed: Buffer, mostBytes: number): number =>
+const outputBytes = (packed: Buffer, mostBytes: number) =>
   packed.length < 4
     ? 64
     : Math.max(64, Math.min(mostBytes, packed.readUInt32LE(packed.length - 4) + 1))

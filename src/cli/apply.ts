@@ -1,7 +1,6 @@
 /** `highwater apply`: applies an approved plan wave by wave and verifies each node. */
 
 import { Command } from 'commander'
-import type { OpenedApproval } from '#model/plan/plan.ts'
 import { remediate } from '#pipeline/remediation/run/remediate.ts'
 import { openedPersonsApproval, parsePlan } from '#remediate/plan/file.ts'
 import { keyFor } from './keys.ts'
@@ -55,7 +54,7 @@ its wave; 2 refused before anything was sent, or bad usage; 3 paused, or nodes w
     .action(exiting(runApply))
 }
 
-async function runApply(file: string, options: ApplyArguments): Promise<number> {
+async function runApply(file: string, options: ApplyArguments) {
   const plan = parsePlan(textOf(file, 'plan'), file)
   const run = await withRemediation({ ...options, plannedModes: plan.snapshot.modes }, async live =>
     remediate(plan, await approvalOf(options), {
@@ -67,5 +66,5 @@ async function runApply(file: string, options: ApplyArguments): Promise<number> 
   return printRun(run, plan, options, 'verified')
 }
 
-const approvalOf = async ({ approval, store }: ApplyArguments): Promise<OpenedApproval> =>
+const approvalOf = async ({ approval, store }: ApplyArguments) =>
   openedPersonsApproval(textOf(approval, 'approval'), approval, await keyFor('approvals', store))

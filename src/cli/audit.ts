@@ -20,7 +20,7 @@ import { type AuditResult, audit } from '#pipeline/audit/audit.ts'
 import { audiencesOf } from '#pipeline/audit/publication.ts'
 import { openSecondReading } from '#pipeline/audit/second-reading.ts'
 import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
-import { type History, openHistory, scopeOf } from '#pipeline/history/history.ts'
+import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { planBeside } from '#pipeline/remediation/plan/beside.ts'
 import { unmailed } from '#pipeline/service/ways.ts'
 import { folder } from '#publish/channels/folder.ts'
@@ -134,7 +134,7 @@ export function auditCommand(): Command {
 }
 
 /** Which findings count, and for which exit code. */
-const addJudgementOptions = (command: Command): Command =>
+const addJudgementOptions = (command: Command) =>
   command
     .optionsGroup('Exit code:')
     .addOption(failOnOption())
@@ -155,7 +155,7 @@ const addJudgementOptions = (command: Command): Command =>
 const ruleOption = (flags: string, description: string, preset: string) =>
   repeatable(flags, description, preset, parseRule)
 
-function parseRule(pattern: string): string {
+function parseRule(pattern: string) {
   const ids = rules.map(({ id }) => id)
   if (!ids.some(id => matchesGlob(pattern, id)))
     throw new InvalidArgumentError(`There is no rule of this name.${didYouMean(pattern, ids)}`)
@@ -169,12 +169,12 @@ function chosenRules({ rule, skipRule }: AuditOptions): typeof rules {
 }
 
 /** Whether the run is partial: a partial run is not recorded, and only its nodes are compared. */
-const isPart = (options: AuditOptions): boolean =>
+const isPart = (options: AuditOptions) =>
   !selectsEverything(selectionOf(options)) ||
   options.rule.length + options.skipRule.length > 0 ||
   options.severity !== undefined
 
-function parseOutputs(text: string, before: MoreFormat[]): MoreFormat[] {
+function parseOutputs(text: string, before: MoreFormat[]) {
   const asked = new Set(text.split(',').map(id => id.trim()))
   const strange = [...asked].filter(id => !moreFormats.some(format => format === id))
   if (strange.length > 0)
@@ -184,7 +184,7 @@ function parseOutputs(text: string, before: MoreFormat[]): MoreFormat[] {
   return [...before, ...moreFormats.filter(id => asked.has(id))]
 }
 
-async function runAudit(given: AuditOptions): Promise<number> {
+async function runAudit(given: AuditOptions) {
   const options = { ...given, snapshot: await snapshotFile(given.snapshot) }
   if (options.failOn?.isNew === true && options.store === undefined)
     throw new OperatorError(
@@ -240,7 +240,7 @@ function placesText(
   saved: string | undefined,
   { report: { document } }: AuditResult,
   { words }: Language,
-): string {
+) {
   const { report, snapshot, nextCommand } = words.terminal
   const wide = Math.max(...[report, snapshot, nextCommand].map(columnsOf))
   const command = document.causes?.flatMap(({ steps }) => steps.flatMap(one => one.commands))[0]
@@ -254,7 +254,7 @@ const isFile = (format: AuditOptions['format']): format is FormatId =>
   format !== 'text' && format !== 'table' && format !== 'wide'
 
 /** Audits by the options and writes all results into `options.out`. @throws OperatorError and the errors of the sources. */
-async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditResult> {
+async function auditInto(options: AuditOptions, policy: Policy) {
   const reading = openReading(options)
   const { signal, progress } = reading
   const startMs = performance.now()
@@ -314,7 +314,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
 }
 
 /** Runs are in the order in which their nodes were read, a saved run among live runs. */
-async function historyOf(options: AuditOptions, policy: Policy): Promise<History | null> {
+async function historyOf(options: AuditOptions, policy: Policy) {
   if (options.store === undefined) return null
   const { snapshot, kubeconfig, context, allContexts, inCluster } = options
   const others = [snapshot, kubeconfig, context[0], allContexts, inCluster]
@@ -339,7 +339,7 @@ function snapshotWriter({ out, snapshot }: AuditOptions) {
 }
 
 /** The path of the snapshot. For `-`: of a private copy of standard input, which exists until the process ends. */
-async function snapshotFile<Path extends string | undefined>(path: Path): Promise<Path | string> {
+async function snapshotFile<Path extends string | undefined>(path: Path) {
   if (path !== '-') return path
   const folder = mkdtempSync(join(tmpdir(), 'highwater-stdin-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))

@@ -12,7 +12,6 @@ import {
   type FindingState,
   type NotReadNow,
 } from '#model/finding/delta.ts'
-import type { Severity } from '#model/finding/finding.ts'
 import type { FleetUpgrade } from '#model/upgrade.ts'
 import { diff } from '#pipeline/audit/diff.ts'
 import { upgradeText } from '#report/terminal/upgrade-text.ts'
@@ -136,11 +135,7 @@ export function diffText(document: DiffDocument, screen: Screen): string {
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-function inputLines(
-  name: string,
-  { file, kind, takenAt, inputErrors }: DiffInput,
-  width: number,
-): string[] {
+function inputLines(name: string, { file, kind, takenAt, inputErrors }: DiffInput, width: number) {
   const time = `${takenAt.slice(0, 16).replace('T', ' ')} UTC`
   const errors = inputErrors
     .slice(0, shownNodes)
@@ -148,7 +143,7 @@ function inputLines(
   return [`${name}  ${time}  ${kind.padEnd(8)}  ${clean(file)}`, ...errors]
 }
 
-function clusterLines(clusters: ClusterChange[]): string[] {
+function clusterLines(clusters: ClusterChange[]) {
   const wide = Math.min(32, Math.max(7, ...clusters.map(({ name }) => clean(name).length)))
   const row = (...cells: string[]) =>
     `${cut(cells[0] ?? '', wide).padEnd(wide)}  ${(cells[1] ?? '').padEnd(8)}  ${cells[2]}`
@@ -165,7 +160,7 @@ function clusterLines(clusters: ClusterChange[]): string[] {
   ]
 }
 
-function verdict({ findings, unchanged }: DiffDocument): string {
+function verdict({ findings, unchanged }: DiffDocument) {
   const said = changes
     .filter(change => findings[change].length > 0)
     .map(change => `${findings[change].length} ${words[change].counted}`)
@@ -201,7 +196,7 @@ function findingLines(
   paint: Paint,
 ) {
   const state = after ?? before
-  const severity: Severity = state?.severity ?? 'info'
+  const severity = state?.severity ?? 'info'
   const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}`
   const isOnNodes = state !== null && subject.kind !== 'Node' && state.nodes.count > 0
   const namedOrCounted = (nodes: NonNullable<typeof state>['nodes']) =>
@@ -228,12 +223,12 @@ function findingLines(
 }
 
 /** Without node names: the lines below name the nodes. */
-function nodeCounts(before: FindingState, { nodes: { count } }: FindingState): string {
+function nodeCounts(before: FindingState, { nodes: { count } }: FindingState) {
   const earlier = before.nodes.count
   return `${count} node${count === 1 ? '' : 's'}${count === earlier ? '' : `, before ${earlier}`}`
 }
 
-function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: number): string[] {
+function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: number) {
   const named = (title: string, nodes: { cluster: string; node: string }[] | null) => {
     if (nodes === null || nodes.length === 0) return []
     const names = nodes.map(({ cluster, node }) => `${clean(cluster)}/${clean(node)}`)
@@ -247,7 +242,7 @@ function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: n
 }
 
 /** Nodes that were read in the run before come first; nodes with the same reason share a line. */
-function unreadLines(unread: NotReadNow[], width: number): string[] {
+function unreadLines(unread: NotReadNow[], width: number) {
   if (unread.length === 0) return []
   const isLost = ({ coverage, before }: NotReadNow) =>
     before === 'read' || (before === 'partlyRead' && coverage === 'notRead')
@@ -270,7 +265,7 @@ function unreadLines(unread: NotReadNow[], width: number): string[] {
   ]
 }
 
-function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]): string {
+function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]) {
   const names = entries.flatMap(({ node }) => node ?? []).map(node => clean(node))
   if (names.length === 0) return `cluster ${clean(cluster)}`
   return names.length === 1
@@ -278,7 +273,7 @@ function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]): string {
     : `${clean(cluster)}, ${nodeNames({ count: names.length, sample: names })}`
 }
 
-function upgradeLines(upgrades: FleetUpgrade[] | null, width: number, paint: Paint): string[] {
+function upgradeLines(upgrades: FleetUpgrade[] | null, width: number, paint: Paint) {
   if (upgrades === null || upgrades.length === 0) return []
   const upgradeOf = (upgrade: FleetUpgrade) => {
     const { cluster, group, nodes, from, to } = upgrade

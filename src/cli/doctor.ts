@@ -89,7 +89,7 @@ const widestProse = 110
 const longestDetail = 700
 
 /** With unchecked rights the headline does not say that all is well. */
-function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>): string {
+function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>) {
   if (state !== 'ok') return stateTells[state]
   const untried = checks.flatMap(({ what, state: found }) =>
     found === 'unchecked' ? [clean(what)] : [],

@@ -26,7 +26,7 @@ export function auditExitCode(
 function isUnread(
   { document, nodes }: Pick<AuditResult, 'document' | 'nodes'>,
   limit: UnreadLimit,
-): boolean {
+) {
   if (limit === 'none') return false
   const { run, notAudited, clusters } = document
   if (run.inputErrors.length > 0 || notAudited.some(({ node }) => node === null)) return true
@@ -82,7 +82,7 @@ export function remediationExitCode(
   return !isOver || (wanted === 'verified' && has('skipped')) ? exitCode.unread : exitCode.ok
 }
 
-function isAnyAtLeast(failOn: FailOn | null, found: { severity: Severity }[]): boolean {
+function isAnyAtLeast(failOn: FailOn | null, found: { severity: Severity }[]) {
   if (failOn === null) return false
   const least = severities.indexOf(failOn.severity)
   return found.some(({ severity }) => severities.indexOf(severity) <= least)

@@ -44,7 +44,7 @@ Exit codes: 0 the rule is explained; 2 there is no such rule, or bad usage.`,
     })
 }
 
-function noSuchRule(name: string): OperatorError {
+function noSuchRule(name: string) {
   const shown = JSON.stringify(name.slice(0, 80))
   return new OperatorError(
     `No rule is called ${shown}.${didYouMean(name, ruleNames)} highwater explain lists them all.`,
@@ -85,7 +85,7 @@ export function explanationText(rule: RuleExplanation, screen: Screen): string {
   return `${lines.join('\n')}\n`
 }
 
-function shownDefault(value: unknown): string {
+function shownDefault(value: unknown) {
   if (value === null || (Array.isArray(value) && value.length === 0)) return 'none'
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

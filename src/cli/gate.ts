@@ -101,7 +101,7 @@ async function runGate(files: string[], options: GateCommandOptions): Promise<nu
   return document.verdict === 'ok' ? exitCode.ok : exitCode.findings
 }
 
-function rendered(document: GateDocument, format: GateCommandOptions['format']): string {
+function rendered(document: GateDocument, format: GateCommandOptions['format']) {
   if (format === 'json') return jsonText(document)
   if (format === 'sarif') return gateSarif(document)
   if (format === 'markdown') return gateMarkdown(document)
@@ -120,7 +120,7 @@ function gateTextOf(file: string, base: string | undefined): GateText {
 }
 
 /** The text of a file, one byte longer than the limit at most: a longer file is of another kind. @throws OperatorError */
-function boundedText(file: string): string {
+function boundedText(file: string) {
   try {
     if (!statSync(file).isFile()) throw new Error('it is no file')
     const handle = openSync(file, 'r')

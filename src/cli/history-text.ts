@@ -55,7 +55,7 @@ export function nodeHistoryText({ clusters }: NodeHistory, screen: Screen): stri
     .join('\n')
 }
 
-function presence(days: Day[], isPresent: boolean | null): string {
+function presence(days: Day[], isPresent: boolean | null) {
   const unread = days.filter(({ coverage }) => coverage === 'notRead').length
   const known = `known from ${days.at(-1)?.day} to ${days[0]?.day}${unread === 0 ? '' : `, not read on ${unread} of ${days.length} days`}`
   return isPresent === null
@@ -63,7 +63,7 @@ function presence(days: Day[], isPresent: boolean | null): string {
     : `${known}, and ${isPresent ? 'there' : 'gone'} in the last run`
 }
 
-function aboutText(days: Day[], facts: NodeFacts): string {
+function aboutText(days: Day[], facts: NodeFacts) {
   const { kubeletVersion, instanceType, amiFamily, group } = facts
   const earlier = earlierText(days, each => each.kubeletVersion)
   return [
@@ -76,22 +76,22 @@ function aboutText(days: Day[], facts: NodeFacts): string {
     .join(', ')
 }
 
-function settingsText(days: Day[], { imageGC, thresholds }: NodeFacts): string {
+function settingsText(days: Day[], { imageGC, thresholds }: NodeFacts) {
   return `image GC ${imageGcText({ imageGC }) ?? 'not known'}${earlierText(days, imageGcText)}; ${limitsText(thresholds)}`
 }
 
-const limitsText = (thresholds: NodeFacts['thresholds']): string => {
+const limitsText = (thresholds: NodeFacts['thresholds']) => {
   const shown = thresholds?.slice(0, shownThresholds)
   const limits = shown?.map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
   return `eviction ${limits?.join(', ') || 'not known'}`
 }
 
-const imageGcText = ({ imageGC }: Pick<NodeFacts, 'imageGC'>): string | null =>
+const imageGcText = ({ imageGC }: Pick<NodeFacts, 'imageGC'>) =>
   imageGC &&
   (imageGC.enabled ? `${imageGC.highThresholdPercent}/${imageGC.lowThresholdPercent}` : 'off')
 
 /** ` (85/80 until 2026-11-14)`; empty if the value never changed. */
-function earlierText(days: Day[], of: (facts: NodeFacts) => string | null): string {
+function earlierText(days: Day[], of: (facts: NodeFacts) => string | null) {
   const known = days.flatMap(day => {
     const value = of(day)
     return value === null ? [] : [{ day: day.day, value }]
@@ -101,7 +101,7 @@ function earlierText(days: Day[], of: (facts: NodeFacts) => string | null): stri
 }
 
 /** One block per day, oldest first. */
-function lineOfDays(days: Day[], width: number): string[] {
+function lineOfDays(days: Day[], width: number) {
   const line = bars(
     days.map(({ day, imageGC }) => ({ day, value: imageGC?.usagePercent ?? null })).toReversed(),
     width - 2,
@@ -110,19 +110,19 @@ function lineOfDays(days: Day[], width: number): string[] {
   return line.trim() === '' ? [] : [`  ${line.trimEnd()}`]
 }
 
-function diskTitle({ layout, nodefs, imagefs }: NodeFacts): string {
+function diskTitle({ layout, nodefs, imagefs }: NodeFacts) {
   const bytes = (layout === 'shared' ? nodefs : imagefs)?.capacityBytes
   return `Its disk for images${bytes == null ? '' : `, ${formatBytes(bytes).replace('\u00a0', ' ')}`}`
 }
 
-function headroomText(imageGC: Day['imageGC']): string {
+function headroomText(imageGC: Day['imageGC']) {
   if (imageGC?.enabled === false) return 'image GC off'
   const bytes = imageGC?.bytesUntilTrigger ?? null
   if (!imageGC?.enabled || bytes === null) return 'image GC not known'
   return bytes === 0 ? 'image GC due' : `${formatBytes(bytes)} until image GC`
 }
 
-function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: number): string[] {
+function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: number) {
   const lines = (text: string) =>
     wrap(`${day}  ${text.replaceAll('\u00a0', ' ')}`, width, '  ', '              ')
   if (coverage === 'notRead') return lines(`not read${missed === '' ? '' : `: ${clean(missed)}`}`)
@@ -134,7 +134,7 @@ function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: nu
 }
 
 /** The disks' hard threshold with the smallest margin. */
-function evictionText(thresholds: NodeFacts['thresholds']): string {
+function evictionText(thresholds: NodeFacts['thresholds']) {
   const nearest = thresholds
     ?.flatMap(({ signal, hard, margin }) =>
       hard && /^(nodefs|imagefs)\.available$/.test(signal) && margin !== null
@@ -149,7 +149,7 @@ function evictionText(thresholds: NodeFacts['thresholds']): string {
 }
 
 /** Evictions also show why: thresholds, what held the disk, and the order of eviction. A reading is shown once. */
-function happenedLines(days: Day[], width: number): string[] {
+function happenedLines(days: Day[], width: number) {
   let shown: EvictionBasis | undefined
   return joined(days.toReversed().flatMap(({ happened }) => happened))
     .slice(-shownHappenings)
@@ -164,7 +164,7 @@ function happenedLines(days: Day[], width: number): string[] {
 }
 
 /** What each round wanted, counted and freed, and what was predicted. */
-const roundLines = (days: Day[], width: number): string[] =>
+const roundLines = (days: Day[], width: number) =>
   mergedRounds(
     days.flatMap(({ rounds }) => rounds),
     [],
@@ -190,19 +190,19 @@ const whatHappened: Record<Happening['what'], string> = {
   reboot: 'restarted:',
 }
 
-const happenedText = ({ at, what, subject, message }: Happening): string =>
+const happenedText = ({ at, what, subject, message }: Happening) =>
   `${minuteOf(at)}  ${whatHappened[what]} ${clean(subject)}: ${clean(message)}`
 
 /** The last reading before the eviction; if there is none, the first reading after it. */
-function readingFor({ at }: Happening, days: Day[]): EvictionBasis | undefined {
+function readingFor({ at }: Happening, days: Day[]) {
   const readings = days
-    .flatMap((day): EvictionBasis[] => [day, ...day.beforeEvictions])
+    .flatMap(day => [day, ...day.beforeEvictions])
     .filter(({ thresholds, held }) => thresholds !== null || held.length > 0)
     .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   return readings.find(reading => Date.parse(reading.at) <= Date.parse(at)) ?? readings.at(-1)
 }
 
-function readingText({ at }: Happening, read: EvictionBasis): string[] {
+function readingText({ at }: Happening, read: EvictionBasis) {
   const isBefore = Date.parse(read.at) <= Date.parse(at)
   const held = read.held.map(({ holder, bytes }) => `${holderText(holder)} ${formatBytes(bytes)}`)
   return [
@@ -211,7 +211,7 @@ function readingText({ at }: Happening, read: EvictionBasis): string[] {
   ]
 }
 
-function rankText({ subject, resource }: Happening, { firstVictims }: EvictionBasis): string {
+function rankText({ subject, resource }: Happening, { firstVictims }: EvictionBasis) {
   if (resource === undefined)
     return 'no order of eviction: its message names no resource of the node'
   const signal = rankedSignal(resource)
@@ -223,7 +223,7 @@ function rankText({ subject, resource }: Happening, { firstVictims }: EvictionBa
   return `first victims for ${clean(resource)}: ${names} (this pod ${rank < 0 ? 'is not among them' : `is number ${rank + 1}`})`
 }
 
-function holderText(holder: string): string {
+function holderText(holder: string) {
   const { holders } = english.words.ledger
   return Object.hasOwn(holders, holder) ? holders[holder as DiskHolder] : clean(holder)
 }
@@ -235,7 +235,7 @@ interface FailedDays {
 }
 
 /** Each rule with the days on which it failed, latest failures first. */
-function ruleLines(days: Day[], width: number): string[] {
+function ruleLines(days: Day[], width: number) {
   const read = days.filter(({ coverage }) => coverage !== 'notRead')
   const rules = new Map<string, FailedDays>()
   for (const { day, rules: failing } of read)

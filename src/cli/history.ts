@@ -61,7 +61,7 @@ async function runHistory(
   const store = await storeAt(place)
   const screen = screenOf(process.stdout)
   if (node === undefined) {
-    const trends: ClusterTrend[] = await clusterTrends(store, { clusters, days })
+    const trends = await clusterTrends(store, { clusters, days })
     process.stdout.write(
       format === 'json'
         ? jsonText({ schema: 'highwater.trends/1', clusters: trends })
@@ -86,7 +86,7 @@ function found(count: number, message: string): number {
   return exitCode.badInput
 }
 
-function parseDays(text: string): number {
+function parseDays(text: string) {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (days < 1 || days > 3650)
     throw new InvalidArgumentError('A whole number of days from 1 to 3650.')
@@ -109,7 +109,7 @@ export function trendsText(trends: ClusterTrend[], screen: Screen): string {
     .join('')
 }
 
-function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }: Screen): string[] {
+function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }: Screen) {
   const last = points.at(-1)
   if (last === undefined) return []
   const groups = last.groups.slice(0, shownGroups)
@@ -165,7 +165,7 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
 function reclaimLines(
   points: TrendPoint[],
   line: (name: string, of: (point: TrendPoint) => number | null, words: string) => string,
-): string[] {
+) {
   const last = points.findLast(({ imageGc }) => imageGc !== null)?.imageGc
   if (last == null) return []
   const share = ({ imageGc }: TrendPoint) =>
@@ -195,7 +195,7 @@ function gradesText(points: TrendPoint[]): string {
     .join('')
 }
 
-function nearIn({ groups }: TrendPoint): number | null {
+function nearIn({ groups }: TrendPoint) {
   const known = groups.flatMap(({ nearImageGc }) => nearImageGc ?? [])
   return known.length === 0 ? null : known.reduce((sum, near) => sum + near, 0)
 }

@@ -63,7 +63,7 @@ export function labCommand(): Command {
     })
 }
 
-function parseCount(text: string): number {
+function parseCount(text: string) {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('A whole number from 0 to 999999.')
   return Number(text)
 }
@@ -153,18 +153,18 @@ async function runDemo({ out, morning }: { out: string; morning: string }): Prom
 }
 
 /** The first section of the mail. */
-function verdictOf(mail: string): string {
+function verdictOf(mail: string) {
   const { verdict, causes } = english.words.mail.headings
   const end = mail.indexOf(`\n${causes}\n`)
   return mail.slice(mail.indexOf(`\n${verdict}\n`), end < 0 ? undefined : end)
 }
 
 /** Copies the run from the lab's bucket to the output folder. @throws Error if files are missing */
-function copyRun(kept: string, out: string): void {
+function copyRun(kept: string, out: string) {
   for (const name of publishedNames) copyFileSync(join(kept, name), join(out, name))
 }
 
-function demoPlaces(out: string): string {
+function demoPlaces(out: string) {
   const shown = (name: string) => {
     const path = relative('.', join(out, name))
     return path.startsWith('..') ? resolve(out, name) : path
@@ -193,7 +193,7 @@ const publishedNames = 'report.html findings.json email.html email.txt snapshot.
 )
 
 /** Directs the SDKs of this process to the lab. */
-function enterLab(lab: Lab): void {
+function enterLab(lab: Lab) {
   for (const name of Object.keys(process.env))
     if (/^(AWS|HIGHWATER)_/.test(name)) delete process.env[name]
   Object.assign(process.env, lab.environment, labService, {

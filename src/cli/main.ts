@@ -84,13 +84,13 @@ export async function main(args: string[]): Promise<number> {
 }
 
 /** A script that a shell can source twice: tab makes its constants readonly. */
-function printSourceable(): void {
+function printSourceable() {
   const print = console.log
   console.log = (text: unknown) => print(String(text).replaceAll(/^readonly (?=ShellComp)/gm, ''))
 }
 
 /** An unknown command with --help is an unknown command. */
-function withoutStrayHelp(args: string[], { commands }: Command): string[] {
+function withoutStrayHelp(args: string[], { commands }: Command) {
   const name = args.find((arg, index) => !isGlobal(arg, args[index - 1]))
   const isKnown = name === undefined || name === 'help' || commands.some(one => one.name() === name)
   return isKnown ? args : args.filter(arg => arg !== '--help' && arg !== '-h')
@@ -131,7 +131,7 @@ export async function programFor(args: string[]): Promise<Command> {
   return program
 }
 
-const isGlobal = (arg: string, before: string | undefined): boolean =>
+const isGlobal = (arg: string, before: string | undefined) =>
   arg.startsWith('-') || before === '--profile'
 
 interface GlobalOptions {
@@ -141,7 +141,7 @@ interface GlobalOptions {
   profile?: string
 }
 
-function useGlobalOptions({ quiet, verbose, color, profile }: GlobalOptions): void {
+function useGlobalOptions({ quiet, verbose, color, profile }: GlobalOptions) {
   verbosity.isQuiet = quiet === true
   verbosity.isVerbose = verbose === true
   if (!color) Object.assign(process.env, { NO_COLOR: '1', FORCE_COLOR: '0' })
@@ -150,7 +150,7 @@ function useGlobalOptions({ quiet, verbose, color, profile }: GlobalOptions): vo
 
 type OutputError = NodeJS.ErrnoException
 
-const isClosedPipe = ({ code }: OutputError): boolean => code === 'EPIPE'
+const isClosedPipe = ({ code }: OutputError) => code === 'EPIPE'
 const isOutputError = (error: unknown): error is OutputError =>
   error instanceof Error && 'syscall' in error && error.syscall === 'write' && !('path' in error)
 
@@ -173,7 +173,7 @@ const codeOf = (error: unknown) =>
 /** Messages may quote a forged file, so escape sequences are removed before the terminal. */
 const unprintable = /(?!\n)[\p{Cc}\p{Cf}]/gu
 
-function operatorText(error: unknown): string {
+function operatorText(error: unknown) {
   if (!(error instanceof Error)) return String(error)
   const isOurMistake =
     error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError

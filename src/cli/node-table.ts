@@ -35,7 +35,7 @@ export function nodeTable(report: AuditReport, isWide: boolean, language: Langua
   return `${all.map(lineOf).join('\n')}\n`
 }
 
-function cellsOf(gauged: GaugedNode, { percent }: Language): string[] {
+function cellsOf(gauged: GaugedNode, { percent }: Language) {
   const { identity, cluster, coverage, prediction } = gauged.node
   const used = gauged.gauges.flatMap(({ kind, usedPercent }) =>
     kind === 'disk' && usedPercent !== null ? [usedPercent] : [],
@@ -56,7 +56,7 @@ function cellsOf(gauged: GaugedNode, { percent }: Language): string[] {
   ]
 }
 
-function wideCellsOf({ node }: GaugedNode, { bytes }: Language): string[] {
+function wideCellsOf({ node }: GaugedNode, { bytes }: Language) {
   const { identity, prediction } = node
   const { imageGC, eviction } = prediction
   const until = imageGC?.bytesUntilTrigger ?? null

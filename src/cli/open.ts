@@ -68,7 +68,7 @@ function isOpened(url: string): Promise<boolean> {
   })
 }
 
-function parseBucket(text: string): OpenOptions['bucket'] {
+function parseBucket(text: string) {
   const [bucket = '', ...folders] = text.replace(/^s3:\/\//, '').split('/')
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
     throw new InvalidArgumentError('A bucket, or BUCKET/PREFIX.')
@@ -76,12 +76,12 @@ function parseBucket(text: string): OpenOptions['bucket'] {
   return { bucket, prefix: prefix === '' ? '' : `${prefix}/` }
 }
 
-function parseRun(text: string): string {
+function parseRun(text: string) {
   if (/^[\w.-]{1,100}$/.test(text) && !/^\.+$/.test(text)) return text
   throw new InvalidArgumentError('The name of a run, such as 2026-11-22T05-00-00Z, or latest.')
 }
 
-function parsePage(text: string): string {
+function parsePage(text: string) {
   if (/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/.test(text)) return text
   throw new InvalidArgumentError('The name of a file, such as findings.json.')
 }

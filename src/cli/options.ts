@@ -56,7 +56,7 @@ export const repeatable = <Item>(
 /** The action of a command; its run returns the exit code. */
 export const exiting =
   <Args extends unknown[]>(run: (...args: Args) => Promise<number>) =>
-  async (...args: Args): Promise<void> => {
+  async (...args: Args) => {
     process.exitCode = await run(...args)
   }
 

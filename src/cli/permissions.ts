@@ -95,7 +95,7 @@ Exit codes: 0 printed; 2 bad usage.`,
     })
 }
 
-function printed(options: PermissionsOptions): string {
+function printed(options: PermissionsOptions) {
   const { mode, format, cluster, policy, serviceAccount, remediate = false } = options
   const asked = policyFile(policy)
   if (format === 'yaml')
@@ -192,5 +192,5 @@ function shownApplied(asked: PermissionFlags, { kubelet }: Policy): Applied {
   }
 }
 
-const accountOf = ({ account, roleArn }: PermissionFlags): string | null =>
+const accountOf = ({ account, roleArn }: PermissionFlags) =>
   account ?? (roleArn ? accountInArn(roleArn) : null)

@@ -1,6 +1,6 @@
 /** A plan for the person who approves it: changes, number of nodes, effects, nodes left alone, and the exact command to approve the plan. */
 
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject } from '#base/raw-object.ts'
 import {
   actsAtOnce,
   type ManualChange,
@@ -64,7 +64,7 @@ export function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Sc
   return `${lines.join('\n')}\n`
 }
 
-function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: number): string[] {
+function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: number) {
   const own = steps.filter(step => step.cohort === cohort.id)
   const places = [...new Set(own.map(({ path }) => path))]
   const title = `${cohort.cluster} ${cohort.group.kind} ${cohort.group.name}, ${cohort.amiFamily}, kubelet ${cohort.kubeletVersion}: ${cohort.planned} of ${nodesOf(cohort.nodes)}`
@@ -97,7 +97,7 @@ function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: n
   ]
 }
 
-function settingLines({ fields }: PlanCohort, own: readonly PlanStep[]): string[] {
+function settingLines({ fields }: PlanCohort, own: readonly PlanStep[]) {
   const passing = own.some(({ until }) => until !== undefined) ? ', for a while' : ''
   return Object.entries(fields).map(
     ([field, value]) =>
@@ -110,7 +110,7 @@ function sentLines(
   { file, image }: PlanCohort,
   own: readonly PlanStep[],
   text: (label: string, body: string) => string[],
-): string[] {
+) {
   const [first, ...rest] = own
   if (first === undefined || file !== undefined || image !== undefined) return []
   const others = rest.filter(({ content }) => content !== first.content)
@@ -130,7 +130,7 @@ function sentLines(
 }
 
 /** Names of the top-level fields that differ. */
-function differing(first: PlanStep, others: readonly PlanStep[]): string {
+function differing(first: PlanStep, others: readonly PlanStep[]) {
   const one = contentOf(first)
   const names = new Set<string>()
   for (const other of others.map(contentOf)) {
@@ -141,7 +141,7 @@ function differing(first: PlanStep, others: readonly PlanStep[]): string {
   return names.size === 0 ? 'how it is written' : cut([...names].sort().join(', '), 600)
 }
 
-function contentOf({ content }: PlanStep): RawObject | null {
+function contentOf({ content }: PlanStep) {
   try {
     const found: unknown = JSON.parse(content)
     return isRawObject(found) ? found : null
@@ -155,7 +155,7 @@ function manualLines(
   { cluster, group, amiFamily, title, nodes, steps, durable }: ManualChange,
   paint: Paint,
   width: number,
-): string[] {
+) {
   const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
   return [
     paint(
@@ -175,7 +175,7 @@ function manualLines(
   ]
 }
 
-function snippetLines(snippet: string, most = shownSnippetLines): string[] {
+function snippetLines(snippet: string, most = shownSnippetLines) {
   return firstLines(
     snippet.trimEnd().split('\n'),
     most,
@@ -184,13 +184,13 @@ function snippetLines(snippet: string, most = shownSnippetLines): string[] {
   )
 }
 
-function waveOf(wave: readonly string[], index: number): string {
+function waveOf(wave: readonly string[], index: number) {
   if (index > 0 && wave.length > shownNodes) return nodesOf(wave.length)
   const more = wave.length > shownNodes ? ` and ${wave.length - shownNodes} more` : ''
   return `${nodesOf(wave.length)}: ${clean(wave.slice(0, shownNodes).join(', '), 600)}${more}`
 }
 
-function approvalLines(plan: Plan, { file, place }: PrintedPlan, width: number): string[] {
+function approvalLines(plan: Plan, { file, place }: PrintedPlan, width: number) {
   if (plan.steps.length === 0)
     return wrap(
       `Nothing would be changed, so there is nothing to approve. All of it stands in ${file}.`,

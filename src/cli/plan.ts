@@ -98,7 +98,7 @@ but some nodes or parts of the input could not be read; 4 failed.`,
 }
 
 /** The high threshold is one percent above; a high threshold of 100 would switch image GC off. */
-function parsePercent(text: string): number {
+function parsePercent(text: string) {
   const percent = /^\d{1,2}$/.test(text) ? Number(text) : 0
   if (percent < 1 || percent > 98)
     throw new InvalidArgumentError('It takes a whole number from 1 to 98.')
@@ -138,7 +138,7 @@ async function runPlan(options: PlanOptions): Promise<number> {
 }
 
 /** An approval names the plan's digest. If the approved plan were overwritten, it would be lost. */
-function rejectPlanInPlace({ out, force }: PlanOptions): void {
+function rejectPlanInPlace({ out, force }: PlanOptions) {
   if (force !== true && existsSync(out) && statSync(out).isFile() && statSync(out).size > 0)
     throw new OperatorError(
       `${out} exists, and may be an approved plan: give another --out, or --force`,
@@ -146,7 +146,7 @@ function rejectPlanInPlace({ out, force }: PlanOptions): void {
 }
 
 /** The command that applies the plan needs the same options to find its clusters. */
-function placeArguments(options: PlanOptions): string[] {
+function placeArguments(options: PlanOptions) {
   const { region, tag, kubeconfig, context, inCluster, policy } = options
   const tags = Object.entries(tag).map(([key, value]) => `${key}=${value}`)
   const given = { region, tag: tags, kubeconfig, context, 'in-cluster': inCluster, policy }
@@ -156,7 +156,7 @@ function placeArguments(options: PlanOptions): string[] {
 }
 
 /** A plan reads its nodes more than once, so a live fleet is kept in a temporary file. */
-async function withSnapshot(options: PlanOptions, then: Planner): Promise<PlanResult> {
+async function withSnapshot(options: PlanOptions, then: Planner) {
   const reading = openReading(options)
   const folder = mkdtempSync(join(tmpdir(), 'highwater-plan-'))
   try {

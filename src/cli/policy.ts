@@ -84,7 +84,7 @@ Exit codes: 0 valid; 2 mistakes, which are listed.`,
 
 const soonDays = 7
 
-function endingLines(waivers: readonly Waiver[], nowMs: number): string[] {
+function endingLines(waivers: readonly Waiver[], nowMs: number) {
   const [today, soon] = [dayOf(nowMs), dayOf(nowMs + soonDays * dayMs)]
   return waivers.flatMap(({ rule, until, reason }) => {
     const ending = until < today ? `ended on ${until}` : `ends on ${until}`
@@ -123,7 +123,7 @@ Exit codes: 0 printed; 2 bad usage or bad input.`,
     })
 }
 
-function parseDay(text: string): string {
+function parseDay(text: string) {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(Date.parse(text)))
     throw new InvalidArgumentError('A day is written 2026-12-31.')
   return text

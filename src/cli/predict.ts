@@ -118,7 +118,7 @@ function missing(
   { node, snapshot }: PredictOptions,
   found: ReadonlySet<string>,
   malformed: number[],
-): boolean {
+) {
   const unknown = node.filter(name => !found.has(name))
   const isCut = malformed.length > 0 && (node.length === 0 || unknown.length > 0)
   if (isCut)
@@ -140,7 +140,7 @@ function printer(format: PredictOptions['format']) {
   let separator = '{"schema":"highwater.prediction/1","nodes":['
   const isJson = format === 'json'
   return {
-    node({ prediction, before }: Predicted): string {
+    node({ prediction, before }: Predicted) {
       if (!isJson) return storyOf(prediction, before, heading)
       const text = `${separator}\n${JSON.stringify(prediction)}`
       separator = ','
@@ -151,6 +151,6 @@ function printer(format: PredictOptions['format']) {
 }
 
 /** Waits if the reader is slower than this process. */
-async function write(text: string): Promise<void> {
+async function write(text: string) {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }

@@ -95,7 +95,7 @@ export async function withRemediation(
 }
 
 /** `prod/ip-10-0-1-23 restored: the kubelet does not stay` */
-const entryLine = ({ cluster, node, state, why }: StepEntry): string =>
+const entryLine = ({ cluster, node, state, why }: StepEntry) =>
   `${clean(`${cluster}/${node}`, 300)} ${state}${why === null ? '' : `: ${clean(why, 600)}`}`
 
 /** The result of a run, for the person who started it: nodes by state, why nodes were not changed, and what to do next. */
@@ -111,7 +111,7 @@ const titles: Partial<Record<StepState, string>> = {
   skipped: 'Passed over',
 }
 
-const goneOnText = ({ resumedBy = [] }: RemediationRun): string =>
+const goneOnText = ({ resumedBy = [] }: RemediationRun) =>
   resumedBy.length === 0 ? '' : `, and to go on by ${clean(resumedBy.join(', '), 400)}`
 
 /** The text ends with a newline. @param plan null: cohorts are not shown separately @param store where the journal is */
@@ -147,13 +147,13 @@ export function remediationText(
   return `${lines.join('\n')}\n`
 }
 
-const stateText = ({ state, why, endedAt }: RemediationRun): string => {
+const stateText = ({ state, why, endedAt }: RemediationRun) => {
   const isOpen = endedAt === null && state !== 'paused' ? ', not at its end' : ''
   return `${state}${isOpen}${why === null ? '' : `: ${clean(why, 1000)}`}`
 }
 
 /** `3 verified, 1 failed`, in the order of the states. */
-function countsOf(steps: readonly StepEntry[]): string {
+function countsOf(steps: readonly StepEntry[]) {
   const counts = Map.groupBy(steps, ({ state }) => state)
   return stepStates
     .flatMap(state => (counts.has(state) ? [`${counts.get(state)?.length} ${state}`] : []))
@@ -161,7 +161,7 @@ function countsOf(steps: readonly StepEntry[]): string {
 }
 
 /** Rolled-back nodes that a later reading confirmed: a node's own answer is not enough. */
-function backLines(steps: readonly StepEntry[], width: number): string[] {
+function backLines(steps: readonly StepEntry[], width: number) {
   const seen = steps.filter(({ state, seenBack }) => state === 'rolled-back' && seenBack === true)
   if (seen.length === 0) return []
   return wrap(`Back and seen: ${nodesOf(seen.length)} read anew and running as before.`, width)
@@ -187,11 +187,7 @@ function cohortLines(
   )
 }
 
-function nextLines(
-  { run, state, endedAt, steps }: RemediationRun,
-  store: string,
-  width: number,
-): string[] {
+function nextLines({ run, state, endedAt, steps }: RemediationRun, store: string, width: number) {
   const where = `highwater rollback ${run} --store ${clean(store, 200)}`
   const next = (text: string) => ['', ...wrap(text, width)]
   if (state === 'rolled-back' && endedAt === null) return next(`To go on: ${where}`)

@@ -7,7 +7,7 @@ const stopSignals = ['SIGINT', 'SIGTERM'] as const
 const doubledMs = 500
 
 /** @param stop called with the number of the signal, 1 to `stops`; the next signal exits the process @returns a function that ends the listening */
-function onSignals(stops: number, stop: (count: number) => void): () => void {
+function onSignals(stops: number, stop: (count: number) => void) {
   let count = 0
   let lastMs = Number.NEGATIVE_INFINITY
   const listen = (name: NodeJS.Signals) => {

@@ -101,10 +101,7 @@ export async function* liveTargets(
 }
 
 /** Clusters of a kubeconfig, or the cluster that runs this process; null: EKS is queried. */
-async function namedEndpoints(
-  options: PlaceOptions,
-  policy: Policy,
-): Promise<NamedEndpoint[] | null> {
+async function namedEndpoints(options: PlaceOptions, policy: Policy) {
   const { kubeconfig, context, allContexts, inCluster, region } = options
   const isByFile = kubeconfig !== undefined || context.length > 0 || allContexts === true
   if (!isByFile && inCluster === undefined) return null
@@ -214,7 +211,7 @@ export function progressLine(
   return parts.join(' · ')
 }
 
-function timeLeft(seconds: number): string {
+function timeLeft(seconds: number) {
   const rounded = Math.ceil(seconds)
   return rounded < 60 ? `${rounded} s` : `${Math.floor(rounded / 60)} min ${rounded % 60} s`
 }

@@ -106,7 +106,7 @@ export function summaryText(
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-function verdictLines({ report, language, paint, words, limit }: CliSummary): string[] {
+function verdictLines({ report, language, paint, words, limit }: CliSummary) {
   const { outlook, causes } = causesAndOutlook(report, language)
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
   const { severity } = verdict
@@ -128,7 +128,7 @@ function verdictLines({ report, language, paint, words, limit }: CliSummary): st
   ]
 }
 
-function clusterLines({ report, language, words, paint, limit }: CliSummary): string[] {
+function clusterLines({ report, language, words, paint, limit }: CliSummary) {
   const { clusters, findings } = report.document
   if (clusters.length < 2 && clusters.every(isClusterRead)) return []
   const { columns } = words
@@ -169,7 +169,7 @@ const tallyOf = (findings: Finding[], { words }: Language) =>
   ) || words.none
 
 /** What changed since the last run. */
-function changeLines({ report, language, words, titleOf, limit }: CliSummary): string[] {
+function changeLines({ report, language, words, titleOf, limit }: CliSummary) {
   const { changes, list } = language.words
   const { listed, hidden, ended, counts, absent, since } = mailChanges(report, language)
   if (since === null) return []
@@ -196,7 +196,7 @@ function changeLines({ report, language, words, titleOf, limit }: CliSummary): s
 
 const indent = ' '.repeat(10)
 
-function causeLines({ report, language, paint, titleOf, words, limit }: CliSummary): string[] {
+function causeLines({ report, language, paint, titleOf, words, limit }: CliSummary) {
   const { causes: own } = language.words
   const { causes } = causesAndOutlook(report, language)
   if (causes.length === 0) return []
@@ -249,7 +249,7 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose, limi
 }
 
 /** What holds each disk of each node with a disk finding. */
-function ledgerLines({ report, language, paint, limit }: CliSummary): string[] {
+function ledgerLines({ report, language, paint, limit }: CliSummary) {
   const view = ledgersView(report, limit('ledgers'), language)
   if (view === null) return []
   const wrapped = (text: string) =>
@@ -264,7 +264,7 @@ function ledgerLines({ report, language, paint, limit }: CliSummary): string[] {
 
 const hasRead = ({ clusters }: FindingsDocument) => clusters.some(isClusterRead)
 
-function notAuditedLines({ report, words, limit }: CliSummary): string[] {
+function notAuditedLines({ report, words, limit }: CliSummary) {
   const { notAudited } = report.document
   // Equal reasons are shown once, with the number of places.
   const groups = [...Map.groupBy(notAudited, ({ reason }) => reason).values()]

@@ -58,7 +58,7 @@ or no node could be read: the report has the reasons.`,
     .action(runTick)
 }
 
-function parseTick(text: string): Date {
+function parseTick(text: string) {
   const tick = tickOf(text)
   if (tick === null)
     throw new InvalidArgumentError(
@@ -70,11 +70,7 @@ function parseTick(text: string): Date {
 
 const progressEveryMs = 10_000
 
-async function runTick({
-  at = minuteOf(new Date()),
-  deadline,
-  inCluster,
-}: TickOptions): Promise<void> {
+async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickOptions) {
   const say = (line: string) => process.stderr.write(`${clean(line, 500)}\n`)
   let stage = { name: 'prepare', startMs: performance.now() }
   const progress = setInterval(() => {

@@ -93,7 +93,7 @@ const barColumns = 12
 const barFromPercent = 40
 
 /** @param snapshot the file, for the command that plans the recommendation */
-function tuneText(document: TuneDocument, snapshot: string, screen: Screen): string {
+function tuneText(document: TuneDocument, snapshot: string, screen: Screen) {
   const { paint, width } = sheetOf(screen, widest)
   const { group, nodes, bytesPerHour, unmeasured, inputErrors, rows } = document
   const lines = [
@@ -117,7 +117,7 @@ function tuneText(document: TuneDocument, snapshot: string, screen: Screen): str
 
 const legend = `Bar: the disk from ${barFromPercent} % used; · free, ▒ image GC runs, █ eviction. First: number of nodes on which image GC / eviction / nothing acts first. Again: deleted images that pods use on other nodes, packed. Unusable: below the eviction thresholds.`
 
-function unmeasuredLines({ count, sample }: TuneDocument['unmeasured'], width: number): string[] {
+function unmeasuredLines({ count, sample }: TuneDocument['unmeasured'], width: number) {
   if (count === 0) return []
   const names = nodeNames({ count, sample })
   return wrap(
@@ -128,13 +128,13 @@ function unmeasuredLines({ count, sample }: TuneDocument['unmeasured'], width: n
   )
 }
 
-const cells = (texts: readonly string[]): string =>
+const cells = (texts: readonly string[]) =>
   texts.map((text, index) => text.padStart(cellWidths[index] ?? 0)).join(' ')
 const cellWidths = [7, 4, 9, 8, 7, 8, 9]
 
 const headLine = `${' '.repeat(12 + barColumns)} ${cells(['first', 'GCs', 'deleted', 'again', 'evicted', 'pressure', 'unusable'])}`
 
-function rowLines(row: TuneRow, width: number): string[] {
+function rowLines(row: TuneRow, width: number) {
   const { setting, configuration, isAlike, first } = row
   const { imageGCs, evictions, deletedBytes, pulledAgainBytes } = row
   const values = cells([
@@ -157,7 +157,7 @@ function configurationText({
   imageGCHighThresholdPercent: high,
   imageGCLowThresholdPercent: low,
   evictionHard = {},
-}: TunedConfiguration): string {
+}: TunedConfiguration) {
   const thresholds = Object.entries(evictionHard)
     .filter(([signal]) => signal.endsWith('fs.available'))
     .map(([signal, value]) => `${clean(signal)} ${clean(value, 20)}`)
@@ -165,10 +165,7 @@ function configurationText({
 }
 
 /** Absolute thresholds are not drawn: their place depends on the disk. */
-function barOf({
-  imageGCHighThresholdPercent: high = 100,
-  evictionHard = {},
-}: TunedConfiguration): string {
+function barOf({ imageGCHighThresholdPercent: high = 100, evictionHard = {} }: TunedConfiguration) {
   const percents = Object.entries(evictionHard).flatMap(([signal, value]) =>
     signal.endsWith('fs.available') && value.endsWith('%') ? [Number.parseFloat(value)] : [],
   )
@@ -185,7 +182,7 @@ function recommendedLines(
   { group, changes, durable }: TuneDocument,
   snapshot: string,
   width: number,
-): string[] {
+) {
   if (changes.length === 0)
     return ['', 'No rule recommends another setting: today’s is the recommended one.']
   const sets = changes.map(change => `--set ${quoted(clean(change))}`).join(' ')

@@ -82,7 +82,7 @@ const widest = 120
 const lineLimit = 500
 
 /** The text ends with a newline. */
-function upgradesText(document: UpgradeDocument, screen: Screen): string {
+function upgradesText(document: UpgradeDocument, screen: Screen) {
   const { paint, width } = sheetOf(screen, widest)
   const { upgrades, inputErrors } = document
   const lines = [
@@ -99,7 +99,7 @@ function upgradesText(document: UpgradeDocument, screen: Screen): string {
   return `${lines.join('\n')}\n`
 }
 
-function summaryLines(document: UpgradeDocument): string[] {
+function summaryLines(document: UpgradeDocument) {
   const { takenAt, to, isProved, rulesOfMinor, upgrades, upToDate, leftOut } = document
   const nodesIn = (list: readonly PlannedUpgrade[]) =>
     list.reduce((sum, { nodes }) => sum + nodes.count, 0)
@@ -122,7 +122,7 @@ const hasChanges = ({ changedSettings, changedOrders }: PlannedUpgrade) =>
   changedSettings.length + (changedOrders ?? []).length > 0
 
 /** The control plane comes first: a kubelet must not be newer. */
-function clusterLines([first]: readonly PlannedUpgrade[], width: number, paint: Paint): string[] {
+function clusterLines([first]: readonly PlannedUpgrade[], width: number, paint: Paint) {
   if (first === undefined) return []
   const { cluster, controlPlane, steps, to } = first
   const version = controlPlane === null ? 'version not read' : clean(controlPlane)
@@ -136,7 +136,7 @@ function clusterLines([first]: readonly PlannedUpgrade[], width: number, paint: 
   ]
 }
 
-function groupLines(upgrade: PlannedUpgrade, width: number, paint: Paint): string[] {
+function groupLines(upgrade: PlannedUpgrade, width: number, paint: Paint) {
   const { group, from, nodes, errors, steps } = upgrade
   const title = `${group.kind.toLowerCase()} ${clean(group.name)} from ${clean(from ?? 'unknown')} (${nodeNames(nodes)})`
   return [
@@ -161,7 +161,7 @@ const stepTexts: Record<
   replace: upgrade => replaceText(upgrade),
 }
 
-function replaceText({ owner, group, to, ...upgrade }: PlannedUpgrade): string {
+function replaceText({ owner, group, to, ...upgrade }: PlannedUpgrade) {
   if (owner === 'managed-nodegroup')
     return `aws eks update-nodegroup-version --cluster-name ${clusterOf(upgrade)} --nodegroup-name ${quoted(clean(group.name))} --kubernetes-version ${minorOf(to)}`
   return owner === 'karpenter'
@@ -175,7 +175,7 @@ const minorOf = (version: string) => clean(version).replace(/^v?(1\.\d+).*/, '$1
 const nextMinor = (version: string) => `1.${Number(minorOf(version).slice(2)) + 1}`
 
 /** Once for all groups that come from the same minor. */
-function minorLines(upgrades: readonly PlannedUpgrade[], width: number, paint: Paint): string[] {
+function minorLines(upgrades: readonly PlannedUpgrade[], width: number, paint: Paint) {
   const texts = upgrades.map(upgrade =>
     JSON.stringify([
       `${minorOf(upgrade.from ?? 'unknown')} → ${minorOf(upgrade.to)}`,

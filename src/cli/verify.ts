@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
 import { everything, type Selection, selectsCluster, selectsNode } from '#model/input/selection.ts'
-import type { Plan, PlanStep } from '#model/plan/plan.ts'
+import type { Plan } from '#model/plan/plan.ts'
 import type { VerificationReport } from '#model/plan/remediation.ts'
 import { verifyPlan } from '#pipeline/remediation/run/verify.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
@@ -93,7 +93,7 @@ async function runVerify(file: string, given: VerifyOptions): Promise<number> {
 }
 
 /** @throws OperatorError if no step is left */
-function chosenSteps({ id, steps, cohorts }: Plan, selection: Selection): PlanStep[] {
+function chosenSteps({ id, steps, cohorts }: Plan, selection: Selection) {
   const groups = new Map(cohorts.map(({ id: cohort, group }) => [cohort, group]))
   const { nodes, nodegroups } = selection
   const chosen = steps.filter(({ cluster, node, cohort }) => {
@@ -126,11 +126,7 @@ async function* wholeLines(
 const widest = 120
 
 /** The text ends with a newline. */
-function verificationText(
-  { id }: Plan,
-  { counts, nodes }: VerificationReport,
-  screen: Screen,
-): string {
+function verificationText({ id }: Plan, { counts, nodes }: VerificationReport, screen: Screen) {
   const { paint, width } = sheetOf(screen, widest)
   const { verified, notYet, wrong } = counts
   const states = `${verified} verified, ${notYet} not yet, ${wrong} wrong`

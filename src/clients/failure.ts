@@ -115,7 +115,7 @@ const firstCode = (error: unknown): string | null =>
 const foreignTextMaxLength = 8192
 
 /** Cuts a text only between words: `redact` does not recognise half a secret. A text without white space is one word. */
-function wholeWords(text: string, maxLength: number): string {
+function wholeWords(text: string, maxLength: number) {
   if (text.length <= maxLength) return text
   let end = maxLength
   while (end > 0 && !/\s/.test(text.charAt(end))) end -= 1

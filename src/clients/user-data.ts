@@ -59,7 +59,7 @@ const isExplained = (error: unknown): error is Error =>
   error instanceof Unreadable || error instanceof ForeignTextError
 
 /** Decodes base64 and gzip, up to four layers. @throws ForeignTextError */
-function plain(bytes: Buffer, budget: TextBudget): Buffer {
+function plain(bytes: Buffer, budget: TextBudget) {
   let found = bytes
   for (let layer = 0; layer < 4; layer++) {
     if (found[0] === 0x1f && found[1] === 0x8b) found = unpackGzip(found, budget)
@@ -69,7 +69,7 @@ function plain(bytes: Buffer, budget: TextBudget): Buffer {
   return found
 }
 
-function isBase64(bytes: Buffer): boolean {
+function isBase64(bytes: Buffer) {
   const compact = bytes.toString('latin1').replace(/\s/g, '')
   return compact.length >= 16 && compact.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(compact)
 }
@@ -77,7 +77,7 @@ function isBase64(bytes: Buffer): boolean {
 const jinja = /^## template: *jinja\s*\n/
 
 /** Chooses the reader by the MIME type or the first line. @throws ForeignTextError, Unreadable */
-function readPart(type: string, written: string, budget: TextBudget): Piece[] {
+function readPart(type: string, written: string, budget: TextBudget) {
   const text = written.replace(/^\uFEFF/, '').replace(jinja, '')
   const start = text.trimStart()
   if (start === '') return []

@@ -114,7 +114,7 @@ export async function* discover(
 }
 
 /** Keeps one listing per account and region: a second role for the same account would read everything twice. */
-async function onePerPlace(listings: NodeListing[], accounts: Accounts): Promise<NodeListing[]> {
+async function onePerPlace(listings: NodeListing[], accounts: Accounts) {
   const ways = new Map<string, NodeListing>()
   for (const listing of listings) {
     const { place, error } = listing
@@ -129,7 +129,7 @@ async function onePerPlace(listings: NodeListing[], accounts: Accounts): Promise
 }
 
 /** Whether cluster names include account and region. Narrowing the policy's accounts does not change a name. */
-const areNamedInFull = async (policy: Policy): Promise<boolean> =>
+const areNamedInFull = async (policy: Policy) =>
   (await isAcrossPlaces(policy)) ||
   (policy.narrowedFrom !== undefined && (await isAcrossPlaces({ accounts: policy.narrowedFrom })))
 
@@ -150,7 +150,7 @@ async function describe(
   signal: AbortSignal,
 ): Promise<ClusterTarget> {
   const errors: ReadError[] = []
-  const attempt = async <T>(what: ReadError['what'], read: () => Promise<T>): Promise<T | null> => {
+  const attempt = async <T>(what: ReadError['what'], read: () => Promise<T>) => {
     try {
       return await read()
     } catch (error) {
@@ -284,7 +284,7 @@ const isWanted = (policy: Policy, selection: Selection, cluster: string) =>
   selectsCluster(selection, cluster) &&
   selectsCluster({ ...selection, clusters: policy.clusters.names }, cluster)
 
-function hasTags({ record }: ClusterTarget, wanted: Record<string, string>): boolean {
+function hasTags({ record }: ClusterTarget, wanted: Record<string, string>) {
   const tags = record.eks?.tags
   const has = new Map(Object.entries(isRawObject(tags) ? tags : {}))
   // An undescribed cluster may have the tags, so it stays in the list.
@@ -298,11 +298,7 @@ const tagsText = (tags: Record<string, string>) =>
     .map(([key, value]) => `${key}=${value}`)
     .join(', ')
 
-function nothingSelected(
-  selection: Selection,
-  policy: Policy,
-  found: { cluster: string }[],
-): OperatorError {
+function nothingSelected(selection: Selection, policy: Policy, found: { cluster: string }[]) {
   const names = found.map(({ cluster }) => cluster).sort()
   if (names.length === 0)
     return new OperatorError(

@@ -28,7 +28,7 @@ export async function awsPlaces({ accounts }: Pick<Policy, 'accounts'>): Promise
   return [...places.values()]
 }
 
-async function ownRegion(): Promise<string> {
+async function ownRegion() {
   const region = await sdkRegion()
   if (region === null)
     throw new OperatorError(

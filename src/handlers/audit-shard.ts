@@ -22,7 +22,7 @@ export const handler = (event: unknown, context: LambdaContext): Promise<Record<
   })
 
 /** @returns why a part of the run is lost; null: nothing is lost */
-async function stepOf(event: ShardEvent, run: FanOutContext): Promise<string | null> {
+async function stepOf(event: ShardEvent, run: FanOutContext) {
   if (event.step === 'lost') return noteLost(event, run)
   if (event.step === 'read') await readShard(event, run)
   else await judgeCluster(event.cluster, run)

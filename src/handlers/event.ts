@@ -48,7 +48,7 @@ export function parseAuditEvent(event: unknown): AuditRequest {
   }
 }
 
-function refusal(issues: z.core.$ZodIssue[]): OperatorError {
+function refusal(issues: z.core.$ZodIssue[]) {
   return new OperatorError(
     `This event is not one of highwater's. ${mistakesIn(issues)}. Send {"source":"highwater.schedule","scheduledTime":…} ` +
       'or {"clusters":[…],"nodegroups":[…],"nodes":[…],"dryRun":…,"mail":…}, as in events/',

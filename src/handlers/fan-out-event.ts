@@ -46,7 +46,7 @@ export const parseShardEvent = (event: unknown): ShardEvent =>
     '{"step":"read","run":RUN,"cluster":0,"shard":0} or {"step":"judge","run":RUN,"cluster":0}, as in events/audit-shard.json',
   )
 
-function parsed<Parsed>(form: z.ZodType<Parsed>, event: unknown, wanted: string): Parsed {
+function parsed<Parsed>(form: z.ZodType<Parsed>, event: unknown, wanted: string) {
   const result = form.safeParse(event ?? {})
   if (!result.success)
     throw new OperatorError(

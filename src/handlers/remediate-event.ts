@@ -73,7 +73,7 @@ function changesOf(set: readonly string[]) {
   return changes
 }
 
-const refusal = (mistakes: string): OperatorError =>
+const refusal = (mistakes: string) =>
   new OperatorError(
     `This event is not one of remediation's. ${mistakes}. Send {"action":"plan","clusters":[…],"nodegroups":[…],"nodes":[…],"rules":[…],"findings":[…],"set":["FIELD=VALUE"]}, ` +
       '{"action":"apply","plan":DIGEST}, {"action":"resume"} or {"action":"rollback","run":RUN}, as in events/plan.json and events/apply.json',

@@ -134,7 +134,7 @@ const runLines = (
   },
 })
 
-function writeMetrics(audited: Audited, runMs: number, slowDowns: number): void {
+function writeMetrics(audited: Audited, runMs: number, slowDowns: number) {
   const metrics = newMetrics()
   const { nodesRead, nodesPartlyRead, nodesNotRead } = nodesOf(audited.clusters)
   metrics.addMetric('RunDuration', MetricUnit.Milliseconds, runMs)
@@ -169,7 +169,7 @@ function countsOf({ findings, clusters, notAudited }: Audited): Record<string, u
 }
 
 /** Milliseconds from the start of the run's first invocation to now. */
-const runMsOf = ({ durationMs }: Spent, before: SpentBefore | null): number =>
+const runMsOf = ({ durationMs }: Spent, before: SpentBefore | null) =>
   before === null ? durationMs : Math.max(durationMs, Date.now() - Date.parse(before.startedAt))
 
 /** Figures of the run's earlier invocations, logged beside the figures of this invocation. */

@@ -66,20 +66,20 @@ export function causesOf({
 }
 
 /** What was seen to happen says more than what could. */
-const hasHappened = ({ seen }: Finding): boolean => seen !== undefined
+const hasHappened = ({ seen }: Finding) => seen !== undefined
 
 /** What fills a disk counts more than a setting that does not see it. */
-const isHeld = ({ group }: { group: CauseGroup }): boolean => group.cause.kind === 'holder'
+const isHeld = ({ group }: { group: CauseGroup }) => group.cause.kind === 'holder'
 
 /** An untouched default below severity high, or drift: neither says that something breaks. */
-const isMild = ({ group, worst }: { group: CauseGroup; worst: { finding: Finding } }): boolean =>
+const isMild = ({ group, worst }: { group: CauseGroup; worst: { finding: Finding } }) =>
   (group.cause.kind === 'setting' && group.cause.isDefault && !severe.has(group.severity)) ||
   worst.finding.family === 'drift'
 
 const severe: ReadonlySet<Severity> = new Set(['critical', 'high'])
 
 /** Images do not fit a disk that is smaller than it was declared: their findings have the cause and the steps of that. */
-function withDevices(findings: Finding[]): Finding[] {
+function withDevices(findings: Finding[]) {
   const devices = findings.filter(({ cause }) => isTooSmall(cause))
   if (devices.length === 0) return findings
   return findings.map(finding => {
@@ -93,14 +93,14 @@ function withDevices(findings: Finding[]): Finding[] {
   })
 }
 
-const isTooSmall = (cause: Cause): boolean =>
+const isTooSmall = (cause: Cause) =>
   cause.kind === 'device' &&
   cause.declaredBytes !== null &&
   cause.actualBytes !== null &&
   cause.actualBytes < cause.declaredBytes
 
 /** Whether images fill a disk: not whether a threshold is set well. */
-function isOfImages({ cause, steps }: Finding): boolean {
+function isOfImages({ cause, steps }: Finding) {
   if (cause.kind === 'holder') return /^images(?:-|$)/.test(cause.holder)
   return (
     cause.kind === 'setting' &&
@@ -109,7 +109,7 @@ function isOfImages({ cause, steps }: Finding): boolean {
   )
 }
 
-const compared = (a: number, b: number): number => (a === b ? 0 : a - b)
+const compared = (a: number, b: number) => (a === b ? 0 : a - b)
 
 type NodeOf = (cluster: string, name: string) => AuditedNode | undefined
 
@@ -121,7 +121,7 @@ function nodesByName(nodes: AuditedNode[]): NodeOf {
 }
 
 /** Share of a disk or of memory until the next hard threshold. Negative: the node evicts. Infinite: unknown. */
-function headroomShare(node: AuditedNode | undefined): number {
+function headroomShare(node: AuditedNode | undefined) {
   const { thresholds = [], signals = {} } = node?.prediction.eviction ?? {}
   const shares = thresholds.flatMap(({ hard, signal, margin }) => {
     const capacity = signals[signal]?.capacityBytes
@@ -156,7 +156,7 @@ function keyOf({ cluster, subject, nodes }: Finding, cause: Cause): unknown[] {
   }
 }
 
-const isOfOwner = ({ holder }: HolderCause): boolean => holders[holder].actor === 'owner'
+const isOfOwner = ({ holder }: HolderCause) => holders[holder].actor === 'owner'
 
 function ownerKey({ owner, place }: HolderCause, cluster: string): unknown[] {
   if (owner === null) return [cluster, place]
@@ -231,7 +231,7 @@ function placesOf(findings: Finding[]): CausePlace[] {
   })
 }
 
-function nodeCount(findings: Finding[]): number {
+function nodeCount(findings: Finding[]) {
   const isWhole = findings.every(({ nodes }) => nodes.sample.length === nodes.count)
   const names = new Set(findings.flatMap(({ nodes }) => nodes.sample))
   return isWhole ? names.size : Math.max(names.size, ...findings.map(({ nodes }) => nodes.count))
@@ -296,7 +296,7 @@ const shownSteps = 6
 
 const weight = (ones: { count: number }[]) => ones.reduce((sum, { count }) => sum + count, 0)
 
-function entriesOf(field: string, value: unknown): { path: string; value: string }[] {
+function entriesOf(field: string, value: unknown) {
   if (typeof value !== 'object' || value === null) return [{ path: field, value: String(value) }]
   if (Array.isArray(value)) return [{ path: field, value: value.join(',') }]
   return Object.entries(value).map(([key, entry]) => ({
@@ -306,7 +306,7 @@ function entriesOf(field: string, value: unknown): { path: string; value: string
 }
 
 /** The running value of a field, as text. Undefined: the report does not have it; null: not set. */
-function running(path: string, { prediction }: AuditedNode): string | null | undefined {
+function running(path: string, { prediction }: AuditedNode) {
   const setting = prediction.settings.imageGC?.find(({ field }) => field === path)
   if (setting !== undefined) return setting.value
   const [, signal] = /^evictionHard\.(.+)$/.exec(path) ?? []

@@ -75,7 +75,7 @@ const mostPlaced = 1000
 const mostShown = 50
 const longestLine = 2000
 
-function mistaken(lines: readonly string[], count = lines.length): OperatorError {
+function mistaken(lines: readonly string[], count = lines.length) {
   const shown = lines.slice(0, mostShown).map(line => line.slice(0, longestLine))
   const more = count > shown.length ? [`and ${count - shown.length} more mistakes`] : []
   return new OperatorError([...shown, ...more].join('\n'))
@@ -90,7 +90,7 @@ function policyOf({ alertPercent, ...rest }: z.output<ReturnType<typeof policySc
 type Issue = z.core.$ZodIssue
 
 /** The mistake's offset. Unknown key: the key. Missing key: the start of its map. -1: no place is known. */
-function offsetOf(document: Document, issue: Issue): number {
+function offsetOf(document: Document, issue: Issue) {
   const at = issue.path.findLastIndex((_, index) =>
     isNode(document.getIn(issue.path.slice(0, index + 1), true)),
   )

@@ -111,7 +111,7 @@ async function settle(
   { store, key, now }: SendOnceOptions,
   holder: string,
   end: Pick<Marker, 'state' | 'messageId' | 'error'>,
-): Promise<string | null> {
+) {
   if (store === null) return null
   const settled = written({ holder, at: now().toISOString(), ...end })
   try {
@@ -139,7 +139,7 @@ const written = (marker: Omit<Marker, 'schema'>) =>
 
 const after = (now: Date, leaseMs: number) => new Date(now.getTime() + leaseMs).toISOString()
 
-function isHeld({ expiresAt }: Marker, now: Date): boolean {
+function isHeld({ expiresAt }: Marker, now: Date) {
   const leftMs = Date.parse(expiresAt ?? '') - now.getTime()
   return leftMs > 0 && leftMs <= longestLeaseMs
 }

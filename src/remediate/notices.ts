@@ -88,7 +88,7 @@ export async function keepNotices(
 }
 
 /** The list without `at` of its runs: noting an unchanged run again is no change. */
-const canonical = (list: Notices): string =>
+const canonical = (list: Notices) =>
   JSON.stringify({ ...list, runs: list.runs.map(({ at: _at, ...run }) => run) })
 
 async function ownList(
@@ -187,7 +187,7 @@ const reportedRun = (store: Store, run: NotedRun): ReportedRun => ({
 const claimOf = (key: string): string =>
   claims.find(([pattern]) => pattern.test(key))?.[1] ?? 'something else'
 
-const recent = <T extends { at: string }>(noted: readonly T[], now: Date): T[] =>
+const recent = <T extends { at: string }>(noted: readonly T[], now: Date) =>
   noted.filter(({ at }) => Math.abs(now.getTime() - Date.parse(at)) <= keptMs)
 
 async function listToShow(store: Store): Promise<Notices | 'foreign' | null> {

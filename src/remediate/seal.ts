@@ -53,10 +53,10 @@ export async function checkSeal(
   if (!(await key.isMac(macInput(name, text), mac))) throw unsealed(place)
 }
 
-const macInput = (name: string, text: string): string =>
+const macInput = (name: string, text: string) =>
   JSON.stringify(['highwater.seal/1', name, sha256(text)])
 
-const unsealed = (place: string): Unsealed =>
+const unsealed = (place: string) =>
   new Unsealed(
     place,
     `${place} has no valid seal: it was written by someone else, or changed or moved since. Nothing was done by it. Look who may write there; a bucket with versions still has what lay there`,
@@ -66,7 +66,7 @@ const unsealed = (place: string): Unsealed =>
  * Objects that control a run. Plans are named by their digest. A lease allows nothing: a forged lease makes an apply wait. The report of a run is read by
  * people and other programs.
  */
-const isSealed = (key: string): boolean =>
+const isSealed = (key: string) =>
   /^remediation\/(runs\/|begun\/|notices\.json$)/.test(key) &&
   !/^remediation\/runs\/[a-f0-9]{16}\/report\.json$/.test(key)
 

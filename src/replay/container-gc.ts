@@ -85,7 +85,7 @@ export function predictContainerGc(evidence: ContainerGcEvidence): PredictedCont
   const passOf = (evictNonDeletedPods: boolean, passMs = nowMs): ContainerGcRemovals => {
     const { containers, sandboxes } = runtime
     const nowNs = BigInt(passMs) * 1_000_000n
-    const podState = (uid: string): PodState => states.get(uid) ?? 'deleted'
+    const podState = (uid: string) => states.get(uid) ?? 'deleted'
     const input = {
       policy,
       nowNs,
@@ -257,7 +257,7 @@ function containerGcPolicy(commandLine: readonly string[]): ContainerGcPolicy {
 }
 
 /** Accepts `--flag=value` and `--flag value`, with underscores as dashes, up to `--`. */
-function givenFlags(commandLine: readonly string[]): Map<Flag, string> {
+function givenFlags(commandLine: readonly string[]) {
   const given = new Map<Flag, string>()
   for (let at = 0; at < commandLine.length; at++) {
     const argument = commandLine[at] ?? ''
@@ -271,7 +271,7 @@ function givenFlags(commandLine: readonly string[]): Map<Flag, string> {
   return given
 }
 
-function parsed<Value>(flag: Flag, text: string, parse: (text: string) => Value): Value {
+function parsed<Value>(flag: Flag, text: string, parse: (text: string) => Value) {
   try {
     return parse(text)
   } catch (error) {
@@ -284,7 +284,7 @@ function parsed<Value>(flag: Flag, text: string, parse: (text: string) => Value)
 
 const maxInt32 = 2 ** 31 - 1
 
-function parseInt32(text: string): number {
+function parseInt32(text: string) {
   const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isNaN(value))
     throw new PolicyError(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)

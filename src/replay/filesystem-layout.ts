@@ -8,7 +8,7 @@
  * The API does not show devices. If the node itself was not read, equal sizes make one filesystem likely, and unequal sizes make two
  * certain. Only CRI-O can split containers from images: there, sizes make no layout certain.
  */
-import type { FilesystemStats, Host, HostFilesystem, Summary } from '#model/input/node-input.ts'
+import type { FilesystemStats, Host, Summary } from '#model/input/node-input.ts'
 import type { FilesystemState, Filesystems } from '#model/prediction/prediction.ts'
 import { availableOf, countOf } from './counters.ts'
 import { usagePercentOf } from './image-gc/usage.ts'
@@ -39,7 +39,7 @@ export function filesystemLayout(
   return { nodefs, imagefs, containerfs: containerfs ?? (isContainerd ? imagefs : null), ...layout }
 }
 
-const byRole = (host: Host | null, role: string): HostFilesystem | undefined =>
+const byRole = (host: Host | null, role: string) =>
   host?.filesystems?.find(filesystem => filesystem.role === role)
 
 function stateOf(stats: FilesystemStats | undefined): FilesystemState | null {
@@ -117,6 +117,6 @@ function layoutOfCrio(
   return { layout: isSplit ? 'split' : 'imagefs', layoutCertainty: 'likely' }
 }
 
-function haveLikeInodes({ inodes: a }: FilesystemState, { inodes: b }: FilesystemState): boolean {
+function haveLikeInodes({ inodes: a }: FilesystemState, { inodes: b }: FilesystemState) {
   return a === null || b === null || Math.abs(a - b) <= inodesTolerance * Math.max(a, b)
 }

@@ -119,7 +119,7 @@ function isTriggered(
   imagefs: ImageFsStats | null,
   usage: ImageFsUsage | null,
   isStopped: boolean,
-): boolean | null {
+) {
   if (isStopped) return false
   if (usage) return usage.usagePercent >= highThresholdPercent
   return imagefs ? false : null
@@ -179,7 +179,7 @@ function freedWithin(
   outcomes: Outcomes,
   leastBytes: number | null,
   mostBytes: number,
-): Freed {
+) {
   const most = freedOf(images, outcomes, mostBytes)
   if (leastBytes === mostBytes) return most
   if (leastBytes === null) return notKnown
@@ -189,7 +189,7 @@ function freedWithin(
 }
 
 /** The most bytes that deletions by age free: packed and unpacked layers. */
-const mostFreedByAge = ({ images }: PreparedImages, outcomes: Outcomes): number =>
+const mostFreedByAge = ({ images }: PreparedImages, outcomes: Outcomes) =>
   images.reduce((total, { sizeBytes }, place) => {
     if (!has(outcomes, place, mayGoByAge)) return total
     return total + (1 + mostUnpacking) * (sizeBytes ?? Number.POSITIVE_INFINITY)
@@ -204,7 +204,7 @@ function keepCertain(
   outcomes: Outcomes,
   asRead: Outcomes,
   { maximumAgeMs }: AgeLimit,
-): void {
+) {
   const places = images
     .keys()
     .filter(place => has(asRead, place, mayGoByAge))
@@ -221,7 +221,7 @@ function leastToFree(
   { highThresholdPercent, lowThresholdPercent }: ImageGcPolicy,
   { capacityBytes, availableBytes }: ImageFsUsage,
   freedBytes: number,
-): number | null {
+) {
   const stats = {
     capacityBytes,
     availableBytes: Math.min(capacityBytes, availableBytes + freedBytes),

@@ -85,7 +85,7 @@ function assumedHost({ input, host, kubeletVersion, operatingSystem }: PreparedN
 }
 
 /** Null: pods or their statistics were not read. */
-function changedOrders(before: PreparedNode, after: PreparedNode): Signal[] | null {
+function changedOrders(before: PreparedNode, after: PreparedNode) {
   const [old, now] = [orders(before), orders(after)]
   if (old === null || now === null) return null
   return [...now]
@@ -110,7 +110,7 @@ function orders(node: PreparedNode): ReadonlyMap<Signal, string> | null {
 }
 
 /** An unknown flag ends the kubelet. */
-const removedFlags = (commandLine: readonly string[], to: string): string[] =>
+const removedFlags = (commandLine: readonly string[], to: string) =>
   flagsRemovedBy(to)
     .filter(flag => flagValue(commandLine, flag) !== null)
     .map(flag => `failed to parse kubelet flag: unknown flag: --${flag}`)
@@ -131,7 +131,7 @@ function changedSettings(
 }
 
 /** Equal for maps whose keys are in another order. */
-const sortedText = (value: unknown): string => JSON.stringify(valuesIn({ value }).sort())
+const sortedText = (value: unknown) => JSON.stringify(valuesIn({ value }).sort())
 
 const valuesIn = (fields: object): [path: string, value: unknown][] =>
   Object.entries(fields).flatMap(([field, value]): [string, unknown][] =>

@@ -70,7 +70,7 @@ function processContainer(
   { maxSizeBytes, maxFiles }: LogRotatePolicy,
   pass: LogRotationPass,
   files: Files,
-): void {
+) {
   const { log, timestamp, reopenFails = false } = pass
   const current = files.get(log) ?? { name: log, sizeBytes: 0 }
   // If the log is missing, the runtime is first asked to reopen it.
@@ -90,7 +90,7 @@ function processContainer(
 }
 
 /** The rotated files in use, oldest first. The other rotated files are removed. */
-function filterUnusedLogs(log: string, files: Files): string[] {
+function filterUnusedLogs(log: string, files: Files) {
   const rotated = [...files.keys()].filter(name => name.startsWith(`${log}.`)).sort()
   const isInUse = (name: string) =>
     !name.endsWith('.tmp') && (name.endsWith('.gz') || !files.has(`${name}.gz`))
@@ -101,7 +101,7 @@ function filterUnusedLogs(log: string, files: Files): string[] {
 }
 
 /** Keeps at most `maxFiles` − 2 files, beside the log and the rotated file that this pass adds. */
-function removeExcessLogs(rotated: string[], maxFiles: number, files: Files): string[] {
+function removeExcessLogs(rotated: string[], maxFiles: number, files: Files) {
   const excess = Math.max(rotated.length - (maxFiles - 2), 0)
   for (const name of rotated.slice(0, excess)) files.delete(name)
   return rotated.slice(excess)

@@ -188,10 +188,10 @@ function allocatableOf(capacity: ResourceList, reservation: ResourceList): Resou
 
 const zero = binaryQuantity(0)
 
-const plus = (sum: Quantity, added: Quantity | undefined): Quantity =>
+const plus = (sum: Quantity, added: Quantity | undefined) =>
   added ? addQuantities(sum, added) : sum
 
-const less = (amount: Quantity, taken: Quantity | undefined): Quantity =>
+const less = (amount: Quantity, taken: Quantity | undefined) =>
   taken ? addQuantities(amount, negative(taken)) : amount
 
 /** Only for additions: `safeInteger` is dropped, not negated. */
@@ -202,7 +202,7 @@ const negative = (amount: Quantity): Quantity => ({
   written: null,
 })
 
-const notBelowZero = (amount: Quantity): Quantity => (signOf(amount) < 0 ? zero : amount)
+const notBelowZero = (amount: Quantity) => (signOf(amount) < 0 ? zero : amount)
 
 /**
  * The kubelet's error if it does not start because the reservation exceeds the capacity; null: it starts.
@@ -223,7 +223,7 @@ export function overReservationError(
   return `invalid Node Allocatable configuration. ${errors.join(' ')}`
 }
 
-const goStruct = (amount: Quantity): string =>
+const goStruct = (amount: Quantity) =>
   amount.held === 'fast'
     ? `{{${amount.unscaled} ${amount.exponent}} {<nil>}  ${amount.format}}`
     : canonical(amount)

@@ -77,18 +77,18 @@ function getContainerOomScoreAdjust(
   }
 }
 
-const int64 = (value: bigint): bigint => BigInt.asIntN(64, value)
+const int64 = (value: bigint) => BigInt.asIntN(64, value)
 
 /** Static and mirror pods are critical at any priority, but node-critical only by class. Upstream: pkg/kubelet/types/pod_update.go */
-const isNodeCriticalPod = (pod: Pod): boolean =>
+const isNodeCriticalPod = (pod: Pod) =>
   pod.priorityClassName === 'system-node-critical' && isCriticalPod(pod)
 
-const memoryRequest = ({ requests }: PodContainer): bigint => bytesOf(requests.get('memory'))
+const memoryRequest = ({ requests }: PodContainer) => bytesOf(requests.get('memory'))
 
-const bytesOf = (memory: Quantity | undefined): bigint => (memory ? quantityValue(memory) : 0n)
+const bytesOf = (memory: Quantity | undefined) => (memory ? quantityValue(memory) : 0n)
 
 /** Null: no regular container. API servers refuse such a pod. */
-const minRegularContainerMemory = ({ containers }: Pod): bigint | null =>
+const minRegularContainerMemory = ({ containers }: Pod) =>
   containers
     .map(memoryRequest)
     .reduce<bigint | null>(
@@ -97,7 +97,7 @@ const minRegularContainerMemory = ({ containers }: Pod): bigint | null =>
     )
 
 /** Each container's share of the pod-level request beyond the containers' own requests. */
-function remainingPodMemReqPerContainer(pod: Pod, kubelet: Kubelet): bigint {
+function remainingPodMemReqPerContainer(pod: Pod, kubelet: Kubelet) {
   const requested = kubelet.isGateOn('PodLevelResources')
     ? pod.resources?.requests.get('memory')
     : undefined
@@ -109,7 +109,7 @@ function remainingPodMemReqPerContainer(pod: Pod, kubelet: Kubelet): bigint {
 }
 
 /** The sum of containers and sidecars, or the highest need of the init containers. Upstream: AggregateContainerRequests. */
-function aggregateContainerMemory({ containers, initContainers }: Pod): bigint {
+function aggregateContainerMemory({ containers, initContainers }: Pod) {
   let total = containers.reduce((sum, { requests }) => sumOf(sum, requests.get('memory')), noMemory)
   let sidecars = noMemory
   let greatest = noMemory
@@ -124,5 +124,5 @@ function aggregateContainerMemory({ containers, initContainers }: Pod): bigint {
   return quantityValue(compareQuantities(greatest, total) > 0 ? greatest : total)
 }
 
-const sumOf = (sum: Quantity, added: Quantity | undefined): Quantity =>
+const sumOf = (sum: Quantity, added: Quantity | undefined) =>
   added ? addQuantities(sum, added) : sum

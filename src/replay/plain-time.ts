@@ -28,7 +28,7 @@ export function plainUtcMs(text: string): number {
 const zeroDigit = '0'.charCodeAt(0)
 
 /** NaN: not only digits, or outside `least` to `most`. */
-function numberAt(text: string, from: number, to: number, least: number, most: number): number {
+function numberAt(text: string, from: number, to: number, least: number, most: number) {
   let number = 0
   for (let index = from; index < to; index++) {
     const digit = text.charCodeAt(index) - zeroDigit

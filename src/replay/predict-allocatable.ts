@@ -100,9 +100,7 @@ function refusalText({ field, message }: Refusal): string {
 }
 
 /** configz always shows both limits; a hand-written record may omit them to use the defaults. Null: one is not a whole number. */
-function podLimits(
-  configuration: KubeletConfiguration,
-): { maxPods: number; podsPerCore: number } | null {
+function podLimits(configuration: KubeletConfiguration) {
   const {
     maxPods = configurationDefaults.maxPods,
     podsPerCore = configurationDefaults.podsPerCore,
@@ -133,7 +131,7 @@ function machineOf(capacity: AllocatableAmounts | undefined): Machine | null {
 }
 
 /** Null: not a whole number, or negative. */
-function countOf(text: string | undefined): number | null {
+function countOf(text: string | undefined) {
   const count = quantityOf(text)?.safeInteger ?? null
   return count !== null && count >= 0 ? count : null
 }
@@ -148,10 +146,7 @@ function quantityOf(text: string | undefined): Quantity | null {
 }
 
 /** Null: the amounts that the node reports cannot be parsed. */
-function differences(
-  predicted: ResourceList,
-  reported: AllocatableAmounts | undefined,
-): string[] | null {
+function differences(predicted: ResourceList, reported: AllocatableAmounts | undefined) {
   if (reported === undefined) return null
   const differing: string[] = []
   for (const [name, amount] of predicted) {

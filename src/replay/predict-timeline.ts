@@ -87,7 +87,7 @@ const assumptions: readonly Unknown[] = [
 ]
 
 /** Width in ms of the interval of an image GC round. Infinite: the kubelet's start is unknown. */
-const gcRoundWidthMs = ({ kubeletStart, atMs }: PreparedNode): number =>
+const gcRoundWidthMs = ({ kubeletStart, atMs }: PreparedNode) =>
   kubeletStart === null
     ? Number.POSITIVE_INFINITY
     : roundWidthMs({ start: kubeletStart, periodMs: imageGcPeriodMs }, atMs)
@@ -119,7 +119,7 @@ const cutAfter = (untilMs: number): Unknown => ({
   effect: `the node has too many pods for a whole day: what happens after ${Math.floor(untilMs / 60_000)} min is not predicted`,
 })
 
-function unpredictable(unknowns: Unknown[]): null {
+function unpredictable(unknowns: Unknown[]) {
   unknowns.push({
     what: 'timeline',
     effect:
@@ -147,7 +147,7 @@ function timelineImages(
 ): TimelineImage[] {
   const pods = podsOfContainers(input)
   const evidence = new Map((imageEvidence.images ?? []).map(image => [image.image, image]))
-  const userOf = (containerId: string): string | null => {
+  const userOf = (containerId: string) => {
     if (expiring.has(containerId)) return expiringUser
     return dead.has(containerId) ? deadUser : (pods.get(containerId) ?? null)
   }
@@ -173,9 +173,7 @@ function timelineImages(
 const usersOf = (
   evidence: ImageEvidence | undefined,
   userOf: (containerId: string) => string | null,
-): (string | null)[] => [
-  ...new Set((evidence?.users ?? []).map(({ containerId }) => userOf(containerId))),
-]
+) => [...new Set((evidence?.users ?? []).map(({ containerId }) => userOf(containerId)))]
 
 /** `namespace/name` by the container's id. */
 function podsOfContainers({ pods, runtime }: NodeInput): ReadonlyMap<string, string> {

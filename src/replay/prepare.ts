@@ -160,7 +160,7 @@ export function prepareNode(
 const observationsOf = (summary: Summary | null, disks: Filesystems) =>
   summary ? makeSignalObservations(summary) : diskObservations(disks)
 
-function podsOf(input: NodeInput, kubelet: Kubelet): Pod[] | null {
+function podsOf(input: NodeInput, kubelet: Kubelet) {
   const allocated = (pod: KubernetesPod) =>
     usesAllocatedResources(kubelet) ? withAllocatedResources(pod) : pod
   return input.pods?.map(pod => parsePod(allocated(pod))).filter(pod => pod !== null) ?? null
@@ -199,11 +199,10 @@ function bothRemoved(since: RemovedContainers, now: RemovedContainers): RemovedC
   return removed
 }
 
-const byName = (a: Pod, b: Pod): number =>
-  byText(a.namespace, b.namespace) || byText(a.name, b.name)
+const byName = (a: Pod, b: Pod) => byText(a.namespace, b.namespace) || byText(a.name, b.name)
 
 /** Signals of one resource on one disk rank pods alike, so one ranking serves both. */
-function alikeSignal(signal: Signal, isOneDisk: boolean): Signal {
+function alikeSignal(signal: Signal, isOneDisk: boolean) {
   const resource = resourceOf(signal)
   if (resource === 'memory') return 'memory.available'
   if (!isOneDisk) return signal
@@ -220,7 +219,7 @@ function memoized<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value
   }
 }
 
-function millisecondsOf(time: string | undefined): number | null {
+function millisecondsOf(time: string | undefined) {
   const ms = time === undefined ? Number.NaN : Date.parse(time)
   return Number.isNaN(ms) ? null : ms
 }
@@ -284,7 +283,7 @@ export function rankReason(
   return `priority ${priority}, uses ${mebibytes(usage)} of ${name} ${asked}`
 }
 
-const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
+const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
 
 /**
  * The resources that the kubelet has allocated to a pod. They differ from the manifest's while an in-place resize is pending.
@@ -313,7 +312,7 @@ export function withAllocatedResources(pod: KubernetesPod): KubernetesPod {
 function allocated(
   containers: ContainerSpec[] | undefined,
   statuses: readonly ContainerStatus[] = [],
-): ContainerSpec[] | undefined {
+) {
   if (!statuses.some(({ resources, allocatedResources }) => resources ?? allocatedResources))
     return containers
   return containers?.map(container => {

@@ -13,14 +13,12 @@ import {
 } from '#model/kubelet/configuration.ts'
 import { asItIs, type WhatIf } from '#model/plan/what-if.ts'
 import type {
-  AllocatablePrediction,
   ContainerRemoval,
   EvictionPrediction,
   FilesystemState,
   ImageGcPrediction,
   LocalStorageEviction,
   NodePrediction,
-  OomScore,
   Unknown,
 } from '#model/prediction/prediction.ts'
 import { refusalsOf, withChanges } from './configuration/configuration-change.ts'
@@ -163,7 +161,7 @@ export const settingsOf = (configuration: KubeletConfiguration, node: PreparedNo
 })
 
 /** For a configuration that many nodes share. */
-function sharedSettings(configuration: KubeletConfiguration, node: PreparedNode): Settings {
+function sharedSettings(configuration: KubeletConfiguration, node: PreparedNode) {
   const { kubeletVersion, input, layout } = node
   const gates = input.configuration?.fields.featureGates
   const key = JSON.stringify([kubeletVersion, gates, layout, ignoresAllocatable(node)])
@@ -248,13 +246,10 @@ function removedContainers(
   return new Map([...removed(idsOf(possible), false), ...removed(idsOf(removals), true)])
 }
 
-const areFlagsKnown = ({ host }: PreparedNode): boolean => host?.kubelet?.commandLine !== undefined
-const areLogsKnown = ({ host }: PreparedNode): boolean => host?.podLogDirectories !== undefined
+const areFlagsKnown = ({ host }: PreparedNode) => host?.kubelet?.commandLine !== undefined
+const areLogsKnown = ({ host }: PreparedNode) => host?.podLogDirectories !== undefined
 
-function configurationOf(
-  running: RunningConfiguration | null,
-  unknowns: Unknown[],
-): KubeletConfiguration | null {
+function configurationOf(running: RunningConfiguration | null, unknowns: Unknown[]) {
   const mistake = running && mistakeOf(running)
   if (mistake === null && running) {
     unknowns.push(...unparsedDurations(running.fields))
@@ -268,7 +263,7 @@ function configurationOf(
   return null
 }
 
-function nameUnobserved({ filesystems, summary }: PreparedNode, unknowns: Unknown[]): void {
+function nameUnobserved({ filesystems, summary }: PreparedNode, unknowns: Unknown[]) {
   const isUnread = (state: FilesystemState | null) =>
     state === null || state.capacityBytes === null || state.availableBytes === null
   const isDiskRead = !isUnread(filesystems.nodefs) || !isUnread(filesystems.imagefs)
@@ -301,7 +296,7 @@ function nameUnobserved({ filesystems, summary }: PreparedNode, unknowns: Unknow
 }
 
 /** Upstream takes an absent statistic as 0. A malformed statistic counts as not observed. */
-function imageGcFilesystem({ summary, filesystems }: PreparedNode): FilesystemState | null {
+function imageGcFilesystem({ summary, filesystems }: PreparedNode) {
   const stats = summary?.node?.runtime?.imageFs
   const isMalformed = (given: number | undefined, parsed: number | null) =>
     given !== undefined && parsed === null
@@ -332,10 +327,7 @@ function localStorageOf(node: PreparedNode, { eviction }: Settings): LocalStorag
     }))
 }
 
-function oomScoresOf(
-  { input, pods, activePods, kubelet }: PreparedNode,
-  unknowns: Unknown[],
-): OomScore[] | null {
+function oomScoresOf({ input, pods, activePods, kubelet }: PreparedNode, unknowns: Unknown[]) {
   if (pods === null) {
     unknowns.push({
       what: 'pods',
@@ -350,7 +342,7 @@ function oomScoresOf(
   return null
 }
 
-function memoryOf(text: string | undefined): number | null {
+function memoryOf(text: string | undefined) {
   try {
     return parseQuantity(text ?? '').safeInteger
   } catch {
@@ -362,7 +354,7 @@ function allocatableOf(
   node: PreparedNode,
   configuration: KubeletConfiguration,
   unknowns: Unknown[],
-): AllocatablePrediction | null {
+) {
   const predicted = predictAllocatable(node.input.node, configuration, node.features)
   unknowns.push(...predicted.unknowns)
   return predicted.allocatable
@@ -378,7 +370,7 @@ function nextStartOf({ host, kubeletVersion, operatingSystem, input, features }:
   return errors.length === 0 ? next : { ...next, prediction: { ...prediction, errors } }
 }
 
-function distinct(unknowns: readonly Unknown[]): Unknown[] {
+function distinct(unknowns: readonly Unknown[]) {
   const seen = new Set<string>()
   return unknowns.filter(({ what, effect }) => seen.size !== seen.add(`${what}\n${effect}`).size)
 }

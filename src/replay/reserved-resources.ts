@@ -85,7 +85,7 @@ export function reservationsAsWritten(configuration: ReservationConfiguration): 
 }
 
 /** The number of distinct CPUs in a list like `0-3,8`. */
-function cpuSetSize(list: string): bigint {
+function cpuSetSize(list: string) {
   const ranges = list.split(',').map(parseRange)
   let size = 0n
   let last = -1n
@@ -98,7 +98,7 @@ function cpuSetSize(list: string): bigint {
   return size
 }
 
-function parseRange(range: string): { start: bigint; end: bigint } {
+function parseRange(range: string) {
   const dash = range.indexOf('-')
   const start = atoi(dash < 0 ? range : range.slice(0, dash))
   const end = dash < 0 ? start : atoi(range.slice(dash + 1))

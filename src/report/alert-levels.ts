@@ -90,7 +90,7 @@ function byLayout(members: AuditedNode[]): { members: AuditedNode[]; isMixed: bo
 }
 
 /** A group is one chunk. Rules name nodes without a group, so these are split into chunks. */
-function chunked(members: AuditedNode[]): AuditedNode[][] {
+function chunked(members: AuditedNode[]) {
   if (members[0]?.identity.group.kind !== 'Node') return [members]
   return Array.from({ length: Math.ceil(members.length / namedAtOnce) }, (_, index) =>
     members.slice(index * namedAtOnce, (index + 1) * namedAtOnce),
@@ -122,7 +122,7 @@ function levelsOf(members: AuditedNode[], isMixed: boolean): AlertLevels {
   }
 }
 
-function imageGcLevel(members: AuditedNode[]): AlertLevels['imageGcUsedPercent'] {
+function imageGcLevel(members: AuditedNode[]) {
   const enabled = members.flatMap(({ prediction: { imageGC } }) =>
     imageGC?.enabled ? [imageGC.highThresholdPercent] : [],
   )
@@ -139,7 +139,7 @@ function imageGcLevel(members: AuditedNode[]): AlertLevels['imageGcUsedPercent']
 }
 
 /** Used percent at which a hard threshold of the image filesystem is met first; 100 if none is. */
-function evictionUsedPercent(node: AuditedNode): number {
+function evictionUsedPercent(node: AuditedNode) {
   const { filesystems } = node.prediction
   const capacity = filesystems.imagefs?.capacityBytes
   const isShared = filesystems.layout === 'shared'

@@ -84,7 +84,7 @@ export const {
   utc: formatUtc,
 } = numbersIn(englishNumbers)
 
-function bytesText(bytes: number): string {
+function bytesText(bytes: number) {
   let size = Math.abs(bytes)
   let unit = 0
   // 1,023.96 would round to 1024.0, so the next unit is used.
@@ -111,7 +111,7 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${formatCount(count)} ${count === 1 ? noun : plural}`
 }
 
-function percentText(percent: number): string {
+function percentText(percent: number) {
   if (percent > 99.9 && percent < 100) return `99.9${noBreak}%`
   if (percent > 0 && percent < 0.05) return `<0.1${noBreak}%`
   return `${upToOneDecimal().format(percent)}${noBreak}%`

@@ -228,12 +228,12 @@ interface Ownership {
   someOf(cluster: string): boolean
 }
 
-const isEach = (wanted: Record<string, string> = {}, found: Record<string, string>): boolean =>
+const isEach = (wanted: Record<string, string> = {}, found: Record<string, string>) =>
   Object.entries(wanted).every(
     ([key, value]) => Object.hasOwn(found, key) && matchesGlob(value, found[key] ?? ''),
   )
 
-const namespaceOf = (subject: Subject | null): string | null =>
+const namespaceOf = (subject: Subject | null) =>
   subject?.kind === 'Namespace' ? subject.name : (subject?.namespace ?? null)
 
 function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownership {
@@ -260,7 +260,7 @@ function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownershi
     (
       labelled.get(JSON.stringify([cluster, subject?.kind, subject?.name])) ?? [{ labels: {} }]
     ).every(({ labels }) => isEach(match.labels, labels ?? {}))
-  const group = (cluster: string, subject: Subject | null): boolean => {
+  const group = (cluster: string, subject: Subject | null) => {
     const isGroup = subject?.kind === 'Nodegroup' || subject?.kind === 'NodePool'
     if (!inCluster(cluster)) return false
     if (match.nodegroup !== undefined && !(isGroup && matchesGlob(match.nodegroup, subject.name)))
@@ -302,10 +302,10 @@ interface SharePart {
 const ofCluster = (nodes: AuditedNode[], name: string) =>
   nodes.filter(({ cluster }) => cluster === name)
 
-const isUndivided = (name: string, { nodes, all, isWhole }: SharePart): boolean =>
+const isUndivided = (name: string, { nodes, all, isWhole }: SharePart) =>
   isWhole(name) && ofCluster(nodes, name).length === ofCluster(all, name).length
 
-function partOf(cluster: ClusterResult, part: SharePart): ClusterResult {
+function partOf(cluster: ClusterResult, part: SharePart) {
   const { name } = cluster
   if (isUndivided(name, part)) return cluster
   const [own, all] = [ofCluster(part.nodes, name), ofCluster(part.all, name)]
@@ -358,11 +358,7 @@ function combined(a: OutcomeCounts, b: OutcomeCounts, sign: 1 | -1 = 1): Outcome
 /**
  * The nodes of a finding. Nodes beyond its sample are taken from the owner's nodes of its group.
  */
-function concernedBy(
-  subject: Subject,
-  { count, sample }: NodeSample,
-  own: AuditedNode[],
-): string[] {
+function concernedBy(subject: Subject, { count, sample }: NodeSample, own: AuditedNode[]) {
   const isOfGroup = ({ identity: { group } }: AuditedNode) =>
     group.kind === subject.kind && group.name === subject.name
   const others =

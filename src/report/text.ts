@@ -81,7 +81,7 @@ function wrapLine(line: string, columns: number): string[] {
   return lines.map(wrapped => wrapped.replaceAll('\u00a0', ' '))
 }
 
-function cut(text: string, limit: number, mark: CutMark): string {
+function cut(text: string, limit: number, mark: CutMark) {
   if (text.length <= limit) return text
   // The cut is never between the two halves of a surrogate pair.
   const end = /[\ud800-\udbff]/.test(text[limit - 1]!) ? limit - 1 : limit

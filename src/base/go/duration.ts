@@ -62,7 +62,7 @@ export function parseDuration(text: string): bigint {
 }
 
 /** Upstream: leadingFraction, which drops digits that an int64 cannot hold. */
-function fractionOf(digits: string, unit: bigint): bigint {
+function fractionOf(digits: string, unit: bigint) {
   const kept = digits.slice(0, 19)
   const fits = kept.length < 19 || BigInt(kept) <= limit ? kept : kept.slice(0, 18)
   if (fits === '') return 0n
@@ -70,7 +70,7 @@ function fractionOf(digits: string, unit: bigint): bigint {
 }
 
 // Go's time package has its own quote function: it writes bytes outside ASCII as \x escapes.
-function quote(text: string): string {
+function quote(text: string) {
   const quoted = Array.from(text, character => {
     if (character === '"' || character === '\\') return `\\${character}`
     if (character >= ' ' && character < '\u0080') return character
@@ -99,7 +99,7 @@ export function formatDuration(nanoseconds: bigint): string {
   return hours === 0n ? `${minutes}m${seconds}` : `${hours}h${minutes % 60n}m${seconds}`
 }
 
-function withFraction(value: bigint, digits: number): string {
+function withFraction(value: bigint, digits: number) {
   const unit = 10n ** BigInt(digits)
   const fraction = String(value % unit)
     .padStart(digits, '0')

@@ -50,7 +50,7 @@ export function parseFloat32(text: string): number {
 
 const withoutUnderscores = (text: string) => text.replaceAll('_', '')
 
-function scaledToFloat32(mantissa: bigint, base: bigint, exponent: number): number {
+function scaledToFloat32(mantissa: bigint, base: bigint, exponent: number) {
   if (mantissa === 0n) return 0
   const order = String(mantissa).length - 1 + exponent * Math.log10(Number(base))
   if (order > greatestOrder) return Number.POSITIVE_INFINITY
@@ -78,7 +78,7 @@ function roundToFloat32(numerator: bigint, denominator: bigint): number {
 const inUnits = (numerator: bigint, denominator: bigint, unit: number): [bigint, bigint] =>
   unit < 0 ? [numerator << BigInt(-unit), denominator] : [numerator, denominator << BigInt(unit)]
 
-const bitLength = (value: bigint): number => value.toString(2).length
+const bitLength = (value: bigint) => value.toString(2).length
 
 /** Parses an int. @throws NumberError */
 export function atoi(text: string): bigint {

@@ -77,7 +77,7 @@ interface Scanned {
 // Scans part by part, so that no text can make a regular expression backtrack.
 function scan(text: string): Scanned {
   let at = 0
-  const take = (part: RegExp): string => {
+  const take = (part: RegExp) => {
     part.lastIndex = at
     const [found = ''] = part.exec(text) ?? []
     at += found.length
@@ -223,7 +223,7 @@ function quantity(parts: Omit<Quantity, 'safeInteger'>): Quantity {
   return { ...parts, safeInteger: safeIntegerOf(parts) }
 }
 
-function safeIntegerOf({ unscaled, exponent }: QuantityAmount): number | null {
+function safeIntegerOf({ unscaled, exponent }: QuantityAmount) {
   if (exponent > 15 || exponent < -64) return unscaled === 0n ? 0 : null
   if (exponent < 0) {
     const divisor = 10n ** BigInt(-exponent)
@@ -232,7 +232,7 @@ function safeIntegerOf({ unscaled, exponent }: QuantityAmount): number | null {
   return safe(unscaled * 10n ** BigInt(exponent))
 }
 
-const safe = (value: bigint): number | null => {
+const safe = (value: bigint) => {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : null
 }
@@ -265,7 +265,7 @@ export const quantityValue = (q: Quantity): bigint => scaledValue(q, 0)
 /** Upstream: MilliValue(). */
 export const milliValue = (q: Quantity): bigint => scaledValue(q, 3)
 
-function scaledValue({ held, unscaled, exponent }: Quantity, digits: number): bigint {
+function scaledValue({ held, unscaled, exponent }: Quantity, digits: number) {
   const shift = exponent + digits
   if (held === 'fast') return shift < 0 ? awayFromZero(unscaled, -shift) : wrapped(unscaled, shift)
   if (held === 'capped') return BigInt.asIntN(64, unscaled * 10n ** BigInt(digits))
@@ -281,10 +281,10 @@ function scaledValue({ held, unscaled, exponent }: Quantity, digits: number): bi
 }
 
 /** From 10^64 on, powers of ten are multiples of 2^64, so the low 64 bits are 0. */
-const timesPowerOfTen = (value: bigint, power: number): bigint =>
+const timesPowerOfTen = (value: bigint, power: number) =>
   power >= 64 ? 0n : value * 10n ** BigInt(power)
 
-function awayFromZero(value: bigint, power: number): bigint {
+function awayFromZero(value: bigint, power: number) {
   const divisor = 10n ** BigInt(power)
   const truncated = value / divisor
   const rest = value % divisor
@@ -293,7 +293,7 @@ function awayFromZero(value: bigint, power: number): bigint {
 }
 
 /** Upstream: positiveScaleInt64. It multiplies once for these powers (and wraps), and step by step for others (and gives 0). */
-function wrapped(value: bigint, power: number): bigint {
+function wrapped(value: bigint, power: number) {
   if (value === 0n) return 0n
   const product = timesPowerOfTen(value, power)
   const isAtOnce = power <= 3 || power === 6 || power === 9
@@ -332,7 +332,7 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return signum(difference)
 }
 
-const orderOf = ({ unscaled, exponent }: Quantity): number =>
+const orderOf = ({ unscaled, exponent }: Quantity) =>
   String(unscaled < 0n ? -unscaled : unscaled).length + exponent
 
 /** The exact sum. If one part is more than 10^400 times the other, the sum is the greater part. Upstream: Add. */
@@ -360,21 +360,21 @@ export function canonical({ written, format, unscaled, exponent }: Quantity): st
 }
 
 /** The value, if it is a whole number of at least 1024; else null. Upstream prints other values in decimal. */
-function wholeFrom1024(unscaled: bigint, exponent: number): bigint | null {
+function wholeFrom1024(unscaled: bigint, exponent: number) {
   const divisor = exponent < 0 ? 10n ** BigInt(-exponent) : 1n
   if (unscaled % divisor !== 0n) return null
   const whole = exponent < 0 ? unscaled / divisor : unscaled * 10n ** BigInt(exponent)
   return whole > -1024n && whole < 1024n ? null : whole
 }
 
-function inBinary(whole: bigint): string {
+function inBinary(whole: bigint) {
   let mantissa = whole
   let power = 0
   for (; mantissa % 1024n === 0n; power++) mantissa /= 1024n
   return `${mantissa}${binarySuffixes[power] ?? ''}`
 }
 
-function inDecimal(unscaled: bigint, exponent: number, format: QuantityFormat): string {
+function inDecimal(unscaled: bigint, exponent: number, format: QuantityFormat) {
   const digits = String(unscaled)
   let end = digits.length
   while (digits[end - 1] === '0') end--

@@ -19,13 +19,13 @@ export function nearest(written: string, names: readonly string[]): string[] {
     .map(({ name }) => name)
 }
 
-function sharedPart(written: string, name: string): number {
+function sharedPart(written: string, name: string) {
   if (written.length > 3 && name.includes(written)) return 0.9
   return 1 - editDistance(written, name) / Math.max(written.length, name.length)
 }
 
 /** Levenshtein: how many characters to insert, delete or replace. */
-function editDistance(from: string, to: string): number {
+function editDistance(from: string, to: string) {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [at, character] of [...from].entries()) {
     const next = [at + 1]

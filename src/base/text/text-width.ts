@@ -19,7 +19,7 @@ export const padTo = (text: string, columns: number) =>
 export const piecesOf = (text: string): string[] =>
   text.split(/(?<! )(?= )/).flatMap(word => (eastern.test(word) ? partsOf([...word]) : [word]))
 
-function partsOf(characters: string[]): string[] {
+function partsOf(characters: string[]) {
   const parts: string[] = []
   for (const [index, character] of characters.entries()) {
     const before = characters[index - 1]

@@ -66,7 +66,7 @@ export async function* pagesOf<Page extends { NextToken?: string | undefined }>(
   } while (token !== undefined)
 }
 
-function credentialHint(): string {
+function credentialHint() {
   const { AWS_PROFILE: profile = '' } = process.env
   return profile === ''
     ? 'Set a profile, log in, or run where a role is attached'
@@ -74,7 +74,7 @@ function credentialHint(): string {
 }
 
 /** A host name that does not resolve usually means a misspelt region. */
-function regionHint(region: string, code: string | null): string {
+function regionHint(region: string, code: string | null) {
   const isUnknown = (code === 'ENOTFOUND' || code === 'EAI_AGAIN') && !awsRegions.includes(region)
   const meant = didYouMean(region, awsRegions)
   return isUnknown ? `: highwater knows no region ${region}.${meant || ' Check its name'}` : ''
@@ -141,7 +141,7 @@ export function awsFailure(
 }
 
 /** STS names the refused role, but no reason. The error's name is that of any denied call, so the text decides. */
-const isRoleRefused = (text: string): boolean =>
+const isRoleRefused = (text: string) =>
   text.includes('is not authorized to perform: sts:AssumeRole on resource: arn:')
 
 /** A RequestFailure with a message that the client wrote, whether AWS answered or not. */
@@ -172,11 +172,11 @@ export function isThrottling(error: unknown): boolean {
   return status === 429 || /^(SlowDown|Throttl|TooManyRequests|RequestLimitExceeded)/.test(name)
 }
 
-function responseStatus(error: unknown): number | null {
+function responseStatus(error: unknown) {
   const metadata = isRawObject(error) ? error.$metadata : null
   const status = isRawObject(metadata) ? metadata.httpStatusCode : null
   return typeof status === 'number' ? status : null
 }
 
-const endpointHost = (error: unknown): string | null =>
+const endpointHost = (error: unknown) =>
   isRawObject(error) && typeof error.hostname === 'string' ? error.hostname : null

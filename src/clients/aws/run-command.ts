@@ -242,12 +242,12 @@ export class RunCommand {
 }
 
 /** Rejects the waiting callers of a batch. A caller that already has an answer keeps it. */
-const orRejected = (batch: PendingCommand[], run: Promise<void>): Promise<void> =>
+const orRejected = (batch: PendingCommand[], run: Promise<void>) =>
   run.catch((error: Error) => {
     for (const { reject } of batch) reject(error)
   })
 
-async function orNotSent<T>(request: Promise<T>): Promise<T> {
+async function orNotSent<T>(request: Promise<T>) {
   try {
     return await request
   } catch (error) {

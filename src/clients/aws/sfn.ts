@@ -58,7 +58,7 @@ async function withClient<T>(
   stateMachineArn: string,
   signal: AbortSignal,
   run: (client: SFNClient) => Promise<T>,
-): Promise<T> {
+) {
   const region = stateMachineArn.split(':')[3] ?? ''
   const client = new SFNClient({
     region,

@@ -257,7 +257,7 @@ export class SsmApi {
 /** Half a second, doubled each time: together 15 s. */
 const retryAfterMs = (attempt: number) => 500 * 2 ** (attempt - 1)
 
-const isPassing = (error: unknown): boolean => {
+const isPassing = (error: unknown) => {
   const { status, code } = awsError(error)
   return isThrottling(error) || (status !== null && status >= 500) || code === 'ECONNRESET'
 }

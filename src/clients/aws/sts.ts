@@ -84,7 +84,7 @@ export function eksAuthorization(request: TokenRequest): (renew: boolean) => Pro
 }
 
 /** The region's public STS endpoint, by the SDK's endpoint rules. The cluster calls the URL in the token, so an endpoint override of this machine is ignored. */
-function stsHost(region: string): string {
+function stsHost(region: string) {
   const client = new STSClient({ region })
   return client.config.endpointProvider({
     Region: region,

@@ -62,7 +62,7 @@ export async function putEvents(
   }
 }
 
-const explain = ({ name, text }: AwsError): string | null =>
+const explain = ({ name, text }: AwsError) =>
   /^ResourceNotFound/.test(name)
     ? `there is no such bus (${text}). Create it, or set the stack's parameter eventBusArn to another`
     : null

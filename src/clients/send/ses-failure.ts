@@ -49,7 +49,7 @@ export function sesFailure(error: unknown, mail: Mail, region: string): RequestF
 }
 
 /** The meaning of errors that only SES has. */
-function meaningOf({ name, text, cause }: AwsError, mail: Mail, region: string): string | null {
+function meaningOf({ name, text, cause }: AwsError, mail: Mail, region: string) {
   const { from, to } = mail
   if (name === 'MessageRejected' && /not verified/i.test(text))
     return notVerified(text, mail, region)
@@ -68,7 +68,7 @@ function meaningOf({ name, text, cause }: AwsError, mail: Mail, region: string):
 }
 
 /** SES's message names the unverified identities. Recipients must be verified only in the sandbox. */
-function notVerified(text: string, { from, to, bouncesTo }: Mail, region: string): string {
+function notVerified(text: string, { from, to, bouncesTo }: Mail, region: string) {
   const isNamed = (address: string) =>
     text.toLowerCase().includes(bareAddress(address).toLowerCase())
   const isSender = isNamed(from)

@@ -96,7 +96,7 @@ const isAddress = (text: string) =>
   /^[^@<>,;]+@[^@<>,;]+$/.test(bareAddress(text)) &&
   !/\p{Cc}/u.test(text)
 
-function checkMail(mail: Mail): void {
+function checkMail(mail: Mail) {
   const { from, to, bouncesTo } = mail
   if (to.length === 0)
     throw new OperatorError('The mail has no recipient. Name at least one in the settings')

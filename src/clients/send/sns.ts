@@ -61,14 +61,14 @@ export async function publishToTopic(
 }
 
 /** The subject as ASCII on one line. Source: SNS API reference, Publish Subject. */
-function topicSubject(subject: string): string {
+function topicSubject(subject: string) {
   const ascii = oneLine(subject, snsSubjectMaxCharacters * 2)
     .replaceAll('…', '...')
     .replace(/[^ -~]+/g, '?')
   return ascii.slice(0, snsSubjectMaxCharacters) || 'highwater'
 }
 
-function cutToBytes(text: string, limitBytes: number): string {
+function cutToBytes(text: string, limitBytes: number) {
   const bytes = Buffer.from(text)
   const mark = '\n… (cut)'
   if (bytes.length <= limitBytes) return text || '(empty)'
@@ -76,7 +76,7 @@ function cutToBytes(text: string, limitBytes: number): string {
   return `${bytes.subarray(0, limitBytes - 2 * Buffer.byteLength(mark)).toString()}${mark}`
 }
 
-function explain({ name, text }: AwsError): string | null {
+function explain({ name, text }: AwsError) {
   if (/^NotFound/.test(name))
     return `there is no such topic (${text}). Create it, or set the stack's parameter topicArn to another`
   if (/^AuthorizationError/.test(name))

@@ -58,7 +58,7 @@ const wasNotTaken = (failure: unknown) =>
   failure instanceof RequestFailure &&
   (['refused', 'name'].includes(failure.kind) || [429, 503].includes(failure.status ?? 0))
 
-function answered(host: string, status: number, text: string, url: string): string {
+function answered(host: string, status: number, text: string, url: string) {
   // The answer may repeat the address.
   const sent = new SentSecrets()
   sent.addUrl(url)
@@ -71,7 +71,7 @@ function answered(host: string, status: number, text: string, url: string): stri
   return where
 }
 
-function webhookFailure(error: unknown, host: string): RequestFailure {
+function webhookFailure(error: unknown, host: string) {
   const failure = connectionFailure(error, host)
   const message =
     failure.kind === 'tls'

@@ -107,7 +107,7 @@ const isNoFile = (error: unknown) => ['ENOENT', 'ENOTDIR', 'EISDIR'].includes(co
 const versionOf = (body: Buffer) => createHash('sha256').update(body).digest('hex')
 
 /** Unlike a rename, a hard link never replaces a file. */
-async function linkNew(partial: string, target: string): Promise<boolean> {
+async function linkNew(partial: string, target: string) {
   try {
     await link(partial, target)
     return true
@@ -117,7 +117,7 @@ async function linkNew(partial: string, target: string): Promise<boolean> {
   }
 }
 
-async function locked<T>(target: string, run: () => Promise<T>): Promise<T> {
+async function locked<T>(target: string, run: () => Promise<T>) {
   const lock = `${target}${lockSuffix}`
   while (!(await taken(lock))) {
     const ageMs = await stat(lock).then(
@@ -134,7 +134,7 @@ async function locked<T>(target: string, run: () => Promise<T>): Promise<T> {
   }
 }
 
-async function taken(lock: string): Promise<boolean> {
+async function taken(lock: string) {
   try {
     await (await open(lock, 'wx')).close()
     return true
@@ -144,7 +144,7 @@ async function taken(lock: string): Promise<boolean> {
   }
 }
 
-async function filesIn(folder: string): Promise<string[]> {
+async function filesIn(folder: string) {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true })
     return entries

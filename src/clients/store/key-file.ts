@@ -36,7 +36,7 @@ export function fileMacKey(path: string): MacKey {
 const hmacOf = (key: Buffer, message: string): Buffer =>
   createHmac('sha256', key).update(message).digest()
 
-const isEqual = (found: Buffer, wanted: Buffer): boolean =>
+const isEqual = (found: Buffer, wanted: Buffer) =>
   found.length === wanted.length && timingSafeEqual(found, wanted)
 
 async function readOrMake(path: string): Promise<Buffer> {
@@ -57,7 +57,7 @@ async function readOrMake(path: string): Promise<Buffer> {
   })
 }
 
-async function makeKey(path: string): Promise<void> {
+async function makeKey(path: string) {
   const file = await open(path, 'wx', 0o600)
   try {
     await file.writeFile(randomBytes(keyBytes))
@@ -82,7 +82,7 @@ async function readKey(path: string): Promise<Buffer> {
   }
 }
 
-const unusable = (path: string, error: unknown): OperatorError =>
+const unusable = (path: string, error: unknown) =>
   new OperatorError(
     `The key ${path} cannot be used: ${messageOf(error)}. It seals approvals and journals of this machine`,
     { isBadInput: false, cause: error },

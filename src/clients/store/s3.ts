@@ -120,7 +120,7 @@ class Bucket {
   }
 
   /** Returns false if the condition does not hold. */
-  putIf(at: string, write: Write): Promise<boolean> {
+  putIf(at: string, write: Write) {
     return this.#call(`PutObject ${at}`, 's3:PutObject', async () => {
       for (let attempt = 1; ; attempt++) {
         try {
@@ -138,7 +138,7 @@ class Bucket {
   }
 
   /** Computes the checksum first, so that the SDK sends the body unchanged. */
-  async putFile(at: string, path: string, contentType: string): Promise<void> {
+  async putFile(at: string, path: string, contentType: string) {
     const { bytes, sha256 } = await digest(path)
     if (bytes > s3PutObjectMaxBytes)
       throw new Error(
@@ -158,7 +158,7 @@ class Bucket {
     await retried(once, { tries, signal: this.#signal, isPassing, backoffMs })
   }
 
-  async hasVersions(at: string): Promise<boolean> {
+  async hasVersions(at: string) {
     const command = new ListObjectVersionsCommand({ Bucket: this.#name, Prefix: at })
     const {
       Versions = [],
@@ -218,7 +218,7 @@ class Bucket {
     return this.#client.send(command, { abortSignal: this.#signal })
   }
 
-  #call<T>(what: string, permission: string, run: () => Promise<T>): Promise<T> {
+  #call<T>(what: string, permission: string, run: () => Promise<T>) {
     const [bucket, region, kmsKeyId] = [this.#name, this.#region, this.#kmsKeyId]
     const grant = `${permission} on the bucket ${bucket} (and see that its policy does not deny it)`
     const explain = (error: AwsError) => s3Meaning(error, { bucket, region, kmsKeyId })
@@ -270,7 +270,7 @@ interface HttpRequest {
   path: string
 }
 
-function clientOf({ region, credentials, idleTimeoutMs }: S3StoreOptions): S3Client {
+function clientOf({ region, credentials, idleTimeoutMs }: S3StoreOptions) {
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env
   return new S3Client({
     region,
@@ -286,14 +286,14 @@ function clientOf({ region, credentials, idleTimeoutMs }: S3StoreOptions): S3Cli
   })
 }
 
-async function digest(path: string): Promise<{ bytes: number; sha256: string }> {
+async function digest(path: string) {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
   return { bytes: (await stat(path)).size, sha256: hash.digest('base64') }
 }
 
 /** Whether the same request may succeed a moment later. */
-function isPassing(error: unknown): boolean {
+function isPassing(error: unknown) {
   if (!(error instanceof RequestFailure)) return false
   return error.status === null
     ? error.kind !== 'tls' && error.kind !== 'name'
@@ -303,7 +303,7 @@ function isPassing(error: unknown): boolean {
 type S3Place = Required<Pick<S3StoreOptions, 'bucket' | 'region' | 'kmsKeyId'>>
 
 /** The meaning of errors that only S3 has. */
-function s3Meaning(error: AwsError, { bucket, region, kmsKeyId }: S3Place): string | null {
+function s3Meaning(error: AwsError, { bucket, region, kmsKeyId }: S3Place) {
   const { name, text, status, cause } = error
   if (name === 'NoSuchBucket')
     return `there is no bucket ${bucket} (${text}). Deploy the service, which makes it, or correct the name in its settings`
@@ -329,7 +329,7 @@ const elsewhere = [
 ]
 
 /** The bucket's region, as S3 reports it in the error or in a header. */
-function bucketRegion(error: unknown): string | null {
+function bucketRegion(error: unknown) {
   if (!isRawObject(error)) return null
   if (typeof error.Region === 'string') return error.Region
   const headers = isRawObject(error.$response) ? error.$response.headers : null

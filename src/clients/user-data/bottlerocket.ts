@@ -22,7 +22,7 @@ export function bottlerocketPiece(kubernetes: Readonly<RawObject>): Piece {
 }
 
 /** Refuses values that JSON lacks: TOML also has dates and infinite numbers. @throws Unreadable */
-function settingOf(setting: string, value: unknown, kind: string | undefined): unknown {
+function settingOf(setting: string, value: unknown, kind: string | undefined) {
   if (value instanceof Date || (typeof value === 'number' && !Number.isFinite(value)))
     throw new Unreadable(`its ${setting} has no value of a setting`)
   // Bottlerocket accepts percentages and counts as strings: "85".

@@ -21,7 +21,7 @@ export function readCloudConfig(text: string, budget: TextBudget): Piece[] {
 }
 
 /** A command is a line or a list of arguments. The argument after a shell's `-c` is a line, too. */
-function scriptOf(command: unknown): string {
+function scriptOf(command: unknown) {
   if (!Array.isArray(command)) return String(command)
   const words = command.map(String)
   return words[1] === '-c'
@@ -30,7 +30,7 @@ function scriptOf(command: unknown): string {
 }
 
 /** @throws ForeignTextError */
-function readFile(content: string, encoding: string, budget: TextBudget): Piece[] {
+function readFile(content: string, encoding: string, budget: TextBudget) {
   const bytes = /b64|base64/.test(encoding) ? Buffer.from(content, 'base64') : Buffer.from(content)
   const text = (/^gz/.test(encoding) ? unpackGzip(bytes, budget) : bytes).toString()
   const found = settingsIn(text, budget)

@@ -53,7 +53,7 @@ export const readDocument = (text: string, budget: TextBudget): Piece | null =>
   settingsOfDocument(parseYaml(text, budget))
 
 /** Reads a NodeConfig, or a KubeletConfiguration or part of one; null: the value is neither. */
-function settingsOfDocument(value: unknown): Piece | null {
+function settingsOfDocument(value: unknown) {
   if (!isRawObject(value)) return null
   if (typeof value.apiVersion === 'string' && value.apiVersion.startsWith('node.eks.aws/'))
     return ofNodeConfig(value)

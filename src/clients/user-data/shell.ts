@@ -44,7 +44,7 @@ function documentsIn(lines: string[], budget: TextBudget): { documents: Piece[];
   return { documents, rest }
 }
 
-function readLine(line: string): Piece[] {
+function readLine(line: string) {
   const words = wordsOf(line)
   const pieces: Piece[] = []
   const isBootstrap =
@@ -77,13 +77,13 @@ function readLine(line: string): Piece[] {
 const assignedWord = /(?<![\w-])[\w-]+=[^\s"'/|;]*/g
 
 /** The value of a variable such as `KUBELET_EXTRA_ARGS=…`. */
-function kubeletVariable(word: string): string | undefined {
+function kubeletVariable(word: string) {
   const [, name = '', value] = /^(\w+)=([\s\S]*)$/.exec(word) ?? []
   return name.includes('KUBELET') ? value : undefined
 }
 
 /** Splits a line into words and removes shell quotes. Variables and commands are not expanded. */
-function wordsOf(line: string): string[] {
+function wordsOf(line: string) {
   const words =
     line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^$()]{0,200}\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []
   return words.map(word =>

@@ -162,7 +162,7 @@ function unknownSetting(setting: string): BottlerocketMistake[] {
 }
 
 /** Null: none. */
-function valueMistake(setting: string, value: unknown): string | null {
+function valueMistake(setting: string, value: unknown) {
   const kind = bottlerocketSettings[setting]?.[1] ?? 'text'
   if (!bottlerocketTexts.has(setting))
     return hasType[kind](value) ? null : `it takes ${typeNames[kind]}, not ${shownType(value)}`
@@ -183,7 +183,7 @@ function mapMistakes(setting: string, value: unknown): BottlerocketMistake[] {
   })
 }
 
-function shownType(value: unknown): string {
+function shownType(value: unknown) {
   if (Array.isArray(value)) return 'a list'
   if (value instanceof Date) return 'a date'
   return isMap(value) ? 'a table' : `${JSON.stringify(value)}`.slice(0, 60)
@@ -201,5 +201,5 @@ export function hasBottlerocketRelease(setting: string, release: string | null):
   return major > sinceMajor || (major === sinceMajor && minor >= sinceMinor)
 }
 
-const numbers = (text: string): number[] =>
+const numbers = (text: string) =>
   (/^\d{1,6}(\.\d{1,6})*/.exec(text)?.[0] ?? '').split('.').map(Number)

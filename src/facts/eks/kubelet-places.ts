@@ -37,7 +37,7 @@ const nodeadmFolderSince = 20251023
 /** The Amazon Linux release in an image is at most some weeks older than the image. */
 const oldestBase = 20251001
 
-const dayIn = (text: string | null): number | null => {
+const dayIn = (text: string | null) => {
   const day = /(?:^|[.\s-])v?(20\d{6})(?:\b|$)/.exec((text ?? '').slice(0, 100))?.[1]
   return day === undefined ? null : Number(day)
 }

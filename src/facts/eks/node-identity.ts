@@ -51,7 +51,7 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
 }
 
 /** A hybrid node that SSM activated has its id from SSM as name. Source: EKS user guide, hybrid nodes; aws/eks-hybrid internal/kubelet. */
-function activatedId(labels: Record<string, string | undefined>, name: string): string | null {
+function activatedId(labels: Record<string, string | undefined>, name: string) {
   return labels['eks.amazonaws.com/hybrid-credential-provider'] === 'ssm' &&
     activatedName.test(name)
     ? name

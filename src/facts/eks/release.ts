@@ -38,5 +38,4 @@ export function byAge(a: Release, b: Release): number {
   return differing ?? 0
 }
 
-const numbersOf = (text: string): number[] =>
-  (text.slice(0, 100).match(/\d{1,12}/g) ?? []).map(Number)
+const numbersOf = (text: string) => (text.slice(0, 100).match(/\d{1,12}/g) ?? []).map(Number)

@@ -35,7 +35,7 @@ export function nearestName(written: string, names: readonly string[]): string |
 }
 
 /** Number of letters to delete, insert or change. */
-function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string) {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, letter] of [...a].entries()) {
     const next = [i + 1]

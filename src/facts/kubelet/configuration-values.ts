@@ -198,7 +198,7 @@ function* ofEntries(field: string, map: Record<string, unknown>): Iterable<Value
   }
 }
 
-function durationOf(value: string): bigint | null {
+function durationOf(value: string) {
   try {
     return parseDuration(value)
   } catch {
@@ -206,7 +206,7 @@ function durationOf(value: string): bigint | null {
   }
 }
 
-function isQuantity(value: string): boolean {
+function isQuantity(value: string) {
   try {
     parseQuantity(value)
     return true
@@ -215,13 +215,13 @@ function isQuantity(value: string): boolean {
   }
 }
 
-const isWholeQuantity = (value: string): boolean =>
+const isWholeQuantity = (value: string) =>
   isQuantity(value) && asInt64(parseQuantity(value)) !== null
 
 function amountHolds(
   value: string,
   { zeroPercent, zero }: { zeroPercent: boolean; zero: boolean },
-): boolean {
+) {
   if (!value.endsWith('%'))
     return isQuantity(value) && signOf(parseQuantity(value)) >= (zero ? 0 : 1)
   try {

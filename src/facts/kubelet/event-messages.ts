@@ -172,7 +172,7 @@ export const evictionLine = oncePerText((line): EvictionLine | null => {
 })
 
 /** RFC 3339 from the time that journalctl prints; null: there is none. */
-function logTime(text = ''): string | null {
+function logTime(text = '') {
   const ms = Date.parse(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
   return Number.isNaN(ms) ? null : new Date(ms).toISOString()
 }

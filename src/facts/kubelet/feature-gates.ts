@@ -117,7 +117,7 @@ const stageSwitch: Partial<Record<GateState['stage'], string>> = {
   beta: 'AllBeta',
 }
 
-function settingOf(gate: string, settings: GateSettings): boolean | undefined {
+function settingOf(gate: string, settings: GateSettings) {
   const value = settings !== null && Object.hasOwn(settings, gate) ? settings[gate] : undefined
   return typeof value === 'boolean' ? value : undefined
 }

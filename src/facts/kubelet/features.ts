@@ -133,7 +133,7 @@ const supported = Array.from({ length: last - first + 1 }, (_, index) =>
   featuresOfMinor(first + index, first + index),
 )
 
-function minorOf(kubeletVersion: string | null): number | null {
+function minorOf(kubeletVersion: string | null) {
   const [, minor] = /^v?1\.(\d{1,4})(?:[.+-]|$)/.exec(kubeletVersion ?? '') ?? []
   return minor === undefined ? null : Number(minor)
 }

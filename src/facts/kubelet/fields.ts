@@ -80,7 +80,7 @@ export interface FlagFacts {
 }
 
 /** `cpuCFSQuota` becomes `cpu-cfs-quota`. */
-const dashed = (name: string): string =>
+const dashed = (name: string) =>
   name.replace(/([A-Z])(?=[A-Z][a-z])|([a-z0-9])(?=[A-Z])/g, '$1$2-').toLowerCase()
 
 /** Kubelet flags that set a field. Left out: manifest-url-header, register-with-taints, reserved-memory, vmodule. */

@@ -43,7 +43,7 @@ export function flagSettings(commandLine: readonly string[]): FlagSettings {
   return { fields, error: null }
 }
 
-function extended(before: unknown, value: unknown): unknown {
+function extended(before: unknown, value: unknown) {
   if (Array.isArray(value)) return [...(Array.isArray(before) ? before : []), ...value]
   return isMap(value) ? { ...(isMap(before) ? before : {}), ...value } : value
 }
@@ -73,7 +73,7 @@ interface GivenFlag {
 }
 
 /** Index of the last character before the value of `-v4` or `-v=4`; -1: no value. */
-const endOfShort = (argument: string, value: string): number =>
+const endOfShort = (argument: string, value: string) =>
   value === '' ? -1 : argument.length - value.length - 1
 
 /** Flags before `--` that set a field: `--flag=value` or `--flag value`, `_` counting as `-`. */
@@ -137,7 +137,7 @@ function parsePairs(text: string, type: string, form: FlagFacts['form']): RawObj
   return Object.fromEntries(pairs)
 }
 
-function parseGate(key: string, text: string): boolean {
+function parseGate(key: string, text: string) {
   try {
     return parseBool(text)
   } catch (error) {
@@ -145,7 +145,7 @@ function parseGate(key: string, text: string): boolean {
   }
 }
 
-function parseBool(text: string): boolean {
+function parseBool(text: string) {
   if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true
   if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false
   throw new Error(`strconv.ParseBool: parsing ${goQuote(text)}: invalid syntax`)

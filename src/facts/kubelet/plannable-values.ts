@@ -53,7 +53,7 @@ function formOf(field: KubeletField): PlannableForm {
   return { value: most === 100 ? 'percent' : 'integer' }
 }
 
-const isOfForm = (form: ValueForm, text: string): boolean =>
+const isOfForm = (form: ValueForm, text: string) =>
   text.length <= longestValue && new RegExp(`^(${valueForms[form]})$`).test(text)
 
 /** Whether a plan may write this value at this path. @param path `evictionHard.nodefs.available` @param value null removes the value */

@@ -55,7 +55,7 @@ export function canonicalValue(
   }
 }
 
-function isGateDefault(path: string, value: unknown, kubeletVersion: string | null): boolean {
+function isGateDefault(path: string, value: unknown, kubeletVersion: string | null) {
   const state =
     kubeletVersion === null
       ? null
@@ -67,7 +67,7 @@ function isGateDefault(path: string, value: unknown, kubeletVersion: string | nu
  * Whether the value means the same as none: a reservation or minimum reclaim of 0, or a threshold that is never met or that the kubelet drops.
  * Upstream: pkg/kubelet/eviction/helpers.go parseThresholdStatement. @throws QuantityError
  */
-function isNothing(path: string, text: string): boolean {
+function isNothing(path: string, text: string) {
   const amount = canonicalAmount(text)
   return (
     amount === '0' || amount === '0%' || (text === '100%' && /^eviction(Hard|Soft)\./.test(path))
@@ -75,7 +75,7 @@ function isNothing(path: string, text: string): boolean {
 }
 
 /** A percentage or a quantity, independent of how it is written. @throws QuantityError */
-function canonicalAmount(text: string): string {
+function canonicalAmount(text: string) {
   const percentage = /^(\d+(?:\.\d*)?)%$/.exec(text)?.[1]
   if (percentage !== undefined) return `${Number(percentage)}%`
   const { unscaled, exponent } = parseQuantity(text)

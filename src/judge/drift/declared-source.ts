@@ -156,7 +156,7 @@ function unreadBy(
 }
 
 /** @param source null: the setting comes from a node class or a NodePool */
-function withoutSetting(family: AmiFamily, source: string | null, field: string): string | null {
+function withoutSetting(family: AmiFamily, source: string | null, field: string) {
   if (family !== 'Bottlerocket') return null
   if (source === null)
     return isTranslatedForBottlerocket(field)

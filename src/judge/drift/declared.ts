@@ -4,12 +4,7 @@ import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded } from '#judge/text.ts'
-import type {
-  LaunchTemplateVersion,
-  NodeClass,
-  Nodegroup,
-  NodePool,
-} from '#model/input/cluster-input.ts'
+import type { LaunchTemplateVersion, NodeClass, Nodegroup } from '#model/input/cluster-input.ts'
 import {
   type Declaration,
   type DeclaredNode,
@@ -51,14 +46,14 @@ export function declarationOf(node: DeclaredNode, context: ClusterContext): Decl
   return 'what it was made from is not known: it belongs to no managed nodegroup and no NodePool'
 }
 
-const nodegroupOf = (name: string, { nodegroups }: ClusterContext): Nodegroup | null =>
+const nodegroupOf = (name: string, { nodegroups }: ClusterContext) =>
   nodegroups?.find(({ nodegroupName }) => nodegroupName === name) ?? null
 
 /**
  * Whether EKS publishes the node's image. With Karpenter, only an alias proves that: ids, names and tags also match other images.
  * Karpenter v1beta1 used the family's own image if no selector term was given.
  */
-function isImageOfEks(node: DeclaredNode, context: ClusterContext): boolean {
+function isImageOfEks(node: DeclaredNode, context: ClusterContext) {
   if (node.owner === 'managed-nodegroup') {
     const nodegroup = nodegroupOf(node.group, context)
     return nodegroup !== null && nodegroup.amiType !== 'CUSTOM'
@@ -139,7 +134,7 @@ function versionNamed(
   named: string,
   versions: readonly LaunchTemplateVersion[],
   { nodegroups }: ClusterContext,
-): number | null {
+) {
   const numbers = [...new Set(versions.flatMap(({ versionNumber }) => versionNumber ?? []))]
   if (named === '$Latest') return numbers.length === 0 ? null : Math.max(...numbers)
   if (named !== '$Default') return Number(named)
@@ -159,7 +154,7 @@ function ofTemplate(template: Template, node: DeclaredNode): Declaration | strin
   )
 }
 
-function isOlder({ template }: DeclaredNode, { id, version }: Template): boolean {
+function isOlder({ template }: DeclaredNode, { id, version }: Template) {
   return (
     template.version !== null &&
     (template.id === null || id === null || template.id === id) &&
@@ -212,17 +207,14 @@ function sinceOlder(
   return { ...declared, settings: [...changed, ...gone] }
 }
 
-const whereOf = ({ name, version }: Template): string =>
-  `launch template ${name} version ${version}`
+const whereOf = ({ name, version }: Template) => `launch template ${name} version ${version}`
 
-type PoolTemplate = NonNullable<NonNullable<NonNullable<NodePool['spec']>['template']>['spec']>
-
-function templateOfPool({ group }: DeclaredNode, context: ClusterContext): PoolTemplate {
+function templateOfPool({ group }: DeclaredNode, context: ClusterContext) {
   const pool = context.objects(poolResource)?.find(({ metadata }) => metadata?.name === group)
   return pool?.spec?.template?.spec ?? {}
 }
 
-const classNameOf = (node: DeclaredNode, context: ClusterContext): string | null =>
+const classNameOf = (node: DeclaredNode, context: ClusterContext) =>
   (node.nodeClass.name ?? templateOfPool(node, context).nodeClassRef?.name) || null
 
 function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration | string {

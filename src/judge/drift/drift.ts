@@ -124,7 +124,7 @@ function addMap(
   compared: ComparedField,
   map: Record<string, unknown>,
   defaults: Record<string, unknown>,
-): void {
+) {
   for (const key of new Set([...Object.keys(map), ...Object.keys(defaults)])) {
     const path = `${compared.field}.${bounded(key, 100)}`
     values[path] = fieldValue(compared, path, map[key], defaults[key])
@@ -148,20 +148,20 @@ function fieldValue(
   }
 }
 
-function shownValue(value: unknown): string {
+function shownValue(value: unknown) {
   if (Array.isArray(value)) return `[${value.join(', ')}]`
   if (value === '') return 'none'
   return String(typeof value === 'object' ? JSON.stringify(value) : value)
 }
 
-function distance(a: string, b: string): number | null {
+function distance(a: string, b: string) {
   if (a === '' || b === '' || a.endsWith('%') !== b.endsWith('%')) return null
   const found = Math.abs(Number(a.replace('%', '')) - Number(b.replace('%', '')))
   return Number.isFinite(found) ? found : null
 }
 
 /** Facts of nodes are compared by their JSON. In it, a hash stands for this part, which many nodes share: its own JSON is long. */
-function sharedFact<Part extends object>(part: Part): Part {
+function sharedFact<Part extends object>(part: Part) {
   const text = hash('sha256', JSON.stringify(part), 'base64')
   return Object.defineProperty(part, 'toJSON', { value: () => text })
 }

@@ -48,7 +48,7 @@ export function startFact({ nextStart }: Pick<NodeSubject, 'nextStart'>): StartF
   }
 }
 
-const comesTo = (configuration: KubeletConfiguration): Record<string, unknown> =>
+const comesTo = (configuration: KubeletConfiguration) =>
   writtenSettings({ ...configurationDefaults, ...configuration })
 
 export const runs = (running: Running, path: string): string => running[path]?.canonical ?? ''
@@ -105,7 +105,7 @@ export function lossOfDeclared(
 type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion'>
 
 /** The file with a value that its image would not write, or whose map lacks keys that the image writes. Null: none. */
-function editedBy(field: string, { said }: StartFact, ofImage: ImageValues | null): string | null {
+function editedBy(field: string, { said }: StartFact, ofImage: ImageValues | null) {
   const own = Object.entries(said).filter(([path]) => fieldOf(path) === field)
   const inFile = own.flatMap(([path, entries]) =>
     entries.filter(({ by }) => by === 'file').map(entry => ({ path, ...entry })),
@@ -125,7 +125,7 @@ function editedBy(field: string, { said }: StartFact, ofImage: ImageValues | nul
 export const saidOf = ({ said }: StartFact, path: string): SaidSetting[] =>
   Object.hasOwn(said, path) ? (said[path] ?? []) : []
 
-function overrider(held: SaidSetting, said: readonly SaidSetting[]): string {
+function overrider(held: SaidSetting, said: readonly SaidSetting[]) {
   const later = said.slice(said.indexOf(held) + 1).at(-1)
   if (later === undefined) return "the kubelet's own default"
   return later.by === 'flag' ? `the flag ${later.where}` : later.where
@@ -161,7 +161,7 @@ export const unreadWords = ({ path, why }: UnreadFile): string =>
   `${path} is not read: ${unreadWhy[why]}`
 
 /** Backup files of editors and package managers. The kubelet is not meant to read them. */
-const isLeftover = ({ path }: UnreadFile): boolean =>
+const isLeftover = ({ path }: UnreadFile) =>
   /(~|\.(bak|backup|old|orig|save|swp|tmp|rpm(new|save|orig)|\d+))$/i.test(path)
 
 /** Values on the disk that do not run and do not come from the image itself. */

@@ -145,13 +145,13 @@ function meantAmong(
 }
 
 /** The majority's value; in a tie the default, if it is among the tied. */
-function normOf(tied: NodesOfValue[]): NodesOfValue | null {
+function normOf(tied: NodesOfValue[]) {
   const candidates = tied.length === 1 ? tied : tied.filter(({ value }) => value.isDefault)
   return candidates.length === 1 ? candidates[0]! : null
 }
 
 /** The reference if no norm exists: the value nearest to the default, else the first sorted. */
-const referenceOf = (tied: NodesOfValue[]): NodesOfValue =>
+const referenceOf = (tied: NodesOfValue[]) =>
   tied.reduce((a, b) =>
     (b.value.fromDefault ?? Number.POSITIVE_INFINITY) <
     (a.value.fromDefault ?? Number.POSITIVE_INFINITY)
@@ -159,7 +159,7 @@ const referenceOf = (tied: NodesOfValue[]): NodesOfValue =>
       : a,
   )
 
-function described({ value, nodes }: NodesOfValue): string {
+function described({ value, nodes }: NodesOfValue) {
   const [first = ''] = nodes.toSorted(byText)
   return `${value.shown} on ${counted(nodes.length, 'node')} (${bounded(first, 63)}${nodes.length > 1 ? ', ...' : ''})`
 }

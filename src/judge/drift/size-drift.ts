@@ -103,17 +103,17 @@ function normOf(path: string, members: readonly SizedMember[]): Norm | null {
 
 const tolerance = 0.1
 
-function isInProportion(path: string, a: SizedMember, b: SizedMember): boolean {
+function isInProportion(path: string, a: SizedMember, b: SizedMember) {
   const [one, other] = [shareOf(path, a), shareOf(path, b)]
   return one !== null && other !== null && other > 0 && Math.abs(one / other - 1) <= tolerance
 }
 
-function capacityOf(path: string, { cores, memoryGiB }: SizedSettings): number | null {
+function capacityOf(path: string, { cores, memoryGiB }: SizedSettings) {
   if (path.endsWith('.cpu')) return cores
   return path.endsWith('.memory') ? memoryGiB : null
 }
 
-function shareOf(path: string, { fact }: SizedMember): number | null {
+function shareOf(path: string, { fact }: SizedMember) {
   const capacity = capacityOf(path, fact)
   const quantity = quantityOrNull(settingOfPeer(fact, path).shown)
   if (quantity === null || !capacity) return null

@@ -82,5 +82,5 @@ export function bottlerocketToml(settings: RawObject): string {
 }
 
 /** TOML writes all values that `settable` accepts in the same form as JSON. */
-const table = (name: string, entries: readonly [string, unknown][]): string =>
+const table = (name: string, entries: readonly [string, unknown][]) =>
   `[${name}]\n${entries.map(([key, value]) => `${/^[\w-]+$/.test(key) ? key : JSON.stringify(key)} = ${JSON.stringify(value)}\n`).join('')}`

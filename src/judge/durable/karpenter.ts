@@ -51,7 +51,7 @@ export const karpenter: DurableTarget = {
   },
 }
 
-function isTypedOn({ amiFamily }: Origin, field: string): boolean {
+function isTypedOn({ amiFamily }: Origin, field: string) {
   const facts = Object.hasOwn(nodeClassKubeletFields, field)
     ? nodeClassKubeletFields[field]
     : undefined
@@ -74,4 +74,4 @@ function inUserData(request: DurableRequest): NodeClassUserData {
 }
 
 const later = 'to be set in spec.kubelet by Karpenter later than v1.14'
-const asNodeConfig = (config: RawObject): string => (isEmpty(config) ? '' : nodeConfig(config))
+const asNodeConfig = (config: RawObject) => (isEmpty(config) ? '' : nodeConfig(config))

@@ -35,7 +35,7 @@ const withoutFlag = (field: string): string | null =>
   flagOf.has(field) ? null : 'the kubelet has no flag for it'
 
 /** Flags for a command line. Only `<` in a value needs quotes. */
-function flags(config: RawObject): string {
+function flags(config: RawObject) {
   return Object.entries(config)
     .map(([field, value]) => {
       const { flag, form } = flagOf.get(field) ?? { flag: field }
@@ -74,7 +74,7 @@ export function al2Script(request: DurableRequest, where: readonly string[]): Al
   }
 }
 
-const intoFile = (config: RawObject): string => `file=/etc/kubernetes/kubelet/kubelet-config.json
+const intoFile = (config: RawObject) => `file=/etc/kubernetes/kubelet/kubelet-config.json
 cat >"$file.fix" <<'HIGHWATER'
 ${JSON.stringify({ kind: 'KubeletConfiguration', ...config }, null, 2)}
 HIGHWATER
@@ -86,14 +86,14 @@ rm "$file.fix" "$file.new"
 /** bootstrap.sh assigns KUBELET_EXTRA_ARGS once, after parsing its arguments. The script appends the flags right after that line. */
 const intoBootstrap = (
   config: RawObject,
-): string => `# bootstrap.sh writes ${Object.keys(config).join(', ')} anew; a flag wins over what it writes.
+) => `# bootstrap.sh writes ${Object.keys(config).join(', ')} anew; a flag wins over what it writes.
 cat >/etc/eks/highwater-kubelet-args <<'HIGHWATER'
 KUBELET_EXTRA_ARGS="$KUBELET_EXTRA_ARGS ${flags(config)}"
 HIGHWATER
 sed -i '/^KUBELET_EXTRA_ARGS=/r /etc/eks/highwater-kubelet-args' /etc/eks/bootstrap.sh
 `
 
-function windowsUserData(request: DurableRequest): string {
+function windowsUserData(request: DurableRequest) {
   const { config, leftOut } = settable(request, { refusal: withoutFlag })
   const eksctl = request.origin.isEksctl
     ? [

@@ -33,7 +33,7 @@ spec:
     config:
 ${indented(yaml(config), 6)}`
 
-const mimePart = (body: string): string => `MIME-Version: 1.0
+const mimePart = (body: string) => `MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="HIGHWATER"
 
 --HIGHWATER

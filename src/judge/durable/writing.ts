@@ -66,7 +66,7 @@ export function settable(
   }
 }
 
-const companionsOf = (field: string): string[] =>
+const companionsOf = (field: string) =>
   companions.flatMap(fields =>
     fields.includes(field) ? fields.filter(other => other !== field) : [],
   )
@@ -84,13 +84,13 @@ function unknownTo({ kubeletMinor }: Origin, field: string): string | null {
 const plainText = /^[\w.%+:/-]{0,100}$/
 const plainKey = /^[A-Za-z][\w.-]{0,62}$/
 
-const isPlainScalar = (value: unknown): boolean =>
+const isPlainScalar = (value: unknown) =>
   typeof value === 'string'
     ? plainText.test(value)
     : typeof value === 'boolean' || Number.isFinite(value)
 
 /** A scalar, or a list or map of scalars. Rules propose no other forms. */
-function isPlain(value: unknown): boolean {
+function isPlain(value: unknown) {
   if (Array.isArray(value)) return value.every(isPlainScalar)
   if (!isMap(value)) return isPlainScalar(value)
   return Object.entries(value).every(([key, entry]) => plainKey.test(key) && isPlainScalar(entry))

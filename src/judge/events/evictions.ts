@@ -85,7 +85,7 @@ export function evictedWriter(
 }
 
 /** Time of the pod's condition DisruptionTarget, else of the last condition that turned False. A refused pod has only its start time. */
-function failedAt({ status }: KubernetesPod): string | null {
+function failedAt({ status }: KubernetesPod) {
   const conditions = status?.conditions ?? []
   const timeOf = ({ lastTransitionTime }: { lastTransitionTime?: unknown }) =>
     typeof lastTransitionTime === 'string' ? lastTransitionTime : null

@@ -15,7 +15,7 @@ const stillFailingMs = 2 * imageGcPeriodMs
 /** A failure this soon after the kubelet's start may only mean that GC ran too early. */
 const startingMs = 10 * 60_000
 
-const isStillFailing = (event: NodeEvent, at: string): boolean =>
+const isStillFailing = (event: NodeEvent, at: string) =>
   isWithin(event.lastTime, at, stillFailingMs)
 
 export const isJustReported = (time: string | null, at: string): boolean =>
@@ -62,7 +62,7 @@ export function failingGc(
   return isStarting ? [] : failed
 }
 
-function isFollowing(start: string | null, time: string, at: string): boolean {
+function isFollowing(start: string | null, time: string, at: string) {
   const [started, failed] = [agoMs(start, at), agoMs(time, at)]
   return started !== null && failed !== null && started >= failed && started - failed <= startingMs
 }

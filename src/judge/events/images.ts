@@ -4,7 +4,7 @@ import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Splits a reference into host and path. The default host is Docker Hub's. Upstream: distribution/reference normalize.go splitDockerDomain. */
-function splitReference(image: string): { registry: string; path: string } {
+function splitReference(image: string) {
   const slash = image.indexOf('/')
   const host = slash < 0 ? '' : image.slice(0, slash)
   const isHost =

@@ -69,7 +69,7 @@ export function likelyOwner(
   return { name: bounded(`pods ${namespace}/${stem}`, nameLength), key: null, isKnown: false }
 }
 
-function isNameOf(owner: string, namespace: string, pod: string): boolean {
+function isNameOf(owner: string, namespace: string, pod: string) {
   const [inNamespace, kind, name = ''] = owner.split('/')
   if (inNamespace !== namespace) return false
   const prefix = kind === 'StatefulSet' ? `${name}-` : `${name}-`.slice(0, longestPrefix)
@@ -98,12 +98,12 @@ const pressureTaints = ['memory', 'inodes', 'pids'].flatMap(resource => taintOf(
 type NoExecuteToleration = NonNullable<PodSpec['tolerations']>[number]
 
 /** For a taint with effect NoSchedule and no value. Upstream: k8s.io/api/core/v1/toleration.go ToleratesTaint */
-const tolerates = (taint: string, { key, operator, value, effect }: NoExecuteToleration): boolean =>
+const tolerates = (taint: string, { key, operator, value, effect }: NoExecuteToleration) =>
   (!effect || effect === 'NoSchedule') &&
   (key === taint || ((key === undefined || key === '') && operator === 'Exists')) &&
   (operator === 'Exists' || ((!operator || operator === 'Equal') && !value))
 
-function toleratedTaints({ spec }: KubernetesPod): string[] {
+function toleratedTaints({ spec }: KubernetesPod) {
   const tolerations = spec?.tolerations ?? []
   return pressureTaints.filter(taint =>
     tolerations.some(toleration => tolerates(taint, toleration)),

@@ -17,7 +17,7 @@ export interface PullFailure extends EventTimes {
 }
 
 const reasons = ['Failed', 'BackOff', 'ErrImageNeverPull', 'InspectFailed']
-const podOf = ({ pod }: NodeEvent): string => (pod ? `${pod.namespace}/${pod.name}` : '')
+const podOf = ({ pod }: NodeEvent) => (pod ? `${pod.namespace}/${pod.name}` : '')
 
 /**
  * Failed pulls of the last hour, one for each pod and image. Upstream reports a failure twice: with

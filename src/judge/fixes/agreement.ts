@@ -56,7 +56,7 @@ function percentagesOf({ config }: Wish): Percentages | null {
 }
 
 /** Rules propose the highest sound value per node, so the lowest proposal is sound for all. The band keeps the width that rules propose. */
-function agreeOnImageGc(ordered: readonly Wishes[]): void {
+function agreeOnImageGc(ordered: readonly Wishes[]) {
   const of = (found: readonly Wishes[]) =>
     found.flatMap(({ wishes }) => wishes.flatMap(wish => percentagesOf(wish) ?? []))
   const lowest = (found: Percentages[]) =>
@@ -84,7 +84,7 @@ export function withLowestImageGc(config: RawObject, all: readonly RawObject[]):
 }
 
 /** Adds all changed entries to the running ones, as some places accept only a whole map. */
-function agreeOnMap(field: string, own: readonly Wish[]): void {
+function agreeOnMap(field: string, own: readonly Wish[]) {
   const agreed = new Map<string, Map<string, unknown>>()
   for (const wish of own) {
     const entries = agreed.get(sizeOf(field, wish)) ?? new Map<string, unknown>()
@@ -104,14 +104,14 @@ function agreeOnMap(field: string, own: readonly Wish[]): void {
   }
 }
 
-const sizeOf = (field: string, { fact }: Wish): string =>
+const sizeOf = (field: string, { fact }: Wish) =>
   dependsOnSize(field) ? (fact?.instanceType ?? '') : ''
-const running = (field: string, { fact }: Wish): RawObject => mapOf(fact?.running?.[field])
+const running = (field: string, { fact }: Wish) => mapOf(fact?.running?.[field])
 
-const changesOf = (field: string, wish: Wish): [string, unknown][] =>
+const changesOf = (field: string, wish: Wish) =>
   Object.entries(mapOf(wish.config[field])).filter(
     ([key, value]) => meaningOf(field, value) !== meaningOf(field, running(field, wish)[key]),
   )
 
 /** Of two reservations of one resource, the larger one covers both. */
-const amount = (value: unknown): number => amountOrNull(String(value)) ?? 0
+const amount = (value: unknown) => amountOrNull(String(value)) ?? 0

@@ -48,7 +48,7 @@ const bandPercent = 10
 const soundGracePeriod = '1m30s'
 
 /** Keeps a text's quotes, because the quotes may be the mistake. */
-const shownAsWritten = (value: unknown): string =>
+const shownAsWritten = (value: unknown) =>
   bounded(typeof value === 'string' ? JSON.stringify(value) : shownSetting(value), 60)
 
 class Draft {
@@ -65,36 +65,36 @@ class Draft {
   }
 
   /** The errors of a kubelet with these fields beside the running ones; not those that it has without them. */
-  errorsWith(config: RawObject): string[] {
+  errorsWith(config: RawObject) {
     const errors = this.#refusalsOf({ ...this.running, ...config })
     return errors.length === 0
       ? errors
       : errors.filter(error => !this.#errorsBefore().includes(error))
   }
 
-  sets(field: string): boolean {
+  sets(field: string) {
     return Object.hasOwn(this.config, field)
   }
 
-  value(field: string): unknown {
+  value(field: string) {
     return this.sets(field) ? this.config[field] : this.running[field]
   }
 
-  map(field: string): RawObject {
+  map(field: string) {
     const value = this.value(field)
     return mapOf(value)
   }
 
-  text(field: string): string {
+  text(field: string) {
     const value = this.value(field)
     return typeof value === 'string' ? value : ''
   }
 
-  set(field: string, value: unknown): void {
+  set(field: string, value: unknown) {
     this.config = { ...this.config, [field]: value }
   }
 
-  drop(fields: readonly string[], why: string): void {
+  drop(fields: readonly string[], why: string) {
     const dropped = fields.filter(field => this.sets(field))
     if (dropped.length === 0) return
     this.refused.push(
@@ -103,7 +103,7 @@ class Draft {
     this.config = without(this.config, dropped)
   }
 
-  dropKey(field: string, key: string, why: string): void {
+  dropKey(field: string, key: string, why: string) {
     const map = this.config[field]
     if (!isMap(map) || !Object.hasOwn(map, key)) return
     this.refused.push(`Left out, ${why}: ${bounded(`${field} ${key}`, 80)}.`)
@@ -130,7 +130,7 @@ const steps: readonly ((fix: Draft) => void)[] = [
 ]
 
 /** Leaves out what a kubelet refuses, with the fields that depend on it. */
-function startable(fix: Draft): void {
+function startable(fix: Draft) {
   let errors = fix.errorsWith(fix.config)
   while (errors.length > 0) {
     const fields = Object.keys(fix.config)
@@ -143,10 +143,10 @@ function startable(fix: Draft): void {
   }
 }
 
-const refusalText = ([error = '']: string[]): string =>
+const refusalText = ([error = '']: string[]) =>
   `a kubelet does not start with it (${bounded(error.replace('invalid configuration: ', ''))})`
 
-function rightValues(fix: Draft): void {
+function rightValues(fix: Draft) {
   for (const [field, value] of Object.entries(fix.config)) {
     const [mistake] = valueMistakes(field, value)
     if (mistake !== undefined)
@@ -160,7 +160,7 @@ function rightValues(fix: Draft): void {
 }
 
 /** Null marks a key that must not run. The key can only be removed where it is set. */
-function withoutNulls(fix: Draft, field: string, map: RawObject): void {
+function withoutNulls(fix: Draft, field: string, map: RawObject) {
   for (const key of Object.keys(map))
     if (map[key] === null) fix.dropKey(field, key, 'to be taken away where it is set')
   const running = mapOf(fix.running[field])
@@ -170,7 +170,7 @@ function withoutNulls(fix: Draft, field: string, map: RawObject): void {
 }
 
 /** Always sets both, because on new nodes an unset percentage may be the image's value. */
-function percentages(fix: Draft): void {
+function percentages(fix: Draft) {
   const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
   if (!fix.sets(high) && !fix.sets(low)) return
   const start = Number(fix.value(high))
@@ -180,7 +180,7 @@ function percentages(fix: Draft): void {
 }
 
 /** A soft threshold without a grace period stops the kubelet. A grace period without a threshold has no effect. */
-function softThresholds(fix: Draft): void {
+function softThresholds(fix: Draft) {
   const [soft, grace] = ['evictionSoft', 'evictionSoftGracePeriod'] as const
   if (fix.sets(soft)) {
     const signals = Object.keys(fix.map(soft))
@@ -200,7 +200,7 @@ function softThresholds(fix: Draft): void {
   if (fix.sets(grace) && !fix.sets(soft)) fix.set(soft, fix.map(soft))
 }
 
-function parallelPulls(fix: Draft): void {
+function parallelPulls(fix: Draft) {
   const serial = 'serializeImagePulls'
   if (
     Number(fix.config.maxParallelImagePulls) > 1 &&
@@ -210,7 +210,7 @@ function parallelPulls(fix: Draft): void {
     fix.set(serial, false)
 }
 
-function shutdown(fix: Draft): void {
+function shutdown(fix: Draft) {
   const [total, critical] = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const
   if (!fix.sets(total) && !fix.sets(critical)) return
   const [all = 0, ofCritical = 0] = [total, critical].map(field => durationMs(fix.text(field)) ?? 0)
@@ -219,9 +219,9 @@ function shutdown(fix: Draft): void {
     for (const field of [total, critical]) fix.set(field, fix.text(field))
 }
 
-const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0
+const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0
 
-function managers(fix: Draft): void {
+function managers(fix: Draft) {
   const reserves = ['kubeReserved', 'systemReserved'].some(
     map => !['', '0'].includes(meaningOf(map, fix.map(map).cpu)),
   )
@@ -242,7 +242,7 @@ function managers(fix: Draft): void {
 const gatesOfOtherFields =
   /^(AllAlpha|AllBeta|ImageMaximumGCAge|GracefulNodeShutdown.*|CustomCPUCFSQuotaPeriod|RotateKubeletServerCertificate|NodeSwap|KubeletCrashLoopBackOffMax|NodeLogQuery|MemoryQoS|TopologyManager.*|KubeletEnsureSecretPulledImages|KubeletTracing|Logging.*|UserNamespaces.*|DynamicResourceAllocation|CPUManager.*|MemoryManager)$/
 
-function featureGates(fix: Draft): void {
+function featureGates(fix: Draft) {
   const field = 'featureGates'
   const running = mapOf(fix.running[field])
   for (const [gate, value] of Object.entries(mapOf(fix.config[field]))) {

@@ -30,10 +30,10 @@ export interface FixFact {
 
 /** The drop-in that nodeadm writes from a NodeConfig. Drop-ins with later names win. Source: amazon-eks-ami nodeadm/internal/kubelet/config.go */
 const nodeadmDropIn = '40-nodeadm.conf'
-const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
 /** Fields that are not compared but decide whether a kubelet starts with a fix. */
-const decidesStart = (field: string): boolean =>
+const decidesStart = (field: string) =>
   field === 'shutdownGracePeriodByPodPriority' || field === 'reservedMemory'
 
 const runningOf = oncePer(
@@ -117,6 +117,6 @@ export class FixFacts {
   }
 }
 
-const nodeKey = (cluster: string, node: string): string => JSON.stringify([cluster, node])
-const groupKey = (cluster: string, { kind, name }: { kind: string; name: string }): string =>
+const nodeKey = (cluster: string, node: string) => JSON.stringify([cluster, node])
+const groupKey = (cluster: string, { kind, name }: { kind: string; name: string }) =>
   JSON.stringify([cluster, kind, name])

@@ -38,7 +38,7 @@ export function settleFixes(all: readonly Wishes[], refusalsOf: Refusals): void 
   }
 }
 
-function makeWhole(wish: Wish, refusalsOf: Refusals): void {
+function makeWhole(wish: Wish, refusalsOf: Refusals) {
   const { fact } = wish
   const { config, refused } = completed(wish.config, fact?.running ?? null, configuration =>
     refusalsOf(configuration, fact?.node.kubeletVersion ?? null),
@@ -47,7 +47,7 @@ function makeWhole(wish: Wish, refusalsOf: Refusals): void {
   wish.notes = [...new Set([...(wish.notes ?? []), ...refused])]
 }
 
-function settle({ finding, wishes, sizes }: Wishes): void {
+function settle({ finding, wishes, sizes }: Wishes) {
   const { fix } = finding
   const [main] = wishes
   if (main === undefined) return
@@ -83,7 +83,7 @@ const withoutReservations = ({
 }: RawObject): RawObject => config
 
 /** A fix does not restore a value that another finding on the same nodes reports. */
-function tellWhatGaveWay({ finding, wishes }: Wishes, proposed: RawObject): void {
+function tellWhatGaveWay({ finding, wishes }: Wishes, proposed: RawObject) {
   const agreed = writtenSettings(wishes[0]?.config ?? {})
   const changed = Object.entries(writtenSettings(proposed)).filter(
     ([path, value]) =>
@@ -173,12 +173,12 @@ function durableReservations(
 }
 
 /** Whether a changed key overrides the image's computed value. Memory does not if it fits the formula for some number of pods. */
-function isOverride(key: string, running: RawObject): boolean {
+function isOverride(key: string, running: RawObject) {
   if (!computed.includes(key)) return false
   return key !== 'memory' || !isEksReservation('memory', String(running.memory), null)
 }
 
-function takeAway(keys: readonly string[], image: string, declaration: Declaration | null): string {
+function takeAway(keys: readonly string[], image: string, declaration: Declaration | null) {
   const by = declaration?.settings.find(
     ({ path, value }) => value !== undefined && keys.some(key => path === `kubeReserved.${key}`),
   )

@@ -66,7 +66,7 @@ export function actingPart({ config, origin, fact, declaration }: Wish): Acting 
 }
 
 /** Whether the target writes the field into the kubelet's configuration file. Any flag overrides that file. */
-function writesConfiguration({ amiFamily, owner }: Origin, field: string): boolean {
+function writesConfiguration({ amiFamily, owner }: Origin, field: string) {
   if (amiFamily === 'Bottlerocket' || amiFamily === 'Windows') return false
   return (
     amiFamily !== 'AL2' ||
@@ -100,7 +100,7 @@ function obstaclesOf(
 }
 
 /** A flag replaces a whole map; a file replaces only the keys that it contains. */
-function blocks({ path, value, isFlag }: Obstacle, config: RawObject): boolean {
+function blocks({ path, value, isFlag }: Obstacle, config: RawObject) {
   const field = fieldOf(path)
   const set = config[field]
   if (set === undefined) return false
@@ -132,7 +132,7 @@ function withoutBlocked(config: RawObject, blocking: readonly Obstacle[]): RawOb
   )
 }
 
-const isDeclared = (declaration: Declaration | null, path: string, value: unknown): boolean =>
+const isDeclared = (declaration: Declaration | null, path: string, value: unknown) =>
   (declaration?.settings ?? []).some(
     setting =>
       setting.by === 'config' &&

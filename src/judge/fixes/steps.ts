@@ -52,7 +52,7 @@ interface Doing extends Pick<Step, 'kind' | 'ends' | 'disturbs'> {
 
 const longestCommand = 2000
 
-const isDnsName = (name: string): boolean =>
+const isDnsName = (name: string) =>
   name.length <= 253 &&
   /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
 
@@ -163,10 +163,10 @@ function replacement(on: OnNode): Line[] {
   return [cordon(on), drain(on), ['replaces', terminate, 1]]
 }
 
-const isManaged = ({ finding: { subject }, node }: OnNode): boolean =>
+const isManaged = ({ finding: { subject }, node }: OnNode) =>
   subject.kind === 'Nodegroup' && node.owner === 'managed-nodegroup'
 
-const nodegroup = (call: string, { finding: { subject }, place }: OnNode): string =>
+const nodegroup = (call: string, { finding: { subject }, place }: OnNode) =>
   aws('eks', call, '--cluster-name', place.name, '--nodegroup-name', said(subject.name))
 
 const upgrade = (on: OnNode): Line[] =>
@@ -216,7 +216,7 @@ const partly = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing') =>
 const showing = { kind: 'read-more', ends: 'nothing', disturbs: 'nothing' } as const
 
 /** Deletes nothing: what lies there is for a person to judge. */
-function sizes({ unit }: StepAction, place = '/var'): string {
+function sizes({ unit }: StepAction, place = '/var') {
   const [counting, sorting] = unit === 'inodes' ? ['--inodes', '-n'] : ['-h', '-h']
   return `du ${counting} -x -d 2 ${quoted(place)} | sort ${sorting} | tail -n 20`
 }

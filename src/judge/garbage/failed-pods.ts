@@ -78,7 +78,7 @@ export function stayingPods(
 export const thresholdText = ({ pods, isAssumed }: PodGarbage['threshold']): string =>
   isAssumed ? `${pods}, upstream's default: EKS does not say` : `${pods}, as EKS says`
 
-function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: number): string {
+function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: number) {
   if (pods <= 0) return 'pod GC deletes never'
   const limit = `${pods}${isAssumed ? ' (assumed)' : ''}`
   if (excess <= 0)
@@ -87,4 +87,4 @@ function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: numbe
 }
 
 /** A pod that the kubelet refused or evicted may have no container that ended. */
-const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null => finishedMs ?? createdMs
+const endOf = ({ finishedMs, createdMs }: TerminatedPod) => finishedMs ?? createdMs

@@ -146,7 +146,7 @@ export const ago = (timeMs: number, at: string): string =>
 const dayMs = 86_400_000
 
 /** `3 days`. Below two days, in the format of `span`. */
-const age = (ms: number): string =>
+const age = (ms: number) =>
   ms < 2 * dayMs ? span(Math.max(0, ms)) : counted(Math.floor(ms / dayMs), 'day')
 
 /** Whether an object is old enough to be garbage. True if its time is unknown. */

@@ -42,7 +42,7 @@ export function whyVolumeStays({ finalizers, usedBy, namespace }: HeldVolumeObje
     : 'nothing holds it that it names'
 }
 
-function whyFinalizerStays({ finalizer, controller, state }: HeldFinalizer): string {
+function whyFinalizerStays({ finalizer, controller, state }: HeldFinalizer) {
   if (controller === null) return `no known controller removes the finalizer ${finalizer}`
   if (state === 'absent')
     return `the finalizer ${finalizer} is for ${controller}, and nothing in this cluster is called like it`

@@ -12,8 +12,7 @@ export interface ClusterWord {
 export const said = (word: string): ClusterWord => ({ said: word })
 
 const isSaid = (word: string | ClusterWord): word is ClusterWord => typeof word !== 'string'
-const isLikeOption = (word: string | ClusterWord): boolean =>
-  isSaid(word) && word.said.startsWith('-')
+const isLikeOption = (word: string | ClusterWord) => isSaid(word) && word.said.startsWith('-')
 
 /**
  * `kubectl delete pod -n shop cart-0`

@@ -21,7 +21,7 @@ export function sizeOf(volumes: readonly SizedVolume[]): {
 }
 
 /** Null: not an EBS volume, or its price is unknown. */
-const costOfOne = (volume: SizedVolume): number | null =>
+const costOfOne = (volume: SizedVolume) =>
   volume.isEbs && volume.capacityBytes !== null
     ? monthlyUsd(volume.capacityBytes, volume.volumeType, performanceOf(volume))
     : null
@@ -61,6 +61,6 @@ export function costOf(volumes: readonly SizedVolume[]): ClusterEvidence[] {
   )
 }
 
-const sum = (numbers: readonly number[]): number | null =>
+const sum = (numbers: readonly number[]) =>
   numbers.length === 0 ? null : numbers.reduce((all, one) => all + one, 0)
-const dollars = (usd: number): string => `about ${usd < 10 ? usd.toFixed(2) : Math.round(usd)} USD`
+const dollars = (usd: number) => `about ${usd < 10 ? usd.toFixed(2) : Math.round(usd)} USD`

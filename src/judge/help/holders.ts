@@ -68,12 +68,12 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
 }
 
 /** The middle of the bounds: of unread images, for example. */
-function expected({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLine, unit: Unit): number {
+function expected({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLine, unit: Unit) {
   if (unit === 'inodes') return inodes ?? 0
   return holder === 'unread' ? bytes : (lowBytes + Math.min(highBytes, bytes)) / 2
 }
 
-const weight = (line: LedgerLine, unit: Unit): number =>
+const weight = (line: LedgerLine, unit: Unit) =>
   expected(line, unit) * (line.holder === 'unread' ? 1 : weights[holders[line.holder].freedBy])
 
 export function holderCause(
@@ -115,11 +115,11 @@ const nearlyAll = 0.9
 /** Share of a holder from which on its largest owner is the one to act. With less, many owners hold it together. */
 const leastOwned = 0.1
 
-const isOfPod = (part: HolderPart | undefined): boolean =>
+const isOfPod = (part: HolderPart | undefined) =>
   part?.owner?.kind === 'container' || part?.owner?.kind === 'pod'
 
 /** Of all parts that have the owner of the first, which is the largest. Null: images, or the parts that are not listed may have that owner, too. */
-function bytesOfLargest(parts: readonly HolderPart[]): number | null {
+function bytesOfLargest(parts: readonly HolderPart[]) {
   const [largest] = parts
   if (largest === undefined || largest.owner?.kind === 'image') return null
   const key = ownerOf(largest)
@@ -128,7 +128,7 @@ function bytesOfLargest(parts: readonly HolderPart[]): number | null {
   return same.reduce((sum, { lowBytes }) => sum + lowBytes, 0)
 }
 
-function ownerOf({ owner, place }: HolderPart): string {
+function ownerOf({ owner, place }: HolderPart) {
   if (owner === null || owner.kind === 'image') return `place ${place}`
   if (owner.kind === 'process') return `process ${owner.pid}`
   return `${owner.namespace}/${owner.workload ?? owner.pod}`
@@ -333,7 +333,7 @@ function withSize(
   step: StepAction,
   { ledger, identity: { amiFamily }, imageGC }: DiskSubject,
   { filesystem }: HolderCause,
-): StepAction {
+) {
   const disk = ledger?.filesystems.find(one => one.filesystem === filesystem)
   if (step.id !== 'larger-disk' || ledger === null || disk === undefined) return step
   const lowPercent = imageGC?.lowThresholdPercent ?? 100

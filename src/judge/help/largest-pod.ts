@@ -30,5 +30,5 @@ export function largestPod(
   }
 }
 
-const keyOf = (pod: { namespace?: string; name?: string } | undefined): string =>
+const keyOf = (pod: { namespace?: string; name?: string } | undefined) =>
   `${pod?.namespace ?? ''}/${pod?.name ?? ''}`

@@ -54,7 +54,7 @@ function filesystemOf(signal: Signal, layout: FilesystemLayout): 'nodefs' | 'ima
   return signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
 }
 
-function usedOf(summary: Summary | null, filesystem: 'imageFs' | 'containerFs'): number | null {
+function usedOf(summary: Summary | null, filesystem: 'imageFs' | 'containerFs') {
   const usedBytes = summary?.node?.runtime?.[filesystem]?.usedBytes
   return usedBytes !== undefined && usedBytes >= 0 ? usedBytes : null
 }
@@ -63,13 +63,13 @@ function usedOf(summary: Summary | null, filesystem: 'imageFs' | 'containerFs'):
  * The runtime's used bytes are unpacked images and writable layers. Packed content comes on top: the sum of the runtime's listed image sizes,
  * and less than the unpacked bytes. Use does not matter: without their pods, all images can be deleted.
  */
-function imagesAtMost(subject: DiskSubject): number | null {
+function imagesAtMost(subject: DiskSubject) {
   const used = usedOf(subject.summary, 'imageFs')
   return used === null ? null : used + Math.min(used, packedBytes(subject))
 }
 
 /** Bytes of packed images. Infinite if images may be unlisted or their size is unknown. */
-function packedBytes({ runtime, node, configuration }: DiskSubject): number {
+function packedBytes({ runtime, node, configuration }: DiskSubject) {
   const ofRuntime = runtime?.images?.map(({ size = Number.NaN }) => Number(size)) ?? null
   const ofStatus = (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? Number.NaN)
   const isUnlisted = ofRuntime === null && ofStatus.length === 0
@@ -79,12 +79,12 @@ function packedBytes({ runtime, node, configuration }: DiskSubject): number {
   return sum >= 0 ? sum : Number.POSITIVE_INFINITY
 }
 
-function evictableBy(signal: Signal, { eviction }: DiskSubject): RankedPod[] | null {
+function evictableBy(signal: Signal, { eviction }: DiskSubject) {
   const ranking = eviction.rankings?.find(ranking => ranking.signal === signal)
   return ranking && eviction.protected !== null ? evictable(ranking.pods, eviction) : null
 }
 
-function deadLogsAtMost({ pods, configuration }: DiskSubject): number | null {
+function deadLogsAtMost({ pods, configuration }: DiskSubject) {
   if (pods === null) return null
   const dead = pods
     .flatMap(({ status }) => [

@@ -113,7 +113,7 @@ export const evictable = (pods: readonly RankedPod[], eviction: EvictionPredicti
   pods.filter(pod => isEvictable(pod, eviction))
 
 /** Signals that count inodes or pids, not bytes. */
-const isCount = ({ signal }: { signal: Signal }): boolean =>
+const isCount = ({ signal }: { signal: Signal }) =>
   signal.endsWith('.inodesFree') || signal === 'pid.available'
 
 /** Whether a containerfs threshold repeats that of its filesystem, and is reported only once. */

@@ -62,7 +62,7 @@ export function doubleRotation(
 }
 
 /** Minimum size in bytes at which logrotate touches a log. Null: only time decides. */
-function leastSizeOf(settings: Settings): number | null {
+function leastSizeOf(settings: Settings) {
   const limit = limitBytes(settings)
   if (sizeIn(settings, 'size') !== null) return limit
   const whenDue = sizeIn(settings, 'minsize')
@@ -74,7 +74,7 @@ const isCopied = (settings: Settings) => isSet(settings, 'copytruncate') || isSe
 /** The log is renamed and an empty file replaces it. The kubelet then requests no reopening. */
 const isLeftBehind = (settings: Settings) => !isCopied(settings) && isSet(settings, 'create')
 
-function whatHappens(settings: Settings): string {
+function whatHappens(settings: Settings) {
   const name = isSet(settings, 'dateext') ? '0.log-DATE' : '0.log.1'
   const copies = isSet(settings, 'dateext')
     ? `The kubelet knows no ${name}: what logrotate does not remove stays until the pod is gone.`
@@ -88,7 +88,7 @@ function whatHappens(settings: Settings): string {
     : `The container keeps writing to the renamed ${name} until the kubelet finds the log missing and has it reopened. ${copies}`
 }
 
-function debrisOf({ host }: Satisfied<'host'>): Evidence[] {
+function debrisOf({ host }: Satisfied<'host'>) {
   const others = seenLogsOf(host)?.byOthers ?? null
   if (others === null) return []
   const [first] = others.sample

@@ -1,7 +1,6 @@
 import type { Failing, Satisfied, Undecided } from '#judge/rule.ts'
 import { line, lines } from '#judge/rule.ts'
 import { bounded, counted, span } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 import { doubleRotation } from './double-rotation.ts'
 import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
 import {
@@ -38,10 +37,7 @@ export const patternsAt = ({ block, podLogs }: PlacedBlock, places: Place[]) =>
   block.patterns.filter(pattern => places.includes(placeOf(pattern, podLogs)))
 
 const shown = 4
-const evidenceOf = (
-  placed: PlacedBlock[],
-  patterns = ({ block }: PlacedBlock) => block.patterns,
-): Evidence[] =>
+const evidenceOf = (placed: PlacedBlock[], patterns = ({ block }: PlacedBlock) => block.patterns) =>
   lines(
     ...placed
       .slice(0, shown)
@@ -57,7 +53,7 @@ const evidenceOf = (
   )
 
 /** `/etc/logrotate.d/app (and 2 more blocks)` */
-const named = ([first, ...others]: PlacedBlock[]): string =>
+const named = ([first, ...others]: PlacedBlock[]) =>
   `${first?.path ?? ''}${others.length === 0 ? '' : ` (and ${counted(others.length, 'more block')})`}`
 
 export const neverRun = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Failing => ({
@@ -69,7 +65,7 @@ export const neverRun = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Fail
   ],
 })
 
-const runtimeOf = ({ host, node }: Satisfied<'host'>): string | null =>
+const runtimeOf = ({ host, node }: Satisfied<'host'>) =>
   node.status?.nodeInfo?.containerRuntimeVersion ??
   (host.containerd === undefined ? null : 'containerd')
 

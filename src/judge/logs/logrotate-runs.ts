@@ -104,17 +104,17 @@ function cronTimes(text: string): Times | null {
 }
 
 /** `wholeMs` divided by the number of times in the field: `0,30` of 60 are two, `*\/6` of 24 are four. */
-function part(wholeMs: number, field: string, most: number): number | null {
+function part(wholeMs: number, field: string, most: number) {
   const counts = field.split(',').map(item => timesOf(item, most))
   const sum = counts.reduce<number>((total, count) => total + (count ?? Number.NaN), 0)
   return sum > 0 ? wholeMs / Math.min(sum, most) : null
 }
 
 const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
-const numbered = (text: string): number =>
+const numbered = (text: string) =>
   /^\d{1,4}$/.test(text) ? Number(text) : weekdays.indexOf(text.slice(0, 3))
 
-function timesOf(item: string, most: number): number | null {
+function timesOf(item: string, most: number) {
   const step = /^[^/]+\/(\d{1,4})$/.exec(item)?.[1]
   if (step !== undefined)
     return Number(step) > 0 ? Math.max(1, Math.floor(most / Number(step))) : null

@@ -117,13 +117,13 @@ export function logFilesOf({ logrotate }: Host): LogFiles | null {
 }
 
 /** Blocks with the same patterns stay separate: the second one gets a number. */
-function addBlock(blocks: Map<string, LogBlock>, key: string, block: LogBlock): void {
+function addBlock(blocks: Map<string, LogBlock>, key: string, block: LogBlock) {
   let name = key
   for (let nth = 2; blocks.has(name); nth++) name = `${key} (${nth})`
   blocks.set(name, block)
 }
 
-const patternsOf = (patterns: unknown): string[] =>
+const patternsOf = (patterns: unknown) =>
   [patterns]
     .flat()
     .filter(pattern => typeof pattern === 'string')
@@ -134,7 +134,7 @@ const patternsOf = (patterns: unknown): string[] =>
 const keyOf = (patterns: string[]) => short(patterns.join(' '), 300)
 
 /** The hash distinguishes two long texts with the same beginning. */
-const short = (text: string, length: number): string =>
+const short = (text: string, length: number) =>
   text.length <= length
     ? bounded(text, length)
     : `${bounded(text, length - 20)} ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
@@ -176,15 +176,14 @@ export function settingsOf(directives: RawObject): Settings {
 }
 
 /** Empty if a directive has no value. */
-function textOf(value: unknown): string {
+function textOf(value: unknown) {
   if (Array.isArray(value)) return bounded(value.slice(0, mostPatterns).map(String).join(', '), 300)
   return typeof value === 'string' || typeof value === 'number'
     ? bounded(String(value), 300).trim().replace(/\s+/g, ' ')
     : ''
 }
 
-const numberOf = (text: string): string | null =>
-  /^-?\d{1,15}$/.test(text) ? String(Number(text)) : null
+const numberOf = (text: string) => (/^-?\d{1,15}$/.test(text) ? String(Number(text)) : null)
 
 const multipliers: Readonly<Record<string, number>> = {
   '': 1,

@@ -72,7 +72,7 @@ export const logGrowth = (logs: readonly ContainerLog[], perContainerBytes: numb
     0,
   )
 
-const boundOf = ({ wasRestarted }: ContainerLog, perContainerBytes: number): number =>
+const boundOf = ({ wasRestarted }: ContainerLog, perContainerBytes: number) =>
   (wasRestarted ? 2 : 1) * perContainerBytes
 
 export interface LogRate {

@@ -47,12 +47,12 @@ export function nodeRotation({
 }
 
 /** Rounded to what a report shows, so that nodes with smaller differences share one fact. */
-function rounded(count: number): number {
+function rounded(count: number) {
   const step = count >= 1024 * mebibyte ? 1024 * mebibyte : mebibyte
   return Math.floor(count / step) * step
 }
 
-function haveLogsOwnDisk({ filesystems = [] }: Host): boolean {
+function haveLogsOwnDisk({ filesystems = [] }: Host) {
   const [logs, nodefs] = ['logs', 'nodefs'].map(
     wanted => filesystems.find(({ role }) => role === wanted)?.mount,
   )

@@ -190,7 +190,7 @@ function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: Blo
 const isWhole = ({ unread }: NodeRotation) => Object.keys(unread).length === 0
 
 /** Settings set in a block or by the policy. Settings from outside are compared there. */
-function writtenIn(blocks: readonly LogBlock[], byPolicy: Settings): string[] {
+function writtenIn(blocks: readonly LogBlock[], byPolicy: Settings) {
   const rank = (name: string) =>
     deciding.includes(name) ? deciding.indexOf(name) : deciding.length
   return [
@@ -203,7 +203,7 @@ function compared(
   members: readonly RotationMember[],
   read: ReadValue,
   wanted: FieldValue | null,
-): Drift | null {
+) {
   const values = new Map(distinct(members).map(fact => [fact, read(fact)]))
   const found = new Set(
     [...values.values(), ...(wanted ? [wanted] : [])].map(({ canonical }) => canonical),
@@ -221,8 +221,7 @@ export const distinct = (members: readonly RotationMember[]): NodeRotation[] => 
   ...new Set(members.map(({ fact }) => fact)),
 ]
 
-const hashIn = (fact: NodeRotation, path: string): string | null =>
-  fileIn(fact, path)?.sha256 ?? null
+const hashIn = (fact: NodeRotation, path: string) => fileIn(fact, path)?.sha256 ?? null
 const shownHash = 12
 const hashValue = (hash: string | null): FieldValue => ({
   ...there,

@@ -66,7 +66,7 @@ export function judgeCluster(
 }
 
 const settled = (outcome: Outcome): JudgedCluster => ({ outcome, failings: [], open: null })
-const together = (reasons: readonly string[]): string => bounded([...new Set(reasons)].join('; '))
+const together = (reasons: readonly string[]) => bounded([...new Set(reasons)].join('; '))
 
 function undecided(reasons: readonly string[]): JudgedCluster {
   const reason = together(reasons)
@@ -96,7 +96,7 @@ export function gatherSubjects(
   }))
 }
 
-const byWeight = (a: ClusterFailing, b: ClusterFailing): number =>
+const byWeight = (a: ClusterFailing, b: ClusterFailing) =>
   b.count - a.count ||
   byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||
   byText(a.subject.name, b.subject.name)
@@ -188,7 +188,7 @@ function gathered(
   }
 }
 
-const countIn = (failings: readonly ClusterFailing[]): number =>
+const countIn = (failings: readonly ClusterFailing[]) =>
   failings.reduce((sum, { count }) => sum + count, 0)
 
 /** Evidence of the places by confidence. Empty if all are equal: the finding states it itself. */

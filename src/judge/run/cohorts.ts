@@ -114,7 +114,7 @@ export function* contextOutcomes(
   }
 }
 
-function unread(rule: ContextRule, settled: Outcome, context: () => NodeContext): Outcome {
+function unread(rule: ContextRule, settled: Outcome, context: () => NodeContext) {
   if (rule.judgeUnread === undefined || settled.state === 'error') return settled
   const failings = [...rule.judgeUnread(context(), settled.state !== 'notApplicable')]
   return failings.length === 0 ? settled : fromYields(failings, rule.severity)

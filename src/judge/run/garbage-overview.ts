@@ -64,10 +64,10 @@ function rowOf({ rule, failings }: JudgedClusterRule): GarbageRow[] {
   ]
 }
 
-const sum = (numbers: readonly number[]): number | null =>
+const sum = (numbers: readonly number[]) =>
   numbers.length === 0 ? null : numbers.reduce((all, one) => all + one, 0)
 
-const byUrgency = (a: GarbageRow, b: GarbageRow): number =>
+const byUrgency = (a: GarbageRow, b: GarbageRow) =>
   garbageFates.indexOf(a.fate) - garbageFates.indexOf(b.fate) ||
   (b.monthlyUsd ?? 0) - (a.monthlyUsd ?? 0) ||
   b.count - a.count

@@ -98,7 +98,7 @@ export const openJudgement = (
 /** The report names no holder's parts. */
 const withoutParts = ({ parts: _, ...ledger }: NodeLedger): DiskLedger => ledger
 
-function outcomesOf({ nodeOutcomes }: ClusterState, node: string): OutcomeCounts {
+function outcomesOf({ nodeOutcomes }: ClusterState, node: string) {
   const known = nodeOutcomes.get(node)
   if (known !== undefined) return known
   const added = noOutcomes()
@@ -453,7 +453,7 @@ function causeOf(errors: readonly ReadError[]): NotAuditedCause {
   return whats.has('cluster') || whats.has('nodes') ? 'nodes' : 'objects'
 }
 
-const reasonOf = (unread: NodeSubject['unread']): string =>
+const reasonOf = (unread: NodeSubject['unread']) =>
   sources
     .filter(source => unread[source] !== undefined)
     .map(source => `${source}: ${unread[source]}`)

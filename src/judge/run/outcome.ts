@@ -64,7 +64,7 @@ export function fromYields(yielded: Iterable<Failing | Undecided>, severity: Sev
 }
 
 /** Merges failings of one rule on one node. The first leads, and the worst severity counts. */
-function joined(failings: Failing[], severity: Severity): Failing {
+function joined(failings: Failing[], severity: Severity) {
   const [first, ...others] = failings as [Failing, ...Failing[]]
   if (others.length === 0) return first
   return {
@@ -124,7 +124,7 @@ export function asCertainAsFacts(
   }
 }
 
-function sourced(entry: Evidence, isOnDisk: boolean): Evidence {
+function sourced(entry: Evidence, isOnDisk: boolean) {
   if (entry.kind !== 'configz') return entry
   return isOnDisk
     ? line('onDisk', `on disk ${entry.what}`, entry.value)

@@ -7,7 +7,7 @@ const derived: readonly string[] = [
   'containerfs.inodesFree',
 ]
 
-const resourceOf = (signal: Signal): string =>
+const resourceOf = (signal: Signal) =>
   signal === 'allocatableMemory.available'
     ? 'memory.available'
     : signal.replace(/^(?:nodefs|imagefs|containerfs)\./, 'disk ')
@@ -27,8 +27,8 @@ export function ownRankings(rankings: readonly Ranking[]): Ranking[] {
   )
 }
 
-const isSameOrder = (a: readonly RankedPod[], b: readonly RankedPod[]): boolean =>
+const isSameOrder = (a: readonly RankedPod[], b: readonly RankedPod[]) =>
   a === b || (a.length === b.length && a.every((pod, index) => isSamePlace(pod, b[index])))
 
-const isSamePlace = (a: RankedPod, b: RankedPod | undefined): boolean =>
+const isSamePlace = (a: RankedPod, b: RankedPod | undefined) =>
   a.rank === b?.rank && a.name === b.name && a.namespace === b.namespace

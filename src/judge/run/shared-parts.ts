@@ -51,7 +51,7 @@ export function openSharedParts(): SharedParts {
 /** Equal JSON means equal values here: all are plain data with keys in one order. */
 const onceIn =
   (kept: Map<string, unknown>) =>
-  <Value>(value: Value): Value => {
+  <Value>(value: Value) => {
     const key = JSON.stringify(value)
     const known = kept.get(key)
     if (known === undefined) kept.set(key, value)
@@ -59,7 +59,7 @@ const onceIn =
   }
 
 /** If two filesystems of a node are one disk, their states and signals are equal and shared. */
-function withinNode(prediction: AuditedPrediction): AuditedPrediction {
+function withinNode(prediction: AuditedPrediction) {
   const once = onceIn(new Map())
   for (const alike of [prediction.filesystems, prediction.eviction?.signals ?? {}] as Record<
     string,
@@ -70,7 +70,7 @@ function withinNode(prediction: AuditedPrediction): AuditedPrediction {
 }
 
 /** Parsed JSON has a separate string for each value, but signals, times and names repeat thousands of times. */
-function shareTexts<Value extends object>(value: Value, texts: Map<string, string>): Value {
+function shareTexts<Value extends object>(value: Value, texts: Map<string, string>) {
   for (const [key, part] of Object.entries(value)) {
     if (typeof part === 'string') {
       const known = texts.get(part)

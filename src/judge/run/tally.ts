@@ -11,7 +11,7 @@ import type { Origin, Proposal } from '#judge/durable/request.ts'
 import { type Failing, line, lines, type Rule, type RuleOfNodes } from '#judge/rule.ts'
 import { bounded, counted, nameLength } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
-import type { Evidence, Finding, UnknownOutcome } from '#model/finding/finding.ts'
+import type { Finding, UnknownOutcome } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import { leastCertain, severityRank, worst } from './outcome.ts'
@@ -49,7 +49,7 @@ export interface FoundFinding {
 export const commandNode = (nodes: readonly string[]): string | undefined => nodes.toSorted()[0]
 
 /** Steps that differ only in what they end on their node are one. */
-const stepsByKey = (steps: readonly StepAction[]): Map<string, StepAction> =>
+const stepsByKey = (steps: readonly StepAction[]) =>
   new Map(steps.map(step => [JSON.stringify({ ...step, lost: undefined }), step]))
 
 export class Tally {
@@ -175,7 +175,7 @@ export function findingId(
 }
 
 /** The largest variant's evidence, then differing evidence of the next variants, then the number of further variants. */
-function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>[]): Evidence[] {
+function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>[]) {
   const same = new Set(main.value.failing.evidence.map(entry => JSON.stringify(entry)))
   const shown = others.slice(0, otherVariantsShown)
   const hidden = others.slice(otherVariantsShown)
@@ -238,7 +238,7 @@ export const byUnknown = (a: UnknownOutcome, b: UnknownOutcome): number =>
   byText(a.rule, b.rule) || bySubject(a, b) || byText(a.reason, b.reason)
 
 type OnSubject = Pick<UnknownOutcome, 'cluster' | 'subject'>
-const bySubject = (a: OnSubject, b: OnSubject): number =>
+const bySubject = (a: OnSubject, b: OnSubject) =>
   byText(a.cluster, b.cluster) ||
   byText(a.subject.kind, b.subject.kind) ||
   byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||

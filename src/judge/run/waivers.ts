@@ -25,7 +25,7 @@ export function waiverOf(
   return waiver ? { waiver, expired: waiver.until < day } : null
 }
 
-function covers(match: Waiver['match'], cluster: string, subject: Subject): boolean {
+function covers(match: Waiver['match'], cluster: string, subject: Subject) {
   // A waiver by namespace also covers findings on the namespace itself.
   const namespace = subject.kind === 'Namespace' ? subject.name : (subject.namespace ?? '')
   const actual = { cluster, kind: subject.kind, namespace, name: subject.name }
@@ -58,7 +58,7 @@ export const waiverNotices = (
     return state === null ? [] : [{ rule, match, until, state }]
   })
 
-function stateOf(waiver: Waiver, found: Found, day: string): WaiverNotice['state'] | null {
+function stateOf(waiver: Waiver, found: Found, day: string) {
   if (waiver.until < day) return 'expired'
   if (hasNoCluster(waiver, found)) return 'no-cluster'
   if (isIdle(waiver, found)) return 'idle'
@@ -66,15 +66,12 @@ function stateOf(waiver: Waiver, found: Found, day: string): WaiverNotice['state
 }
 
 /** If a list of clusters could not be read, `notAudited` has an entry with `*`. */
-const hasNoCluster = (
-  { match: { cluster: pattern } }: Waiver,
-  { clusters, notAudited }: Found,
-): boolean =>
+const hasNoCluster = ({ match: { cluster: pattern } }: Waiver, { clusters, notAudited }: Found) =>
   pattern !== undefined &&
   !clusters.some(({ name }) => matchesCluster(pattern, name)) &&
   !notAudited.some(({ cluster }) => cluster.includes('*') || matchesCluster(pattern, cluster))
 
-function isIdle({ rule, match }: Waiver, found: Found): boolean {
+function isIdle({ rule, match }: Waiver, found: Found) {
   const { clusters, findings, waived, unknowns, notAudited } = found
   const isMeant = ({ cluster }: { cluster: string }) =>
     match.cluster === undefined || matchesCluster(match.cluster, cluster)

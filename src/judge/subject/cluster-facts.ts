@@ -139,7 +139,7 @@ export class ClusterFacts implements ClusterContext {
   }
 }
 
-const isLater = (a: NodeEvent, b: NodeEvent): boolean =>
+const isLater = (a: NodeEvent, b: NodeEvent) =>
   (a.count - b.count ||
     byText(a.lastTime ?? '', b.lastTime ?? '') ||
     byText(JSON.stringify(a), JSON.stringify(b))) > 0
@@ -197,9 +197,9 @@ const podOf = ({ namespace = '', name = '', uid = '' }: InvolvedObject) => ({
   ...(uid !== '' && { uid }),
 })
 
-const isTime = (text: string): boolean => text !== '' && !Number.isNaN(Date.parse(text))
+const isTime = (text: string) => text !== '' && !Number.isNaN(Date.parse(text))
 
-const byTime = (a: NodeEvent, b: NodeEvent): number =>
+const byTime = (a: NodeEvent, b: NodeEvent) =>
   byText(a.lastTime ?? '', b.lastTime ?? '') ||
   byText(a.reason, b.reason) ||
   byText(JSON.stringify(a), JSON.stringify(b))

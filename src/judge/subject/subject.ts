@@ -57,7 +57,7 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
   }
 }
 
-const isSized = ({ filesystems: { nodefs, imagefs } }: NodePrediction): boolean =>
+const isSized = ({ filesystems: { nodefs, imagefs } }: NodePrediction) =>
   [nodefs, imagefs].some(filesystem => typeof filesystem?.capacityBytes === 'number')
 
 /** The reason for each need that is missing on this node. */
@@ -110,7 +110,7 @@ function whyNotConfigured(
   { mode, configuration, errors }: NodeInput,
   runningError: string,
   prediction: NodePrediction,
-): string {
+) {
   const onDisk = leftOpen('configuration', prediction)
   if (promisedSources[mode].includes('configz') || configuration !== null)
     return bounded(`configz: ${[runningError, onDisk].filter(text => text !== '').join('; ')}`)
@@ -121,7 +121,7 @@ function whyNotConfigured(
   )
 }
 
-function missingNextStart({ mode, host, errors }: NodeInput, prediction: NodePrediction): string {
+function missingNextStart({ mode, host, errors }: NodeInput, prediction: NodePrediction) {
   const reasons = [
     messages(errors, 'host'),
     host !== null ? notComputed('nextStart', prediction) : '',
@@ -172,7 +172,7 @@ const whyNoNode = ({ node }: Summary): string | null =>
   node === undefined ? 'stats/summary: no "node" object in the answer' : null
 
 /** Of the first error whose kind is known. */
-function failureOf(errors: readonly ReadError[]): NodeSubject['readFailure'] {
+function failureOf(errors: readonly ReadError[]) {
   for (const { reason, refusal } of errors) {
     if (reason !== undefined) return reason
     if (refusal === 'right') return 'forbidden'
@@ -187,13 +187,13 @@ const messages = (errors: readonly ReadError[], what: string) =>
     .join('; ')
 
 /** Missing main parts of the source; null: none is missing. */
-function gapIn(source: Gap['source'], parts: Pick<NodeInput, 'host' | 'runtime'>): string | null {
+function gapIn(source: Gap['source'], parts: Pick<NodeInput, 'host' | 'runtime'>) {
   const gaps = gapsOf(parts).filter(gap => gap.source === source)
   return gaps.length === 0 ? null : bounded(gaps.map(({ why }) => why).join('; '))
 }
 
 /** A record that contains only read errors has no content. */
-const hasContent = (source: object | null): boolean =>
+const hasContent = (source: object | null) =>
   source !== null && Object.keys(source).some(key => key !== 'schema' && key !== 'unread')
 
 /**
@@ -222,16 +222,16 @@ function coverageState(
 }
 
 /** Why the replay left a need open. */
-const leftOpen = (need: Need, { unknowns }: NodePrediction): string =>
+const leftOpen = (need: Need, { unknowns }: NodePrediction) =>
   unknowns
     .filter(({ part }) => part === need)
     .map(({ effect }) => effect)
     .join('; ')
 
-const notComputed = (need: Need, prediction: NodePrediction): string =>
+const notComputed = (need: Need, prediction: NodePrediction) =>
   bounded(leftOpen(need, prediction) || `${need} was not computed`)
 
-function missingEviction(prediction: NodePrediction): string {
+function missingEviction(prediction: NodePrediction) {
   const error = prediction.eviction?.error
   return error
     ? bounded(`the running eviction settings do not parse: ${error}`)

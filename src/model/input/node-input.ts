@@ -66,7 +66,6 @@ export const summaryShape = {
 export type Summary = Shaped<typeof summaryShape>
 export type MemoryStats = Shaped<typeof memory>
 export type FilesystemStats = Shaped<typeof filesystem>
-export type SystemContainer = Item<NonNullable<Summary['node']>['systemContainers']>
 export type PodSummary = Item<Summary['pods']>
 export type ContainerSummary = Item<PodSummary['containers']>
 
@@ -248,7 +247,6 @@ export const hostShape = {
 } as const
 export type Host = Shaped<typeof hostShape>
 export type HostFile = Item<NonNullable<Host['kubelet']>['files']>
-export type HostFilesystem = Item<Host['filesystems']>
 export type HostLogrotate = Item<Host['logrotate']>
 export type HostLog = Shaped<typeof logFile>
 export type HostDiskUse = NonNullable<Host['diskUse']>

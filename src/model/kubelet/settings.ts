@@ -94,7 +94,7 @@ const cutText = (text: string, isKnown: boolean) =>
   (isKnown ? plainText : amount).test(text) ? text : removed
 
 /** Keeps arguments that are flags, and the values after them. */
-function cutFlags(words: readonly string[]): string[] {
+function cutFlags(words: readonly string[]) {
   const kept: string[] = []
   let awaiting: string | null = null
   for (const word of words) {
@@ -113,7 +113,7 @@ function cutFlags(words: readonly string[]): string[] {
   return kept
 }
 
-function cutFlagValue(name: string, value: string): string {
+function cutFlagValue(name: string, value: string) {
   const plain = name.replaceAll('_', '-')
   return cutText(value, ownFlags.has(plain) || sharedFlags.has(plain))
 }

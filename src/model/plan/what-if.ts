@@ -72,7 +72,7 @@ export function parseFill(text: string): Fill {
   return { target, perSecond }
 }
 
-function rateOf(text: string): number | null {
+function rateOf(text: string) {
   try {
     const quantity = parseQuantity(text)
     const bytes = quantityNumber(quantity)

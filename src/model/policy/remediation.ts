@@ -147,7 +147,7 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
     .describe('how plans are made and applied, and when nodes may be changed'),
 })
 
-function isTimeZone(name: string): boolean {
+function isTimeZone(name: string) {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true

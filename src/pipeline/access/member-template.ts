@@ -86,13 +86,13 @@ export function memberTemplate(options: MemberOptions): object {
   return template
 }
 
-function fillStatements(role: Role, statements: readonly IamStatement[]): void {
+function fillStatements(role: Role, statements: readonly IamStatement[]) {
   for (const { PolicyDocument } of role.Properties.Policies)
     PolicyDocument.Statement = statements.map(substituted)
 }
 
 /** A mode that reads hosts needs the documents that read; remediation needs all documents. */
-function documentsOf({ mode, isRemediating }: MemberOptions): Document[] {
+function documentsOf({ mode, isRemediating }: MemberOptions) {
   const reading = promisedSources[mode].includes('host') ? readingDocuments : []
   const names = isRemediating ? everyDocument : reading
   return [...documents, ...applyDocuments].filter(({ name }) => names.includes(name))

@@ -77,7 +77,7 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
 }
 
 /** The role that kubelets see. It is made once, in the reader's account; clusters of other accounts grant access by its ARN. */
-const seenRole = ({ reader, kubelet }: Applied['roles']): string[] => {
+const seenRole = ({ reader, kubelet }: Applied['roles']) => {
   const resource = kubelet.slice(kubelet.lastIndexOf(':role/') + ':role'.length)
   const path = resource.slice(0, resource.lastIndexOf('/') + 1)
   const name = resource.slice(path.length)

@@ -67,7 +67,7 @@ export function awsRights(mode: ReadMode, output: InspectOutput | null = null): 
 }
 
 /** Actions to find clusters and read their nodes, without cluster garbage. */
-function nodeActions(mode: ReadMode, output: InspectOutput | null): string[] {
+function nodeActions(mode: ReadMode, output: InspectOutput | null) {
   const actions = [
     ...eksPermissions,
     ...ec2Permissions,

@@ -121,7 +121,7 @@ export async function audit(
   return conclude(judged, snapshot, context)
 }
 
-function atLeast(least: Severity | undefined, result: Judged['result']): Judged['result'] {
+function atLeast(least: Severity | undefined, result: Judged['result']) {
   if (least === undefined) return result
   const isSevere = ({ severity }: Finding) =>
     severities.indexOf(severity) <= severities.indexOf(least)

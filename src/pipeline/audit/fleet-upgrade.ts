@@ -169,7 +169,7 @@ export function openNextUpgrades() {
 }
 
 /** A longer value is text of limited length. */
-function boundedValue(value: unknown): unknown {
+function boundedValue(value: unknown) {
   const text = JSON.stringify(value)
   return text.length > errorLength ? bounded(text, errorLength) : value
 }
@@ -208,7 +208,7 @@ function newestVersions(nodes: readonly AuditedNode[]): ReadonlyMap<string, stri
 function openUpgrades<Upgrade extends FleetUpgrade>() {
   const upgrades = new Map<string, Upgrade>()
   return {
-    take(name: string, upgrade: Omit<Upgrade, 'nodes'>): void {
+    take(name: string, upgrade: Omit<Upgrade, 'nodes'>) {
       const key = JSON.stringify(upgrade)
       const { count, sample } = upgrades.get(key)?.nodes ?? { count: 0, sample: [] }
       const named = [...sample, name].toSorted(byText).slice(0, sampleSize)

@@ -185,7 +185,7 @@ async function* readAll(
   const { policy, signal, objects } = options
   // All clusters of an account and region share an inspector, because they share the limits of SSM.
   const inspectors = new Map<AwsPlace, Inspector>()
-  const inspectorOf = (place: AwsPlace): Inspector => {
+  const inspectorOf = (place: AwsPlace) => {
     const inspector =
       inspectors.get(place) ?? new Inspector(place, policy, signal, objects === undefined)
     inspectors.set(place, inspector)
@@ -281,7 +281,7 @@ const header = (
 })
 
 /** Only for the report's header: an audit continues if STS does not answer. */
-async function ownAccount(region: string, signal: AbortSignal): Promise<string | null> {
+async function ownAccount(region: string, signal: AbortSignal) {
   try {
     return await callerAccount(region, credentialSource(null, null, region), signal)
   } catch {

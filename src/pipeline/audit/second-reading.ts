@@ -6,7 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pMap from 'p-map'
 import { byText } from '#base/text/text-order.ts'
 import { collectNodes } from '#collect/collect.ts'
-import type { Collector } from '#collect/collector.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { rateBetween } from '#judge/compare/history/fill.ts'
@@ -93,11 +92,11 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
   }
 }
 
-const byHeadroom = (a: ReadingCandidate, b: ReadingCandidate): number =>
+const byHeadroom = (a: ReadingCandidate, b: ReadingCandidate) =>
   a.headroomPercent - b.headroomPercent || byText(a.node.identity.name, b.node.identity.name)
 
 /** The smallest margin above a disk threshold, in percent of that disk's capacity; null: unknown. */
-function headroomOf({ prediction: { eviction, filesystems } }: AuditedNode): number | null {
+function headroomOf({ prediction: { eviction, filesystems } }: AuditedNode) {
   const percents = (eviction?.thresholds ?? []).flatMap(({ signal, margin }) => {
     const disk = signal === 'nodefs.available' ? filesystems.nodefs : filesystems.imagefs
     const isDisk = signal === 'nodefs.available' || signal === 'imagefs.available'
@@ -111,7 +110,7 @@ async function readAgain(
   chosen: ReadingCandidate[],
   targets: ReadonlyMap<string, ClusterTarget>,
   options: SecondReadingOptions,
-): Promise<Map<AuditedNode, NodeGrowth>> {
+) {
   const growth = new Map<AuditedNode, NodeGrowth>()
   const clusters = Map.groupBy(chosen, ({ node }) => node.cluster)
   await pMap(
@@ -133,7 +132,7 @@ async function readAgain(
 }
 
 /** Collectors of disk usage. None in mode ssm: nodes answer by a script there, which reads far more than the disks. */
-const collectorsIn = (policy: Policy, cluster: string): Collector[] =>
+const collectorsIn = (policy: Policy, cluster: string) =>
   collectorsOf[readModeOf(policy, cluster)].filter(({ answers }) =>
     answers.every(answer => answer === 'summary'),
   )
@@ -154,6 +153,6 @@ async function* summariesOf(
   )
 }
 
-const noInspector = (): never => {
+const noInspector = () => {
   throw new Error('A second reading asks kubelets only')
 }

@@ -74,7 +74,7 @@ export async function wayToServer(
   return { checks, isReached: true, isKnown: true }
 }
 
-function clockChecks(aheadMs: number | null): Check[] {
+function clockChecks(aheadMs: number | null) {
   if (aheadMs === null) return []
   const offMs = Math.abs(aheadMs)
   const gap = `this machine's clock is ${Math.round(offMs / secondMs)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the API server's`
@@ -98,11 +98,7 @@ export async function rightChecks(
   return checks
 }
 
-async function rightCheck(
-  request: ServerRequest,
-  { right, purpose }: NeededRight,
-  by: string,
-): Promise<Check> {
+async function rightCheck(request: ServerRequest, { right, purpose }: NeededRight, by: string) {
   const { group } = attributesOf(right)
   if (group !== '' && group !== '*' && (await isAbsent(request, group)))
     return check(right, 'ok', `not needed: ${group} is not installed here`)
@@ -124,10 +120,7 @@ async function rightCheck(
 const reviewed = z.object({ status: z.object({ allowed: z.boolean() }) })
 
 /** @throws Error if the answer is not a review */
-async function isAllowed(
-  { kubernetes, signal, timeoutMs }: ServerRequest,
-  right: string,
-): Promise<boolean> {
+async function isAllowed({ kubernetes, signal, timeoutMs }: ServerRequest, right: string) {
   const { verb, group, resource, subresource } = attributesOf(right)
   const resourceAttributes = { verb, group, resource, ...(subresource !== '' && { subresource }) }
   const review = {
@@ -145,10 +138,7 @@ async function isAllowed(
   return answer.data.status.allowed
 }
 
-async function isAbsent(
-  { kubernetes, signal, timeoutMs }: ServerRequest,
-  group: string,
-): Promise<boolean> {
+async function isAbsent({ kubernetes, signal, timeoutMs }: ServerRequest, group: string) {
   try {
     await kubernetes.getJson(`/apis/${group}`, { signal, timeoutMs })
     return false

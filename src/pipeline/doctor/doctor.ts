@@ -193,7 +193,7 @@ const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
   'ec2:DescribeLaunchTemplateVersions': what => what === 'launchTemplates',
 }
 
-function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
+function eksChecks(record: ClusterRecord, mode: ReadMode) {
   const untaken = (record.errors ?? []).find(({ refusal }) => refusal === 'role')
   if (untaken !== undefined)
     return [check('sts:AssumeRole', 'missing', untaken.message, 'everything of this account')]
@@ -236,7 +236,7 @@ async function accountChecks(
   record: ClusterRecord,
   place: AwsPlace,
   { policy, ...options }: { kubernetes: KubernetesClient; policy: Policy; signal: AbortSignal },
-): Promise<Check[]> {
+) {
   const aws = clusterInAws(record, place)
   if (aws === null) return []
   const { signal } = options

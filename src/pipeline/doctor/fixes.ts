@@ -145,14 +145,7 @@ interface MemberPatient extends Pick<Patient, 'mode' | 'isRemediating' | 'taker'
 }
 
 /** The commands need the right to make roles in that account. The template takes a role's ARN; for an IAM user a placeholder stays. */
-function memberCommands({
-  mode,
-  isRemediating,
-  taker,
-  region,
-  name,
-  externalId,
-}: MemberPatient): string {
+function memberCommands({ mode, isRemediating, taker, region, name, externalId }: MemberPatient) {
   const callerArn = taker !== null && /:role\//.test(taker) ? taker : null
   const isRemediator = isRemediating === true && name.endsWith(remediateSuffix)
   const takers = isRemediator

@@ -100,7 +100,7 @@ function documentCheck(
   { name, sha256, region, how }: WantedDocument,
   found: PinnedDocument | null,
   purpose: string,
-): Check {
+) {
   const what = `document ${name}`
   if (found === null)
     return check(
@@ -145,7 +145,7 @@ async function agentChecks(
   return [answered, agents(state, `${summary}. ${others}`)]
 }
 
-async function answerChecks({ ssm, signal, rightOf }: SsmContext): Promise<Check[]> {
+async function answerChecks({ ssm, signal, rightOf }: SsmContext) {
   const reasons = await ssm.answersUnreadable(signal)
   return ['ssm:ListCommandInvocations', 'ssm:GetCommandInvocation'].map(action =>
     reasons.has(action)
@@ -154,7 +154,7 @@ async function answerChecks({ ssm, signal, rightOf }: SsmContext): Promise<Check
   )
 }
 
-const sendCheck = ({ rightOf }: SsmContext): Check =>
+const sendCheck = ({ rightOf }: SsmContext) =>
   check(
     'ssm:SendCommand',
     'unchecked',
@@ -166,7 +166,7 @@ async function outputChecks(
   output: InspectOutput,
   place: AwsPlace,
   { signal, rightOf }: SsmContext,
-): Promise<Check[]> {
+) {
   const store = s3Store({ ...place, bucket: output.bucket, prefix: outputFolder(output), signal })
   const reading = rightOf('s3:GetObject')
   const what = `inspectOutput ${store.location}`

@@ -145,7 +145,7 @@ async function writeCluster(
 }
 
 /** Keeps only the fields of the snapshot and the kubelet's port. */
-function keptOf(cluster: string, node: KubernetesNode): KubernetesNode {
+function keptOf(cluster: string, node: KubernetesNode) {
   const kept = prune({ kind: 'Node', cluster, node }).node
   const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port
   return typeof port === 'number'

@@ -132,11 +132,11 @@ async function* recordsOf(
 ): AsyncGenerator<SnapshotRecord> {
   const { record, endpoint, options } = open
   const { shards, listErrors, nodes } = workOf(run, cluster)
-  const kept = async (one: SnapshotRecord): Promise<SnapshotRecord> => {
+  const kept = async (one: SnapshotRecord) => {
     await keep(one)
     return one
   }
-  const errors: ReadError[] = [...listErrors, ...open.errors]
+  const errors = [...listErrors, ...open.errors]
   const nodesWithPods = new Set<string>()
   yield run.header
   yield record

@@ -54,7 +54,7 @@ export async function whyLost(
   return `${what} did not come to its end at any try${reason === null ? '' : `: ${reason}`}`
 }
 
-async function noted(store: Store, key: string): Promise<string | null> {
+async function noted(store: Store, key: string) {
   try {
     return (await readJson<Lost>(store, key))?.reason ?? null
   } catch (error) {
@@ -91,12 +91,12 @@ export async function* lostNodes(
   }
 }
 
-function reasonOf({ Error: name, Cause: cause }: Failure): string {
+function reasonOf({ Error: name, Cause: cause }: Failure) {
   const words = [name, messageIn(cause)].filter(text => text !== '').join(': ')
   return words.replace(/\s+/g, ' ').slice(0, longestReason)
 }
 
-function messageIn(cause: string): string {
+function messageIn(cause: string) {
   try {
     const parsed: unknown = JSON.parse(cause)
     if (typeof parsed === 'object' && parsed !== null && 'errorMessage' in parsed)

@@ -57,11 +57,7 @@ export async function publishRun(context: PublishContext): Promise<RunAnswer> {
 }
 
 /** Merges cluster by cluster, so that memory holds the files of one cluster at a time. */
-async function reduced(
-  run: FanOutRun,
-  snapshot: Joined,
-  { store, runId }: PublishContext,
-): Promise<Judged> {
+async function reduced(run: FanOutRun, snapshot: Joined, { store, runId }: PublishContext) {
   const share = openSharedParts()
   const parts: Omit<Judged, 'header'>[] = []
   for (const cluster of run.clusters.keys()) {
@@ -105,7 +101,7 @@ async function openJoined(run: FanOutRun, context: PublishContext): Promise<Join
       failed = messageOf(error)
     }
   }
-  const add = async (key: string): Promise<void> => {
+  const add = async (key: string) => {
     const found = await store.read(key)
     if (found !== null) await appendFile(path, found.body)
   }

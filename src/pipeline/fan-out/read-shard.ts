@@ -96,7 +96,7 @@ export async function* shardRecords(
   }
 }
 
-const nameIn = (record: SnapshotRecord): string =>
+const nameIn = (record: SnapshotRecord) =>
   record.kind === 'Node' ? nodeIdentity(record.node).name : ''
 
 async function* mended(

@@ -79,7 +79,7 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
 /** A kubelet has 150 fields. An unknown key costs a search for the field that was meant, on each node, and a part costs a replay of each node. */
 const most = { parts: 30, keys: 1_000, unknownKeys: 50 }
 
-function isTooLarge({ content, source }: ChangedPart): boolean {
+function isTooLarge({ content, source }: ChangedPart) {
   const config = content ?? source?.config ?? {}
   const unknown = Object.keys(config).filter(key => !isConfigurationField(key))
   const keys = Object.values(config).reduce<number>(
@@ -106,13 +106,13 @@ function withClearFlags(part: ChangedPart): ChangedPart {
 }
 
 /** @throws ForeignTextError */
-function readToml(reading: FileReading, text: string): void {
+function readToml(reading: FileReading, text: string) {
   const { settings } = parseToml(text, reading.budget)
   if (isRawObject(settings) && isRawObject(settings.kubernetes)) takeWhole(reading, text)
 }
 
 /** @throws ForeignTextError */
-function readDocuments(reading: FileReading, text: string): void {
+function readDocuments(reading: FileReading, text: string) {
   for (const { body, line } of documentsIn(text)) {
     const part = yamlPart(body, line, reading.budget)
     if (part !== null) takeDocument(reading, part)
@@ -173,7 +173,7 @@ function rangeAt(document: Document, path: readonly (string | number)[]): [numbe
   return [start, Math.max(start, node.range[1] - 1)]
 }
 
-function takeDocument(reading: FileReading, part: YamlPart): void {
+function takeDocument(reading: FileReading, part: YamlPart) {
   const { value, lines } = part
   const { apiVersion = '', kind = '' } = value
   const group = String(apiVersion).split('/')[0]
@@ -199,14 +199,14 @@ function takeDocument(reading: FileReading, part: YamlPart): void {
 }
 
 /** A file that forgot its kind, which the kubelet refuses. */
-const isKubeletFile = ({ kind, apiVersion, ...fields }: RawObject): boolean =>
+const isKubeletFile = ({ kind, apiVersion, ...fields }: RawObject) =>
   kind === undefined &&
   apiVersion === undefined &&
   Object.keys(fields).length > 0 &&
   Object.keys(fields).every(isConfigurationField) &&
   Object.keys(fields).some(field => /^(eviction|imageGC|kubeReserved|systemReserved)/.test(field))
 
-function takeNodeClass(reading: FileReading, { value, linesAt }: YamlPart): void {
+function takeNodeClass(reading: FileReading, { value, linesAt }: YamlPart) {
   const { file, parts } = reading
   const spec = mapOf(value.spec)
   const target = { nodeClass: String(mapOf(value.metadata).name ?? '') }
@@ -225,7 +225,7 @@ function takeNodeClass(reading: FileReading, { value, linesAt }: YamlPart): void
 }
 
 /** Only v1beta1 has kubelet settings in a NodePool. Source: karpenter.sh upgrade guide, v1 migration. */
-function takeNodePool(reading: FileReading, { value, linesAt }: YamlPart): void {
+function takeNodePool(reading: FileReading, { value, linesAt }: YamlPart) {
   const { kubelet } = mapOf(mapOf(mapOf(value.spec).template).spec)
   if (!isRawObject(kubelet)) return
   const lines = linesAt('spec', 'template', 'spec', 'kubelet')
@@ -256,7 +256,7 @@ function takeNodePool(reading: FileReading, { value, linesAt }: YamlPart): void 
  */
 const lists = ['nodeGroups', 'managedNodeGroups'] as const
 
-function clusterConfigParts(reading: FileReading, part: YamlPart): void {
+function clusterConfigParts(reading: FileReading, part: YamlPart) {
   const cluster = String(mapOf(part.value.metadata).name ?? '')
   for (const list of lists) {
     const groups = part.value[list]
@@ -277,7 +277,7 @@ function takeGroup(
   { linesAt }: YamlPart,
   group: RawObject,
   { list, index, cluster }: GroupPlace,
-): void {
+) {
   const { file, parts, problems } = reading
   const target = { cluster, group: String(group.name ?? '') }
   const head = { kind: 'ClusterConfig', file, target } as const

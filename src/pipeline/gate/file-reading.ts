@@ -101,7 +101,7 @@ export function takeUserData(
   }
 }
 
-function takeBottlerocketMistakes(reading: FileReading, text: string, lines: LineRange): void {
+function takeBottlerocketMistakes(reading: FileReading, text: string, lines: LineRange) {
   try {
     const { settings } = parseToml(text, reading.budget)
     refuseBottlerocket(reading, mapOf(mapOf(settings).kubernetes), lines)

@@ -98,7 +98,7 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
   }
 }
 
-const baseFiles = (texts: readonly GateText[], budget: TextBudget): ChangedFile[] =>
+const baseFiles = (texts: readonly GateText[], budget: TextBudget) =>
   texts.flatMap(({ file, base }) => (base === null ? [] : [readChangedFile(file, base, budget)]))
 
 /** The first reading: which nodes there are. @throws OperatorError if there is none */
@@ -136,7 +136,7 @@ function addFileProblems(
   files: readonly ChangedFile[],
   bases: readonly ChangedFile[],
   { textOf }: Change,
-): void {
+) {
   for (const { file, problems: own } of files) {
     const before = bases.find(base => base.file === file)?.problems ?? []
     for (const problem of own) {
@@ -163,7 +163,7 @@ interface Judging {
 }
 
 /** The second reading: each node that a file reaches. @returns the number of nodes by part */
-async function judgeNodes(snapshot: string, judging: Judging): Promise<Map<Part, number>> {
+async function judgeNodes(snapshot: string, judging: Judging) {
   const { options, survey, change } = judging
   const judgement = openChangeJudgement(options.policy, survey.takenAt)
   const reached = new Map<Part, number>()
@@ -210,7 +210,7 @@ function judgeNode(
   { change, problems }: Judging,
   judgement: ChangeJudgement,
   { input, node, place, parts }: ReachedInput,
-): NodeChange {
+) {
   problems.reach(place)
   const base = change.base.filter(({ reach }) => reach.has(node))
   const nodeChange = changeBy(parts, base, change, input)
@@ -233,7 +233,7 @@ const changeBy = (
   base: readonly Part[],
   { hasBase, causes }: Change,
   input: NodeInput,
-): NodeChange => changeOf(input, declaredOf(input), { head, base, hasBase, causes })
+) => changeOf(input, declaredOf(input), { head, base, hasBase, causes })
 
 type Place = Pick<Parameters<Problems['add']>[0], 'file' | 'line' | 'field'>
 
@@ -246,7 +246,7 @@ const placed = (
   line: path === null ? part.lines.from : lineOfSetting(part, path, change),
 })
 
-function lineOfSetting({ file, lines }: ChangedPart, path: string, change: Change): number {
+function lineOfSetting({ file, lines }: ChangedPart, path: string, change: Change) {
   const key = JSON.stringify([file, lines.from, path])
   const line = change.lines.get(key) ?? lineOf(change.textOf.get(file) ?? '', lines, path)
   change.lines.set(key, line)
@@ -269,7 +269,7 @@ function standIns({ change: { head }, survey: { nodes } }: Judging): ReadonlyMap
 
 const keyOf = (cluster: string, name: string) => JSON.stringify([cluster, name])
 
-function tryParts({ change, problems }: Judging, input: NodeInput, parts: readonly Part[]): void {
+function tryParts({ change, problems }: Judging, input: NodeInput, parts: readonly Part[]) {
   const base = change.base.filter(({ file }) => parts.some(part => part.file === file))
   for (const each of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
     const tried = changeBy(each, base, change, input)

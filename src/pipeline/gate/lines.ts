@@ -9,7 +9,7 @@ export interface LineRange {
   to: number
 }
 
-const namesOf = (field: string): string[] => [
+const namesOf = (field: string) => [
   field,
   ...Object.entries(bottlerocketSettings)
     .filter(([, [name]]) => name === field)
@@ -34,7 +34,7 @@ export function lineOf(text: string, { from, to }: LineRange, path: string): num
   return from + (atKey < 0 ? atField : atKey)
 }
 
-function lineWith(lines: readonly string[], start: number, names: readonly string[]): number {
+function lineWith(lines: readonly string[], start: number, names: readonly string[]) {
   return lines.findIndex(
     (line, index) =>
       index >= start && !/^\s*(#|\/\/)/.test(line) && names.some(name => hasWord(line, name)),
@@ -42,7 +42,7 @@ function lineWith(lines: readonly string[], start: number, names: readonly strin
 }
 
 /** Whether the name stands in the line, not as a part of a longer one. */
-function hasWord(line: string, name: string): boolean {
+function hasWord(line: string, name: string) {
   for (let at = line.indexOf(name); at >= 0; at = line.indexOf(name, at + 1)) {
     const isWhole =
       !/[\w-]/.test(line[at - 1] ?? ' ') && !/[\w-]/.test(line[at + name.length] ?? ' ')

@@ -116,7 +116,7 @@ function endsRefusal(
   text: string,
   { part, path }: PlacedSetting,
   { input, image, rollout }: { input: NodeInput; image: NodeIdentity; rollout: Rollout },
-): boolean {
+) {
   const parts = rollout.parts.map(each => (each === part ? withoutSetting(part, path) : each))
   return !rolledOut(input, image, { ...rollout, parts }).refusals.includes(text)
 }
@@ -153,7 +153,7 @@ export function valuesOf({ before, after }: NodeChange, path: string | null): Ga
 
 const longestValue = 80
 
-function valueAt(fields: object, path: string): string | null {
+function valueAt(fields: object, path: string) {
   const field = fieldOf(path)
   const value = mapOf(fields)[field]
   const inner = path === field ? value : mapOf(value)[path.slice(field.length + 1)]
@@ -190,7 +190,7 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
   return problems
 }
 
-const isEvicting = ({ eviction }: NodePrediction): boolean =>
+const isEvicting = ({ eviction }: NodePrediction) =>
   eviction !== null && eviction.actsOn.length > 0 && eviction.victims?.length !== 0
 
 function lostThresholds(before: NodePrediction, after: NodePrediction) {

@@ -34,7 +34,7 @@ const stopping: ReadonlySet<GateProblemKind> = new Set([
   'threshold-lost',
   'eviction',
 ])
-const isSerious = (severity: Severity | null): boolean =>
+const isSerious = (severity: Severity | null) =>
   severity !== null && severities.indexOf(severity) <= severities.indexOf('medium')
 
 interface OpenProblem extends GateProblem {
@@ -127,7 +127,7 @@ export class Problems {
 
 const mostValues = 4
 
-function joinedValues(a: GateValues | null, b: GateValues | null): GateValues | null {
+function joinedValues(a: GateValues | null, b: GateValues | null) {
   if (a === null || b === null) return a ?? b
   const once = (values: (string | null)[]) => [...new Set(values)].slice(0, mostValues)
   return { before: once([...a.before, ...b.before]), after: once([...a.after, ...b.after]) }
@@ -141,7 +141,7 @@ function effectOf(kind: GateProblemKind, stops: boolean): Effect {
 
 const rank = ({ severity }: GateProblem) => (severity === null ? 0 : severities.indexOf(severity))
 
-const worstFirst = (a: GateProblem, b: GateProblem): number =>
+const worstFirst = (a: GateProblem, b: GateProblem) =>
   Number(b.stops) - Number(a.stops) ||
   gateProblemKinds.indexOf(a.kind) - gateProblemKinds.indexOf(b.kind) ||
   rank(a) - rank(b) ||

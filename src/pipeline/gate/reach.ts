@@ -86,12 +86,12 @@ function byPath(file: string, nodes: readonly ReachedNode[]): Reach | null {
 }
 
 /** The longest names that the path contains as a whole: `gpu-large` and not `gpu`. */
-function namesInPath(file: string, names: ReadonlySet<string>): string[] {
+function namesInPath(file: string, names: ReadonlySet<string>) {
   const found = [...names].filter(name => name !== '' && hasName(file, name))
   return found.filter(name => !found.some(other => other !== name && other.includes(name)))
 }
 
-function hasName(file: string, name: string): boolean {
+function hasName(file: string, name: string) {
   const at = file.indexOf(name)
   return (
     at >= 0 &&

@@ -35,7 +35,7 @@ export const placedSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =
     ].map(path => ({ part, path })),
   )
 
-const pathsOf = (config: Readonly<RawObject>): string[] =>
+const pathsOf = (config: Readonly<RawObject>) =>
   Object.entries(config).flatMap(([field, value]) => {
     if (field === 'kind' || field === 'apiVersion') return []
     const keys = isRawObject(value) ? Object.keys(value) : []
@@ -109,10 +109,10 @@ function unknownKeys(
   })
 }
 
-const isDropInOf = ({ file, content }: ChangedPart, path: string): boolean =>
+const isDropInOf = ({ file, content }: ChangedPart, path: string) =>
   content !== undefined && isDropIn(file) && path.split('/').at(-1) === file.split('/').at(-1)
 
-function declaredIn({ content, source }: ChangedPart, node: DeclaredNode): DeclaredSetting[] {
+function declaredIn({ content, source }: ChangedPart, node: DeclaredNode) {
   const { config, flags, source: by } = source ?? { config: content, flags: [], source: 'script' }
   const inForm: KubeletSource = {
     config: config ?? {},
@@ -123,17 +123,13 @@ function declaredIn({ content, source }: ChangedPart, node: DeclaredNode): Decla
 }
 
 /** The form in which Karpenter or eksctl gives settings to the image. */
-function formOf(by: string | undefined, { amiFamily }: DeclaredNode): string {
+function formOf(by: string | undefined, { amiFamily }: DeclaredNode) {
   if (by === 'karpenter') return ''
   if (by !== 'eksctl') return by ?? ''
   return amiFamily === 'AL2' ? 'script' : 'nodeadm'
 }
 
-function rewrittenBy(
-  { source }: ChangedPart,
-  path: string,
-  { amiFamily }: DeclaredNode,
-): string | null {
+function rewrittenBy({ source }: ChangedPart, path: string, { amiFamily }: DeclaredNode) {
   const isInFile =
     source?.source === 'script' && !flagSettings(source.flags ?? []).fields.has(fieldOf(path))
   return amiFamily === 'AL2' && isInFile && al2BootstrapFields.has(fieldOf(path))
@@ -151,7 +147,7 @@ interface Outcome {
 function overriddenBy(
   { path, value }: DeclaredSetting,
   { settings, running, later, node }: Outcome,
-): string | null {
+) {
   if (settings === null || running === null || !isCompared(path)) return null
   const { kubeletVersion } = node
   if (meaningOf(path, value, kubeletVersion) === meaningOf(path, running[path], kubeletVersion))
@@ -162,7 +158,7 @@ function overriddenBy(
   return `${by} takes its place`
 }
 
-const nameOf = ({ part: { file, kind, source } }: PlacedSetting): string =>
+const nameOf = ({ part: { file, kind, source } }: PlacedSetting) =>
   source?.source === 'karpenter' ? `spec.kubelet of ${kind}, which Karpenter adds last,` : file
 
 /** Settings whose value is an expression, or was removed as a possible secret. */

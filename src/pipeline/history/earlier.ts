@@ -94,7 +94,7 @@ async function takeNodes(
   cluster: string,
   last: string,
   { textAt, ownRunId, earlier }: { textAt: TextAt; ownRunId: string; earlier: Earlier },
-): Promise<void> {
+) {
   const lastMs = Date.parse(utcDay(last))
   for (let back = 0; back <= daysBack && !Number.isNaN(lastMs); back++) {
     const text = await textAt(

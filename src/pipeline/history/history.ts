@@ -162,7 +162,7 @@ async function recordObservation(
   store: Store,
   run: AuditedRun,
   { earlier, day, runId }: { earlier: Earlier; day: string; runId: string },
-): Promise<void> {
+) {
   const fills = fillsOf(run.nodes, earlier)
   const write = ({ cluster, facts }: RunComparison['clusters'][number]) =>
     update(store, nodesKey(cluster, day), text => dayText(text, facts(), withObservation))
@@ -236,7 +236,7 @@ export const scopeOf = ({ accounts, clusters }: Policy): string =>
   ])
 
 /** The disk readings of each node, this one included. */
-function fillsOf(nodes: AuditedNode[], earlier: Earlier): (FillSeries | null)[] {
+function fillsOf(nodes: AuditedNode[], earlier: Earlier) {
   const before = nodesIn(earlier)
   return nodes.map(node => withReading(before(node)?.fill ?? null, node))
 }
@@ -268,7 +268,7 @@ function partCompared(
   return { delta, before }
 }
 
-function sinceOnly(previous: RememberedRun | null, { document }: AuditedRun): Map<string, string> {
+function sinceOnly(previous: RememberedRun | null, { document }: AuditedRun) {
   const known = [...(previous?.document.findings ?? []), ...(previous?.document.waived ?? [])]
   const ids = new Set([...document.findings, ...document.waived].map(({ id }) => id))
   return new Map(known.filter(({ id }) => ids.has(id)).map(({ id, since }) => [id, since]))
@@ -288,7 +288,7 @@ function clustersOf(
   fills: (FillSeries | null)[],
   day: string,
   runId: string,
-): RunComparison['clusters'] {
+) {
   const rules = rulesByNode([...document.findings, ...document.waived])
   const met = Map.groupBy(
     nodes.map((audited, index) => ({ audited, met: metNode(audited), fill: fills[index] ?? null })),
@@ -319,7 +319,7 @@ async function recordClusters(
   store: Store,
   { clusters, day, forgetBefore }: RunComparison,
   attempt: Attempt,
-): Promise<void> {
+) {
   await pMap(
     clusters,
     async ({ cluster, point, facts: make }) => {
@@ -353,7 +353,7 @@ const trendOf = (
   points: withPoint(points, point, forgetBefore),
 })
 
-async function forget(store: Store, before: string): Promise<void> {
+async function forget(store: Store, before: string) {
   if (store.remove === undefined) return
   for (const prefix of [nodesPrefix, runsPrefix])
     for await (const key of store.list(prefix)) {

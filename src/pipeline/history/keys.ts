@@ -104,7 +104,7 @@ export async function readText(
   }
 }
 
-function textIn(body: Buffer, maxBytes: number): string {
+function textIn(body: Buffer, maxBytes: number) {
   const most = Math.max(1, Math.min(maxBytes, inputLimits.history.maxBytes))
   const unpacked = gunzipped(body, most, shortBytes)
   if (unpacked === 'broken') return ''

@@ -77,7 +77,7 @@ export async function clusterTrends(
   return trends
 }
 
-async function keysBelow(store: Store, prefix: string): Promise<string[]> {
+async function keysBelow(store: Store, prefix: string) {
   const keys: string[] = []
   for await (const key of store.list(prefix)) keys.push(key)
   return keys

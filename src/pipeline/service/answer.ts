@@ -84,17 +84,14 @@ export function nothingRead({
 }
 
 /** Whether the node's settings and disks are unknown. Pods from the API server do not count as read. */
-const isSilent = ({
-  coverage,
-  prediction: { eviction, imageGC, filesystems },
-}: AuditedNode): boolean =>
+const isSilent = ({ coverage, prediction: { eviction, imageGC, filesystems } }: AuditedNode) =>
   coverage === 'notRead' ||
   (coverage === 'partlyRead' &&
     eviction === null &&
     imageGC === null &&
     filesystems.nodefs === null)
 
-const whyUnread = ({ cluster, identity, errors }: AuditedNode): string =>
+const whyUnread = ({ cluster, identity, errors }: AuditedNode) =>
   bounded(
     `node ${identity.name} of cluster ${cluster}: ${errors.map(({ what, message }) => `${what}: ${message}`).join('; ')}`,
   )

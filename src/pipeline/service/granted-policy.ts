@@ -72,7 +72,7 @@ function grantedAccounts(
 }
 
 /** Without an identity for kubelets, no cluster is read in mode kubelet. */
-function withModes(policy: Policy, grants: PolicyGrants, refuse: Refuse): Policy {
+function withModes(policy: Policy, grants: PolicyGrants, refuse: Refuse) {
   const { roleArn, useOwnToken } = policy.kubelet
   const isRoleGranted =
     roleArn === null || grants.kubeletRoles.some(pattern => matchesGlob(pattern, roleArn))
@@ -120,7 +120,7 @@ function grantedOutput(
   { inspectOutput }: Policy,
   { inspectOutputBucket }: PolicyGrants,
   refuse: Refuse,
-): Policy['inspectOutput'] {
+) {
   if (inspectOutput === null || inspectOutput.bucket === inspectOutputBucket) return inspectOutput
   refuse(
     'inspectOutput.bucket',

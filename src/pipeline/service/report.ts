@@ -171,7 +171,7 @@ async function published(
   store: Store,
   at: Date,
   { deliveries, report, files }: AuditResult,
-): Promise<string[]> {
+) {
   try {
     if (selectsEverything(request.selection))
       await writeLatest(store, { runId, report, files }, languages[policy.report.language])
@@ -184,7 +184,7 @@ async function published(
   }
 }
 
-function failuresOf({ deliveries, ruleErrors }: AuditResult): string[] {
+function failuresOf({ deliveries, ruleErrors }: AuditResult) {
   const channels = deliveries.flatMap(delivery => {
     // The delivery that is sending the mail might have been killed: a retry finds the mail sent, or takes over.
     const isHeldByAnother = 'state' in delivery && delivery.state === 'being-sent'
@@ -240,7 +240,7 @@ export async function writeLatest(
 }
 
 /** Adds the run to the list, unless another run writes the list at each try. Returns the list, newest first. */
-async function listRun(store: Store, run: ListedRun): Promise<ListedRun[]> {
+async function listRun(store: Store, run: ListedRun) {
   for (let attempt = 1; ; attempt++) {
     const found = await store.read(runsKey)
     const earlier = found === null ? [] : listedRunsIn(found.body)

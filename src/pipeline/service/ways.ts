@@ -80,7 +80,7 @@ export function waysOf(
   }
 }
 
-const ownLanguage = (report: ReportPolicy, owner: ReportOwner | null): LanguageId =>
+const ownLanguage = (report: ReportPolicy, owner: ReportOwner | null) =>
   owner?.language ?? report.language
 
 /** Sends nothing: mails are only kept as files. */

@@ -131,7 +131,7 @@ const fillsOf = (growth: NodeGrowth): Fill[] =>
   )
 
 /** Places that take only a whole map get the thresholds that stay, too. */
-function durableOf(input: NodeInput, patch: RawObject): TuneDocument['durable'] {
+function durableOf(input: NodeInput, patch: RawObject) {
   if (Object.keys(patch).length === 0) return []
   const identity = nodeIdentity(input.node)
   const { evictionHard = {} } = input.configuration?.fields ?? {}
@@ -197,7 +197,7 @@ function addDay(
   row: TuneRow,
   { timeline, isUnderDiskPressure }: SettingDay,
   pulledAgain: PulledAgain,
-): void {
+) {
   if (timeline === null) return
   row.first[firstAct(timeline)]++
   for (const { event, detail } of timeline) {
@@ -218,7 +218,7 @@ function firstAct(timeline: readonly TimelineEvent[]): keyof TuneRow['first'] {
 }
 
 /** By the shown times. Pressure at the end of the timeline lasts until the end of the day. */
-function pressureMinutes(timeline: readonly TimelineEvent[], isPressedNow: boolean): number {
+function pressureMinutes(timeline: readonly TimelineEvent[], isPressedNow: boolean) {
   let since = isPressedNow ? 0 : null
   let pressedMs = 0
   for (const { atMs, event, detail } of timeline) {

@@ -71,7 +71,7 @@ export function messageOnce(
 }
 
 /** Describes the result, for people. */
-function textOf(outcome: SendOutcome, noun: string, recipients: string): string {
+function textOf(outcome: SendOutcome, noun: string, recipients: string) {
   if (outcome.state === 'being-sent')
     return `not sent: another delivery of this run is sending it, until ${outcome.until} at the latest`
   const id = outcome.messageId === '' ? '' : `message ${outcome.messageId}`

@@ -111,7 +111,7 @@ export function checkApproval(
     )
 }
 
-const shown = (digest: string): string => JSON.stringify(digest.slice(0, 64))
+const shown = (digest: string) => JSON.stringify(digest.slice(0, 64))
 
 /** A node's data just before the change. */
 export interface PresentNode {
@@ -144,7 +144,7 @@ export function changedSince(
   })
 }
 
-function whyChanged(step: PlanStep, found: PresentNode | undefined): string | null {
+function whyChanged(step: PlanStep, found: PresentNode | undefined) {
   const { instanceId, method, path, oldSha256, newSha256 } = step
   if (found === undefined) return 'the node is gone, or was not read again'
   if (found.instanceId !== instanceId)

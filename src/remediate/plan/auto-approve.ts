@@ -54,11 +54,7 @@ export const whyNotByPolicy = (plan: Plan, auto: AutoApproval | null, now: Date)
     ? 'the policy approves nothing by itself (remediation.auto)'
     : whyNot(plan, auto, now)
 
-function whyNot(
-  { steps, cohorts }: Plan,
-  { fields, clusters, windows }: AutoApproval,
-  now: Date,
-): string | null {
+function whyNot({ steps, cohorts }: Plan, { fields, clusters, windows }: AutoApproval, now: Date) {
   if (steps.length === 0) return 'it changes no node'
   if (!isOpen(windows, now))
     return `the policy approves only ${windows.slice(0, 3).map(windowText).join('; or ')}`
@@ -88,10 +84,7 @@ function whyNot(
 }
 
 /** Why a step differs from its cohort, for people; null: no step differs. */
-function untrueOf(
-  { steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>,
-  writtenBy: ContentReader,
-): string | null {
+function untrueOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>, writtenBy: ContentReader) {
   const byId = new Map(cohorts.map(cohort => [cohort.id, cohort]))
   for (const step of steps) {
     const why = whyUntrue(step, byId.get(step.cohort), writtenBy)
@@ -101,10 +94,7 @@ function untrueOf(
 }
 
 /** Fields that cohorts name, steps expect or partial contents write, so no field stays hidden. Fields of whole files are not counted: see `autoApprove`. */
-function fieldsOf(
-  { steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>,
-  writtenBy: ContentReader,
-): Set<string> {
+function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>, writtenBy: ContentReader) {
   const used = new Set(steps.map(({ cohort }) => cohort))
   const said = cohorts.filter(({ id }) => used.has(id)).map(({ fields }) => Object.keys(fields))
   const known = new Set(cohorts.map(({ id }) => id))

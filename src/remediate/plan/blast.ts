@@ -117,14 +117,14 @@ export class FleetPods {
   }
 }
 
-const isProbed = ({ spec }: KubernetesPod): boolean =>
+const isProbed = ({ spec }: KubernetesPod) =>
   (spec?.containers ?? []).some(({ readinessProbe, startupProbe }) =>
     Boolean(readinessProbe ?? startupProbe),
   )
 
-const isFlipping = (pod: KubernetesPod): boolean => isActive(pod) && isReady(pod) && isProbed(pod)
+const isFlipping = (pod: KubernetesPod) => isActive(pod) && isReady(pod) && isProbed(pod)
 
-function startedContainers({ spec, status }: KubernetesPod): string[] {
+function startedContainers({ spec, status }: KubernetesPod) {
   const started = new Set(
     (status?.containerStatuses ?? []).flatMap(({ name, started: isStarted }) =>
       isStarted && name ? [name] : [],
@@ -136,7 +136,7 @@ function startedContainers({ spec, status }: KubernetesPod): string[] {
 }
 
 /** Null for DaemonSet pods, which nothing replaces, and static pods, whose owner is the Node. */
-function ownerOf(cluster: string, { metadata }: KubernetesPod): string | null {
+function ownerOf(cluster: string, { metadata }: KubernetesPod) {
   const owner = (metadata?.ownerReferences ?? []).find(({ controller }) => controller)
   if (owner?.uid === undefined || owner.kind === 'DaemonSet' || owner.kind === 'Node') return null
   return `${cluster}/${owner.uid}`
@@ -188,7 +188,7 @@ export function blastOfCohort(nodes: readonly NodeBlast[], start: CohortStart): 
   return { ...blast, text: sentences(blast, start).join(' ') }
 }
 
-function sentences(blast: Omit<Blast, 'text'>, { isStatusKept, restarts }: CohortStart): string[] {
+function sentences(blast: Omit<Blast, 'text'>, { isStatusKept, restarts }: CohortStart) {
   const often = restarts === 2 ? 'twice' : 'once'
   const { singletons, startupProbes, imagesForgotten, unreadNodes } = blast
   return [
@@ -205,20 +205,20 @@ function sentences(blast: Omit<Blast, 'text'>, { isStatusKept, restarts }: Cohor
   ]
 }
 
-function readinessText({ notReadyPods, pods }: Omit<Blast, 'text'>, isStatusKept: boolean): string {
+function readinessText({ notReadyPods, pods }: Omit<Blast, 'text'>, isStatusKept: boolean) {
   if (isStatusKept) return 'and pods that are ready stay so.'
   if (notReadyPods === 0) return 'and no pod that was read turns NotReady.'
   return `but ${notReadyPods} of ${pods} pods turn NotReady until they are probed again, and leave their Services for that long (kubernetes#100277).`
 }
 
-function budgetTexts({ budgetsAtLimit }: Omit<Blast, 'text'>): string[] {
+function budgetTexts({ budgetsAtLimit }: Omit<Blast, 'text'>) {
   if (budgetsAtLimit === null) return ['PodDisruptionBudgets were not read.']
   const { count } = budgetsAtLimit
   if (count === 0) return []
   return [`${count} PodDisruptionBudgets allow no disruption now: ${shown(budgetsAtLimit)}.`]
 }
 
-const shown = ({ count, sample }: { count: number; sample: string[] }): string =>
+const shown = ({ count, sample }: { count: number; sample: string[] }) =>
   firstNames(sample, 5, count)
 
 /** PodDisruptionBudgets: which pods a budget covers, and how many of these may be disrupted. */
@@ -266,7 +266,7 @@ function budgetOf(item: RawObject): { namespace: string; budget: Budget } | null
 function isSelected(
   { matchLabels, matchExpressions }: z.infer<typeof selector>,
   labels: Readonly<Record<string, unknown>>,
-): boolean {
+) {
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
     matchExpressions.every(expression => isMet(expression, labels))
@@ -276,7 +276,7 @@ function isSelected(
 function isMet(
   { key, operator, values }: z.infer<typeof requirement>,
   labels: Readonly<Record<string, unknown>>,
-): boolean {
+) {
   const value = labels[String(key)]
   const isAmong = values.includes(value)
   if (operator === 'Exists') return value !== undefined

@@ -54,7 +54,7 @@ function countsOf(states: readonly NodeState[]): CohortCounts {
   }
 }
 
-function pullsOf(pulls: readonly Pulls[]): Pulls[] {
+function pullsOf(pulls: readonly Pulls[]) {
   const byRegistry = new Map<string, Pulls>()
   for (const { registry, images, limit } of pulls)
     byRegistry.set(registry, {
@@ -65,11 +65,11 @@ function pullsOf(pulls: readonly Pulls[]): Pulls[] {
   return [...byRegistry.values()].sort((a, b) => byText(a.registry, b.registry))
 }
 
-const gib = (count: number): string => `${(count / 2 ** 30).toFixed(1)} GiB`
+const gib = (count: number) => `${(count / 2 ** 30).toFixed(1)} GiB`
 
-const nodesOf = (count: number): string => `${count} node${count === 1 ? '' : 's'}`
+const nodesOf = (count: number) => `${count} node${count === 1 ? '' : 's'}`
 
-function pullWords(pulls: readonly Pulls[]): string[] {
+function pullWords(pulls: readonly Pulls[]) {
   const images = pulls.reduce((sum, { images: some }) => sum + some, 0)
   const byRegistry = pulls.map(({ registry, images: some, limit }) =>
     limit === null
@@ -83,17 +83,17 @@ function pullWords(pulls: readonly Pulls[]): string[] {
     : []
 }
 
-const saidOf = (planned: readonly Effective[]): string[] =>
+const saidOf = (planned: readonly Effective[]) =>
   [...new Set(planned.flatMap(({ says }) => says ?? []))].sort().slice(0, 5)
 
-function fileText(planned: readonly Effective[], { path }: CohortFile): string {
+function fileText(planned: readonly Effective[], { path }: CohortFile) {
   return [
     `${path} of ${nodesOf(planned.length)} is replaced as a whole. Nothing restarts: logrotate reads it the next time that it runs.`,
     ...saidOf(planned),
   ].join(' ')
 }
 
-function imageText(planned: readonly Effective[], { name, source }: CohortImage): string {
+function imageText(planned: readonly Effective[], { name, source }: CohortImage) {
   const missing = planned.filter(({ change }) => change.oldSha256 === 'absent').length
   return [
     `${name} is pinned on ${nodesOf(planned.length)}: neither the kubelet nor containerd deletes it any more. Nothing restarts.`,
@@ -110,7 +110,7 @@ function pruneText(
   planned: readonly Effective[],
   ends: readonly StepEnd[],
   pulls: readonly Pulls[],
-): string {
+) {
   const sum = (count: (end: StepEnd) => number) =>
     ends.reduce((total, end) => total + count(end), 0)
   const [until] = ends
@@ -128,7 +128,7 @@ function effectText(
   before: CohortCounts,
   after: CohortCounts,
   pulls: readonly Pulls[],
-): string {
+) {
   const lostAtReboot = planned.filter(({ change }) => change.lastsUntil === 'reboot').length
   return [
     `Today ${before.evictFirst} of ${nodesOf(planned.length)} evict first, before image GC; after: ${after.evictFirst}.`,

@@ -69,14 +69,13 @@ export function parseBegunPlan(written: string, from: string): Plan {
   return plan
 }
 
-const unfit = (from: string, why: string): OperatorError =>
-  new OperatorError(`${from} ${why}. Make the plan anew`)
+const unfit = (from: string, why: string) => new OperatorError(`${from} ${why}. Make the plan anew`)
 
 /** @throws OperatorError */
 export const parseApproval = (written: string, from: string): Approval =>
   parsed(approvalForm, written, from, approvalSchema)
 
-const sealName = ({ plan }: Approval): string => `approval of plan ${plan}`
+const sealName = ({ plan }: Approval) => `approval of plan ${plan}`
 
 /**
  * The sealed text of an approval. It is valid wherever it lies, because it names its plan.
@@ -113,7 +112,7 @@ export async function openedPersonsApproval(
   return approval
 }
 
-function parsed<Form>(form: z.ZodType<Form>, written: string, from: string, schema: string): Form {
+function parsed<Form>(form: z.ZodType<Form>, written: string, from: string, schema: string) {
   const json = parsedJson(written)
   if (json === undefined) throw new OperatorError(`${from} is no JSON`)
   const found = form.safeParse(json)
@@ -171,7 +170,7 @@ function sharedBy(steps: readonly PlanStep[]): RunningSettings {
   )
 }
 
-function withoutShared(step: PlanStep, shared: RunningSettings): PlanStep {
+function withoutShared(step: PlanStep, shared: RunningSettings) {
   if (step.others === undefined) return step
   const own = Object.entries(step.others).filter(([field]) => !Object.hasOwn(shared, field))
   return { ...step, others: Object.fromEntries(own) }

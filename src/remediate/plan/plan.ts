@@ -5,7 +5,6 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { DurableFix } from '#model/finding/finding.ts'
 import {
   actsAtOnce,
-  type Blast,
   type ExpectedSetting,
   type LeftAlone,
   type ManualChange,
@@ -166,10 +165,8 @@ export function digestOf(plan: Omit<Plan, 'id' | 'digest'>): string {
   return sha256(canonicalJson(body))
 }
 
-const byNode = (
-  a: Pick<LeftAlone, 'cluster' | 'node'>,
-  b: Pick<LeftAlone, 'cluster' | 'node'>,
-): number => byText(a.cluster, b.cluster) || byText(a.node, b.node)
+const byNode = (a: Pick<LeftAlone, 'cluster' | 'node'>, b: Pick<LeftAlone, 'cluster' | 'node'>) =>
+  byText(a.cluster, b.cluster) || byText(a.node, b.node)
 
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
   const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after } = planned
@@ -216,7 +213,7 @@ function cohortOf(
   }
 }
 
-const blastOf = (planned: readonly PlannedNode[], { features, isStatusKept }: CohortFacts): Blast =>
+const blastOf = (planned: readonly PlannedNode[], { features, isStatusKept }: CohortFacts) =>
   blastOfCohort(
     planned.flatMap(({ blast }) => blast ?? []),
     { features, isStatusKept, restarts: planned.some(({ until }) => until) ? 2 : 1 },
@@ -238,7 +235,7 @@ interface Candidate {
 }
 
 /** Sorts the healthiest and least loaded nodes first. */
-function byHealth(a: Candidate, b: Candidate): number {
+function byHealth(a: Candidate, b: Candidate) {
   return (
     Number(b.isReady) - Number(a.isReady) ||
     Number(a.hasPressure) - Number(b.hasPressure) ||

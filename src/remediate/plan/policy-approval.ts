@@ -28,8 +28,8 @@ const form = z.strictObject({
 })
 export type PolicyApproval = z.infer<typeof form>
 
-const keyOf = (digest: string): string => `remediation/approvals/policy-${digest}.json`
-const sealName = (digest: string): string => `approval of policy ${digest}`
+const keyOf = (digest: string) => `remediation/approvals/policy-${digest}.json`
+const sealName = (digest: string) => `approval of policy ${digest}`
 
 /** @throws OperatorError if the approval would last too long, or has ended */
 export function approvePolicy(
@@ -82,7 +82,7 @@ export async function keptPolicyApproval(
   return approval
 }
 
-const unapproved = (store: Store, why: string): Unsealed =>
+const unapproved = (store: Store, why: string) =>
   new Unsealed(
     `${store.location}/highwater.yaml`,
     `Nodes are changed only by an approved policy. The policy ${store.location}/highwater.yaml: ${why}. Read it, then: highwater approve-policy highwater.yaml --by NAME --store ${store.location}`,

@@ -43,7 +43,7 @@ export function whyUntrue(
   return whyOtherFields(step, fields, writtenBy(step))
 }
 
-function isWayOf(method: PlanMethod, { file, image }: PlannedCohort): boolean {
+function isWayOf(method: PlanMethod, { file, image }: PlannedCohort) {
   if (file !== undefined && image !== undefined) return false
   if (file !== undefined) return method === 'sync-file'
   return image !== undefined ? method === 'pull-image' : restartsKubelet(method)
@@ -52,7 +52,7 @@ function isWayOf(method: PlanMethod, { file, image }: PlannedCohort): boolean {
 function whyOtherFile(
   { path, newSha256, content }: PlanStep,
   file: NonNullable<PlannedCohort['file']>,
-): string | null {
+) {
   if (path !== file.path || newSha256 !== file.sha256)
     return 'it writes another file than its cohort'
   const blocks = parseLogrotate(content)
@@ -61,11 +61,7 @@ function whyOtherFile(
     : null
 }
 
-function whyOtherFields(
-  step: PlanStep,
-  fields: PlanCohort['fields'],
-  written: Written | null,
-): string | null {
+function whyOtherFields(step: PlanStep, fields: PlanCohort['fields'], written: Written | null) {
   const names = Object.keys(fields)
   const other = names.find(field => !isPlannable(field))
   if (names.length === 0 || other !== undefined)
@@ -92,7 +88,7 @@ function whyOtherFields(
 }
 
 /** `mergeDefaultEvictionSettings` adds defaults to evictionHard, so it covers that field, too. */
-function isOf(path: string, names: readonly string[]): boolean {
+function isOf(path: string, names: readonly string[]) {
   const [field = path] = path.split('.')
   return (
     names.includes(field) ||

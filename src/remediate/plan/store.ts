@@ -8,8 +8,8 @@ import { Journal } from '#remediate/run/journal.ts'
 import type { SealKeys } from '#remediate/seal.ts'
 import { openedApproval, parsePlan, planText, sealedApproval } from './file.ts'
 
-const planKey = (digest: string): string => `remediation/plans/${digest}.json`
-const approvalKey = (digest: string): string => `remediation/approvals/${digest}.json`
+const planKey = (digest: string) => `remediation/plans/${digest}.json`
+const approvalKey = (digest: string) => `remediation/approvals/${digest}.json`
 
 /** Equal plans are one file. @returns where the plan lies, for people */
 export async function keepPlan(store: Store, plan: Plan): Promise<string> {
@@ -74,7 +74,7 @@ export async function openRuns(store: Store): Promise<string[]> {
 }
 
 /** A run that cannot be read counts as open: the attempt to resume it reports the error. */
-async function isToGoOn(journal: Journal): Promise<boolean> {
+async function isToGoOn(journal: Journal) {
   const head = await journal.head().catch((error: unknown) => {
     if (error instanceof OperatorError) return 'unreadable' as const
     throw error

@@ -96,7 +96,7 @@ const ofSettings = (settings: unknown): RawObject =>
   )
 
 /** A plan writes JSON, but for nodeadm. */
-function parsedContent(method: PlanMethod, content: string, budget: TextBudget): RawObject | null {
+function parsedContent(method: PlanMethod, content: string, budget: TextBudget) {
   try {
     const found = method === 'nodeadm' ? parseYaml(content, budget) : parsedJson(content)
     return isRawObject(found) ? found : null

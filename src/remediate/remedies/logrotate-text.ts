@@ -32,7 +32,7 @@ function blockOf({ patterns, ...directives }: RawObject): WrittenBlock | null {
   return whole.length === read.length ? { patterns: texts, directives: whole } : null
 }
 
-function valueText(value: unknown): string | null {
+function valueText(value: unknown) {
   if (value === true) return ''
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null
 }

@@ -112,7 +112,7 @@ export function sourceOf(
     : { why: `${whole} is no name of an image that a plan may pull` }
 }
 
-const lastPart = (repository: string): string => repository.slice(repository.lastIndexOf('/') + 1)
+const lastPart = (repository: string) => repository.slice(repository.lastIndexOf('/') + 1)
 
 /** Hash of the image's state: hex, as reported, or `absent`; null: the images were not read. */
 export function imageHashOn(runtime: Runtime | null, name: string): string | null {
@@ -123,11 +123,9 @@ export function imageHashOn(runtime: Runtime | null, name: string): string | nul
     : imageHash(name, image.pinned === true ? 'pinned' : 'unpinned')
 }
 
-const imageHash = (name: string, state: 'pinned' | 'unpinned'): string =>
-  sha256(`${name} ${state}\n`)
+const imageHash = (name: string, state: 'pinned' | 'unpinned') => sha256(`${name} ${state}\n`)
 
-const imageContent = (name: string, source: string): string =>
-  canonicalJson({ name, pinned: true, source })
+const imageContent = (name: string, source: string) => canonicalJson({ name, pinned: true, source })
 
 /** The source from which an image's step pulls; null: no plan could have that content. */
 export function sourceIn(content: string, name: string): string | null {

@@ -88,7 +88,7 @@ function wayBack(
   return { back: bottlerocketTexts.has(setting) ? String(ran) : ran, staysSet: [] }
 }
 
-const isValue = (ran: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof ran)
+const isValue = (ran: unknown) => ['string', 'number', 'boolean'].includes(typeof ran)
 
 function saysOf(back: RawObject, staysSet: readonly string[]): { says?: string } {
   const settings = Object.keys(back).sort()

@@ -38,7 +38,7 @@ export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
 }
 
 /** The place already has the value but does not run with it. Nothing would be written, so no kubelet would restart. */
-const saidAlready = ({ method, path }: FileChange): string =>
+const saidAlready = ({ method, path }: FileChange) =>
   method === 'bottlerocket'
     ? 'its settings say so already, and its kubelet does not run with them: reboot it, or replace it'
     : `${path} says so already, and its kubelet does not run with it: ${method === 'nodeadm' ? 'reboot it' : 'restart the kubelet (systemctl restart kubelet)'}, or see which other place overrides it`
@@ -97,10 +97,7 @@ const flagNames = new Map(
   Object.entries(configurationFlags).map(([name, { field }]) => [field, name]),
 )
 
-function overridingFlag(
-  commandLine: readonly string[],
-  fields: readonly string[],
-): { name: string; field: string } | null {
+function overridingFlag(commandLine: readonly string[], fields: readonly string[]) {
   const { fields: given } = flagSettings(commandLine)
   const field = fields.find(one => given.has(one))
   return field === undefined ? null : { name: flagNames.get(field) ?? field, field }
@@ -203,7 +200,7 @@ function nodeadm(node: NodeToSet, { files }: WritableFiles, patch: RawObject): R
 
 const nodeConfig = (
   config: RawObject,
-): string => `# Written by highwater. nodeadm merges it over the NodeConfig of the user data.
+) => `# Written by highwater. nodeadm merges it over the NodeConfig of the user data.
 apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 spec:
@@ -223,7 +220,7 @@ function presentFile(
     : { sha256: file.sha256, content: file.content }
 }
 
-function ownConfig(piece: RawObject | null): RawObject {
+function ownConfig(piece: RawObject | null) {
   return mapOf(mapOf(mapOf(piece?.spec).kubelet).config)
 }
 

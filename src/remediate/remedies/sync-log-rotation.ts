@@ -39,7 +39,7 @@ export function syncLogRotation(host: Host | null, path: string, content: string
 }
 
 /** `absent`: the node's list is complete and lacks the file; null: unknown. */
-function presentHash({ unread = [], logrotate = [] }: Host, path: string): string | null {
+function presentHash({ unread = [], logrotate = [] }: Host, path: string) {
   if (unread.some(({ what }) => what === 'logrotate' || what === `logrotate file ${path}`))
     return null
   const own = logrotate.filter(entry => entry.path === path)

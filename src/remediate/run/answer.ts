@@ -87,7 +87,7 @@ export function readApplyAnswer(
   return { isKnown: true, answer: { run, action, ...rest } }
 }
 
-const contradiction = (outcome: string): string =>
+const contradiction = (outcome: string) =>
   `the node says ${outcome}, and what is there now is something else`
 
 const unknown = (why: string, isRefused = false): ReadAnswer => ({ isKnown: false, why, isRefused })

@@ -15,7 +15,7 @@ const placeSchema = z.object({
 })
 
 /** The day is in UTC. */
-const placeKey = (now: Date, place: number): string =>
+const placeKey = (now: Date, place: number) =>
   `remediation/begun/${now.toISOString().slice(0, 10)}/${place}.json`
 
 /**
@@ -48,7 +48,7 @@ export async function beginToday(
 }
 
 /** Null: the place is free. */
-async function placeAt(store: Store, key: string): Promise<z.infer<typeof placeSchema> | null> {
+async function placeAt(store: Store, key: string) {
   const found = await store.read(key)
   if (found === null) {
     if (await store.wasWritten(key)) throw uncounted(`${store.location}/${key} was deleted`)
@@ -66,7 +66,7 @@ async function takePlace(store: Store, key: string, place: { run: string; node: 
   return store.create(key, text, 'application/json')
 }
 
-const uncounted = (why: string): OperatorError =>
+const uncounted = (why: string) =>
   new OperatorError(
     `${why}: how many nodes were begun today is unknown, so the policy begins no more before 00:00 UTC`,
     { isBadInput: false },

@@ -37,7 +37,7 @@ export interface Blockers {
 }
 
 const shownNames = 5
-const named = (names: readonly string[]): string => firstNames(names, shownNames)
+const named = (names: readonly string[]) => firstNames(names, shownNames)
 
 /** @param wave steps of one cluster */
 export function blockersOf(
@@ -79,7 +79,7 @@ function nodeBlocker(
   { instanceId }: PlanStep,
   record: NodeInput | undefined,
   cluster: ClusterRecord | null,
-): string | null {
+) {
   if (record === undefined) {
     const error = (cluster?.errors ?? []).find(({ what }) => what === 'nodes' || what === 'cluster')
     if (cluster === null || error !== undefined)
@@ -101,7 +101,7 @@ function nodeBlocker(
   return pressures.length > 0 ? `the node is under ${pressures.join(' and ')}` : null
 }
 
-function windowBlockers({ windows }: RemediationPolicy, now: Date): string[] {
+function windowBlockers({ windows }: RemediationPolicy, now: Date) {
   return isOpen(windows, now)
     ? []
     : [
@@ -109,7 +109,7 @@ function windowBlockers({ windows }: RemediationPolicy, now: Date): string[] {
       ]
 }
 
-const isOfEks = (records: readonly NodeInput[]): boolean =>
+const isOfEks = (records: readonly NodeInput[]) =>
   records.some(({ node }) => nodeIdentity(node).owner === 'managed-nodegroup')
 
 const letBe = 'the policy lets that be (remediation.requireEksStatus)'
@@ -119,7 +119,7 @@ function statusBlockers(
   cluster: ClusterRecord | null,
   records: readonly NodeInput[],
   policy: RemediationPolicy,
-): string[] {
+) {
   if (cluster === null) return ['the cluster was not found again, or not reached']
   const { eks } = cluster
   if (eks === undefined) {
@@ -144,7 +144,7 @@ function unaskedOf(
   cluster: ClusterRecord | null,
   records: readonly NodeInput[],
   { requireEksStatus }: RemediationPolicy,
-): string[] {
+) {
   if (cluster === null || cluster.eks) return []
   if (cluster.eks === undefined && !isOfEks(records))
     return [
@@ -158,7 +158,7 @@ function nodegroupBlockers(
   records: readonly NodeInput[],
   cluster: ClusterRecord | null,
   { requireEksStatus }: RemediationPolicy,
-): string[] {
+) {
   if (!cluster?.eks) return []
   const wanted = new Set(
     records.flatMap(({ node }) => {
@@ -187,15 +187,12 @@ function nodegroupBlockers(
   })
 }
 
-function because({ errors }: ClusterRecord, source: string): string {
+function because({ errors }: ClusterRecord, source: string) {
   const error = (errors ?? []).find(({ what }) => what === source)
   return error === undefined ? '' : `: ${error.message}`
 }
 
-function unreadyBlockers(
-  nodes: readonly NodeInput[],
-  { maxUnreadyPercent }: RemediationPolicy,
-): string[] {
+function unreadyBlockers(nodes: readonly NodeInput[], { maxUnreadyPercent }: RemediationPolicy) {
   const unready = nodes
     .map(({ node }) => nodeIdentity(node))
     .filter(({ ready }) => ready !== 'True')
@@ -209,7 +206,7 @@ function unreadyBlockers(
 function budgetBlockers(
   restarting: readonly NodeInput[],
   { cluster: read, budgets }: FreshCluster,
-): { reasons: string[]; later: Set<string> } {
+) {
   const later = new Set<string>()
   const turning = restarting.filter(record => !isStatusKept(record))
   if (turning.length === 0) return { reasons: [], later }
@@ -269,7 +266,7 @@ function budgetBlockers(
   return { reasons, later }
 }
 
-const isStatusKept = ({ node, configuration }: NodeInput): boolean =>
+const isStatusKept = ({ node, configuration }: NodeInput) =>
   configuration !== null &&
   configuration.printed !== null &&
   keepsContainerStatus(

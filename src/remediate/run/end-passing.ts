@@ -44,11 +44,7 @@ export async function endPassing(
   }
 }
 
-async function noteDone(
-  open: readonly PlanStep[],
-  work: NodeWork,
-  { imageUse, clock }: Effects,
-): Promise<void> {
+async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, clock }: Effects) {
   const waiting = open.filter(step => work.entry(step).state === 'verified')
   if (waiting.length === 0) return
   const used = await imageUse(waiting).catch((error: unknown) => {
@@ -69,4 +65,4 @@ async function noteDone(
 }
 
 /** Zero if other writes meanwhile used more space than image GC freed. */
-const gib = (freedBytes: number): string => `${(Math.max(freedBytes, 0) / 2 ** 30).toFixed(1)} GiB`
+const gib = (freedBytes: number) => `${(Math.max(freedBytes, 0) / 2 ** 30).toFixed(1)} GiB`

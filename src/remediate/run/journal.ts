@@ -292,4 +292,4 @@ export class Journal {
   }
 }
 
-const shortened = (why: string | null): string | null => (why === null ? null : oneLine(why, 1500))
+const shortened = (why: string | null) => (why === null ? null : oneLine(why, 1500))

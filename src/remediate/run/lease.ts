@@ -171,11 +171,11 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
   }
 }
 
-const hasEnded = (lease: LeaseText | null, now: Date): boolean =>
+const hasEnded = (lease: LeaseText | null, now: Date) =>
   lease !== null && (lease.holder === null || Date.parse(lease.expiresAt) + skewMs < now.getTime())
 
 /** @param cluster our name of the cluster */
-const runOf = (lease: LeaseText | null, cluster: string): string => {
+const runOf = (lease: LeaseText | null, cluster: string) => {
   if (lease === null) return 'an unreadable one'
   const called =
     lease.cluster === undefined || lease.cluster === cluster
@@ -184,16 +184,16 @@ const runOf = (lease: LeaseText | null, cluster: string): string => {
   return `run ${oneLine(lease.run, 64)}${called}`
 }
 
-const heldByAnother = (cluster: string, lease: LeaseText | null): OperatorError =>
+const heldByAnother = (cluster: string, lease: LeaseText | null) =>
   new OperatorError(
     `Cluster ${cluster} is being changed by another apply (${runOf(lease, cluster)}, heard at ${oneLine(lease?.renewedAt ?? 'an unknown time', 40)}). Nothing was sent. Wait until it has ended`,
     { isBadInput: false },
   )
 
-const waitText = ({ cluster, ttlMs }: LeaseOptions, lease: LeaseText | null): string =>
+const waitText = ({ cluster, ttlMs }: LeaseOptions, lease: LeaseText | null) =>
   `the lease of cluster ${cluster} is held (${runOf(lease, cluster)}): waiting up to ${Math.ceil(ttlMs / 1000)} s to see whether that apply still lives`
 
-function textOf({ cluster, run, ttlMs, clock }: LeaseOptions, holder: string | null): string {
+function textOf({ cluster, run, ttlMs, clock }: LeaseOptions, holder: string | null) {
   const now = clock.now()
   const lease: LeaseText = {
     schema: 'highwater.lease/1',
@@ -208,5 +208,4 @@ function textOf({ cluster, run, ttlMs, clock }: LeaseOptions, holder: string | n
 }
 
 /** Null: the text is not a lease of highwater. */
-const parse = (text: string): LeaseText | null =>
-  leaseSchema.safeParse(parsedJson(text)).data ?? null
+const parse = (text: string) => leaseSchema.safeParse(parsedJson(text)).data ?? null

@@ -7,8 +7,7 @@ import { type Lease, type LeaseOptions, sightLease, takeLease } from './lease.ts
 
 const atOnce = 10
 
-const clustersOf = ({ steps }: Plan): string[] =>
-  [...new Set(steps.map(({ cluster }) => cluster))].sort()
+const clustersOf = ({ steps }: Plan) => [...new Set(steps.map(({ cluster }) => cluster))].sort()
 
 /**
  * The journal of a begun run contains the identities, so the run can continue or be rolled back while an API server is away.

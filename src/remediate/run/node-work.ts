@@ -89,7 +89,7 @@ const goingBack = 'is being taken back: '
 const notBack = '. It could not be taken back: '
 
 /** The cause in an earlier journal entry. Without the attempt's own text, because each attempt would add to it. */
-const causeOf = (why: string): string =>
+const causeOf = (why: string) =>
   (why.startsWith(goingBack) ? why.slice(goingBack.length) : why).split(notBack, 1)[0] ?? why
 
 export class NodeWork {

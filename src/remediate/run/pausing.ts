@@ -23,7 +23,7 @@ export function orPause(signal: AbortSignal): void {
   if (signal.aborted) throw pausedBy(signal)
 }
 
-const pausedBy = ({ reason }: AbortSignal): Paused => new Paused(messageOf(reason))
+const pausedBy = ({ reason }: AbortSignal) => new Paused(messageOf(reason))
 
 /** Whether the outside world failed: any error but a mistake in our code. */
 export const isOfTheWorld = (error: unknown): boolean =>

@@ -60,7 +60,7 @@ class WaveRun {
     this.#head = options.head
   }
 
-  async go(): Promise<RunHead> {
+  async go() {
     if (this.#head.endedAt !== null || this.#head.state === 'rolled-back') return this.#head
     try {
       // An earlier process died while it rolled a wave back.
@@ -78,7 +78,7 @@ class WaveRun {
     }
   }
 
-  async #endBegun(steps: readonly PlanStep[]): Promise<void> {
+  async #endBegun(steps: readonly PlanStep[]) {
     for (const some of chunksOf(steps.filter(this.#isAsked), this.#options.policy.maxConcurrency))
       await this.#noteShown(some)
     const left = steps.filter(
@@ -94,7 +94,7 @@ class WaveRun {
   }
 
   /** Whether the journal says that a command was sent whose answer is unknown. */
-  readonly #isAsked = (step: PlanStep): boolean => ['sending', 'sent'].includes(this.#state(step))
+  readonly #isAsked = (step: PlanStep) => ['sending', 'sent'].includes(this.#state(step))
 
   /**
    * Only the node itself shows whether a change has begun. A node with its old content counts as new. A node with unexpected content
@@ -180,7 +180,7 @@ class WaveRun {
   }
 
   /** The next nodes to change; of an unproven cohort only the first node. */
-  #next(open: readonly PlanStep[]): PlanStep[] {
+  #next(open: readonly PlanStep[]) {
     const perCluster = new Map<string, number>()
     const trials = new Set<string>()
     const proven = new Set(
@@ -225,7 +225,7 @@ class WaveRun {
   async #change(
     steps: readonly PlanStep[],
     before: ((step: PlanStep) => Parameters<NodeWork['apply']>[1]) | null,
-  ): Promise<void> {
+  ) {
     const { effects, policy, end } = this.#options
     const unsent = steps.filter(
       step => isOpen(this.#work.entry(step)) || ['sending', 'sent'].includes(this.#state(step)),
@@ -258,13 +258,13 @@ class WaveRun {
     this.#requireFewErrors()
   }
 
-  #isUnseen(step: PlanStep): boolean {
+  #isUnseen(step: PlanStep) {
     const { state, seenBack } = this.#work.entry(step)
     return state === 'rolled-back' && seenBack === undefined
   }
 
   /** @param unwell nodes that failed, though their state is not final yet @throws TooManyErrors */
-  #requireFewErrors(unwell: readonly PlanStep[] = []): void {
+  #requireFewErrors(unwell: readonly PlanStep[] = []) {
     const { plan, policy } = this.#options
     const failed = plan.steps.filter(
       step => failedStates.has(this.#state(step)) || unwell.includes(step),
@@ -279,7 +279,7 @@ class WaveRun {
   }
 
   /** Starts no further wave and rolls this one back. Noted first, so that the next run continues the rollback after a crash. */
-  async #stop(why: string | null): Promise<RunHead> {
+  async #stop(why: string | null) {
     await this.#note('stopped', why)
     await this.#options.journal.noteOver()
     try {
@@ -292,7 +292,7 @@ class WaveRun {
   }
 
   /** The pause starts with the last transition of the wave before. */
-  async #pauseAfter(wave: readonly PlanStep[]): Promise<void> {
+  async #pauseAfter(wave: readonly PlanStep[]) {
     const { effects, policy, stop, patienceMs } = this.#options
     const begun = wave.map(step => this.#work.entry(step)).filter(entry => !isOpen(entry))
     if (begun.length === 0) return
@@ -307,7 +307,7 @@ class WaveRun {
     if (waitMs > 0) await sleepOrPause(effects.clock, waitMs, stop)
   }
 
-  #mayGoOn(): void {
+  #mayGoOn() {
     const { stop, end, approval, policy, effects, refusal } = this.#options
     orPause(stop)
     orPause(end)
@@ -315,7 +315,7 @@ class WaveRun {
     if (why !== null) throw new Paused(why)
   }
 
-  #loweredText(): string {
+  #loweredText() {
     const lowered = this.#options.plan.steps
       .filter(step => isPassing(this.#work, step))
       .map(stepKey)
@@ -325,7 +325,7 @@ class WaveRun {
   }
 
   /** A process that lost a lease must no longer write about the run. */
-  #requireLeases(): void {
+  #requireLeases() {
     for (const [cluster, lease] of this.#options.leases)
       if (!lease.isHeld())
         throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
@@ -335,7 +335,7 @@ class WaveRun {
     return this.#work.entry(step).state
   }
 
-  async #note(state: RunState, why: string | null, isEnd = false): Promise<RunHead> {
+  async #note(state: RunState, why: string | null, isEnd = false) {
     const endedAt = isEnd ? this.#options.effects.clock.now().toISOString() : null
     this.#head = { ...this.#head, state, why, endedAt }
     if (isEnd) await this.#options.journal.noteOver()

@@ -136,7 +136,7 @@ function refusalOf(
   known: RunHead | null,
   now: string,
   { auto }: RemediationPolicy,
-): OperatorError | null {
+) {
   if (
     isGoingBack(known) ||
     (known !== null && known.endedAt !== null && approval.plan === plan.digest)
@@ -190,19 +190,19 @@ export async function rollBack(
   )
 }
 
-const overText = ({ id }: Plan): string =>
+const overText = ({ id }: Plan) =>
   `Run ${id} is over: it was stopped, rolled back or at its end. Its journal says otherwise, so an older one was put back. Nothing new is sent. Make the plan anew, and find out who can write below remediation/`
 
-const isGoingBack = (head: RunHead | null): boolean =>
+const isGoingBack = (head: RunHead | null) =>
   head !== null &&
   head.endedAt === null &&
   (head.state === 'stopped' || head.state === 'rolled-back')
 
-const onward = ({ id }: Plan): string => `highwater rollback ${id}`
-const wayBack = (plan: Plan): string => `, ${onward(plan)} takes it back`
+const onward = ({ id }: Plan) => `highwater rollback ${id}`
+const wayBack = (plan: Plan) => `, ${onward(plan)} takes it back`
 
 /** Checks as many nodes as time allows. If time ends, the run begins and pauses; its next start reads each node just before the change. @throws OperatorError */
-async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions): Promise<void> {
+async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions) {
   const changed: LeftAlone[] = []
   for (const steps of chunksOf(plan.steps, readAtOnce)) {
     if (stop.aborted || end.aborted) break
@@ -216,7 +216,7 @@ async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions
   if (changed.length > 0) throw changedError(plan, changed)
 }
 
-function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError {
+function changedError(plan: Plan, changed: readonly LeftAlone[]) {
   const reasons = changed.map(({ cluster, node, why }) => `${cluster}/${node}: ${why}`)
   return new OperatorError(
     `Plan ${plan.id} no longer fits ${changed.length} of its ${plan.steps.length} nodes: ${firstReasons(reasons, namedNodes)}. Nothing was sent. Make the plan anew, or pass these over with --skip-changed`,
@@ -270,7 +270,7 @@ function documentOf(
   }
 }
 
-async function reported(run: RemediationRun, journal: Journal): Promise<RemediationRun> {
+async function reported(run: RemediationRun, journal: Journal) {
   await journal.report(run)
   return run
 }
@@ -285,7 +285,7 @@ async function withLeases(
     end: AbortSignal,
     identities: Record<string, string>,
   ) => Promise<RemediationRun>,
-): Promise<RemediationRun> {
+) {
   const { store, holder, effects, policy, stop, onWait } = options
   const { clock, identityOf } = effects
   const leases = new Map<string, Lease>()

@@ -79,11 +79,7 @@ export async function rollBackRun(options: RollBackOptions): Promise<RunHead> {
 }
 
 /** Order: nodes that got worse earlier, then waves from last to first, then nodes that were broken before the rollback. */
-function backOrder(
-  { plan, policy }: RollBackOptions,
-  work: NodeWork,
-  worse: ReadonlySet<string>,
-): PlanStep[][] {
+function backOrder({ plan, policy }: RollBackOptions, work: NodeWork, worse: ReadonlySet<string>) {
   const open = wavesOf(plan)
     .reverse()
     .flat()
@@ -102,26 +98,21 @@ function backOrder(
   return [...chunksOf(again, policy.maxConcurrency), ...grown]
 }
 
-function worseText(
-  { plan, policy }: RollBackOptions,
-  work: NodeWork,
-  worse: ReadonlySet<string>,
-): string {
+function worseText({ plan, policy }: RollBackOptions, work: NodeWork, worse: ReadonlySet<string>) {
   const [first = ''] = worse
   const step = plan.steps.find(one => stepKey(one) === first)
   const said = step === undefined ? '' : `: ${work.entry(step).why ?? work.entry(step).state}`
   return `${worse.size} nodes are not well since they were put back, where ${policy.maxErrors} may be; ${first}${said}. Look at them. highwater rollback ${plan.id} asks them again, and goes on when they are well; with --despite-errors it goes on all the same`
 }
 
-const isUnseen = ({ state, seenBack }: StepEntry): boolean =>
-  state === 'rolled-back' && seenBack !== true
+const isUnseen = ({ state, seenBack }: StepEntry) => state === 'rolled-back' && seenBack !== true
 
 async function takeBack(
   steps: readonly PlanStep[],
   work: NodeWork,
   { policy, end, effects }: TakeBackOptions,
   whyOf: (step: PlanStep) => string,
-): Promise<void> {
+) {
   for (const some of chunksOf(
     // If this process ends before the node is verified, the next run verifies it.
     steps.filter(step => isTouched(work.entry(step)) || work.entry(step).state === 'rolled-back'),

@@ -10,7 +10,7 @@ const dayMinutes = 24 * 60
 export const isOpen = (windows: readonly ChangeWindow[], now: Date): boolean =>
   windows.length === 0 || windows.some(one => contains(one, now))
 
-function contains({ days, from, to, timezone }: ChangeWindow, now: Date): boolean {
+function contains({ days, from, to, timezone }: ChangeWindow, now: Date) {
   const { day, minutes } = wallClock(now, timezone)
   const begins = minutesOf(from)
   const ends = minutesOf(to)
@@ -20,7 +20,7 @@ function contains({ days, from, to, timezone }: ChangeWindow, now: Date): boolea
 }
 
 /** @param time `HH:MM` */
-function minutesOf(time: string): number {
+function minutesOf(time: string) {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   return hours * 60 + minutes
 }
@@ -28,7 +28,7 @@ function minutesOf(time: string): number {
 /** By time zone, because a format takes a hundred times as long to make as to use. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-function formatIn(timeZone: string): Intl.DateTimeFormat {
+function formatIn(timeZone: string) {
   const format =
     formats.get(timeZone) ??
     new Intl.DateTimeFormat('en-US', {
@@ -43,7 +43,7 @@ function formatIn(timeZone: string): Intl.DateTimeFormat {
 }
 
 /** `day`: 0 is Monday. */
-function wallClock(now: Date, timeZone: string): { day: number; minutes: number } {
+function wallClock(now: Date, timeZone: string) {
   const parts = Object.fromEntries(
     formatIn(timeZone)
       .formatToParts(now)

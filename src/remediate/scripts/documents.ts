@@ -223,10 +223,10 @@ export const hashOf = (content: string): string =>
   createHash('sha256').update(content).digest('hex')
 
 /** No row contains a quote. */
-const assigned = (name: string, rows: readonly string[]): string => `${name}='${rows.join('\n')}'\n`
+const assigned = (name: string, rows: readonly string[]) => `${name}='${rows.join('\n')}'\n`
 
 /** Row of a setting: its name, the form of its value, and its keys or `-`. */
-function settingRow(setting: string): string {
+function settingRow(setting: string) {
   const form = plannableForms[bottlerocketSettings[setting]?.[0] ?? '']
   if (form === undefined) throw new Error(`${setting} has no form`)
   return `${setting} ${form.value} ${bottlerocketKeys[setting]?.join('|') ?? '-'}`

@@ -47,7 +47,7 @@ async function awaitSeen(
   { timeoutMs, end }: Waiting,
   look: (steps: readonly PlanStep[]) => Promise<ReadonlyMap<string, Verification>>,
   seen: (step: PlanStep) => Promise<void>,
-): Promise<Map<string, string>> {
+) {
   const untilMs = clock.elapsedMs() + timeoutMs
   const wrong = new Map<string, string>()
   let open = [...steps]

@@ -23,7 +23,7 @@ export interface Moment {
 
 const conditionOf = ({ status }: KubernetesNode, wanted: string) =>
   (status?.conditions ?? []).find(({ type }) => type === wanted)
-const timeOf = (time: string | null | undefined): number | null => {
+const timeOf = (time: string | null | undefined) => {
   const parsed = Date.parse(time ?? '')
   return Number.isNaN(parsed) ? null : parsed
 }
@@ -45,11 +45,11 @@ export function settleMs({ pods }: Pick<NodeInput, 'pods'>): number {
   return Math.min(longest, longestSettleMs)
 }
 
-const seconds = (value: unknown, presetMs: number): number =>
+const seconds = (value: unknown, presetMs: number) =>
   typeof value === 'number' && value > 0 ? value * 1000 : presetMs
 
 /** Minimum by which the node's clock is ahead: a node cannot have posted its status after the reading. */
-const aheadMs = (node: KubernetesNode, at: number): number =>
+const aheadMs = (node: KubernetesNode, at: number) =>
   Math.max(0, (timeOf(conditionOf(node, 'Ready')?.lastHeartbeatTime) ?? at) - at)
 
 export function* readyDoubts(fresh: NodeInput, { at, appliedAt }: Moment): Iterable<Doubt> {
@@ -115,13 +115,13 @@ export function* unreadyPodDoubts(
   if (lost.length > 0) yield notYet(`pods are not ready again: ${firstNames(lost, shownPods)}`)
 }
 
-function isOld({ metadata }: KubernetesPod, changedAt: number): boolean {
+function isOld({ metadata }: KubernetesPod, changedAt: number) {
   const made = timeOf(metadata?.creationTimestamp)
   return metadata?.deletionTimestamp === undefined && (made === null || made < changedAt)
 }
 
 /** The Ready condition changed since the change, so the pod was ready before. */
-function hasTurned(pod: KubernetesPod, changedAt: number): boolean {
+function hasTurned(pod: KubernetesPod, changedAt: number) {
   const since = timeOf(readyConditionOf(pod)?.lastTransitionTime)
   return since !== null && since >= changedAt
 }

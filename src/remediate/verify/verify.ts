@@ -127,7 +127,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
 }
 
 /** Whether the kubelet runs with other settings, for which the plan predicts nothing. */
-function runsOtherwise(step: PlanStep, fresh: NodeInput): boolean {
+function runsOtherwise(step: PlanStep, fresh: NodeInput) {
   const running = fresh.configuration?.printed ?? null
   return running !== null && unmetIn(step.expect, fresh, running).length > 0
 }
@@ -136,7 +136,7 @@ function runsOtherwise(step: PlanStep, fresh: NodeInput): boolean {
 const clockStepMs = 5000
 
 /** By the node's clock alone, if the plan has the kubelet's start time; null: unknown. */
-function hasStartedSince(step: PlanStep, fresh: NodeInput, appliedAtMs: number): boolean | null {
+function hasStartedSince(step: PlanStep, fresh: NodeInput, appliedAtMs: number) {
   const started = kubeletStartedAt(fresh)
   if (started === null) return null
   if (step.kubeletStartedAt !== null)
@@ -145,23 +145,23 @@ function hasStartedSince(step: PlanStep, fresh: NodeInput, appliedAtMs: number):
 }
 
 /** The restart comes before the answer to the command, so its effects might come before it, too. */
-function changedAtMs(step: PlanStep, fresh: NodeInput, appliedAtMs: number): number {
+function changedAtMs(step: PlanStep, fresh: NodeInput, appliedAtMs: number) {
   const started = kubeletStartedAt(fresh)
   return started !== null && hasStartedSince(step, fresh, appliedAtMs) === true
     ? Math.min(Date.parse(started), appliedAtMs)
     : appliedAtMs
 }
 
-const differing = ({ field, value }: ExpectedSetting, running: RawObject): string =>
+const differing = ({ field, value }: ExpectedSetting, running: RawObject) =>
   `${field} is ${shown(valueAt(running, field))}, planned was ${shown(value)}`
 
-const shown = (value: unknown): string =>
+const shown = (value: unknown) =>
   value === null || value === undefined
     ? 'not set'
     : (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 100)
 
 /** The first error of the record with one of these sources. */
-function because({ errors }: NodeInput, ...sources: ReadError['what'][]): string {
+function because({ errors }: NodeInput, ...sources: ReadError['what'][]) {
   const error = (errors ?? []).find(({ what }) => sources.includes(what))
   return error === undefined ? '' : `: ${error.message.slice(0, 300)}`
 }

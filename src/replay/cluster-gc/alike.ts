@@ -54,7 +54,7 @@ export function groupsIn(
 }
 
 /** All fields of a reference count, not only its UID: the collector looks owners up by kind and name. */
-const areAlike = (some: readonly OwnerReference[], others: readonly OwnerReference[]): boolean =>
+const areAlike = (some: readonly OwnerReference[], others: readonly OwnerReference[]) =>
   some.length === others.length &&
   some.every(({ apiVersion, kind, name, uid, blocksOwnerDeletion }, index) => {
     const other = others[index]

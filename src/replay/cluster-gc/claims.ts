@@ -86,7 +86,7 @@ interface ClaimUse {
 const holdsClaim = (
   { pod, isEphemeral, isScheduled, isShutDown }: ClaimUse,
   claim: ObjectMetadata,
-): boolean => isScheduled && (!isEphemeral || (!isShutDown && controllerOf(claim)?.uid === pod.uid))
+) => isScheduled && (!isEphemeral || (!isShutDown && controllerOf(claim)?.uid === pod.uid))
 
 function claimUsesOf(object: KubernetesPod): ClaimUse[] {
   const pod = parseMetadata(object)
@@ -118,5 +118,5 @@ export function isPodTerminated(pod: KubernetesPod): boolean {
   return (parseMetadata(pod)?.deletedMs ?? null) !== null && statuses.every(isNotRunning)
 }
 
-const isNotRunning = ({ state }: ContainerStatus): boolean =>
+const isNotRunning = ({ state }: ContainerStatus) =>
   state?.terminated !== undefined || state?.waiting !== undefined

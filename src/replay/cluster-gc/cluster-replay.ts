@@ -37,7 +37,7 @@ interface Workload {
 class FinalizerControllers {
   readonly #workloads = new Map<string, Workload>()
 
-  take(workload: Deployment | StatefulSet): void {
+  take(workload: Deployment | StatefulSet) {
     const name = nameOf(workload)
     const label = workload.metadata?.labels?.['app.kubernetes.io/name'] ?? null
     if (!mayTakeFinalizers(name, label)) return
@@ -129,18 +129,18 @@ class Cluster {
   }
 
   /** A cluster's record can arrive twice. The later one repeats all errors and replaces them. */
-  takeCluster({ eks, errors }: ClusterInput): void {
+  takeCluster({ eks, errors }: ClusterInput) {
     this.#eks = eks ?? this.#eks
     this.#errors = errors ?? this.#errors
   }
 
-  takeObjects({ resource, items }: ObjectsInput): void {
+  takeObjects({ resource, items }: ObjectsInput) {
     this.#read.add(resource)
     if (resource === 'nodes' && items.length === 0) this.#hasNoNodes = true
     for (const item of items) this.#takeObject(resource, item)
   }
 
-  #takeObject(resource: string, object: ClusterObject): void {
+  #takeObject(resource: string, object: ClusterObject) {
     if (isOf(versionResource, resource, object)) {
       this.#serverVersion = object.gitVersion ?? this.#serverVersion
       return
@@ -148,14 +148,14 @@ class Cluster {
     this.#take(resource, object)
   }
 
-  takeNode({ node, pods }: NodeInput): void {
+  takeNode({ node, pods }: NodeInput) {
     this.#nodes.push(slimNode(node))
     this.#newestKubelet = newer(this.#newestKubelet, node.status?.nodeInfo?.kubeletVersion ?? null)
     if (pods === null) this.#nodesWithoutPods++
     else for (const pod of pods) this.#take('pods', pod)
   }
 
-  #take(resource: string, object: ClusterObject): void {
+  #take(resource: string, object: ClusterObject) {
     if (isOf('deployments.apps', resource, object) || isOf('statefulsets.apps', resource, object))
       this.#controllers.take(object)
     for (const need of takers.get(resource) ?? takersOfOthers)
@@ -213,7 +213,7 @@ class Cluster {
     }
   }
 
-  #podsLeftOut(): string | null {
+  #podsLeftOut() {
     return this.#nodesWithoutPods > 0
       ? `the pods of ${this.#nodesWithoutPods} of its nodes could not be read`
       : null
@@ -273,7 +273,7 @@ function remembered<Answer>(compute: (text: string) => Answer): (text: string) =
 }
 
 /** The newer version by minor. No kubelet is newer than its control plane. Source: Kubernetes version skew policy. */
-function newer(a: string | null, b: string | null): string | null {
+function newer(a: string | null, b: string | null) {
   const rank = (version: string | null) =>
     version === null ? -1 : featuresOf(version).rulesOfMinor
   return Math.max(rank(a), rank(b)) === rank(a) ? a : b

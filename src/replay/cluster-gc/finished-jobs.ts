@@ -149,7 +149,7 @@ function removeOldestJobs(jobs: CountedJob[], limit: number): JobHistory {
   return { limit, count: jobs.length, deletions }
 }
 
-function byJobStartTime(a: CountedJob, b: CountedJob): number {
+function byJobStartTime(a: CountedJob, b: CountedJob) {
   if (a.startedMs === b.startedMs) return byText(a.name, b.name)
   return (a.startedMs ?? Number.POSITIVE_INFINITY) - (b.startedMs ?? Number.POSITIVE_INFINITY)
 }

@@ -75,10 +75,10 @@ export function ownerGraph(listed: readonly ListedKind[]): OwnerGraph {
   return { objects, dependentsOf: uid => [dependents.get(uid) ?? []].flat(), classify }
 }
 
-const isIgnored = ({ apiVersion, kind }: ListedKind): boolean =>
+const isIgnored = ({ apiVersion, kind }: ListedKind) =>
   kind === 'Event' && (apiVersion === 'v1' || apiVersion.startsWith('events.k8s.io/'))
 
-function objectsOf(listed: ListedKind): readonly OwnedObject[] {
+function objectsOf(listed: ListedKind) {
   if ('objects' in listed) return listed.objects
   const { apiVersion, kind, items } = listed
   return items.flatMap(item => {
@@ -88,7 +88,7 @@ function objectsOf(listed: ListedKind): readonly OwnedObject[] {
 }
 
 /** Dependents by the owner's UID. Most owners have one dependent; a list for each would use most of the memory. */
-function dependentsIn(objects: readonly OwnedObject[]): Map<string, OwnedObject | OwnedObject[]> {
+function dependentsIn(objects: readonly OwnedObject[]) {
   const dependents = new Map<string, OwnedObject | OwnedObject[]>()
   for (const object of objects)
     for (const uid of new Set(object.ownerReferences.map(reference => reference.uid))) {
@@ -104,9 +104,7 @@ const kindKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
   `${apiVersion} ${kind}`
 const nameKey = (namespace: string, name: string) => `${namespace}/${name}`
 
-function kindsOf(
-  listed: readonly { kind: ListedKind; objects: readonly OwnedObject[] }[],
-): Map<string, KnownKind> {
+function kindsOf(listed: readonly { kind: ListedKind; objects: readonly OwnedObject[] }[]) {
   const kinds = new Map<string, KnownKind>()
   for (const { kind, objects } of listed) {
     const byName =
@@ -134,7 +132,7 @@ function classOf(
   return owner ? 'other-uid' : 'absent'
 }
 
-const isElsewhere = (owner: OwnedObject | undefined, { namespace }: OwnedObject): boolean =>
+const isElsewhere = (owner: OwnedObject | undefined, { namespace }: OwnedObject) =>
   owner !== undefined && owner.namespace !== '' && owner.namespace !== namespace
 
 /** Whether the object is in foreground deletion. Upstream: deletingDependents. */

@@ -68,7 +68,7 @@ interface Chosen {
 }
 
 /** Null: the threshold is unknown. Upstream: a threshold of 0 or less deletes none. */
-function excessOf(count: number, threshold: number | null): number | null {
+function excessOf(count: number, threshold: number | null) {
   if (threshold === null) return null
   return threshold > 0 ? count - threshold : 0
 }
@@ -114,12 +114,12 @@ function parsePod(raw: KubernetesPod): CountedPod | null {
   }
 }
 
-const isPodTerminated = ({ phase }: CountedPod): boolean =>
+const isPodTerminated = ({ phase }: CountedPod) =>
   phase !== 'Pending' && phase !== 'Running' && phase !== 'Unknown'
 
-const isTerminating = ({ metadata }: CountedPod): boolean => metadata.deletedMs !== null
+const isTerminating = ({ metadata }: CountedPod) => metadata.deletedMs !== null
 
-function ranked(pods: CountedPod[]): { pod: CountedPod; rank: number }[] {
+function ranked(pods: CountedPod[]) {
   const compare = (a: CountedPod, b: CountedPod) =>
     Number(b.isEvicted) - Number(a.isEvicted) ||
     compareTimes(a.metadata.createdMs, b.metadata.createdMs) ||
@@ -157,7 +157,7 @@ function gcTerminating(pods: CountedPod[], nodes: readonly KubernetesNode[]): Ch
   )
 }
 
-const isOutOfService = (node: KubernetesNode): boolean =>
+const isOutOfService = (node: KubernetesNode) =>
   conditionOf(node, 'Ready')?.status !== 'True' &&
   (node.spec?.taints ?? []).some(taint => taint.key === 'node.kubernetes.io/out-of-service')
 
@@ -188,7 +188,7 @@ const gcUnscheduledTerminating = (pods: CountedPod[]): Chosen[] =>
     .map(pod => ({ pod, reason: 'unscheduled', certainty: 'certain', rank: null }))
 
 /** If an earlier step only possibly deletes a pod, the step that certainly deletes it counts. */
-function firstOfEach(chosen: Chosen[]): Chosen[] {
+function firstOfEach(chosen: Chosen[]) {
   const first = new Map<CountedPod, Chosen>()
   for (const each of chosen) {
     const earlier = first.get(each.pod)

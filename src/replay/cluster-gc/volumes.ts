@@ -210,5 +210,5 @@ function deleteVolume(
   return { phase: 'Failed', action: 'fail', certainty: isUndeletable ? certainty : 'possible' }
 }
 
-const has = (volume: BoundVolume, source: keyof NonNullable<PersistentVolume['spec']>): boolean =>
+const has = (volume: BoundVolume, source: keyof NonNullable<PersistentVolume['spec']>) =>
   volume.spec?.[source] !== undefined

@@ -44,16 +44,16 @@ export function bottlerocketFileOf(
 }
 
 /** Whether the template's `if` takes the value as true. */
-const isSet = (value: unknown): boolean => {
+const isSet = (value: unknown) => {
   if (Array.isArray(value)) return value.length > 0
   if (isRawObject(value)) return Object.keys(value).length > 0
   return value !== undefined && value !== null && value !== '' && value !== 0 && value !== false
 }
 
-const isWritten = (setting: string, value: unknown): boolean =>
+const isWritten = (setting: string, value: unknown) =>
   isSet(value) || (value === 0 && bottlerocketZeros.has(setting)) || value === false
 
-function written(value: unknown, kind: 'number' | 'text' | 'boolean' | 'map' | 'list'): unknown {
+function written(value: unknown, kind: 'number' | 'text' | 'boolean' | 'map' | 'list') {
   if (kind === 'number')
     return typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   if (kind === 'map' && isRawObject(value)) return texts(value)

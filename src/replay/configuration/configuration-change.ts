@@ -55,7 +55,7 @@ function placeOf(written: string): ChangePlace {
   throw new OperatorError(`${written} names no field`)
 }
 
-function unknownField(written: string, name: string, fields: object): string {
+function unknownField(written: string, name: string, fields: object) {
   const alike = nearestName(name, Object.keys(fields))
   return `No field of KubeletConfiguration is called ${written}${alike === null ? '; names are those that configz shows' : `: did you mean ${alike}?`}`
 }
@@ -119,7 +119,7 @@ export function withChanges(input: NodeInput, changes: readonly ConfigurationCha
   }
 }
 
-function changed(raw: RawObject, [key, ...rest]: readonly string[], value: unknown): RawObject {
+function changed(raw: RawObject, [key, ...rest]: readonly string[], value: unknown) {
   if (key === undefined) return raw
   const entries = new Map(Object.entries(raw))
   const inner = entries.get(key)

@@ -95,7 +95,7 @@ class Decoder {
     return decoded
   }
 
-  private nameOf(key: string, struct: StructName): string | undefined {
+  private nameOf(key: string, struct: StructName) {
     const known = fieldsOf(struct)
     if (this.form !== 'internal' && Object.hasOwn(known, key)) return key
     if (this.form === 'file') return undefined
@@ -180,12 +180,7 @@ class Decoder {
     return orDecodeError(() => parseQuantity(typeof value === 'string' ? value.trim() : bare))
   }
 
-  private refuse(
-    value: unknown,
-    type: string,
-    place: FieldPlace,
-    shown = kindOf(value),
-  ): undefined {
+  private refuse(value: unknown, type: string, place: FieldPlace, shown = kindOf(value)) {
     this.firstError ??= wrongType(shown, goTypeName(type, this.form), place)
     return undefined
   }
@@ -195,7 +190,7 @@ class Decoder {
   }
 }
 
-const wrongType = (shown: string, type: string, { struct, path }: FieldPlace): string =>
+const wrongType = (shown: string, type: string, { struct, path }: FieldPlace) =>
   `json: cannot unmarshal ${shown} into Go struct field ${struct}.${path} of type ${type}`
 
 function kindOf(value: unknown): string {
@@ -203,7 +198,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
-function orDecodeError<Value>(parse: () => Value): Value {
+function orDecodeError<Value>(parse: () => Value) {
   try {
     return parse()
   } catch (error) {

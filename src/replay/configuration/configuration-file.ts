@@ -96,7 +96,7 @@ export function loadConfigFile(raw: RawObject, options: LoadOptions): LoadedConf
   return configuration
 }
 
-function decodedOrRefused(raw: RawObject, features: KubeletFeatures, path: string): RawObject {
+function decodedOrRefused(raw: RawObject, features: KubeletFeatures, path: string) {
   const refused = (why: string) =>
     new LoadError(`failed to load Kubelet config file ${path}, error failed to decode: ${why}`)
   const isKindChecked = raw.kind !== undefined || raw.apiVersion !== undefined
@@ -144,7 +144,7 @@ export function setDefaults(decoded: RawObject, features: KubeletFeatures): Load
   return configuration
 }
 
-const isSet = (duration: unknown): boolean => typeof duration === 'bigint' && duration !== 0n
+const isSet = (duration: unknown) => typeof duration === 'bigint' && duration !== 0n
 
 interface Defaulting {
   features: KubeletFeatures
@@ -194,17 +194,17 @@ export function completed(value: unknown, type: string): unknown {
 }
 
 /** Whether the value is Go's zero. Empty lists and maps are not. */
-function isZero(value: unknown): boolean {
+function isZero(value: unknown) {
   if (mapOf(value).nanoseconds === 0n) return true
   return value === 0 || value === '' || value === 0n || value === false
 }
 
-function defaultOf(facts: FieldFacts, { features, gates }: Defaulting): unknown {
+function defaultOf(facts: FieldFacts, { features, gates }: Defaulting) {
   if (facts.gate !== undefined && !isGateOn(facts.gate, gates, features)) return undefined
   return parsedDefault(fieldDefault(facts, features), facts.type)
 }
 
-function parsedDefault(value: unknown, type: string): unknown {
+function parsedDefault(value: unknown, type: string) {
   if (typeof value !== 'string') return Array.isArray(value) ? [...value] : value
   const kind = elementOf(type, '*') ?? type
   if (kind === 'Duration') return parseDuration(value)
@@ -226,7 +226,7 @@ function zeroOf(type: string): unknown {
   return zeros[type] ?? ''
 }
 
-function resolveRelativePaths(configuration: RawObject, struct: StructName, folder: string): void {
+function resolveRelativePaths(configuration: RawObject, struct: StructName, folder: string) {
   for (const [name, { type, isPath }] of Object.entries(fieldsOf(struct))) {
     const value = configuration[name]
     if (isPath && typeof value === 'string' && value !== '' && !value.startsWith('/'))

@@ -124,7 +124,7 @@ export function coresOf(text: string | undefined): number | null {
  * Unread files, with reasons. Environment files are left out: what they would add now is not among
  * the running flags.
  */
-const unreadOf = ({ unread = [] }: Host): string =>
+const unreadOf = ({ unread = [] }: Host) =>
   unread
     .map(({ what = '', why = 'no reason given' }) => ({ what, why }))
     .filter(({ what }) => /kubelet|drop-in|^config/i.test(what) && !/environment/i.test(what))

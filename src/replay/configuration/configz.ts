@@ -69,7 +69,7 @@ function encodedValue(value: unknown, type: string, features: KubeletFeatures): 
 }
 
 /** Whether `omitempty` omits the value. */
-function isEmpty(shown: unknown, type: string): boolean {
+function isEmpty(shown: unknown, type: string) {
   if (shown === null) return true
   if (isStruct(type) || elementOf(type, '*') !== null) return false
   if (Array.isArray(shown)) return shown.length === 0

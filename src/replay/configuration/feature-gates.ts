@@ -40,5 +40,5 @@ export function featureGateError(settings: GateSettings, features: KubeletFeatur
 }
 
 /** Upstream: utilerrors.Aggregate. */
-const aggregate = (errors: readonly string[]): string =>
+const aggregate = (errors: readonly string[]) =>
   errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`

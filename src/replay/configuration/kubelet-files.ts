@@ -92,7 +92,7 @@ export const isRead = (file: KubeletFile): file is ConfigurationFile => isRawObj
 const kubeletFile = ({ path, role, content }: HostFile): KubeletFile | null =>
   path === undefined || role === undefined ? null : { path, role, content }
 
-const unreadFiles = (host: Host | null): string =>
+const unreadFiles = (host: Host | null) =>
   (host?.unread ?? [])
     .map(({ what = '', why = 'no reason given' }) => ({ what, why }))
     .filter(({ what }) => /kubelet|drop-in|^config|environment/i.test(what))

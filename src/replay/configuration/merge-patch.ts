@@ -25,5 +25,5 @@ export function mergePatch(target: RawObject, patch: RawObject, depth = 1): RawO
 }
 
 /** Removes nulls from an object in a list. Nulls of the list itself stay. */
-const withoutNulls = (item: unknown, depth: number): unknown =>
+const withoutNulls = (item: unknown, depth: number) =>
   isRawObject(item) && depth < deepestField ? mergePatch({}, item, depth + 1) : item

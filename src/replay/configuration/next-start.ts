@@ -113,7 +113,7 @@ function doubts(
   return unknowns
 }
 
-const namesDropInVariable = (content: unknown): boolean =>
+const namesDropInVariable = (content: unknown) =>
   typeof content === 'string'
     ? content.includes(dropInVariable)
     : Object.hasOwn(mapOf(content), dropInVariable)
@@ -159,10 +159,7 @@ function start(files: KubeletFiles, kubelet: NextKubelet): NextStart {
   }
 }
 
-function errorsOf(
-  configuration: LoadedConfiguration,
-  { kubeletVersion, ...machine }: NextKubelet,
-): string[] {
+function errorsOf(configuration: LoadedConfiguration, { kubeletVersion, ...machine }: NextKubelet) {
   const validated = validationErrors(configuration, kubeletVersion, machine)
   const startup = startupErrors(configuration, featuresOf(kubeletVersion))
   const late = [
@@ -210,7 +207,7 @@ export function withFlags(
   return flagged
 }
 
-function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown): void {
+function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown) {
   if (deeper.length === 0) {
     const before = target[name]
     // A flush frequency sets only the duration, not its notation.
@@ -231,7 +228,7 @@ const unitFields: ReadonlySet<string> = new Set(['containerRuntimeEndpoint'])
  * running command line. If the unit's own command is unknown, its flags may appear on the command
  * line alone. Any other flag that no file contains any more would be lost.
  */
-function addsNothingTo(commandLine: readonly string[], contents: readonly unknown[]): boolean {
+function addsNothingTo(commandLine: readonly string[], contents: readonly unknown[]) {
   if (commandLine.length === 0) return false
   if (contents.some(content => typeof content !== 'string' && !isRawObject(content))) return false
   const command = unitCommand(contents)
@@ -253,13 +250,13 @@ function addsNothingTo(commandLine: readonly string[], contents: readonly unknow
   return isRunning && asText(given) === asText({ fields: new Map(fields), error: running.error })
 }
 
-const asText = ({ fields, error }: FlagSettings): string =>
+const asText = ({ fields, error }: FlagSettings) =>
   JSON.stringify([[...fields].sort(), error], (_, value) =>
     typeof value === 'bigint' ? String(value) : value,
   )
 
 /** The words of every value that contains flags. Null: a value is not plain, or the content is not an environment file. */
-function wordsOf(content: unknown): string[] | null {
+function wordsOf(content: unknown) {
   const parsed = isRawObject(content) ? Object.values(content) : null
   const values = typeof content === 'string' ? valuesOf(content) : parsed
   if (values === null) return null
@@ -275,7 +272,7 @@ function wordsOf(content: unknown): string[] | null {
 }
 
 /** Null: a line is not an assignment. */
-function valuesOf(text: string): string[] | null {
+function valuesOf(text: string) {
   const lines = text
     .split('\n')
     .map(line => line.trim())

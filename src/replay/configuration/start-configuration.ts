@@ -75,7 +75,7 @@ export function mergeKubeletConfigurations(
     : patchedInternal(configuration, patches, features)
 }
 
-function checkKind({ path, content }: DropIn, features: KubeletFeatures): void {
+function checkKind({ path, content }: DropIn, features: KubeletFeatures) {
   const error = untypedError(content, false)
   if (error !== null)
     throw new LoadError(`failed to load kubelet dropin file, path: ${path}, error: ${error}`)
@@ -91,7 +91,7 @@ function patchedVersioned(
   configuration: LoadedConfiguration,
   patches: RawObject[],
   features: KubeletFeatures,
-): LoadedConfiguration {
+) {
   const merged = patches.reduce<RawObject>(
     (base, patch) => mergePatch(base, patch),
     versionedConfiguration(configuration, features),
@@ -104,7 +104,7 @@ function patchedInternal(
   configuration: LoadedConfiguration,
   patches: RawObject[],
   features: KubeletFeatures,
-): LoadedConfiguration {
+) {
   const merged = patches.reduce<RawObject>((base, patch) => mergePatch(base, patch), {})
   const given = unmarshalled(merged, features, 'internal')
   return completed(
@@ -117,7 +117,7 @@ function unmarshalled(
   merged: RawObject,
   features: KubeletFeatures,
   form: 'versioned' | 'internal',
-): RawObject {
+) {
   try {
     return decodeConfiguration(merged, features, form)
   } catch (error) {

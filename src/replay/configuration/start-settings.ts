@@ -13,11 +13,7 @@ import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
 import { mapOf } from '#model/input/config-value.ts'
-import {
-  isReadField,
-  type KubeletConfiguration,
-  readConfiguration,
-} from '#model/kubelet/configuration.ts'
+import { isReadField, readConfiguration } from '#model/kubelet/configuration.ts'
 import type {
   IgnoredSetting,
   SaidSetting,
@@ -81,11 +77,11 @@ export function startSettings(
   }
 }
 
-const fieldsOf = (loaded: LoadedConfiguration, features: KubeletFeatures): KubeletConfiguration =>
+const fieldsOf = (loaded: LoadedConfiguration, features: KubeletFeatures) =>
   readConfiguration(configzOf(loaded, features)).fields
 
 /** A null for a map is recorded under each key of the map that is known so far. */
-function add(said: Record<string, SaidSetting[]>, path: string, setting: SaidSetting): void {
+function add(said: Record<string, SaidSetting[]>, path: string, setting: SaidSetting) {
   const within =
     setting.value === null ? Object.keys(said).filter(known => known.startsWith(`${path}.`)) : []
   for (const known of within.length > 0 ? within : [path]) {

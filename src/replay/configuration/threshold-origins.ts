@@ -103,7 +103,7 @@ const ofKubelet: ThresholdOrigin = { source: 'kubelet', certainty: 'certain', pa
 const isOwn = ({ signal }: EvaluatedThreshold) => !signal.startsWith('containerfs.')
 
 /** Likely source of the running map: the AMI, if any of its thresholds comes from there. */
-function lostByValue(origins: ThresholdOrigin[]): ThresholdOrigin {
+function lostByValue(origins: ThresholdOrigin[]) {
   return (
     origins.find(({ source }) => source === 'AMI default') ?? {
       source: 'configured',
@@ -250,10 +250,7 @@ function originOf(
 }
 
 /** A map in the main file replaces the defaults. A drop-in adds to the map or removes it. */
-function lostBy(
-  explained: Explained,
-  { before, after, content, origin }: OriginStep,
-): ThresholdOrigin | null {
+function lostBy(explained: Explained, { before, after, content, origin }: OriginStep) {
   if (origin.source === 'drop-in') {
     const isRemoving = Object.keys(before?.evictionHard ?? {}).some(
       signal => !Object.hasOwn(after.evictionHard ?? {}, signal),

@@ -36,7 +36,7 @@ function pairsOf(content: unknown): [name: string, value: string][] {
   })
 }
 
-function expanded(word: string, pairs: [string, string][]): string[] | null {
+function expanded(word: string, pairs: [string, string][]) {
   const [, name] = /^\$(?:\{(\w+)\}|(\w+))$/.exec(word)?.filter(part => part !== undefined) ?? []
   if (name === undefined) return isPlain(word) ? [word] : null
   const values = new Set(

@@ -60,7 +60,7 @@ function evictableContainers({ containers, policy, nowNs }: ContainerGcInput): U
   return [...Map.groupBy(dead, unitOf).values()]
 }
 
-const unitOf = ({ podUid, name }: RuntimeContainer): string => `${podUid}/${name}`
+const unitOf = ({ podUid, name }: RuntimeContainer) => `${podUid}/${name}`
 
 function removed(
   chosen: RuntimeContainer[],
@@ -81,7 +81,7 @@ function removed(
 }
 
 /** Containers of one creation time, only some of which the limit keeps. Empty: it separates two creation times. */
-function cutBetween(all: RuntimeContainer[], kept: RuntimeContainer[]): RuntimeContainer[] {
+function cutBetween(all: RuntimeContainer[], kept: RuntimeContainer[]) {
   const isAtCut = ({ createdAtNs }: RuntimeContainer) => createdAtNs === kept.at(-1)?.createdAtNs
   const boundary = all.filter(isAtCut)
   return boundary.length > kept.filter(isAtCut).length ? boundary : []

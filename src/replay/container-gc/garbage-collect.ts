@@ -59,7 +59,7 @@ export function garbageCollect(input: ContainerGcInput): ContainerGcPass {
  */
 
 /** Returns directory names: `namespace_pod_uid`. */
-function evictPodLogsDirectories(input: ContainerGcInput): string[] {
+function evictPodLogsDirectories(input: ContainerGcInput) {
   if (!input.allSourcesReady) return []
   return input.podLogDirs.filter(name =>
     isContentRemovable(input, name.slice(name.lastIndexOf('_') + 1)),
@@ -69,7 +69,7 @@ function evictPodLogsDirectories(input: ContainerGcInput): string[] {
 function evictLogLinks(
   { containers, logLinks }: ContainerGcInput,
   { removed, tried }: EvictedContainers,
-): string[] {
+) {
   if (logLinks.length === 0) return []
   const gone = new Set(removed)
   const states = new Map(
@@ -87,7 +87,7 @@ function evictLogLinks(
 const shortestId = 6
 
 /** Null: the path has no container id to request from the runtime. */
-function containerIdOf(path: string): string | null {
+function containerIdOf(path: string) {
   const last = path.slice(path.lastIndexOf('-') + 1)
   const id = last.endsWith('.log') ? last.slice(0, -'.log'.length) : ''
   return id.length < shortestId ? null : id
@@ -133,10 +133,7 @@ function evictSandboxes(
 }
 
 /** `old`: all but the newest, oldest first. `tied`: several share the newest time. If none is kept, upstream does not sort. */
-function removeOldest(
-  sandboxes: RuntimeSandbox[],
-  numToKeep: 0 | 1,
-): { old: RuntimeSandbox[]; tied: RuntimeSandbox[] } {
+function removeOldest(sandboxes: RuntimeSandbox[], numToKeep: 0 | 1) {
   if (numToKeep === 0) return { old: sandboxes.toReversed(), tied: [] }
   const [newest, ...old] = sandboxes.toSorted(newestFirst)
   const tied = sandboxes.filter(({ createdAtNs }) => createdAtNs === newest?.createdAtNs)

@@ -94,7 +94,7 @@ function parseSandbox(raw: CrictlSandbox): RecordedSandbox | null {
 }
 
 /** An int64 is printed as text. JSON parsing might have rounded one printed as a number. */
-function nanosecondsOf(value: string | number | undefined): bigint | null {
+function nanosecondsOf(value: string | number | undefined) {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : null
   return value !== undefined && /^-?\d{1,19}$/.test(value) ? BigInt(value) : null
 }

@@ -31,7 +31,7 @@ export function admit(pod: Pod, conditions: readonly NodeCondition[], kubelet: K
   }
 }
 
-function toleratesMemoryPressure({ key, operator, value, effect }: Toleration): boolean {
+function toleratesMemoryPressure({ key, operator, value, effect }: Toleration) {
   if (effect !== '' && effect !== 'NoSchedule') return false
   if (key !== '' && key !== 'node.kubernetes.io/memory-pressure') return false
   return operator === 'Exists' || ((operator === '' || operator === 'Equal') && value === '')

@@ -100,7 +100,7 @@ export function passBounds(pass: ObservedPass): PassBounds {
 const asVictims = (unknown: Unknown): Unknown => ({ ...unknown, part: 'victims' })
 
 /** All layouts that are possible, the assumed one first: sizes might hide a dedicated disk. */
-function possibleLayouts({ layout, isLayoutSure, canSplit }: ObservedPass): DiskLayout[] {
+function possibleLayouts({ layout, isLayoutSure, canSplit }: ObservedPass) {
   const assumed = layout ?? diskLayoutOf('shared')
   if (layout !== null && isLayoutSure) return [assumed]
   const names = ['shared', 'imagefs', ...(canSplit ? (['split'] as const) : [])] as const
@@ -116,7 +116,7 @@ function possibleLayouts({ layout, isLayoutSure, canSplit }: ObservedPass): Disk
 }
 
 /** Whether it is open if the pass acts on the threshold. A minimum reclaim counts only if the pass before acted on it. */
-function mightAct(threshold: Threshold, { observations, unobserved }: ObservedPass): boolean {
+function mightAct(threshold: Threshold, { observations, unobserved }: ObservedPass) {
   const observed = observations[threshold.signal]
   if (!observed) return unobserved.has(threshold.signal)
   const isSure = isHardThreshold(threshold) && isThresholdMet(threshold, observed, false)
@@ -179,7 +179,7 @@ function stateIn(layout: DiskLayout, acting: Threshold | null, pass: ObservedPas
 }
 
 /** The earliest time since when the threshold may be met. */
-function earliestMetMs(threshold: Threshold, pass: ObservedPass): number {
+function earliestMetMs(threshold: Threshold, pass: ObservedPass) {
   const { observations, reported, readMs, kubeletStart, config, statusUpdateMs } = pass
   const observed = observations[threshold.signal]
   if (!observed || !isThresholdMet(threshold, observed, false)) return Number.NEGATIVE_INFINITY

@@ -72,12 +72,12 @@ function limitsExceeded(
 }
 
 /** Most pods have no limit. */
-const hasStorageLimit = ({ volumes, containers, initContainers }: Pod): boolean =>
+const hasStorageLimit = ({ volumes, containers, initContainers }: Pod) =>
   volumes.some(({ emptyDir }) => emptyDir?.sizeLimit) ||
   containers.some(hasLimit) ||
   initContainers.some(hasLimit)
 
-const hasLimit = ({ limits }: Pod['containers'][number]): boolean =>
+const hasLimit = ({ limits }: Pod['containers'][number]) =>
   limits.get('ephemeral-storage') !== undefined
 
 function emptyDirLimitEviction(
@@ -142,9 +142,9 @@ function containerLimits(
   return limits
 }
 
-const isAbove = (usedBytes: number, limit: Quantity): boolean =>
+const isAbove = (usedBytes: number, limit: Quantity) =>
   limit.safeInteger === null
     ? compareQuantities(binaryQuantity(usedBytes), limit) > 0
     : usedBytes > limit.safeInteger
 
-const bytesOf = (limit: Quantity): number => Math.min(quantityNumber(limit), Number.MAX_VALUE)
+const bytesOf = (limit: Quantity) => Math.min(quantityNumber(limit), Number.MAX_VALUE)

@@ -56,7 +56,7 @@ export function evictionMessage(
 }
 
 /** Upstream takes the first threshold of that resource. The picked threshold stands first. */
-function thresholdMetInfo({ signal, value }: Threshold, observed: Observation | undefined): string {
+function thresholdMetInfo({ signal, value }: Threshold, observed: Observation | undefined) {
   if (!observed) return ''
   const isCounted = resourceOf(signal) === 'inodes' || resourceOf(signal) === 'pids'
   const available = isCounted
@@ -112,7 +112,7 @@ function offendingContainers(
 function usedBytesOf(
   resource: StarvedResource,
   { memoryWorkingSetBytes, rootfs, logs }: ContainerStats,
-): number | null {
+) {
   if (resource === 'memory') return memoryWorkingSetBytes
   if (resource !== 'ephemeral-storage' || rootfs.usedBytes === null || logs.usedBytes === null)
     return null

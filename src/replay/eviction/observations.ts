@@ -8,12 +8,7 @@
  *               goes through an int64, so a wrapped amount is below zero
  * Left out      hugepages, which the summary of a kubelet from 1.37 on already excludes; pod statistics
  */
-import type {
-  FilesystemStats,
-  MemoryStats,
-  Summary,
-  SystemContainer,
-} from '#model/input/node-input.ts'
+import type { FilesystemStats, MemoryStats, Summary } from '#model/input/node-input.ts'
 import type {
   FilesystemState,
   Filesystems,
@@ -116,7 +111,7 @@ const podsMemory = (node: NodeStats) => systemContainer(node, 'pods')?.memory
 /** Reported only by Windows kubelets that use it: kubelet/pkg/apis/stats/v1alpha1 SystemContainerWindowsGlobalCommitMemory. */
 const committed = (node: NodeStats) => systemContainer(node, 'windows-global-commit-memory')
 
-const systemContainer = (node: NodeStats, name: string): SystemContainer | undefined =>
+const systemContainer = (node: NodeStats, name: string) =>
   node?.systemContainers?.find(container => container.name === name)
 
 const bytes = (stats: FilesystemStats | undefined) => pair(stats, 'availableBytes', 'capacityBytes')
@@ -144,7 +139,7 @@ function pids(rlimit: NonNullable<NodeStats>['rlimit']): Observation | null {
 
 const timeForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
-function timeOf(stats: { time?: string } | undefined): string | null {
+function timeOf(stats: { time?: string } | undefined) {
   const time = stats?.time
   if (time === undefined) return null
   if (!Number.isNaN(plainUtcMs(time))) return time
@@ -164,7 +159,7 @@ export function isUpdated(observed: Observation, last: Observation | undefined):
 const zeroTime = '0001-01-01T00:00:00Z'
 
 /** The time up to its second in ms, and the nanoseconds beyond. */
-function momentOf(time: string): { ms: number; nanoseconds: number } {
+function momentOf(time: string) {
   const [, second = '', fraction = '', zone = ''] = timeForm.exec(time) ?? []
   return { ms: Date.parse(second + zone), nanoseconds: Number(fraction.padEnd(9, '0')) }
 }

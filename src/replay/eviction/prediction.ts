@@ -55,7 +55,7 @@ export function evictionConfigOf(
 }
 
 /** Without the pods of the summary, it is unknown which pods have statistics. */
-const arePodsKnown = ({ pods, summary }: PreparedNode): boolean =>
+const arePodsKnown = ({ pods, summary }: PreparedNode) =>
   pods !== null && Array.isArray(summary?.pods)
 
 const observedSignals = (observations: Observations): EvictionPrediction['signals'] =>
@@ -136,7 +136,7 @@ export function rankingsOf(node: PreparedNode, { thresholds }: EvictionConfig): 
 }
 
 /** Interval of node status updates, in ms. Upstream: nodeStatusUpdateFrequency. */
-function statusUpdateOf({ input }: PreparedNode): number {
+function statusUpdateOf({ input }: PreparedNode) {
   try {
     return toMilliseconds(
       parseDuration(input.configuration?.fields.nodeStatusUpdateFrequency ?? defaultStatusUpdate),
@@ -206,7 +206,7 @@ function evaluated(
 }
 
 /** A quantity needs no capacity. A percentage that is NaN is never met, like 0. Null: not known, or above any machine's size. */
-function resolvedOf({ value }: Threshold, observed: Observation | null): number | null {
+function resolvedOf({ value }: Threshold, observed: Observation | null) {
   if (!('quantity' in value) && !observed) return null
   const resolved = Math.max(0, quantityNumber(getThresholdQuantity(value, observed?.capacity ?? 0)))
   return Number.isFinite(resolved) ? resolved : null

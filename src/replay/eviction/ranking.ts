@@ -140,19 +140,19 @@ function ranked(
 }
 
 /** Upstream: rankMemoryPressure and rankDiskPressureFunc. */
-const rankByUsage = (a: MeasuredPod, b: MeasuredPod): number =>
+const rankByUsage = (a: MeasuredPod, b: MeasuredPod) =>
   missingFirst(a, b) || exceedingFirst(a, b) || byPriority(a, b) || largerOverFirst(a, b)
 
-const rankPIDPressure = (a: MeasuredPod, b: MeasuredPod): number =>
+const rankPIDPressure = (a: MeasuredPod, b: MeasuredPod) =>
   byPriority(a, b) || missingFirst(a, b) || (b.usage ?? 0) - (a.usage ?? 0)
 
-const missingFirst = (a: MeasuredPod, b: MeasuredPod): number =>
+const missingFirst = (a: MeasuredPod, b: MeasuredPod) =>
   trueFirst(a.usage === null, b.usage === null)
-const exceedingFirst = (a: MeasuredPod, b: MeasuredPod): number => trueFirst(a.exceeds, b.exceeds)
-const byPriority = (a: MeasuredPod, b: MeasuredPod): number => a.pod.priority - b.pod.priority
-const trueFirst = (a: boolean, b: boolean): number => Number(b) - Number(a)
+const exceedingFirst = (a: MeasuredPod, b: MeasuredPod) => trueFirst(a.exceeds, b.exceeds)
+const byPriority = (a: MeasuredPod, b: MeasuredPod) => a.pod.priority - b.pod.priority
+const trueFirst = (a: boolean, b: boolean) => Number(b) - Number(a)
 
-function largerOverFirst(a: MeasuredPod, b: MeasuredPod): number {
+function largerOverFirst(a: MeasuredPod, b: MeasuredPod) {
   if (a.usage === null || b.usage === null) return 0
   if (a.over !== null && b.over !== null) return b.over - a.over
   return compareQuantities(
@@ -222,15 +222,15 @@ function statsToMeasure(signal: Signal, placement: FilesystemLayout): RankParts 
     : { rootfs: true, logsAndVolumes: false }
 }
 
-const bytesOf = ({ usedBytes }: FsUsage): number => usedBytes ?? 0
-const inodesOf = ({ inodesUsed }: FsUsage): number => inodesUsed ?? 0
+const bytesOf = ({ usedBytes }: FsUsage) => usedBytes ?? 0
+const inodesOf = ({ inodesUsed }: FsUsage) => inodesUsed ?? 0
 
 function podDiskUsage(
   { containers, volumes }: PodStats,
   pod: Pod,
   { rootfs, logsAndVolumes }: RankParts,
   usedOf: (usage: FsUsage) => number,
-): number {
+) {
   let total = 0
   for (const container of containers) {
     if (rootfs) total += usedOf(container.rootfs)

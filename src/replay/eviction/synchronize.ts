@@ -152,13 +152,13 @@ const unchanged = (state: EvictionState, error: string | null): StartedPass => (
   outcome: { ...calm, conditions: state.conditions, thresholdsMet: state.thresholdsMet, error },
 })
 
-function limitsExceeded({ layout }: EvictionState, pass: Pass): readonly StorageLimitExceeded[] {
+function limitsExceeded({ layout }: EvictionState, pass: Pass) {
   if (!pass.config.localStorageCapacityIsolation || !layout) return []
   return localStorageEviction(pass.pods, pass.podStats, layout, pass.kubelet)
 }
 
 /** All thresholds that might stand first. Upstream puts memory first and leaves the rest to a map's order. */
-function byEvictionPriority(actionable: readonly Threshold[]): readonly Threshold[] {
+function byEvictionPriority(actionable: readonly Threshold[]) {
   const isMemory = ({ signal }: Threshold) => resourceOf(signal) === 'memory'
   return actionable.some(isMemory) ? actionable.filter(isMemory) : actionable
 }
@@ -188,7 +188,7 @@ function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold):
 }
 
 /** Whether no threshold is met any more, minimum reclaim included. */
-const hasRelieved = ({ thresholds }: EvictionState, observations: Observations | null): boolean =>
+const hasRelieved = ({ thresholds }: EvictionState, observations: Observations | null) =>
   observations !== null && thresholdsMet(thresholds, observations, true).length === 0
 
 function pressureEviction(
@@ -221,7 +221,7 @@ function pressureEviction(
   }
 }
 
-const setsDisruptionTarget = ({ features, isGateOn }: Kubelet): boolean =>
+const setsDisruptionTarget = ({ features, isGateOn }: Kubelet) =>
   features.has('disruptionTargetUngated') || isGateOn('PodDisruptionConditions')
 
 const limitEviction =
@@ -297,7 +297,7 @@ export function gracePeriodOverride(
     : maxPodGracePeriodSeconds
 }
 
-function isCapped({ features, isGateOn }: Kubelet): boolean {
+function isCapped({ features, isGateOn }: Kubelet) {
   if (features.has('softGracePeriodCapUngated')) return true
   return (
     features.has('softGracePeriodCapped') &&

@@ -154,13 +154,13 @@ function parseThresholdValue(signal: Signal, text: string): ThresholdValue {
   return { quantity, text }
 }
 
-function parsePercentage(text: string): number {
+function parsePercentage(text: string) {
   let end = text.length
   while (text[end - 1] === '%') end--
   return Math.fround(parseFloat32(text.slice(0, end)) / 100)
 }
 
-function parseGracePeriod(text: string): number {
+function parseGracePeriod(text: string) {
   const nanoseconds = parseDuration(text)
   if (nanoseconds < 0n)
     throw new ThresholdError(
@@ -199,7 +199,7 @@ function requiredQuantity(
   { value, minReclaim }: Threshold,
   capacity: number,
   enforceMinReclaim: boolean,
-): Quantity {
+) {
   const required = getThresholdQuantity(value, capacity)
   return enforceMinReclaim && minReclaim
     ? addQuantities(required, getThresholdQuantity(minReclaim, capacity))
@@ -211,19 +211,19 @@ function requiredNumber(
   { value, minReclaim }: Threshold,
   capacity: number,
   enforceMinReclaim: boolean,
-): number | null {
+) {
   const required = thresholdNumber(value, capacity)
   if (required === null || !enforceMinReclaim || !minReclaim) return required
   const reclaim = thresholdNumber(minReclaim, capacity)
   return reclaim === null ? null : safeOrNull(required + reclaim)
 }
 
-const thresholdNumber = (value: ThresholdValue, capacity: number): number | null =>
+const thresholdNumber = (value: ThresholdValue, capacity: number) =>
   'quantity' in value
     ? value.quantity.safeInteger
     : safeOrNull(Math.trunc(capacity * value.percentage))
 
-const safeOrNull = (value: number): number | null => (Number.isSafeInteger(value) ? value : null)
+const safeOrNull = (value: number) => (Number.isSafeInteger(value) ? value : null)
 
 export function isThresholdMet(
   threshold: Threshold,
@@ -264,13 +264,13 @@ export function mergeThresholds(
   return missing.length === 0 ? inputsA : [...inputsA, ...missing]
 }
 
-const hasSameTerms = (a: Threshold, b: Threshold): boolean =>
+const hasSameTerms = (a: Threshold, b: Threshold) =>
   a === b ||
   (a.gracePeriodMs === b.gracePeriodMs &&
     a.signal === b.signal &&
     compareThresholdValue(a.value, b.value))
 
-function compareThresholdValue(a: ThresholdValue, b: ThresholdValue): boolean {
+function compareThresholdValue(a: ThresholdValue, b: ThresholdValue) {
   if ('quantity' in a) return 'quantity' in b && compareQuantities(a.quantity, b.quantity) === 0
   return !('quantity' in b) && a.percentage === b.percentage
 }

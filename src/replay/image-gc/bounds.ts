@@ -99,7 +99,7 @@ export interface RemovedContainer {
   removal: TimeBounds
 }
 
-function firstDetectedOf(evidence: ImageEvidence, node: NodeImages, atMs: number): TimeBounds {
+function firstDetectedOf(evidence: ImageEvidence, node: NodeImages, atMs: number) {
   const { firstDetectedMs, lastUsedMs } = evidence.known
   if (typeof firstDetectedMs === 'number') return exactly(firstDetectedMs)
   const nextDetectionMs = Math.min(atMs, node.readAtMs + detectionWithinMs)
@@ -112,7 +112,7 @@ function firstDetectedOf(evidence: ImageEvidence, node: NodeImages, atMs: number
 }
 
 /** Latest first detection of an image in use: one period after both its container and the kubelet ran. */
-function detectedInUse({ users }: ImageEvidence, { kubeletStart }: NodeImages): number {
+function detectedInUse({ users }: ImageEvidence, { kubeletStart }: NodeImages) {
   let earliestMs = Number.POSITIVE_INFINITY
   if (kubeletStart === null) return earliestMs
   for (const user of users) {
@@ -127,7 +127,7 @@ function detectedInUse({ users }: ImageEvidence, { kubeletStart }: NodeImages): 
 }
 
 /** Whether a detection might run after the record was read and not after `untilMs`. */
-function mayDetect({ readAtMs, kubeletStart }: NodeImages, untilMs: number): boolean {
+function mayDetect({ readAtMs, kubeletStart }: NodeImages, untilMs: number) {
   if (kubeletStart === null) return true
   const { earliestMs, latestMs } = kubeletStart
   const loop = {
@@ -190,7 +190,7 @@ function lastUsedWhenRead(
 }
 
 /** Logical OR; null is unknown. */
-function either(a: boolean | null, b: boolean | null): boolean | null {
+function either(a: boolean | null, b: boolean | null) {
   if (a === true || b === true) return true
   return a === null || b === null ? null : false
 }

@@ -247,7 +247,7 @@ function freedForSpace(
 }
 
 /** Upstream: Aggregate.Error, which lists each text once. */
-function aggregated(errors: string[]): string {
+function aggregated(errors: string[]) {
   const [first = '', ...more] = new Set(errors)
   return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`
 }

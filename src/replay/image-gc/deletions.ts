@@ -44,7 +44,7 @@ export function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): Image
 }
 
 /** Whether exact times, or no overlap with the times of another image, give the image its place. */
-const isRanked = (prepared: PreparedImages, outcomes: Outcomes, place: number): boolean =>
+const isRanked = (prepared: PreparedImages, outcomes: Outcomes, place: number) =>
   areTimesExact(prepared, place) ||
   !outcomes.some(
     (flags, other) =>
@@ -106,20 +106,12 @@ export function freedOf(prepared: PreparedImages, outcomes: Outcomes, wantedByte
   return { freedBytes, reachesLow, shortfallBytes }
 }
 
-function shortfallOf(
-  reachesLow: boolean | null,
-  freedBytes: number | null,
-  wantedBytes: number,
-): number | null {
+function shortfallOf(reachesLow: boolean | null, freedBytes: number | null, wantedBytes: number) {
   if (reachesLow === true) return 0
   return reachesLow === null || freedBytes === null ? null : wantedBytes - freedBytes
 }
 
-function reaches(
-  { images, isComplete }: PreparedImages,
-  outcomes: Outcomes,
-  wantedBytes: number,
-): boolean | null {
+function reaches({ images, isComplete }: PreparedImages, outcomes: Outcomes, wantedBytes: number) {
   let leastBytes = 0
   let mostBytes = isComplete ? 0 : Number.POSITIVE_INFINITY
   for (let place = 0; place < images.length; place++) {
@@ -133,11 +125,7 @@ function reaches(
   return mostBytes < wantedBytes ? false : null
 }
 
-function freedBytesOf(
-  prepared: PreparedImages,
-  outcomes: Outcomes,
-  wantedBytes: number,
-): number | null {
+function freedBytesOf(prepared: PreparedImages, outcomes: Outcomes, wantedBytes: number) {
   const { images, isComplete } = prepared
   if (!isComplete) return null
   let certainBytes = 0

@@ -133,16 +133,12 @@ const evidence = (
 })
 
 /** The runtime writes the size as text, the node's status as a number. */
-function sizeOf(given: string | number | undefined): number | null {
+function sizeOf(given: string | number | undefined) {
   const size = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
   return typeof size === 'number' && Number.isSafeInteger(size) && size >= 0 ? size : null
 }
 
-function noteKnownTimes(
-  images: ImageEvidence[],
-  index: ImageIndex,
-  known: KnownImages | null,
-): void {
+function noteKnownTimes(images: ImageEvidence[], index: ImageIndex, known: KnownImages | null) {
   for (const raw of known?.images ?? []) {
     const { places, isSure } = referenced(index, raw.id ?? '')
     for (const place of isSure ? places : []) {

@@ -23,7 +23,7 @@ const form = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{
 const goZeroTimeMs = Date.parse('0001-01-01T00:00:00Z')
 
 /** Parses RFC 3339. Null: no valid time. Go's zero time becomes `zeroTimeMs`. */
-function instantMs(text: string): number | null {
+function instantMs(text: string) {
   const plainMs = plainUtcMs(text)
   if (!Number.isNaN(plainMs)) return plainMs
   const matched = form.exec(text)
@@ -44,7 +44,7 @@ export const knownTimesOf = ({
   lastUsedMs: timeOf(lastUsed),
 })
 
-function timeOf(given: string | null | undefined): number | null | undefined {
+function timeOf(given: string | null | undefined) {
   if (given === null || given === undefined) return given
   return instantMs(given) ?? undefined
 }
@@ -67,7 +67,7 @@ export function kubeletStartOf(
     : { earliestMs: process, latestMs: Math.min(process + startupMs, readAtMs) }
 }
 
-function startAt(time: string | undefined, readAtMs: number): number | null {
+function startAt(time: string | undefined, readAtMs: number) {
   const ms = instantMs(time ?? '')
   return ms !== null && ms !== zeroTimeMs && ms <= readAtMs ? ms : null
 }

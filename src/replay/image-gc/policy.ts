@@ -96,7 +96,7 @@ export function imageGcPolicyOf(
 function ageOf(
   configuration: KubeletConfiguration,
   field: 'imageMinimumGCAge' | 'imageMaximumGCAge',
-): number | null {
+) {
   try {
     const text = configuration[field] ?? configurationDefaults[field]
     return text === undefined ? 0 : toMilliseconds(parseDuration(text))

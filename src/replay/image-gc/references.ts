@@ -83,7 +83,7 @@ const meaningOf = oncePerText(key => {
 })
 
 /** `nginx` is `docker.io/library/nginx:latest`. */
-function tagOf(name: string): string {
+function tagOf(name: string) {
   const slash = name.indexOf('/')
   const first = slash === -1 ? '' : name.slice(0, slash)
   const isHost = /[.:]/.test(first) || first === 'localhost'

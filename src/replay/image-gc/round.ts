@@ -294,7 +294,7 @@ function freeInTurn(
   wantedBytes: number,
   { turns, others, before }: Turns,
   { eligible, freeing, freeingMask, unknownBytes, itself, deleted }: typeof possible,
-): void {
+) {
   const bytesOf = (place: number) => images[place]?.sizeBytes ?? unknownBytes
   let passed = 0
   let count = 0

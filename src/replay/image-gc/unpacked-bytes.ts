@@ -61,7 +61,7 @@ export function freedByOf(listed: readonly ListedImage[], space: ImageSpace): Fr
         mostUnpacking * (size - unusedSize),
       (layerBytes ?? Number.POSITIVE_INFINITY) - leastUnpacking * largestOther,
     )
-    const share = (all: number | null, ofUnused: number | null): number | null => {
+    const share = (all: number | null, ofUnused: number | null) => {
       if (isUnused && ofUnused !== null && listedUnusedBytes > 0)
         return (ofUnused * size) / listedUnusedBytes
       return all === null || listedBytes === 0 ? null : (all * size) / listedBytes

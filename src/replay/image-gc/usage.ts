@@ -55,7 +55,7 @@ export const bytesUntilTrigger = (
   Math.max(0, availableBytes - startsBelowAvailableBytes(capacityBytes, highThresholdPercent) + 1)
 
 /** value × factor ÷ divisor in int64. Doubles cannot hold the product of 100 and a disk of 90 TB. */
-function divided(value: number, factor: number, divisor: number): number {
+function divided(value: number, factor: number, divisor: number) {
   const product = value * factor
   if (Number.isSafeInteger(product)) return Math.trunc(product / divisor)
   return Number((BigInt(value) * BigInt(factor)) / BigInt(divisor))
@@ -78,7 +78,7 @@ export function notEnoughFreed(
 
 const units = ['KiB', 'MiB', 'GiB', 'TiB']
 
-function formatSize(sizeBytes: number): string {
+function formatSize(sizeBytes: number) {
   if (sizeBytes < 1024) return `${sizeBytes} B`
   let size = sizeBytes / 1024
   let unit = 0
@@ -87,7 +87,7 @@ function formatSize(sizeBytes: number): string {
 }
 
 /** Go rounds the exact value half to even, toFixed half up. They differ only at exactly x.x5: in a double, only .25 and .75. */
-function oneDecimal(size: number): string {
+function oneDecimal(size: number) {
   const isHalf = Number.isInteger(size * 4) && !Number.isInteger(size * 2)
   return isHalf && (Math.floor(size * 10) & 1) === 0
     ? (Math.floor(size * 10) / 10).toFixed(1)

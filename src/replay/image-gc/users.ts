@@ -88,7 +88,7 @@ function takeContainer(
   hasImageId: boolean,
   index: ImageIndex,
   uses: ImageUsage[],
-): void {
+) {
   const { id: containerId = '', imageRef = '', createdAt } = raw
   const imageId = (hasImageId && raw.imageId) || imageRef
   const known = index.byId.get(imageId)
@@ -137,11 +137,7 @@ function statusesOf(pod: KubernetesPod): Status[] {
   return statuses
 }
 
-function takeStatus(
-  { container, references }: Status,
-  index: ImageIndex,
-  uses: ImageUsage[],
-): void {
+function takeStatus({ container, references }: Status, index: ImageIndex, uses: ImageUsage[]) {
   const { places, isSure } = firstReferenced(index, references)
   for (const place of places)
     uses.push({ place, user: { containerId: container.id, isSure, createdAt: undefined } })
@@ -168,7 +164,7 @@ function takeVolume(
   pod: KubernetesPod,
   containers: readonly Container[],
   uses: ImageUsage[],
-): void {
+) {
   for (const { id, createdAt, name: containerName } of containers) {
     const isMounted = mounts(pod.spec, containerName, name)
     if (isMounted === false) continue
@@ -185,7 +181,7 @@ function mounts(
   spec: KubernetesPod['spec'],
   containerName: string | null,
   volumeName: string | null,
-): boolean | null {
+) {
   const container = [spec?.containers, spec?.initContainers, spec?.ephemeralContainers]
     .flatMap(list => list ?? [])
     .find(({ name = null }) => name === containerName)
@@ -195,7 +191,7 @@ function mounts(
 }
 
 /** The images of the first reference that names an image on the node. */
-function firstReferenced(index: ImageIndex, references: (string | undefined)[]): Referenced {
+function firstReferenced(index: ImageIndex, references: (string | undefined)[]) {
   for (const reference of references) {
     const found = referenced(index, reference ?? '')
     if (found.places.length > 0) return found

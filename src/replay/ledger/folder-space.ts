@@ -188,7 +188,7 @@ function entriesOf(
   ]
 }
 
-const orphanedBytes = (path: string, orphans: readonly Orphan[]): number =>
+const orphanedBytes = (path: string, orphans: readonly Orphan[]) =>
   orphans
     .filter(orphan => orphan.path.startsWith(`${path}/`))
     .reduce((sum, { bytes }) => sum + bytes, 0)
@@ -225,7 +225,7 @@ export const countedPlugins: ReadonlySet<string> = new Set(
 )
 
 /** The statistics leave out volumes with another capacity than nodefs, such as one with a quota. The node measured the largest. */
-function withMeasuredVolumes(pods: PodUse | null, { inside = [] }: HostDiskUse): PodUse | null {
+function withMeasuredVolumes(pods: PodUse | null, { inside = [] }: HostDiskUse) {
   const bytes = inside
     .filter(({ path = '' }) =>
       countedPlugins.has(/\/volumes\/([^/]+)\/[^/]+$/.exec(path)?.[1] ?? ''),

@@ -53,7 +53,7 @@ function nextRoundBytes(
   node: PreparedNode,
   imageGC: NodePrediction['imageGC'],
   unusedBytes: number | null,
-): number | null {
+) {
   if (imageGC?.deletions == null || unusedBytes === null) return null
   const counted = imageGC.deletions.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)
   const all = sizesByGroup(node, () => true)?.['images-unused'] ?? 0
@@ -61,7 +61,7 @@ function nextRoundBytes(
 }
 
 /** Sum of each container's log bytes above what rotation keeps. Null: rotation is off, or rotation or a log is not known. */
-function unrotatedBytes({ input }: PreparedNode, pods: PodUse | null): number | null {
+function unrotatedBytes({ input }: PreparedNode, pods: PodUse | null) {
   const { containerLogMaxSize, containerLogMaxFiles } = input.configuration?.fields ?? {}
   if (
     pods?.logs.isPartial !== false ||
@@ -75,7 +75,7 @@ function unrotatedBytes({ input }: PreparedNode, pods: PodUse | null): number | 
   return pods.logBytes.reduce((sum, bytes) => sum + Math.max(0, bytes - kept), 0)
 }
 
-function bytesOf(text: string): number | null {
+function bytesOf(text: string) {
   try {
     return quantityNumber(parseQuantity(text))
   } catch {

@@ -118,7 +118,7 @@ function imageGroups(
 }
 
 /** Bytes of all snapshots, as the runtime counts them. Null: not read. */
-function snapshotBytes({ summary, input }: PreparedNode): number | null {
+function snapshotBytes({ summary, input }: PreparedNode) {
   const ofRuntime = Number(input.runtime?.imageFs?.imageFilesystems?.[0]?.usedBytes?.value)
   return (
     countOf(summary?.node?.runtime?.imageFs?.usedBytes) ??

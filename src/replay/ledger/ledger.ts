@@ -112,7 +112,7 @@ function podEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): Entry[
   return entries
 }
 
-function areLogsElsewhere({ host }: PreparedNode): boolean {
+function areLogsElsewhere({ host }: PreparedNode) {
   const deviceOf = (role: string) => host?.filesystems?.find(one => one.role === role)?.device
   const [logs, nodefs] = [deviceOf('logs'), deviceOf('nodefs')]
   return logs !== undefined && nodefs !== undefined && logs !== nodefs
@@ -133,11 +133,11 @@ function reservedBlocks(
   return bytes > 0 ? [{ holder: 'reserved-blocks', bytes, source }] : []
 }
 
-const usedInodesOf = ({ inodes, inodesFree }: FilesystemState): number | null =>
+const usedInodesOf = ({ inodes, inodesFree }: FilesystemState) =>
   inodes === null || inodesFree === null || inodes === 0 ? null : Math.max(0, inodes - inodesFree)
 
 /** One line for each holder, at the position of its first entry. */
-function merged(entries: readonly Entry[]): Entry[] {
+function merged(entries: readonly Entry[]) {
   const lines = new Map<string, Entry>()
   for (const entry of entries) {
     const known = lines.get(entry.holder)

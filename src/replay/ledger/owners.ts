@@ -64,10 +64,7 @@ export function hostPathOwner(
   ).owner
 }
 
-function mounting(
-  pods: readonly KubernetesPod[] | null,
-  isMounted: (path: string) => boolean,
-): PodOwner[] {
+function mounting(pods: readonly KubernetesPod[] | null, isMounted: (path: string) => boolean) {
   return (pods ?? []).flatMap(pod => {
     const volume = pod.spec?.volumes?.find(({ name = '', hostPath }) => {
       const path = hostPath?.path?.replace(/(?<!\/)\/+$/, '')
@@ -88,15 +85,15 @@ function onlyOwner(found: readonly PodOwner[], keyOf: (owner: PodOwner) => strin
 const ofNamespace = ({ namespace }: PodOwner) => namespace
 const ofWorkload = ({ namespace, workload, pod }: PodOwner) => `${namespace}/${workload ?? pod}`
 
-const isWith = (path: string, folder: string): boolean =>
+const isWith = (path: string, folder: string) =>
   path === folder || (isInside(folder, path) && !isHostLog(folder))
 
-const isPartOf = (path: string, folder: string): boolean =>
+const isPartOf = (path: string, folder: string) =>
   isInside(path, folder) && !sharedFolders.has(folder) && folder !== logFolder
 
 const isInside = (inner: string, outer: string) => inner.startsWith(`${outer}/`)
 
-const isWritten = ({ spec }: KubernetesPod, volume: string): boolean =>
+const isWritten = ({ spec }: KubernetesPod, volume: string) =>
   [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].some(({ volumeMounts }) =>
     volumeMounts?.some(({ name, readOnly }) => name === volume && readOnly !== true),
   )

@@ -125,7 +125,7 @@ function ownersByContainer(
 }
 
 /** Of the container that ran before. */
-const lastIdOf = ({ lastState }: ContainerStatus): string =>
+const lastIdOf = ({ lastState }: ContainerStatus) =>
   containerIdOf({ containerID: lastState?.terminated?.containerID })
 
 /** Deleted files that are open, by the process that holds them. */
@@ -148,7 +148,7 @@ const largest = <Part>(
   parts: readonly Part[],
   sizeOf: (part: Part) => number,
   nameOf: (part: Part) => string,
-): Part[] =>
+) =>
   parts
     .filter(part => sizeOf(part) > 0)
     .toSorted((a, b) => sizeOf(b) - sizeOf(a) || byText(nameOf(a), nameOf(b)))
@@ -247,7 +247,7 @@ const podParts = (
   })
 
 /** Folder of a log or volume. */
-function placeOf(node: PreparedNode, { holder, pod, name }: PodPart): string | null {
+function placeOf(node: PreparedNode, { holder, pod, name }: PodPart) {
   const { namespace, name: podName } = pod.metadata ?? {}
   const uid = uidOnNode(pod)
   if (holder === 'container-logs') {
@@ -261,7 +261,7 @@ function placeOf(node: PreparedNode, { holder, pod, name }: PodPart): string | n
 }
 
 /** The kubelet's `--root-dir`. */
-const rootOf = ({ host }: PreparedNode): string =>
+const rootOf = ({ host }: PreparedNode) =>
   host?.diskUse?.folders?.find(({ holder }) => holder === 'kubelet')?.path ?? '/var/lib/kubelet'
 
 /** The CRI lists packed layers, with a shared layer counted for each image. So a part has bounds. */
@@ -314,7 +314,7 @@ function workloadsOf(node: PreparedNode, images: readonly StoredImage[]) {
       const { namespace = '', name = '' } = pod.metadata ?? {}
       byContainer.set(id, sharedText(`${namespace}/${controllerOf(pod) ?? `Pod ${name}`}`))
     }
-  return ({ users }: StoredImage): string[] => {
+  return ({ users }: StoredImage) => {
     const names = users.flatMap(({ containerId }) => byContainer.get(containerId) ?? [])
     return [...new Set(names)].toSorted(byText).slice(0, shownWorkloads)
   }

@@ -107,14 +107,14 @@ function amountOf(stats: FilesystemStats | undefined): Amount {
   return { bytes: bytes ?? 0, inodes: countOf(stats?.inodesUsed), isPartial: bytes === null }
 }
 
-function add(sum: Amount, { bytes, inodes, isPartial = false }: Amount): void {
+function add(sum: Amount, { bytes, inodes, isPartial = false }: Amount) {
   sum.bytes += bytes
   sum.inodes = inodes === null || sum.inodes === null ? null : sum.inodes + inodes
   sum.isPartial ||= isPartial
 }
 
 /** Null: no container sets such a value. */
-function totalOf(pod: Pod | undefined, kind: 'requests' | 'limits'): number | null {
+function totalOf(pod: Pod | undefined, kind: 'requests' | 'limits') {
   const set = (pod?.containers ?? [])
     .map(container => container[kind].get('ephemeral-storage'))
     .filter((quantity): quantity is Quantity => quantity !== undefined)
@@ -146,10 +146,7 @@ const withSharedNames = <Use extends PodDiskUse | GroupDiskUse>(use: Use): Use =
 
 const keyOf = ({ namespace, name }: PodDiskUse) => `${namespace}/${name}`
 
-function grouped(
-  pods: readonly PodDiskUse[],
-  ownerOf: (pod: PodDiskUse) => string | null,
-): GroupDiskUse[] {
+function grouped(pods: readonly PodDiskUse[], ownerOf: (pod: PodDiskUse) => string | null) {
   const groups = new Map<string, GroupDiskUse>()
   for (const pod of pods) {
     const owner = ownerOf(pod)

@@ -51,11 +51,11 @@ function qosRequirements(
   return isPodLevel ? [resources] : [...initContainers, ...containers]
 }
 
-const isPodLevelResourcesSet = ({ requests, limits }: Requirements): boolean =>
+const isPodLevelResourcesSet = ({ requests, limits }: Requirements) =>
   [...requests.keys(), ...limits.keys()].some(isSupportedPodLevelResource)
 
 /** Since 1.33 also huge pages. Before, the API server refuses them at pod level. Upstream: IsSupportedPodLevelResource. */
-const isSupportedPodLevelResource = (name: string): boolean =>
+const isSupportedPodLevelResource = (name: string) =>
   name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
 
 function qosOfSums(requirements: readonly Requirements[]): QosClass {
@@ -76,12 +76,12 @@ function qosOfSums(requirements: readonly Requirements[]): QosClass {
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
-const positive = (quantities: (Quantity | undefined)[]): Quantity[] =>
+const positive = (quantities: (Quantity | undefined)[]) =>
   quantities.filter(
     (quantity): quantity is Quantity => quantity !== undefined && signOf(quantity) > 0,
   )
 
-const sum = (quantities: Quantity[]): Quantity | null =>
+const sum = (quantities: Quantity[]) =>
   quantities.reduce<Quantity | null>(
     (total, quantity) => (total === null ? quantity : addQuantities(total, quantity)),
     null,

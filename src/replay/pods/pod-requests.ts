@@ -26,7 +26,7 @@ export function getResourceRequestQuantity(pod: Pod, resource: string, kubelet: 
   return withOverhead(request, pod, resource)
 }
 
-function requestWithoutOverhead(pod: Pod, resource: string, kubelet: Kubelet): Quantity | null {
+function requestWithoutOverhead(pod: Pod, resource: string, kubelet: Kubelet) {
   const requested = (container: PodContainer) => container.requests.get(resource)
   if (!kubelet.features.has('standardPodRequests')) return aggregate(pod, requested, false)
   const podLevel = isPodLevelResource(resource) ? pod.resources?.requests.get(resource) : undefined
@@ -42,7 +42,7 @@ export function ephemeralStorageLimit(pod: Pod): Quantity | null {
   return limit && withOverhead(limit, pod, 'ephemeral-storage')
 }
 
-function withOverhead(quantity: Quantity, { overhead }: Pod, resource: string): Quantity {
+function withOverhead(quantity: Quantity, { overhead }: Pod, resource: string) {
   const added = overhead.get(resource)
   return added && signOf(quantity) !== 0 ? addQuantities(quantity, added) : quantity
 }
@@ -52,7 +52,7 @@ function aggregate(
   { containers, initContainers }: Pod,
   quantityOf: (container: PodContainer) => Quantity | undefined,
   countsSidecars: boolean,
-): Quantity | null {
+) {
   let running: Quantity | null = null
   let sidecars: Quantity | null = null
   let initialising: Quantity | null = null
@@ -70,16 +70,16 @@ function aggregate(
   return greater(running, initialising)
 }
 
-const sum = (a: Quantity | null, b: Quantity | null | undefined): Quantity | null =>
+const sum = (a: Quantity | null, b: Quantity | null | undefined) =>
   a && b ? addQuantities(a, b) : (a ?? b ?? null)
 
 /** If both are equal, the first, because its format is kept. */
-function greater(a: Quantity | null, b: Quantity | null): Quantity | null {
+function greater(a: Quantity | null, b: Quantity | null) {
   if (!a || !b) return a ?? b
   return compareQuantities(b, a) > 0 ? b : a
 }
 
-const isPodLevelResource = (resource: string): boolean =>
+const isPodLevelResource = (resource: string) =>
   resource === 'cpu' || resource === 'memory' || resource.startsWith('hugepages-')
 
 /** Upstream: IsPodLevelResourcesSet, since 1.34. */
@@ -87,5 +87,4 @@ export const isPodLevelResourcesSet = ({ resources }: Pod): boolean =>
   resources !== null &&
   (namesPodLevelResource(resources.requests) || namesPodLevelResource(resources.limits))
 
-const namesPodLevelResource = (list: PodResources): boolean =>
-  [...list.keys()].some(isPodLevelResource)
+const namesPodLevelResource = (list: PodResources) => [...list.keys()].some(isPodLevelResource)

@@ -69,7 +69,7 @@ export function podStatsIn(summary: Summary | null): PodStatsIndex {
   }
 }
 
-const nameOf = (reference: PodSummary['podRef']): string =>
+const nameOf = (reference: PodSummary['podRef']) =>
   `${reference?.namespace ?? ''}/${reference?.name ?? ''}`
 
 /**
@@ -122,7 +122,7 @@ function malformedIn(raw: PodSummary): readonly MeasuredResource[] {
   return malformed
 }
 
-const isMalformed = (given: number | undefined): boolean =>
+const isMalformed = (given: number | undefined) =>
   given !== undefined && availableOf(given) === null
 
 const containerStats = (raw: ContainerSummary): ContainerStats => ({

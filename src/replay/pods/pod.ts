@@ -109,10 +109,10 @@ export function parsePod({ metadata, spec, status }: KubernetesPod): Pod | null 
 
 type Statuses = readonly ContainerStatus[] | undefined
 
-const haveEnded = (statuses: Statuses = []): boolean =>
+const haveEnded = (statuses: Statuses = []) =>
   statuses.length > 0 && statuses.every(({ state }) => state?.terminated !== undefined)
 
-const anyRuns = (statuses: Statuses = []): boolean =>
+const anyRuns = (statuses: Statuses = []) =>
   statuses.some(({ state }) => state?.running !== undefined)
 
 /** Statuses of all containers of the pod. */
@@ -194,7 +194,7 @@ class WrittenResources implements PodResources {
       : undefined
   }
 
-  keys(): string[] {
+  keys() {
     return Object.keys(this.written).filter(resource => this.get(resource) !== undefined)
   }
 }
@@ -211,5 +211,5 @@ const parsedOrNull = oncePerText((text): Quantity | null => {
 const quantityOf = (value: string | undefined): Quantity | null =>
   value === undefined ? null : parsedOrNull(value)
 
-const integerOf = (value: number | undefined): number | null =>
+const integerOf = (value: number | undefined) =>
   value !== undefined && Number.isSafeInteger(value) ? value : null

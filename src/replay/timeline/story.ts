@@ -186,14 +186,14 @@ const startedState = ({ eviction, conditions, startMs }: TimelineInput): Evictio
 })
 
 /** When container GC has removed the dead containers of the record. */
-const expiryOf = ({ input, assumption }: World): number =>
+const expiryOf = ({ input, assumption }: World) =>
   input.startMs + (assumption.passes === 'prompt' ? 1 : containerGcPeriodMs)
 
 /** Nothing is left that eviction could free: until image GC frees space, the node just fills. */
 function isOver(
   { pods, images, deadContainers, imageGcState }: World,
   { evictions, candidates, isEnough, reclaimed }: Outcome,
-): boolean {
+) {
   if (candidates.length === 0 || evictions.length > 0 || isEnough) return false
   if (reclaimed.includes('containers') && deadContainers > 0) return false
   const isLeft =
@@ -207,7 +207,7 @@ function isOver(
 // Clocks
 
 /** The next round of image GC that might have an effect. */
-function nextRoundMs(world: World): number {
+function nextRoundMs(world: World) {
   const { assumption, input, resources, images, imageGcState } = world
   const policy = input.imageGc
   const isQuiet =
@@ -227,7 +227,7 @@ function nextRoundMs(world: World): number {
 }
 
 /** The time of the next pass. A calm kubelet's passes are skipped until something is due. */
-function nextPassMs(world: World, state: EvictionState, pauseMs: number): number {
+function nextPassMs(world: World, state: EvictionState, pauseMs: number) {
   const { nowMs, assumption } = world
   const isCalm = state.firstObserved.length === 0
   const gridMs = nowMs + pauseMs
@@ -250,7 +250,7 @@ function nextPassMs(world: World, state: EvictionState, pauseMs: number): number
 }
 
 /** When thresholds begin to be met, their grace periods end, and conditions end. */
-function dueTimes({ resources, nowMs, input }: World, state: EvictionState): number[] {
+function dueTimes({ resources, nowMs, input }: World, state: EvictionState) {
   const times: number[] = []
   for (const { signal, value } of state.thresholds) {
     const resource = resources.get(signal)
@@ -270,7 +270,7 @@ function dueTimes({ resources, nowMs, input }: World, state: EvictionState): num
   return times.filter(ms => ms > nowMs)
 }
 
-function advance(world: World, toMs: number): void {
+function advance(world: World, toMs: number) {
   const fromMs = world.nowMs
   fillFor(world.filling, toMs - fromMs, ({ name }, afterMs) => {
     world.nowMs = fromMs + afterMs
@@ -315,7 +315,7 @@ const runtimeOf = ({ images }: World): RuntimeImages => ({
   inUse: new Set([...images.values()].filter(isHeld).map(({ id }) => id)),
 })
 
-function between({ least, likely, most }: SpaceBounds, { frees }: Assumption): number {
+function between({ least, likely, most }: SpaceBounds, { frees }: Assumption) {
   const share = Math.abs(2 * frees - 1)
   return Math.round(likely + share * ((frees < 0.5 ? least : most) - likely))
 }
@@ -369,7 +369,7 @@ function imageGcRound(world: World): void {
 }
 
 /** When the next unused image reaches the minimum age; infinite: no such image. */
-function grownUpMs(world: World, { minimumAgeMs }: ImageGcPolicy): number {
+function grownUpMs(world: World, { minimumAgeMs }: ImageGcPolicy) {
   const times = [...world.images.values()].flatMap(image => {
     const record = world.imageGcState.records.get(image.id)
     const isCandidate = record && !record.isPinned && !isHeld(image)
@@ -379,7 +379,7 @@ function grownUpMs(world: World, { minimumAgeMs }: ImageGcPolicy): number {
 }
 
 /** Removes a user from its images. Each image was last used when a detection last saw that user. */
-function dropUser(world: World, name: string): void {
+function dropUser(world: World, name: string) {
   const detectedMs = world.assumption.roundMs(world.round - 1)
   for (const image of world.images.values()) {
     if (!image.pods.includes(name)) continue
@@ -457,7 +457,7 @@ function reclaim(world: World, kinds: readonly ReclaimKind[], collected: Collect
 }
 
 /** The next pass finds the pod's space free, because the kubelet waits for that. A pod that ends slowly holds its space until then. */
-function evict(world: World, { pod, signal, exceeded }: Eviction): void {
+function evict(world: World, { pod, signal, exceeded }: Eviction) {
   const { resources, input, assumption } = world
   const used = usageOf(pod, input)
   const factor = 1 + usageError * (2 * assumption.frees - 1)
@@ -519,7 +519,7 @@ const sum = (values: readonly (number | null)[]) =>
  * Replays       pkg/kubelet/eviction/eviction_manager.go  Start, evictPod, waitForPodsCleanup;  pkg/kubelet/pod_workers.go  killPodNow
  * Kept exactly  pods are killed one after another, each within its timeout; then the kubelet waits once for their clean-up, for 30 s at most
  */
-function pauseAfter(evictions: readonly Eviction[], { cleanupShare }: Assumption): number {
+function pauseAfter(evictions: readonly Eviction[], { cleanupShare }: Assumption) {
   if (evictions.length === 0) return evictionMonitoringPeriodMs
   if (cleanupShare === null)
     return podCleanupPollMs + sum(evictions.map(one => one.gracePeriodSeconds * 1000))
@@ -541,7 +541,7 @@ function recovery({ resources }: World): TimelineDetail {
 }
 
 /** An event that can happen several times is numbered. */
-function push(world: World, name: string, what: TimelineDetail): void {
+function push(world: World, name: string, what: TimelineDetail) {
   const number = (world.counts.get(name) ?? 0) + 1
   world.counts.set(name, number)
   world.events.push({ atMs: world.nowMs - world.input.startMs, key: `${name} ${number}`, what })

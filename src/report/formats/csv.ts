@@ -51,7 +51,7 @@ const formula = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u
 const cellMax = 32_767
 const cutMark = '… (cut)'
 
-function cell(value: string | number): string {
+function cell(value: string | number) {
   const text = String(value)
   const safe = typeof value === 'string' && formula.test(text) ? `'${text}` : text
   const shown =

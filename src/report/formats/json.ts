@@ -9,7 +9,7 @@ export const json: Format = {
 }
 
 /** Writes each list entry on one line: half the size of indented JSON, and fit for grep and diff. */
-function lines(document: object): string {
+function lines(document: object) {
   const fields = Object.entries(document).map(([name, value]) => {
     const isList = Array.isArray(value) && value.length > 0
     const text = isList

@@ -158,12 +158,12 @@ const counts = {
 const numbers = (cases: Case[], names: (keyof typeof counts)[]) =>
   names.map(name => ` ${name}="${cases.filter(counts[name]).length}"`).join('')
 
-function suiteText({ name, cases }: Suite, takenAt: string): string {
+function suiteText({ name, cases }: Suite, takenAt: string) {
   const all = numbers(cases, ['tests', 'failures', 'errors', 'skipped'])
   return `<testsuite name="${escaped(nameText(name))}"${all} timestamp="${utcTime(takenAt).slice(0, -1)}">\n${cases.map(caseText).join('')}</testsuite>\n`
 }
 
-function caseText({ name, rule, outcome }: Case): string {
+function caseText({ name, rule, outcome }: Case) {
   const head = `<testcase classname="highwater.${escaped(rule)}" name="${escaped(name)}"`
   if (outcome === null) return `${head}/>\n`
   const { element, type, message, lines } = outcome

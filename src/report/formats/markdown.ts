@@ -33,7 +33,7 @@ export const markdown: Format = {
   render: markdownOf,
 }
 
-function markdownOf(report: AuditReport): string {
+function markdownOf(report: AuditReport) {
   const { run, clusters, findings, waived, unknowns, notAudited } = report.document
   const sheet = openSheet()
   sheet.add(`## highwater: ${headline(findings)}\n\n`)
@@ -75,7 +75,7 @@ const headline = (findings: Finding[]) =>
     ? 'no findings'
     : `${counted(findings.length, 'finding')}, ${severityList(findings)}`
 
-function severityList(findings: Finding[]): string {
+function severityList(findings: Finding[]) {
   const counts = countBySeverity(findings)
   const said = severities
     .filter(severity => counts[severity] > 0)
@@ -83,7 +83,7 @@ function severityList(findings: Finding[]): string {
   return said.join(', ') || 'none'
 }
 
-function findingText(finding: Finding): string {
+function findingText(finding: Finding) {
   const { severity, title, rule, cluster, subject, nodes, consequence } = finding
   const on = nodesText(nodes, shownNames)
   const quote = [...evidenceLines(finding), '', ...fixLines(finding)].map(
@@ -103,7 +103,7 @@ function section<Entry>(
   title: string,
   entries: Entry[],
   textOf: (entry: Entry) => string,
-): void {
+) {
   if (entries.length === 0) return
   const summary = `\n<details><summary>${title}: ${entries.length}</summary>\n\n`
   const end = '\n</details>\n'

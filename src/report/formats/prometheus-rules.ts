@@ -118,7 +118,7 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
  */
 const clusterMatcher = (cluster: string) => `cluster=~${quoted(`${quotedMeta(cluster)}|`)}`
 
-function filesystem(what: string, cluster: string, mountpoints: string[]): string {
+function filesystem(what: string, cluster: string, mountpoints: string[]) {
   return `node_filesystem_${what}{${clusterMatcher(cluster)},mountpoint=~${quoted(mountpoints.join('|'))},fstype!~"tmpfs|overlay|squashfs|erofs"}`
 }
 
@@ -148,7 +148,7 @@ function onNodes(
   comparison: string,
   cluster: string,
   { group, names, layout }: AlertLevels,
-): string {
+) {
   const aggregate = comparison.startsWith('>') ? 'max' : 'min'
   const members =
     group === null
@@ -165,7 +165,7 @@ function onNodes(
  * A string literal of PromQL in YAML. The PromQL lexer refuses the replacement character, YAML
  * refuses control characters.
  */
-function quoted(text: string): string {
+function quoted(text: string) {
   const whole = text.toWellFormed().replace(/[\ufffd-\uffff]/g, '?')
   const hex = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   return `"${whole.replace(/[\\"]/g, '\\$&').replace(/\p{Cc}/gu, hex)}"`

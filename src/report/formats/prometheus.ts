@@ -25,7 +25,7 @@ export const prometheus: Format = {
   render: report => [...auditMetrics(report), ...groupMetrics(report.nodes)].join(''),
 }
 
-const auditMetrics = ({ document }: AuditReport): string[] =>
+const auditMetrics = ({ document }: AuditReport) =>
   [
     ...runMetrics(document),
     ...findingMetrics(document),
@@ -111,7 +111,7 @@ function gapMetrics({ run, clusters, unknowns, notAudited }: FindingsDocument): 
   return [unknown, unread, inputErrors]
 }
 
-function groupMetrics(nodes: AuditedNode[]): string[] {
+function groupMetrics(nodes: AuditedNode[]) {
   const known = openMetric(
     'highwater_group_nodes',
     'Nodes of a group by whether their distance from image GC is known.',
@@ -167,7 +167,7 @@ function openMetric(name: string, help: string) {
   }
 }
 
-function labelText(labels: Labels): string {
+function labelText(labels: Labels) {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }

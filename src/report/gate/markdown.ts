@@ -37,12 +37,12 @@ export function gateMarkdown(document: GateDocument): string {
   return sheet.text()
 }
 
-function fileText({ file, kinds, nodes, reach }: GateFile): string {
+function fileText({ file, kinds, nodes, reach }: GateFile) {
   const how = kinds.length === 0 ? '' : `${kinds.join(', ')}, ${counted(nodes, 'node')}: `
   return `${escaped(nameText(file))}: ${escaped(`${how}${lineText(reach)}`)}`
 }
 
-function entry(effect: Effect): string {
+function entry(effect: Effect) {
   const [first] = effect
   const where = placesOf(effect, 3)
   // The sentence of a setting without effect says so itself.
@@ -52,7 +52,7 @@ function entry(effect: Effect): string {
 }
 
 /** Groups with an effect; the others are counted. */
-function table(sheet: Sheet, all: readonly GateGroup[]): void {
+function table(sheet: Sheet, all: readonly GateGroup[]) {
   if (all.length === 0) return
   const groups = all.filter(
     ({ nodes, unchanged, imageGcs, evictions }) => unchanged < nodes || imageGcs + evictions > 0,
@@ -76,7 +76,7 @@ function folded<Entry>(
   title: string,
   entries: Entry[],
   textOf: (entry: Entry) => string,
-): void {
+) {
   if (entries.length === 0) return
   sheet.count(`\n<details><summary>${title}: ${entries.length}</summary>\n\n`)
   const left = sheet.addAll(entries, textOf)

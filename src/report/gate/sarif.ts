@@ -26,7 +26,7 @@ export function gateSarif({ version, problems }: GateDocument): string {
   return `${JSON.stringify(log)}\n`
 }
 
-const ruleId = ({ rule, kind }: GateProblem): string => rule ?? `gate-${kind}`
+const ruleId = ({ rule, kind }: GateProblem) => rule ?? `gate-${kind}`
 
 function resultOf(problem: GateProblem, ruleIndex: number): object {
   const { file, line, field, cluster, group, severity, stops, kind, nodes } = problem
@@ -67,7 +67,7 @@ function levelOf({ severity, stops }: GateProblem): 'error' | 'warning' | 'note'
 }
 
 /** The same for the same setting, though its line moves. */
-function fingerprint(problem: GateProblem): string {
+function fingerprint(problem: GateProblem) {
   const { file, field, cluster, group } = problem
   const key = JSON.stringify([ruleId(problem), file, field, cluster, group])
   return createHash('sha256').update(key).digest('hex').slice(0, 32)

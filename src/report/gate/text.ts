@@ -33,10 +33,10 @@ export function gateText(document: GateDocument, heading: (text: string) => stri
   return `${lines.join('\n')}\n`
 }
 
-const section = (title: string, problems: readonly GateProblem[]): string[] =>
+const section = (title: string, problems: readonly GateProblem[]) =>
   problems.length === 0 ? [] : ['', title, ...byEffect(problems).flatMap(effectLines)]
 
-function effectLines(effect: Effect): string[] {
+function effectLines(effect: Effect) {
   const [first] = effect
   const where = placesOf(effect, 3)
   return [
@@ -45,7 +45,7 @@ function effectLines(effect: Effect): string[] {
   ]
 }
 
-const groupLine = (group: GateGroup): string => {
+const groupLine = (group: GateGroup) => {
   const { cluster, group: subject, nodes, imageGcs, evictions } = group
   const effects = (['refused', 'worse', 'better', 'unchanged'] as const).filter(
     effect => group[effect] > 0,

@@ -59,11 +59,11 @@ export function placesOf(effect: Effect, names: number): string | null {
   return `${counted(nodes, 'node')} in ${counted(effect.length, 'group')}: ${shown.join(', ')}${more}`
 }
 
-const groupOf = ({ cluster, group }: GateProblem): string =>
+const groupOf = ({ cluster, group }: GateProblem) =>
   `${nameText(cluster ?? '')}/${nameText(group?.name ?? '')}`
 
 /** `prod/general, 3 nodes: a, b, c`; null: the problem is the file's own. */
-function whereOf(problem: GateProblem, names: number): string | null {
+function whereOf(problem: GateProblem, names: number) {
   const { cluster, group, nodes } = problem
   if (cluster === null || group === null) return null
   const on = nodesText(nodes, names)
@@ -83,7 +83,7 @@ export function sentenceOf(effect: Effect): string {
 
 const shownValues = 3
 
-function valuesText(values: (string | null)[]): string {
+function valuesText(values: (string | null)[]) {
   const once = [...new Set(values)]
   const shown = once
     .slice(0, shownValues)

@@ -72,7 +72,7 @@ function whereOf(
   { where }: CauseView,
   nearest: string | null,
   { words, line }: Language,
-): string {
+) {
   const name = nearest ?? findings[0]?.nodes.sample[0]
   return count < 2 || name === undefined ? where : words.causes.first(where, line(name, 80))
 }
@@ -99,11 +99,7 @@ function mailCard(
 }
 
 /** What is new about the cause's worst changed finding. Null: nothing, or no earlier run. */
-function labelOf(
-  { findings }: FoundCause,
-  { listed, since }: MailChanges,
-  { words }: Language,
-): string | null {
+function labelOf({ findings }: FoundCause, { listed, since }: MailChanges, { words }: Language) {
   if (since === null) return null
   const ids = new Set(findings.map(({ id }) => id))
   const kind = listed.find(({ finding, kind }) => ids.has(finding.id) && kind !== 'unchanged')?.kind

@@ -165,10 +165,7 @@ export function hasNews(report: AuditReport, deliveries: Delivery[]): boolean {
 }
 
 /** Texts by the finding's id, such as `fixed on 2026-11-03, there before since 2026-10-20`. */
-const returnedTexts = (
-  { returned }: RunBefore,
-  { words: { returned: words }, line }: Language,
-): Map<string, string> =>
+const returnedTexts = ({ returned }: RunBefore, { words: { returned: words }, line }: Language) =>
   new Map(
     returned.map(({ id, since, ended, on }) => [
       id,

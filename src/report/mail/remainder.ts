@@ -36,7 +36,7 @@ export function mailNotAuditedView(notAudited: NotAudited[], fold: Fold, { words
 
 type Words = Language['words']['notAudited']
 
-function whoOf(group: NotAudited[], fold: Fold, words: Words): string {
+function whoOf(group: NotAudited[], fold: Fold, words: Words) {
   const clusters = distinct(group.map(({ cluster }) => cluster))
   const nodes = group.flatMap(({ node }) => node ?? [])
   if (nodes.length === 0)
@@ -49,7 +49,7 @@ function whoOf(group: NotAudited[], fold: Fold, words: Words): string {
 
 const distinct = (names: string[]) => [...new Set(names)].toSorted(byText)
 
-function some(names: string[], fold: Fold, words: Words): string {
+function some(names: string[], fold: Fold, words: Words) {
   const sorted = names.toSorted(byText)
   return words.names(
     sorted.slice(0, shown.names).map(name => fold(name, 80)),

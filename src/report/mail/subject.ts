@@ -59,7 +59,7 @@ function verdictOf(
   clusterCount: number,
   { since, counts }: MailChanges,
   { evicting, first, shown, language }: VerdictOptions,
-): string {
+) {
   const { subject: words, severities } = language.words
   const severity = severities[findings.toSorted(worstFirst)[0]!.severity]
   const word = evicting > 0 ? words.evicting(severity, evicting, first) : severity
@@ -82,7 +82,7 @@ const someOf = (counts: string[], shown: number, { words }: Language) =>
   counts.length > shown ? words.subject.andSo(counts.slice(0, shown)) : words.list(counts)
 
 /** The name of the affected cluster if there is only one with a short name; else their number. */
-function whereOf(findings: Finding[], clusterCount: number, { words, fold }: Language): string {
+function whereOf(findings: Finding[], clusterCount: number, { words, fold }: Language) {
   const affected = [...new Set(findings.map(({ cluster }) => cluster))]
   const name = affected.length === 1 && affected[0]!.length <= 40 ? fold(affected[0]!, 40) : ''
   if (name !== '') return name

@@ -43,7 +43,7 @@ function findingsText(
   { findings: then }: TrendDay,
   { findings: is }: TrendDay,
   language: Language,
-): string {
+) {
   const { week: words, severityNames } = language.words
   if (then === null || is === null) return ''
   const urgent = severities
@@ -73,7 +73,7 @@ function went(
   is: number | null,
   shown: (value: number) => string,
   { words: { week: words } }: Language,
-): string {
+) {
   if (then === null || is === null) return ''
   return say(then === is ? words.asBefore(shown(is)) : words.fromTo(shown(then), shown(is)))
 }

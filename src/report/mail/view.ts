@@ -155,7 +155,7 @@ const nextNodes = (
 }
 
 /** Where a filesystem was not grown to its volume, the holders are not the cause. */
-function notGrownText(found: FoundCause | undefined, { words, bytes }: Language): string | null {
+function notGrownText(found: FoundCause | undefined, { words, bytes }: Language) {
   const { cause } = found ?? {}
   if (cause?.kind !== 'device' || cause.what !== 'not-grown') return null
   return words.ledger.notGrown(bytes(cause.actualBytes), bytes(cause.declaredBytes))
@@ -199,11 +199,7 @@ function mailVerdict(
 }
 
 /** One line with the nodes that evict first, or the scope if there are none. */
-function previewText(
-  next: { name: string; state: string }[],
-  scope: string,
-  { words }: Language,
-): string {
+function previewText(next: { name: string; state: string }[], scope: string, { words }: Language) {
   if (next.length === 0) return scope
   return `${words.next.evictFirst} ${words.list(next.map(({ state, name }) => `${name} ${state}`))}`
 }
@@ -211,7 +207,7 @@ function previewText(
 function changeText(
   { since, counts, absent }: MailChanges,
   { words: { changes: words }, utc }: Language,
-): string | null {
+) {
   if (since === null) return null
   return [counts.length === 0 ? words.nothing(utc(since)) : words.some(utc(since), counts), absent]
     .filter(Boolean)

@@ -34,7 +34,7 @@ export function clusterGcView(report: AuditReport, on: Shown) {
   }
 }
 
-function tablesOf(judged: JudgedGarbage[]): JudgedGarbage[] {
+function tablesOf(judged: JudgedGarbage[]) {
   let left = limits.rows
   const end = judged.slice(0, limits.tables).findIndex(({ overview: { rows } }, index) => {
     left -= rows.length
@@ -43,10 +43,7 @@ function tablesOf(judged: JudgedGarbage[]): JudgedGarbage[] {
   return judged.slice(0, end < 0 ? limits.tables : end)
 }
 
-function aboutText(
-  { overview: { gaps }, found, monthlyUsd }: JudgedGarbage,
-  language: Language,
-): string {
+function aboutText({ overview: { gaps }, found, monthlyUsd }: JudgedGarbage, language: Language) {
   const { garbage: words, list } = language.words
   return list([
     found.length === 0 ? words.nothingToClean : words.toClean(found.length),
@@ -103,14 +100,11 @@ function rowView({ row, findings, title }: JudgedRow, nowMs: number, { page, lan
 }
 
 /** An age, rounded down to seconds below two days, and to days from two days on. */
-const ageText = (ms: number, { duration }: Language): string =>
+const ageText = (ms: number, { duration }: Language) =>
   duration(floorTo(ms, ms < 2 * dayMs ? 1000 : dayMs))
-const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs
+const floorTo = (ms: number, unitMs: number) => Math.floor(ms / unitMs) * unitMs
 
-function whoseText(
-  { namespaces, namespacesLeftOut, count }: GarbageRow,
-  language: Language,
-): string {
+function whoseText({ namespaces, namespacesLeftOut, count }: GarbageRow, language: Language) {
   const { words, line } = language
   const shares = namespaces.map(
     ({ name, count: part }) =>
@@ -125,7 +119,7 @@ function whoseText(
 function coverageText(
   { document: { clusters } }: AuditReport,
   { words: { garbage: words } }: Language,
-): string {
+) {
   const asked = clusters.flatMap(({ coverage }) => coverage.clusterGc ?? [])
   if (asked.length === 0) return words.notLooked
   const sum = (of: (one: (typeof asked)[number]) => number) =>

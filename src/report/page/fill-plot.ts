@@ -112,7 +112,7 @@ function placesIn(firstMs: number, lastMs: number, percents: number[]) {
 }
 
 /** `2026-11-21 05:00`. */
-const timeOf = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+const timeOf = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
 
 /** Marks at one height are one level. Texts of near levels are moved down, so that none lies on another. */
 function levelsOf(marks: Mark[], y: (mark: Mark) => number, { percent }: Language) {

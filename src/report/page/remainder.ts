@@ -59,7 +59,7 @@ export function remainderView({ document, nodes }: AuditReport, language: Langua
 }
 
 /** Undecided checks by reason; the reason of most checks comes first. */
-const unknownGroups = (unknowns: UnknownOutcome[]): UnknownOutcome[][] =>
+const unknownGroups = (unknowns: UnknownOutcome[]) =>
   [...Map.groupBy(unknowns, ({ reason }) => reason).values()].toSorted(
     (a, b) => b.length - a.length || byText(a[0]!.reason, b[0]!.reason),
   )
@@ -85,7 +85,7 @@ function readText(
   nodes: AuditReport['nodes'],
   clusters: AuditReport['document']['clusters'],
   { words: all }: Language,
-): string {
+) {
   const readings = clusters.flatMap(({ readings = [] }) => readings)
   const rightsOf = (mode: ReadMode) =>
     readings.find(reading => reading.mode === mode)?.rights.join(', ') ?? all.all(modeRights[mode])
@@ -107,7 +107,7 @@ function readText(
   ])
 }
 
-function answeredTexts(asked: AuditReport['nodes'], words: Language['words']): string[] {
+function answeredTexts(asked: AuditReport['nodes'], words: Language['words']) {
   const states = ['read', 'partlyRead', 'notRead'] as const
   return states
     .map(state => ({ state, count: asked.filter(({ coverage }) => coverage === state).length }))

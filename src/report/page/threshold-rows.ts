@@ -143,11 +143,7 @@ function noSoftRow(variants: Variant[], set: number, { words }: Language) {
 }
 
 /** The settings of image GC, as rows of the table. */
-function imageGcSetting(
-  nodes: Variant,
-  field: ImageGcSetting['field'],
-  language: Language,
-): SettingView {
+function imageGcSetting(nodes: Variant, field: ImageGcSetting['field'], language: Language) {
   const { setting: words, none } = language.words
   const found = nodes.flatMap(
     ({ prediction }) => prediction.settings.imageGC?.find(setting => setting.field === field) ?? [],
@@ -178,7 +174,7 @@ function meaningOf(
   value: string,
   nodes: Variant,
   language: Language,
-): string {
+) {
   const { setting: words } = language.words
   switch (field) {
     case 'imageGCHighThresholdPercent':
@@ -195,11 +191,7 @@ function meaningOf(
   }
 }
 
-function usedText(
-  percent: number,
-  nodes: Variant,
-  { words, percent: shown, bytes }: Language,
-): string {
+function usedText(percent: number, nodes: Variant, { words, percent: shown, bytes }: Language) {
   const known = nodes
     .flatMap(({ prediction: { filesystems } }) => filesystems.imagefs?.capacityBytes ?? [])
     .map(capacity => (capacity * percent) / 100)
@@ -210,7 +202,7 @@ function usedText(
 }
 
 /** Null: Go cannot parse the text as a duration, so no kubelet prints it. */
-function durationMs(text: string): number | null {
+function durationMs(text: string) {
   try {
     return toMilliseconds(parseDuration(text))
   } catch (error) {

@@ -46,10 +46,7 @@ export const unknownSetting = ({ words }: Language): SettingView => ({
   value: words.unknown,
 })
 
-function thresholdAt(
-  node: AuditedNode,
-  { signal, hard, nth }: ThresholdKey,
-): EvaluatedThreshold | undefined {
+function thresholdAt(node: AuditedNode, { signal, hard, nth }: ThresholdKey) {
   return evictionOf(node)?.thresholds.filter(
     threshold => threshold.signal === signal && threshold.hard === hard,
   )[nth]
@@ -152,7 +149,7 @@ function watchText(
   nodes: Variant,
   signal: Signal,
   { words: { setting: words, clauses } }: Language,
-): string {
+) {
   const sister = sisterOf(signal) ?? signal
   const texts = Map.groupBy(nodes, node => {
     const { filesystems } = node.prediction
@@ -170,11 +167,7 @@ function watchText(
   )
 }
 
-function resolvedText(
-  signal: Signal,
-  thresholds: EvaluatedThreshold[],
-  language: Language,
-): string {
+function resolvedText(signal: Signal, thresholds: EvaluatedThreshold[], language: Language) {
   const { setting: words, clauses } = language.words
   const known = thresholds.flatMap(({ resolved }) => resolved ?? [])
   const unread = thresholds.length - known.length
@@ -195,7 +188,7 @@ function presetText(
   { prediction: { settings } }: AuditedNode,
   { signal, hard, value }: EvaluatedThreshold,
   { words, line }: Language,
-): string {
+) {
   if (isAdded(signal)) return '–'
   if (!hard) return words.none
   if (settings.hardDefaults === null) return words.unknown
@@ -213,7 +206,7 @@ export const originsText = (origins: (ThresholdOrigin | undefined)[], language: 
   )
 
 /** Each text once. Numbers of nodes are added if the texts differ. */
-function distinct(texts: string[], { words: { setting: words, clauses } }: Language): string {
+function distinct(texts: string[], { words: { setting: words, clauses } }: Language) {
   const alike = [...Map.groupBy(texts, text => text)].toSorted(
     ([, a], [, b]) => b.length - a.length,
   )

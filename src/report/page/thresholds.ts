@@ -79,7 +79,7 @@ function assess(cohort: Cohort, language: Language): Assessed {
   }
 }
 
-function mostTroubled(a: Assessed, b: Assessed): number {
+function mostTroubled(a: Assessed, b: Assessed) {
   return (
     b.unwatched.size - a.unwatched.size ||
     nodesWith(b.unwatched) - nodesWith(a.unwatched) ||
@@ -116,7 +116,7 @@ function cohortView(cohort: Assessed, isOpen: boolean, language: Language) {
   }
 }
 
-function imageOf({ members }: Cohort, { words: { thresholds: words } }: Language): string {
+function imageOf({ members }: Cohort, { words: { thresholds: words } }: Language) {
   const { identity, prediction } = members[0]!
   const { kubeletMinor } = prediction.settings
   const image = identity.amiFamily === 'other' ? words.otherImage : identity.amiFamily
@@ -126,7 +126,7 @@ function imageOf({ members }: Cohort, { words: { thresholds: words } }: Language
   )
 }
 
-function aboutOf(cohort: Cohort, language: Language): string {
+function aboutOf(cohort: Cohort, language: Language) {
   const { members } = cohort
   const { thresholds: words, list } = language.words
   const types = [...Map.groupBy(members, member => member.identity.instanceType)].toSorted(
@@ -185,7 +185,7 @@ function missingOf(
   ]
 }
 
-const restText = (rest: Variant[], language: Language): string[] =>
+const restText = (rest: Variant[], language: Language) =>
   rest.length === 0
     ? []
     : [language.words.thresholds.moreVariants(rest.length, namedNodes(rest.flat(), language))]

@@ -59,7 +59,7 @@ export const worstClusterFirst = (a: ClusterResult, b: ClusterResult): number =>
   byText(b.grade ?? '', a.grade ?? '') ||
   byText(a.name, b.name)
 
-function leastHeadroom(groups: NodeGroup[]): Map<string, number> {
+function leastHeadroom(groups: NodeGroup[]) {
   const least = new Map<string, number>()
   for (const { node, headroomPercent } of groups.flatMap(({ members }) => members))
     if (headroomPercent !== null)

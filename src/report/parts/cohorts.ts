@@ -60,7 +60,7 @@ export function variantsOf(nodes: AuditedNode[]): Variant[] {
     .map(([, variant]) => variant)
 }
 
-function signatureOf(node: AuditedNode): string {
+function signatureOf(node: AuditedNode) {
   const { settings } = node.prediction
   const own = evictionOf(node)?.thresholds.filter(({ signal }) => !isAdded(signal))
   const thresholds = own?.map(({ signal, value, hard, gracePeriodMs, minReclaim }) =>
@@ -122,7 +122,7 @@ export function unknownTexts(nodes: AuditedNode[], limit: number, language: Lang
 
 const addresses = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
 
-const reasonOf = ({ prediction: { settings } }: AuditedNode): string | undefined =>
+const reasonOf = ({ prediction: { settings } }: AuditedNode) =>
   settings.missing.eviction ?? settings.missing.imageGC
 
 const sampleSize = 3

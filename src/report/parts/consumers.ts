@@ -79,7 +79,7 @@ function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
   return places
 }
 
-function addOwner({ owners }: Place, use: GroupDiskUse): void {
+function addOwner({ owners }: Place, use: GroupDiskUse) {
   const key = JSON.stringify([use.namespace, use.owner])
   owners.set(key, joined(owners.get(key) ?? null, use))
 }

@@ -58,7 +58,7 @@ export function findingsView(sorted: Finding[], on: Shown & { causeOf: CauseOf }
   }
 }
 
-function sumsOf(findings: Finding[]): { findings: Finding[] }[] {
+function sumsOf(findings: Finding[]) {
   return [...Map.groupBy(findings, ({ severity, rule }) => `${severity} ${rule}`).values()].map(
     alike => ({ findings: alike }),
   )

@@ -121,7 +121,7 @@ function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language) {
   }
 }
 
-function aboutText({ cluster, members }: NodeGroup, { words }: Language): string {
+function aboutText({ cluster, members }: NodeGroup, { words }: Language) {
   const reads = (coverage: AuditedNode['coverage']) =>
     members.filter(({ node }) => node.coverage === coverage).length
   const states = coverageStates.flatMap(state =>
@@ -131,17 +131,13 @@ function aboutText({ cluster, members }: NodeGroup, { words }: Language): string
 }
 
 /** A node's anchor. Null: another cluster's node has the name, or the name is not valid. */
-function anchorOnce(name: string, anchored: Set<string>): string | null {
+function anchorOnce(name: string, anchored: Set<string>) {
   if (!/^[a-z0-9.-]{1,253}$/.test(name) || anchored.has(name)) return null
   anchored.add(name)
   return `node-${name}`
 }
 
-function notDrawnTexts(
-  inTables: number,
-  notListed: number,
-  { words: { fleet: words } }: Language,
-): string[] {
+function notDrawnTexts(inTables: number, notListed: number, { words: { fleet: words } }: Language) {
   return [
     ...(inTables > 0 ? [words.notDrawn(inTables)] : []),
     ...(notListed > 0 ? [words.notListed(notListed)] : []),
@@ -186,7 +182,7 @@ export function groupNodes(
 }
 
 /** Nearest to eviction first; nodes with unknown headroom last. */
-function byHeadroom(a: GaugedNode, b: GaugedNode): number {
+function byHeadroom(a: GaugedNode, b: GaugedNode) {
   const known = (value: number | null) => value ?? Number.MAX_VALUE
   return (
     known(a.headroomPercent) - known(b.headroomPercent) ||

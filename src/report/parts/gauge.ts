@@ -163,7 +163,7 @@ function addImageGc(
   imageGC: AuditedPrediction['imageGC'],
   capacity: number | null,
   language: Language,
-): void {
+) {
   const { gauge: words } = language.words
   if (imageGC === null) {
     gauge.facts.push(words.imageGcUnknown)
@@ -232,7 +232,7 @@ function addThresholds(
   thresholds: EvaluatedThreshold[],
   capacity: number | null,
   language: Language,
-): void {
+) {
   const { gauge: words } = language.words
   for (const { signal, value, resolved, hard, gracePeriodMs, met, margin } of nearestFirst(
     thresholds,
@@ -281,7 +281,7 @@ export function describeGauge({ usedPercent, summary, marks }: Gauge, language: 
   return `${now} ${marks.length > 0 ? marksText(marks, language) : words.noMarks}`
 }
 
-const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: Language): string =>
+const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: Language) =>
   words.marksAre(
     inOrder(marks).map(({ name, setting, percent }) =>
       words.markAt(name, shown(Math.max(percent, 0)), setting),

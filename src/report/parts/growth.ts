@@ -37,7 +37,7 @@ const readingsText = ({ readings, overMs, falls }: ObservedGrowth, { words, dura
 /** Hours in the unit of a rate: growth observed for less than a day is given per hour. */
 const hoursOf = ({ overMs }: ObservedGrowth) => (overMs < dayMs ? 1 : 24)
 /** `1.2 GiB a day (0.4–3.0 GiB)`. */
-function rateText(growth: ObservedGrowth, { words, bytes: shown }: Language): string {
+function rateText(growth: ObservedGrowth, { words, bytes: shown }: Language) {
   const hours = hoursOf(growth)
   const { min, median, max } = growth.bytesPerHour
   const [low, middle, high] = [min, median, max].map(bytes => Math.round(bytes * hours)) as [
@@ -50,7 +50,7 @@ function rateText(growth: ObservedGrowth, { words, bytes: shown }: Language): st
 }
 
 /** Rounds to one unit: to days from two days on, to hours from two hours on, else to minutes. */
-function coarse(ms: number): number {
+function coarse(ms: number) {
   const unitMs = [dayMs, hourMs].find(unit => ms >= 2 * unit) ?? 60_000
   return Math.max(Math.round(ms / unitMs), 1) * unitMs
 }

@@ -124,7 +124,7 @@ export function fillText(node: AuditedNode, ledger: DiskLedger, language: Langua
 function scarceInodes(
   { prediction: { eviction } }: AuditedNode,
   { filesystems, isShared }: DiskLedger,
-): FilesystemLedger | undefined {
+) {
   const [first] = (eviction?.thresholds ?? [])
     .filter(({ met, signal }) => met === true && /fs\.(?:available|inodesFree)$/.test(signal))
     .toSorted((a, b) => Number(b.hard) - Number(a.hard))
@@ -149,7 +149,7 @@ function inodesTitle(
   { prediction: { filesystems } }: AuditedNode,
   { isShared }: DiskLedger,
   { words, count }: Language,
-): string {
+) {
   const all = filesystems[filesystem]?.inodes ?? null
   return words.ledger.disk(
     isShared ? words.ledger.oneDisk : filesystem,
@@ -162,7 +162,7 @@ function inodesTitle(
 const leastPodData = 0.01
 
 /** The owner with most pod data, with its largest pod if it has several. Empty: it holds next to nothing. */
-function mostPodData({ owners, pods, filesystems }: DiskLedger, language: Language): string[] {
+function mostPodData({ owners, pods, filesystems }: DiskLedger, language: Language) {
   const { words, bytes } = language
   const [owner] = owners
   if (owner === undefined) return [words.ledger.mostPodData(words.unknown)]
@@ -180,7 +180,7 @@ function mostPodData({ owners, pods, filesystems }: DiskLedger, language: Langua
 /** Whether a pod is of the group. A pod without a controller is its own owner, by the name that it was made of. */
 const isOf =
   (group: GroupDiskUse) =>
-  ({ namespace, owner, name }: PodDiskUse): boolean =>
+  ({ namespace, owner, name }: PodDiskUse) =>
     namespace === group.namespace &&
     (owner === null
       ? group.owner !== null && `Pod ${name}`.startsWith(group.owner)
@@ -299,7 +299,7 @@ const shownSums = 2
 const highThreshold = 'imageGCHighThresholdPercent'
 
 /** Bytes of unused images that image GC deletes with the finding's thresholds. 0: it would not start, or nothing is known. */
-function freedByThresholds({ ledger, prediction }: AuditedNode, { fix }: Finding): number {
+function freedByThresholds({ ledger, prediction }: AuditedNode, { fix }: Finding) {
   const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = fix.config
   const disk = prediction.filesystems.imagefs
   const unusedBytes = ledger?.freeable.unusedImageBytes ?? 0
@@ -320,7 +320,7 @@ function titleOf(
   { filesystem, usedBytes, capacityBytes }: FilesystemLedger,
   { isShared }: DiskLedger,
   { words, bytes }: Language,
-): string {
+) {
   const name = isShared ? words.ledger.oneDisk : filesystem
   return words.ledger.disk(name, bytes(usedBytes), bytes(capacityBytes))
 }
@@ -333,7 +333,7 @@ const rowOf = (line: LedgerLine, language: Language) => ({
 })
 
 /** `12 GiB` if measured, else the bounds: `up to 12 GiB`, `5 GiB to 12 GiB`. */
-function amountText({ lowBytes, highBytes }: LedgerLine, { words, bytes }: Language): string {
+function amountText({ lowBytes, highBytes }: LedgerLine, { words, bytes }: Language) {
   const [low, high] = [bytes(lowBytes), bytes(highBytes)]
   if (low === high) return high
   return lowBytes === 0 ? words.ledger.upTo(high) : words.ledger.between(low, high)
@@ -348,7 +348,7 @@ const wholeFields = [
 const freeFields = ['nextImageGcBytes', ...wholeFields, 'unusableBytes'] as const
 
 /** @param all of one node, or of the fleet: sums of the known values. A value that is known of none is unknown */
-function freeTexts(all: readonly Freeable[], { words, bytes }: Language): string[] {
+function freeTexts(all: readonly Freeable[], { words, bytes }: Language) {
   const { free } = words.ledger
   return freeFields.flatMap(field => {
     const amount = sumOf(all, field)
@@ -363,7 +363,7 @@ function idleImages(
   { at, images = [] }: AuditedNode,
   { idleImageDays }: Assumptions,
   { words, bytes }: Language,
-): string[] {
+) {
   const sum = images
     .filter(([, , since]) => since != null && daysBetween(since, at) >= idleImageDays)
     .reduce((total, [, size]) => total + size, 0)

@@ -122,10 +122,7 @@ function nodeLinks(
   ]
 }
 
-function notesOf(
-  { prediction: { filesystems, settings } }: AuditedNode,
-  language: Language,
-): string[] {
+function notesOf({ prediction: { filesystems, settings } }: AuditedNode, language: Language) {
   return [
     ...(settings.isOnDisk ? [language.words.node.onDisk] : []),
     ...layoutNotes(filesystems, language),
@@ -135,7 +132,7 @@ function notesOf(
 function layoutNotes(
   { nodefs, imagefs, layout, layoutCertainty }: Filesystems,
   { words: { node: words, confidences } }: Language,
-): string[] {
+) {
   if (nodefs === null && imagefs === null) return []
   if (layout === null) return [words.layoutUnknown]
   if (layoutCertainty === 'certain') return []
@@ -250,11 +247,7 @@ export function consoleLinks(instanceId: string | null, region: string | null) {
 }
 
 /** Null: no disk is known. */
-function stressText(
-  node: AuditedNode,
-  assumptions: Assumptions,
-  language: Language,
-): string | null {
+function stressText(node: AuditedNode, assumptions: Assumptions, language: Language) {
   const { next: words } = language.words
   const time = (ms: number | null | undefined) =>
     ms === null || ms === undefined ? words.never : words.after(language.duration(roundMs(ms)))
@@ -271,4 +264,4 @@ function stressText(
 }
 
 /** Rounds to minutes, because an estimate is not exact to the second. */
-const roundMs = (ms: number): number => Math.round(ms / 60_000) * 60_000
+const roundMs = (ms: number) => Math.round(ms / 60_000) * 60_000

@@ -61,7 +61,7 @@ export function policyNotices(
   ]
 }
 
-function waiverNoticeText(notice: WaiverNotice, language: Language): string {
+function waiverNoticeText(notice: WaiverNotice, language: Language) {
   const matched = Object.entries(notice.match).map(([key, pattern]) => `${key} ${pattern}`)
   return language.words.waived.notices[notice.state](
     language.line([notice.rule, ...matched].join(', '), 300),

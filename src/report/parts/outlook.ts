@@ -97,21 +97,21 @@ function bandOf(headroomPercent: number | null, seenMs: number | null): Band {
 }
 
 /** Milliseconds to eviction. Null: growth was not observed, or the time is beyond the horizon. */
-function seenMsOf({ seen, threshold }: DiskOutlook): number | null {
+function seenMsOf({ seen, threshold }: DiskOutlook) {
   const ms = seen === null ? null : seenEvictionMs(seen, threshold !== null)
   return ms === null || !Number.isFinite(ms) ? null : ms
 }
 
 /** To eviction, or to full where no threshold watches. Null: unknown. */
-const bytesLeft = ({ threshold, availableBytes }: DiskOutlook): number | null =>
+const bytesLeft = ({ threshold, availableBytes }: DiskOutlook) =>
   threshold === null ? Math.max(0, availableBytes) : threshold.margin
 
-function headroomOf(disk: DiskOutlook): number | null {
+function headroomOf(disk: DiskOutlook) {
   const bytes = bytesLeft(disk)
   return bytes === null ? null : (100 * bytes) / disk.capacityBytes
 }
 
-function nearestFirst(a: NodeOutlook, b: NodeOutlook): number {
+function nearestFirst(a: NodeOutlook, b: NodeOutlook) {
   const soon = ({ band, seenMs }: NodeOutlook) => (band === 'soon' ? (seenMs ?? 0) : 0)
   // After the bands `now` and `soon`, all nodes are ordered by headroom, least first.
   const place = ({ band }: NodeOutlook) => Math.min(bands.indexOf(band), 2)
@@ -186,7 +186,7 @@ function diskText({ title, capacityBytes, availableBytes }: DiskOutlook, languag
 function imageGcText(
   imageGC: AuditedNode['prediction']['imageGC'],
   { words: { next: words }, bytes }: Language,
-): string {
+) {
   if (imageGC === null) return words.gcUnknown
   if (!imageGC.enabled) return words.gcOff
   if (imageGC.triggered) return words.gcDue
@@ -199,7 +199,7 @@ function victimsText(
   firstVictims: FirstVictims[] | null,
   signal: Signal | null,
   { words: all, line }: Language,
-): string {
+) {
   const { next: words } = all
   const group = firstVictims?.find(one => one.signal === signal)
   if (group === undefined) return all.unknown

@@ -55,7 +55,7 @@ export function sizeAdvice(
 }
 
 /** Whether EBS volumes can hold the node's disks. Instance store and hybrid nodes cost nothing per GiB. */
-const isBilled = ({ identity, ledger }: AuditedNode): boolean =>
+const isBilled = ({ identity, ledger }: AuditedNode) =>
   identity.owner !== 'hybrid' && ledger?.volumes?.length !== 0
 
 /** Holders that a larger disk does not end. */

@@ -49,7 +49,7 @@ function pathOf(
   values: (number | null)[],
   x: (index: number) => number,
   y: (value: number) => number,
-): string {
+) {
   let before: { x: number; y: number } | null = null
   let path = ''
   for (const [index, value] of values.entries()) {

@@ -102,7 +102,7 @@ export function fleetDays(trends: ReportedTrend[]): TrendDay[] {
   })
 }
 
-function sumOfFindings(days: TrendDay[]): Record<Severity, number> | null {
+function sumOfFindings(days: TrendDay[]) {
   const all = days.flatMap(({ findings }) => findings ?? [])
   if (all.length < days.length) return null
   return Object.fromEntries(
@@ -114,12 +114,12 @@ function sumOfFindings(days: TrendDay[]): Record<Severity, number> | null {
 }
 
 /** Sum of the known values; null: none is known. */
-function sumOf(values: (number | null)[]): number | null {
+function sumOf(values: (number | null)[]) {
   const known = values.filter(value => value !== null)
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }
 
-function mostOf(values: (number | null)[]): number | null {
+function mostOf(values: (number | null)[]) {
   const known = values.filter(value => value !== null)
   return known.length === 0 ? null : Math.max(...known)
 }

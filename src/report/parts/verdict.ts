@@ -59,7 +59,7 @@ export function verdictView(
 }
 
 /** The headline without open findings. Nodes can still evict now if their findings are waived. */
-function withoutFindings(seen: number, evicting: number, { words }: Language): string {
+function withoutFindings(seen: number, evicting: number, { words }: Language) {
   if (seen === 0) return words.verdict.nothingRead
   const { nothingFound } = words.verdict
   return evicting > 0 ? words.clauses([nothingFound, words.next.bands.now(evicting)]) : nothingFound

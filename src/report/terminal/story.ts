@@ -92,7 +92,7 @@ const podName = (pod: { namespace: string; name: string }) =>
   `${name(pod.namespace)}/${name(pod.name)}`
 
 /** Wraps the text, and puts the label beside its first line. */
-function labelled(title: string, text: string): string[] {
+function labelled(title: string, text: string) {
   const indent = /^ */.exec(text)?.[0].length ?? 0
   const wrapped = wrapText(text.trimStart(), columns - label - indent - deeper)
     .trimEnd()
@@ -103,9 +103,7 @@ function labelled(title: string, text: string): string[] {
   )
 }
 
-function diskLines({
-  filesystems: { nodefs, imagefs, layout, layoutCertainty },
-}: NodePrediction): string[] {
+function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }: NodePrediction) {
   const state = (title: string, filesystem: typeof nodefs) =>
     filesystem === null
       ? `${title}: unknown`
@@ -120,24 +118,24 @@ function diskLines({
 }
 
 /** Used percent as on the page. The kubelet's own value is rounded up, and only the fallback. */
-function usedText({ capacityBytes, availableBytes, usedPercent }: FilesystemState): string {
+function usedText({ capacityBytes, availableBytes, usedPercent }: FilesystemState) {
   if (capacityBytes === null || availableBytes === null || capacityBytes <= 0)
     return formatPercent(usedPercent)
   return formatPercent(100 - (100 * availableBytes) / capacityBytes)
 }
 
-const ledgerLines = ({ ledger }: NodePrediction): string[] =>
+const ledgerLines = ({ ledger }: NodePrediction) =>
   ledger === null ? [] : ledgerText(ledger, english)
 
-const refusedLines = ({ refusals }: NodePrediction): string[] =>
+const refusedLines = ({ refusals }: NodePrediction) =>
   (refusals ?? []).map(
     text => `the kubelet would not start with this configuration: ${foldedLine(text, 400)}`,
   )
 
-const upgradeLines = (upgrade: KubeletUpgrade | undefined): string[] =>
+const upgradeLines = (upgrade: KubeletUpgrade | undefined) =>
   upgrade === undefined ? [] : upgradeText(upgrade)
 
-function imageGcLines(imageGC: ImageGcPrediction | null): string[] {
+function imageGcLines(imageGC: ImageGcPrediction | null) {
   if (imageGC === null) return ['not known, see below']
   const {
     enabled,
@@ -170,7 +168,7 @@ function imageGcLines(imageGC: ImageGcPrediction | null): string[] {
   return lines
 }
 
-function deletionLines(deletions: ImageDeletion[] | null): string[] {
+function deletionLines(deletions: ImageDeletion[] | null) {
   if (deletions === null || deletions.length === 0) return []
   const certain = deletions.filter(({ certainty }) => certainty === 'certain').length
   const said = [
@@ -199,7 +197,7 @@ const imageName = (image: string) =>
 const more = (count: number, shown: number) =>
   count > shown ? [`  … and ${formatCount(count - shown)} more`] : []
 
-function evictionLines(prediction: NodePrediction): string[] {
+function evictionLines(prediction: NodePrediction) {
   const { eviction, filesystems, unknowns } = prediction
   if (eviction === null) return ['not known, see below']
   if (eviction.error !== null)
@@ -251,7 +249,7 @@ const refusedPods = (conditions: readonly string[]) =>
     : 'new pods that are not critical'
 
 /** A protected pod keeps its rank in upstream's order, but is never evicted. */
-function rankText(pod: RankedPod, eviction: EvictionPrediction): string {
+function rankText(pod: RankedPod, eviction: EvictionPrediction) {
   const known = eviction.protected?.find(
     ({ namespace, name: podName }) => namespace === pod.namespace && podName === pod.name,
   )
@@ -272,7 +270,7 @@ function thresholdLine({
   met,
   margin,
   origin,
-}: EvaluatedThreshold): string {
+}: EvaluatedThreshold) {
   const kind = hard ? '' : ` for ${formatDuration(gracePeriodMs)}`
   const written = foldedLine(value, 40)
   const limit =
@@ -285,10 +283,7 @@ function thresholdLine({
 }
 
 /** One line for all thresholds that were lost in the same way. */
-function lostLines(
-  { lost, thresholds }: EvictionPrediction,
-  layout: Filesystems['layout'],
-): string[] {
+function lostLines({ lost, thresholds }: EvictionPrediction, layout: Filesystems['layout']) {
   const inItsPlace = ({ signal }: LostThreshold) => {
     const isStillWatched = isWatched(signal, thresholds, layout)
     if (isStillWatched === null) return ''
@@ -303,14 +298,14 @@ function lostLines(
   })
 }
 
-const limitLines = ({ localStorageEvictions }: NodePrediction): string[] =>
+const limitLines = ({ localStorageEvictions }: NodePrediction) =>
   (localStorageEvictions ?? []).map(
     pod =>
       `evicts ${podName(pod)}: ${limitNames[pod.limit]} ${name(pod.what)} uses ${formatBytes(pod.usedBytes)} of ${formatBytes(pod.limitBytes)}`,
   )
 const limitNames = { emptyDir: 'its volume', pod: 'the pod', container: 'its container' } as const
 
-function containerLines({ containerGC }: NodePrediction): string[] {
+function containerLines({ containerGC }: NodePrediction) {
   if (containerGC === null || containerGC.removals.length === 0) return []
   const count = (kind: string) =>
     containerGC.removals.filter(removal => removal.kind === kind).length
@@ -325,7 +320,7 @@ function containerLines({ containerGC }: NodePrediction): string[] {
   return [`within a minute removes ${counts.join(', ')}`]
 }
 
-function allocatableLines({ allocatable }: NodePrediction): string[] {
+function allocatableLines({ allocatable }: NodePrediction) {
   if (allocatable === null || allocatable.matchesNode !== false) return []
   return [
     'what the node reports is not what this configuration gives: it changed since the kubelet started, or the machine did',
@@ -347,7 +342,7 @@ function changedLines(before: NodePrediction, after: NodePrediction): string[] {
   return changed.map(([what, state]) => `${what}: ${then.get(what)} → ${state}`)
 }
 
-function imageGcState(imageGC: ImageGcPrediction | null): string {
+function imageGcState(imageGC: ImageGcPrediction | null) {
   if (imageGC === null || (imageGC.enabled && imageGC.triggered === null)) return 'not known'
   if (!imageGC.enabled) return 'off'
   return imageGC.triggered
@@ -358,7 +353,7 @@ function imageGcState(imageGC: ImageGcPrediction | null): string {
 const deletionState = (deletions: ImageDeletion[] | null) =>
   deletions === null ? 'not known' : counted(deletions.length, 'image')
 
-function timelineLines(timeline: TimelineEvent[] | null | undefined): string[] {
+function timelineLines(timeline: TimelineEvent[] | null | undefined) {
   if (timeline === undefined) return []
   if (timeline === null) return ['not known, see below']
   if (timeline.length === 0) return ['nothing happens within a day']
@@ -374,13 +369,13 @@ const boundsText = ({ earliestMs, latestMs, certainty }: TimelineEvent) =>
 const freesText = ({ least, most }: SpaceBounds) => `frees ${formatRange(least, most, formatBytes)}`
 
 /** Hours, minutes and seconds of equal width: `01:02:03`. */
-function clock(ms: number): string {
+function clock(ms: number) {
   const seconds = Math.floor(ms / 1000)
   const two = (value: number) => String(value).padStart(2, '0')
   return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
 }
 
-function eventText({ event, detail }: TimelineEvent): string {
+function eventText({ event, detail }: TimelineEvent) {
   switch (event) {
     case 'imageGC':
       return `image GC deletes ${counted(detail.images.length, 'image')}, counts ${formatBytes(detail.freedBytes)} of ${formatBytes(detail.bytesToFree)}, ${freesText(detail.frees)}${detail.error === null ? '' : ': not enough'}`
@@ -403,7 +398,7 @@ const unknownText = ({ what, effect }: Unknown) =>
   `${foldedLine(what, 120)}: ${foldedLine(effect, 240)}`
 
 /** Unknowns of the next start are left out if its files were never read. Those of victims stand beside the victims. */
-function unknownLines({ unknowns: all, nextStart, eviction }: NodePrediction): string[] {
+function unknownLines({ unknowns: all, nextStart, eviction }: NodePrediction) {
   const isShown = eviction?.victims?.some(({ certainty }) => certainty === 'possible')
   const unknowns = all.filter(
     ({ part }) => !(part === 'victims' && isShown) && (part !== 'nextStart' || nextStart !== null),

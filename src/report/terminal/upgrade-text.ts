@@ -64,13 +64,13 @@ export function minorUpgradeText({ changedBehaviors, changedGates }: KubeletUpgr
   ]
 }
 
-const settingText = ({ field, before, after }: ChangedSetting): string =>
+const settingText = ({ field, before, after }: ChangedSetting) =>
   `${field}: ${valueText(before)} → ${valueText(after)}`
 
-const valueText = (value: unknown): string =>
+const valueText = (value: unknown) =>
   value === null ? 'not set' : foldedLine(JSON.stringify(value), valueLimit)
 
-function orderText(signals: KubeletUpgrade['changedOrders']): string[] {
+function orderText(signals: KubeletUpgrade['changedOrders']) {
   if (signals === null) return ['the order of eviction is unknown: pods were not read']
   return signals.length === 0 ? [] : [`another order of eviction under ${signals.join(', ')}`]
 }

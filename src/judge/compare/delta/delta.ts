@@ -167,7 +167,7 @@ const withoutNodes = {
   NEW: 'deleted nodes cannot be distinguished from fixed nodes',
 }
 
-function notesOn(old: ComparedRun, now: ComparedRun): string[] {
+function notesOn(old: ComparedRun, now: ComparedRun) {
   const notes: string[] = []
   const [before, after] = [old.document, now.document]
   if (Date.parse(before.run.takenAt) > Date.parse(after.run.takenAt))

@@ -174,7 +174,7 @@ const reasonFor = (
   )?.reason
 
 /** Whether a rule threw in the cluster and the document does not name that rule. */
-const isBroken = ({ run, clusters }: Knowledge, cluster: string): boolean =>
+const isBroken = ({ run, clusters }: Knowledge, cluster: string) =>
   run.ruleErrors === null && (clusters.get(cluster)?.outcomes.error ?? 0) > 0
 
 /** State of a node that no list names. @param isThere null: its existence is unknown */
@@ -238,8 +238,7 @@ const noStates = (): Nodes => ({
 export const isListBroken = ({ cause }: NotAudited): boolean =>
   cause === 'clusters' || cause === 'nodes'
 
-const isPartMissing = (entry: NotAudited): boolean =>
-  isListBroken(entry) || entry.cause === 'length'
+const isPartMissing = (entry: NotAudited) => isListBroken(entry) || entry.cause === 'length'
 
 const shownNames = 2
 

@@ -47,7 +47,7 @@ const waiverText = ({ until, reason }: NonNullable<ComparedFinding['waived']>) =
 const waiverEnd = (
   { evidence }: ComparedFinding,
   { until }: NonNullable<ComparedFinding['waived']>,
-): string => {
+) => {
   const trace = evidence.find(({ kind }) => kind === 'waiver')
   return trace
     ? `the waiver ${trace.value}`
@@ -220,7 +220,7 @@ function movedAway(
   ended: Nodes['passing'],
   then: Knowledge,
   today: Knowledge,
-): string | null {
+) {
   if (!isDrift(finding)) return null
   const before = otherDrift(then, finding, ended.names)
   const rules = otherDrift(today, finding, ended.names).filter(rule => !before.includes(rule))
@@ -234,7 +234,7 @@ function movedHere(
   { count, names }: Nodes['passing'],
   then: Knowledge,
   today: Knowledge,
-): string | null {
+) {
   if (!isDrift(finding) || names.length < count) return null
   const rulesOn = (name: string) => {
     const now = otherDrift(today, finding, [name])
@@ -246,7 +246,7 @@ function movedHere(
 }
 
 /** A rule reports few places one by one, and many places together. */
-function placesMoved(finding: ComparedFinding, then: Knowledge, today: Knowledge): string {
+function placesMoved(finding: ComparedFinding, then: Knowledge, today: Knowledge) {
   return `in ${placesText(placesOf(today, finding))}, before in ${placesOf(then, finding)}: many places are reported together, few one by one`
 }
-const placesText = (count: number): string => counted(count, 'place')
+const placesText = (count: number) => counted(count, 'place')

@@ -82,13 +82,13 @@ const disksOf = (layout: FillSeries['layout']): GrowingDisk[] =>
 
 const timeOf = ({ at }: Pick<FillReading, 'at'>) => Date.parse(at)
 
-function isWithin(past: Pick<FillReading, 'at'>, at: string): boolean {
+function isWithin(past: Pick<FillReading, 'at'>, at: string) {
   const ageMs = Date.parse(at) - timeOf(past)
   return ageMs > 0 && ageMs <= fillLimits.keptMs
 }
 
 /** Removes readings whose neighbors are closest in time, never the first or the last. The rest stay spread over the kept time. */
-function thinned(readings: FillReading[]): FillReading[] {
+function thinned(readings: FillReading[]) {
   const kept = [...readings]
   while (kept.length > fillLimits.readings) {
     const gapsWithout = kept
@@ -207,7 +207,7 @@ function diskGrowth(all: FillReading[], disk: GrowingDisk): ObservedGrowth | Uns
 }
 
 /** Of readings that are too close in time, keeps the last. */
-function apart(readings: Reading[]): Reading[] {
+function apart(readings: Reading[]) {
   const kept: Reading[] = []
   for (const reading of readings) {
     const last = kept.at(-1)

@@ -82,15 +82,14 @@ export function nextLedger(
   }
 }
 
-const byId = <Item extends { id: string }>(items: readonly Item[]): Map<string, Item> =>
+const byId = <Item extends { id: string }>(items: readonly Item[]) =>
   new Map(items.map(item => [item.id, item]))
 
-const isUnchecked = (change: Change | undefined): boolean =>
-  change === undefined || change === 'cannotTell'
+const isUnchecked = (change: Change | undefined) => change === undefined || change === 'cannotTell'
 
-const isOpen = ({ waived }: RememberedFinding): boolean => waived === null
+const isOpen = ({ waived }: RememberedFinding) => waived === null
 
-function newcomersOf(previous: RememberedRun | null, now: RunToCompare): MetNode[] {
+function newcomersOf(previous: RememberedRun | null, now: RunToCompare) {
   const met = new Set(previous?.nodes.map(keyOfNode))
   return now.nodes.filter(node => !met.has(keyOfNode(node)))
 }
@@ -207,7 +206,7 @@ const namesOf = (finding: RememberedFinding): Omit<PastFinding, 'ended' | 'on'> 
   return { id, rule, cluster, subject, title, severity, since, lastSeen }
 }
 
-function unreadSince({ nodes }: Delta, { document }: RememberedRun): RunBefore['unread'] {
+function unreadSince({ nodes }: Delta, { document }: RememberedRun) {
   const broken = new Set(
     document.notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster),
   )

@@ -4,7 +4,7 @@ import { byText } from '#base/text/text-order.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
 import { bounded } from '#judge/text.ts'
 import type { ComparedFinding, MetNode } from '#model/finding/delta.ts'
-import type { EvictionBasis, FillSeries, NodeFacts } from '#model/history.ts'
+import type { FillSeries, NodeFacts } from '#model/history.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 import type { AuditedNode, FirstVictims } from '#model/report.ts'
 import { merged } from './happenings.ts'
@@ -126,7 +126,7 @@ const isTooLong = (facts: NodeFacts) =>
   encoder.encode(JSON.stringify(facts)).length > nodeFactsMaxBytes
 
 /** Drops images and rules first, then thresholds, as that day's findings and snapshot contain them. Disk readings, stored nowhere else, go last. */
-function fitted(facts: NodeFacts): NodeFacts {
+function fitted(facts: NodeFacts) {
   let kept = facts
   while (isTooLong(kept) && kept.images.length > 0)
     kept = { ...kept, images: kept.images.slice(0, -1) }
@@ -153,7 +153,7 @@ const eventsOf = (earlier: NodeFacts, now: NodeFacts) => ({
 })
 
 /** If a pod was evicted between two readings, the earlier one is kept as a basis, with the pod rankings of the scarce resources. */
-function basesOf(earlier: NodeFacts, now: NodeFacts): EvictionBasis[] {
+function basesOf(earlier: NodeFacts, now: NodeFacts) {
   const evictions = eventsOf(earlier, now).happened.filter(
     ({ what, at }) =>
       what === 'evicted' &&
@@ -190,7 +190,7 @@ function joined(
   before: NodeFacts[],
   now: NodeFacts[],
   join: (earlier: NodeFacts, now: NodeFacts) => NodeFacts,
-): NodeFacts[] {
+) {
   const day = new Map(before.map(facts => [facts.node, facts]))
   for (const facts of now) {
     const earlier = day.get(facts.node)

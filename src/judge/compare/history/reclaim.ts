@@ -40,7 +40,7 @@ export function reportedRounds(
     .slice(-mostRounds)
 }
 
-function freedUntil({ at, wantedBytes }: Reported, next: Reported | undefined): number | null {
+function freedUntil({ at, wantedBytes }: Reported, next: Reported | undefined) {
   if (next === undefined || wantedBytes === null || next.wantedBytes === null) return null
   const isNext = Date.parse(next.at) - Date.parse(at) <= mostApartMs
   return isNext ? Math.max(0, wantedBytes - next.wantedBytes) : null
@@ -121,7 +121,7 @@ function unusedById(imageGC: NodePrediction['imageGC']): Map<string, boolean | u
 }
 
 /** The end of the image name, because the registry in front distinguishes images least. */
-function nameOf(names: readonly string[]): string {
+function nameOf(names: readonly string[]) {
   const name = bounded(names.find(each => !each.includes('@')) ?? names[0] ?? '', nameLength)
   return name.startsWith('sha256:') ? name.slice(7, 19) : name.slice(-shownName)
 }
@@ -165,10 +165,7 @@ function retagged(
 }
 
 /** An image of another size under the same name is another image. */
-function withDays(
-  images: readonly RememberedImage[],
-  before: readonly RememberedImage[],
-): RememberedImage[] {
+function withDays(images: readonly RememberedImage[], before: readonly RememberedImage[]) {
   const days = new Map(before.map(([name, bytes, since]) => [`${name} ${bytes}`, since]))
   return images.map(([name, bytes, since]) => {
     const first = since === null ? null : (days.get(`${name} ${bytes}`) ?? since)
@@ -193,10 +190,7 @@ const deletion =
   })
 
 /** Bytes by which the image disk became emptier. Null: not read. 0: the disk did not. */
-function emptierBy(
-  { prediction: { filesystems } }: AuditedNode,
-  { fill }: ImagesBefore,
-): number | null {
+function emptierBy({ prediction: { filesystems } }: AuditedNode, { fill }: ImagesBefore) {
   const { layout, nodefs, imagefs } = filesystems
   const last = fill?.readings.at(-1)
   const used = usedOf(layout === 'shared' ? nodefs : imagefs)

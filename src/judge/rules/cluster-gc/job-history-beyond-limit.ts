@@ -47,14 +47,14 @@ export const jobHistoryBeyondLimit = clusterRule({
 })
 
 /** An excess of 1 is normal: one Job has just ended. */
-const isBeyond = ({ successful, failed }: CronJobGarbage): boolean =>
+const isBeyond = ({ successful, failed }: CronJobGarbage) =>
   successful.excess > 1 || failed.excess > 1
-const isWide = ({ successful, failed }: CronJobGarbage): boolean =>
+const isWide = ({ successful, failed }: CronJobGarbage) =>
   successful.count >= manyTimes * jobHistoryLimits.successful ||
   failed.count >= manyTimes * jobHistoryLimits.failed
 
 /** Lowers limits above upstream's defaults. If no limit is above, the command shows the CronJob. */
-function commandOf({ namespace, name, successful, failed }: CronJobGarbage): string {
+function commandOf({ namespace, name, successful, failed }: CronJobGarbage) {
   const limits = {
     successfulJobsHistoryLimit: Math.min(successful.limit, jobHistoryLimits.successful),
     failedJobsHistoryLimit: Math.min(failed.limit, jobHistoryLimits.failed),

@@ -42,7 +42,7 @@ export const leftoverLease = clusterRule({
   },
 })
 
-function whyThere(count: number, late: number): string {
+function whyThere(count: number, late: number) {
   const [has, it] = count === 1 ? ['has', 'it'] : ['have', 'them']
   if (late === 0) return `and ${has} no owner: nothing will ever delete ${it}`
   const passedOver = 'the garbage collector should have deleted'

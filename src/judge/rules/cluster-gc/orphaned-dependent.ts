@@ -46,7 +46,7 @@ export const orphanedDependent = clusterRule({
   },
 })
 
-function stillRuns(running: readonly { kind: string }[], count: number): string {
+function stillRuns(running: readonly { kind: string }[], count: number) {
   const arePods = running.every(({ kind }) => kind === 'Pod')
   if (count === 1) return arePods ? 'it may still run' : 'pods of it may still run'
   return arePods ? `${running.length} may still run` : `pods of ${running.length} may still run`

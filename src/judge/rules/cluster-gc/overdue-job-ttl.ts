@@ -35,7 +35,7 @@ export const overdueJobTtl = clusterRule({
   },
 })
 
-function whereTheyStand(count: number, held: number, finalizers: readonly string[]): string {
+function whereTheyStand(count: number, held: number, finalizers: readonly string[]) {
   if (held === 0) return 'deletion has not started'
   const going = `${held} in deletion, held by ${finalizers.join(', ') || 'what they own'}`
   return held === count ? going : `${count - held} whose deletion has not started, ${going}`

@@ -31,7 +31,7 @@ function supersededRequests(requests: readonly CertificateRequest[]): ReadonlySe
   return new Set(ofKubelets.filter(isSuperseded).map(({ name }) => name))
 }
 
-const keyOf = ({ signer, requestor }: CertificateRequest): string => `${signer} ${requestor}`
+const keyOf = ({ signer, requestor }: CertificateRequest) => `${signer} ${requestor}`
 
 export const pendingCertificateRequest = clusterRule({
   id: 'pending-certificate-request',

@@ -47,7 +47,7 @@ export const unattachedDisk = clusterRule({
   },
 })
 
-function whoHas(disks: readonly { volume: string | null }[]): string {
+function whoHas(disks: readonly { volume: string | null }[]) {
   const them = disks.length === 1 ? 'it' : 'them'
   const available = disks.filter(({ volume }) => volume !== null).length
   if (available === 0) return `no PersistentVolume names ${them}`

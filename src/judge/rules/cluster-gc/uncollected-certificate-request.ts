@@ -11,7 +11,7 @@ import { clusterRule, line, lines } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { CertificateRequest, ControlPlane } from '#model/finding/cluster-garbage.ts'
 
-const assumed = ({ version }: ControlPlane): string =>
+const assumed = ({ version }: ControlPlane) =>
   version === null
     ? 'not known, the newest is assumed'
     : `not known, assumed that of the newest kubelet: ${bounded(version)}`

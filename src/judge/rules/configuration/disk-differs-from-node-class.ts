@@ -4,7 +4,6 @@ import { amountOf } from '#judge/help/values.ts'
 import { contextRule, type Failing, line } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeClass } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
@@ -177,7 +176,7 @@ interface VolumesOfNode {
   volumesUnread: string | null
 }
 
-const volumeEvidence = ({ volumes, volumesUnread }: VolumesOfNode): Evidence[] =>
+const volumeEvidence = ({ volumes, volumesUnread }: VolumesOfNode) =>
   volumes?.map(({ device, type, sizeBytes, iops }) => {
     const size = sizeBytes === null ? 'unknown size' : exactBytes(sizeBytes)
     const value = `${bounded(type ?? 'unknown type', 20)}, ${size}, ${iops ?? 'unknown'} IOPS`
@@ -249,7 +248,7 @@ interface WantedDevice {
 }
 
 /** Null: no size is declared. */
-function volumeSize({ spec }: NodeClass, { amiFamily, device }: WantedDevice): string | null {
+function volumeSize({ spec }: NodeClass, { amiFamily, device }: WantedDevice) {
   const mappings = spec?.blockDeviceMappings ?? []
   const mapping =
     mappings.find(({ deviceName }) => deviceName === device) ??

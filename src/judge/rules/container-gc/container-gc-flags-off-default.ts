@@ -54,7 +54,7 @@ export const containerGcFlagsOffDefault = nodeRule({
 })
 
 /** The last `--flag value` or `--flag=value` counts. Null: the flag is absent. */
-function lastValue(args: string[], flag: string): string | null {
+function lastValue(args: string[], flag: string) {
   const at = args.findLastIndex(arg => arg === flag || arg.startsWith(`${flag}=`))
   const arg = args[at]
   if (arg === undefined) return null

@@ -116,7 +116,7 @@ function* fromBaseline(fact: BaselineFact, baseline: Baseline['configuration']) 
 function pendingPaths(
   subject: Pick<NodeSubject, 'nextStart' | 'identity'>,
   running: Record<string, FieldValue>,
-): string[] {
+) {
   const start = startFact(subject)
   const { nextStart, identity } = subject
   if (
@@ -206,11 +206,7 @@ function besideDeclared(
   return amiFamily === 'AL2023' ? 'image' : null
 }
 
-const presetsOf = ({
-  amiFamily,
-  kubeletVersion,
-  operatingSystem,
-}: BaselineFact): Record<string, unknown> =>
+const presetsOf = ({ amiFamily, kubeletVersion, operatingSystem }: BaselineFact) =>
   writtenSettings({
     ...configurationDefaults,
     evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),

@@ -148,16 +148,16 @@ function isLost(
   { path, value, before }: DeclaredSetting,
   running: Record<string, FieldValue>,
   { kubeletVersion }: DeclaredNode,
-): boolean {
+) {
   if (!isCompared(path)) return true
   const isRunning = meaningOf(path, before ?? value, kubeletVersion) === runs(running, path)
   return before === undefined ? !isRunning : isRunning
 }
 
-const isSure = ({ confidence }: Loss): boolean => confidence === 'certain'
+const isSure = ({ confidence }: Loss) => confidence === 'certain'
 
 /** Whether the declaration shows why this node lacks the setting. */
-const isExplained = ({ path, where, by }: Loss, declaration: Declaration | string): boolean =>
+const isExplained = ({ path, where, by }: Loss, declaration: Declaration | string) =>
   by === 'declared' &&
   typeof declaration !== 'string' &&
   (declaration.older !== undefined ||
@@ -165,7 +165,7 @@ const isExplained = ({ path, where, by }: Loss, declaration: Declaration | strin
       setting => setting.path === path && setting.where === where && setting.lostBy !== null,
     ))
 
-const runsOnMost = ({ path, value }: Loss, { peers, node }: LossFact, running: Shares): boolean =>
+const runsOnMost = ({ path, value }: Loss, { peers, node }: LossFact, running: Shares) =>
   isOnMost(running, peers, `${path} ${meaningOf(path, value, node.kubeletVersion)}`)
 
 /** The node's older template version or node class is unknown. Nodes created from the newer one show what is lost. */

@@ -16,7 +16,6 @@ import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
 import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
 import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
 import { bounded, counted } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 import type { Policy } from '#model/policy.ts'
 
 interface PeerFact extends SizedSettings {
@@ -118,7 +117,7 @@ export const peerDrift = cohortRule({
 const gibibyte = 1024 ** 3
 
 /** Amount in `unit`s, rounded: instances of one type differ by a few kilobytes. Null: unknown. */
-function amountOf(text: string | undefined, unit = 1): number | null {
+function amountOf(text: string | undefined, unit = 1) {
   const amount = Math.round((amountOrNull(text) ?? 0) / unit)
   return amount > 0 ? amount : null
 }
@@ -129,15 +128,15 @@ interface PathDrift extends Drift {
   fact: PeerFact
 }
 
-const outliersOf = (drifts: readonly { outliers: string[] }[]): string[] =>
+const outliersOf = (drifts: readonly { outliers: string[] }[]) =>
   [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted(byText)
 
-const evidenceOf = (drifts: readonly Pick<Drift, 'evidence'>[]): Evidence[] => [
+const evidenceOf = (drifts: readonly Pick<Drift, 'evidence'>[]) => [
   line('layer', 'layer', 'peers'),
   ...drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what)),
 ]
 
-function asImageWords(drifts: readonly PathDrift[], nodes: number): string {
+function asImageWords(drifts: readonly PathDrift[], nodes: number) {
   const paths = drifts
     .filter(
       ({ fact, reference, outlying }) =>
@@ -149,9 +148,9 @@ function asImageWords(drifts: readonly PathDrift[], nodes: number): string {
     : ` In ${paths.join(', ')} ${nodes === 1 ? 'it is as its image comes' : 'some are as their image comes'}.`
 }
 
-const isDefault = ({ value }: NodesOfValue): boolean => value.isDefault
+const isDefault = ({ value }: NodesOfValue) => value.isDefault
 
-const tieWords = (tied: readonly string[]): string =>
+const tieWords = (tied: readonly string[]) =>
   tied.length === 0
     ? ''
     : ` Of ${tied.toSorted(byText).join(', ')} no value has a majority: which of the nodes is the odd one is open.`
@@ -185,7 +184,7 @@ class Meaning {
    * Whether a replacement node gets the reference value. The value is declared, or the field is
    * undeclared and the value is the image's default.
    */
-  isRestored({ fact, path, reference }: PathDrift): boolean {
+  isRestored({ fact, path, reference }: PathDrift) {
     const { declaration } = this.#ofNode(fact)
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
     if (declared !== undefined)

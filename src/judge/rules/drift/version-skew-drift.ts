@@ -76,7 +76,7 @@ export const versionSkewDrift = cohortRule({
   },
 })
 
-function settingsWords(differing: readonly Differing[], isRead: boolean): string {
+function settingsWords(differing: readonly Differing[], isRead: boolean) {
   if (differing.length === 0)
     return isRead
       ? 'Their GC, eviction and log settings are alike, and so are reservations of nodes of one instance type.'
@@ -115,7 +115,7 @@ function releasesOf(members: CohortMember<VersionFact>[]): OfRelease[] {
     )
 }
 
-const shown = ({ image, osImage, minor }: Release): string =>
+const shown = ({ image, osImage, minor }: Release) =>
   bounded(
     [
       osImage,
@@ -125,7 +125,7 @@ const shown = ({ image, osImage, minor }: Release): string =>
     120,
   )
 
-function namesOf(members: CohortMember<VersionFact>[]): string {
+function namesOf(members: CohortMember<VersionFact>[]) {
   const names = members.map(({ node }) => node).toSorted(byText)
   return `${counted(names.length, 'node')} (${bounded(names[0] ?? '', 63)}${names.length > 1 ? ', ...' : ''})`
 }
@@ -140,14 +140,14 @@ interface Differing {
 /** True if the image's own default for the field is unknown: the image might set the field. */
 const mayBring =
   (path: string) =>
-  ({ fact: { amiFamily } }: CohortMember<VersionFact>): boolean =>
+  ({ fact: { amiFamily } }: CohortMember<VersionFact>) =>
     !isFamilyOfEks(amiFamily) || !isAmiDefaultKnown(amiFamily, fieldOf(path))
 
 const ofKubelet = writtenSettings({ ...configurationDefaults })
 
 const isOwn =
   (path: string) =>
-  ({ value }: { value: Value }): boolean =>
+  ({ value }: { value: Value }) =>
     value.isDefault ||
     (isNewInAmi(path) && value.canonical === meaningOf(path, ofKubelet[path], null))
 

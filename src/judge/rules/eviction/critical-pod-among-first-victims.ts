@@ -78,7 +78,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
 })
 
 /** Upstream defines no order among pods of equal rank. */
-function placed(before: number, upTo: number): string {
+function placed(before: number, upTo: number) {
   if (upTo === before + 1) return `is evicted as number ${upTo}`
   const among =
     upTo > firstVictims ? `may be among the first ${firstVictims}` : `is among the first ${upTo}`

@@ -53,6 +53,6 @@ export const diskThresholdTooSmall = nodeRule({
 
 const isOfInodes = ({ signal }: EvaluatedThreshold) => signal.endsWith('.inodesFree')
 
-const isTiny = (threshold: EvaluatedThreshold): boolean =>
+const isTiny = (threshold: EvaluatedThreshold) =>
   !threshold.value.endsWith('%') &&
   (threshold.resolved ?? 0) < (isOfInodes(threshold) ? least.inodes : least.bytes)

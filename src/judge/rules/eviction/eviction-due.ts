@@ -14,7 +14,6 @@ import { withEntries } from '#judge/help/values.ts'
 import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { imageGcThresholds, kubeletSetting } from '#judge/subject/settings.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
@@ -91,12 +90,7 @@ export const evictionDue = nodeRule({
  * Signals without an observation. If statistics were not requested, a False condition replaces the
  * observation: the kubelet sets a condition as soon as one of its thresholds is met.
  */
-function unobservedSignals({
-  eviction,
-  summary,
-  unread,
-  conditions,
-}: Satisfied<'eviction'>): Signal[] {
+function unobservedSignals({ eviction, summary, unread, conditions }: Satisfied<'eviction'>) {
   const isNotRequested = summary === null && unread.summary === undefined
   const isDenied = (signal: Signal) => isNotRequested && conditions[conditionOf(signal)] === 'False'
   const unobserved = eviction.thresholds
@@ -135,7 +129,7 @@ function reasonOf(
   return { cause: memory.cause, steps: [...memory.steps, drainStep(subject)] }
 }
 
-function computedLines(threshold: EvaluatedThreshold): Evidence[] {
+function computedLines(threshold: EvaluatedThreshold) {
   const { signal, resolved, margin } = threshold
   if (resolved === null) return []
   const computed = (what: string, amount: number) =>
@@ -145,7 +139,7 @@ function computedLines(threshold: EvaluatedThreshold): Evidence[] {
   return [limit, computed('now', resolved + margin), computed('margin', margin)]
 }
 
-const victimLines = ({ victims }: EvictionPrediction): Evidence[] =>
+const victimLines = ({ victims }: EvictionPrediction) =>
   (victims ?? [])
     .slice(0, shownVictims)
     .map(({ namespace, name, certainty }) =>
@@ -160,7 +154,7 @@ const victimLines = ({ victims }: EvictionPrediction): Evidence[] =>
 function aboveDefault(
   { signal, hard, value, resolved, margin }: EvaluatedThreshold,
   { identity, eviction }: Satisfied<'eviction'>,
-): { signal: Signal; preset: string } | null {
+) {
   const preset = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)[signal]
   const capacity = eviction.signals[signal]?.capacityBytes ?? null
   if (!hard || preset === undefined || preset === value || !preset.endsWith('%')) return null
@@ -174,7 +168,7 @@ function aboveDefault(
 function isAboveDefault(
   { signal, resolved, margin }: EvaluatedThreshold,
   { identity, eviction }: Satisfied<'eviction'>,
-): boolean {
+) {
   const preset = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)[signal]
   const capacity = eviction.signals[signal]?.capacityBytes
   if (!preset?.endsWith('%') || !capacity || resolved === null || margin === null) return false
@@ -182,7 +176,7 @@ function isAboveDefault(
 }
 
 /** @param isReported the node has the condition already */
-function consequenceOf(threshold: EvaluatedThreshold, isReported: boolean): string {
+function consequenceOf(threshold: EvaluatedThreshold, isReported: boolean) {
   const { signal, hard, gracePeriodMs, resolved, margin, value } = threshold
   const shown = (count: number) => shownAmount(threshold, count)
   const below =
@@ -194,7 +188,7 @@ function consequenceOf(threshold: EvaluatedThreshold, isReported: boolean): stri
     : `${signal} is ${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
 }
 
-function reclaimed({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionPrediction): string[] {
+function reclaimed({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionPrediction) {
   if (actsOn.length === 0) return []
   const images = imageDeletions?.length ?? null
   const deleted = nodeReclaim.includes('images')

@@ -11,7 +11,6 @@ import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/ev
 import { contextRule, type Failing, line, lines, seenFirst } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { counted } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 
 /** Evictions that make a loop, counted over one hour: the API server keeps events for that long. */
 const manyEvictions = 3
@@ -126,7 +125,7 @@ function loopOf(
   }
 }
 
-function messageLines(evictions: readonly EvictionCause[]): Evidence[] {
+function messageLines(evictions: readonly EvictionCause[]) {
   const resource = evictions.findLast(one => one.resource !== null)?.resource ?? null
   const figures = evictions.findLast(({ threshold }) => threshold !== null)?.threshold
   const using = evictions.findLast(({ containers }) => containers.length > 0)?.containers ?? []

@@ -91,10 +91,7 @@ export const graceLongerThanFillTime = nodeRule({
 
 type FillSubject = Satisfied<'eviction'>
 
-const capacityOf = (
-  signal: Signal,
-  { eviction, filesystems }: FillSubject,
-): number | null | undefined => {
+const capacityOf = (signal: Signal, { eviction, filesystems }: FillSubject) => {
   const filesystem = filesystems[signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
   return (
     eviction.signals[signal]?.capacityBytes ??
@@ -103,10 +100,7 @@ const capacityOf = (
 }
 
 /** The hard threshold met first on the signal's filesystem. Undefined: none. Null: unknown. */
-function hardAfter(
-  { signal }: EvaluatedThreshold,
-  { eviction, filesystems }: FillSubject,
-): EvaluatedThreshold | undefined | null {
+function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: FillSubject) {
   const sister = sisterOf(signal)
   const all = eviction.thresholds.filter(threshold => threshold.hard && canBeMet(threshold))
   const watches = (threshold: EvaluatedThreshold) =>

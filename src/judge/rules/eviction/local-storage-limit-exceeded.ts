@@ -133,7 +133,7 @@ function limitReason(
 const podOf = ({ namespace, name }: { namespace: string; name: string }) =>
   `pod ${bounded(namespace, nameLength)}/${bounded(name, nameLength)}`
 
-function limitOf({ limit, what }: LocalStorageEviction): string {
+function limitOf({ limit, what }: LocalStorageEviction) {
   if (limit === 'pod') return 'ephemeral storage as a whole'
   return `${limit === 'emptyDir' ? 'emptyDir volume' : 'container'} ${bounded(what, nameLength)}`
 }

@@ -80,7 +80,7 @@ function mostUrgent(lost: readonly (readonly [string, string])[], filesystems: F
   return (found ?? lost[0])?.[0]
 }
 
-function consequenceOf(signal: string, layout: Filesystems['layout']): string {
+function consequenceOf(signal: string, layout: Filesystems['layout']) {
   // If images have their own disk, the critical rule unwatched-imagefs states the consequence.
   if (signal === 'imagefs.available' && layout !== 'shared' && layout !== null)
     return 'imagefs.available: see unwatched-imagefs'

@@ -68,7 +68,7 @@ export const memoryThresholdTooSmall = nodeRule({
 const isNearlyMet = (
   { signal, margin, met }: EvaluatedThreshold,
   { eviction }: Pick<Satisfied<'eviction'>, 'eviction'>,
-): boolean =>
+) =>
   met === false &&
   margin !== null &&
   margin < (nearPercent / 100) * (eviction.signals[signal]?.capacityBytes ?? 0)

@@ -64,7 +64,7 @@ const byName = (a: RankedPod, b: RankedPod) =>
   byText(a.namespace, b.namespace) || byText(a.name, b.name)
 
 /** Upstream defines no order among pods of equal rank. */
-function firstOf(firsts: readonly RankedPod[]): string {
+function firstOf(firsts: readonly RankedPod[]) {
   const names = firsts.slice(0, shownFirsts).map(nameOf).join(' or ')
   if (firsts.length === 1) return `pod ${names}`
   return `one of ${firsts.length} pods that rank alike, ${names}${firsts.length > shownFirsts ? ' or another' : ''},`

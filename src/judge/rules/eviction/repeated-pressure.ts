@@ -12,7 +12,6 @@ import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { imageGcThresholds } from '#judge/subject/settings.ts'
 import { bytes, counted, span } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
@@ -102,7 +101,7 @@ function heldNow(subject: Pick<NodeSubject, 'ledger' | 'identity' | 'imageGC' | 
 function imageGcOf(
   eviction: NodeSubject['eviction'],
   { imageGC, filesystems }: Pick<NodeSubject, 'imageGC' | 'filesystems'>,
-): PressureFact['imageGC'] {
+) {
   const capacity = filesystems.imagefs?.capacityBytes
   if (imageGC === null || !capacity) return null
   const amounts = (eviction?.thresholds ?? [])
@@ -165,10 +164,7 @@ function* pressuresOf(
 }
 
 /** The thresholds whose bytes the eviction messages name. */
-function thresholdsOf(
-  evicted: readonly NodeEvent[],
-  thresholds: PressureFact['thresholds'],
-): Evidence[] {
+function thresholdsOf(evicted: readonly NodeEvent[], thresholds: PressureFact['thresholds']) {
   const quantities = new Set(
     evicted.flatMap(({ message }) => evictionCause(message).threshold?.quantity ?? []),
   )

@@ -9,7 +9,7 @@ import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 const mebibyte = 1024 ** 2
 
 /** Null: no percentage and no number of bytes. */
-function twice({ signal, value, resolved }: EvaluatedThreshold): string | null {
+function twice({ signal, value, resolved }: EvaluatedThreshold) {
   if (value.endsWith('%')) return `${2 * Number.parseFloat(value)}%`
   const isBytes = signal.endsWith('.available') && signal !== 'pid.available'
   return !isBytes || resolved === null ? null : `${Math.ceil((2 * resolved) / mebibyte)}Mi`

@@ -69,8 +69,8 @@ export const unwatchedPids = nodeRule({
 const mostPercent = 25
 
 /** A pod with a large part of the used process ids. */
-const ofOnePod = (largest: LargestPod | null, usedPids: number): LargestPod | null =>
+const ofOnePod = (largest: LargestPod | null, usedPids: number) =>
   largest !== null && 100 * largest.amount >= mostPercent * usedPids ? largest : null
 
-const nameOf = ({ owner: { namespace, pod } }: LargestPod): string =>
+const nameOf = ({ owner: { namespace, pod } }: LargestPod) =>
   bounded(`${namespace}/${pod}`, nameLength)

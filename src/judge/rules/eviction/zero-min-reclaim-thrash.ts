@@ -116,7 +116,7 @@ function failing(
   }
 }
 
-function freesTooLittle(met: EvaluatedThreshold[]): string {
+function freesTooLittle(met: EvaluatedThreshold[]) {
   const signals = [...new Set(met.map(({ signal }) => signal))]
   return `The kubelet frees of ${signals.join(' and ')} no more than what is missing${missing(met[0])}, looks again every ${evictionSeconds} s, and evicts again as soon as that is written.`
 }

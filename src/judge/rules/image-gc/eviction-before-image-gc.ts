@@ -71,10 +71,7 @@ export const evictionBeforeImageGc = nodeRule({
 })
 
 /** A hard threshold of at least twice the default is the cause, not the percentage that is too close to it. */
-const isRaised = (
-  { signal, hard, value }: EvaluatedThreshold,
-  { identity }: ThresholdSubject,
-): boolean => {
+const isRaised = ({ signal, hard, value }: EvaluatedThreshold, { identity }: ThresholdSubject) => {
   const preset = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)[signal]
   if (!hard || !value.endsWith('%') || !preset?.endsWith('%')) return false
   return Number.parseFloat(value) >= 2 * Number.parseFloat(preset)
@@ -83,7 +80,7 @@ const isRaised = (
 const leastUsedPercent = 50
 
 /** The disk fills, and with images. If something else fills it, no setting of image GC helps. */
-const isPressing = ({ ledger, filesystems, eviction }: ThresholdSubject): boolean =>
+const isPressing = ({ ledger, filesystems, eviction }: ThresholdSubject) =>
   ((filesystems.imagefs?.usedPercent ?? 100) >= leastUsedPercent ||
     eviction.thresholds.some(
       ({ met, signal }) => met === true && signal.endsWith('fs.available'),
@@ -99,7 +96,7 @@ function isTooClose(
   { value, resolved, gracePeriodMs }: EvaluatedThreshold,
   { imageGC, filesystems }: ThresholdSubject,
   policy: Policy,
-): boolean | null {
+) {
   if (!imageGC.enabled) return true
   const capacity = filesystems.imagefs?.capacityBytes
   if (!capacity || resolved === null) return null

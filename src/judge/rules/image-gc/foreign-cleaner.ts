@@ -4,7 +4,6 @@ import { canonicalName } from '#judge/events/images.ts'
 import { line, nodeRule } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/expected-source.ts'
 import { bounded, counted } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Repositories, without registry, of programs that delete images. */
@@ -64,7 +63,7 @@ export const foreignCleaner = nodeRule({
 })
 
 /** `crictl rmi --prune`, `docker system prune -af`, `ctr -n k8s.io images rm …`; not `docker rm`. */
-function deletesImages(command: string): boolean {
+function deletesImages(command: string) {
   const words = new Set(command.split(/[ "']/))
   const has = (...any: string[]) => any.some(word => words.has(word))
   return (
@@ -73,11 +72,7 @@ function deletesImages(command: string): boolean {
   )
 }
 
-function cleanersIn({
-  metadata,
-  spec,
-  status,
-}: KubernetesPod): { name: string; evidence: Evidence }[] {
+function cleanersIn({ metadata, spec, status }: KubernetesPod) {
   if (isTerminalPhase(status?.phase) && !isOfCronJob(metadata)) return []
   const images = (spec?.containers ?? []).flatMap(({ image }) => (image ? [image] : []))
   const known = images.find(isOfCleaner)
@@ -97,7 +92,7 @@ function cleanersIn({
 }
 
 /** A finished pod of a CronJob counts, because the next run will come. */
-const isOfCronJob = (metadata: KubernetesPod['metadata']): boolean =>
+const isOfCronJob = (metadata: KubernetesPod['metadata']) =>
   metadata?.ownerReferences?.some(
     ({ kind, name }) => kind === 'Job' && cronJobRun.test(name ?? ''),
   ) === true

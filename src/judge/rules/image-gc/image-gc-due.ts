@@ -67,13 +67,13 @@ export const imageGcDue = nodeRule({
 const nameOf = ({ image, names }: ImageDeletion) => bounded(names[0] ?? image, 200)
 
 /** Images without a known rank come last. */
-function byRank(a: ImageDeletion, b: ImageDeletion): number {
+function byRank(a: ImageDeletion, b: ImageDeletion) {
   const [placeOfA, placeOfB] = [a, b].map(({ rank }) => rank ?? Number.MAX_SAFE_INTEGER)
   return (placeOfA ?? 0) - (placeOfB ?? 0) || byText(nameOf(a), nameOf(b))
 }
 
 /** Names of the images that the replay predicts to be deleted, in order. */
-function deletionWords(going: readonly ImageDeletion[]): string {
+function deletionWords(going: readonly ImageDeletion[]) {
   const surely = going.filter(({ certainty }) => certainty === 'certain')
   const named = surely.length > 0 ? surely : going
   const names = named
@@ -109,7 +109,7 @@ const nothingGoes = ({
   consequence: `Within ${gcMinutes} min the kubelet looks for unused images${bytesToFree === null ? '' : ` of ${bytes(bytesToFree)}`} and deletes none: by replay every image that is known is in use, pinned or too young.`,
 })
 
-function freed({ bytesToFree, freedBytes }: ImageGcPrediction): string {
+function freed({ bytesToFree, freedBytes }: ImageGcPrediction) {
   if (bytesToFree === null) return ' until it has counted enough'
   return freedBytes === null
     ? ` until it has counted ${bytes(bytesToFree)} freed`

@@ -63,10 +63,7 @@ export const imageGcNeverFirst = nodeRule({
  * The next threshold to be met on the filesystem of `signal`. A shared disk counts as nodefs.
  * Undefined: no threshold, or one is met already. Null: not observed.
  */
-function firstOf(
-  signal: Signal,
-  { eviction, filesystems }: OrderSubject,
-): EvaluatedThreshold | undefined | null {
+function firstOf(signal: Signal, { eviction, filesystems }: OrderSubject) {
   const isShared = filesystems.layout === 'shared'
   if (isShared && signal === 'imagefs.inodesFree') return undefined
   const watching = eviction.thresholds.filter(
@@ -95,10 +92,7 @@ function useOf(signal: Signal, { filesystems }: OrderSubject): Use | null {
 }
 
 /** True if image GC measures the signal's bytes, or a round is due there anyway. Null: unknown. */
-function isSeenByImageGc(
-  signal: Signal,
-  { filesystems: { layout }, imageGC }: OrderSubject,
-): boolean | null {
+function isSeenByImageGc(signal: Signal, { filesystems: { layout }, imageGC }: OrderSubject) {
   if (layout === null && signal !== 'imagefs.inodesFree')
     return signal === 'nodefs.available' || imageGC.triggered === true ? null : false
   if (signal === 'nodefs.available') return layout === 'shared'
@@ -151,7 +145,7 @@ function failing(
   }
 }
 
-function collectsText(kinds: readonly ReclaimKind[]): string {
+function collectsText(kinds: readonly ReclaimKind[]) {
   if (kinds.length === 0) return ' It collects nothing there first'
   const names = kinds.map(kind => (kind === 'containers' ? 'dead containers' : 'unused images'))
   return ` It deletes ${names.join(' and ')} first`

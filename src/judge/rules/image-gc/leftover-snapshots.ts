@@ -104,12 +104,12 @@ function inferred(held: Held, rest: LedgerLine, subject: NodeSubject) {
   }
 }
 
-const imageSizes = ({ runtime, node }: NodeSubject): number[] =>
+const imageSizes = ({ runtime, node }: NodeSubject) =>
   runtime?.images?.map(({ size }) => Number(size ?? 0)) ??
   (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? 0)
 
 /** What else counts in the same bytes, without a size in the API. */
-function doubtsOf({ pods }: NodeSubject): string[] {
+function doubtsOf({ pods }: NodeSubject) {
   const statuses = (pods ?? []).flatMap(({ status }) => [
     ...(status?.initContainerStatuses ?? []),
     ...(status?.containerStatuses ?? []),

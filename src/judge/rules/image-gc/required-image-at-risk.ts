@@ -89,12 +89,12 @@ export const requiredImageAtRisk = nodeRule({
 })
 
 /** All images that this rule fails for, each by the name under which the node needs the image. */
-function requiredImagesAtRisk(subject: ImageSubject, policy: Policy): string[] {
+function requiredImagesAtRisk(subject: ImageSubject, policy: Policy) {
   const found = atRisk(risksOf(subject) ?? [], wantedBy(subject, policy))
   return found.flatMap(({ risk, need }) => (risk.when === 'open' ? [] : [need.name]))
 }
 
-const atRisk = (risks: readonly Risk[], wanted: Wanted): { risk: Risk; need: RequiredImage }[] =>
+const atRisk = (risks: readonly Risk[], wanted: Wanted) =>
   risks.flatMap(risk => {
     const need = wanted.of(risk)
     return need === null ? [] : [{ risk, need }]
@@ -110,7 +110,7 @@ interface Risk {
 /** Sort key: a certain deletion is worse than a possible deletion. */
 const doubt = ({ certainty }: Pick<Risk, 'certainty'>): number => (certainty === 'certain' ? 0 : 1)
 
-function fateOf({ when, certainty }: Pick<Risk, 'when' | 'certainty'>): string {
+function fateOf({ when, certainty }: Pick<Risk, 'when' | 'certainty'>) {
   if (when === 'next')
     return 'is neither in use nor pinned: the next time that image GC or eviction needs space it may go'
   const goes = certainty === 'certain' ? 'is deleted' : 'may be deleted'
@@ -120,12 +120,7 @@ function fateOf({ when, certainty }: Pick<Risk, 'when' | 'certainty'>): string {
 }
 
 /** Every image that is not safe from deletion. Null: the images of the node are unknown. */
-function risksOf({
-  imageGC: { deletions, kept },
-  eviction,
-  node,
-  runtime,
-}: ImageSubject): Risk[] | null {
+function risksOf({ imageGC: { deletions, kept }, eviction, node, runtime }: ImageSubject) {
   if (deletions === null || kept === null || eviction?.imageDeletions === null) return null
   const names = new Map<string, string[]>()
   for (const image of node.status?.images ?? [])
@@ -200,7 +195,7 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
 }
 
 /** The end of the path, which the canonical name shares. */
-const baseOf = (name: string): string => name.slice(name.lastIndexOf('/') + 1).split(/[:@]/, 1)[0]!
+const baseOf = (name: string) => name.slice(name.lastIndexOf('/') + 1).split(/[:@]/, 1)[0]!
 
 const isHeldBy = (pods: readonly KubernetesPod[]) => (name: string) => heldImages(pods).has(name)
 

@@ -46,7 +46,4 @@ export const unpinnedSandboxImage = nodeRule({
   },
 })
 
-const namesOf = ({ repoTags = [], repoDigests = [] }: RuntimeImage): string[] => [
-  ...repoTags,
-  ...repoDigests,
-]
+const namesOf = ({ repoTags = [], repoDigests = [] }: RuntimeImage) => [...repoTags, ...repoDigests]

@@ -15,7 +15,6 @@ import {
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 
@@ -78,7 +77,7 @@ function failingOf(failures: readonly NodeEvent[], at: string, isDoubted: boolea
   }
 }
 
-function evidenceOf(failures: readonly NodeEvent[], at: string): Evidence[] {
+function evidenceOf(failures: readonly NodeEvent[], at: string) {
   const newest = failures.at(-1)
   if (newest === undefined) return []
   const { wantedBytes: wanted, freedBytes: freed } = bytesIn(newest.message) ?? {}
@@ -121,7 +120,7 @@ function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided>
   }
 }
 
-function freedText(freedBytes: number | null): string {
+function freedText(freedBytes: number | null) {
   if (freedBytes === null) return 'less than'
   return freedBytes === 0 ? 'nothing of' : `only ${bytes(freedBytes)} of`
 }

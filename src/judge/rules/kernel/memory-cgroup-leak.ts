@@ -25,7 +25,7 @@ const nearlyAll = 55_000
 
 const startReasons = ['Failed', 'FailedCreatePodContainer', 'FailedCreatePodSandBox']
 /** True for kernels 3 and 4. Null: the release is unknown. */
-function isOldKernel(release: string | null): boolean | null {
+function isOldKernel(release: string | null) {
   const major = /^(\d+)\./.exec(release ?? '')?.[1]
   return major === undefined ? null : major === '3' || major === '4'
 }

@@ -47,12 +47,7 @@ export const unsupportedVersion = contextRule({
   },
 })
 
-function consequenceOf({
-  state,
-  kubeletMinor,
-  controlPlaneMinor,
-  allowedBehind,
-}: VersionSkew): string {
+function consequenceOf({ state, kubeletMinor, controlPlaneMinor, allowedBehind }: VersionSkew) {
   if (state === 'newer')
     return `The kubelet of 1.${kubeletMinor} is newer than its control plane, 1.${controlPlaneMinor}: it may use what that API server does not have.`
   return `The kubelet of 1.${kubeletMinor} is ${counted(controlPlaneMinor - kubeletMinor, 'minor')} older than its control plane, 1.${controlPlaneMinor}, and ${allowedBehind} are supported: the node may stop working at any upgrade, and EKS makes one by itself when the control plane's support ends.`

@@ -61,7 +61,7 @@ export const invalidLogSize = nodeRule({
 })
 
 /** The intended size in the form that the kubelet accepts; the default if it is unknown. */
-function whole(quantity: Quantity | null): string {
+function whole(quantity: Quantity | null) {
   const bytes = quantity?.safeInteger ?? null
   const text = bytes === null || bytes <= 0 ? defaultSize : formatBytes(bytes)
   return asInt64(parseQuantity(text)) === null ? defaultSize : text

@@ -107,7 +107,7 @@ function* unreadOf(members: readonly CohortMember<NodeRotation>[]) {
 
 const longestDoubt = 300
 
-const doubtOf = (tied: string[]): string[] =>
+const doubtOf = (tied: string[]) =>
   tied.length === 0
     ? []
     : [
@@ -115,21 +115,18 @@ const doubtOf = (tied: string[]): string[] =>
       ]
 
 /** Bytes that a log may keep at most. Infinity: no size limits the log. */
-const keptOf = (canonical: string): number =>
+const keptOf = (canonical: string) =>
   /^\d/.test(canonical) ? Number(canonical) : Number.POSITIVE_INFINITY
 const worstOf = ({ outlying }: Drift) =>
   outlying.toSorted((a, b) => keptOf(b.value.canonical) - keptOf(a.value.canonical))[0]
 
-function excessOf(drift: Drift): number {
+function excessOf(drift: Drift) {
   const most = keptOf(worstOf(drift)?.value.canonical ?? '')
   const norm = keptOf(drift.reference.canonical)
   return most === norm ? 0 : most - norm
 }
 
-function costInWords(
-  { pattern, drift }: Cost,
-  members: readonly CohortMember<NodeRotation>[],
-): string {
+function costInWords({ pattern, drift }: Cost, members: readonly CohortMember<NodeRotation>[]) {
   const worst = worstOf(drift)
   if (!worst) return ''
   const { reference } = drift

@@ -13,7 +13,6 @@ import {
 import { isLinux, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { logRotation } from '#judge/subject/settings.ts'
 import { bytes, exactBytes, span } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 
 /** Logs that rotation holds below this share of the disk do not fill the disk. */
 const leastShare = 0.1
@@ -82,7 +81,7 @@ function rotationLines(
   { maxSize, files }: Pick<NonNullable<ReturnType<typeof logRotationOf>>, 'maxSize' | 'files'>,
   logs: ReturnType<typeof runningLogs>,
   roomBytes: number,
-): Evidence[] {
+) {
   const restarted = logs.filter(({ wasRestarted }) => wasRestarted).length
   const lines = [
     line('configz', 'containerLogMaxSize', maxSize),

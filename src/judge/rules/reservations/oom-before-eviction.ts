@@ -50,12 +50,12 @@ export const oomBeforeEviction = contextRule({
  * OOM kills of the node. Kills of containers at their own limit are left out: node-problem-detector
  * reports such kills, SystemOOM does not.
  */
-const kills = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
+const kills = (events: readonly NodeEvent[] | null, at: string) =>
   recentEvents(events, at, ['SystemOOM', 'OOMKilling']).filter(
     ({ message }) => !isOwnMemoryLimit(message),
   )
 
-const byReason = (killEvents: readonly NodeEvent[]): NodeEvent[][] => [
+const byReason = (killEvents: readonly NodeEvent[]) => [
   ...Map.groupBy(killEvents, ({ reason }) => reason).values(),
 ]
 

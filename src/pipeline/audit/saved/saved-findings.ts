@@ -48,7 +48,7 @@ export async function savedFindings(path: string): Promise<ComparedRun['document
 }
 
 /** Null if the first line is a record of a snapshot or the text is incomplete: the snapshot reader then reports the error. */
-async function textOf(path: string): Promise<string | null> {
+async function textOf(path: string) {
   const decoder = new TextDecoder()
   const parts: string[] = []
   let length = 0
@@ -69,7 +69,7 @@ async function textOf(path: string): Promise<string | null> {
   return parts.join('')
 }
 
-function isSnapshotLine(written: string): boolean {
+function isSnapshotLine(written: string) {
   const line = parsed(written.slice(0, written.indexOf('\n')))
   return z.object({ kind: z.string() }).safeParse(line).success
 }

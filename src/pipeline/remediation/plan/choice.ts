@@ -79,7 +79,7 @@ export function chosenFixes(
   return byNode
 }
 
-function chosenFindings(all: readonly Finding[], { rules, findings: ids }: PlanChoice): Finding[] {
+function chosenFindings(all: readonly Finding[], { rules, findings: ids }: PlanChoice) {
   const isNamed = rules.length + ids.length > 0
   const unknown = ids.find(id => !all.some(finding => finding.id === id))
   if (unknown !== undefined)
@@ -194,12 +194,7 @@ function wholeMap(value: unknown, before: unknown): unknown {
   return { ...Object.fromEntries(gone), ...value }
 }
 
-function isNews(
-  leaf: string,
-  value: unknown,
-  running: RawObject,
-  kubeletVersion: string | null,
-): boolean {
+function isNews(leaf: string, value: unknown, running: RawObject, kubeletVersion: string | null) {
   const present = valueAt(running, leaf)
   return meaningOf(leaf, value, kubeletVersion) !== meaningOf(leaf, present, kubeletVersion)
 }
@@ -214,7 +209,7 @@ function patchOf(leaves: readonly (readonly [string, LeafWish])[]): RawObject {
   return patch
 }
 
-function contradiction(leaf: string, a: LeafWish, b: LeafWish): string {
+function contradiction(leaf: string, a: LeafWish, b: LeafWish) {
   const [first, second] = [a, b].map(
     ({ value, by }) =>
       `finding ${by?.id} of ${by?.rule} wants ${value === null ? 'it gone' : String(value)}`,

@@ -115,7 +115,7 @@ export const logFileText = (wanted: WantedFile): DurableFix[] =>
       ]
 
 /** Describes the log whose kept bytes the file changes most. Null: the file changes the kept bytes of no log. */
-function keptText(path: string, before: Host, after: Host): string | null {
+function keptText(path: string, before: Host, after: Host) {
   const blocksIn = (host: Host): Readonly<Record<string, LogBlock>> =>
     ownOf(logFilesOf(host) ?? {}, path)?.blocks ?? {}
   const old = blocksIn(before)

@@ -43,7 +43,7 @@ interface FileGroup {
 }
 
 /** Key for nodes of one group and image family, which the rule log-rotation-drift compares. */
-const groupOf = (cluster: string, { group, amiFamily }: NodeIdentity): string =>
+const groupOf = (cluster: string, { group, amiFamily }: NodeIdentity) =>
   JSON.stringify([cluster, group.kind, group.name, amiFamily])
 
 const addContent = (path: string) => `set policy logRotation ${path} content`
@@ -194,7 +194,7 @@ export class FleetLogFiles {
   }
 }
 
-const entriesOf = ({ logrotate = [] }: Host, path: string): HostLogrotate[] =>
+const entriesOf = ({ logrotate = [] }: Host, path: string) =>
   logrotate.filter(entry => entry.path === path)
 
 function rebuilt(entries: readonly HostLogrotate[], hash: string): FileText | null {
@@ -204,7 +204,7 @@ function rebuilt(entries: readonly HostLogrotate[], hash: string): FileText | nu
 }
 
 /** The directives written in the file itself, in any order. Inherited directives belong to another file. */
-const meaningOf = ({ blocks }: LogFile): string =>
+const meaningOf = ({ blocks }: LogFile) =>
   JSON.stringify(
     Object.entries(blocks)
       .toSorted(([a], [b]) => byText(a, b))
@@ -215,7 +215,7 @@ const meaningOf = ({ blocks }: LogFile): string =>
   )
 
 /** Whether each block has the wanted directives. If the file has blocks, directives outside of them do not count. */
-function says({ blocks }: LogFile, directives: WantedLogRotation['directives']): boolean {
+function says({ blocks }: LogFile, directives: WantedLogRotation['directives']) {
   const asked = Object.entries(settingsOf(directives))
   const inside = Object.entries(blocks).filter(([name], _, all) => name !== '' || all.length === 1)
   return inside.every(([, { settings }]) =>

@@ -108,7 +108,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   return { plan, inputErrors: fleet.inputErrors, unread }
 }
 
-async function fixesOf(file: string, request: PlanRequest): Promise<Map<string, ChosenFix[]>> {
+async function fixesOf(file: string, request: PlanRequest) {
   const unknown = request.rules.find(rule => !rules.some(({ id }) => id === rule))
   if (unknown !== undefined)
     throw new OperatorError(

@@ -9,7 +9,7 @@ import { span } from '#judge/text.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { longestPruneMs, pruningFields, pruningMs } from '#remediate/plan/prune.ts'
-import { type ImageGcPolicy, imageGcPolicyOf } from '#replay/image-gc/policy.ts'
+import { imageGcPolicyOf } from '#replay/image-gc/policy.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { replay } from '#replay/replay.ts'
 import {
@@ -99,7 +99,7 @@ export function planPrune(
   }
 }
 
-const policyOf = ({ configuration }: NodeInput, kubeletVersion: string | null): ImageGcPolicy =>
+const policyOf = ({ configuration }: NodeInput, kubeletVersion: string | null) =>
   imageGcPolicyOf(configuration?.fields ?? {}, kubeletOf(kubeletVersion, {})) ?? {
     highThresholdPercent: 0,
     lowThresholdPercent: 0,
@@ -112,7 +112,7 @@ function riskOf(
   { record }: Pick<NodeToPlan, 'record'>,
   most: NodePrediction,
   { policy, allowActAtOnce }: PlanRules,
-): string | null {
+) {
   const subject = nodeSubject(record, most)
   for (const rule of [unpinnedSandboxImage, requiredImageAtRisk]) {
     const outcome = outcomeOf(rule, subject, policy)
@@ -125,7 +125,7 @@ function riskOf(
   return null
 }
 
-function ageText(minimumAgeMs: number, maximumAgeMs: number): string {
+function ageText(minimumAgeMs: number, maximumAgeMs: number) {
   const first =
     minimumAgeMs > 0
       ? `so none is deleted within ${span(minimumAgeMs)} of it (imageMinimumGCAge), and `

@@ -71,7 +71,7 @@ export function invalidOf(
   )
 }
 
-const fieldsOf = ({ configuration }: NodeInput): KubeletConfiguration => configuration?.fields ?? {}
+const fieldsOf = ({ configuration }: NodeInput) => configuration?.fields ?? {}
 
 export interface Start {
   /** Changes of the running configuration after the restart. */
@@ -109,7 +109,7 @@ export function startOf(
   return `a restart would change more than this: ${firstNames(shown, 5)}. What its files say does not run yet; settle that first`
 }
 
-function whyNoStart(prediction: NextStartPrediction | null): string | null {
+function whyNoStart(prediction: NextStartPrediction | null) {
   if (prediction === null) return null
   const [error] = prediction.errors
   if (error !== undefined) return `its kubelet would not start with the files on its disk: ${error}`
@@ -123,7 +123,7 @@ function differences(
   nextStart: NextStartPrediction | null,
   wanted: KubeletConfiguration,
   identity: NodeIdentity,
-): string[] {
+) {
   const start = startFact({ nextStart })
   if (start === null) return []
   const expected = fieldValues(wanted, identity)
@@ -138,5 +138,5 @@ function differences(
     .sort(byText)
 }
 
-const shownAt = (path: string, nextStart: NextStartPrediction | null): string =>
+const shownAt = (path: string, nextStart: NextStartPrediction | null) =>
   shownSetting(startFact({ nextStart })?.comesTo[path])

@@ -50,7 +50,7 @@ const metSignals = ({ thresholds }: EvictionPrediction): string[] =>
   ].sort()
 
 /** Upper bound of freed bytes: image GC stops with the image that reaches the target, or when no image is left. */
-function freedAtMost({ deletions, bytesToFree }: ImageGcPrediction): number | null {
+function freedAtMost({ deletions, bytesToFree }: ImageGcPrediction) {
   const sizes = spaceDeletions(deletions)?.map(({ sizeBytes }) => sizeBytes) ?? null
   if (sizes === null || bytesToFree === null || sizes.some(size => size === null)) return null
   const known = sizes.map(Number)
@@ -84,7 +84,7 @@ export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
  * Resources of which the pods request more than the node would offer: a starting kubelet admits its pods again, one by one, and refuses those that
  * no longer fit. Upstream: pkg/kubelet/kubelet.go HandlePodAdditions; pkg/kubelet/lifecycle/predicate.go
  */
-function overfull(record: NodeInput, { allocatable, kubeletVersion }: NodePrediction): string[] {
+function overfull(record: NodeInput, { allocatable, kubeletVersion }: NodePrediction) {
   if (allocatable === null || record.pods === null) return []
   const kubelet = kubeletOf(kubeletVersion, record.configuration?.fields.featureGates ?? {})
   const pods = record.pods.flatMap(raw => parsePod(raw) ?? []).filter(isActive)

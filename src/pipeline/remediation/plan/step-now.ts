@@ -61,7 +61,7 @@ export function whyNotNow(now: StepNow): string | null {
 }
 
 /** The current policy must name the planned source. */
-function whyOtherSource(name: string, planned: string, policy: Policy): string | null {
+function whyOtherSource(name: string, planned: string, policy: Policy) {
   const found = sourceBy(name, policy)
   if (found === null) return `policy requiredImageSources names no source of ${name}`
   if ('why' in found) return found.why
@@ -71,7 +71,7 @@ function whyOtherSource(name: string, planned: string, policy: Policy): string |
 }
 
 /** The policy must name the file and result in the planned content. */
-function whyOtherLogFile({ step, record, policy }: StepNow, identity: NodeIdentity): string | null {
+function whyOtherLogFile({ step, record, policy }: StepNow, identity: NodeIdentity) {
   const wanted = ownOf(policy.logRotation, step.path)
   if (wanted === null) return `policy logRotation does not name ${step.path}`
   const hash = wantedHash(wanted)
@@ -89,7 +89,7 @@ function whyNotConfigured(
   { step, record, ...now }: StepNow,
   { fields }: PlanCohort,
   identity: NodeIdentity,
-): string | null {
+) {
   const { releaseVersion, policy, allowActAtOnce } = now
   const node = {
     record,
@@ -126,7 +126,7 @@ function pruned(
     : found.outcome
 }
 
-const meant = (settings: readonly ExpectedSetting[], kubeletVersion: string | null): string =>
+const meant = (settings: readonly ExpectedSetting[], kubeletVersion: string | null) =>
   canonicalJson(
     settings
       .map(({ field, value }) => `${field}=${meaningOf(field, value, kubeletVersion)}`)
@@ -134,7 +134,7 @@ const meant = (settings: readonly ExpectedSetting[], kubeletVersion: string | nu
   )
 
 /** Null: the changes are equal. */
-function whyOther(step: PlanStep, found: ComparedStep): string | null {
+function whyOther(step: PlanStep, found: ComparedStep) {
   const { method, path, oldSha256, newSha256, backSha256, content, lastsUntil } = found
   if (step.method !== method || step.path !== path)
     return `what is planned goes to ${step.path}, and this node takes it in ${path} now`

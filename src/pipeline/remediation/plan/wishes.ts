@@ -92,7 +92,7 @@ function imageWishes(
   images: FleetImageDigests,
   isAsked: boolean,
   rules: PlanRules,
-): (Wish | 'unchanged')[] {
+) {
   const fixes = meant.filter(({ remedy }) => remedy === 'images')
   if (
     fixes.length === 0 ||
@@ -118,7 +118,7 @@ function logFileWishes(
   meant: readonly ChosenFix[],
   logFiles: FleetLogFiles,
   rules: PlanRules,
-): (Wish | 'unchanged')[] {
+) {
   const { record, identity, takenAt } = node
   const [drifted, idle] = [idsOf(meant, 'log-files'), idsOf(meant, 'idle-log-blocks')]
   const wanted = drifted.length === 0 ? [] : logFiles.wantedOf(record, identity)
@@ -203,7 +203,7 @@ function wishOf(
   }
 }
 
-function durableOf(identity: NodeIdentity, patch: RawObject, running: RawObject): DurableFix[] {
+function durableOf(identity: NodeIdentity, patch: RawObject, running: RawObject) {
   const fields = changesOf(patch, running).flatMap(({ path: [field = ''], value }) =>
     value === undefined ? [] : [[field, value] as const],
   )

@@ -50,5 +50,5 @@ export class EksBehind {
 
 const urlOf = (address: string): URL | null => (URL.canParse(address) ? new URL(address) : null)
 /** The host with its port. */
-const hostOf = (address: string): string => urlOf(address)?.host ?? address
-const hostNameOf = (address: string): string => urlOf(address)?.hostname ?? ''
+const hostOf = (address: string) => urlOf(address)?.host ?? address
+const hostNameOf = (address: string) => urlOf(address)?.hostname ?? ''

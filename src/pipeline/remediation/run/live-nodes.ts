@@ -229,11 +229,11 @@ export class LiveNodes implements LiveEffects {
 }
 
 /** Why the node's disk was not read; null: no reason is known. */
-function whyUnread({ mode, errors }: NodeInput): string | null {
+function whyUnread({ mode, errors }: NodeInput) {
   if (!promisedSources[mode].includes('host'))
     return `that takes mode ssm or both, and its cluster is read in mode ${mode}`
   return errors.find(({ what }) => what === 'host')?.message ?? null
 }
 
-const recordKey = ({ cluster, node }: NodeInput): string =>
+const recordKey = ({ cluster, node }: NodeInput) =>
   stepKey({ cluster, node: nodeIdentity(node).name })

@@ -67,7 +67,7 @@ async function approvalOf(
   const before = await keptApproval(store, plan.digest, keys)
   if (before !== null)
     return { approvedBy: approverOf(before), next: `It is approved until ${before.until}.` }
-  const answer: AutoApproved =
+  const answer =
     source === 'live'
       ? approvedByPolicy(plan, service)
       : { why: 'it approves only a plan of the fleet as it is now (source "live")' }
@@ -94,7 +94,7 @@ export function approvedByPolicy(
   return autoApprove(plan, policy.remediation.auto, runtime.now(), approverOf(policyApproval))
 }
 
-async function takeLatest(store: Store, file: string, now: Date): Promise<void> {
+async function takeLatest(store: Store, file: string, now: Date) {
   const tick = await latestOfSchedule(store, 'snapshot.ndjson.gz', now)
   const found = tick === null ? null : await store.read(tick.key)
   if (found === null)

@@ -41,7 +41,7 @@ async function withNodes(
   planned: Planned,
   options: RemediateOptions,
   work: (session: SessionOptions) => Promise<RemediationRun>,
-): Promise<RemediationRun> {
+) {
   const { policy, store, holder, stop, end, patienceMs, onWait } = options
   const nodes = new LiveNodes(run, planned, options)
   // If the list cannot be written, the run is still in its journal.

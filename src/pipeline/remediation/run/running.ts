@@ -63,7 +63,7 @@ async function applied(
   approval: HeldApproval,
   service: RemediationService,
   skipChanged = false,
-): Promise<RemediationRun> {
+) {
   const { policyApproval } = service
   if (policyApproval instanceof OperatorError) throw policyApproval
   // The key of approvals proves who approved the policy. The key that seals the policy's approval of a plan does not.
@@ -158,7 +158,7 @@ const asAudited: Omit<PlanningRequest, 'action'> = {
 }
 
 /** Whether the audit's run has begun. If the run was refused before it began, the fleet is read again. @throws Unsealed */
-async function isBegun(mark: string, store: Store): Promise<boolean> {
+async function isBegun(mark: string, store: Store) {
   const found = await store.read(mark)
   if (found === null) return false
   const { run } = JSON.parse(found.body.toString('utf8'))
@@ -177,7 +177,7 @@ export async function rollBackRun(
 }
 
 /** A rollback needs no approved policy. An unapproved policy must not set how many nodes may fail: the defaults apply. */
-const backBy = (service: RemediationService): RemediationService =>
+const backBy = (service: RemediationService) =>
   service.policyApproval instanceof OperatorError
     ? { ...service, policy: { ...service.policy, remediation: defaultPolicy.remediation } }
     : service
@@ -229,7 +229,7 @@ function answerOf(ended: RemediationRun): Omit<RunAnswered, 'action'> {
   return { id, digest, approvedBy, state, why, nodes, next: nextOf(ended) }
 }
 
-function nextOf({ run, state, endedAt }: RemediationRun): string {
+function nextOf({ run, state, endedAt }: RemediationRun) {
   const back = `{"action":"rollback","run":"${run}"}`
   if (endedAt === null) {
     const onward = `the next {"action":"resume"} of the schedule, or at once by {"action":"resume","run":"${run}"}`

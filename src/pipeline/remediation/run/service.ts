@@ -99,7 +99,7 @@ export async function noting<Answer>(
 }
 
 /** The run's id, which is the id of its plan; null: the plan has no run yet, or the call resumes several runs. */
-function runOf(request: RemediationRequest): string | null {
+function runOf(request: RemediationRequest) {
   if (request.action === 'plan') return null
   return request.action === 'apply' ? request.plan.slice(0, 16) : request.run
 }
@@ -186,7 +186,7 @@ async function policyIn({ store, runtime, policyGrants }: RemediationPlace): Pro
 }
 
 /** @throws the error if it is not a mistake of the operator */
-function operatorErrorOf(error: unknown): OperatorError {
+function operatorErrorOf(error: unknown) {
   if (error instanceof OperatorError) return error
   throw error
 }

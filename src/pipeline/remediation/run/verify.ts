@@ -79,7 +79,7 @@ export async function verifyPlan(
   }
 }
 
-function verified(plan: Plan, step: PlanStep, record: NodeInput, policy: Policy): Verification {
+function verified(plan: Plan, step: PlanStep, record: NodeInput, policy: Policy) {
   // Node data from before the plan says nothing about the change.
   if (Date.parse(record.at ?? '') <= Date.parse(plan.createdAt))
     return notYet(`it was read at ${record.at}, before the plan was made: read it after the change`)
@@ -99,7 +99,7 @@ function missing(cluster: ClusterRecord | undefined): Verification {
 }
 
 /** The last start of the node's kubelet if it was after the plan, else the plan's time. A start after the reading shows a wrong clock. */
-function changedAt({ createdAt }: Plan, record: NodeInput): string {
+function changedAt({ createdAt }: Plan, record: NodeInput) {
   const started = Date.parse(kubeletStartedAt(record) ?? '')
   const isSince = started > Date.parse(createdAt) && started <= Date.parse(record.at ?? '')
   return isSince ? new Date(started).toISOString() : createdAt

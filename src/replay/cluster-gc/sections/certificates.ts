@@ -29,7 +29,7 @@ interface KeptRequest {
 class Certificates implements OpenSection<CertificateGarbage> {
   readonly #requests = new Packed<KeptRequest>()
 
-  take(resource: string, object: ClusterObject): void {
+  take(resource: string, object: ClusterObject) {
     if (!isOf(listed, resource, object)) return
     const { spec, status } = object
     const request = {
@@ -142,7 +142,7 @@ const pemBlock =
   /^-----BEGIN ([^\n]*)-----\r?\n(?:[^\n:]*:[^\n]*\n)*([A-Za-z0-9+/=\s]*)-----END \1-----/
 
 /** Expiry of the first certificate in the first PEM block, whatever the block's label. */
-function notAfterMs(pem: string): number | null {
+function notAfterMs(pem: string) {
   const [, , body] = pemBlock.exec(pem.slice(Math.max(0, pem.indexOf(pemStart)))) ?? []
   if (body === undefined) return null
   try {

@@ -18,7 +18,7 @@ class Disks implements OpenSection<DiskGarbage> {
   /** PersistentVolumes by the id of the EBS volume that they name. */
   readonly #named = new Map<string, NamingVolume>()
 
-  take(resource: string, object: ClusterObject): void {
+  take(resource: string, object: ClusterObject) {
     if (isOf('persistentvolumes', resource, object)) {
       const { spec } = object
       const handle = spec?.csi?.volumeHandle ?? spec?.awsElasticBlockStore?.volumeID
@@ -30,7 +30,7 @@ class Disks implements OpenSection<DiskGarbage> {
     if (isOf('volumes.ec2.amazonaws.com', resource, object)) this.#takeDisk(object)
   }
 
-  #takeDisk(disk: EbsVolume): void {
+  #takeDisk(disk: EbsVolume) {
     const volumeId = disk.VolumeId ?? null
     if (volumeId === null || disk.State !== unattachedVolumeState) return
     const sizeGiB = disk.Size ?? null

@@ -25,7 +25,7 @@ type HeldByFinalizer = Omit<HeldObject, 'finalizers' | 'kind'> & { names: readon
 class Finalizers implements OpenSection<FinalizerGarbage> {
   readonly #held = new Packed<HeldByFinalizer>()
 
-  take(resource: string, object: ClusterObject): void {
+  take(resource: string, object: ClusterObject) {
     const held = heldObject(resource, object)
     if (held) this.#held.push(held)
   }

@@ -15,7 +15,7 @@ export const instances: Section<'instances'> = {
 class Instances implements OpenSection<InstanceGarbage> {
   readonly #instances = new Set<string>()
 
-  take(resource: string, instance: ClusterObject): void {
+  take(resource: string, instance: ClusterObject) {
     if (!isOf('instances.ec2.amazonaws.com', resource, instance)) return
     if (instance.InstanceId !== undefined) this.#instances.add(instance.InstanceId)
   }

@@ -24,7 +24,7 @@ class Jobs implements OpenSection<JobGarbage> {
   readonly #finished = new Packed<{ job: FinishedJob; counted: CountedJob | null }>()
   readonly #cronJobs: CronJob[] = []
 
-  take(resource: string, object: ClusterObject): void {
+  take(resource: string, object: ClusterObject) {
     if (isOf('cronjobs.batch', resource, object)) this.#cronJobs.push(slimCronJob(object))
     else if (isOf('jobs.batch', resource, object)) this.#takeJob(object)
   }

@@ -22,7 +22,7 @@ export const leases: Section<'leases'> = {
 class Leases implements OpenSection<LeaseGarbage> {
   readonly #ofNodes = new Packed<Lease>()
 
-  take(resource: string, lease: ClusterObject): void {
+  take(resource: string, lease: ClusterObject) {
     if (!isOf('leases.coordination.k8s.io', resource, lease)) return
     if (lease.metadata?.namespace === 'kube-node-lease') this.#ofNodes.push(slimLease(lease))
   }
@@ -46,7 +46,7 @@ class Leases implements OpenSection<LeaseGarbage> {
 }
 
 /** A lease that was never renewed counts from its creation. */
-const madeMs = (lease: Lease): number | null => timeOf(lease.metadata?.creationTimestamp)
+const madeMs = (lease: Lease) => timeOf(lease.metadata?.creationTimestamp)
 
 const slimLease = (lease: Lease): Lease => ({
   metadata: slimMetadata(lease, ['ownerReferences', 'creationTimestamp']),
@@ -118,13 +118,13 @@ function stateOf(lease: ObjectMetadata, nodeUid: string | undefined): NodeLeaseS
   return owner.uid === nodeUid ? 'held' : 'stale-owner'
 }
 
-const isOnlyOwner = ({ apiVersion, kind, name }: OwnerReference, lease: ObjectMetadata): boolean =>
+const isOnlyOwner = ({ apiVersion, kind, name }: OwnerReference, lease: ObjectMetadata) =>
   lease.ownerReferences.length === 1 &&
   apiVersion === 'v1' &&
   kind === 'Node' &&
   name === lease.name
 
-function timesOf({ spec }: Lease): { renewedMs: number | null; durationMs: number | null } {
+function timesOf({ spec }: Lease) {
   const durationSeconds = spec?.leaseDurationSeconds ?? null
   return {
     renewedMs: timeOf(spec?.renewTime),

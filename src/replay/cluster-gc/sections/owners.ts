@@ -32,7 +32,7 @@ class HoldingPods {
   readonly #rows = new Packed<PodRow>()
 
   /** @param metadata null: it cannot be read */
-  take(metadata: ObjectMetadata | null): void {
+  take(metadata: ObjectMetadata | null) {
     if (!metadata) return
     const held = metadata.ownerReferences
       .filter(({ blocksOwnerDeletion }) => blocksOwnerDeletion)
@@ -96,7 +96,7 @@ class Owners implements OpenSection<OwnerGarbage> {
   readonly #items = new Map<string, Packed<ObjectMetadata>>()
   readonly #orphaned: OwnerGarbage['orphaned'][number][] = []
 
-  take(resource: string, object: ClusterObject): void {
+  take(resource: string, object: ClusterObject) {
     const parsed = parseMetadata(object)
     const metadata = parsed && parsed.uid !== '' ? parsed : null
     // A Terminating object is not grouped.
@@ -137,7 +137,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     return objects.length > 0 || this.#items.has(resource) ? objects : undefined
   }
 
-  #takeOrphan(resource: string, object: ClusterObject): void {
+  #takeOrphan(resource: string, object: ClusterObject) {
     const controllerKind = madeBy(resource, object)
     const metadata = controllerKind === null ? null : parseMetadata(object)
     if (controllerKind === null || !metadata || controllerOf(metadata)) return
@@ -172,8 +172,7 @@ class Owners implements OpenSection<OwnerGarbage> {
         ? []
         : [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }]),
     ]
-    const groupOf = (object: OwnedObject): OwnedGroup =>
-      strip(byUid.get(object.uid)) ?? alone(object)
+    const groupOf = (object: OwnedObject) => strip(byUid.get(object.uid)) ?? alone(object)
     const garbage: OwnerLists = { dangling: [], blocked: [], orphaned: this.#orphaned }
     for (const each of collectGarbage(listed)) {
       if (isPod(each)) continue
@@ -187,32 +186,32 @@ class Owners implements OpenSection<OwnerGarbage> {
 }
 
 /** Pods that are not being deleted: pod GC has rules of its own for them. A pod in foreground deletion counts as an owner. */
-const isPod = ({ object: { apiVersion, kind, deletedMs } }: CollectedObject): boolean =>
+const isPod = ({ object: { apiVersion, kind, deletedMs } }: CollectedObject) =>
   deletedMs === null && apiVersion === podResource.apiVersion && kind === podResource.objectKind
 
 type OwnerLists = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
 
 /** Null if the kind has no replicas. */
-function replicasOf(resource: string, object: ClusterObject): number | null {
+function replicasOf(resource: string, object: ClusterObject) {
   if (isOf('pods', resource, object)) return Number(!hasFinished(object))
   return isOf('replicasets.apps', resource, object) ? (object.spec?.replicas ?? null) : null
 }
 
-const hasFinished = ({ status }: KubernetesPod): boolean => isTerminalPhase(status?.phase ?? null)
+const hasFinished = ({ status }: KubernetesPod) => isTerminalPhase(status?.phase ?? null)
 
 /** Also creates the empty list: an object without readable metadata still shows that the resource was listed. */
 function keep(
   kept: Map<string, Packed<ObjectMetadata>>,
   resource: string,
   metadata: ObjectMetadata | null,
-): void {
+) {
   const rows = kept.get(resource) ?? new Packed<ObjectMetadata>()
   kept.set(resource, rows)
   if (metadata) rows.push(metadata)
 }
 
 /** Owner of static pods and leases; the kubelet maintains those references. */
-const isNode = ({ kind }: ObjectReference): boolean => kind === 'Node'
+const isNode = ({ kind }: ObjectReference) => kind === 'Node'
 
 /** @param objects undefined: no object was seen */
 function listedKind(

@@ -20,7 +20,7 @@ export const pods: Section<'pods'> = { resources: ['pods'], open: () => new Pods
 class Pods implements OpenSection<PodGarbage> {
   readonly #kept = new Packed<KeptPod>()
 
-  take(resource: string, pod: ClusterObject): void {
+  take(resource: string, pod: ClusterObject) {
     if (!isOf('pods', resource, pod)) return
     const { status } = pod
     const isOver = status !== undefined && !alive.has(status.phase ?? '')
@@ -57,7 +57,7 @@ type KeptPod = KubernetesPod & { finishedMs: number | null }
 /** Upstream: pkg/controller/podgc/gc_controller.go isPodTerminated. */
 const alive: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown'])
 
-const uidOf = (pod: KubernetesPod): string => {
+const uidOf = (pod: KubernetesPod) => {
   const metadata = parseMetadata(pod)
   return metadata === null ? '' : metadata.uid || keyOf(metadata)
 }
@@ -81,7 +81,7 @@ function slimPod(pod: KubernetesPod): KeptPod {
 }
 
 /** When the pod's last container ended; null: no container reports an end, as for a pod that the kubelet refused. */
-function finishedMs(status: KubernetesPod['status']): number | null {
+function finishedMs(status: KubernetesPod['status']) {
   const ends = (status?.containerStatuses ?? [])
     .map(container => timeOf(container.state?.terminated?.finishedAt))
     .filter(time => time !== null)
@@ -89,7 +89,7 @@ function finishedMs(status: KubernetesPod['status']): number | null {
 }
 
 /** Source: EKS API reference, KubeControllerManagerConfigResponse. */
-function thresholdIn(eks: EksCluster | null): PodGarbage['threshold'] {
+function thresholdIn(eks: EksCluster | null) {
   const podGcConfig = eks?.kubeControllerManagerConfig?.podGcControllerConfig
   const threshold = podGcConfig?.terminatedPodGcThreshold ?? null
   return { pods: threshold ?? terminatedPodThreshold, isAssumed: threshold === null }
@@ -144,15 +144,12 @@ function terminatingPod(
  * Whether the kubelet is done with the pod: it deletes a terminated pod again with grace period 0. The API server deletes an already terminated pod at once.
  * If the field is missing, the phase decides. Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete, pkg/kubelet/status/status_manager.go syncPod
  */
-function isLetGo({ metadata, status }: KubernetesPod): boolean {
+function isLetGo({ metadata, status }: KubernetesPod) {
   const gracePeriodSeconds = metadata?.deletionGracePeriodSeconds ?? null
   return gracePeriodSeconds === null ? !alive.has(status?.phase ?? '') : gracePeriodSeconds === 0
 }
 
-function nodeState(
-  node: string | null,
-  readyNodes: ReadonlyMap<string, boolean> | null,
-): TerminatingPod['nodeState'] {
+function nodeState(node: string | null, readyNodes: ReadonlyMap<string, boolean> | null) {
   if (node === null) return 'none'
   if (readyNodes === null) return 'not-read'
   const isReady = readyNodes.get(node)

@@ -37,7 +37,7 @@ class Volumes implements OpenSection<VolumeGarbage> {
   /** Pods that use PVCs. */
   readonly #pods = new Packed<KubernetesPod>()
 
-  take(resource: string, object: ClusterObject): void {
+  take(resource: string, object: ClusterObject) {
     if (isOf('pods', resource, object)) {
       if (usesClaims(object)) this.#pods.push(slimPod(object))
     } else if (isOf('persistentvolumeclaims', resource, object))
@@ -91,9 +91,9 @@ function heldClaims(
   })
 }
 
-const usesClaims = ({ spec }: KubernetesPod): boolean => (spec?.volumes ?? []).some(usesClaim)
+const usesClaims = ({ spec }: KubernetesPod) => (spec?.volumes ?? []).some(usesClaim)
 
-const usesClaim = ({ persistentVolumeClaim, ephemeral }: VolumeSource): boolean =>
+const usesClaim = ({ persistentVolumeClaim, ephemeral }: VolumeSource) =>
   persistentVolumeClaim !== undefined || ephemeral !== undefined
 
 function slimPod(pod: KubernetesPod): KubernetesPod {
@@ -166,13 +166,13 @@ const isReleased: ReadonlySet<SyncedVolume['released']> = new Set([
 ])
 
 /** Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PersistentVolume. */
-const reclaimPolicyOf = ({ spec }: PersistentVolume): string =>
+const reclaimPolicyOf = ({ spec }: PersistentVolume) =>
   spec?.persistentVolumeReclaimPolicy ?? 'Retain'
 
 const actionOf = ({ action }: SyncedVolume): ReleasedVolume['action'] =>
   action === 'retain' || action === 'leave-to-driver' || action === 'fail' ? action : 'other'
 
-function bytesOf(capacity: string | undefined): number | null {
+function bytesOf(capacity: string | undefined) {
   if (capacity === undefined) return null
   try {
     return quantityNumber(parseQuantity(capacity))

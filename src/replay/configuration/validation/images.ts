@@ -104,7 +104,7 @@ const reference = new RegExp(
 )
 
 /** Why the kubelet refuses a pattern, in upstream's words; null: accepted. */
-function imagePatternError(pattern: string, features: KubeletFeatures): string | null {
+function imagePatternError(pattern: string, features: KubeletFeatures) {
   if (pattern !== pattern.trim()) return `leading/trailing spaces are not allowed: ${pattern}`
   const isWildcard = pattern.endsWith('/*')
   const fixed = isWildcard ? pattern.slice(0, -1) : pattern
@@ -120,7 +120,7 @@ function imagePatternError(pattern: string, features: KubeletFeatures): string |
 }
 
 /** Whether the image names its registry. Docker Hub's short names do not. */
-function hasRegistry(image: string): boolean {
+function hasRegistry(image: string) {
   const { registry, path } = parts(image)
   return (
     registry !== null &&
@@ -139,7 +139,7 @@ function parts(image: string): { registry: string | null; path: string } {
     : { registry: null, path: image }
 }
 
-function whyUnparsed(text: string, isFull: boolean): string {
+function whyUnparsed(text: string, isFull: boolean) {
   if (isFull)
     return reference.test(text.toLowerCase())
       ? 'repository name must be lowercase'

@@ -28,11 +28,7 @@ export function operatingSystemErrors(
   return error === null ? [] : [error]
 }
 
-function linuxError(
-  c: LoadedConfiguration,
-  { features }: Kubelet,
-  isCgroupV1: boolean,
-): string | null {
+function linuxError(c: LoadedConfiguration, { features }: Kubelet, isCgroupV1: boolean) {
   if (features.has('failCgroupV1') && c.failCgroupV1 === true && isCgroupV1) {
     const support = features.has('cgroupV1Refused')
       ? 'unsupported and will be removed in a future release'
@@ -50,7 +46,7 @@ function linuxError(
   return ids > mostIds ? refused(`not be more than ${mostIds}`) : null
 }
 
-function windowsErrors(c: LoadedConfiguration, { features }: Kubelet): string[] {
+function windowsErrors(c: LoadedConfiguration, { features }: Kubelet) {
   if (!features.has('windowsIgnoresCgroups')) {
     const enforced = c.enforceNodeAllocatable
     return [

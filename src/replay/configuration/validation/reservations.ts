@@ -37,7 +37,7 @@ export function* reservationErrors(c: LoadedConfiguration): Iterable<string> {
 }
 
 /** Upstream: k8s.io/utils/cpuset Parse. */
-function cpuSetError(text: string): string | null {
+function cpuSetError(text: string) {
   try {
     for (const range of text.split(',')) {
       const dash = range.indexOf('-')

@@ -51,7 +51,7 @@ const nullsAbsent = (c: LoadedConfiguration) => ({
   evictionMinimumReclaim: c.evictionMinimumReclaim ?? {},
 })
 
-function errorOf(check: () => unknown): string | null {
+function errorOf(check: () => unknown) {
   try {
     check()
     return null

@@ -55,5 +55,5 @@ export function* sysctlErrors(
 }
 
 /** `net/ipv4/conf/eno2.100/rp_filter` is `net.ipv4.conf.eno2/100.rp_filter`. */
-const normalizedName = (name: string): string =>
+const normalizedName = (name: string) =>
   /^[^.]*\//.test(name) ? name.replace(/[./]/g, separator => (separator === '.' ? '/' : '.')) : name

@@ -22,10 +22,10 @@ export function* taintErrors({ registerWithTaints }: LoadedConfiguration): Itera
 
 type Taint = LoadedStruct<'Taint'>
 
-const isValid = ({ key, value, effect }: Taint): boolean =>
+const isValid = ({ key, value, effect }: Taint) =>
   isQualifiedName(key) && (value === '' || namePart.test(value)) && effects.includes(effect)
 
-function isQualifiedName(key: string): boolean {
+function isQualifiedName(key: string) {
   const [first = '', second, ...more] = key.split('/')
   if (second === undefined) return namePart.test(first)
   return (
@@ -37,5 +37,5 @@ function isQualifiedName(key: string): boolean {
 }
 
 /** The struct as Go's %v prints it upstream. */
-const shown = ({ key, value, effect, timeAdded }: Taint): string =>
+const shown = ({ key, value, effect, timeAdded }: Taint) =>
   `{${key} ${value} ${effect} ${timeAdded === null ? '<nil>' : `${new Date(timeAdded).toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`}}`

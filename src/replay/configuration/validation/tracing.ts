@@ -38,7 +38,7 @@ export function* tracingErrors(
 const plainUrl = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?\/\/[\w.-]*(?::\d*)?(?:\/[\w./-]*)?$/
 
 /** The scheme in lower case, empty if there is none. Null: only Go's URL parser can decide. */
-function schemeOf(url: string): string | null {
+function schemeOf(url: string) {
   const matched = plainUrl.exec(url)
   return matched && (matched[1] ?? '').toLowerCase()
 }

@@ -48,10 +48,16 @@ export function runsIndexView(runs: readonly ListedRun[], language: Language) {
   const points = runs.filter(({ at }) => Number.isFinite(Date.parse(at))).toReversed()
   const days = points.map(({ at }) => Date.parse(at) / dayMs)
   const used = points.map(({ fullestPercent }) => fullestPercent)
-  const plot = (title: string, values: (number | null)[]) => ({
-    title,
-    spark: sparkline(days, { values }, title, days[0] ?? 0),
-  })
+  const plot = (title: string, values: (number | null)[], textOf: (value: number) => string) => {
+    const known = values.filter(value => value !== null)
+    const [least, most] = [textOf(Math.min(...known)), textOf(Math.max(...known))]
+    return {
+      title,
+      ends: [points[0], points.at(-1)].map(point => language.utc(point?.at ?? '')),
+      range: least === most ? least : words.ledger.between(least, most),
+      spark: sparkline(days, { values }, title, days[0] ?? 0),
+    }
+  }
   return {
     tag: language.tag,
     words,
@@ -70,8 +76,11 @@ export function runsIndexView(runs: readonly ListedRun[], language: Language) {
             plot(
               words.runs.columns.severe,
               points.map(({ severe }) => severe),
+              count,
             ),
-            plot(words.runs.columns.fullest, used),
+            ...(used.some(value => value !== null)
+              ? [plot(words.runs.columns.fullest, used, percent)]
+              : []),
           ],
   }
 }

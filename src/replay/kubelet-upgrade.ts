@@ -7,7 +7,7 @@ import { amiFamily } from '#facts/eks/node-identity.ts'
 import { type Gate, gateHistory, isFixedOn, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
-import { behaviorsBetween, flagsRemovedBy } from '#facts/kubelet/minor-changes.ts'
+import { behaviorsBetween, flagsRemovedBy, unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { isMap } from '#model/input/config-value.ts'
 import type { Host, NodeInput } from '#model/input/node-input.ts'
 import type {
@@ -113,7 +113,7 @@ function orders(node: PreparedNode): ReadonlyMap<Signal, string> | null {
 const removedFlags = (commandLine: readonly string[], to: string) =>
   flagsRemovedBy(to)
     .filter(flag => flagValue(commandLine, flag) !== null)
-    .map(flag => `failed to parse kubelet flag: unknown flag: --${flag}`)
+    .map(unknownFlagError)
 
 function changedSettings(
   before: StartSettings | null | undefined,

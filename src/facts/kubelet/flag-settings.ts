@@ -60,6 +60,16 @@ export function flagValue(commandLine: readonly string[], flag: string): string 
   return value
 }
 
+/** `max-pods` of `--max_pods=29`. Null: no long flag. */
+export const flagName = (argument: string): string | null =>
+  /^--([A-Za-z][\w-]*)/.exec(argument)?.[1]?.replaceAll('_', '-') ?? null
+
+/** The field that a flag sets. */
+export function fieldOfFlag(argument: string): string | null {
+  const name = flagName(argument) ?? ''
+  return Object.hasOwn(configurationFlags, name) ? (configurationFlags[name]?.field ?? null) : null
+}
+
 interface KnownFlag {
   facts: FlagFacts
   type: string

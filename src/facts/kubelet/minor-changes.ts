@@ -8,6 +8,7 @@
 
 import type { ChangedBehavior } from '#model/prediction/prediction.ts'
 import { type Feature, featuresOf, minorOfFeature } from './features.ts'
+import { configurationFlags } from './fields.ts'
 
 /** An unknown flag ends the kubelet at its start. */
 const removedIn: Readonly<Record<number, readonly string[]>> = {
@@ -41,6 +42,27 @@ export const flagsRemovedBy = (kubeletVersion: string): string[] =>
   Object.entries(removedIn)
     .filter(([minor]) => Number(minor) <= featuresOf(kubeletVersion).rulesOfMinor)
     .flatMap(([, flags]) => flags)
+
+/** Flags of any of these minors that set no field of the configuration. */
+const otherFlags: ReadonlySet<string> = new Set(
+  `azure-container-registry-config bootstrap-kubeconfig cert-dir cloud-provider config config-dir docker docker-env-metadata-whitelist docker-only
+   docker-root docker-tls docker-tls-ca docker-tls-cert docker-tls-key exit-on-lock-contention experimental-allocatable-ignore-eviction
+   experimental-mounter-path help hostname-override housekeeping-interval image-credential-provider-bin-dir image-credential-provider-config
+   kubeconfig lock-file log-json-info-buffer-size log-json-split-stream log-text-info-buffer-size log-text-split-stream manifest-url-header
+   maximum-dead-containers maximum-dead-containers-per-container minimum-container-ttl-duration node-ip node-labels register-with-taints
+   reserved-memory root-dir runtime-cgroups seccomp-default show-hidden-metrics-for-version version vmodule windows-priorityclass
+   windows-service`.split(/\s+/),
+)
+const everRemoved: ReadonlySet<string> = new Set(Object.values(removedIn).flat())
+
+/** @param flag without hyphens before it */
+export const isFlagOf = (flag: string, kubeletVersion: string | null): boolean =>
+  everRemoved.has(flag)
+    ? !flagsRemovedBy(kubeletVersion ?? '').includes(flag)
+    : otherFlags.has(flag) || Object.hasOwn(configurationFlags, flag)
+
+export const unknownFlagError = (flag: string): string =>
+  `failed to parse kubelet flag: unknown flag: --${flag}`
 
 /** Sources: the replays that read each feature, and `docs/image-gc-and-eviction.md`. */
 const behaviors: Partial<Record<Feature, string>> = {

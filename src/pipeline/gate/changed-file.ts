@@ -13,7 +13,7 @@ import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
 import { ofNodeConfig } from '#clients/user-data/settings.ts'
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
-import { configurationFlags } from '#facts/kubelet/fields.ts'
+import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
@@ -95,10 +95,7 @@ function withClearFlags(part: ChangedPart): ChangedPart {
   const isValue = (flag = '') => !flag.startsWith('-') && isExpression(flag)
   const isUnclear = (flag: string, at: number) =>
     isExpression(flag) || (!flag.includes('=') && isValue(flags[at + 1]))
-  const names = flags.filter(isUnclear).flatMap(flag => /^--([\w-]+)/.exec(flag)?.[1] ?? [])
-  const unclearFlags = Object.entries(configurationFlags).flatMap(([flag, { field }]) =>
-    names.some(name => name.replaceAll('_', '-') === flag) ? [field] : [],
-  )
+  const unclearFlags = flags.filter(isUnclear).flatMap(flag => fieldOfFlag(flag) ?? [])
   const clear = flags.filter((flag, at) => !isUnclear(flag, at))
   return clear.length === flags.length
     ? part

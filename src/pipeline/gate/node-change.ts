@@ -1,6 +1,7 @@
 /** What changed files would do to one node. */
 
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
 import { bounded } from '#judge/text.ts'
@@ -17,6 +18,7 @@ import {
   type PlacedSetting,
   placedSettings,
   unclearSettings,
+  unknownFlags,
   withoutSetting,
 } from './settings.ts'
 
@@ -57,13 +59,26 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
   const rollout: Rollout = { parts: head, gone }
   const after = rolledOut(input, image, rollout)
   const settings = placedSettings(head)
+  const known = unknownFlags(hasBase ? base : [], node)
+  const flagged = head.flatMap(part =>
+    unknownFlags([part], node).map(flag => ({ part, path: `--${flag}`, flag })),
+  )
   return {
     before: before === null ? input : before.input,
-    after: after.input,
+    after: flagged.length > 0 ? null : after.input,
     settings,
     parts: head,
     problems: [
       ...refusals(input, image, { rollout, after, before, settings, causes: parts.causes }),
+      ...flagged
+        .filter(({ flag }) => !known.includes(flag))
+        .map(
+          ({ flag, ...place }): NodeProblem => ({
+            kind: 'refused',
+            text: unknownFlagError(flag),
+            ...place,
+          }),
+        ),
       ...withoutEffect(node, parts, { before, after }),
       ...unclearSettings(head).map(
         ({ part, path }): NodeProblem => ({

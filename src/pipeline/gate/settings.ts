@@ -5,7 +5,8 @@ import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { flagSettings } from '#facts/kubelet/flag-settings.ts'
+import { fieldOfFlag, flagName, flagSettings } from '#facts/kubelet/flag-settings.ts'
+import { isFlagOf } from '#facts/kubelet/minor-changes.ts'
 import { fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import {
   type DeclaredNode,
@@ -31,7 +32,7 @@ export const placedSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =
   parts.flatMap(part =>
     [
       ...pathsOf(part.content ?? part.source?.config ?? {}),
-      ...flagSettings(part.source?.flags ?? []).fields.keys(),
+      ...(part.source?.flags ?? []).flatMap(flag => fieldOfFlag(flag) ?? []),
     ].map(path => ({ part, path })),
   )
 
@@ -50,9 +51,23 @@ export function withoutSetting(part: ChangedPart, path: string): ChangedPart {
   if (content !== undefined) return { ...part, content: mergePatch(content, patch) }
   if (source === undefined) return part
   const { config = {}, flags = [] } = source
-  const kept = flags.filter(flag => !flagSettings([flag]).fields.has(field))
+  const kept = flags.filter(flag => fieldOfFlag(flag) !== field)
   return { ...part, source: { ...source, config: mergePatch(config, patch), flags: kept } }
 }
+
+/** Flags that reach the kubelet, which does not know them and ends. */
+export const unknownFlags = (
+  parts: readonly ChangedPart[],
+  { amiFamily, kubeletVersion }: Pick<DeclaredNode, 'amiFamily' | 'kubeletVersion'>,
+): string[] =>
+  parts.flatMap(({ source, unused }) => {
+    const isScript = source?.source === 'bootstrap' || source?.source === 'script'
+    const isRead = amiFamily !== 'Bottlerocket' && isScript === (amiFamily === 'AL2')
+    if (!isRead || unused !== undefined) return []
+    return (source?.flags ?? [])
+      .flatMap(flag => flagName(flag) ?? [])
+      .filter(name => !isFlagOf(name, kubeletVersion))
+  })
 
 export interface LostSetting extends PlacedSetting {
   why: string

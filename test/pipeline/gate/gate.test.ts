@@ -124,6 +124,44 @@ it.each(['10 %', '<10%', '10,5%', '10percent', '5GiB'])('refuses the amount %s',
   expect(problems.map(({ kind, line }) => [kind, line])).toEqual([['refused', 7]])
 })
 
+describe('a flag that the kubelet does not know', () => {
+  const stopped = async (file: string, text: string, base: string | null = null) =>
+    (await gated(gateSnapshot(), [{ file, text, base }], { hasBase: base !== null })).problems
+      .filter(({ stops }) => stops)
+      .map(({ kind, line, text: why }) => [kind, line, why])
+  const unknown = (flag: string) => `failed to parse kubelet flag: unknown flag: --${flag}`
+  const bootstrap = (flags: string) =>
+    `#!/bin/bash\n/etc/eks/bootstrap.sh prod --kubelet-extra-args '${flags}'\n`
+  const ofNodeConfig = (flag: string) =>
+    nodeConfig('').text.replace('    config:\n', `    flags:\n    - ${flag}\n`)
+
+  it.each(['no-such-flag', 'container-runtime', 'keep-terminated-pod-volumes'])(
+    'is refused in arguments of bootstrap.sh: --%s',
+    async flag => {
+      const found = await stopped('legacy/ud.sh', bootstrap(`--node-labels=a=b --${flag}=1`))
+      expect(found).toEqual([['refused', 2, unknown(flag)]])
+    },
+  )
+
+  it.each(['image-gc-high-treshold', 'register-schedulable'])(
+    'is refused in a NodeConfig: --%s',
+    async flag => {
+      const found = await stopped('spot/a.yaml', ofNodeConfig(`--${flag}=75`))
+      expect(found).toEqual([['refused', 6, unknown(flag.replaceAll('_', '-'))]])
+    },
+  )
+
+  it('does not count if the base has it', async () => {
+    const before = bootstrap('--no-such-flag')
+    expect(await stopped('legacy/ud.sh', `${before}\n`, before)).toEqual([])
+  })
+
+  it('is named on the line of a value that cannot be parsed', async () => {
+    const [first] = await stopped('general/a.yaml', ofNodeConfig('--max-pods=abc'))
+    expect(first?.slice(0, 2)).toEqual(['refused', 6])
+  })
+})
+
 describe('a file of another kind', () => {
   it.each([
     ['README.md', 'Our NodePool is new.\n'],

@@ -56,6 +56,7 @@ describe('highwater gate', () => {
     ['no file', []],
     ['a missing base', ['a.yaml', '--base', 'nowhere']],
     ['a group for another file', ['a.yaml', '--group', 'b.yaml=general']],
+    ['a group of no node', ['a.yaml', '--group', 'nowhere']],
     ['an unknown format', ['a.yaml', '--format', 'html']],
   ])('%s is bad usage', async (_, args) => {
     const cwd = temporaryFolder()

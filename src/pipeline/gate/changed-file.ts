@@ -203,10 +203,35 @@ const isKubeletFile = ({ kind, apiVersion, ...fields }: RawObject) =>
   Object.keys(fields).every(isConfigurationField) &&
   Object.keys(fields).some(field => /^(eviction|imageGC|kubeReserved|systemReserved)/.test(field))
 
-function takeNodeClass(reading: FileReading, { value, linesAt }: YamlPart) {
+/** Empty: it has none, or an expression. */
+function nameOf({ metadata }: RawObject) {
+  const name = String(mapOf(metadata).name ?? '')
+  return isExpression(name) ? '' : name
+}
+
+/** Null: the class does not say, or of no family with known files. Source: karpenter.sh, NodeClasses, spec.amiFamily */
+function familyOf({ amiFamily, amiSelectorTerms }: RawObject) {
+  const terms = Array.isArray(amiSelectorTerms) ? amiSelectorTerms : []
+  const aliases = terms.map(term => String(mapOf(term).alias ?? '').split('@')[0])
+  const families = ['AL2', 'AL2023', 'Bottlerocket'] as const
+  return (
+    families.find(family => family === amiFamily) ??
+    families.find(family => aliases.includes(family.toLowerCase())) ??
+    null
+  )
+}
+
+function takeNodeClass(reading: FileReading, part: YamlPart) {
+  const before = reading.parts.length
+  takeClassParts(reading, part)
+  const amiFamily = familyOf(mapOf(part.value.spec))
+  if (amiFamily !== null) for (const own of reading.parts.slice(before)) own.amiFamily = amiFamily
+}
+
+function takeClassParts(reading: FileReading, { value, linesAt }: YamlPart) {
   const { file, parts } = reading
   const spec = mapOf(value.spec)
-  const target = { nodeClass: String(mapOf(value.metadata).name ?? '') }
+  const target = { nodeClass: nameOf(value) }
   const kind = 'EC2NodeClass'
   // Karpenter appends its own part to the user data, so its own part acts last.
   if (typeof spec.userData === 'string')
@@ -226,7 +251,7 @@ function takeNodePool(reading: FileReading, { value, linesAt }: YamlPart) {
   const { kubelet } = mapOf(mapOf(mapOf(value.spec).template).spec)
   if (!isRawObject(kubelet)) return
   const lines = linesAt('spec', 'template', 'spec', 'kubelet')
-  const target = { nodePool: String(mapOf(value.metadata).name ?? '') }
+  const target = { nodePool: nameOf(value) }
   const isOld = String(value.apiVersion).endsWith('/v1beta1')
   if (!isOld)
     reading.problems.push({

@@ -7,9 +7,10 @@ import { bottlerocketMistakes } from '#facts/eks/bottlerocket-settings.ts'
 import type { ChangedFileKind, GateProblem } from '#model/gate.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
 import { mapOf } from '#model/input/config-value.ts'
+import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { LineRange } from './lines.ts'
 
-/** The nodes that a part names itself. Absent fields: it does not say. */
+/** The nodes that a part names itself. Absent fields: it does not say. Empty: its name is not known. */
 export interface Target {
   cluster?: string
   /** Nodegroup. */
@@ -29,6 +30,8 @@ export interface ChangedPart {
   source?: KubeletSource
   /** Fields whose flag has an expression as its value. `source` does not have these flags. */
   unclearFlags?: string[]
+  /** Of the image that the file gives its nodes. Absent: their image stays. */
+  amiFamily?: AmiFamily
   /** Why no kubelet gets the part. */
   unused?: string
 }

@@ -26,7 +26,14 @@ import type { ChangedFile, ChangedPart } from './file-reading.ts'
 import { lineOf } from './lines.ts'
 import { changeOf, type NodeChange, placeOfFinding, startsAtOnce, valuesOf } from './node-change.ts'
 import { type NodePlace, Problems, verdictOf } from './problems.ts'
-import { type GroupOption, isReachable, type Reach, type ReachedNode, reachOf } from './reach.ts'
+import {
+  type GroupOption,
+  isOfGroup,
+  isReachable,
+  type Reach,
+  type ReachedNode,
+  reachOf,
+} from './reach.ts'
 
 export interface GateText {
   /** As the operator writes the path. */
@@ -70,7 +77,10 @@ interface Change {
 /** @throws OperatorError */
 export async function gate(snapshot: string, options: GateOptions): Promise<GateDocument> {
   const survey = await surveyOf(snapshot, options.selection)
-  const { texts, hasBase, version } = options
+  const { texts, groups, hasBase, version } = options
+  const unmatched = groups.find(({ group }) => !survey.nodes.some(node => isOfGroup(node, group)))
+  if (unmatched)
+    throw new OperatorError(`--group ${unmatched.group}: no node of ${snapshot} is of this name`)
   const budget = openBudget()
   const files = texts.map(({ file, text }) => readChangedFile(file, text, budget))
   const change: Change = {

@@ -53,15 +53,15 @@ interface Parts {
 
 export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): NodeChange {
   const { head, base, hasBase } = parts
-  const image = nodeIdentity(input.node)
+  const image = withImage(nodeIdentity(input.node), head)
   const gone = placedSettings(base).map(({ path }) => path)
-  const before = hasBase ? rolledOut(input, image, { parts: base, gone }) : null
+  const before = hasBase ? rolledOut(input, withImage(image, base), { parts: base, gone }) : null
   const rollout: Rollout = { parts: head, gone }
   const after = rolledOut(input, image, rollout)
   const settings = placedSettings(head)
-  const known = unknownFlags(hasBase ? base : [], node)
+  const known = unknownFlags(hasBase ? base : [], withImage(node, base))
   const flagged = head.flatMap(part =>
-    unknownFlags([part], node).map(flag => ({ part, path: `--${flag}`, flag })),
+    unknownFlags([part], withImage(node, head)).map(flag => ({ part, path: `--${flag}`, flag })),
   )
   return {
     before: before === null ? input : before.input,
@@ -90,6 +90,15 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
       ),
     ],
   }
+}
+
+/** With the image that the parts give the node. */
+const withImage = <Image extends Pick<NodeIdentity, 'amiFamily'>>(
+  image: Image,
+  parts: readonly ChangedPart[],
+): Image => {
+  const given = parts.find(({ amiFamily }) => amiFamily !== undefined)?.amiFamily
+  return given === undefined ? image : { ...image, amiFamily: given }
 }
 
 interface Refused {
@@ -142,10 +151,10 @@ function withoutEffect(
   { before, after }: { before: RolledOut | null; after: RolledOut },
 ): NodeProblem[] {
   const known = new Set(
-    before === null ? [] : lostSettings(base, node, before.settings).map(lostKey),
+    before === null ? [] : lostSettings(base, withImage(node, base), before.settings).map(lostKey),
   )
   // A kubelet that does not start applies no setting.
-  return lostSettings(head, node, after.settings)
+  return lostSettings(head, withImage(node, head), after.settings)
     .filter(lost => !known.has(lostKey(lost)))
     .map(({ part, path, why }) => ({
       kind: 'no-effect',

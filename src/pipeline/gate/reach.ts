@@ -40,18 +40,24 @@ export function reachOf(
   options: readonly GroupOption[],
   nodes: readonly ReachedNode[],
 ): Reach {
-  if (Object.keys(target).length > 0) return ofTarget(target)
+  const isNameless = target.nodeClass === '' || target.nodePool === ''
+  if (Object.keys(target).length > 0 && !isNameless) return ofTarget(target)
   const named = options.filter(option => option.file === file)
   const given = named.length > 0 ? named : options.filter(option => option.file === null)
   if (given.length > 0) {
     const groups = given.map(({ group }) => group)
     return {
       how: `--group ${groups.join(', ')}`,
-      has: ({ identity }) => groups.some(group => matchesGlob(group, identity.group.name)),
+      has: node => given.some(({ group }) => isOfGroup(node, group)),
     }
   }
-  return byPath(file, nodes) ?? byImage(kind, nodes)
+  const unnamed: Reach = { how: 'its name is not known: --group names its nodes', has: () => false }
+  return byPath(file, nodes) ?? (isNameless ? unnamed : byImage(kind, nodes))
 }
+
+/** @param group of `--group` */
+export const isOfGroup = ({ identity }: ReachedNode, group: string): boolean =>
+  matchesGlob(group, identity.group.name) || matchesGlob(group, identity.name)
 
 function ofTarget({ cluster, group, nodePool, nodeClass }: Target): Reach {
   const said = { cluster, nodegroup: group, NodePool: nodePool, EC2NodeClass: nodeClass }

@@ -124,6 +124,50 @@ it.each(['10 %', '<10%', '10,5%', '10percent', '5GiB'])('refuses the amount %s',
   expect(problems.map(({ kind, line }) => [kind, line])).toEqual([['refused', 7]])
 })
 
+describe('the image that an EC2NodeClass names', () => {
+  const nodeClass = (image: string, userData: string) =>
+    `apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: spot\nspec:\n  ${image}\n  userData: |\n${userData.replace(/^/gm, '    ')}`
+  const settings = '      imageGCHighThresholdPercent: 75\n      imageGCLowThresholdPercent: 65\n'
+  const toml =
+    '[settings.kubernetes]\nimage-gc-high-threshold-percent = 75\nimage-gc-low-threshold-percent = 65\n'
+  const judgedClass = async (image: string, userData: string) => {
+    const text = nodeClass(image, userData)
+    return (await gated(gateSnapshot(), [{ file: 'k/spot.yaml', text, base: null }])).problems
+  }
+
+  it.each([
+    ['amiSelectorTerms: [{alias: bottlerocket@latest}]', 'Bottlerocket reads its own settings'],
+    ['amiFamily: Bottlerocket', 'Bottlerocket reads its own settings'],
+    ['amiSelectorTerms: [{alias: al2@latest}]', 'Amazon Linux 2 does not read NodeConfig'],
+  ])('decides who reads a NodeConfig: %s', async (image, why) => {
+    const lost = (await judgedClass(image, nodeConfig(settings).text)).filter(({ stops }) => stops)
+    expect(lost).toEqual([
+      expect.objectContaining({ kind: 'no-effect', line: 13, text: expect.stringContaining(why) }),
+      expect.objectContaining({ kind: 'no-effect', line: 14 }),
+    ])
+  })
+
+  it('decides that TOML is read', async () => {
+    const found = await judgedClass('amiSelectorTerms: [{alias: bottlerocket@latest}]', toml)
+    expect(found.filter(({ stops }) => stops)).toEqual([])
+  })
+
+  it.each(['{}', '{name: "$NAME"}'])(
+    'with the metadata %s is for the nodes of --group',
+    async metadata => {
+      const text = `apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: ${metadata}\nspec:\n  kubelet:\n    evictionHard:\n      nodefs.available: "10"\n`
+      const file = { file: 'k/patch.yaml', text, base: null }
+      const { groups, verdict } = await gated(gateSnapshot(), [file], { group: 'spot' })
+      expect({ groups: groups.map(({ group }) => group.name), verdict }).toEqual({
+        groups: ['spot'],
+        verdict: 'worse',
+      })
+      const { files } = await gated(gateSnapshot(), [file])
+      expect(files).toMatchObject([{ nodes: 0, reach: expect.stringContaining('--group') }])
+    },
+  )
+})
+
 describe('a flag that the kubelet does not know', () => {
   const stopped = async (file: string, text: string, base: string | null = null) =>
     (await gated(gateSnapshot(), [{ file, text, base }], { hasBase: base !== null })).problems

@@ -2,8 +2,8 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
-import { delimiter } from 'node:path'
-import { type Cluster, KubeConfig } from '@kubernetes/client-node'
+import { delimiter, join } from 'node:path'
+import { type Cluster, findHomeDir, KubeConfig } from '@kubernetes/client-node'
 import { parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
 import { OperatorError } from '#base/operator-error.ts'
@@ -60,7 +60,8 @@ function loadedConfig(file: string | null): KubeConfig {
   const config = new KubeConfig()
   try {
     if (file !== null && !existsSync(file)) throw new Error('there is no such file')
-    const files = (process.env.KUBECONFIG ?? '').split(delimiter).filter(existsSync)
+    const named = process.env.KUBECONFIG || join(findHomeDir() ?? '', '.kube', 'config')
+    const files = named.split(delimiter).filter(existsSync)
     for (const path of file === null ? files : [file]) checkMaps(path)
     if (file === null && files.length > 1) loadMerged(config, files)
     else if (file === null) config.loadFromDefault()

@@ -88,7 +88,7 @@ function wordsOf(line: string) {
     line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^$()]{0,200}\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []
   return words.map(word =>
     word.replace(
-      /"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g,
+      /"((?:[^"\\]|\\.)*)"?|'([^']*)'|\\(.)/g,
       (_, double?: string, single?: string, escaped?: string) =>
         double !== undefined ? double.replace(/\\(["\\$`])/g, '$1') : (single ?? escaped ?? ''),
     ),

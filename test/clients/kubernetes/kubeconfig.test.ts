@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { describe, expect, it, vi } from 'vitest'
 import { kubeconfigEndpoint, kubeconfigEndpoints } from '#clients/kubernetes/kubeconfig.ts'
@@ -142,10 +142,16 @@ describe('kubeconfigEndpoint', () => {
     await expect(kubeconfigEndpoint(kubeconfig({ token: 'a' }), context)).rejects.toThrow(message)
   })
 
-  it('refuses a map with more keys than a kubeconfig has', async () => {
-    const path = join(temporaryFolder(), 'config')
+  it('refuses a map with more keys than a kubeconfig has, also in the default file', async () => {
+    const home = temporaryFolder()
+    const path = join(home, '.kube', 'config')
+    mkdirSync(dirname(path))
     writeFileSync(path, Array.from({ length: 1_001 }, (_, index) => `k${index}: 1\n`).join(''))
     await expect(kubeconfigEndpoint(path, null)).rejects.toThrow('it has a map of 1001 keys')
+    vi.stubEnv('KUBECONFIG', '')
+    vi.stubEnv('HOME', home)
+    await expect(kubeconfigEndpoint(null, null)).rejects.toThrow('it has a map of 1001 keys')
+    vi.unstubAllEnvs()
   })
 
   it('refuses a file that is no kubeconfig', async () => {

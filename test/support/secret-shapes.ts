@@ -261,6 +261,8 @@ const tables: Shape[] = [
 ]
 
 const statements: Shape[] = [
+  ['a field below a name', s => `secret:\n  db: ${s}`],
+  ['a tilde', s => `password ~ ${s}`],
   ['a value before its name', s => `used ${s} as password`],
   ['a value before an article', s => `with ${s} as the password`],
 ]

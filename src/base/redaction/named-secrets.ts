@@ -74,7 +74,7 @@ const taintKey =
   /^\\*["']?[ \t]*:[ \t]*\\*["']?(?:[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)|[a-z][a-z\d.-]{1,100}\/[a-z\d._-]{1,100}[:)])/
 
 const proseStart =
-  /^\\*["']?[ \t]*:[ \t]+(?:[A-Za-z][a-z]{0,15}:?[ \t]+(?:\\*["'(])?[A-Za-z][^\s=]*(?:\s|$)|(?:Get|Head|Post|Put|Patch|Delete) \\*"https?:\/\/)/
+  /^\\*["']?[ \t]*:[ \t]+(?:[A-Za-z][a-z]{0,15}:?[ \t]+(?:\\*["'(])?[A-Za-z/][^\s=]*(?:\s|$)|(?:Get|Head|Post|Put|Patch|Delete) \\*"https?:\/\/)/
 const resource =
   /\b(?:(?:volume|secret|configmap|serviceaccount|pod|container)s? |object-\\*"[\w.-]{1,20}\\*"\/)\\*["']$/i
 const resourceEnd = /^\\*["'][ \t]*:[ \t]+[A-Za-z.]{1,64}:?[ \t]/
@@ -105,7 +105,7 @@ const isRepository = (before: string, rest: string) =>
 const nameEnd = String.raw`^(?:\[[\w-]{0,32}\]|\\{0,8}["'\]]|%22){0,4}`
 /** The sign between a name and its value. The longest sign comes first. */
 const sign = new RegExp(
-  String.raw`${nameEnd}(?:[ \t]*(?:={2,3}|=>|->|:=|[?+]=)[ \t]*|[ \t]+\|[ \t]+|[ \t]*(?:\r?\n[ \t]*)?:[ \t]*|[ \t]*=(?:[ \t]+(?![-\w.]+=))?|\((?=\\*["'])|%(?:25)?3[AaDd](?:%2[02])?)`,
+  String.raw`${nameEnd}(?:[ \t]*(?:={2,3}|=>|->|:=|[?+]=)[ \t]*|[ \t]+[|~][ \t]+|[ \t]*(?:\r?\n[ \t]*)?:[ \t]*|[ \t]*=(?:[ \t]+(?![-\w.]+=))?|\((?=\\*["'])|%(?:25)?3[AaDd](?:%2[02])?)`,
 )
 /** Space between a flag and its value, also in a list of YAML or of quoted words. */
 const flagSpace =
@@ -176,13 +176,16 @@ function valueLength(rest: string, name: string, before: string): number {
 
 const blockScalar = /^[|>][-+\d]{0,2}[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/
 const blockOfFields = /^[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/
+/** Fields below a name in the singular. A volume's `secret:` names a secret. */
+const blockOfPairs =
+  /^[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)(?=[\w.-]{1,64}:[ \t])(?!secretName|name|items|defaultMode|optional|key:)/
 
 /** Length of a YAML block scalar: the lines with the indent of its first line. 0: not a block scalar. Line ends can be escaped. */
 function blockLength(rest: string, name: string): number {
   const form = /stringdata$|(?:password|passphrase|token|credential)s$/i.test(name)
     ? blockOfFields
     : blockScalar
-  const [head, end = '', indent = ''] = form.exec(rest) ?? []
+  const [head, end = '', indent = ''] = form.exec(rest) ?? blockOfPairs.exec(rest) ?? []
   if (head === undefined) return 0
   let at = head.length - indent.length
   while (rest.startsWith(indent, at) || rest.startsWith(end, at)) {

@@ -134,7 +134,7 @@ function withoutValue(text: string, before: string, value: string): string {
 
 /** A value without quotes. It must contain a digit, because most words of prose have none. */
 const bare = new RegExp(
-  String.raw`((?:\b|_)(${passwordName}|token|${keyName})(?:[:=;]|[ \t]value)?[ \t]{1,3}(?:(?:invalid|wrong|bad|incorrect|unknown|expired)[ \t])?)((?=[^\s\d]{0,24}\d)[^\s"',;]{6,})`,
+  String.raw`((?:\b|_)(${passwordName}|token|${keyName})(?:\||(?:[:=;]|[ \t]value)?[ \t]{1,3})(?:(?:invalid|wrong|bad|incorrect|unknown|expired)[ \t])?)((?=[^\s\d]{0,24}\d)[^\s"',;]{6,})`,
   'gi',
 )
 const notRandom = /^(?:v\d+(?:alpha|beta)\d+|\d+[a-z]{1,2}|sha\d+|base\d+|oauth\d|utf\d+|md5)$/i

@@ -47,6 +47,8 @@ describe('a secret in a text', () => {
     ['basic credentials', 'sent Basic dXNlcjpodW50ZXIy once', 'sent Basic (removed) once'],
     ['a header', `401: Authorization: Bearer ${secret}`, '401: Authorization: (removed)'],
     ['a cookie', `Set-Cookie: a=${secret}; b=${secret}`, 'Set-Cookie: (removed)'],
+    ['a value after a bar', `password|${secret}`, 'password|(removed)'],
+    ['an invalid value', `token: invalid ${secret}`, 'token: invalid (removed)'],
     ['a statement', `the passwd is ${secret} now`, 'the passwd is (removed) now'],
     ['a quoted password', `password "${secret}" refused`, 'password "(removed)" refused'],
     [
@@ -276,6 +278,15 @@ describe('a text without a secret', () => {
     'imagePullSecrets:\n- name: registry-login\nimage: web',
     'password,user and token are required\nfor the login',
     `--discovery-token-ca-cert-hash ${digest}`,
+    `unexpected commit digest ${digest}, expected ${digest}`,
+    'failed to fetch anonymous token: open /run/x: no such file or directory',
+    'access denied, may require authorization: open /run/x: no such file',
+    '"Add annotation" annotationKey="web", labelKey="app" imageKey="x" objectKey="y"',
+    'secret:\n  secretName: web-certs\n  defaultMode: 420',
+    // As words, these are usage texts, paths and errors, so only random text is removed from such places.
+    'token: invalid signature',
+    'pass --password|--token, or a password/token pair',
+    'unknown field password|username',
     'aws:///us-east-1a/i-0123456789abcdef0',
   ])('stays: %s', text => {
     expect(redact(text)).toBe(text)

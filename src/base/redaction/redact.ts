@@ -236,7 +236,7 @@ function withoutImageUser(segment: string, at: number, text: string): string {
 }
 
 const authorizationScheme =
-  /\b(bearer|basic|negotiate|digest|aws4-hmac-sha256)(?:[ \t]{1,8}|%20|\+)((?!sha256:)[^\s",;]+)/gi
+  /\b(bearer|basic|negotiate|digest|aws4-hmac-sha256)(?:[ \t]{1,8}|%20|\+)((?!sha256:|\\)[^\s",;]+)/gi
 
 /** Removes credentials, but leaves sentences such as "bearer token is missing" unchanged. */
 function withoutCredentials(text: string, scheme: string, value: string): string {

@@ -349,11 +349,11 @@ describe('notations of secrets', () => {
   })
 })
 
-it('real messages without secrets lose a word in at most 1 of 100', () => {
+it('messages of kubelet and containerd without secrets lose a word in at most 1 of 100', () => {
   const lines = readFileSync('test/fixtures/messages-without-secrets.txt', 'utf8')
     .trim()
     .split('\n')
-  expect(lines.length).toBeGreaterThanOrEqual(200)
+  expect(lines.length).toBeGreaterThanOrEqual(250)
   const changed = lines.filter(line => redact(line) !== line)
   expect(changed.length / lines.length, changed.join('\n')).toBeLessThanOrEqual(0.01)
 })

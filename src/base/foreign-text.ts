@@ -81,9 +81,12 @@ const maxAliases = 100
 
 /** The library's codes in words. */
 const mistakes: Readonly<Record<string, string>> = {
+  ALIASES: 'it has too many aliases',
   BAD_INDENT: 'a line is indented wrongly, or a bracket before it is not closed',
   BLOCK_IN_FLOW: 'a bracket is not closed',
+  DEPTH: 'it is nested too deeply',
   DUPLICATE_KEY: 'a key stands twice',
+  KEY: 'a key is no text',
   MISSING_CHAR: 'a bracket, a quote, a comma or a colon is missing',
   MULTIPLE_DOCS: 'it has a second document',
   TAB_AS_INDENT: 'a tab indents a line',

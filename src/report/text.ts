@@ -11,7 +11,7 @@ import { formatCount } from './numbers.ts'
  */
 const invisible = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d]]/gv
 const invisibleButLineBreaks = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d\n\t]]/gv
-/** Invisible characters and whitespace. A run of them becomes one space. */
+/** Invisible characters and whitespace. A run of them becomes one space, but a single no-break space stays. */
 const foldable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gv
 
 const named = (character: string) =>
@@ -45,7 +45,9 @@ export type Fold = (text: string, limit: number) => string
  * become spaces.
  */
 export function foldedLine(text: string, limit: number, mark = englishCut): string {
-  return cut(text, limit, mark).replace(foldable, ' ').trim()
+  return cut(text, limit, mark)
+    .replace(foldable, run => (run === '\u00a0' ? run : ' '))
+    .trim()
 }
 
 /** Lines with at most `limit` characters in total, and a mark if the text was cut. */

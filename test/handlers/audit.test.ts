@@ -226,9 +226,9 @@ describe('history', () => {
     expect(mails).toEqual([
       expect.stringMatching(/^Critical: \d+ critical, /),
       expect.stringMatching(
-        new RegExp(`^Critical, 2 nodes evict now \\(ip-10-64-0-19, …\\): ${appeared.length} new`),
+        new RegExp(`^2 nodes evict now, first ip-10-64-0-19 \\(\\w+\\); ${appeared.length} new`),
       ),
-      expect.stringMatching(/^Critical, 2 nodes evict now \(ip-10-64-0-19, …\), nothing new: /),
+      expect.stringMatching(/^2 nodes evict now, first ip-10-64-0-19 \(\w+\); no change/),
     ])
     const kept = readdirSync(join(storeFolder, 'highwater-lab', 'history', 'runs')).sort()
     expect(kept).toEqual([

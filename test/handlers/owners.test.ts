@@ -181,7 +181,7 @@ describe('only on change', () => {
       'nodes@example.com',
     ])
     expect(grown.mails()[0]?.subject).toMatch(
-      /^Critical, 2 nodes evict now \(ip-10-64-0-19, …\): \d+ new/,
+      /^2 nodes evict now, first ip-10-64-0-19 \(\w+\); \d+ new/,
     )
   })
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { severities } from '#model/finding/finding.ts'
-import { severityMark } from '#report/mail/palette.ts'
+import { segmentTones, severityMark } from '#report/mail/palette.ts'
 
 const precompile = 'templates/precompile.ts'
 const compiled = 'src/report/compiled-templates.js'
@@ -171,6 +171,7 @@ describe('the colours of the mail', () => {
     'email.hbs',
     'partials/email-cause.hbs',
     'partials/email-line.hbs',
+    'partials/email-picture.hbs',
     'partials/email-severity.hbs',
   ].map(file => readFileSync(`templates/${file}`, 'utf8'))
 
@@ -178,6 +179,8 @@ describe('the colours of the mail', () => {
     for (const tone of tones) expect(severityMark(tone).tone).toBe(light![tone])
     for (const [, colour] of sources.join('').matchAll(/(#[0-9a-f]{6})/g))
       expect(Object.values(light!)).toContain(colour)
+    for (const [kind, tone] of Object.entries(segmentTones))
+      expect(tone).toBe(light![kind === 'unknown' ? 'used' : kind])
   })
   it('are those of the page, in the dark', () => {
     for (const [, colour] of mailStyle.matchAll(/(#[0-9a-f]{6})/g))

@@ -82,6 +82,7 @@ const bounds = {
   fleet: { desk: 8, phone: 16 },
   mail: { desk: 3, phone: 3 },
   fleetMail: { desk: 3, phone: 3 },
+  secondMail: { desk: 3, phone: 3 },
 }
 const screens = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
 const mailLimitBytes = 60_000
@@ -92,7 +93,7 @@ type Sized = keyof typeof bounds
 async function measure(browser: Browser, sources: Record<Sized, string>): Promise<string[]> {
   const over: string[] = []
   for (const [name, bound] of Object.entries(bounds) as [Sized, (typeof bounds)[Sized]][]) {
-    const isMail = name === 'mail' || name === 'fleetMail'
+    const isMail = /mail$/i.test(name)
     for (const [screen, viewport] of Object.entries(screens)) {
       const context = await browser.newContext({ viewport })
       const page = await context.newPage()
@@ -238,6 +239,14 @@ function keepSamples({ page, mail }: { page: string; mail: string }, folder: str
   writeFileSync('docs/terminal.svg', terminalSvg(commands))
 }
 
+/** The mail of the demo's second morning, which says what happened since the first. */
+function secondMail(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-second-'))
+  const args = ['bin/highwater.mjs', 'demo', '--morning', '2', '--out', folder]
+  execFileSync(process.execPath, args, { stdio: 'ignore' })
+  return join(folder, 'email.html')
+}
+
 /** The demo's world as a run of it leaves it, and a morning that was made up to have something of everything. */
 function sourcesOf(
   demo: string | undefined,
@@ -282,7 +291,7 @@ if (browserPath === null) {
   try {
     const sources = sourcesOf(values.demo, folder)
     const fleet = fleetOf(dirname(sources.page))
-    const over = await measure(browser, { ...sources, ...fleet })
+    const over = await measure(browser, { ...sources, ...fleet, secondMail: secondMail() })
     if (over.length > 0) throw new Error(`Over the bound: ${over.join('; ')}`)
     if (values.docs) {
       await keepPictures(browser, sources)

@@ -64,7 +64,7 @@ export function likelyOwner(
   const last = parts.at(-1) ?? ''
   const stem =
     parts.length > 1 && (generated.test(last) || /^\d{1,9}$/.test(last))
-      ? `${parts.slice(0, -1).join('-')}-...`
+      ? `${parts.slice(0, -1).join('-')}-*`
       : name
   return { name: bounded(`pods ${namespace}/${stem}`, nameLength), key: null, isKnown: false }
 }

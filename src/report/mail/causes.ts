@@ -1,4 +1,4 @@
-/** Causes in a mail: the worst three as cards, the next in two lines each, the rest counted. Each shown cause has its step. */
+/** Causes in a mail: the worst three as cards, the next in two lines each, the rest counted. Each shown cause has its step and a command. */
 import type { Language } from '#report/languages/language.ts'
 import {
   type CauseView,
@@ -14,6 +14,7 @@ import type { MailChanges } from './changes.ts'
 import { severityMark } from './palette.ts'
 
 const shown = { cards: 3, lines: 3 }
+const lineLimit = 160
 /** Number of causes in a mail. Nodes in the verdict name only these causes, by their number. */
 export const shownCauses = shown.cards + shown.lines
 /** Number of nodes that the verdict names. */
@@ -37,7 +38,6 @@ export function mailCausesView(
   const listed = causes.slice(0, shownCauses)
   const views = listed.map((cause, index) => causeView(cause, index, { titleOf, language }))
   const nearest = (index: number) => rows.find(({ cause }) => cause === index)?.name ?? null
-  // Only cards, and causes of nodes in the verdict, show commands: these fit two phone screens.
   const isOfVerdict = (index: number) =>
     rows.slice(0, nextShown).some(({ cause }) => cause === index)
   const cards = listed.map((cause, index) => ({
@@ -55,13 +55,22 @@ export function mailCausesView(
         return {
           ...card,
           where: isOfVerdict(index) ? card.where : fold(views[index]!.shortWhere, 160),
-          step: fold(withoutRemarks(card.step), 120),
-          commands: isOfVerdict(index) ? commands : [],
+          step: fold(lineStep(listed[index]!, withoutRemarks(card.step), words), lineLimit),
+          commands,
         }
       }),
     leftOut: rest.length === 0 ? null : moreCauses(rest, language),
   }
 }
+
+/** The step, or the first of its parts if both are too long for a line. */
+const lineStep = (cause: FoundCause, step: string, on: MailWords) =>
+  step.length <= lineLimit
+    ? step
+    : causeView({ ...cause, steps: cause.steps.slice(0, 1) }, 0, on).step
+
+/** The templates write the full stop. */
+const withoutStop = (text: string) => text.replace(/\.$/, '')
 
 /** Removes text in parentheses. */
 const withoutRemarks = (text: string) => text.replace(/ ?(?:\([^()]*\)|（[^（）]*）)/g, '')
@@ -83,15 +92,19 @@ function mailCard(
   changes: MailChanges,
   { fold, language }: MailWords,
 ) {
-  const commands = view.commands.slice(0, view.leading).map(({ command }) => command)
+  const rule = cause.findings[0]?.rule ?? ''
+  const commands =
+    view.leading > 0
+      ? view.commands.slice(0, view.leading).map(({ command }) => command)
+      : [`highwater explain ${rule}`]
   return {
     ...severityMark(cause.severity),
     severityWord: view.severityWord,
     label: labelOf(cause, changes, language),
     title: fold(view.title, 160),
     ownTitle: view.ownTitle === null ? null : fold(view.ownTitle, 160),
-    statement: view.statement === null ? null : fold(view.statement, 160),
-    step: fold(stepWithCount(view), 400),
+    statement: view.statement === null ? null : fold(withoutStop(view.statement), 240),
+    step: withoutStop(fold(stepWithCount(view), 400)),
     ends: view.ends,
     // A command that would be cut is left out: half a command does something else.
     commands: commands.filter(command => fold(command, 400) === command),

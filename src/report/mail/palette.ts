@@ -3,6 +3,8 @@
  * each mark has its colour inline.
  */
 import type { Severity } from '#model/finding/finding.ts'
+import type { MarkKind } from '#report/parts/gauge.ts'
+import type { SegmentKind } from '#report/parts/segment-kind.ts'
 
 /** `none`: nothing found; `unread`: nothing could be read. */
 type Tone = Severity | 'none' | 'unread'
@@ -29,3 +31,22 @@ const marks: Record<Tone, Omit<SeverityMark, 'severity'>> = {
 }
 
 export const severityMark = (severity: Tone): SeverityMark => ({ severity, ...marks[severity] })
+
+/** Colours of the bar of a disk, as in the light theme of report.css. */
+export const segmentTones: Record<SegmentKind, string> = {
+  images: '#174f82',
+  'unused-images': '#5b95c8',
+  pods: '#0b6b53',
+  logs: '#c4689f',
+  host: '#4c5660',
+  leftover: '#bd7600',
+  unknown: '#8297ae',
+}
+
+export const markTones: Record<MarkKind, string> = {
+  'gc-stop': marks.low.tone,
+  'gc-start': marks.low.tone,
+  alert: marks.medium.tone,
+  soft: marks.high.tone,
+  hard: marks.critical.tone,
+}

@@ -5,6 +5,8 @@ import { tallyTexts, worstFirst } from '#report/parts/findings.ts'
 import type { MailChanges } from './changes.ts'
 
 const limit = 120
+/** Mail programs cut a longer subject. */
+const roomyLimit = 90
 const shownCounts = 3
 
 interface SubjectParts {
@@ -12,8 +14,8 @@ interface SubjectParts {
   scope: string
   /** Number of nodes that evict now. */
   evicting: number
-  /** The node that is nearest to eviction. */
-  first: string
+  /** The node that is nearest to eviction, and its cluster. */
+  first: { name: string; cluster: string }
   isCutShort: boolean
   owner: string | null
 }
@@ -43,8 +45,10 @@ export function mailSubject(
     const signed = words.signed(verdict, from)
     return (isCutShort ? words.cutShort(signed) : signed).replace(/\s+/g, ' ')
   }
-  // A subject that is too long shows fewer counts, so that its date is not cut.
-  const subject = [5, 4, 3, 2, 1].map(signed).find(({ length }) => length <= limit) ?? signed(1)
+  // A subject that is too long shows fewer counts, so that its date is not cut. Nodes that evict need none.
+  const least = evicting > 0 && findings.length > 0 ? 0 : 1
+  const shown = [5, 4, 3, 2, 1, 0].filter(count => count >= least)
+  const subject = shown.map(signed).find(({ length }) => length <= roomyLimit) ?? signed(least)
   return subject.length > limit ? `${subject.slice(0, limit - 3)}...` : subject
 }
 
@@ -61,8 +65,14 @@ function verdictOf(
   { evicting, first, shown, language }: VerdictOptions,
 ) {
   const { subject: words, severities } = language.words
-  const severity = severities[findings.toSorted(worstFirst)[0]!.severity]
-  const word = evicting > 0 ? words.evicting(severity, evicting, first) : severity
+  const word = severities[findings.toSorted(worstFirst)[0]!.severity]
+  if (evicting > 0) {
+    const { changes, clauses, list } = language.words
+    const known = since === null ? tallyTexts(findings, language) : counts
+    const told = known.length > 0 ? known : [changes.none]
+    const verdict = words.evicting(evicting, first.name, first.cluster)
+    return shown === 0 ? verdict : clauses([verdict, list(told.slice(0, shown))])
+  }
   const where = whereOf(findings, clusterCount, language)
   if (since !== null && counts.length > 0)
     return words.changed(

@@ -6,17 +6,18 @@ import type { AuditReport, Delivery } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { causesAndOutlook, type FoundCause } from '#report/parts/causes.ts'
 import { tally } from '#report/parts/findings.ts'
-import { ledgersView } from '#report/parts/ledger.ts'
+import { fillBeside } from '#report/parts/ledger.ts'
 import { noticesView, policyNotices } from '#report/parts/notices.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { planView } from '#report/parts/plan.ts'
 import { titlesOf } from '#report/parts/rule-words.ts'
 import { verdictView } from '#report/parts/verdict.ts'
-import type { Fold } from '#report/text.ts'
+import { type Fold, foldedLine } from '#report/text.ts'
 import { mailCausesView, nextShown, shownCauses } from './causes.ts'
 import { type MailChanges, mailChanges } from './changes.ts'
 import { mailEndedView, mailHiddenView } from './findings.ts'
 import { severityMark } from './palette.ts'
+import { mailPicture } from './picture.ts'
 import { mailDeliveriesView, mailNotAuditedView, openCommandOf } from './remainder.ts'
 import { mailSubject } from './subject.ts'
 import { mailTrend } from './trend.ts'
@@ -51,17 +52,19 @@ export function mailView(
   const { document } = report
   const { run, notAudited } = document
   const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
+  const short: Fold = (text, limit) => foldedLine(text, Math.ceil(limit * share), () => '…')
   const titleOf = titlesOf(report, language)
   const { causes, outlook } = causesAndOutlook(report, language)
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
   const { headline, scope, gaps } = verdict
-  const next = nextNodes(outlook, causes, fold, language)
+  const picture = mailPicture(outlook.rows[0]?.node, report, fold, language)
+  const next = nextNodes(outlook, causes, picture !== null, { fold, language })
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
   // An owner's page is not the report that the command opens.
   const open = owner === null ? openCommandOf(deliveries, document.run.region, isPart) : null
   const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached, open })
-  const ledgers = ledgerLines(report, outlook, fold, language)
+  const ledgers = ledgerLines(outlook, picture !== null || outlook.rows[0]?.isNow === true, fold)
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
     tag: language.tag,
@@ -74,7 +77,7 @@ export function mailView(
         headline,
         scope,
         evicting: outlook.evicting,
-        first: (next[0]?.name ?? '').split('.')[0]!,
+        first: firstNode(outlook, fold),
         isCutShort: cutShort !== null,
         owner,
       },
@@ -84,6 +87,7 @@ export function mailView(
     snapshot: words.mail.snapshot(language.utc(run.takenAt)),
     audience: owner === null ? null : words.mail.audience(fold(owner, 80)),
     cutShort,
+    picture,
     verdict: {
       ...mailVerdict(report, verdict, { next, changes, fold, language }),
       freeable: verdict.freeable,
@@ -92,7 +96,7 @@ export function mailView(
           ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))
           : null,
     },
-    causes: mailCausesView(causes, outlook.rows, changes, { fold, titleOf, language }),
+    causes: mailCausesView(causes, outlook.rows, changes, { fold: short, titleOf, language }),
     hidden: mailHiddenView(changes, fold, titleOf, language),
     ended: mailEndedView(changes, fold, titleOf, language),
     ledgers,
@@ -110,6 +114,11 @@ export function mailView(
   }
 }
 
+const firstNode = ({ rows: [row] }: OutlookView, fold: Fold) => ({
+  name: fold(row?.name ?? '', 80).split('.')[0]!,
+  cluster: fold(row?.cluster ?? '', 40),
+})
+
 const footerText = ({ document: { run } }: AuditReport, fold: Fold, { words }: Language) =>
   words.mail.footer(
     fold(run.version, 40),
@@ -117,30 +126,33 @@ const footerText = ({ document: { run } }: AuditReport, fold: Fold, { words }: L
     fold(run.region ?? words.unknown, 40),
   )
 
-/** A line for each node of the verdict with a finding about its disk. The page shows the others. */
-function ledgerLines(report: AuditReport, { rows }: OutlookView, fold: Fold, language: Language) {
-  const { clauses, ledger } = language.words
-  const nodes = new Set(rows.slice(0, nextShown).map(({ node }) => node))
-  const view = ledgersView(report, nextShown, language, node => nodes.has(node))
-  return view === null || view.nodes.length === 0
-    ? null
-    : {
-        list: view.nodes.map(({ name, brief, volumes }) => ({
-          name: fold(name, 100),
-          text: fold(clauses([...brief, ...volumes.map(ledger.volumes.brief)]), 600),
-        })),
-        leftOut: view.leftOut.map(one => fold(one, 400)),
-      }
+/** What fills the disks of the verdict's nodes, without the first if picture or verdict say it. The page has the rest. */
+function ledgerLines(
+  { rows }: OutlookView,
+  isFirstShown: boolean,
+  fold: Fold,
+): { list: { name: string; text: string }[] } | null {
+  const list = rows
+    .slice(isFirstShown ? 1 : 0, nextShown)
+    .flatMap(({ name, fill }) =>
+      fill === null ? [] : [{ name: fold(name, 80), text: fold(fill, 400) }],
+    )
+  return list.length === 0 ? null : { list }
 }
 
 /** Nodes that evict now or next. `fill`, `victims`: what fills the first node's disk, and its first victims, if it evicts now. */
 const nextNodes = (
   { rows }: OutlookView,
   causes: readonly FoundCause[],
-  fold: Fold,
-  language: Language,
+  hasPicture: boolean,
+  { fold, language }: { fold: Fold; language: Language },
 ) => {
   const { words } = language
+  const [first] = rows
+  const fillOf = (fill: string | null) =>
+    hasPicture && first?.node.ledger
+      ? sentence(fillBeside(first.node, first.node.ledger, language))
+      : fill
   return rows
     .slice(0, nextShown)
     .map(({ name, where, state, isNow, fill, victims, cause }, index) => ({
@@ -148,7 +160,8 @@ const nextNodes = (
       where: fold(where, 100),
       state,
       isNow,
-      fill: isNow && index === 0 ? (notGrownText(causes[cause ?? -1], language) ?? fill) : null,
+      fill:
+        isNow && index === 0 ? (notGrownText(causes[cause ?? -1], language) ?? fillOf(fill)) : null,
       victims: isNow && index === 0 ? `${words.picture.victims} ${fold(victims, 200)}` : null,
       cause: cause === null || cause >= shownCauses ? null : words.causes.number(cause + 1),
     }))

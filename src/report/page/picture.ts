@@ -1,7 +1,7 @@
 /** The first picture of the page: the node that is nearest to eviction, what holds its disk, and where something acts. */
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type Alerts, gaugesOf } from '#report/parts/gauge.ts'
+import { type Alerts, nearestDisk } from '#report/parts/gauge.ts'
 import { barView, ledgerOf } from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { segmentLegend, segmentsOf } from '#report/parts/segments.ts'
@@ -10,17 +10,6 @@ import { fillPlot } from './fill-plot.ts'
 interface FirstRow extends Omit<OutlookView['rows'][number], 'cause'> {
   anchor: string | null
   step: { anchor: string; text: string } | null
-}
-
-/** Null: no disk of the node was observed. */
-function nearestDisk(node: AuditedNode, alerts: Alerts, language: Language) {
-  const disks = gaugesOf(node, alerts, language).filter(({ filesystem }) => filesystem !== null)
-  const [nearest] = disks.toSorted(
-    (a, b) =>
-      (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
-      (b.usedPercent ?? 0) - (a.usedPercent ?? 0),
-  )
-  return nearest ?? null
 }
 
 /** Null: no node is near eviction, or no disk of the nearest node was observed. */

@@ -289,3 +289,14 @@ const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: L
   )
 
 export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)
+
+/** The disk with the least headroom. Null: no disk of the node was observed. */
+export function nearestDisk(node: AuditedNode, alerts: Alerts, language: Language): Gauge | null {
+  const disks = gaugesOf(node, alerts, language).filter(({ filesystem }) => filesystem !== null)
+  const [nearest] = disks.toSorted(
+    (a, b) =>
+      (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
+      (b.usedPercent ?? 0) - (a.usedPercent ?? 0),
+  )
+  return nearest ?? null
+}

@@ -27,12 +27,11 @@ const diskFamilies: ReadonlySet<Family> = new Set(['image-gc', 'eviction', 'logs
 const isAboutDisk = ({ family, cause }: Finding) =>
   diskFamilies.has(family) || cause.kind === 'device'
 
-/** Null: no node has a finding about its disk. @param limit of shown nodes; others are counted @param isShown false: the node is neither shown nor counted */
+/** Null: no node has a finding about its disk. @param limit of shown nodes; others are counted */
 export function ledgersView(
   { document, nodes, assumptions }: Pick<AuditReport, 'document' | 'nodes' | 'assumptions'>,
   limit: number,
   language: Language,
-  isShown: (node: AuditedNode) => boolean = () => true,
 ) {
   const { words, line } = language
   const nodesOf = openNodesOf(nodes)
@@ -49,11 +48,9 @@ export function ledgersView(
   if (ranked.length === 0) return null
   const sorted = ranked.toSorted((a, b) => a.rank - b.rank || byText(a.name, b.name))
   const known = sorted.flatMap(({ node, name }) =>
-    node.ledger && isShown(node) ? [{ node, name, ledger: node.ledger }] : [],
+    node.ledger ? [{ node, name, ledger: node.ledger }] : [],
   )
-  const unread = sorted.flatMap(({ node, name }) =>
-    node.ledger === undefined && isShown(node) ? [name] : [],
-  )
+  const unread = sorted.flatMap(({ node, name }) => (node.ledger === undefined ? [name] : []))
   return {
     nodes: known
       .slice(0, limit)
@@ -119,6 +116,12 @@ export function fillText(node: AuditedNode, ledger: DiskLedger, language: Langua
     ...mostPodData(ledger, language),
   ])
 }
+
+/** As `fillText`, beside a picture that shows the holders of the disk. */
+export const fillBeside = (node: AuditedNode, ledger: DiskLedger, language: Language): string =>
+  scarceInodes(node, ledger) === undefined
+    ? language.words.clauses(mostPodData(ledger, language))
+    : fillText(node, ledger, language)
 
 /** The disk whose inodes run out. Undefined: no threshold of inodes is met, or one of bytes comes first. */
 function scarceInodes(

@@ -372,14 +372,10 @@ describe('the mail of a second morning', () => {
     const { subject } = viewOf(report)
     const { counts } = mailChanges(report, english)
     expect(counts).toEqual([words.changes.counts.new(1)])
-    for (const part of [
-      words.subject.evicting('Critical', 2, 'ip-10-0-1-10'),
-      counts[0]!,
-      words.findingCount(8),
-    ])
+    for (const part of [words.subject.evicting(2, 'ip-10-0-1-10', 'prod-eu'), counts[0]!])
       expect(subject).toContain(part)
     expect(viewOf(second({})).subject).toBe(
-      `${words.subject.nothingNew(words.subject.evicting('Critical', 2, 'ip-10-0-1-10'), ['1 critical, …'], words.subject.someClusters(2, 3))} - highwater 2026-11-21`,
+      '2 nodes evict now, first ip-10-0-1-10 (prod-eu); no change - highwater 2026-11-21',
     )
   })
   it('puts subject, change, causes, endings and link into its brief, in this order', () => {
@@ -485,7 +481,7 @@ describe('a run that was cut short', () => {
   )
 
   it('says so first, everywhere', () => {
-    expect(subject).toMatch(/^Cut short\. Critical, 2 nodes evict now \(ip-10-0-1-10, …\): /)
+    expect(subject).toMatch(/^Cut short\. 2 nodes evict now, first ip-10-0-1-10 \(prod-eu\)/)
     expect(flat(text)).toContain(`UTC THIS RUN WAS CUT SHORT ${said} VERDICT`)
     expect(seen(html)).toContain(`UTC This run was cut short ${said} `)
     expect(seen(html).indexOf(said)).toBeLessThan(
@@ -615,7 +611,7 @@ describe('the subject', () => {
     const findings = severities.flatMap(severity =>
       Array.from({ length: 1000 }, () => finding(severity, { cluster: 'x'.repeat(40) })),
     )
-    const counted = '1,000 critical, 1,000 high, 1,000 medium, …'
+    const counted = '1,000 critical and more'
     expect(subject({ findings })).toBe(
       `Critical: ${counted} in ${'x'.repeat(40)} - highwater 2026-11-21`,
     )
@@ -732,7 +728,7 @@ describe('a mail that stands alone', () => {
 
 describe('the two parts', () => {
   /** What only one of them has: looks, and what the mail program shows beside the mail. */
-  const isLooks = (path: string) => /\.(severity|tone|glyph|subject|preview|brief)$/.test(path)
+  const isLooks = (path: string) => /\.(severity|tone|kind|glyph|subject|preview|brief)$/.test(path)
   function facts(value: unknown, path = ''): string[] {
     if (typeof value === 'string') return isLooks(path) ? [] : [value]
     if (typeof value !== 'object' || value === null) return []
@@ -786,4 +782,21 @@ it('counts findings without an owner, with their first places', () => {
   const { text } = renderMail({ ...quietReport([]), ownerless }, [])
   const places = ['prod/group-0', 'prod/group-1', 'prod/group-2', '…']
   expect(text.replace(/\s+/g, ' ')).toContain(english.words.waived.ownerless(5, places))
+})
+
+describe('the picture', () => {
+  const { picture } = mailView(morning, [], 1, toOwner)
+
+  it('has cells over the whole width, and a row for each mark, in whole percents', () => {
+    const sum = (parts: { width: number }[]) => parts.reduce((all, { width }) => all + width, 0)
+    expect(sum(picture!.cells)).toBe(100)
+    expect(picture!.rows.length).toBeGreaterThan(1)
+    for (const { span, end, after, rest } of picture!.rows) {
+      expect(span + after.length).toBe(picture!.rows.length)
+      expect(end + sum(after) + rest).toBe(100)
+    }
+    expect(mail.html).not.toMatch(/<(?:img|svg)\b/)
+  })
+  it('is left out if no node is near eviction', () =>
+    expect(mailView(quietReport([]), [], 1, toOwner).picture).toBeNull())
 })

@@ -6,10 +6,9 @@ const subject = {
   cutShort: (subject: string) => `Cut short. ${subject}`,
   /** `from`: the name highwater, the owner and the day. */
   signed: (verdict: string, from: string) => `${verdict} - ${from}`,
-  /** Replaces the severity if nodes evict now. */
   /** `first`: the node that is nearest to eviction. */
-  evicting: (severity: string, count: number, first: string) =>
-    `${severity}, ${nodes(count)} ${count === 1 ? 'evicts' : 'evict'} now (${first}${count === 1 ? '' : ', …'})`,
+  evicting: (count: number, first: string, cluster: string) =>
+    `${nodes(count)} ${count === 1 ? 'evicts now:' : 'evict now, first'} ${first} (${cluster})`,
   changed: (severity: string, counts: string, count: number, where: string) =>
     `${severity}: ${counts}; ${findings(count)} in ${where}`,
   nothingNew: (severity: string, tallied: string[], where: string) =>
@@ -22,7 +21,7 @@ const subject = {
   someClusters: (count: number, all: number | null) =>
     all === null ? clusters(count) : `${formatCount(count)} of ${clusters(all)}`,
   /** The first few counts, if there are more. */
-  andSo: (counts: string[]) => `${counts.join(', ')}, …`,
+  andSo: (counts: string[]) => `${counts.join(', ')} and more`,
 }
 
 const labels = {

@@ -1,0 +1,89 @@
+/** The bar of the page's first picture as cells of a table: without an image, which many mail programs hide. */
+import type { AuditedNode } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+import { type Alerts, nearestDisk } from '#report/parts/gauge.ts'
+import { barView, ledgerOf } from '#report/parts/node.ts'
+import { segmentLegend } from '#report/parts/segments.ts'
+import type { Fold } from '#report/text.ts'
+import { markTones, segmentTones } from './palette.ts'
+
+/** Holders of less than this part of the used bytes are not in the legend. */
+const leastPart = 0.01
+
+/** Null: no node is near eviction, or the use of its disk is unknown. Numbers are whole percents, which Outlook needs. */
+export function mailPicture(
+  node: AuditedNode | undefined,
+  alerts: Alerts,
+  fold: Fold,
+  language: Language,
+) {
+  const gauge = node === undefined ? null : nearestDisk(node, alerts, language)
+  if (node === undefined || gauge === null || gauge.usedPercent === null) return null
+  const ledger = ledgerOf(node, gauge)
+  const acting = gauge.marks.filter(({ kind }) => kind !== 'gc-stop')
+  const bar = barView(node, { ...gauge, marks: acting }, '', language)
+  const { title, summary, used, segments, marks } = bar
+  const ends = segments.map(({ kind, x, width, isEstimate }) => ({
+    kind,
+    tone: segmentTones[kind],
+    isEstimate,
+    end: wholePercent(Number.parseFloat(x) + Number.parseFloat(width)),
+  }))
+  const use = { kind: 'unknown', tone: segmentTones.unknown, isEstimate: false }
+  const free = { kind: 'track', tone: '#e4e8ec', isEstimate: false, end: 100 }
+  const cells = widthsOf([...ends, { ...use, end: wholePercent(gauge.usedPercent) }, free])
+  const shown = marks.map(({ kind, name, place, x, isAbove }) => ({
+    tone: markTones[kind],
+    text: `${name} ${place}`,
+    end: wholePercent(Number.parseFloat(x)),
+    isAbove,
+  }))
+  // As on the page: a label ends at its mark, or, of a mark far left, starts there above the bar.
+  const places = Map.groupBy(
+    shown.filter(({ isAbove }) => !isAbove),
+    ({ end }) => end,
+  )
+  const below = widthsOf(
+    [...places.values()].map(marks => ({
+      ...marks.at(-1)!,
+      text: language.words.list(marks.map(({ text }) => text)),
+    })),
+  )
+  return {
+    text: language.words.said(
+      fold(node.identity.name, 80).split('.')[0]!,
+      language.words.list([title, used ?? '', summary]),
+    ),
+    cells,
+    above: shown.filter(({ isAbove }) => isAbove),
+    rows: below.map((mark, index) => ({
+      ...mark,
+      span: index + 1,
+      width: index === 0 ? mark.width : mark.end,
+      after: below.slice(index + 1),
+      rest: 100 - (below.at(-1)?.end ?? 0),
+    })),
+    legend:
+      ledger === null
+        ? []
+        : segmentLegend(ledger, language)
+            .filter(({ allBytes }) => allBytes >= leastPart * ledger.usedBytes)
+            .map(({ kind, label, amount }) => ({
+              kind,
+              tone: segmentTones[kind],
+              text: `${label} ${amount}`,
+            })),
+  }
+}
+
+const wholePercent = (percent: number) => Math.round(Math.min(Math.max(percent, 0), 100))
+
+/** Widths between the ends, without cells of no width. */
+function widthsOf<T extends { end: number }>(parts: T[]): (T & { width: number })[] {
+  let from = 0
+  return parts.flatMap(part => {
+    const width = part.end - from
+    from = Math.max(from, part.end)
+    return width > 0 ? [{ ...part, width }] : []
+  })
+}

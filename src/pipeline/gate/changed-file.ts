@@ -12,7 +12,10 @@ import { inputLimits, textLimits } from '#base/limits.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
 import { ofNodeConfig } from '#clients/user-data/settings.ts'
+import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
+import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
+import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { mapOf } from '#model/input/config-value.ts'
@@ -104,8 +107,21 @@ function withClearFlags(part: ChangedPart): ChangedPart {
 
 /** @throws ForeignTextError */
 function readToml(reading: FileReading, text: string) {
-  const { settings } = parseToml(text, reading.budget)
-  if (isRawObject(settings) && isRawObject(settings.kubernetes)) takeWhole(reading, text)
+  const document = parseToml(text, reading.budget)
+  if (Object.keys(mapOf(mapOf(document.settings).kubernetes)).length > 0) takeWhole(reading, text)
+  for (const top of ['settings', 'setting'])
+    for (const [table, values] of Object.entries(mapOf(document[top]))) {
+      const setting = Object.keys(mapOf(values)).find(key =>
+        Object.hasOwn(bottlerocketSettings, key),
+      )
+      if (setting === undefined || `${top}.${table}` === 'settings.kubernetes') continue
+      reading.problems.push({
+        kind: 'refused',
+        line: 1,
+        field: setting,
+        text: `Bottlerocket refuses ${top}.${table}: unknown field, ${setting} is one of settings.kubernetes.`,
+      })
+    }
 }
 
 /** @throws ForeignTextError */
@@ -182,17 +198,49 @@ function takeDocument(reading: FileReading, part: YamlPart) {
       target: {},
       content: value,
     })
-  else if (group === 'node.eks.aws')
-    reading.parts.push({
-      kind: 'NodeConfig',
-      file: reading.file,
-      lines,
-      target: {},
-      source: { ...ofNodeConfig(value) },
-    })
-  else if (group === 'karpenter.k8s.aws' && kind === 'EC2NodeClass') takeNodeClass(reading, part)
+  else if (group === 'node.eks.aws') {
+    takeNodeConfigMistakes(reading, part)
+    const source = { ...ofNodeConfig(value) }
+    reading.parts.push({ kind: 'NodeConfig', file: reading.file, lines, target: {}, source })
+  } else if (group === 'karpenter.k8s.aws' && kind === 'EC2NodeClass') takeNodeClass(reading, part)
   else if (group === 'karpenter.sh' && kind === 'NodePool') takeNodePool(reading, part)
   else if (group === 'eksctl.io') clusterConfigParts(reading, part)
+}
+
+/** Source: amazon-eks-ami nodeadm/api/v1alpha1 nodeconfig_types.go; nodeadm drops fields that it does not know */
+const nodeConfigFields = {
+  spec: ['cluster', 'containerd', 'featureGates', 'hybrid', 'instance', 'kubelet'],
+  kubelet: ['config', 'flags', 'maxPodsExpression'],
+}
+
+function takeNodeConfigMistakes({ problems }: FileReading, { value, linesAt }: YamlPart) {
+  const { apiVersion, kind, spec } = value
+  const { kubelet } = mapOf(spec)
+  const { config = {} } = mapOf(kubelet)
+  const refuse = (field: string, text: string, line: number) =>
+    problems.push({ kind: 'refused', line, field, text: `nodeadm: ${text}` })
+  const unregistered = `no kind "${kind}" is registered for version "${apiVersion}"`
+  if (kind !== 'NodeConfig') refuse('kind', unregistered, linesAt('kind').from)
+  else if (apiVersion !== 'node.eks.aws/v1alpha1')
+    refuse('apiVersion', unregistered, linesAt('apiVersion').from)
+  if (config !== null && !isRawObject(config))
+    refuse('config', 'spec.kubelet.config is no map', linesAt('spec', 'kubelet', 'config').from)
+  const meant = Object.values(nodeConfigFields).flat()
+  const ignore = (path: string[], fields: object, known: readonly string[]) => {
+    for (const field of Object.keys(fields)) {
+      // Any other name may be a field of a later nodeadm.
+      const isMeant = isConfigurationField(field) || nearestName(field, meant) !== null
+      if (known.includes(field) || !isMeant) continue
+      problems.push({
+        kind: 'no-effect',
+        line: linesAt(...path, field).from,
+        field,
+        text: `${[...path, field].join('.')} takes no effect: a NodeConfig has no such field.`,
+      })
+    }
+  }
+  ignore(['spec'], mapOf(spec), nodeConfigFields.spec)
+  ignore(['spec', 'kubelet'], mapOf(kubelet), nodeConfigFields.kubelet)
 }
 
 /** A file that forgot its kind, which the kubelet refuses. */
@@ -243,6 +291,14 @@ function takeClassParts(reading: FileReading, { value, linesAt }: YamlPart) {
       : undefined
   const source = { config: spec.kubelet, source: 'karpenter' }
   const lines = linesAt('spec', 'kubelet')
+  for (const field of Object.keys(spec.kubelet))
+    if (isConfigurationField(field) && !Object.hasOwn(nodeClassKubeletFields, field))
+      reading.problems.push({
+        kind: 'refused',
+        line: linesAt('spec', 'kubelet', field).from,
+        field,
+        text: `strict decoding error: unknown field "spec.kubelet.${field}": EC2NodeClass does not have it up to Karpenter 1.14.`,
+      })
   parts.push({ kind, file, lines, target, source, ...(unused && { unused }) })
 }
 
@@ -325,6 +381,9 @@ function takeGroup(
     const source = { config: kubeletExtraConfig, source: 'eksctl' }
     if (list === 'nodeGroups') parts.push({ ...head, lines: lines('kubeletExtraConfig'), source })
   }
+  for (const key of Object.keys(group))
+    if (key !== 'kubeletExtraConfig' && nearestName(key, ['kubeletExtraConfig']) !== null)
+      refuse(`json: unknown field "${key}", did you mean kubeletExtraConfig`, key, lines(key))
   const commands = Array.isArray(preBootstrapCommands) ? preBootstrapCommands : []
   for (const [at, command] of commands.entries())
     if (typeof command === 'string')

@@ -168,6 +168,29 @@ describe('the image that an EC2NodeClass names', () => {
   )
 })
 
+describe('a setting in the wrong place', () => {
+  const head = 'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n'
+  const gc = 'imageGCHighThresholdPercent: 75\n'
+  const ofClass = 'apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: spot\n'
+  const eksctl =
+    'apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: prod}\nnodeGroups:\n- name: batch\n'
+  const toml = 'image-gc-high-threshold-percent = 75\n'
+  it.each([
+    ['no-effect', 4, 'a.yaml', `${head}  config:\n    ${gc}`],
+    ['no-effect', 5, 'a.yaml', `${head}  kubelet:\n    ${gc}`],
+    ['refused', 5, 'a.yaml', `${head}  kubelet:\n    config:\n    - ${gc}`],
+    ['refused', 1, 'a.yaml', head.replace('v1alpha1', 'v1')],
+    ['refused', 2, 'a.yaml', head.replace('NodeConfig', 'Nodeconfig')],
+    ['refused', 7, 'a.yaml', `${ofClass}spec:\n  kubelet:\n    imageMaximumGCAge: 24h\n`],
+    ['refused', 6, 'a.yaml', `${eksctl}  kubeletExtraConfigs:\n    maxPods: 20\n`],
+    ['refused', 2, 'a.toml', `[settings.kubelet]\n${toml}`],
+    ['refused', 2, 'a.toml', `[setting.kubernetes]\n${toml}`],
+  ])('is named: %s on line %i of %s', async (kind, line, file, text) => {
+    const { problems } = await gated(gateSnapshot(), [{ file, text, base: null }])
+    expect(problems.filter(({ stops }) => stops)).toMatchObject([{ kind, line }])
+  })
+})
+
 describe('a flag that the kubelet does not know', () => {
   const stopped = async (file: string, text: string, base: string | null = null) =>
     (await gated(gateSnapshot(), [{ file, text, base }], { hasBase: base !== null })).problems

@@ -75,6 +75,9 @@ it('shows the ledger of each node with a finding about its disk', async () => {
   for (const text of [read('report.html'), read('email.txt'), terminal.stdout]) {
     expect(flat(text)).toContain(flat(scope))
   }
+  const html = read('report.html')
+  const targets = [...html.matchAll(/ href="#([^"?]+)/g)].map(([, id]) => id)
+  expect(targets.filter(id => !html.includes(` id="${id}"`))).toEqual([])
   const withDisk = nodesWithDisk(join(out, 'snapshot.ndjson.gz'))
   const places = nodesWithFindings(document)
   expect(places.filter(place => withDisk.has(place)).length).toBeGreaterThan(15)

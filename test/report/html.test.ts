@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { AuditReport } from '#model/report.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { htmlIn } from '#report/formats/html.ts'
 import { formats } from '#report/formats/index.ts'
@@ -100,6 +100,10 @@ describe('a page that stands alone', () => {
       ...html.matchAll(/\s(?:href="#([^"]+)"|aria-labelledby="([^"]+)"|fill="url\(#([^)]+)\))/g),
     ].flatMap(([, a, b, c]) => (a ?? b ?? c)!.split(' '))
     expect(named.filter(id => !ids.has(id.split('?')[0]!))).toEqual([])
+    const ledger = { filesystems: [] as unknown } as NonNullable<AuditedNode['ledger']>
+    const calm = page(quietReport([auditedNode('calm', sharedDisk(20), { ledger })]))
+    expect(calm).toContain('id="node-calm"')
+    expect(calm).not.toContain('#disk-')
     expect(ids.size).toBe([...html.matchAll(/\sid="/g)].length) // none twice
   })
   it('admits its own style sheet and script by digest, and nothing inline', () => {

@@ -46,13 +46,14 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const groups = groupNodes(report, language)
   const { causes: found, outlook } = causesAndOutlook(report, language)
   const causes = causesView(found, on, page.ofFinding, document.clusters.some(isClusterRead))
-  const fleet = fleetView(groups, report, language, listedBytes)
+  const ledgers = ledgersView(report, shownLedgers, language)
+  const drawnDisks = new Set(ledgers?.nodes.map(({ node }) => node))
+  const fleet = fleetView(groups, report, drawnDisks, language, listedBytes)
   const rows = withSteps(outlook, [...causes.shown, ...causes.rest]).map(row => ({
     ...row,
     anchor: fleet.anchorOf(row.node),
     bar: smallBar(row.node, report, language),
   }))
-  const ledgers = ledgersView(report, shownLedgers, language)
   const ofNode = (one: NonNullable<typeof ledgers>['nodes'][number]) => {
     const nodeAnchor = fleet.anchorOf(one.node)
     const anchor = nodeAnchor?.replace(/^node-/, 'disk-') ?? null

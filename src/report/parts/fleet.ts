@@ -24,10 +24,12 @@ const fleetLimits = {
 
 const groupAnchor = (index: number) => `group-${index + 1}`
 
-/** @param listedBytes limit in bytes for the rows on the page; further nodes are only counted */
+/** @param drawnDisks nodes whose disks the page lists
+ * @param listedBytes limit in bytes for the rows on the page; further nodes are only counted */
 export function fleetView(
   groups: NodeGroup[],
   { assumptions, document }: AuditReport,
+  drawnDisks: ReadonlySet<AuditedNode>,
   language: Language,
   listedBytes = Number.POSITIVE_INFINITY,
 ) {
@@ -55,7 +57,13 @@ export function fleetView(
       nodes: members.slice(0, drawnCount).map((member, index) => {
         const anchor = anchorOnce(member.node.identity.name, anchored)
         anchors.set(member.node, anchor)
-        const place = { id: `${id}n${index + 1}`, anchor, region: document.run.region, assumptions }
+        const place = {
+          id: `${id}n${index + 1}`,
+          anchor,
+          hasDisk: drawnDisks.has(member.node),
+          region: document.run.region,
+          assumptions,
+        }
         return nodeView(member, place, language)
       }),
       rows,

@@ -29,18 +29,17 @@ interface NodePlace {
   /** Prefix of the ids of its pictures. */
   id: string
   anchor: string | null
+  /** Whether the page lists what holds its disk. */
+  hasDisk: boolean
   /** Of the run; null: unknown, or several. */
   region: string | null
   assumptions: Assumptions
 }
 
-export function nodeView(
-  { node, gauges }: GaugedNode,
-  { id, anchor, region, assumptions }: NodePlace,
-  language: Language,
-) {
+export function nodeView({ node, gauges }: GaugedNode, place: NodePlace, language: Language) {
   const { words: all, line } = language
   const words = all.node
+  const { id, anchor, assumptions } = place
   const { identity, errors } = node
   const system = identity.operatingSystem === 'windows' ? 'Windows' : null
   const about = [
@@ -83,7 +82,7 @@ export function nodeView(
       .map(({ title, usedPercent, summary }) =>
         words.calm(title, words.used(language.percent(usedPercent ?? 0)), summary),
       ),
-    links: nodeLinks(node, anchor, region, language),
+    links: nodeLinks(node, place, language),
   }
 }
 
@@ -98,15 +97,13 @@ const isCalm = ({ kind, state, usedPercent, warnings, headroomPercent }: Gauge) 
 const calmPercent = 15
 
 function nodeLinks(
-  { cluster, identity, ledger }: AuditedNode,
-  anchor: string | null,
-  region: string | null,
+  { cluster, identity }: AuditedNode,
+  { anchor, hasDisk, region }: NodePlace,
   { words: { node: words } }: Language,
 ) {
-  const disk =
-    ledger === undefined
-      ? []
-      : [{ text: words.links.disk, href: `#disk-${identity.name}`, isOutside: false }]
+  const disk = hasDisk
+    ? [{ text: words.links.disk, href: `#disk-${identity.name}`, isOutside: false }]
+    : []
   const findings = `#findings?text=${identity.name}`
   // Only a valid name has an anchor.
   const own =

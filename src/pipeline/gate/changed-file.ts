@@ -92,12 +92,13 @@ function isTooLarge({ content, source }: ChangedPart) {
   return unknown.length > most.unknownKeys || keys > most.keys
 }
 
-/** Flags that are expressions, with the flag before a value that is one, are set apart. */
+/** Flags of fields are set apart if their value is an expression. */
 function withClearFlags(part: ChangedPart): ChangedPart {
   const { flags = [] } = part.source ?? {}
   const isValue = (flag = '') => !flag.startsWith('-') && isExpression(flag)
   const isUnclear = (flag: string, at: number) =>
-    isExpression(flag) || (!flag.includes('=') && isValue(flags[at + 1]))
+    fieldOfFlag(flag) !== null &&
+    (isExpression(flag) || (!flag.includes('=') && isValue(flags[at + 1])))
   const unclearFlags = flags.filter(isUnclear).flatMap(flag => fieldOfFlag(flag) ?? [])
   const clear = flags.filter((flag, at) => !isUnclear(flag, at))
   return clear.length === flags.length

@@ -218,6 +218,11 @@ describe('a flag that the kubelet does not know', () => {
     },
   )
 
+  it('is refused though its value is a text that may be a secret', async () => {
+    const found = await stopped('legacy/ud.sh', bootstrap('--keep-terminated-pod-volumes=true'))
+    expect(found).toEqual([['refused', 2, unknown('keep-terminated-pod-volumes')]])
+  })
+
   it('does not count if the base has it', async () => {
     const before = bootstrap('--no-such-flag')
     expect(await stopped('legacy/ud.sh', `${before}\n`, before)).toEqual([])

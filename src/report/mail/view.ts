@@ -6,7 +6,7 @@ import type { AuditReport, Delivery } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { causesAndOutlook, type FoundCause } from '#report/parts/causes.ts'
 import { tally } from '#report/parts/findings.ts'
-import { fillBeside } from '#report/parts/ledger.ts'
+import { briefOf } from '#report/parts/ledger.ts'
 import { noticesView, policyNotices } from '#report/parts/notices.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { planView } from '#report/parts/plan.ts'
@@ -58,13 +58,13 @@ export function mailView(
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
   const { headline, scope, gaps } = verdict
   const picture = mailPicture(outlook.rows[0]?.node, report, fold, language)
-  const next = nextNodes(outlook, causes, picture !== null, { fold, language })
+  const next = nextNodes(outlook, causes, { fold, language })
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
   // An owner's page is not the report that the command opens.
   const open = owner === null ? openCommandOf(deliveries, document.run.region, isPart) : null
   const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached, open })
-  const ledgers = ledgerLines(outlook, picture !== null || outlook.rows[0]?.isNow === true, fold)
+  const ledgers = ledgerLines(outlook, fold, language)
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
     tag: language.tag,
@@ -126,17 +126,15 @@ const footerText = ({ document: { run } }: AuditReport, fold: Fold, { words }: L
     fold(run.region ?? words.unknown, 40),
   )
 
-/** What fills the disks of the verdict's nodes, without the first if picture or verdict say it. The page has the rest. */
-function ledgerLines(
-  { rows }: OutlookView,
-  isFirstShown: boolean,
-  fold: Fold,
-): { list: { name: string; text: string }[] } | null {
-  const list = rows
-    .slice(isFirstShown ? 1 : 0, nextShown)
-    .flatMap(({ name, fill }) =>
-      fill === null ? [] : [{ name: fold(name, 80), text: fold(fill, 400) }],
-    )
+/** What fills the disks of the verdict's nodes: all large holders of the first, the largest of the others. The page has the rest. */
+function ledgerLines({ rows }: OutlookView, fold: Fold, language: Language) {
+  const list = rows.slice(0, nextShown).flatMap(({ name, node, fill }, index) => {
+    const ledger = index === 0 ? node.ledger : undefined
+    const text = ledger
+      ? language.words.clauses(briefOf(node, ledger, language).slice(0, ledger.filesystems.length))
+      : fill
+    return text === null ? [] : [{ name: fold(name.split('.')[0]!, 80), text: fold(text, 400) }]
+  })
   return list.length === 0 ? null : { list }
 }
 
@@ -144,15 +142,9 @@ function ledgerLines(
 const nextNodes = (
   { rows }: OutlookView,
   causes: readonly FoundCause[],
-  hasPicture: boolean,
   { fold, language }: { fold: Fold; language: Language },
 ) => {
   const { words } = language
-  const [first] = rows
-  const fillOf = (fill: string | null) =>
-    hasPicture && first?.node.ledger
-      ? sentence(fillBeside(first.node, first.node.ledger, language))
-      : fill
   return rows
     .slice(0, nextShown)
     .map(({ name, where, state, isNow, fill, victims, cause }, index) => ({
@@ -160,8 +152,7 @@ const nextNodes = (
       where: fold(where, 100),
       state,
       isNow,
-      fill:
-        isNow && index === 0 ? (notGrownText(causes[cause ?? -1], language) ?? fillOf(fill)) : null,
+      fill: isNow && index === 0 ? (notGrownText(causes[cause ?? -1], language) ?? fill) : null,
       victims: isNow && index === 0 ? `${words.picture.victims} ${fold(victims, 200)}` : null,
       cause: cause === null || cause >= shownCauses ? null : words.causes.number(cause + 1),
     }))
@@ -226,8 +217,6 @@ function changeText(
     .filter(Boolean)
     .join(' ')
 }
-
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 function cutShortView(
   { document: { notAudited }, nodes }: AuditReport,
@@ -310,3 +299,5 @@ function nightText(report: AuditReport, { words, utc, line }: Language): string 
   const isCut = report.nodes.some(({ happened }) => happened?.length === mostHappenings)
   return night[isCut ? 'atLeast' : 'line'](utc(new Date(sinceMs).toISOString()), parts)
 }
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

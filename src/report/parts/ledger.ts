@@ -117,12 +117,6 @@ export function fillText(node: AuditedNode, ledger: DiskLedger, language: Langua
   ])
 }
 
-/** As `fillText`, beside a picture that shows the holders of the disk. */
-export const fillBeside = (node: AuditedNode, ledger: DiskLedger, language: Language): string =>
-  scarceInodes(node, ledger) === undefined
-    ? language.words.clauses(mostPodData(ledger, language))
-    : fillText(node, ledger, language)
-
 /** The disk whose inodes run out. Undefined: no threshold of inodes is met, or one of bytes comes first. */
 function scarceInodes(
   { prediction: { eviction } }: AuditedNode,
@@ -190,7 +184,7 @@ const isOf =
       : owner === group.owner)
 
 /** One line for each disk, with its largest holders, and one for the owner with most pod data. */
-function briefOf(node: AuditedNode, ledger: DiskLedger, language: Language): string[] {
+export function briefOf(node: AuditedNode, ledger: DiskLedger, language: Language): string[] {
   const { words } = language
   const scarce = scarceInodes(node, ledger)
   const disks = ledger.filesystems.map(disk => {

@@ -18,6 +18,7 @@ import {
 } from '#pipeline/audit/fleet.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
 import { eksNames } from '#pipeline/remediation/run/verify.ts'
+import { counted, formatCount } from '#report/numbers.ts'
 import {
   type FleetOptions,
   type PlaceOptions,
@@ -168,7 +169,7 @@ export function openProgress(
     expect(cluster, nodes) {
       expected.set(cluster, nodes)
       if (stream.isTTY) maybeDraw()
-      else stream.write(`reading ${count(nodes)} nodes of cluster ${clean(cluster)}\n`)
+      else stream.write(`reading ${counted(nodes, 'node')} of cluster ${clean(cluster)}\n`)
     },
     nodeRead() {
       read += 1
@@ -180,7 +181,7 @@ export function openProgress(
         stream.write('no node with little headroom and unknown growth: nothing is read again\n')
         return
       }
-      const again = `${count(nodes)} node${nodes === 1 ? '' : 's'} again`
+      const again = `${counted(nodes, 'node')} again`
       stream.write(
         waitMs === null
           ? `no time is left to read ${again}: growth stays unknown (--deadline)\n`
@@ -202,7 +203,7 @@ export function progressLine(
 ): string {
   const perSecond = elapsedMs > 0 ? (read * 1000) / elapsedMs : 0
   const parts = [
-    `reading ${count(read)} of ${count(Math.max(read, expected))} nodes in ${clusters} cluster${clusters === 1 ? '' : 's'}`,
+    `reading ${formatCount(read)} of ${counted(Math.max(read, expected), 'node')} in ${counted(clusters, 'cluster')}`,
   ]
   if (perSecond > 0)
     parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`)
@@ -216,6 +217,5 @@ function timeLeft(seconds: number) {
   return rounded < 60 ? `${rounded} s` : `${Math.floor(rounded / 60)} min ${rounded % 60} s`
 }
 
-const count = (value: number) => value.toLocaleString('en-US')
 const sum = (values: Iterable<number>) =>
   Array.from(values).reduce((total, value) => total + value, 0)

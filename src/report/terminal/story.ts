@@ -59,9 +59,11 @@ export function storyOf(
   const { cluster, node, kubeletVersion, at } = prediction
   const isRefused =
     (prediction.refusals ?? []).length + (prediction.upgrade?.errors ?? []).length > 0
-  const head = `${name(cluster)} / ${name(node)}${isRefused ? ': the kubelet would not start' : ''}`
+  const answer = isRefused ? 'the kubelet would not start' : answerText(prediction)
+  const head = wrapText(`${name(cluster)} / ${name(node)}: ${answer}`, columns).trimEnd()
   const sections: [string, string[]][] = [
     ['Refused', refusedLines(prediction)],
+    ['Changed', before === null ? [] : changedLines(before, prediction)],
     [
       '',
       [
@@ -77,7 +79,6 @@ export function storyOf(
     ['Container GC', containerLines(prediction)],
     // With another configuration the allocatable values differ anyway.
     ['Allocatable', before === null ? allocatableLines(prediction) : []],
-    ['Changed', before === null ? [] : changedLines(before, prediction)],
     ['Then', timelineLines(prediction.timeline)],
     ['Not known', unknownLines(prediction)],
   ]
@@ -90,6 +91,38 @@ export function storyOf(
 const name = (text: string) => foldedLine(text, nameLimit)
 const podName = (pod: { namespace: string; name: string }) =>
   `${name(pod.namespace)}/${name(pod.name)}`
+
+/** What acts first: now, while the disk fills, or after how much more use. */
+function answerText(prediction: NodePrediction): string {
+  const { eviction, imageGC, timeline, localStorageEvictions } = prediction
+  const [overLimit] = localStorageEvictions ?? []
+  if (overLimit) return `evicts now for its limit: ${podName(overLimit)}`
+  const victim = eviction?.victims?.[0]
+  if (eviction && eviction.actsOn.length > 0) {
+    const isCertain = victim?.certainty === 'certain'
+    const pod = victim ? `, ${isCertain ? 'first' : 'may evict'} ${podName(victim)}` : ''
+    return `${isCertain ? 'evicts' : 'eviction acts'} now: ${eviction.actsOn.join(', ')}${pod}`
+  }
+  if (imageGC?.triggered) return `image GC acts now: ${formatBytes(imageGC.bytesToFree)} to free`
+  if (eviction === null && imageGC === null) return 'what acts is not known'
+  const [first] = timeline ?? []
+  if (first) return `first after ${formatDuration(first.atMs)}: ${eventText(first)}`
+  const next: [string, number][] = (eviction?.thresholds ?? []).flatMap(
+    ({ signal, met, margin }) =>
+      met === false && margin !== null && /^(node|image)fs\.available$/.test(signal)
+        ? [[signal, margin]]
+        : [],
+  )
+  if (imageGC?.enabled && imageGC.bytesUntilTrigger !== null)
+    next.push(['image GC', imageGC.bytesUntilTrigger])
+  const [nearest] = next.toSorted(([, a], [, b]) => a - b)
+  const isKnown =
+    eviction?.error === null &&
+    eviction.thresholds.every(({ met }) => met !== null) &&
+    imageGC !== null &&
+    imageGC.triggered !== null
+  return `nothing ${isKnown ? '' : 'known '}acts${nearest ? `; ${nearest[0]} next, in ${formatBytes(nearest[1])}` : ''}`
+}
 
 /** Wraps the text, and puts the label beside its first line. */
 function labelled(title: string, text: string) {

@@ -20,7 +20,7 @@ describe('storyOf', () => {
   it('shows the distance to each threshold on a calm node', () => {
     expect(story()).toBe(
       [
-        'prod / ip-10-0-1-2.ec2.internal',
+        'prod / ip-10-0-1-2.ec2.internal: nothing acts; image GC next, in 39.0 GiB',
         '              kubelet v1.34.1-eks-0000000, 2026-11-21 00:00 UTC',
         'Disk          one for everything: 100.0 GiB, 40 % used, 60.0 GiB available',
         '                (nodefs and imagefs are the same)',
@@ -38,7 +38,7 @@ describe('storyOf', () => {
 
   it('marks its heading as the terminal wants it', () => {
     expect(storyOf(buildNode().prediction, null, text => `*${text}*`)).toMatch(
-      /^\*prod \/ ip-10-0-1-2\.ec2\.internal\*\n/,
+      /^\*prod \/ ip-10-0-1-2\.ec2\.internal: nothing acts.*\*\n/,
     )
   })
 

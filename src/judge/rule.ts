@@ -24,7 +24,7 @@ export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & {
 export interface Failing {
   /** What the kubelet will do, and when. */
   consequence: string
-  /** One sentence of what was seen: a part of the cause that its other values do not have. */
+  /** One sentence that says what was observed. The other values of the cause do not contain it. */
   seen?: string
   evidence: Evidence[]
   /** Default: the rule's own severity. */

@@ -118,7 +118,7 @@ export interface Finding {
   consequence: string
   evidence: Evidence[]
   cause: Cause
-  /** One sentence of what was seen, beside the cause. Absent: title and cause say it. */
+  /** One sentence that says what was observed. Absent: the title and the cause already say it. */
   seen?: string
   /** In order: what helps now, then what ends the cause. */
   steps: Step[]

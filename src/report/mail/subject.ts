@@ -69,9 +69,9 @@ function verdictOf(
   if (evicting > 0) {
     const { changes, clauses, list } = language.words
     const known = since === null ? tallyTexts(findings, language) : counts
-    const told = known.length > 0 ? known : [changes.none]
+    const texts = known.length > 0 ? known : [changes.none]
     const verdict = words.evicting(evicting, first.name, first.cluster)
-    return shown === 0 ? verdict : clauses([verdict, list(told.slice(0, shown))])
+    return shown === 0 ? verdict : clauses([verdict, list(texts.slice(0, shown))])
   }
   const where = whereOf(findings, clusterCount, language)
   if (since !== null && counts.length > 0)

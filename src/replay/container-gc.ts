@@ -17,8 +17,11 @@ import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { Host, NodeInput, Runtime } from '#model/input/node-input.ts'
 import type { ContainerRemoval, Unknown } from '#model/prediction/prediction.ts'
-import { garbageCollect } from '#replay/container-gc/garbage-collect.ts'
-import type { ContainerGcPolicy, PodState } from '#replay/container-gc/input.ts'
+import {
+  type ContainerGcPolicy,
+  garbageCollect,
+  type PodState,
+} from '#replay/container-gc/garbage-collect.ts'
 import { parseRuntimeRecord, type RuntimeRecord } from '#replay/container-gc/runtime-record.ts'
 import type { RemovedContainer, RemovedContainers } from '#replay/image-gc/bounds.ts'
 import type { TimeBounds } from '#replay/image-gc/known-times.ts'
@@ -95,7 +98,7 @@ export function predictContainerGc(evidence: ContainerGcEvidence): PredictedCont
       sandboxes,
       podLogDirs: podLogDirs ?? [],
     }
-    const pass = garbageCollect({ ...input, allSourcesReady: true, logLinks: [] })
+    const pass = garbageCollect({ ...input, allSourcesReady: true })
     const gone = [...pass.removedContainers, ...pass.removedSandboxes].map(({ id }) => id)
     const decided = gone.filter(id => !pass.undecided.has(id))
     return {

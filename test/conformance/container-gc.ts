@@ -1,7 +1,13 @@
 import { parseDuration } from '#base/go/duration.ts'
-import { garbageCollect } from '#replay/container-gc/garbage-collect.ts'
-import type { PodState, RuntimeContainer } from '#replay/container-gc/input.ts'
+import {
+  type ContainerGcInput,
+  evictContainers,
+  garbageCollect,
+  type PodState,
+  type RuntimeContainer,
+} from '#replay/container-gc/garbage-collect.ts'
 import type { Family } from './family.ts'
+import { evictLogLinks } from './log-links.ts'
 
 interface Input {
   policy: {
@@ -39,7 +45,7 @@ export const containerGc: Family<Input> = {
   answer(input) {
     const states = new Map((input.pods ?? []).map(({ uid, state }) => [uid, state]))
     const { stopErrors = [], removeErrors = [], sandboxStopErrors = [] } = input
-    const pass = garbageCollect({
+    const given: ContainerGcInput = {
       policy: {
         minAgeNs: parseDuration(input.policy.minimumContainerTTLDuration),
         maxPerPodContainer: input.policy.maximumDeadContainersPerContainer,
@@ -64,23 +70,25 @@ export const containerGc: Family<Input> = {
         createdAtNs: created(ageMs),
       })),
       podLogDirs: input.podLogDirs ?? [],
-      logLinks: (input.logLinks ?? []).map(({ path, dangling }) => ({
-        path,
-        isDangling: dangling,
-      })),
       failures: {
         stopContainer: stopErrors,
         removeContainer: removeErrors,
         stopSandbox: sandboxStopErrors,
       },
-    })
+    }
+    const pass = garbageCollect(given)
+    const evicted = evictContainers(given)
+    const links = (input.logLinks ?? []).map(({ path, dangling }) => ({
+      path,
+      isDangling: dangling,
+    }))
     return {
       error: null,
       removedContainers: idsOf(pass.removedContainers).sort(),
-      stoppedContainers: idsOf(pass.stoppedContainers).sort(),
+      stoppedContainers: idsOf(evicted.stopped).sort(),
       removedSandboxes: idsOf(pass.removedSandboxes).sort(),
       removedPodLogDirs: pass.removedPodLogDirs.toSorted(),
-      removedLogLinks: pass.removedLogLinks.toSorted(),
+      removedLogLinks: evictLogLinks(given, evicted, links).sort(),
       removedContainersByUnit: idsBy(
         pass.removedContainers,
         ({ podUid, name }) => `${podUid}/${name}`,

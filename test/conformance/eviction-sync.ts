@@ -1,9 +1,9 @@
 /** One eviction manager over time, with everything that upstream may do where a map's order decides. */
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import { admit } from '#replay/eviction/admission.ts'
 import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
 import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/config.ts'
 import { makeSignalObservations } from '#replay/eviction/observations.ts'
+import { resourceOf } from '#replay/eviction/signals.ts'
 import {
   type Eviction,
   type Outcome,
@@ -13,7 +13,9 @@ import {
 import { isHardThreshold } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
-import { podOf, podStatsOf as statsOf, summaryOf } from '#test/at-the-door.ts'
+import { manifestOf, podOf, podStatsOf as statsOf, summaryOf } from '#test/at-the-door.ts'
+import { type EvictedPodTexts, textsOf } from '#test/eviction-messages.ts'
+import { admit } from './admission.ts'
 import type { Family } from './family.ts'
 
 interface Step {
@@ -50,7 +52,7 @@ interface Branch {
 function storiesOf(input: Input, version: string): unknown[][] {
   const kubelet = kubeletOf(version)
   const config = parseEvictionConfig(input.config)
-  const probes = parsedPods(input.admitProbes ?? [])
+  const probes = (input.admitProbes ?? []).map(manifestOf).filter(({ metadata }) => metadata?.name)
   let branches: Branch[] = [
     { state: startEviction(config), pods: parsedPods(input.pods), steps: [] },
   ]
@@ -73,12 +75,13 @@ function storiesOf(input: Input, version: string): unknown[][] {
       branches.flatMap(({ state: before, pods, steps }) => {
         const { state, outcomes } = synchronizeAlternatives(before, { ...pass, pods })
         const admitted = probes.map(
-          pod => [pod.name, admit(pod, state.conditions, kubelet).isAdmitted] as const,
+          pod =>
+            [pod.metadata?.name ?? '', admit(pod, state.conditions, kubelet).isAdmitted] as const,
         )
         return outcomes.map(outcome => {
           const gone = outcome.evictions.map(({ pod }) => pod)
           const told = {
-            ...shownOutcome(outcome),
+            ...shownOutcome(outcome, pass),
             ...(input.admitProbes ? { admitted: Object.fromEntries(admitted) } : {}),
           }
           return { state, pods: pods.filter(pod => !gone.includes(pod)), steps: [...steps, told] }
@@ -94,37 +97,27 @@ const parsedPods = (manifests: unknown[]): Pod[] => manifests.map(podOf).filter(
 
 const gcCalls: Record<ReclaimKind, string> = { containers: 'containerGC', images: 'imageGC' }
 
-const shownOutcome = ({
-  conditions,
-  thresholdsMet,
-  reclaiming,
-  reclaimed,
-  evictions,
-  error,
-}: Outcome) => ({
-  conditions,
-  thresholdsMet: thresholdsMet
+const shownOutcome = (outcome: Outcome, pass: Omit<Pass, 'pods'>) => ({
+  conditions: outcome.conditions,
+  thresholdsMet: outcome.thresholdsMet
     .map(threshold => `${threshold.signal} ${isHardThreshold(threshold) ? 'hard' : 'soft'}`)
     .sort(),
-  reclaiming,
-  gcCalls: reclaimed.map(kind => gcCalls[kind]),
-  killed: evictions.map(shownEviction),
-  error,
+  reclaiming: outcome.picked && resourceOf(outcome.picked.signal),
+  gcCalls: outcome.reclaimed.map(kind => gcCalls[kind]),
+  killed: outcome.evictions.map(eviction =>
+    shownEviction(eviction, textsOf(eviction, outcome, pass)),
+  ),
+  error: outcome.error,
 })
 
-const shownEviction = ({
-  pod,
-  gracePeriodOverrideSeconds,
-  phase,
-  reason,
-  message,
-  annotations,
-  disruptionTarget,
-}: Eviction) => ({
+const shownEviction = (
+  { pod, gracePeriodOverrideSeconds }: Eviction,
+  { message, annotations, disruptionTarget }: EvictedPodTexts,
+) => ({
   pod: pod.name,
   gracePeriodSeconds: gracePeriodOverrideSeconds,
-  phase,
-  reason,
+  phase: 'Failed',
+  reason: 'Evicted',
   message,
   annotations,
   disruptionTarget: disruptionTarget && {

@@ -2,10 +2,10 @@ import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
 import {
   type Deleted,
   deleteUnusedImages,
+  detectImages,
   garbageCollect,
   type ImageGcRound,
   type ImageGcState,
-  monitorImages,
   newImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
@@ -197,7 +197,7 @@ function act(
   if (action === 'deleteUnusedImages')
     return deleteUnusedImages(state, atMs, policy, runtime, kubelet)
   if (action === 'detect') {
-    monitorImages(state, atMs, runtime, kubelet)
+    detectImages(state, atMs, runtime, kubelet)
     return nothing
   }
   const { capacityBytes = null, availableBytes = null, error } = imageFs

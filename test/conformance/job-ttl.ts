@@ -1,4 +1,4 @@
-import { timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
+import { expiryOf, finishedCondition } from '#replay/cluster-gc/finished-jobs.ts'
 import { objectOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'
 
@@ -16,7 +16,18 @@ export const jobTtl: Family<Input> = {
       spec: { ttlSecondsAfterFinished },
       status: { conditions },
     })
-    const { needsCleanup, leftMs, expired, error } = timeToLive(job, Date.parse(now))
-    return { needsCleanup, leftMs, expired, error }
+    const expiresMs = expiryOf(job)
+    const needsCleanup =
+      job.spec?.ttlSecondsAfterFinished != null && finishedCondition(job) !== null
+    const leftMs = expiresMs === null ? null : expiresMs - Date.parse(now)
+    return {
+      needsCleanup,
+      leftMs,
+      expired: leftMs === null ? null : leftMs <= 0,
+      error:
+        needsCleanup && leftMs === null
+          ? 'unable to find the time when the Job default/job finished'
+          : null,
+    }
   },
 }

@@ -1,11 +1,9 @@
 import {
-  isRotationOn,
-  type LogFile,
   type LogRotatePolicy,
   parseLogRotatePolicy,
-  rotateContainerLog,
-} from '#replay/log-rotation.ts'
+} from '#replay/configuration/validation/startup.ts'
 import type { Family } from './family.ts'
+import { isRotationOn, type LogFile, rotateContainerLog } from './rotate-container-log.ts'
 
 interface Input {
   containerLogMaxSize: string

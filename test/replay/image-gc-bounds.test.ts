@@ -6,10 +6,10 @@ import { prepareImages } from '#replay/image-gc/bounds.ts'
 import {
   type Deleted,
   deleteUnusedImages,
+  detectImages,
   garbageCollect,
   type ImageGcRound,
   type ImageGcState,
-  monitorImages,
   newImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
@@ -245,7 +245,7 @@ function actualRounds(world: World, isEviction: boolean): (ImageGcRound & { ids:
       })
     }
     for (let tick = ticksUntil(readMinute) + 1; tickMs(tick) < atMs; tick++)
-      monitorImages(state, tickMs(tick), inOrder(held), kubelet)
+      detectImages(state, tickMs(tick), inOrder(held), kubelet)
     const now = inOrder(isEviction ? runtime(['running', 'exited']) : held)
     const statsAfter = (old: readonly { sizeBytes: number }[]) => ({
       capacityBytes,

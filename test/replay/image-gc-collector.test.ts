@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
   deleteUnusedImages,
+  detectImages,
   garbageCollect,
   type ImageGcRound,
   type ImageGcState,
-  monitorImages,
   newImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
@@ -202,9 +202,9 @@ describe('garbageCollect', () => {
 
   it.each(minors)('trap 7: on 1.%i a restart protects what is there for the minimum age', minor => {
     const state = newImageGcState(0)
-    monitorImages(state, 0, runtime({ a: {} }), of(minor))
+    detectImages(state, 0, runtime({ a: {} }), of(minor))
     expect(state.records.get('a')).toMatchObject({ firstDetectedMs: 0, lastUsedMs: zeroTimeMs })
-    monitorImages(state, minute, runtime({ a: {}, b: {} }), of(minor))
+    detectImages(state, minute, runtime({ a: {}, b: {} }), of(minor))
     expect(state.records.get('b')).toMatchObject({ firstDetectedMs: minute })
     expect(
       ids(
@@ -421,8 +421,8 @@ describe('deleteUnusedImages', () => {
 describe('detectImages', () => {
   it('forgets an image that is gone: pulled again, it is new', () => {
     const state = remembering({ a: { firstDetectedMs: 1, lastUsedMs: 2 }, b: {} })
-    monitorImages(state, 10, runtime({ b: {} }), newest)
-    monitorImages(state, 20, runtime({ a: {}, b: {} }), newest)
+    detectImages(state, 10, runtime({ b: {} }), newest)
+    detectImages(state, 20, runtime({ a: {}, b: {} }), newest)
     expect(state.records.get('a')).toEqual({
       firstDetectedMs: 20,
       lastUsedMs: zeroTimeMs,
@@ -433,7 +433,7 @@ describe('detectImages', () => {
 
   it('notes one use for all that are in use at once, and size and pinning as they are now', () => {
     const state = remembering({ a: { lastUsedMs: 5 }, b: {} })
-    monitorImages(
+    detectImages(
       state,
       10,
       runtime({ a: { isPinned: true }, b: { sizeBytes: 7 } }, { inUse: new Set(['a', 'gone']) }),
@@ -455,7 +455,7 @@ describe('detectImages', () => {
 
   it('drops as many as are gone while as many are new', () => {
     const state = remembering({ a: {} })
-    monitorImages(state, 10, runtime({ b: {} }), newest)
+    detectImages(state, 10, runtime({ b: {} }), newest)
     expect([...state.records.keys()]).toEqual(['b'])
   })
 })

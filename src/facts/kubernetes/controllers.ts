@@ -12,9 +12,6 @@ export const certificateRequestLifetimesMs = { handled: 3_600_000, pending: 86_4
 /** Source: pkg/apis/batch/v1/defaults.go SetDefaults_CronJob. */
 export const jobHistoryLimits = { successful: 3, failed: 1 }
 
-/** Part of a lease's duration after which the kubelet renews it, and the maximum delay of the renewal. Source: pkg/kubelet/kubelet.go nodeLeaseRenewIntervalFraction. */
-export const leaseRenewal = { fraction: 0.25, jitter: 0.04 }
-
 /** How long the API server keeps an event. Source: pkg/controlplane/apiserver/options/options.go NewOptions (EventTTL). */
 export const eventTtlMs = 3_600_000
 

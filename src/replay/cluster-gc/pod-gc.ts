@@ -2,19 +2,18 @@
  * Pod GC: which pods the control plane would delete in a round, why, and which it would delete first if more pods had finished.
  *
  * Replays       pkg/controller/podgc/gc_controller.go  gc, gcTerminated, gcTerminating, gcOrphaned, gcUnscheduledTerminating,
- *                                                      byEvictionAndCreationTimestamp, markFailedAndDeletePodWithCondition
+ *                                                      byEvictionAndCreationTimestamp
  *               pkg/kubelet/eviction/helpers.go        PodIsEvicted
  * Read at       1.29 to 1.37
  * Kept exactly  a pod without a phase counts as terminated; an evicted pod is also Failed; a threshold of 0 or below switches the first step off;
  *               a missing creation time is before all others; pods with equal time and name have no order
- * Left out      deletions that fail; switched gates PodDisruptionConditions, JobPodReplacementPolicy and NodeOutOfServiceVolumeDetach
+ * Left out      the status that a deleted pod gets; deletions that fail; switched gates PodDisruptionConditions, JobPodReplacementPolicy and NodeOutOfServiceVolumeDetach
  */
 
 import { byText } from '#base/text/text-order.ts'
 import { podGcQuarantineMs } from '#facts/kubernetes/controllers.ts'
-import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
-import type { Certainty, Unknown } from '#model/prediction/prediction.ts'
+import type { Certainty } from '#model/prediction/prediction.ts'
 import { compareTimes, conditionOf, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 
 export interface PodGcInput {
@@ -38,9 +37,6 @@ export interface PodDeletion {
   certainty: Certainty
   /** Order within the step, from 0. Equal: upstream has no order between these. Null: the step has no order. */
   rank: number | null
-  isPatchedToFailed: boolean
-  /** The message of the DisruptionTarget condition that the patch sets. */
-  disruptionTarget: string | null
 }
 
 export interface PodGcRound {
@@ -50,7 +46,6 @@ export interface PodGcRound {
   terminated: { pod: string; uid: string; rank: number }[]
   /** Number of finished pods above the threshold; null: not known. */
   excess: number | null
-  unknowns: Unknown[]
 }
 
 interface CountedPod {
@@ -96,7 +91,6 @@ export function podGc({
       rank,
     })),
     excess: excess === null ? null : Math.max(0, excess),
-    unknowns: unknownsOf(nodes, terminatedPodThreshold, rawPods.length - pods.length),
   }
 }
 
@@ -198,37 +192,8 @@ function firstOfEach(chosen: Chosen[]) {
   return chosen.filter(each => first.get(each.pod) === each)
 }
 
-function deletion({ pod, reason, certainty, rank }: Chosen): PodDeletion {
-  const isPatchedToFailed = !isTerminalPhase(pod.phase)
-  return {
-    pod: keyOf(pod.metadata),
-    uid: pod.metadata.uid,
-    reason,
-    certainty,
-    rank,
-    isPatchedToFailed,
-    disruptionTarget:
-      isPatchedToFailed && reason === 'orphaned' ? 'PodGC: node no longer exists' : null,
-  }
-}
-
-function unknownsOf(
-  nodes: readonly KubernetesNode[] | null,
-  threshold: number | null,
-  unread: number,
-): Unknown[] {
-  const unknowns: Unknown[] = []
-  if (!nodes)
-    unknowns.push({
-      what: 'nodes',
-      effect: 'whether pods are orphaned, or terminating on a node out of service, is not known',
-    })
-  if (threshold === null)
-    unknowns.push({
-      what: 'terminated-pod-gc-threshold',
-      effect: 'how many terminated pods are too many is not known',
-    })
-  if (unread > 0)
-    unknowns.push({ what: 'pods', effect: `${unread} could not be read and are not counted` })
-  return unknowns
-}
+const deletion = ({ pod: { metadata }, ...chosen }: Chosen): PodDeletion => ({
+  pod: keyOf(metadata),
+  uid: metadata.uid,
+  ...chosen,
+})

@@ -9,22 +9,65 @@
  * Left out      removals when a container dies: pkg/kubelet/pod_container_deletor.go
  */
 
-import {
-  type EvictedContainers,
-  evictContainers,
-  isContentRemovable,
-  isRuntimeRemovable,
-  newestFirst,
-} from './evict-containers.ts'
-import type { ContainerGcInput, LogLink, RuntimeContainer, RuntimeSandbox, Tie } from './input.ts'
+export interface ContainerGcPolicy {
+  /** Minimum time since the container's creation, whenever it ended. */
+  minAgeNs: bigint
+  /** Maximum number of dead containers of one name in one pod; negative: no limit. */
+  maxPerPodContainer: number
+  /** Maximum number of dead containers in total; negative: no limit. */
+  maxContainers: number
+}
+
+export interface RuntimeContainer {
+  id: string
+  podUid: string
+  name: string
+  sandboxId: string
+  state: 'created' | 'running' | 'exited' | 'unknown'
+  createdAtNs: bigint
+}
+
+export interface RuntimeSandbox {
+  id: string
+  podUid: string
+  isReady: boolean
+  createdAtNs: bigint
+}
+
+/** `deleted` includes evicted pods, and pods that the kubelet does not know. */
+export type PodState = 'running' | 'terminated' | 'deleted'
+
+export interface ContainerGcInput {
+  policy: ContainerGcPolicy
+  nowNs: bigint
+  /** Whether the kubelet has seen the pods of all its sources. */
+  allSourcesReady: boolean
+  /** Set by eviction: containers of terminated pods are removed like those of deleted pods. */
+  evictNonDeletedPods: boolean
+  podState: (uid: string) => PodState
+  /** In the runtime's order. It only decides the order of removals, unless times are equal. */
+  containers: readonly RuntimeContainer[]
+  sandboxes: readonly RuntimeSandbox[]
+  podLogDirs: readonly string[]
+  /** Ids whose stop or removal fails. */
+  failures?: {
+    stopContainer?: readonly string[]
+    removeContainer?: readonly string[]
+    stopSandbox?: readonly string[]
+  }
+}
+
+/** Containers with equal creation times. Upstream keeps some of them, in no defined order. */
+interface Tie {
+  members: readonly RuntimeContainer[]
+  kept: number
+}
 
 export interface ContainerGcPass {
   /** In upstream's order. For equal creation times, one of its possible orders. */
   removedContainers: RuntimeContainer[]
-  stoppedContainers: RuntimeContainer[]
   removedSandboxes: RuntimeSandbox[]
   removedPodLogDirs: string[]
-  removedLogLinks: string[]
   /** Ids of containers and sandboxes that upstream might remove or keep, whether or not the lists above contain them. */
   undecided: ReadonlySet<string>
 }
@@ -34,10 +77,8 @@ export function garbageCollect(input: ContainerGcInput): ContainerGcPass {
   const sandboxes = evictSandboxes(input, containers)
   return {
     removedContainers: containers.removed,
-    stoppedContainers: containers.stopped,
     removedSandboxes: sandboxes.removed,
     removedPodLogDirs: evictPodLogsDirectories(input),
-    removedLogLinks: evictLogLinks(input, containers),
     undecided: new Set([
       ...containers.ties.flatMap(({ members }) => members.map(({ id }) => id)),
       ...sandboxes.undecided,
@@ -46,16 +87,139 @@ export function garbageCollect(input: ContainerGcInput): ContainerGcPass {
 }
 
 /*
- * Log directories of deleted pods, and links to deleted logs.
+ * Dead containers: which of them a pass removes.
+ *
+ * Replays       pkg/kubelet/kuberuntime/kuberuntime_gc.go  evictableContainers, evictContainers, enforceMaxContainersPerEvictUnit, removeOldestN
+ * Read at       1.29 to 1.37; alike in all
+ * Kept exactly  created containers are dead too; age counts from creation; a unit is a container name in a pod; a failed removal counts as a removal;
+ *               a container of unknown state is stopped first; a unit's share of the total limit is truncated, and is at least 1
+ * Left out      Go's sort order of equal times: they are returned as ties
+ */
+
+export interface EvictedContainers {
+  removed: RuntimeContainer[]
+  stopped: RuntimeContainer[]
+  /** Containers whose removal was tried. Even if it failed, their logs are deleted. */
+  tried: ReadonlySet<RuntimeContainer>
+  ties: Tie[]
+}
+
+type Unit = RuntimeContainer[]
+
+export function evictContainers(input: ContainerGcInput): EvictedContainers {
+  const { policy, allSourcesReady } = input
+  const evictable = evictableContainers(input)
+  const chosen: RuntimeContainer[] = []
+  // If none is kept, the list keeps its order.
+  const keepNewest = (containers: Unit, numToKeep: number): Unit => {
+    const sorted = numToKeep > 0 ? containers.toSorted(newestFirst) : containers
+    for (const one of sorted.slice(numToKeep).reverse()) chosen.push(one)
+    return sorted.slice(0, numToKeep)
+  }
+
+  let units = evictable
+  if (allSourcesReady) {
+    const isGone = ([first]: Unit) => first !== undefined && isRuntimeRemovable(input, first.podUid)
+    for (const unit of units.filter(isGone)) keepNewest(unit, 0)
+    units = units.filter(unit => !isGone(unit))
+  }
+  if (policy.maxPerPodContainer >= 0)
+    units = units.map(unit => keepNewest(unit, policy.maxPerPodContainer))
+
+  let boundary: RuntimeContainer[] = []
+  if (policy.maxContainers >= 0 && units.flat().length > policy.maxContainers) {
+    const numPerUnit = Math.max(Math.trunc(policy.maxContainers / units.length), 1)
+    const left = units.flatMap(unit => keepNewest(unit, numPerUnit))
+    boundary = cutBetween(left, keepNewest(left, policy.maxContainers))
+  }
+  return { ...removed(chosen, input), ties: tiesOf(evictable, new Set(chosen), boundary) }
+}
+
+/** Upstream: byCreated, sandboxByCreated. */
+const newestFirst = (a: { createdAtNs: bigint }, b: { createdAtNs: bigint }): number =>
+  Number(b.createdAtNs - a.createdAtNs)
+
+function evictableContainers({ containers, policy, nowNs }: ContainerGcInput): Unit[] {
+  const newestGcTimeNs = nowNs - policy.minAgeNs
+  const dead = containers.filter(
+    ({ state, createdAtNs }) => state !== 'running' && createdAtNs <= newestGcTimeNs,
+  )
+  return [...Map.groupBy(dead, unitOf).values()]
+}
+
+const unitOf = ({ podUid, name }: RuntimeContainer) => `${podUid}/${name}`
+
+function removed(
+  chosen: RuntimeContainer[],
+  { failures = {} }: ContainerGcInput,
+): Omit<EvictedContainers, 'ties'> {
+  const { stopContainer = [], removeContainer = [] } = failures
+  const stopped = chosen.filter(
+    ({ id, state }) => state === 'unknown' && !stopContainer.includes(id),
+  )
+  const tried = chosen.filter(
+    container => container.state !== 'unknown' || stopped.includes(container),
+  )
+  return {
+    removed: tried.filter(({ id }) => !removeContainer.includes(id)),
+    stopped,
+    tried: new Set(tried),
+  }
+}
+
+/** Containers of one creation time, only some of which the limit keeps. Empty: it separates two creation times. */
+function cutBetween(all: RuntimeContainer[], kept: RuntimeContainer[]) {
+  const isAtCut = ({ createdAtNs }: RuntimeContainer) => createdAtNs === kept.at(-1)?.createdAtNs
+  const boundary = all.filter(isAtCut)
+  return boundary.length > kept.filter(isAtCut).length ? boundary : []
+}
+
+/** @param boundary containers of one creation time that the total limit splits, among those left by the unit limits */
+function tiesOf(
+  units: Unit[],
+  chosen: ReadonlySet<RuntimeContainer>,
+  boundary: RuntimeContainer[],
+): Tie[] {
+  const tieOf = (members: RuntimeContainer[]): Tie => ({
+    members,
+    kept: members.filter(member => !chosen.has(member)).length,
+  })
+  const moments = units.flatMap(unit => [
+    ...Map.groupBy(unit, ({ createdAtNs }) => createdAtNs).values(),
+  ])
+  // A unit's own limit might have left one of these instead of removing it.
+  const isCut = (members: RuntimeContainer[]) => members.some(member => boundary.includes(member))
+  const across = moments.filter(isCut).flat()
+  const within = moments.filter(members => !isCut(members))
+  return [across, ...within]
+    .map(tieOf)
+    .filter(({ members, kept }) => kept > 0 && kept < members.length)
+}
+
+/*
+ * What container GC may remove of a pod.
+ *
+ * Replays       pkg/kubelet/pod_workers.go  ShouldPodContentBeRemoved, ShouldPodRuntimeBeRemoved
+ * Read at       1.29 to 1.37; alike in all
+ */
+
+/** Whether log directories may be removed, like containers and sandboxes. Upstream: ShouldPodContentBeRemoved. */
+const isContentRemovable = ({ podState }: ContainerGcInput, uid: string): boolean =>
+  podState(uid) === 'deleted'
+
+/** Whether all dead containers and sandboxes of the pod are removed, with none kept to be read. */
+const isRuntimeRemovable = (input: ContainerGcInput, uid: string): boolean =>
+  isContentRemovable(input, uid) ||
+  (input.evictNonDeletedPods && input.podState(uid) === 'terminated')
+
+/*
+ * Log directories of deleted pods.
  *
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_gc.go  evictPodLogsDirectories
  *               pkg/kubelet/kuberuntime/helpers.go         parsePodUIDFromLogsDirectory
- *               pkg/kubelet/kuberuntime/legacy.go          getContainerIDFromLegacyLogSymlink
- *               pkg/kubelet/kuberuntime/kuberuntime_container.go  removeContainerLog: also removes the container's link
  * Read at       1.29 to 1.37; alike except for the place of the directories
- * Kept exactly  terminated pods keep their logs, even during eviction; links do not wait for sources; a link stays if its container is not dead,
- *               but not if it names no container
- * Left out      directories and links that cannot be read or removed; ids truncated in a link's name
+ * Kept exactly  terminated pods keep their logs, even during eviction
+ * Left out      links to deleted logs; directories that cannot be read or removed
  */
 
 /** Returns directory names: `namespace_pod_uid`. */
@@ -66,34 +230,7 @@ function evictPodLogsDirectories(input: ContainerGcInput) {
   )
 }
 
-function evictLogLinks(
-  { containers, logLinks }: ContainerGcInput,
-  { removed, tried }: EvictedContainers,
-) {
-  if (logLinks.length === 0) return []
-  const gone = new Set(removed)
-  const states = new Map(
-    containers.filter(container => !gone.has(container)).map(({ id, state }) => [id, state]),
-  )
-  const unlinked = new Set([...tried].map(({ id }) => id))
-  const isDead = (id: string) => (states.get(id) ?? 'exited') === 'exited'
-  const isRemoved = ({ path, isDangling }: LogLink) => {
-    const id = containerIdOf(path)
-    return id !== null && unlinked.has(id) ? true : isDangling && (id === null || isDead(id))
-  }
-  return logLinks.filter(isRemoved).map(({ path }) => path)
-}
-
-const shortestId = 6
-
-/** Null: the path has no container id to request from the runtime. */
-function containerIdOf(path: string) {
-  const last = path.slice(path.lastIndexOf('-') + 1)
-  const id = last.endsWith('.log') ? last.slice(0, -'.log'.length) : ''
-  return id.length < shortestId ? null : id
-}
-
-/**
+/*
  * Dead sandboxes: which of them a pass removes.
  *
  * Replays       pkg/kubelet/kuberuntime/kuberuntime_gc.go  evictSandboxes, removeOldestNSandboxes, removeSandbox

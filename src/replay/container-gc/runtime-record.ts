@@ -9,7 +9,7 @@ import type {
   RuntimeSandbox as CrictlSandbox,
   Runtime,
 } from '#model/input/node-input.ts'
-import type { RuntimeContainer, RuntimeSandbox } from './input.ts'
+import type { RuntimeContainer, RuntimeSandbox } from './garbage-collect.ts'
 
 interface NamedContainer {
   namespace: string | null

@@ -9,10 +9,8 @@
  *               writable layer counts only if images share the disk of everything else
  * Left out      a volume's statistics without usage, on which upstream crashes
  */
-import { goQuote } from '#base/go/go-text.ts'
 import {
   binaryQuantity,
-  canonical,
   compareQuantities,
   type Quantity,
   quantityNumber,
@@ -34,7 +32,6 @@ export interface StorageLimitExceeded {
   what: string
   usedBytes: number
   limitBytes: number
-  message: string
 }
 
 const answered = remembering<readonly StorageLimitExceeded[]>()
@@ -92,8 +89,7 @@ function emptyDirLimitEviction(
     if (!limit || signOf(limit) <= 0) continue
     const usedBytes = volumes.findLast(volume => volume.name === name)?.usedBytes ?? null
     if (usedBytes === null || !isAbove(usedBytes, limit)) continue
-    const message = `Usage of EmptyDir volume ${goQuote(name)} exceeds the limit ${goQuote(canonical(limit))}. `
-    return { pod, limit: 'emptyDir', what: name, usedBytes, limitBytes: bytesOf(limit), message }
+    return { pod, limit: 'emptyDir', what: name, usedBytes, limitBytes: bytesOf(limit) }
   }
   return null
 }
@@ -102,8 +98,7 @@ function podEphemeralStorageLimitEviction(pod: Pod, stats: PodStats): StorageLim
   const limit = ephemeralStorageLimit(pod)
   const usedBytes = stats.ephemeralStorageUsedBytes ?? 0
   if (!limit || !isAbove(usedBytes, limit)) return null
-  const message = `Pod ephemeral local storage usage exceeds the total limit of containers ${canonical(limit)}. `
-  return { pod, limit: 'pod', what: pod.name, usedBytes, limitBytes: bytesOf(limit), message }
+  return { pod, limit: 'pod', what: pod.name, usedBytes, limitBytes: bytesOf(limit) }
 }
 
 function containerEphemeralStorageLimitEviction(
@@ -118,8 +113,7 @@ function containerEphemeralStorageLimitEviction(
     const limit = limits.get(name)
     const usedBytes = (logs.usedBytes ?? 0) + (dedicatedImageFs ? 0 : (rootfs.usedBytes ?? 0))
     if (!limit || !isAbove(usedBytes, limit)) continue
-    const message = `Container ${name} exceeded its local ephemeral storage limit ${goQuote(canonical(limit))}. `
-    return { pod, limit: 'container', what: name, usedBytes, limitBytes: bytesOf(limit), message }
+    return { pod, limit: 'container', what: name, usedBytes, limitBytes: bytesOf(limit) }
   }
   return null
 }

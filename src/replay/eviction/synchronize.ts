@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, reclaimNodeLevelResources, evictPod;
  *               pkg/kubelet/eviction/helpers.go  byEvictionPriority, getReclaimableThreshold
- * Read at       1.29 to 1.37; only the parts of the pass differ (node-reclaim below; layout.ts, kill.ts, messages.ts)
+ * Read at       1.29 to 1.37; only the parts of the pass differ (node-reclaim below; layout.ts, grace periods below)
  * Kept exactly  limits of local storage come first; if one is exceeded, the pass ends; memory comes before the rest; after node-level reclaim
  *               any threshold still met, in its grace period or not, evicts a pod; one pod per pass
  * Left out      low-memory notifications from a cgroup or from Windows
@@ -16,15 +16,14 @@ import { nodeReclaimKinds as kinds, type ReclaimKind } from '#facts/kubelet/node
 import type { Signal, Threshold } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
-import { type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
+import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
 import { type EvictionState, learnLayout, observe } from './bookkeeping.ts'
 import type { EvictionConfig } from './config.ts'
 import { type DiskLayout, isRefusedLayout, placementOf } from './layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './local-storage.ts'
-import { evictionMessage, evictionThresholdMetMessage } from './messages.ts'
 import type { Observations } from './observations.ts'
 import { firstVictims } from './ranking.ts'
-import { type NodeCondition, resourceOf, type StarvedResource } from './signals.ts'
+import { type NodeCondition, resourceOf } from './signals.ts'
 import { isHardThreshold, thresholdsMet } from './thresholds.ts'
 
 export interface Pass {
@@ -51,12 +50,6 @@ export interface Eviction {
   gracePeriodSeconds: number
   /** The longest time for which the pass waits for the pod to stop, in ms. */
   killTimeoutMs: number
-  phase: 'Failed'
-  reason: 'Evicted'
-  message: string
-  /** Annotations of the event. Null: upstream sets none. */
-  annotations: Readonly<Record<string, string>> | null
-  disruptionTarget: { status: 'True'; reason: 'TerminationByKubelet'; message: string } | null
 }
 
 export interface Outcome {
@@ -67,9 +60,6 @@ export interface Outcome {
   /** Upstream may pick any of these. Their order here is stable. */
   candidates: readonly Threshold[]
   picked: Threshold | null
-  /** The resource in the node's event. `event` is the text. */
-  reclaiming: StarvedResource | null
-  event: string | null
   /** Kinds reclaimed on the node, in upstream's order. */
   reclaimed: readonly ReclaimKind[]
   /** True: no threshold is met after the reclaim, so no pod is evicted. */
@@ -85,8 +75,6 @@ const calm: Outcome = {
   thresholdsMet: [],
   candidates: [],
   picked: null,
-  reclaiming: null,
-  event: null,
   reclaimed: [],
   isEnough: false,
   victims: [],
@@ -167,17 +155,9 @@ function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold):
   const { layout } = state
   if (!layout) return outcome
   const { signal } = threshold
-  const resource = resourceOf(signal)
   const reclaimed = nodeReclaim(signal, layout, pass.kubelet)
   const isEnough = reclaimed.length > 0 && hasRelieved(state, pass.reclaim(reclaimed, signal))
-  const acted = {
-    ...outcome,
-    picked: threshold,
-    reclaiming: resource,
-    event: evictionThresholdMetMessage(resource),
-    reclaimed,
-    isEnough,
-  }
+  const acted = { ...outcome, picked: threshold, reclaimed, isEnough }
   if (isEnough || isRefusedLayout(layout, pass.kubelet) || pass.pods.length === 0) return acted
   const victims = firstVictims(signal, pass.pods, pass.podStats, layout, pass.kubelet)
   return {
@@ -191,61 +171,33 @@ function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold):
 const hasRelieved = ({ thresholds }: EvictionState, observations: Observations | null) =>
   observations !== null && thresholdsMet(thresholds, observations, true).length === 0
 
-function pressureEviction(
-  pod: Pod,
-  threshold: Threshold,
-  { podStats, observations, config, kubelet }: Pass,
-): Eviction {
-  const { message, annotations } = evictionMessage(
-    threshold,
-    observations?.[threshold.signal],
-    pod,
-    podStatsOf(podStats, pod),
-    kubelet,
-  )
+function pressureEviction(pod: Pod, threshold: Threshold, { config, kubelet }: Pass): Eviction {
   const overrideSeconds = gracePeriodOverride(
     isHardThreshold(threshold),
     pod,
     config.maxPodGracePeriodSeconds,
     kubelet,
   )
-  return {
-    ...killed(pod, overrideSeconds, kubelet),
-    signal: threshold.signal,
-    exceeded: null,
-    message,
-    annotations,
-    disruptionTarget: setsDisruptionTarget(kubelet)
-      ? { status: 'True', reason: 'TerminationByKubelet', message }
-      : null,
-  }
+  return { ...evictPod(pod, overrideSeconds, kubelet), signal: threshold.signal, exceeded: null }
 }
-
-const setsDisruptionTarget = ({ features, isGateOn }: Kubelet) =>
-  features.has('disruptionTargetUngated') || isGateOn('PodDisruptionConditions')
 
 const limitEviction =
   ({ config, kubelet }: Pass) =>
   (exceeded: StorageLimitExceeded): Eviction => ({
-    ...killed(
+    ...evictPod(
       exceeded.pod,
       gracePeriodOverride(true, exceeded.pod, config.maxPodGracePeriodSeconds, kubelet),
       kubelet,
     ),
     signal: null,
     exceeded,
-    message: exceeded.message,
-    annotations: null,
-    disruptionTarget: null,
   })
 
-const killed = (pod: Pod, overrideSeconds: number, kubelet: Kubelet) => ({
+const evictPod = (pod: Pod, overrideSeconds: number, kubelet: Kubelet) => ({
   pod,
   gracePeriodOverrideSeconds: overrideSeconds,
   gracePeriodSeconds: calculateEffectiveGracePeriod(pod, overrideSeconds, kubelet),
   killTimeoutMs: killTimeoutMs(overrideSeconds),
-  phase: 'Failed' as const,
-  reason: 'Evicted' as const,
 })
 
 /**

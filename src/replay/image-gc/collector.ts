@@ -66,16 +66,6 @@ export const newImageGcState = (beganGcMs: number): ImageGcState => ({
   beganGcMs,
 })
 
-/** The periodic detection, every 5 minutes from the kubelet's start. Upstream: Start. */
-export function monitorImages(
-  state: ImageGcState,
-  nowMs: number,
-  runtime: RuntimeImages,
-  kubelet: Kubelet,
-): void {
-  detectImages(state, nowMs, runtime, kubelet)
-}
-
 /** Adds new images, drops deleted images, and notes which are in use. Returns the in-use test, by image id. */
 export function detectImages(
   { records }: ImageGcState,

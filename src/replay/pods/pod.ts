@@ -7,7 +7,6 @@ import type {
   ContainerSpec,
   ContainerStatus,
   KubernetesPod,
-  PodSpec,
   VolumeSource,
 } from '#model/input/kubernetes.ts'
 
@@ -35,13 +34,6 @@ export interface PodVolume {
   isLocal: boolean
 }
 
-export interface Toleration {
-  key: string
-  operator: string
-  value: string
-  effect: string
-}
-
 export interface Pod {
   namespace: string
   name: string
@@ -55,7 +47,6 @@ export interface Pod {
   resources: { requests: PodResources; limits: PodResources } | null
   overhead: PodResources
   volumes: readonly PodVolume[]
-  tolerations: readonly Toleration[]
   terminationGracePeriodSeconds: number | null
   /** This and the next field are set only while the pod is being deleted. */
   deletionTimestamp: string | null
@@ -91,7 +82,6 @@ export function parsePod({ metadata, spec, status }: KubernetesPod): Pod | null 
       : null,
     overhead: resourceList(spec?.overhead),
     volumes: (spec?.volumes ?? []).map(parseVolume),
-    tolerations: (spec?.tolerations ?? []).map(parseToleration),
     terminationGracePeriodSeconds: integerOf(spec?.terminationGracePeriodSeconds),
     deletionTimestamp: metadata?.deletionTimestamp ?? null,
     deletionGracePeriodSeconds: integerOf(metadata?.deletionGracePeriodSeconds),
@@ -165,13 +155,6 @@ function parseVolume(raw: VolumeSource): PodVolume {
       raw.hostPath !== undefined,
   }
 }
-
-const parseToleration = (raw: NonNullable<PodSpec['tolerations']>[number]): Toleration => ({
-  key: raw.key ?? '',
-  operator: raw.operator ?? '',
-  value: raw.value ?? '',
-  effect: raw.effect ?? '',
-})
 
 const noResources: PodResources = new Map()
 

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { cleanupFinishedJobs, countedJob, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
+import {
+  cleanupFinishedJobs,
+  expiryOf,
+  finishedCondition,
+} from '#replay/cluster-gc/finished-jobs.ts'
+import { controllerOf, parseMetadata } from '#replay/cluster-gc/metadata.ts'
 import { objectOf } from '#test/at-the-door.ts'
 
 const finished = (type: string, status = 'True') => ({
@@ -15,19 +20,10 @@ const job = (conditions: unknown[], ttlSecondsAfterFinished?: unknown, metadata:
 })
 const start = Date.parse('2025-01-01T00:00:00Z')
 
-describe('timeToLive', () => {
-  it.each([
-    { left: 1, nowMs: start + 59_999, expired: false },
-    { left: 0, nowMs: start + 60_000, expired: true },
-    { left: -1, nowMs: start + 60_001, expired: true },
-  ])('with $left ms left, expired is $expired', ({ left, nowMs, expired }) => {
-    expect(timeToLive(objectOf('jobs.batch', job([finished('Complete')], 60)), nowMs)).toEqual({
-      needsCleanup: true,
-      leftMs: left,
-      expired,
-      error: null,
-      isDeleted: expired,
-    })
+describe('expiryOf', () => {
+  it('is the end of the Job and its time to live', () => {
+    expect(expiryOf(objectOf('jobs.batch', job([finished('Complete')], 60)))).toBe(start + 60_000)
+    expect(expiryOf(objectOf('jobs.batch', job([finished('Failed')], 0)))).toBe(start)
   })
 
   it.each([
@@ -41,49 +37,24 @@ describe('timeToLive', () => {
       ),
     },
     { why: 'that is none', given: 'job' },
+    {
+      why: 'whose first end has no time',
+      given: job([{ type: 'Failed', status: 'True' }, finished('Complete')], 60),
+    },
   ])('never comes for a Job $why', ({ given }) => {
-    expect(timeToLive(objectOf('jobs.batch', given), start)).toEqual({
-      needsCleanup: false,
-      leftMs: null,
-      expired: null,
-      error: null,
-      isDeleted: false,
-    })
-  })
-
-  it('takes the first condition that tells the end, even one without a time', () => {
-    const timeless = { type: 'Failed', status: 'True' }
-    expect(
-      timeToLive(
-        objectOf(
-          'jobs.batch',
-          job([finished('Complete', 'Unknown'), timeless, finished('Complete')], 60),
-        ),
-        start,
-      ),
-    ).toMatchSnapshot()
-    const goZero = { ...timeless, lastTransitionTime: '0001-01-01T00:00:00Z' }
-    expect(timeToLive(objectOf('jobs.batch', job([goZero], 60)), start).error).toMatchSnapshot()
-    expect(
-      timeToLive(objectOf('jobs.batch', { ...job([timeless], 60), metadata: {} }), start).error,
-    ).toMatchSnapshot()
-  })
-
-  it('leaves a Job alone that is being deleted', () => {
-    const given = job([finished('Failed')], 0, { deletionTimestamp: '2025-01-01T00:00:00Z' })
-    expect(timeToLive(objectOf('jobs.batch', given), start)).toMatchObject({
-      expired: true,
-      isDeleted: false,
-    })
-    expect(timeToLive(objectOf('jobs.batch', { ...given, metadata: null }), start)).toMatchObject({
-      expired: true,
-      isDeleted: false,
-    })
+    expect(expiryOf(objectOf('jobs.batch', given))).toBeNull()
   })
 })
 
 const counted = (jobs: unknown[]) =>
-  jobs.flatMap(job => countedJob(objectOf('jobs.batch', job)) ?? [])
+  jobs.flatMap(raw => {
+    const object = objectOf('jobs.batch', raw)
+    const metadata = parseMetadata(object)
+    const type = finishedCondition(object)?.type
+    if (metadata === null || (type !== 'Complete' && type !== 'Failed')) return []
+    const { namespace } = metadata
+    return [{ job: { namespace, outcome: type } as const, owner: controllerOf(metadata) }]
+  })
 
 describe('cleanupFinishedJobs', () => {
   const newest = featuresOf('v1.37.0')
@@ -117,36 +88,17 @@ describe('cleanupFinishedJobs', () => {
       ran(`bad-${day}`, failed, `2025-01-0${day}T00:00:00Z`),
     ])
     expect(history({}, jobs)).toEqual({
-      cronJob: 'apps/nightly',
-      successful: { limit: 3, count: 4, deletions: ['apps/ok-1'] },
-      failed: { limit: 1, count: 4, deletions: ['apps/bad-1', 'apps/bad-2', 'apps/bad-3'] },
+      namespace: 'apps',
+      name: 'nightly',
+      successful: { limit: 3, count: 4, excess: 1 },
+      failed: { limit: 1, count: 4, excess: 3 },
     })
     expect(
       history({ successfulJobsHistoryLimit: 4, failedJobsHistoryLimit: 0 }, jobs),
-    ).toMatchObject({
-      successful: { deletions: [] },
-      failed: { deletions: ['apps/bad-1', 'apps/bad-2', 'apps/bad-3', 'apps/bad-4'] },
-    })
+    ).toMatchObject({ successful: { excess: 0 }, failed: { excess: 4 } })
     expect(history({ successfulJobsHistoryLimit: 9 }, jobs)).toMatchObject({
-      successful: { limit: 9, deletions: [] },
+      successful: { limit: 9, excess: 0 },
     })
-  })
-
-  it('goes by start time, then by name; what never started is the youngest', () => {
-    const jobs = [
-      ran('never', complete),
-      ran('b', complete, '2025-01-02T00:00:00Z'),
-      ran('a', complete, '2025-01-02T00:00:00Z'),
-      ran('first', complete, '2025-01-01T00:00:00Z'),
-      ran('also-never', complete),
-    ]
-    expect(history({ successfulJobsHistoryLimit: 0 }, jobs)?.successful.deletions).toEqual([
-      'apps/first',
-      'apps/a',
-      'apps/b',
-      'apps/also-never',
-      'apps/never',
-    ])
   })
 
   it('counts neither what runs nor what has no controller', () => {
@@ -159,18 +111,19 @@ describe('cleanupFinishedJobs', () => {
     expect(history({ successfulJobsHistoryLimit: 0 }, jobs)?.successful).toEqual({
       limit: 0,
       count: 1,
-      deletions: ['apps/ok'],
+      excess: 1,
     })
     expect(history({}, [])).toMatchObject({ successful: { count: 0 }, failed: { count: 0 } })
   })
 
   it.each([
-    { version: 'v1.36.0', counted: ['apps/of-former'] },
-    { version: 'v1.37.0', counted: ['apps/renamed'] },
-  ])('$version counts $counted', ({ version, counted }) => {
+    { version: 'v1.36.0', name: 'nightly', uid: 'former', count: 1 },
+    { version: 'v1.36.0', name: 'other', uid: 'cron', count: 0 },
+    { version: 'v1.37.0', name: 'nightly', uid: 'former', count: 0 },
+    { version: 'v1.37.0', name: 'other', uid: 'cron', count: 1 },
+  ])('$version counts Jobs of $name with the UID $uid: $count', ({ version, name, uid, count }) => {
     const jobs = [
-      ran('of-former', complete, undefined, { name: 'nightly', uid: 'former', controller: true }),
-      ran('renamed', complete, undefined, { name: 'other', uid: 'cron', controller: true }),
+      ran('one', complete, undefined, { name, uid, controller: true }),
       ran(
         'elsewhere',
         complete,
@@ -179,9 +132,7 @@ describe('cleanupFinishedJobs', () => {
         'other',
       ),
     ]
-    expect(
-      history({ successfulJobsHistoryLimit: 0 }, jobs, featuresOf(version))?.successful.deletions,
-    ).toEqual(counted)
+    expect(history({}, jobs, featuresOf(version))?.successful.count).toBe(count)
   })
 
   it('leaves out what is no CronJob', () => {

@@ -97,16 +97,11 @@ describe('terminated pods', () => {
     const answer = round({ pods: five, terminatedPodThreshold: threshold })
     expect(answer.excess).toBe(excess)
     expect(answer.deletions.map(each => each.pod)).toEqual(gone)
-    expect(answer.unknowns).toEqual([])
   })
 
   it('returns the order but no excess if the threshold is unknown', () => {
     const answer = round({ pods: five, terminatedPodThreshold: null })
-    expect(answer).toMatchObject({
-      excess: null,
-      deletions: [],
-      unknowns: [{ what: 'terminated-pod-gc-threshold' }],
-    })
+    expect(answer).toMatchObject({ excess: null, deletions: [] })
     expect(answer.terminated).toContainEqual({
       pod: 'default/evicted',
       uid: 'uid-evicted',
@@ -192,38 +187,22 @@ describe('orphaned pods', () => {
   })
 
   it('are unknown if nodes were not read', () => {
-    expect(round({ pods, nodes: null })).toMatchObject({
-      deletions: [],
-      unknowns: [{ what: 'nodes' }],
-    })
+    expect(round({ pods, nodes: null })).toMatchObject({ deletions: [] })
   })
 })
 
 describe('what becomes of a pod', () => {
-  it.each([
-    { phase: 'Running', patched: true, target: 'PodGC: node no longer exists' },
-    { phase: 'Pending', patched: true, target: 'PodGC: node no longer exists' },
-    { phase: 'Succeeded', patched: false, target: null },
-    { phase: 'Failed', patched: false, target: null },
-  ])('patches an orphan in $phase to Failed: $patched', ({ phase, patched, target }) => {
+  it('names the reason of an orphan', () => {
     const answer = round({
-      pods: [pod({ name: 'p', phase, nodeName: 'gone' })],
+      pods: [pod({ name: 'p', phase: 'Running', nodeName: 'gone' })],
       missingForMs: new Map([['gone', 40_000]]),
     })
     expect(answer.deletions).toEqual([
-      {
-        pod: 'default/p',
-        uid: 'uid-p',
-        reason: 'orphaned',
-        certainty: 'certain',
-        rank: null,
-        isPatchedToFailed: patched,
-        disruptionTarget: target,
-      },
+      { pod: 'default/p', uid: 'uid-p', reason: 'orphaned', certainty: 'certain', rank: null },
     ])
   })
 
-  it('is without a disruption when it is terminating and has no node', () => {
+  it('is deleted as unscheduled when it is terminating and has no node', () => {
     const answer = round({
       pods: [
         pod({ name: 'p', phase: 'Pending', isDeleting: true }),
@@ -232,13 +211,7 @@ describe('what becomes of a pod', () => {
       ],
     })
     expect(answer.deletions).toMatchObject([
-      {
-        pod: 'default/p',
-        reason: 'unscheduled',
-        certainty: 'certain',
-        isPatchedToFailed: true,
-        disruptionTarget: null,
-      },
+      { pod: 'default/p', reason: 'unscheduled', certainty: 'certain' },
     ])
   })
 
@@ -276,9 +249,6 @@ describe('what becomes of a pod', () => {
       pods: [{ metadata: { name: 'bare' } }, {}, pod({ name: 'p' })],
       terminatedPodThreshold: 1,
     })
-    expect(answer).toMatchObject({
-      deletions: [],
-      unknowns: [{ what: 'pods', effect: '2 could not be read and are not counted' }],
-    })
+    expect(answer.deletions).toEqual([])
   })
 })

@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
-import { cleanupFinishedJobs, countedJob, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
+import { cleanupFinishedJobs, expiryOf } from '#replay/cluster-gc/finished-jobs.ts'
+import { controllerOf, parseMetadata } from '#replay/cluster-gc/metadata.ts'
 import { collectGarbage } from '#replay/cluster-gc/owners.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/sections/certificates.ts'
 import { nodeLeases } from '#replay/cluster-gc/sections/leases.ts'
-import { syncVolumes } from '#replay/cluster-gc/volumes.ts'
+import { claimsByKey, claimUsers, releasedAction, volumeUsers } from '#replay/cluster-gc/volumes.ts'
 import { manifestOf, nodeOf, objectOf } from '#test/at-the-door.ts'
 
 const names = ['a', 'b', '', 'kube-node-lease', 'kube-system']
@@ -165,15 +165,21 @@ it('answers to any objects, without NaN', () => {
           }),
           cleanupFinishedJobs(
             some.map(raw => objectOf('cronjobs.batch', raw)),
-            others.flatMap(job => countedJob(objectOf('jobs.batch', job)) ?? []),
+            others.flatMap(raw => {
+              const metadata = parseMetadata(objectOf('jobs.batch', raw))
+              if (metadata === null) return []
+              const { namespace } = metadata
+              return {
+                job: { namespace, outcome: 'Failed' as const },
+                owner: controllerOf(metadata),
+              }
+            }),
             features,
           ),
-          syncVolumes(
-            some.map(raw => objectOf('persistentvolumes', raw)),
-            { claims, pods },
-            features,
+          some.map(raw =>
+            releasedAction(objectOf('persistentvolumes', raw), claimsByKey(claims), features),
           ),
-          claimProtection(claims, pods),
+          claims.flatMap(claim => parseMetadata(claim) ?? []).map(claimUsers(pods)),
           nodeLeases(
             some.map(raw => objectOf('leases.coordination.k8s.io', raw)),
             others.map(nodeOf),
@@ -181,10 +187,10 @@ it('answers to any objects, without NaN', () => {
           ),
           [...collectGarbage(listed)],
           some.map(each => [
-            timeToLive(objectOf('jobs.batch', each), nowMs),
+            expiryOf(objectOf('jobs.batch', each)),
             cleanCertificateRequest(requestOf(each), nowMs, features),
             certificateOf(requestOf(each)),
-            volumeProtection(objectOf('persistentvolumes', each)),
+            volumeUsers(objectOf('persistentvolumes', each)),
           ]),
         ]
         expect(numbersIn(answers).filter(Number.isNaN)).toEqual([])

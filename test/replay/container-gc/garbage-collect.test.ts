@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { garbageCollect } from '#replay/container-gc/garbage-collect.ts'
-import type {
-  ContainerGcInput,
-  ContainerGcPolicy,
-  PodState,
-  RuntimeContainer,
-  RuntimeSandbox,
-} from '#replay/container-gc/input.ts'
+import {
+  type ContainerGcInput,
+  type ContainerGcPolicy,
+  evictContainers,
+  garbageCollect,
+  type PodState,
+  type RuntimeContainer,
+  type RuntimeSandbox,
+} from '#replay/container-gc/garbage-collect.ts'
 
 const nowNs = 1_000_000n
 
@@ -49,7 +50,7 @@ function collected({
   states = { a: 'running', b: 'running', c: 'running' },
   ...given
 }: Given) {
-  const pass = garbageCollect({
+  const input: ContainerGcInput = {
     policy: { ...defaults, ...policy },
     nowNs,
     allSourcesReady: true,
@@ -58,16 +59,15 @@ function collected({
     containers: [],
     sandboxes: [],
     podLogDirs: [],
-    logLinks: [],
     ...given,
-  })
+  }
+  const pass = garbageCollect(input)
   const ids = (removed: { id: string }[]) => removed.map(({ id }) => id)
   return {
     containers: ids(pass.removedContainers),
-    stopped: ids(pass.stoppedContainers),
+    stopped: ids(evictContainers(input).stopped),
     sandboxes: ids(pass.removedSandboxes),
     directories: pass.removedPodLogDirs,
-    links: pass.removedLogLinks,
     undecided: [...pass.undecided].sort(),
   }
 }
@@ -310,69 +310,6 @@ describe('log directories', () => {
 
   it('wait for all sources', () => {
     expect(collected({ states, podLogDirs, allSourcesReady: false }).directories).toEqual([])
-  })
-})
-
-describe('log links', () => {
-  const link = (id: string, isDangling = true) => ({
-    path: `/var/log/containers/pod_ns_app-${id}.log`,
-    isDangling,
-  })
-  const of = (links: ReturnType<typeof link>[], containers: RuntimeContainer[] = []) => {
-    return collected({
-      containers,
-      logLinks: links,
-      policy: { maxPerPodContainer: 5 },
-      allSourcesReady: false,
-    }).links
-  }
-
-  it.each([
-    { what: 'that leads somewhere', links: [link('aaaaaa', false)], isRemoved: false },
-    { what: 'to an unknown container', links: [link('aaaaaa')], isRemoved: true },
-    { what: 'with an id that is too short to ask for', links: [link('aaaaa')], isRemoved: true },
-    {
-      what: 'with no name of a log',
-      links: [{ path: '/var/log/containers/aaaaaa.txt', isDangling: true }],
-      isRemoved: true,
-    },
-    { what: 'to a dead container', links: [link('exited')], isRemoved: true },
-    { what: 'to a running one, between two logs', links: [link('running')], isRemoved: false },
-    { what: 'to one that has not run', links: [link('created')], isRemoved: false },
-    { what: 'of unknown state', links: [link('unknown')], isRemoved: false },
-  ])('one $what is removed: $isRemoved', ({ links, isRemoved }) => {
-    const states = ['exited', 'running', 'created', 'unknown'] as const
-    const containers = states.map(state => container(state, 1, { state }))
-    expect(of(links, containers)).toEqual(isRemoved ? links.map(({ path }) => path) : [])
-  })
-
-  it('goes with its container, even where the runtime then fails to remove it', () => {
-    const given = {
-      policy: { maxPerPodContainer: 0 },
-      logLinks: [link('app-exited-1', false), link('stopped', false)],
-    }
-    const containers = [
-      container('1', 1),
-      container('exited', 1),
-      container('stopped', 1, { state: 'unknown' as const }),
-    ]
-    const links = [link('exited', false), link('stopped', false)]
-    expect(collected({ ...given, containers, logLinks: links }).links).toHaveLength(2)
-    expect(
-      collected({
-        ...given,
-        containers,
-        logLinks: links,
-        failures: { removeContainer: ['exited'], stopContainer: ['stopped'] },
-      }).links,
-    ).toEqual([links[0]?.path])
-  })
-
-  it('leads nowhere once its container is removed', () => {
-    expect(
-      collected({ states: {}, containers: [container('abcdef', 1)], logLinks: [link('abcdef')] })
-        .links,
-    ).toHaveLength(1)
   })
 })
 

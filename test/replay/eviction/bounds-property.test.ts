@@ -10,7 +10,7 @@ import { synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
 import { isThresholdMet, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { podStatsOf } from '#test/at-the-door.ts'
-import { pod } from './builder.ts'
+import { pod } from '#test/eviction-builder.ts'
 
 const now = Date.parse('2026-11-21T00:00:00Z')
 const minute = 60_000

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Threshold } from '#model/prediction/prediction.ts'
 import { updateContainerFsThresholds } from '#replay/eviction/containerfs-thresholds.ts'
 import { parseThresholdConfig, type ThresholdConfiguration } from '#replay/eviction/thresholds.ts'
-import { dedicated, shared, split } from './builder.ts'
+import { dedicated, shared, split } from '#test/eviction-builder.ts'
 
 const comparable = (thresholds: readonly Threshold[]) =>
   thresholds.map(({ signal, value, gracePeriodMs, minReclaim }) =>

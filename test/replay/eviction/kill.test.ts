@@ -5,7 +5,7 @@ import {
   killTimeoutMs,
 } from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { pod } from './builder.ts'
+import { pod } from '#test/eviction-builder.ts'
 
 const own = (terminationGracePeriodSeconds?: number) => pod('a', { terminationGracePeriodSeconds })
 const deleting = (deletionGracePeriodSeconds: number, terminationGracePeriodSeconds = 30) =>

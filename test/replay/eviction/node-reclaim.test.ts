@@ -3,7 +3,7 @@ import type { Signal } from '#model/prediction/prediction.ts'
 import { diskLayoutOf, isRefusedLayout, placementOf } from '#replay/eviction/layout.ts'
 import { nodeReclaim } from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { dedicated, newest, shared, split } from './builder.ts'
+import { dedicated, newest, shared, split } from '#test/eviction-builder.ts'
 
 const both = ['containers', 'images']
 

@@ -16,7 +16,7 @@ import {
   shared,
   split,
   statsOf,
-} from './builder.ts'
+} from '#test/eviction-builder.ts'
 
 const order = (
   signal: Signal,

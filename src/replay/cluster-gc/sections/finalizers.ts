@@ -3,7 +3,7 @@ import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-res
 import type { FinalizerGarbage, HeldObject } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-objects.ts'
 import type { ClusterObject } from '#model/input/kubernetes.ts'
-import { timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
+import { expiryOf } from '#replay/cluster-gc/finished-jobs.ts'
 import { parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
@@ -74,7 +74,6 @@ function heldObject(resource: string, object: ClusterObject): HeldByFinalizer | 
   const metadata = parseMetadata(object)
   if (!metadata || metadata.deletedMs === null || metadata.finalizers.length === 0) return null
   const { namespace, name, deletedMs: sinceMs, finalizers: names } = metadata
-  // The time left at time 0 is the expiry time.
-  const expiresMs = isOf('jobs.batch', resource, object) ? timeToLive(object, 0).leftMs : null
+  const expiresMs = isOf('jobs.batch', resource, object) ? expiryOf(object) : null
   return { resource, namespace, name, sinceMs, expiresMs, names }
 }

@@ -1,6 +1,5 @@
 /** Leases of nodes. Leases of API servers and of leader elections are not garbage, and are not kept. */
 
-import { leaseRenewal } from '#facts/kubernetes/controllers.ts'
 import type { LeaseGarbage } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-objects.ts'
 import type { ClusterObject, KubernetesNode, Lease } from '#model/input/kubernetes.ts'
@@ -76,8 +75,6 @@ interface NodeLease {
   node: string
   state: NodeLeaseState
   renewedMs: number | null
-  /** The latest time at which a live kubelet renews the lease next; null: not known. */
-  nextRenewalMs: number | null
   /** Whether no kubelet renewed the lease for its whole duration; null: not known. */
   isExpired: boolean | null
 }
@@ -100,9 +97,6 @@ export function nodeLeases(
       node: metadata.name,
       state: uids ? stateOf(metadata, uids.get(metadata.name)) : 'unknown',
       renewedMs,
-      nextRenewalMs: isTimed
-        ? renewedMs + durationMs * leaseRenewal.fraction * (1 + leaseRenewal.jitter)
-        : null,
       isExpired: isTimed ? nowMs > renewedMs + durationMs : null,
     }
   })

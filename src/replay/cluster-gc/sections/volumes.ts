@@ -10,18 +10,16 @@ import type {
 import { isOf } from '#model/input/cluster-objects.ts'
 import type {
   ClusterObject,
-  ContainerStatus,
   KubernetesPod,
   PersistentVolume,
   PersistentVolumeClaim,
   VolumeSource,
 } from '#model/input/kubernetes.ts'
-import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
-import { keyOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
+import { parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
-import { type SyncedVolume, syncVolumes } from '#replay/cluster-gc/volumes.ts'
+import { claimsByKey, claimUsers, releasedAction, volumeUsers } from '#replay/cluster-gc/volumes.ts'
 
 export const volumes: Section<'volumes'> = {
   resources: ['persistentvolumeclaims', 'persistentvolumes'],
@@ -48,11 +46,10 @@ class Volumes implements OpenSection<VolumeGarbage> {
   close({ features, arePodsKnown, holderOf }: SectionContext): VolumeGarbage {
     const [volumes, claims] = [[...this.#volumes], [...this.#claims]]
     const pods = arePodsKnown ? [...this.#pods] : null
-    const synced = syncVolumes(volumes, { claims, pods }, features)
-    const outcomes = new Map(synced.map(each => [each.volume, each]))
+    const byKey = claimsByKey(claims)
     return {
       released: volumes.flatMap(
-        volume => releasedVolume(volume, outcomes.get(nameOf(volume))) ?? [],
+        volume => releasedVolume(volume, releasedAction(volume, byKey, features)) ?? [],
       ),
       held: [
         ...heldClaims(claims, pods, holderOf),
@@ -67,27 +64,13 @@ function heldClaims(
   pods: readonly KubernetesPod[] | null,
   holderOf: HolderOf,
 ): HeldVolumeObject[] {
-  const going = claims.flatMap(claim => {
+  const usersOf = pods && claimUsers(pods)
+  return claims.flatMap(claim => {
     const metadata = parseMetadata(claim)
-    return metadata && metadata.deletedMs !== null
-      ? [{ claim, metadata, sinceMs: metadata.deletedMs }]
-      : []
-  })
-  const held = new Map(
-    claimProtection(
-      going.map(({ claim }) => claim),
-      pods,
-    ).map(each => [each.object, each]),
-  )
-  return going.map(({ metadata, sinceMs }) => {
-    const { namespace, name, finalizers } = metadata
-    return {
-      namespace,
-      name,
-      sinceMs,
-      finalizers: finalizers.map(holderOf),
-      usedBy: held.get(keyOf(metadata))?.usedBy ?? null,
-    }
+    if (!metadata || metadata.deletedMs === null) return []
+    const { namespace, name, deletedMs: sinceMs, finalizers } = metadata
+    const usedBy = usersOf?.(metadata) ?? null
+    return [{ namespace, name, sinceMs, finalizers: finalizers.map(holderOf), usedBy }]
   })
 }
 
@@ -97,28 +80,15 @@ const usesClaim = ({ persistentVolumeClaim, ephemeral }: VolumeSource) =>
   persistentVolumeClaim !== undefined || ephemeral !== undefined
 
 function slimPod(pod: KubernetesPod): KubernetesPod {
-  const { spec, status } = pod
+  const { spec } = pod
   const volumes = (spec?.volumes ?? [])
     .filter(usesClaim)
     .map(volume => slim(volume, ['name', 'persistentVolumeClaim', 'ephemeral']))
   return {
     metadata: slimMetadata(pod, ['deletionTimestamp', 'deletionGracePeriodSeconds']),
     spec: { ...slim(spec, ['nodeName']), volumes },
-    status: {
-      ...slim(status, ['phase']),
-      containerStatuses: (status?.containerStatuses ?? []).map(stateOf),
-    },
   }
 }
-
-/** Keeps only the state's name, which is enough. */
-const stateOf = ({ state }: ContainerStatus): ContainerStatus => ({
-  state: {
-    ...(state?.running && { running: {} }),
-    ...(state?.waiting && { waiting: {} }),
-    ...(state?.terminated && { terminated: {} }),
-  },
-})
 
 const slimClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
   metadata: slimMetadata(claim, [
@@ -133,12 +103,11 @@ const slimClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
 /** Only volumes whose phase, set by the controller, is Released or Failed. */
 function releasedVolume(
   volume: PersistentVolume,
-  outcome: SyncedVolume | undefined,
+  action: ReleasedVolume['action'] | null,
 ): ReleasedVolume | null {
   const { metadata, spec, status } = volume
   const phase = status?.phase
-  if (!outcome || !isReleased.has(outcome.released) || (phase !== 'Released' && phase !== 'Failed'))
-    return null
+  if (action === null || (phase !== 'Released' && phase !== 'Failed')) return null
   const claim = spec?.claimRef
   const csi = spec?.csi
   const inTree = spec?.awsElasticBlockStore?.volumeID
@@ -147,7 +116,7 @@ function releasedVolume(
     claim: claim ? `${claim.namespace ?? ''}/${claim.name ?? ''}` : null,
     storageClass: spec?.storageClassName || null,
     reclaimPolicy: reclaimPolicyOf(volume),
-    action: actionOf(outcome),
+    action,
     capacityBytes: bytesOf(spec?.capacity?.storage),
     driver: csi?.driver ?? (inTree === undefined ? null : 'kubernetes.io/aws-ebs'),
     // In-tree: `aws://us-east-1a/vol-…`.
@@ -159,18 +128,9 @@ function releasedVolume(
   }
 }
 
-const isReleased: ReadonlySet<SyncedVolume['released']> = new Set([
-  'claim-gone',
-  'claim-other-uid',
-  'claim-bound-elsewhere',
-])
-
 /** Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PersistentVolume. */
 const reclaimPolicyOf = ({ spec }: PersistentVolume) =>
   spec?.persistentVolumeReclaimPolicy ?? 'Retain'
-
-const actionOf = ({ action }: SyncedVolume): ReleasedVolume['action'] =>
-  action === 'retain' || action === 'leave-to-driver' || action === 'fail' ? action : 'other'
 
 function bytesOf(capacity: string | undefined) {
   if (capacity === undefined) return null
@@ -191,6 +151,6 @@ function heldVolume(volume: PersistentVolume, holderOf: HolderOf): HeldVolumeObj
     name,
     sinceMs,
     finalizers: finalizers.map(holderOf),
-    usedBy: volumeProtection(volume)?.usedBy ?? null,
+    usedBy: volumeUsers(volume),
   }
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseLogRotatePolicy } from '#replay/configuration/validation/startup.ts'
 import {
   isRotationOn,
   type LogFile,
   type LogRotationPass,
-  parseLogRotatePolicy,
   rotateContainerLog,
-} from '#replay/log-rotation.ts'
+} from './rotate-container-log.ts'
 
 const files = (...names: string[]): LogFile[] =>
   names.map(name => ({ name, sizeBytes: name === '0.log' ? 2048 : 10 }))

@@ -1,7 +1,7 @@
 /**
- * Container log rotation: what one pass does with a container's log files, and how much disk space they can take.
+ * Container log rotation: what one pass does with a container's log files. No rule reads it.
  *
- * Replays       pkg/kubelet/logs/container_log_manager.go  NewContainerLogManager, parseMaxSize, rotateLogs, processContainer, rotateLog,
+ * Replays       pkg/kubelet/logs/container_log_manager.go  rotateLogs, processContainer, rotateLog,
  *                                                          filterUnusedLogs, removeExcessLogs, compressLog, rotateLatestLog
  * Read at       1.29 to 1.37; alike except for workers and interval, which can be set since 1.30
  * Kept exactly  only running containers; a size equal to the limit rotates; sizes by AsInt64: `1.5Gi` is refused, a negative size turns rotation off;
@@ -9,36 +9,12 @@
  * Left out      files that cannot be read, written or removed; how small gzip makes a file
  */
 
-import { goQuote } from '#base/go/go-text.ts'
-import { asInt64, parseQuantity } from '#base/go/quantity.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import type { LogRotatePolicy } from '#replay/configuration/validation/startup.ts'
 
 export interface LogFile {
   name: string
   /** Null: not known, as for a compressed file. A log of unknown size is not rotated. */
   sizeBytes: number | null
-}
-
-export interface LogRotatePolicy {
-  /** Negative: no rotation. */
-  maxSizeBytes: bigint
-  maxFiles: number
-}
-
-/** The kubelet would not start. `message` is upstream's text. */
-class LogRotationError extends Error {}
-
-/** @throws LogRotationError: upstream's text, without the prefix of the caller. Upstream: NewContainerLogManager. */
-export function parseLogRotatePolicy(maxSize: string, maxFiles: number): LogRotatePolicy {
-  if (maxFiles <= 1) throw new LogRotationError(`invalid MaxFiles ${maxFiles}, must be > 1`)
-  try {
-    const maxSizeBytes = asInt64(parseQuantity(maxSize))
-    if (maxSizeBytes === null) throw new LogRotationError('invalid max log size')
-    return { maxSizeBytes, maxFiles }
-  } catch (error) {
-    const why = messageOf(error)
-    throw new LogRotationError(`failed to parse container log max size ${goQuote(maxSize)}: ${why}`)
-  }
 }
 
 export const isRotationOn = ({ maxSizeBytes }: LogRotatePolicy): boolean => maxSizeBytes >= 0n

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { admit } from '#replay/eviction/admission.ts'
 import { isCriticalPod, protectionOf } from '#replay/eviction/protected.ts'
 import type { NodeCondition } from '#replay/eviction/signals.ts'
-import { newest, pod, requesting } from './builder.ts'
+import { manifestOf } from '#test/at-the-door.ts'
+import { newest, pod, requesting } from '#test/eviction-builder.ts'
+import { admit } from './admission.ts'
 
 const key = 'node.kubernetes.io/memory-pressure'
-const bestEffort = pod('best-effort')
-const burstable = pod('burstable', requesting({ memory: '1Mi' }))
-const tolerating = (toleration: object) => pod('tolerating', { tolerations: [toleration] })
+const manifest = (name: string, spec: object = {}) =>
+  manifestOf({ metadata: { name }, spec: { containers: [{ name: 'c' }], ...spec } })
+const bestEffort = manifest('best-effort')
+const burstable = manifest('burstable', requesting({ memory: '1Mi' }))
+const tolerating = (toleration: object) => manifest('tolerating', { tolerations: [toleration] })
 const isAdmitted = (admitted: typeof bestEffort, conditions: NodeCondition[]) =>
   admit(admitted, conditions, newest).isAdmitted
 
@@ -25,7 +28,7 @@ describe('admit', () => {
         ofBestEffort,
         ofBurstable,
       ])
-      expect(isAdmitted(pod('critical', { priority: 2_000_000_000 }), conditions)).toBe(true)
+      expect(isAdmitted(manifest('critical', { priority: 2_000_000_000 }), conditions)).toBe(true)
     },
   )
 

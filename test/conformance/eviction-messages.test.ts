@@ -1,11 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import type { Signal } from '#model/prediction/prediction.ts'
-import { evictionMessage } from '#replay/eviction/messages.ts'
+import { synchronize, synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
-import { GiB, MiB, newest, pod, requesting, statsOf } from './builder.ts'
+import {
+  dedicated,
+  disksAt,
+  GiB,
+  MiB,
+  manager,
+  memoryAt,
+  newest,
+  pod,
+  requesting,
+  statsOf,
+} from '#test/eviction-builder.ts'
+import { evictionMessage, limitMessage, textsOf } from '#test/eviction-messages.ts'
 
 interface EvictionCase {
   signal?: Signal
@@ -192,5 +204,87 @@ describe('the pod in the message', () => {
       resources: { requests: { memory: '1Mi' } },
     })
     expect(messageOf({ of: one, stats: { ...running('c'), memory: {} } }).message).toMatchSnapshot()
+  })
+})
+
+describe('the message of a pod above a limit of local storage', () => {
+  const ephemeral = (storage: string) => ({ limits: { 'ephemeral-storage': storage } })
+
+  it.each([
+    {
+      limit: 'emptyDir' as const,
+      what: 'scratch',
+      spec: { volumes: [{ name: 'scratch', emptyDir: { sizeLimit: '1Gi' } }] },
+      message: 'Usage of EmptyDir volume "scratch" exceeds the limit "1Gi". ',
+    },
+    {
+      limit: 'pod' as const,
+      what: 'a',
+      spec: {
+        containers: [
+          { name: 'c', resources: ephemeral('1Gi') },
+          { name: 'd', resources: ephemeral('2Gi') },
+        ],
+      },
+      message: 'Pod ephemeral local storage usage exceeds the total limit of containers 3Gi. ',
+    },
+    {
+      limit: 'container' as const,
+      what: 'c',
+      spec: { containers: [{ name: 'c', resources: ephemeral('1Gi') }] },
+      message: 'Container c exceeded its local ephemeral storage limit "1Gi". ',
+    },
+  ])('names the limit of the $limit', ({ limit, what, spec, message }) => {
+    const exceeded = { pod: pod('a', spec), limit, what, usedBytes: 0, limitBytes: 0 }
+    expect(limitMessage(exceeded)).toBe(message)
+  })
+})
+
+describe('the texts of an evicted pod', () => {
+  const hard = { evictionHard: { 'memory.available': '1Gi' } }
+  const textsFor = (kubelet: Kubelet) => {
+    const { state, pass } = manager(hard)
+    const given = { ...pass, kubelet, pods: [pod('a')], observations: memoryAt(0, 0) }
+    const { outcome } = synchronize(state, given)
+    return outcome.evictions.map(eviction => textsOf(eviction, outcome, given))
+  }
+
+  it('are those of the threshold that was picked', () => {
+    const message = 'The node was low on resource: memory. Threshold quantity: 1Gi, available: 0. '
+    const disruptionTarget = { status: 'True', reason: 'TerminationByKubelet', message }
+    expect(textsFor(newest)).toMatchObject([{ message, disruptionTarget }])
+  })
+
+  it('trap 43: name in each message the threshold that was picked', () => {
+    const { state, pass } = manager({
+      evictionHard: { 'nodefs.available': '10%', 'imagefs.available': '15%' },
+    })
+    const observations = disksAt(9, 8, 0)
+    const given = {
+      ...pass,
+      pods: [pod('a')],
+      layout: dedicated,
+      observations,
+      reclaim: () => observations,
+    }
+    const { outcomes } = synchronizeAlternatives(state, given)
+    expect(
+      outcomes.flatMap(outcome =>
+        outcome.evictions.map(one => textsOf(one, outcome, given).message.split('. ')[1]),
+      ),
+    ).toEqual([
+      'Threshold quantity: 16106128000, available: 8Gi',
+      'Threshold quantity: 10737418400, available: 9Gi',
+    ])
+  })
+
+  it.each([
+    { version: 'v1.29.0', gates: null, is: true },
+    { version: 'v1.30.14', gates: { PodDisruptionConditions: false }, is: false },
+    { version: 'v1.31.0', gates: { PodDisruptionConditions: false }, is: true },
+    { version: 'v1.37.0', gates: null, is: true },
+  ])('of $version with $gates set the pod’s condition: $is', ({ version, gates, is }) => {
+    const [texts] = textsFor(kubeletOf(version, gates))
+    expect(texts?.disruptionTarget !== null).toBe(is)
   })
 })

@@ -1,13 +1,15 @@
 /**
- * The kubelet's texts for an eviction under pressure: the pod's status message, and the annotations of its event.
+ * The kubelet's texts for an evicted pod: its status message, the annotations of its event, its condition. No rule reads them.
  *
- * Replays       pkg/kubelet/eviction/helpers.go  evictionMessage, getThresholdMetInfo
+ * Replays       pkg/kubelet/eviction/helpers.go  evictionMessage, getThresholdMetInfo;
+ *               pkg/kubelet/eviction/eviction_manager.go  evictPod, localStorageEviction
  * Read at       1.29 to 1.37; init containers since 1.32, the pod's own request since 1.34
  * Kept exactly  the blank at the end; a threshold prints as a binary quantity, even for inodes and pids; their available amount prints as decimal;
  *               only memory and storage messages name containers: those above their requests
  * Left out      allocated instead of requested memory (to 1.31 with the gate InPlacePodVerticalScaling, off)
  */
 
+import { goQuote } from '#base/go/go-text.ts'
 import {
   binaryQuantity,
   canonical,
@@ -16,21 +18,64 @@ import {
   parseQuantity,
 } from '#base/go/quantity.ts'
 import type { Observation, Threshold } from '#model/prediction/prediction.ts'
+import type { StorageLimitExceeded } from '#replay/eviction/local-storage.ts'
+import { resourceOf, type StarvedResource } from '#replay/eviction/signals.ts'
+import type { Eviction, Outcome, Pass } from '#replay/eviction/synchronize.ts'
+import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
-import { isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'
-import type { ContainerStats, PodStats } from '#replay/pods/pod-stats.ts'
-import { resourceOf, type StarvedResource } from './signals.ts'
-import { getThresholdQuantity } from './thresholds.ts'
+import { ephemeralStorageLimit, isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'
+import { type ContainerStats, type PodStats, podStatsOf } from '#replay/pods/pod-stats.ts'
 
 export interface EvictionMessage {
   message: string
   annotations: Readonly<Record<string, string>>
 }
 
-/** The event on the node. */
-export const evictionThresholdMetMessage = (resource: StarvedResource): string =>
-  `Attempting to reclaim ${resource}`
+export interface EvictedPodTexts {
+  message: string
+  /** Annotations of the event. Null: upstream sets none. */
+  annotations: Readonly<Record<string, string>> | null
+  disruptionTarget: { status: 'True'; reason: 'TerminationByKubelet'; message: string } | null
+}
+
+/** @param pass the pass with this outcome */
+export function textsOf(
+  { pod, exceeded }: Eviction,
+  { picked }: Outcome,
+  { observations, podStats, kubelet }: Omit<Pass, 'pods'>,
+): EvictedPodTexts {
+  if (exceeded)
+    return { message: limitMessage(exceeded), annotations: null, disruptionTarget: null }
+  if (picked === null) throw new Error('an eviction without a reason')
+  const { message, annotations } = evictionMessage(
+    picked,
+    observations?.[picked.signal],
+    pod,
+    podStatsOf(podStats, pod),
+    kubelet,
+  )
+  const target = { status: 'True', reason: 'TerminationByKubelet', message } as const
+  return { message, annotations, disruptionTarget: setsDisruptionTarget(kubelet) ? target : null }
+}
+
+const setsDisruptionTarget = ({ features, isGateOn }: Kubelet) =>
+  features.has('disruptionTargetUngated') || isGateOn('PodDisruptionConditions')
+
+/** For a pod above a limit of local storage. */
+export function limitMessage({ pod, limit, what }: StorageLimitExceeded): string {
+  if (limit === 'pod')
+    return `Pod ephemeral local storage usage exceeds the total limit of containers ${canonical(ephemeralStorageLimit(pod) ?? noQuantity)}. `
+  if (limit === 'emptyDir') {
+    const sizeLimit = pod.volumes.find(({ name }) => name === what)?.emptyDir?.sizeLimit
+    return `Usage of EmptyDir volume ${goQuote(what)} exceeds the limit ${goQuote(canonical(sizeLimit ?? noQuantity))}. `
+  }
+  const container = [...pod.containers, ...pod.initContainers].find(({ name }) => name === what)
+  const storage = container?.limits.get('ephemeral-storage') ?? noQuantity
+  return `Container ${what} exceeded its local ephemeral storage limit ${goQuote(canonical(storage))}. `
+}
+
+const noQuantity = binaryQuantity(0)
 
 export function evictionMessage(
   threshold: Threshold,

@@ -7,21 +7,31 @@
  * Kept exactly  tolerations count only under memory pressure alone; with any other condition, every pod that is not critical is refused
  * Left out      the order of conditions in the message: a map's upstream, sorted here; the operators Gt and Lt, which no taint without value meets
  */
+import type { KubernetesPod, PodSpec } from '#model/input/kubernetes.ts'
+import { isCriticalPod } from '#replay/eviction/protected.ts'
+import type { NodeCondition } from '#replay/eviction/signals.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod, Toleration } from '#replay/pods/pod.ts'
+import { parsePod } from '#replay/pods/pod.ts'
 import { podQosClass } from '#replay/pods/pod-qos.ts'
-import { isCriticalPod } from './protected.ts'
-import type { NodeCondition } from './signals.ts'
+
+type Toleration = NonNullable<PodSpec['tolerations']>[number]
 
 export type Admission =
   | { isAdmitted: true }
   | { isAdmitted: false; reason: 'Evicted'; message: string }
 
 /** @param conditions those of the eviction manager; other node conditions do not count */
-export function admit(pod: Pod, conditions: readonly NodeCondition[], kubelet: Kubelet): Admission {
+export function admit(
+  manifest: KubernetesPod,
+  conditions: readonly NodeCondition[],
+  kubelet: Kubelet,
+): Admission {
+  const pod = parsePod(manifest)
+  if (pod === null) throw new Error('the pod has no name')
   if (conditions.length === 0 || isCriticalPod(pod)) return { isAdmitted: true }
   if (conditions.length === 1 && conditions[0] === 'MemoryPressure') {
-    if (podQosClass(pod, kubelet) !== 'BestEffort' || pod.tolerations.some(toleratesMemoryPressure))
+    const tolerations = manifest.spec?.tolerations ?? []
+    if (podQosClass(pod, kubelet) !== 'BestEffort' || tolerations.some(toleratesMemoryPressure))
       return { isAdmitted: true }
   }
   return {
@@ -31,7 +41,7 @@ export function admit(pod: Pod, conditions: readonly NodeCondition[], kubelet: K
   }
 }
 
-function toleratesMemoryPressure({ key, operator, value, effect }: Toleration) {
+function toleratesMemoryPressure({ key = '', operator = '', value = '', effect = '' }: Toleration) {
   if (effect !== '' && effect !== 'NoSchedule') return false
   if (key !== '' && key !== 'node.kubernetes.io/memory-pressure') return false
   return operator === 'Exists' || ((operator === '' || operator === 'Equal') && value === '')

@@ -4,55 +4,56 @@ import { byText } from '#base/text/text-order.ts'
 import { columnsOf, padTo } from '#base/text/text-width.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
+import { type Gauge, nearestDisk } from '#report/parts/gauge.ts'
 import { GaugedNode } from '#report/parts/node.ts'
 import { clean } from './terminal.ts'
 
-const names = ['NODE', 'CLUSTER', 'GROUP', 'READ', 'USED', 'HEADROOM', 'STATE']
+const names = ['NODE', 'STATE', 'USED', 'HEADROOM', 'CLUSTER', 'GROUP', 'READ']
 const wideNames = ['INSTANCE', 'AMI', 'KUBELET', 'IMAGE-GC', 'FIRST-VICTIM']
 const unknown = '<unknown>'
+const states = { pressure: 'Evicts', 'image-gc': 'ImageGCDue', calm: 'Calm' }
 
 export const tableFormats = ['table', 'wide'] as const
 
 export function nodeTable(report: AuditReport, isWide: boolean, language: Language): string {
-  const nodes = report.nodes
+  const rows = report.nodes
     .map(node => new GaugedNode(node, report, language))
     .toSorted(
       (a, b) =>
         (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
         byText(a.node.identity.name, b.node.identity.name),
     )
-  const rows = nodes.map(node => [
-    ...cellsOf(node, language),
-    ...(isWide ? wideCellsOf(node, language) : []),
-  ])
+    .map(node => [
+      ...cellsOf(node, nearestDisk(node.node, report, language), language),
+      ...(isWide ? wideCellsOf(node, language) : []),
+    ])
   const all = [isWide ? [...names, ...wideNames] : names, ...rows]
   const widths = all[0]!.map((_, column) => Math.max(...all.map(row => columnsOf(row[column]!))))
   const lineOf = (row: string[]) =>
     row
       .map((cell, column) => padTo(cell, widths[column]!))
-      .join('   ')
+      .join('  ')
       .trimEnd()
   return `${all.map(lineOf).join('\n')}\n`
 }
 
-function cellsOf(gauged: GaugedNode, { percent }: Language) {
-  const { identity, cluster, coverage, prediction } = gauged.node
-  const used = gauged.gauges.flatMap(({ kind, usedPercent }) =>
-    kind === 'disk' && usedPercent !== null ? [usedPercent] : [],
-  )
-  const shown = (value: number | null) =>
-    value === null ? unknown : percent(value).replaceAll(/\s/g, '')
-  const isDue = prediction.imageGC?.triggered === true
-  const calm = isDue ? 'ImageGCDue' : 'Calm'
-  const state = { pressure: 'Evicts', 'image-gc': 'ImageGCDue', calm }[gauged.state]
+/** Use and headroom are of one disk: the one that is nearest to eviction. */
+function cellsOf(
+  { node: { identity, cluster, coverage }, state }: GaugedNode,
+  disk: Gauge | null,
+  { percent }: Language,
+) {
+  const { name, group } = identity
+  const shown = (value: number | null | undefined) =>
+    value == null ? unknown : percent(value).replaceAll(/\s/g, '')
   return [
-    clean(identity.name),
+    clean(name),
+    disk?.usedPercent == null ? unknown : states[state],
+    shown(disk?.usedPercent),
+    shown(disk?.headroomPercent),
     clean(cluster),
-    clean(identity.group.name),
+    group.kind === 'Node' ? '-' : clean(group.name),
     { read: 'Yes', partlyRead: 'Partly', notRead: 'No' }[coverage],
-    shown(used.length === 0 ? null : Math.max(...used)),
-    shown(gauged.headroomPercent),
-    used.length === 0 ? unknown : state,
   ]
 }
 

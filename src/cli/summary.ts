@@ -1,5 +1,5 @@
 /**
- * The audit in one screen of a terminal: verdict, causes with their steps, one line per finding.
+ * The audit in one screen of a terminal: causes with their steps, and the verdict last.
  * Foreign text is folded to one line of printable text.
  */
 
@@ -27,15 +27,7 @@ import {
 } from './terminal.ts'
 
 const width = 78
-const shown = {
-  clusters: 12,
-  causes: 6,
-  findings: 20,
-  notAudited: 5,
-  next: 3,
-  changes: 8,
-  ledgers: 30,
-}
+const shown = { clusters: 12, causes: 6, notAudited: 5, next: 3, changes: 8, ledgers: 30 }
 const everything = 1000
 
 const wrap = (text: string, first: string, rest = first) => wrapTo(text, width, first, rest)
@@ -229,23 +221,24 @@ function causeLines({ report, language, paint, titleOf, words, limit }: CliSumma
   ]
 }
 
-/** One line per finding; `isVerbose` adds the effect of each finding. */
-function findingLines({ report, language, paint, titleOf, words, isVerbose, limit }: CliSummary) {
+/** Each finding with its effect, if `isVerbose`: the causes below say the same in fewer lines. */
+function findingLines({ report, language, paint, titleOf, words, isVerbose }: CliSummary) {
   const findings = report.document.findings.toSorted(worstFirst)
   if (findings.length === 0)
     return hasRead(report.document)
       ? [words.noFindings, '']
       : [language.words.clusterTable.notRead, '']
+  if (!isVerbose) return []
   const linesOf = (finding: Finding) => {
     const { severity, cluster, subject, rule, consequence } = finding
-    const head = `${padTo(language.words.severityNames[severity], 8)}  ${clean(cluster)}/${clean(subject.name)}: `
-    const title = cutToColumns(clean(titleOf(finding).title), Math.max(80 - columnsOf(head), 24))
+    const title = `${clean(cluster)}/${clean(subject.name)}: ${clean(titleOf(finding).title)}`
+    const first = `${padTo(language.words.severityNames[severity], 8)}  `
     return [
-      paint(severityStyles[severity], `${head}${title}`),
-      ...(isVerbose ? wrap(`${clean(consequence, 420)} (${rule})`, indent) : []),
+      ...wrap(title, first, indent).map(line => paint(severityStyles[severity], line)),
+      ...wrap(`${clean(consequence, 420)} (${rule})`, indent),
     ]
   }
-  return [...firstLines(findings, limit('findings'), linesOf, words.moreFindings), '']
+  return [...firstLines(findings, everything, linesOf, words.moreFindings), '']
 }
 
 /** What holds each disk of each node with a disk finding. */

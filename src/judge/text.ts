@@ -1,4 +1,5 @@
 /** Makes outside text fit to be shown: bounded, without control characters, and with units. */
+import { percentNumber } from '#base/percent.ts'
 
 /** Names of Kubernetes objects have at most 253 characters. */
 export const nameLength = 253
@@ -36,8 +37,7 @@ export function bytes(count: number): string {
 export const exactBytes = (count: number): string =>
   Math.abs(count) < 1024 ? bytes(count) : `${bytes(count)} (${count} bytes)`
 
-/** Percent with at most two digits after the point, without trailing zeros. */
-export const percent = (value: number): string => `${Number(value.toFixed(2))} %`
+export const percent = (value: number): string => `${percentNumber(value)} %`
 
 /** A length of time in words: `45 s`, `12.5 min`, `30 h`. */
 export function span(ms: number): string {

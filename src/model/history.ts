@@ -203,7 +203,7 @@ export interface GroupPoint {
   nodes: number
   /** Number of nodes whose image filesystem is known. */
   known: number
-  /** Used percent of the image filesystem, as image GC counts it. Null: known of no node. */
+  /** Used percent of the image filesystem. Null: known of no node. */
   usedPercent: Spread | null
   /** Number of nodes on which image GC is due or less than 5 percentage points away. Null: known of no node. */
   nearImageGc: number | null

@@ -3,6 +3,7 @@
  * Digit groups are the same in every language.
  */
 import { once } from '#base/once.ts'
+import { percentNumber } from '#base/percent.ts'
 
 /** The words and separators of a language in its numbers. */
 export interface NumberWords {
@@ -26,7 +27,6 @@ const oneDecimal = formatter({
   maximumFractionDigits: 1,
   useGrouping: false,
 })
-const upToOneDecimal = formatter({ maximumFractionDigits: 1 })
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 const isNumber = (value: number | null | undefined): value is number => Number.isFinite(value)
@@ -35,10 +35,7 @@ export interface Numbers {
   /** Bytes in the largest binary unit that keeps the number under 1,024: `512 B`, `72.0 GiB`. */
   bytes(bytes: number | null): string
   count(count: number | null): string
-  /**
-   * A percentage (85, not 0.85) with at most one decimal. Only a full or empty disk reads 100 % or
-   * 0 %.
-   */
+  /** As `percentNumber` rounds it. */
   percent(percent: number | null): string
   /** A duration in its two largest units: `1 min 30 s`. */
   duration(durationMs: number | null): string
@@ -50,7 +47,7 @@ export function numbersIn({ unknown, durations, between }: NumberWords): Numbers
   return {
     bytes: bytes => (isNumber(bytes) ? bytesText(bytes) : unknown),
     count: count => (isNumber(count) ? counts().format(count) : unknown),
-    percent: percent => (isNumber(percent) ? percentText(percent) : unknown),
+    percent: percent => (isNumber(percent) ? `${percentNumber(percent)}${noBreak}%` : unknown),
     duration: durationMs =>
       !isNumber(durationMs) || durationMs < 0
         ? unknown
@@ -109,12 +106,6 @@ export function formatRange(low: number, high: number, format: (value: number) =
 /** `1 node`, `412 nodes`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${formatCount(count)} ${count === 1 ? noun : plural}`
-}
-
-function percentText(percent: number) {
-  if (percent > 99.9 && percent < 100) return `99.9${noBreak}%`
-  if (percent > 0 && percent < 0.05) return `<0.1${noBreak}%`
-  return `${upToOneDecimal().format(percent)}${noBreak}%`
 }
 
 const durationUnits: [DurationUnit, number][] = [

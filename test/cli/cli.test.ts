@@ -263,7 +263,7 @@ describe('the audit of a snapshot', () => {
       const rows = stdout
         .trim()
         .split('\n')
-        .map(row => row.split(/ {3,}/))
+        .map(row => row.split(/ {2,}/))
       expect(rows.map(row => row.length)).toEqual([columns, columns, columns])
       expect(rows.slice(1).map(([name]) => name)).toEqual(['a', 'b'])
     }

@@ -27,7 +27,9 @@ it.each([
 it.each([
   [1, '1 %'],
   [0.999999999, '1 %'],
-  [2.345, '2.35 %'],
+  [2.345, '2.3 %'],
+  [0.04, '<0.1 %'],
+  [99.95, '99.9 %'],
   [-5, '-5 %'],
 ])('writes %d percent as %s', (value, text) => {
   expect(percent(value)).toBe(text)

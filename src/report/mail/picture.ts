@@ -1,7 +1,7 @@
 /** The bar of the page's first picture as cells of a table: without an image, which many mail programs hide. */
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type Alerts, nearestDisk } from '#report/parts/gauge.ts'
+import { type Alerts, actingMarks, nearestDisk } from '#report/parts/gauge.ts'
 import { barView, ledgerOf } from '#report/parts/node.ts'
 import { segmentLegend } from '#report/parts/segments.ts'
 import type { Fold } from '#report/text.ts'
@@ -20,8 +20,7 @@ export function mailPicture(
   const gauge = node === undefined ? null : nearestDisk(node, alerts, language)
   if (node === undefined || gauge === null || gauge.usedPercent === null) return null
   const ledger = ledgerOf(node, gauge)
-  const acting = gauge.marks.filter(({ kind }) => kind !== 'gc-stop')
-  const bar = barView(node, { ...gauge, marks: acting }, '', language)
+  const bar = barView(node, { ...gauge, marks: actingMarks(gauge) }, { id: '' }, language)
   const { title, summary, used, segments, marks } = bar
   const ends = segments.map(({ kind, x, width, isEstimate }) => ({
     kind,

@@ -153,7 +153,7 @@ const nextNodes = (
       state,
       isNow,
       fill: isNow && index === 0 ? (notGrownText(causes[cause ?? -1], language) ?? fill) : null,
-      victims: isNow && index === 0 ? `${words.picture.victims} ${fold(victims, 200)}` : null,
+      victims: isNow && index === 0 ? words.said(words.picture.victims, fold(victims, 200)) : null,
       cause: cause === null || cause >= shownCauses ? null : words.causes.number(cause + 1),
     }))
 }

@@ -1,7 +1,7 @@
 /** The first picture of the page: the node that is nearest to eviction, what holds its disk, and where something acts. */
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type Alerts, nearestDisk } from '#report/parts/gauge.ts'
+import { type Alerts, actingMarks, describeGauge, nearestDisk } from '#report/parts/gauge.ts'
 import { barView, ledgerOf } from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { segmentLegend, segmentsOf } from '#report/parts/segments.ts'
@@ -9,7 +9,7 @@ import { fillPlot } from './fill-plot.ts'
 
 interface FirstRow extends Omit<OutlookView['rows'][number], 'cause'> {
   anchor: string | null
-  step: { anchor: string; text: string } | null
+  step: { anchor: string; number: string; text: string } | null
 }
 
 /** Null: no node is near eviction, or no disk of the nearest node was observed. */
@@ -18,18 +18,31 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
   const gauge = row === undefined ? null : nearestDisk(row.node, alerts, language)
   if (row === undefined || gauge === null) return null
   const ledger = ledgerOf(row.node, gauge)
-  const { picture: words } = language.words
+  const { picture: words, unknown } = language.words
+  const short = row.shortBytes > 0 ? words.short(language.bytes(row.shortBytes)) : ''
   return {
     name: row.name,
     anchor: row.anchor,
-    step: row.step,
-    where: words.where(row.where),
-    state: [row.state, row.note].filter(Boolean).join(', '),
+    state: row.state,
     isNow: row.isNow,
-    short: row.shortBytes > 0 ? words.short(language.bytes(row.shortBytes)) : null,
-    victimsTitle: row.isDisk ? words.victimsOfDisk : words.victims,
-    victims: row.victims,
-    bar: { ...barView(row.node, gauge, 'first', language), warnings: [], facts: [] },
+    about: language.words.clauses([words.where(row.where), row.note, short].filter(Boolean)),
+    answers: [
+      { key: words.holder, text: row.fill ?? unknown, anchor: null },
+      { key: row.isDisk ? words.victimsOfDisk : words.victims, text: row.victims, anchor: null },
+      ...(row.step === null ? [] : [{ key: words.step, ...row.step }]),
+    ],
+    bar: {
+      ...barView(
+        row.node,
+        { ...gauge, marks: actingMarks(gauge) },
+        { id: 'first', height: 36 },
+        language,
+      ),
+      description: describeGauge(gauge, language),
+      stateText: '',
+      warnings: [],
+      facts: [],
+    },
     legend: ledger === null ? [] : segmentLegend(ledger, language),
     plot: fillPlot(row.node, gauge, language),
   }

@@ -105,8 +105,8 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
 const withSteps = ({ rows }: OutlookView, causes: CausesView['shown']) =>
   rows.map(row => {
     const cause = row.cause === null ? undefined : causes[row.cause]
-    const step = cause ? { anchor: cause.anchor, text: `${cause.number} ${cause.step}` } : null
-    return { ...row, step }
+    const step = cause && { anchor: cause.anchor, number: cause.number, text: cause.step }
+    return { ...row, step: step ?? null }
   })
 
 /** Texts that the page's script shows, and texts that it recognises in cells when it sorts them. */

@@ -1,4 +1,5 @@
 /** The data of one bar: use of a filesystem or of memory, and its high-water marks. */
+import { usedPercentOf } from '#base/percent.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction/prediction.ts'
 import type { AuditedNode, AuditedPrediction, AuditReport } from '#model/report.ts'
@@ -144,15 +145,12 @@ function standing(
   kind: GaugeKind,
   { words: { gauge: words }, bytes, count }: Language,
 ): { usedPercent: number | null; summary: string } {
-  if (capacity === null || available === null || !(capacity > 0) || !Number.isFinite(available)) {
+  const usedPercent = usedPercentOf(capacity, available)
+  if (usedPercent === null || capacity === null || available === null)
     return { usedPercent: null, summary: words.notObserved }
-  }
   const free = Math.min(Math.max(available, 0), capacity)
   const [amount, text] = kind === 'inodes' ? [count, words.inodes] : [bytes, words.bytes]
-  return {
-    usedPercent: (100 * (capacity - free)) / capacity,
-    summary: text(amount(capacity - free), amount(capacity), amount(free)),
-  }
+  return { usedPercent, summary: text(amount(capacity - free), amount(capacity), amount(free)) }
 }
 
 const share = (percent: number, capacity: number | null, { bytes }: Language) =>
@@ -191,13 +189,12 @@ function addImageGc(
       amount: share(starts, capacity, language),
     },
   )
+  if (triggered) gauge.state = 'image-gc'
   if (imageGC.error !== null)
     gauge.warnings.push(words.imageGcFails(language.line(imageGC.error, 300)))
   else if (triggered === null) gauge.facts.push(words.dueUnknown)
-  else if (triggered) {
-    gauge.state = 'image-gc'
-    gauge.facts.push(words.dueNow(language.bytes(imageGC.bytesToFree)))
-  } else gauge.facts.push(words.untilImageGc(language.bytes(imageGC.bytesUntilTrigger)))
+  else if (triggered) gauge.facts.push(words.dueNow(language.bytes(imageGC.bytesToFree)))
+  else gauge.facts.push(words.untilImageGc(language.bytes(imageGC.bytesUntilTrigger)))
 }
 
 function addAlerts(
@@ -287,6 +284,12 @@ const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: L
       words.markAt(name, shown(Math.max(percent, 0)), setting),
     ),
   )
+
+/** The marks where something acts, by name and percent alone. */
+export const actingMarks = ({ marks }: Gauge): Mark[] =>
+  marks
+    .filter(({ kind }) => kind !== 'gc-stop')
+    .map(mark => ({ ...mark, setting: '', amount: null }))
 
 export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)
 

@@ -108,13 +108,10 @@ export function fillText(node: AuditedNode, ledger: DiskLedger, language: Langua
     const title = inodesTitle(scarce, node, ledger, language)
     return words.clauses([...(most === undefined ? [] : [words.ledger.largest(...most)]), title])
   }
-  return words.clauses([
-    words.ledger.largest(
-      largest === undefined ? words.unknown : words.ledger.holders[largest.holder],
-      largest === undefined ? '' : amountText(largest, language),
-    ),
-    ...mostPodData(ledger, language),
-  ])
+  const most = mostPodData(ledger, language)
+  if (largest === undefined) return words.clauses([words.unknown, ...most])
+  const holder = words.ledger.holders[largest.holder]
+  return words.clauses([words.ledger.largest(holder, amountText(largest, language)), ...most])
 }
 
 /** The disk whose inodes run out. Undefined: no threshold of inodes is met, or one of bytes comes first. */
@@ -156,7 +153,7 @@ function inodesTitle(
 }
 
 /** Pod data below this share of the used bytes fills no disk. */
-const leastPodData = 0.01
+const leastPodData = 0.05
 
 /** The owner with most pod data, with its largest pod if it has several. Empty: it holds next to nothing. */
 function mostPodData({ owners, pods, filesystems }: DiskLedger, language: Language) {

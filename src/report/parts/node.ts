@@ -76,7 +76,7 @@ export function nodeView({ node, gauges }: GaugedNode, place: NodePlace, languag
         : reasons,
     bars: gauges
       .filter(gauge => !isCalm(gauge))
-      .map((gauge, index) => barView(node, gauge, `${id}b${index + 1}`, language)),
+      .map((gauge, index) => barView(node, gauge, { id: `${id}b${index + 1}` }, language)),
     calm: gauges
       .filter(isCalm)
       .map(({ title, usedPercent, summary }) =>
@@ -141,14 +141,19 @@ function layoutNotes(
 }
 
 /** The disk's holders as segments, its use, and the marks at which something acts. */
-export function barView(node: AuditedNode, gauge: Gauge, id: string, language: Language) {
+export function barView(
+  node: AuditedNode,
+  gauge: Gauge,
+  { id, height = barHeights[gauge.kind] }: { id: string; height?: number },
+  language: Language,
+) {
   const { node: words } = language.words
   const hard = gauge.marks
     .filter(({ kind }) => kind === 'hard')
     .map(({ percent }) => Math.min(Math.max(percent, 0), 100))
   const keptFrom = hard.length > 0 ? Math.min(...hard) : null
   const ledger = ledgerOf(node, gauge)
-  const layout = layOutLadder(gauge.marks, barHeights[gauge.kind], spaceForPointer, language)
+  const layout = layOutLadder(gauge.marks, height, spaceForPointer, language)
   const freeFrom = keptFrom === null ? null : Math.max(keptFrom, gauge.usedPercent ?? 0)
   return {
     ...layout,

@@ -3,6 +3,7 @@
  * days, then other nodes by headroom. A node without observed growth has no time to eviction.
  */
 
+import { usedPercentOf } from '#base/percent.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
@@ -178,10 +179,10 @@ function stateOf(one: NodeOutlook, language: Language) {
   }
 }
 
-function diskText({ title, capacityBytes, availableBytes }: DiskOutlook, language: Language) {
-  const free = Math.min(Math.max(availableBytes, 0), capacityBytes)
-  return language.words.next.disk(title, language.percent(100 - (100 * free) / capacityBytes))
-}
+const diskText = (
+  { title, capacityBytes, availableBytes }: DiskOutlook,
+  { words, percent }: Language,
+) => words.next.disk(title, percent(usedPercentOf(capacityBytes, availableBytes)))
 
 function imageGcText(
   imageGC: AuditedNode['prediction']['imageGC'],

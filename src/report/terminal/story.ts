@@ -2,12 +2,12 @@
  * One node's prediction for a terminal: disk use, what the kubelet does in which order, and what is
  * unknown.
  */
+import { usedPercentOf } from '#base/percent.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import { isWatched } from '#model/kubelet/watched-signals.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
-  FilesystemState,
   Filesystems,
   ImageDeletion,
   ImageGcPrediction,
@@ -140,7 +140,7 @@ function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }
   const state = (title: string, filesystem: typeof nodefs) =>
     filesystem === null
       ? `${title}: unknown`
-      : `${title}: ${formatBytes(filesystem.capacityBytes)}, ${usedText(filesystem)} used, ${formatBytes(filesystem.availableBytes)} available`
+      : `${title}: ${formatBytes(filesystem.capacityBytes)}, ${formatPercent(usedPercentOf(filesystem.capacityBytes, filesystem.availableBytes))} used, ${formatBytes(filesystem.availableBytes)} available`
   const likely = layoutCertainty === 'likely' ? ', very likely' : ''
   if (layout === 'shared')
     return [`${state('one for everything', nodefs)} (nodefs and imagefs are the same${likely})`]
@@ -148,13 +148,6 @@ function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }
     state('nodefs', nodefs),
     `${state('imagefs', imagefs)}${layout === 'split' ? ' (images only: containers live on nodefs)' : ''}`,
   ]
-}
-
-/** Used percent as on the page. The kubelet's own value is rounded up, and only the fallback. */
-function usedText({ capacityBytes, availableBytes, usedPercent }: FilesystemState) {
-  if (capacityBytes === null || availableBytes === null || capacityBytes <= 0)
-    return formatPercent(usedPercent)
-  return formatPercent(100 - (100 * availableBytes) / capacityBytes)
 }
 
 const ledgerLines = ({ ledger }: NodePrediction) =>

@@ -1,3 +1,4 @@
+import { usedPercentOf } from '#base/percent.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { MetNode } from '#model/finding/delta.ts'
 import {
@@ -75,7 +76,10 @@ function reclaimed(rounds: readonly ReclaimRound[]): ReclaimSum | null {
 
 function groupPoint(key: string, members: AuditedNode[]): GroupPoint {
   const [kind, name]: [GroupPoint['kind'], string] = JSON.parse(key)
-  const used = members.flatMap(({ prediction: { imageGC } }) => imageGC?.usagePercent ?? [])
+  const used = members.flatMap(
+    ({ prediction: { filesystems } }) =>
+      usedPercentOf(filesystems.imagefs?.capacityBytes, filesystems.imagefs?.availableBytes) ?? [],
+  )
   const near = members.flatMap(({ prediction: { imageGC } }) =>
     imageGC?.enabled && imageGC.usagePercent !== null
       ? [imageGC.usagePercent >= imageGC.highThresholdPercent - nearPoints]

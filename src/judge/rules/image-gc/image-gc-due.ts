@@ -1,10 +1,11 @@
+import { usedPercentOf } from '#base/percent.ts'
 import { byText } from '#base/text/text-order.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
 import { imageGcThresholds } from '#judge/subject/settings.ts'
-import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
+import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
@@ -29,8 +30,7 @@ export const imageGcDue = nodeRule({
 
   *judge(subject) {
     const { imageGC, filesystems } = subject
-    const { triggered, usagePercent, bytesToFree, highThresholdPercent, lowThresholdPercent } =
-      imageGC
+    const { triggered, bytesToFree, highThresholdPercent, lowThresholdPercent } = imageGC
     // Upstream's round ends with `error` and frees nothing.
     if (triggered === null || (!triggered && imageGC.error !== null))
       yield { unknown: imageGC.error ?? whyUnobserved(subject, 'the image filesystem') }
@@ -38,12 +38,13 @@ export const imageGcDue = nodeRule({
     if (!triggered) return
     const going = deletions?.toSorted(byRank) ?? []
     const available = filesystems.imagefs?.availableBytes
+    const used = usedPercentOf(filesystems.imagefs?.capacityBytes, available)
     yield {
       ...(deletions?.length === 0
         ? { ...diskReason(subject, 'imagefs.available'), ...nothingGoes(imageGC) }
         : next(going, imageGC)),
       evidence: lines(
-        usagePercent !== null && line('summary', 'image filesystem used', `${usagePercent} %`),
+        used !== null && line('summary', 'image filesystem used', percent(used)),
         line('configz', 'imageGCHighThresholdPercent', highThresholdPercent),
         line('configz', 'imageGCLowThresholdPercent', lowThresholdPercent),
         available !== null &&

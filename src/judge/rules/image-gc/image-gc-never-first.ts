@@ -1,3 +1,4 @@
+import { usedPercentOf } from '#base/percent.ts'
 import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import {
@@ -47,7 +48,7 @@ export const imageGcNeverFirst = nodeRule({
         yield { unknown: whyUnobserved(subject, `how much of ${signal} is left`) }
         continue
       }
-      if (use.capacity === 0 || use.usedPercent < policy.alertPercent) continue
+      if (use.usedPercent < policy.alertPercent) continue
       const isSeen = isSeenByImageGc(signal, subject)
       if (isSeen === null)
         yield {
@@ -88,7 +89,7 @@ function useOf(signal: Signal, { filesystems }: OrderSubject): Use | null {
   const capacity = (isInodes ? filesystem?.inodes : filesystem?.capacityBytes) ?? null
   const available = (isInodes ? filesystem?.inodesFree : filesystem?.availableBytes) ?? null
   if (capacity === null || available === null) return null
-  return { capacity, available, usedPercent: ((capacity - available) / capacity) * 100 }
+  return { capacity, available, usedPercent: usedPercentOf(capacity, available) ?? 0 }
 }
 
 /** True if image GC measures the signal's bytes, or a round is due there anyway. Null: unknown. */

@@ -82,7 +82,7 @@ const next = {
     unknown: (count: number) => `no forecast for ${nodes(count)}`,
   },
   basis:
-    'Headroom is the space above the nearest eviction threshold. A time is given only if growth was observed, and only as far ahead as four times the observation.',
+    'Headroom is the space above the nearest eviction threshold. A time needs observed growth, and reaches four times as far as the observation.',
   leftOut: (count: number) => `${counted(count, 'more node')} under Nodes.`,
   nothing: 'No node is near eviction, as far as nodes were read.',
   noVictim: 'no pod can be evicted',

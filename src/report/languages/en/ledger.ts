@@ -121,7 +121,7 @@ const ledger = {
       `${device ?? 'unknown device'}: ${type ?? 'unknown type'}, ${size ?? 'unknown size'}, ${iops ?? 'unknown'} IOPS`,
   },
   /** `holder`: of the fullest disk. */
-  largest: (holder: string, amount: string) => `Largest: ${holder} ${amount}`,
+  largest: (holder: string, amount: string) => `${amount} are ${holder}`,
   inodes: (text: string, count: number) => `${text} ${count === 1 ? 'inode' : 'inodes'}`,
   /** The filesystem was not grown to its volume. */
   notGrown: (filesystem: string, volume: string) =>

@@ -111,22 +111,31 @@ const fleet = {
 
 /** The strip of all nodes on one axis. */
 const strip = {
-  title: 'All nodes by the use of the disk that is nearest to eviction',
+  title: 'All nodes, by the use of the disk nearest to eviction',
   /** `unread`: nodes without an observed disk. */
   count: (drawn: number, unread: number) =>
-    `${nodes(drawn)}${unread === 0 ? '' : `; ${nodes(unread)} without an observed disk`}. The marks are the settings of most nodes.`,
-  dot: (name: string, percent: string) => `${name}: ${percent} used`,
+    `${nodes(drawn)}${unread === 0 ? '' : `; ${nodes(unread)} without an observed disk`}. The marks are those of most nodes.`,
+  own: "a node's own mark",
+  states: {
+    calm: (count: number) => `${formatCount(count)} below their marks`,
+    'image-gc': (count: number) => `${formatCount(count)} with image GC due`,
+    pressure: (count: number) => `${formatCount(count)} at an eviction threshold`,
+  },
+  /** `mark`: the node's own, such as `hard eviction 70 %`. */
+  dot: (name: string, percent: string, mark: string) =>
+    `${name}: ${percent} used${mark === '' ? '' : `, ${mark}`}`,
   pile: (count: number, percent: string) => `${nodes(count)} at ${percent}`,
   description: (piles: string[]) => `${piles.join(', ')}.`,
 }
 
 const picture = {
   /** `victims`: pods that the kubelet evicts first. */
-  victims: 'First victim:',
-  victimsOfDisk: 'First victim, if deleted images free too little:',
+  victims: 'Goes first',
+  victimsOfDisk: 'Goes first, if deleted images free too little',
+  holder: 'Holds the disk',
   where: (where: string) => `cluster ${where}`,
-  short: (size: string) => `${size} short.`,
-  step: 'Step:',
+  short: (size: string) => `${size} short`,
+  step: 'What to do',
   legend: 'What holds this disk',
 }
 

@@ -5,6 +5,7 @@ import { firstNames } from '#base/text/first-of.ts'
 import { type FailureKind, RequestFailure, readErrorOf } from '#clients/failure.ts'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubernetes/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
+import type { Inspector } from '#collect/inspect/inspector.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
@@ -21,7 +22,6 @@ import type {
 } from '#model/input/record.ts'
 import { type Selection, selectsAllNodes, selectsNode } from '#model/input/selection.ts'
 import type { Policy } from '#model/policy.ts'
-import { asCompleted } from './as-completed.ts'
 import { type ListedNode, withVolumes } from './attached-volumes.ts'
 import type {
   ClusterCollector,
@@ -32,7 +32,6 @@ import type {
   NodeContext,
   ObjectsContext,
 } from './collector.ts'
-import type { Inspector } from './inspect/inspector.ts'
 
 export interface CollectOptions {
   mode: ReadMode
@@ -59,7 +58,7 @@ export interface CollectOptions {
 }
 
 /** For the progress line: number of a cluster's nodes, as far as the API server has reported it. */
-export interface NodesFound {
+interface NodesFound {
   cluster: string
   nodes: number
 }
@@ -126,7 +125,7 @@ export async function* listNodes(
   }
 }
 
-export interface NodeCount {
+interface NodeCount {
   /** Null: the API server did not report the number. */
   nodes: number | null
   /** Why the number is unknown, for people; null: it is known. */
@@ -384,4 +383,35 @@ async function attempt(
     const failure = failed(error)
     return () => failure
   }
+}
+
+/**
+ * Yields results as they arrive, so a slow one delays no other. At most `atOnce` results are running or unconsumed, so a consumer
+ * that is slower than the work limits the memory.
+ */
+export async function* asCompleted<Item, Result>(
+  items: AsyncIterable<Item> | Iterable<Item>,
+  work: (item: Item) => Promise<Result>,
+  atOnce: number,
+): AsyncGenerator<Result> {
+  // No Promise.race: a slow promise would keep the results of all other promises in memory.
+  const settled: Promise<Result>[] = []
+  let held = 0
+  let wake = () => {}
+  const next = async () => {
+    while (settled.length === 0) await new Promise<void>(resolve => (wake = resolve))
+    held -= 1
+    return settled.shift() as Promise<Result>
+  }
+  for await (const item of items) {
+    const result = work(item)
+    const settle = () => {
+      settled.push(result)
+      wake()
+    }
+    result.then(settle, settle)
+    held += 1
+    if (held >= atOnce) yield await next()
+  }
+  while (held > 0) yield await next()
 }

@@ -1,12 +1,15 @@
 /** The data requested of each node, by mode. */
+
+import {
+  configz,
+  kubeletConfigz,
+  kubeletStatsSummary,
+  statsSummary,
+} from '#collect/collectors/kubelet.ts'
 import type { ReadMode } from '#model/input/read-mode.ts'
 import type { Collector } from './collector.ts'
-import { configz } from './collectors/configz.ts'
 import { inspect } from './collectors/inspect.ts'
-import { kubeletConfigz } from './collectors/kubelet-configz.ts'
-import { kubeletStatsSummary } from './collectors/kubelet-stats-summary.ts'
 import { pods } from './collectors/pods.ts'
-import { statsSummary } from './collectors/stats-summary.ts'
 
 /** Collectors that call the kubelet directly, with a token that the kubelet receives. */
 export const kubeletCollectors: readonly Collector[] = [kubeletConfigz, kubeletStatsSummary]

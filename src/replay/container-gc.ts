@@ -24,8 +24,8 @@ import {
 } from '#replay/container-gc/garbage-collect.ts'
 import { parseRuntimeRecord, type RuntimeRecord } from '#replay/container-gc/runtime-record.ts'
 import type { RemovedContainer, RemovedContainers } from '#replay/image-gc/bounds.ts'
-import type { TimeBounds } from '#replay/image-gc/known-times.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
+import type { TimeBounds } from './times.ts'
 
 export interface ContainerGcEvidence {
   runtime: Runtime | null

@@ -19,9 +19,8 @@ import {
   signOf,
 } from '#base/go/quantity.ts'
 import type { OomScore } from '#model/prediction/prediction.ts'
-import { isCriticalPod } from './eviction/protected.ts'
+import { isCriticalPod, type Pod, type PodContainer } from '#replay/pods/pod.ts'
 import type { Kubelet } from './kubelet.ts'
-import type { Pod, PodContainer } from './pods/pod.ts'
 import { podQosClass, type QosClass } from './pods/pod-qos.ts'
 
 const guaranteedOomScoreAdj = -997

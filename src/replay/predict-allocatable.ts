@@ -12,13 +12,13 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { AllocatablePrediction, Unknown } from '#model/prediction/prediction.ts'
+import type { ResourceList } from '#replay/pods/pod.ts'
 import {
   type Machine,
   nodeAllocatable,
   overReservationError,
   type Refusal,
 } from './node-allocatable.ts'
-import type { ResourceList } from './pods/pod.ts'
 
 export interface PredictedAllocatable {
   /** Null: not known, or the configuration is refused. */

@@ -19,7 +19,6 @@ import {
   makeSignalObservations,
   type Observations,
 } from '#replay/eviction/observations.ts'
-import { protectionOf } from '#replay/eviction/protected.ts'
 import { type PodRank, rankPods } from '#replay/eviction/ranking.ts'
 import { type NodeCondition, resourceOf } from '#replay/eviction/signals.ts'
 import {
@@ -28,13 +27,13 @@ import {
   type RemovedContainers,
 } from '#replay/image-gc/bounds.ts'
 import { imageEvidence, type NodeImages } from '#replay/image-gc/evidence.ts'
-import type { TimeBounds } from '#replay/image-gc/known-times.ts'
-import { isActive, type Pod, parsePod } from '#replay/pods/pod.ts'
+import { isActive, type Pod, parsePod, protectionOf } from '#replay/pods/pod.ts'
 import { podQosClass } from '#replay/pods/pod-qos.ts'
 import { type PodStatsIndex, podStatsIn } from '#replay/pods/pod-stats.ts'
 import { deadContainers, type PredictedContainerGc, predictContainerGc } from './container-gc.ts'
 import { filesystemLayout } from './filesystem-layout.ts'
 import { type Kubelet, kubeletOf } from './kubelet.ts'
+import type { TimeBounds } from './times.ts'
 
 export interface PreparedNode {
   input: NodeInput

@@ -21,14 +21,14 @@ import type {
   NodePrediction,
   Unknown,
 } from '#model/prediction/prediction.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
+import { predictNextStart } from '#replay/configuration/next-start.ts'
+import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
 import { refusalsOf, withChanges } from './configuration/configuration-change.ts'
-import { withConfigurationOnDisk } from './configuration/configuration-on-disk.ts'
-import { predictNextStart } from './configuration/next-start.ts'
 import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
 import { unparsedDurations } from './configuration/unparsed-durations.ts'
 import { type ContainerGcPrediction, deadContainers } from './container-gc.ts'
 import { availableOf, countOf } from './counters.ts'
-import type { EvictionConfig } from './eviction/config.ts'
 import {
   type Collectable,
   evictionConfigOf,

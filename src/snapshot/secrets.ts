@@ -5,7 +5,6 @@ import { redact } from '#base/redaction/redact.ts'
 import { replaceFields, replaceItems } from '#base/redaction/replaced.ts'
 import { isSecretKey } from '#base/redaction/secret-names.ts'
 import { cutConfig, cutSettings } from '#model/kubelet/settings.ts'
-import { withoutLogrotateSecrets } from './logrotate-secrets.ts'
 
 /** The kubelet's environment files and unit contain flags. All other lines of them are dropped. */
 const variable = /^(?:export\s+)?[A-Z0-9_]+$/
@@ -147,4 +146,102 @@ export function withoutNodeClassSecrets(item: unknown): unknown {
       : null
   if (template !== undefined) spec.template = withoutNodeClassSecrets(template)
   return { ...item, spec }
+}
+
+/*
+ * Cuts a logrotate file to the directives that logrotate knows, without scripts. Any file may lie in logrotate's folder, and a link there may lead to any
+ * other file of the node, whose lines then look like directives.
+ */
+
+const mostPatterns = 1000
+const pattern = /^[/~*][^\0\r\n]{0,1000}$/
+/** Also matches a misspelt size, which logrotate refuses. */
+const amount = /^-?[\w.%]{0,20}$/
+const rotationWords = /^[\w.,:;%+@~=/*?()[\]{}\\"' -]{0,300}$/
+/** RFC 3339 */
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+const removed = '(removed)'
+
+const withoutLogrotateSecrets = (entries: unknown): unknown =>
+  Array.isArray(entries) ? entries.map(withoutEntrySecrets) : entries
+
+function withoutEntrySecrets(entry: unknown): unknown {
+  if (!isRawObject(entry) || entry.directives === undefined) return entry
+  const { sha256, modifiedAt, directives, ...rest } = entry
+  const entries = isRawObject(directives) ? Object.entries(directives) : []
+  const kept = entries.flatMap(([name, value]) => {
+    const cut = name === 'patterns' ? patternsIn(value) : cutDirective(name.toLowerCase(), value)
+    return cut === undefined ? [] : [[name, cut] as const]
+  })
+  // Without a known directive even the hash is dropped: short secrets can be guessed from it.
+  const isForeign = kept.length < entries.length && kept.every(([name]) => name === 'patterns')
+  const changed =
+    modifiedAt === null || (typeof modifiedAt === 'string' && time.test(modifiedAt))
+      ? { modifiedAt }
+      : {}
+  return {
+    ...rest,
+    ...(sha256 !== undefined && !isForeign && { sha256 }),
+    ...changed,
+    directives: Object.fromEntries(kept) satisfies RawObject,
+  }
+}
+
+/** The patterns that are paths. Undefined: none is a path. */
+function patternsIn(value: unknown): string[] | undefined {
+  const all = (Array.isArray(value) ? value : [value]).slice(0, mostPatterns)
+  const kept = all.filter(item => typeof item === 'string' && pattern.test(item))
+  return kept.length === 0 && all.length > 0 ? undefined : kept
+}
+
+function cutDirective(name: string, value: unknown): unknown {
+  const kind = directiveKind(name)
+  if (kind === null) return undefined
+  if (kind === 'script') return true
+  if (Array.isArray(value))
+    return value.slice(0, mostPatterns).map(item => cutWord(String(item), kind))
+  if (typeof value === 'string') return cutWord(value, kind)
+  return typeof value === 'number' || typeof value === 'boolean' ? value : removed
+}
+
+function cutWord(text: string, kind: 'amount' | 'words'): string {
+  if (text === removed) return removed
+  if (kind === 'amount') return amount.test(text) ? text : removed
+  return rotationWords.test(text) ? text : removed
+}
+
+/* All directives that logrotate knows. A file with any other word is not a logrotate file. Source: logrotate config.c readConfigFile */
+
+const flags =
+  `allowhardlink compress copy copytruncate create createolddir dateext datehourago dateyesterday delaycompress ifempty ignoreduplicates
+  mail missingok olddir renamecopy sharedscripts shred`.split(/\s+/)
+
+/** Directives that a script follows, up to `endscript`. */
+const scripts = ['firstaction', 'lastaction', 'postrotate', 'preremove', 'prerotate']
+
+/** Directives that a number, a size or a day follows, if anything. */
+const amounts =
+  `daily hourly maxage maxsize minage minsize minutes monthly rotate shredcycles size start weekly yearly`.split(
+    ' ',
+  )
+
+const words =
+  `addextension compresscmd compressext compressoptions dateformat extension include mailfirst maillast notifempty su tabooext taboopat
+  uncompresscmd`.split(/\s+/)
+
+const known = new Set([
+  ...flags,
+  ...flags.map(flag => `no${flag}`),
+  ...scripts,
+  ...amounts,
+  ...words,
+])
+const ofScripts = new Set(scripts)
+const ofAmounts = new Set(amounts)
+
+/** `script`: the lines after the directive can contain any text. Null: logrotate has no such directive. */
+function directiveKind(name: string): 'script' | 'amount' | 'words' | null {
+  if (!known.has(name)) return null
+  if (ofScripts.has(name)) return 'script'
+  return ofAmounts.has(name) ? 'amount' : 'words'
 }

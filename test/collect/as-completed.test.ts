@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asCompleted } from '#collect/as-completed.ts'
+import { asCompleted } from '#collect/collect.ts'
 
 const after = (ms: number) => new Promise<number>(resolve => setTimeout(() => resolve(ms), ms))
 

@@ -8,10 +8,9 @@
  * Left out      the order of conditions in the message: a map's upstream, sorted here; the operators Gt and Lt, which no taint without value meets
  */
 import type { KubernetesPod, PodSpec } from '#model/input/kubernetes.ts'
-import { isCriticalPod } from '#replay/eviction/protected.ts'
 import type { NodeCondition } from '#replay/eviction/signals.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { parsePod } from '#replay/pods/pod.ts'
+import { isCriticalPod, parsePod } from '#replay/pods/pod.ts'
 import { podQosClass } from '#replay/pods/pod-qos.ts'
 
 type Toleration = NonNullable<PodSpec['tolerations']>[number]

@@ -1,7 +1,6 @@
 /** One eviction manager over time, with everything that upstream may do where a map's order decides. */
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
-import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/config.ts'
 import { makeSignalObservations } from '#replay/eviction/observations.ts'
 import { resourceOf } from '#replay/eviction/signals.ts'
 import {
@@ -10,7 +9,11 @@ import {
   type Pass,
   synchronizeAlternatives,
 } from '#replay/eviction/synchronize.ts'
-import { isHardThreshold } from '#replay/eviction/thresholds.ts'
+import {
+  type EvictionConfiguration,
+  isHardThreshold,
+  parseEvictionConfig,
+} from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { manifestOf, podOf, podStatsOf as statsOf, summaryOf } from '#test/at-the-door.ts'

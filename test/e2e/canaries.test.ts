@@ -23,9 +23,9 @@ import { defaultPolicy } from '#model/policy.ts'
 import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { measuredHolders } from '#replay/ledger/folder-space.ts'
 import { formatsWith } from '#report/formats/index.ts'
-import { garbageShapes } from '#snapshot/garbage-shapes.ts'
 import {
   eksShape,
+  garbageShapes,
   launchTemplateShape,
   nodeShape,
   objectShape,

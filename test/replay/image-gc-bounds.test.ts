@@ -14,10 +14,10 @@ import {
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
 import { imageEvidence } from '#replay/image-gc/evidence.ts'
-import { zeroTimeMs } from '#replay/image-gc/known-times.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import { type Predicted, predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
+import { zeroTimeMs } from '#replay/times.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { removedAt } from '#test/removed-containers.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { plainUtcMs } from '#replay/plain-time.ts'
+import { plainUtcMs } from '#replay/times.ts'
 
 describe('plainUtcMs', () => {
   it.each([

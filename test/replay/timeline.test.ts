@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { FillTarget } from '#model/plan/what-if.ts'
 import type { TimelineEvent } from '#model/prediction/prediction.ts'
-import { parseEvictionConfig } from '#replay/eviction/config.ts'
+import { parseEvictionConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
+import { type Timeline, timelineOf } from '#replay/predict-timeline.ts'
 import {
   deadUser,
   expiringUser,
@@ -12,7 +13,6 @@ import {
   type TimelineInput,
 } from '#replay/timeline/input.ts'
 import { timelineMs } from '#replay/timeline/story.ts'
-import { type Timeline, timelineOf } from '#replay/timeline/timeline.ts'
 import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 const kubelet = kubeletOf('v1.34.1')

@@ -6,7 +6,7 @@ import { type AnswerKind, textLimits } from '#base/limits.ts'
 import { redact } from '#base/redaction/redact.ts'
 import { parsedAnswer } from '#clients/kubernetes/kubernetes-answer.ts'
 import { readUserData } from '#clients/user-data.ts'
-import { summaryOf } from '#collect/collectors/stats-summary.ts'
+import { summaryOf } from '#collect/collectors/kubelet.ts'
 import { readAnswer } from '#collect/inspect/answer.ts'
 import {
   evictionCause,
@@ -23,7 +23,7 @@ import { factsIn, parsedTrend } from '#pipeline/history/saved-facts.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
 import { parseApproval, parseBegunPlan, parsePlan } from '#remediate/plan/file.ts'
-import { nodeInput } from '#snapshot/node-input.ts'
+import { nodeInput } from '#snapshot/input.ts'
 import { prune } from '#snapshot/prune.ts'
 import { isLinear, numbered, repeated } from '#test/linear.ts'
 

@@ -1,11 +1,9 @@
 import type { ClusterCollector } from '#collect/collector.ts'
 import type { Policy } from '#model/policy.ts'
 import { awsCollectors } from './cluster-in-aws.ts'
-import { disruptionBudgets } from './disruption-budgets.ts'
-import { events } from './events.ts'
 import { garbageCollectors } from './garbage.ts'
+import { disruptionBudgets, events, serverVersion } from './lists.ts'
 import { nodeClassCollectors } from './node-classes.ts'
-import { serverVersion } from './server-version.ts'
 
 /** Collectors of every mode, besides the list of nodes. */
 const clusterCollectors: readonly ClusterCollector[] = [

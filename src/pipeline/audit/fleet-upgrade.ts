@@ -24,8 +24,7 @@ import {
   upgradeSteps,
 } from '#model/upgrade.ts'
 import { kubeletUpgrade } from '#replay/kubelet-upgrade.ts'
-import { clusterInput } from '#snapshot/cluster-input.ts'
-import { nodeInput } from '#snapshot/node-input.ts'
+import { clusterInput, nodeInput } from '#snapshot/input.ts'
 import { savedFleet } from './fleet.ts'
 
 const sampleSize = 20

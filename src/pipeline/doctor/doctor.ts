@@ -22,7 +22,7 @@ import {
   type NeededRight,
 } from '#pipeline/access/permissions.ts'
 import { clusterInAws } from '#pipeline/audit/fleet.ts'
-import { clusterInput } from '#snapshot/cluster-input.ts'
+import { clusterInput } from '#snapshot/input.ts'
 import { kubeletChecks, rightChecks, wayToServer } from './api-server.ts'
 import { callCheck, check, everything } from './checks.ts'
 import { fixesOf } from './fixes.ts'

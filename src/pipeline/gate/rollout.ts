@@ -21,9 +21,12 @@ import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { Host, NodeInput } from '#model/input/node-input.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'
-import { bottlerocketFileOf } from '#replay/configuration/bottlerocket-file.ts'
 import { kubeletConfigurationKind } from '#replay/configuration/configuration-kind.ts'
-import { asRunning, coresOf } from '#replay/configuration/configuration-on-disk.ts'
+import {
+  asRunning,
+  bottlerocketFileOf,
+  coresOf,
+} from '#replay/configuration/configuration-on-disk.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'

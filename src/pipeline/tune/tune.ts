@@ -27,7 +27,7 @@ import { withChanges } from '#replay/configuration/configuration-change.ts'
 import { type PreparedNode, prepareNode } from '#replay/prepare.ts'
 import { replay } from '#replay/replay.ts'
 import { type SettingDay, settingDay } from '#replay/setting-day.ts'
-import { nodeInput } from '#snapshot/node-input.ts'
+import { nodeInput } from '#snapshot/input.ts'
 import { changesBy, openRecommendation, settingsOf } from './settings.ts'
 
 export interface TuneOptions {

@@ -21,8 +21,8 @@ import type {
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ReadError } from '#model/input/record.ts'
 import { sections } from '#replay/cluster-gc/sections/index.ts'
+import { nameOf, slimNode } from './kept-objects.ts'
 import type { OpenSection, SectionContext } from './section.ts'
-import { nameOf, slimNode } from './slim.ts'
 
 /** Whether the controller that removes a finalizer runs in this cluster, judged by its Deployments and StatefulSets. */
 const controllerWorkloads: ReadonlySet<string> = new Set(['deployments.apps', 'statefulsets.apps'])

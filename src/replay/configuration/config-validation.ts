@@ -7,22 +7,25 @@
  * Left out      over-reservation, which needs the machine
  */
 import type { RawObject } from '#base/raw-object.ts'
-import { choiceErrors } from '#replay/configuration/validation/choices.ts'
-import { enforcementErrors } from '#replay/configuration/validation/enforcement.ts'
-import { gatedErrors, shutdownErrors } from '#replay/configuration/validation/gated.ts'
-import { imageErrors, pullCredentialErrors } from '#replay/configuration/validation/images.ts'
-import { loggingErrors } from '#replay/configuration/validation/logging.ts'
-import { logErrors } from '#replay/configuration/validation/logs.ts'
-import { numberErrors } from '#replay/configuration/validation/numbers.ts'
 import {
+  hiddenMetricsErrors,
+  loggingErrors,
   type Machine,
   operatingSystemErrors,
-} from '#replay/configuration/validation/operating-system.ts'
-import { reservationErrors } from '#replay/configuration/validation/reservations.ts'
+  tracingErrors,
+} from '#replay/configuration/validation/components.ts'
+import {
+  choiceErrors,
+  enforcementErrors,
+  logErrors,
+  numberErrors,
+  reservationErrors,
+  sysctlErrors,
+  taintErrors,
+} from '#replay/configuration/validation/fields.ts'
+import { gatedErrors, shutdownErrors } from '#replay/configuration/validation/gated.ts'
+import { imageErrors, pullCredentialErrors } from '#replay/configuration/validation/images.ts'
 import { type StartupErrors, startupErrors } from '#replay/configuration/validation/startup.ts'
-import { sysctlErrors } from '#replay/configuration/validation/sysctls.ts'
-import { taintErrors } from '#replay/configuration/validation/taints.ts'
-import { hiddenMetricsErrors, tracingErrors } from '#replay/configuration/validation/tracing.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { LoadError, type LoadedConfiguration, loadConfigFile } from './configuration-file.ts'
 import { featureGateError } from './feature-gates.ts'

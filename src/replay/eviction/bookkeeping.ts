@@ -9,12 +9,16 @@
  */
 import type { Observation, Threshold } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { EvictionConfig } from './config.ts'
-import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
 import { type DiskLayout, isRefusedLayout } from './layout.ts'
 import { isUpdated, type Observations } from './observations.ts'
 import { conditionOf, type NodeCondition } from './signals.ts'
-import { isSameKey, mergeThresholds, thresholdsMet } from './thresholds.ts'
+import {
+  type EvictionConfig,
+  isSameKey,
+  mergeThresholds,
+  thresholdsMet,
+  updateContainerFsThresholds,
+} from './thresholds.ts'
 
 interface FirstObserved {
   threshold: Threshold

@@ -10,7 +10,7 @@
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Certainty, Signal, Threshold, Unknown, Victim } from '#model/prediction/prediction.ts'
-import type { TimeBounds } from '#replay/image-gc/known-times.ts'
+import type { TimeBounds } from '#replay/times.ts'
 import { type EvictionState, startEviction } from './bookkeeping.ts'
 import { type DiskLayout, diskLayoutOf } from './layout.ts'
 import type { Observations } from './observations.ts'

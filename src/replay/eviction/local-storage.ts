@@ -18,11 +18,10 @@ import {
   signOf,
 } from '#base/go/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
+import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit } from '#replay/pods/pod-requests.ts'
 import { type PodStats, type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { DiskLayout } from './layout.ts'
-import { isCriticalPod } from './protected.ts'
 import { remembering } from './remembering.ts'
 
 export interface StorageLimitExceeded {

@@ -16,7 +16,7 @@ import type {
   Signal,
 } from '#model/prediction/prediction.ts'
 import { availableOf, countOf } from '#replay/counters.ts'
-import { plainUtcMs } from '#replay/plain-time.ts'
+import { plainUtcMs } from '#replay/times.ts'
 
 export type Observations = Partial<Record<Signal, Observation>>
 

@@ -18,11 +18,16 @@ import type {
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { passBounds } from './bounds.ts'
-import { type EvictionConfig, parseEvictionConfig } from './config.ts'
-import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
 import { isRefusedLayout } from './layout.ts'
 import type { Observations } from './observations.ts'
-import { getThresholdQuantity, isHardThreshold, isThresholdMet } from './thresholds.ts'
+import {
+  type EvictionConfig,
+  getThresholdQuantity,
+  isHardThreshold,
+  isThresholdMet,
+  parseEvictionConfig,
+  updateContainerFsThresholds,
+} from './thresholds.ts'
 
 /** What garbage collection would remove, as far as known. */
 export interface Collectable {

@@ -17,7 +17,7 @@ import {
 } from '#base/go/quantity.ts'
 import type { FilesystemLayout, Signal } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
+import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
   type FsUsage,
@@ -26,7 +26,6 @@ import {
   podStatsOf,
 } from '#replay/pods/pod-stats.ts'
 import { type DiskLayout, placementOf } from './layout.ts'
-import { isCriticalPod } from './protected.ts'
 import { remembering } from './remembering.ts'
 import { resourceOf } from './signals.ts'
 

@@ -18,13 +18,12 @@ import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
 import { type EvictionState, learnLayout, observe } from './bookkeeping.ts'
-import type { EvictionConfig } from './config.ts'
 import { type DiskLayout, isRefusedLayout, placementOf } from './layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './local-storage.ts'
 import type { Observations } from './observations.ts'
 import { firstVictims } from './ranking.ts'
 import { type NodeCondition, resourceOf } from './signals.ts'
-import { isHardThreshold, thresholdsMet } from './thresholds.ts'
+import { type EvictionConfig, isHardThreshold, thresholdsMet } from './thresholds.ts'
 
 export interface Pass {
   nowMs: number

@@ -9,6 +9,7 @@
  *               hard means a grace period of 0, in either map; met means below, not at; a signal without an observation is not met
  * Left out      the order of a map's entries, so which of several errors upstream returns: here the first by signal
  */
+
 import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
 import { parseFloat32 } from '#base/go/go-text.ts'
 import {
@@ -20,6 +21,7 @@ import {
   type Quantity,
   signOf,
 } from '#base/go/quantity.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
 import type {
   Observation,
@@ -27,6 +29,7 @@ import type {
   Threshold,
   ThresholdValue,
 } from '#model/prediction/prediction.ts'
+import type { DiskLayout } from './layout.ts'
 
 /** The kubelet would not start. `message` is upstream's text. */
 class ThresholdError extends Error {}
@@ -52,7 +55,7 @@ export type ThresholdConfiguration = Pick<
   | 'evictionMinimumReclaim'
 >
 
-export interface ThresholdFlags {
+interface ThresholdFlags {
   /** `--experimental-allocatable-ignore-eviction`: the cgroup of all pods has no allocatable-memory threshold. */
   ignoresAllocatable?: boolean
 }
@@ -285,3 +288,91 @@ export const isSameKey = (a: Threshold, b: Threshold): boolean =>
     a.value.percentage === b.value.percentage &&
     a.minReclaim === null &&
     b.minReclaim === null)
+
+/*
+ * The eviction manager's configuration, read once.
+ *
+ * Replays       pkg/kubelet/kubelet.go  NewMainKubelet (eviction.Config)
+ * Read at       1.29 to 1.37, alike
+ */
+
+export interface EvictionConfig {
+  thresholds: readonly Threshold[]
+  /** How long a condition stays after its last threshold was met. 0: no condition is reported. */
+  pressureTransitionPeriodMs: number
+  /** For soft evictions. */
+  maxPodGracePeriodSeconds: number
+  localStorageCapacityIsolation: boolean
+}
+
+export type EvictionConfiguration = ThresholdConfiguration &
+  Pick<KubeletConfiguration, 'evictionPressureTransitionPeriod' | 'evictionMaxPodGracePeriod'> & {
+    localStorageCapacityIsolation?: boolean
+  }
+
+/** @throws like parseThresholdConfig, with upstream's text; such a kubelet would not start */
+export function parseEvictionConfig(
+  configuration: EvictionConfiguration,
+  flags?: ThresholdFlags,
+): EvictionConfig {
+  const period =
+    configuration.evictionPressureTransitionPeriod ??
+    configurationDefaults.evictionPressureTransitionPeriod
+  return {
+    thresholds: parseThresholdConfig(configuration, flags),
+    pressureTransitionPeriodMs: toMilliseconds(parseDuration(period)),
+    maxPodGracePeriodSeconds:
+      configuration.evictionMaxPodGracePeriod ?? configurationDefaults.evictionMaxPodGracePeriod,
+    localStorageCapacityIsolation: configuration.localStorageCapacityIsolation ?? true,
+  }
+}
+
+/*
+ * Thresholds of containerfs. The kubelet does not use configured ones: it copies those of the filesystem that holds containerfs.
+ *
+ * Replays       pkg/kubelet/eviction/helpers.go  UpdateContainerFsThresholds
+ * Read at       1.29 to 1.37, alike; not there before
+ * Kept exactly  a configured threshold of containerfs is overwritten in place, so it acts at once; an added one acts from the next pass on;
+ *               of several such thresholds only the last is overwritten
+ * Left out      the empty thresholds for which nothing is configured: they have no operator and are never met
+ */
+
+interface ContainerFsThresholds {
+  /** All configured thresholds, with containerfs replaced. The pass that determines the layout uses these. */
+  configured: readonly Threshold[]
+  /** Thresholds that every later pass uses in addition. */
+  added: readonly Threshold[]
+}
+
+export function updateContainerFsThresholds(
+  thresholds: readonly Threshold[],
+  layout: DiskLayout,
+): ContainerFsThresholds {
+  const filesystem = sourceOf(layout)
+  if (filesystem === null) return { configured: thresholds, added: [] }
+  const configured: (Threshold | null)[] = [...thresholds]
+  const added: Threshold[] = []
+  for (const measure of ['available', 'inodesFree'] as const) {
+    for (const isHard of [true, false]) {
+      const signal: Signal = `containerfs.${measure}`
+      const source = thresholds.findLast(isOf(`${filesystem}.${measure}`, isHard))
+      const copy = source ? { ...source, signal } : null
+      const index = thresholds.findLastIndex(isOf(signal, isHard))
+      if (index >= 0) configured[index] = copy
+      else if (copy) added.push(copy)
+    }
+  }
+  return { configured: configured.filter(threshold => threshold !== null), added }
+}
+
+/** Null: upstream has no rule if only the containers, not the images, have a disk of their own. */
+function sourceOf({
+  dedicatedImageFs,
+  splitContainerImageFs,
+}: DiskLayout): 'nodefs' | 'imagefs' | null {
+  if (dedicatedImageFs === splitContainerImageFs) return 'nodefs'
+  return dedicatedImageFs ? 'imagefs' : null
+}
+
+const isOf = (signal: Signal, isHard: boolean) => (threshold: Threshold) =>
+  threshold.signal === signal && isHardThreshold(threshold) === isHard

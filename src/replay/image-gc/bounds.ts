@@ -9,9 +9,15 @@
  */
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KeptImage, Unknown } from '#model/prediction/prediction.ts'
-import { lastRoundBy, modulesStartMs, roundOf } from '#replay/clocks.ts'
+import {
+  exactly,
+  lastRoundBy,
+  modulesStartMs,
+  roundOf,
+  type TimeBounds,
+  zeroTimeMs,
+} from '#replay/times.ts'
 import type { ImageEvidence, NodeImages } from './evidence.ts'
-import { exactly, type TimeBounds, zeroTimeMs } from './known-times.ts'
 import {
   type ImagesInOrder,
   imagesInEvictionOrder,

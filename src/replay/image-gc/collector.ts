@@ -12,7 +12,7 @@
  */
 import { formatDuration } from '#base/go/duration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { exactly, zeroTimeMs } from './known-times.ts'
+import { exactly, zeroTimeMs } from '#replay/times.ts'
 import { ageLimitOf, type ImageGcPolicy } from './policy.ts'
 import {
   type Aged,

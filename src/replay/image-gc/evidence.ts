@@ -11,9 +11,16 @@
 import type { KnownImages, NodeInput } from '#model/input/node-input.ts'
 import type { Unknown } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { type KnownTimes, knownTimesOf, kubeletStartOf, type TimeBounds } from './known-times.ts'
-import { type ImageIndex, indexImages, type ReferencedImage, referenced } from './references.ts'
-import { areContainersRead, type ImageUser, imageUses } from './users.ts'
+import { type KnownTimes, knownTimesOf, kubeletStartOf, type TimeBounds } from '#replay/times.ts'
+import {
+  areContainersRead,
+  type ImageIndex,
+  type ImageUser,
+  imageUses,
+  indexImages,
+  type ReferencedImage,
+  referenced,
+} from './users.ts'
 
 export interface ImageEvidence extends ReferencedImage {
   /** The image's id, or its first name if the id is not known. */

@@ -12,7 +12,7 @@ import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { TimeBounds } from './known-times.ts'
+import type { TimeBounds } from '#replay/times.ts'
 import type { AgeLimit } from './round.ts'
 
 export interface ImageGcPolicy {

@@ -10,7 +10,7 @@
  * The unknown facts of two images are assumed independent.
  */
 import { byText } from '#base/text/text-order.ts'
-import { type TimeBounds, zeroTimeMs } from './known-times.ts'
+import { type TimeBounds, zeroTimeMs } from '#replay/times.ts'
 
 export interface LastUsedBounds extends TimeBounds {
   /** The earliest possible time that is not the zero time. */

@@ -27,7 +27,7 @@ export interface PodContainer {
   isSidecar: boolean
 }
 
-export interface PodVolume {
+interface PodVolume {
   name: string
   emptyDir: { isMemory: boolean; sizeLimit: Quantity | null } | null
   /** An emptyDir on disk, a configMap, a gitRepo or a hostPath: the volumes that upstream counts as local. */
@@ -196,3 +196,28 @@ const quantityOf = (value: string | undefined): Quantity | null =>
 
 const integerOf = (value: number | undefined) =>
   value !== undefined && Number.isSafeInteger(value) ? value : null
+
+/*
+ * The pods that the kubelet never evicts and always admits.
+ *
+ * Replays       pkg/kubelet/types/pod_update.go  IsCriticalPod, IsStaticPod, IsMirrorPod, IsCriticalPodBasedOnPriority
+ * Read at       1.29 to 1.37, alike
+ * Kept exactly  the priority number decides, not its class; DaemonSet pods have no protection
+ */
+
+/** Source: pkg/apis/scheduling/types.go SystemCriticalPriority. */
+const systemCriticalPriority = 2_000_000_000
+
+/** Null: the pod may be evicted. */
+export function protectionOf({
+  source,
+  isMirror,
+  priority,
+}: Pod): 'static' | 'mirror' | 'critical' | null {
+  // The API server's mirror pod also carries the source of its static pod.
+  if (source !== 'api') return 'static'
+  if (isMirror) return 'mirror'
+  return priority >= systemCriticalPriority ? 'critical' : null
+}
+
+export const isCriticalPod = (pod: Pod): boolean => protectionOf(pod) !== null

@@ -1,7 +1,6 @@
 /** Facts that decide the course of events and that no record shows. Each assumption is one possible set of them; all together give the bounds. */
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { lastRoundBy, roundOf, roundWidthMs } from '#replay/clocks.ts'
-import type { TimeBounds } from '#replay/image-gc/known-times.ts'
+import { lastRoundBy, roundOf, roundWidthMs, type TimeBounds } from '#replay/times.ts'
 
 export interface Assumption {
   /** Time of image GC round `index`. Counted from the kubelet's start, or from the reading if the start is unknown. */

@@ -2,15 +2,15 @@
 
 import type { Fill } from '#model/plan/what-if.ts'
 import type { Observation, Signal } from '#model/prediction/prediction.ts'
-import type { EvictionConfig } from '#replay/eviction/config.ts'
 import type { DiskLayout } from '#replay/eviction/layout.ts'
 import type { NodeCondition } from '#replay/eviction/signals.ts'
-import type { TimeBounds } from '#replay/image-gc/known-times.ts'
+import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import type { FreedBy } from '#replay/image-gc/unpacked-bytes.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
+import type { TimeBounds } from '#replay/times.ts'
 
 /** Stands for dead containers that only eviction's container GC removes. */
 export const deadUser = ''

@@ -18,7 +18,6 @@ import {
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 import type { PodName, SpaceBounds, TimelineDetail } from '#model/prediction/prediction.ts'
 import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
-import { isCriticalPod } from '#replay/eviction/protected.ts'
 import { type Eviction, type Outcome, synchronize } from '#replay/eviction/synchronize.ts'
 import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
 import {
@@ -30,7 +29,7 @@ import {
 } from '#replay/image-gc/collector.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import { amountToFree } from '#replay/image-gc/usage.ts'
-import type { Pod } from '#replay/pods/pod.ts'
+import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { Assumption } from './assumptions.ts'
 import { deadUser, expiringUser, type TimelineImage, type TimelineInput } from './input.ts'

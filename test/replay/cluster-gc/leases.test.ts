@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nodeLeases } from '#replay/cluster-gc/sections/leases.ts'
+import { nodeLeases } from '#replay/cluster-gc/sections/nodes.ts'
 import { objectOf } from '#test/at-the-door.ts'
 
 const renewed = Date.parse('2025-01-01T00:00:00Z')

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ListedKind } from '#replay/cluster-gc/owner-graph.ts'
-import { collectGarbage } from '#replay/cluster-gc/owners.ts'
+import { collectGarbage, type ListedKind } from '#replay/cluster-gc/owner-graph.ts'
 import { objectOf } from '#test/at-the-door.ts'
 
 const deletionTimestamp = '2025-01-01T00:00:00Z'

@@ -3,11 +3,14 @@ import { expect, it } from 'vitest'
 import type { Signal, Threshold } from '#model/prediction/prediction.ts'
 import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
 import { passBounds } from '#replay/eviction/bounds.ts'
-import { parseEvictionConfig } from '#replay/eviction/config.ts'
 import { diskLayoutOf } from '#replay/eviction/layout.ts'
 import type { Observations } from '#replay/eviction/observations.ts'
 import { synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
-import { isThresholdMet, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
+import {
+  isThresholdMet,
+  parseEvictionConfig,
+  parseThresholdConfig,
+} from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { podStatsOf } from '#test/at-the-door.ts'
 import { pod } from '#test/eviction-builder.ts'

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Threshold } from '#model/prediction/prediction.ts'
-import { updateContainerFsThresholds } from '#replay/eviction/containerfs-thresholds.ts'
-import { parseThresholdConfig, type ThresholdConfiguration } from '#replay/eviction/thresholds.ts'
+import {
+  parseThresholdConfig,
+  type ThresholdConfiguration,
+  updateContainerFsThresholds,
+} from '#replay/eviction/thresholds.ts'
 import { dedicated, shared, split } from '#test/eviction-builder.ts'
 
 const comparable = (thresholds: readonly Threshold[]) =>

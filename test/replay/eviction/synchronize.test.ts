@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
-import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/config.ts'
 import { diskLayoutOf } from '#replay/eviction/layout.ts'
 import { makeSignalObservations, type Observations } from '#replay/eviction/observations.ts'
 import { resourceOf } from '#replay/eviction/signals.ts'
@@ -11,6 +10,7 @@ import {
   synchronize,
   synchronizeAlternatives,
 } from '#replay/eviction/synchronize.ts'
+import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { podOf, podStatsOf, summaryOf } from '#test/at-the-door.ts'
 import {

@@ -20,7 +20,7 @@ import { budgetResource } from '#remediate/plan/blast.ts'
 import type { FreshCluster } from '#remediate/run/blockers.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
-import { nodeInput } from '#snapshot/node-input.ts'
+import { nodeInput } from '#snapshot/input.ts'
 
 export interface PlannedNode {
   cluster: string

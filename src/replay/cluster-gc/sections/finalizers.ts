@@ -4,10 +4,9 @@ import type { FinalizerGarbage, HeldObject } from '#model/finding/cluster-garbag
 import { isOf } from '#model/input/cluster-objects.ts'
 import type { ClusterObject } from '#model/input/kubernetes.ts'
 import { expiryOf } from '#replay/cluster-gc/finished-jobs.ts'
+import { Packed, SharedTexts } from '#replay/cluster-gc/kept-objects.ts'
 import { parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
-import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { SharedTexts } from '#replay/cluster-gc/slim.ts'
 
 const elsewhere: ReadonlySet<string> = new Set(['persistentvolumes', 'persistentvolumeclaims'])
 

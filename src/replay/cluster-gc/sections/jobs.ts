@@ -8,10 +8,15 @@ import {
   expiryOf,
   finishedCondition,
 } from '#replay/cluster-gc/finished-jobs.ts'
+import {
+  keeperIn,
+  Packed,
+  SharedTexts,
+  slim,
+  slimMetadata,
+} from '#replay/cluster-gc/kept-objects.ts'
 import { controllerOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
-import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { keeperIn, SharedTexts, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 
 export const jobs: Section<'jobs'> = {
   resources: ['jobs.batch', 'cronjobs.batch'],

@@ -1,9 +1,18 @@
-/** Nodes that are not Ready. */
-import type { NodeGarbage } from '#model/finding/cluster-garbage.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import { conditionOf, timeOf } from '#replay/cluster-gc/metadata.ts'
-import type { Section } from '#replay/cluster-gc/section.ts'
-import { nameOf } from '#replay/cluster-gc/slim.ts'
+/** Nodes that are not Ready, nodes without their instance, and leases of nodes. */
+
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { InstanceGarbage, LeaseGarbage, NodeGarbage } from '#model/finding/cluster-garbage.ts'
+import { isOf } from '#model/input/cluster-objects.ts'
+import type { ClusterObject, KubernetesNode, Lease } from '#model/input/kubernetes.ts'
+import { nameOf, Packed, slim, slimMetadata } from '#replay/cluster-gc/kept-objects.ts'
+import {
+  conditionOf,
+  type ObjectMetadata,
+  type OwnerReference,
+  parseMetadata,
+  timeOf,
+} from '#replay/cluster-gc/metadata.ts'
+import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 
 export const nodes: Section<'nodes'> = {
   resources: [],
@@ -27,4 +36,153 @@ function notReadyNode(node: KubernetesNode): NodeGarbage['notReady'][number][] {
       reason: condition?.reason ?? null,
     },
   ]
+}
+
+/* Nodes whose EC2 instance no longer exists. */
+
+export const instances: Section<'instances'> = {
+  resources: ['instances.ec2.amazonaws.com'],
+  needsNodes: true,
+  open: () => new Instances(),
+}
+
+class Instances implements OpenSection<InstanceGarbage> {
+  readonly #instances = new Set<string>()
+
+  take(resource: string, instance: ClusterObject) {
+    if (!isOf('instances.ec2.amazonaws.com', resource, instance)) return
+    if (instance.InstanceId !== undefined) this.#instances.add(instance.InstanceId)
+  }
+
+  close({ nodes }: SectionContext): InstanceGarbage {
+    const known = (nodes ?? []).map(node => ({ node, ...nodeIdentity(node) }))
+    return {
+      withoutInstance: known.flatMap(({ node, name, instanceId, ready }) => {
+        const isOfEc2 = instanceId?.startsWith('i-') === true
+        if (!isOfEc2 || ready === 'True' || this.#instances.has(instanceId)) return []
+        return [
+          {
+            node: name,
+            instanceId,
+            sinceMs: timeOf(conditionOf(node, 'Ready')?.lastTransitionTime),
+          },
+        ]
+      }),
+    }
+  }
+}
+
+/* Leases of nodes. Leases of API servers and of leader elections are not garbage, and are not kept. */
+
+export const leases: Section<'leases'> = {
+  resources: ['leases.coordination.k8s.io'],
+  open: () => new Leases(),
+}
+
+class Leases implements OpenSection<LeaseGarbage> {
+  readonly #ofNodes = new Packed<Lease>()
+
+  take(resource: string, lease: ClusterObject) {
+    if (!isOf('leases.coordination.k8s.io', resource, lease)) return
+    if (lease.metadata?.namespace === 'kube-node-lease') this.#ofNodes.push(slimLease(lease))
+  }
+
+  close({ nodes, nowMs }: SectionContext): LeaseGarbage {
+    const ofNodes = [...this.#ofNodes]
+    const made = new Map(ofNodes.map(lease => [nameOf(lease), madeMs(lease)]))
+    const isLeft = ({ state, isExpired }: LeaseGarbage['nodes'][number]) =>
+      state !== 'held' || isExpired !== false
+    return {
+      nodes: nodeLeases(ofNodes, nodes, nowMs)
+        .map(({ node, state, renewedMs, isExpired }) => ({
+          node,
+          state,
+          renewedMs: renewedMs ?? made.get(node) ?? null,
+          isExpired,
+        }))
+        .filter(isLeft),
+    }
+  }
+}
+
+/** A lease that was never renewed counts from its creation. */
+const madeMs = (lease: Lease) => timeOf(lease.metadata?.creationTimestamp)
+
+const slimLease = (lease: Lease): Lease => ({
+  metadata: slimMetadata(lease, ['ownerReferences', 'creationTimestamp']),
+  spec: slim(lease.spec, ['renewTime', 'leaseDurationSeconds']),
+})
+
+/*
+ * Leases: which ones the kubelets still renew, and which ones will never be collected.
+ *
+ * Replays       pkg/kubelet/util/nodelease.go                                  SetNodeOwnerFunc
+ *               component-helpers/apimachinery/lease/controller.go             Run
+ *               pkg/controlplane/controller/apiserverleasegc/gc_controller.go  isLeaseExpired
+ * Read at       1.29 to 1.37
+ * Kept exactly  exactly at its end a lease is not expired; an identity lease without renewTime or duration is; the owner is set only while there is none
+ * Left out      a switched APIServerIdentity gate; leases of leader elections, which are not collected
+ */
+
+/**
+ * `held`: the owner is the node of that name. `ownerless`: the node exists, and its kubelet sets the owner at the next renewal. `stale-owner`: the
+ * owner is a former node of that name; the lease is deleted, and a live kubelet creates it anew. `collectable`: the node does not exist, so the
+ * collector deletes the lease. `leftover`: no node, and no collector deletes it. `unknown`: nodes were not read, or it has another owner.
+ */
+type NodeLeaseState = 'held' | 'ownerless' | 'stale-owner' | 'collectable' | 'leftover' | 'unknown'
+
+interface NodeLease {
+  /** The node's name, which is also the lease's name. */
+  node: string
+  state: NodeLeaseState
+  renewedMs: number | null
+  /** Whether no kubelet renewed the lease for its whole duration; null: not known. */
+  isExpired: boolean | null
+}
+
+/** @param leases of all namespaces, or only node leases. @param nodes null: not read */
+export function nodeLeases(
+  leases: readonly Lease[],
+  nodes: readonly KubernetesNode[] | null,
+  nowMs: number,
+): NodeLease[] {
+  const uids =
+    nodes &&
+    new Map(nodes.flatMap(node => parseMetadata(node) ?? []).map(({ name, uid }) => [name, uid]))
+  return leases.flatMap(lease => {
+    const metadata = parseMetadata(lease)
+    if (metadata?.namespace !== 'kube-node-lease') return []
+    const { renewedMs, durationMs } = timesOf(lease)
+    const isTimed = renewedMs !== null && durationMs !== null
+    return {
+      node: metadata.name,
+      state: uids ? stateOf(metadata, uids.get(metadata.name)) : 'unknown',
+      renewedMs,
+      isExpired: isTimed ? nowMs > renewedMs + durationMs : null,
+    }
+  })
+}
+
+/** @param nodeUid undefined: no such node */
+function stateOf(lease: ObjectMetadata, nodeUid: string | undefined): NodeLeaseState {
+  const isNode = nodeUid !== undefined
+  const [owner] = lease.ownerReferences
+  if (!owner) return isNode ? 'ownerless' : 'leftover'
+  if (!isOnlyOwner(owner, lease)) return 'unknown'
+  if (!isNode) return 'collectable'
+  return owner.uid === nodeUid ? 'held' : 'stale-owner'
+}
+
+const isOnlyOwner = ({ apiVersion, kind, name }: OwnerReference, lease: ObjectMetadata) =>
+  lease.ownerReferences.length === 1 &&
+  apiVersion === 'v1' &&
+  kind === 'Node' &&
+  name === lease.name
+
+function timesOf({ spec }: Lease) {
+  const durationSeconds = spec?.leaseDurationSeconds ?? null
+  return {
+    renewedMs: timeOf(spec?.renewTime),
+    durationMs: durationSeconds === null ? null : durationSeconds * 1000,
+  }
 }

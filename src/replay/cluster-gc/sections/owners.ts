@@ -3,6 +3,7 @@
  * treats them alike. Pods are listed before their owners, so an owner deleted in between would look long deleted. So pods
  * only show which owners they hold, and which objects they own.
  */
+
 import {
   garbageResource,
   garbageResources,
@@ -12,18 +13,21 @@ import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { OwnedGroup, OwnerGarbage } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-objects.ts'
 import type { ClusterObject, KubernetesPod, ObjectReference } from '#model/input/kubernetes.ts'
-import { alone, type Group, groupsIn, ownedObject, strip } from '#replay/cluster-gc/alike.ts'
-import { controllerOf, type ObjectMetadata, parseMetadata } from '#replay/cluster-gc/metadata.ts'
-import { bare, NamedOwners } from '#replay/cluster-gc/named-owners.ts'
+import { Packed, SharedTexts } from '#replay/cluster-gc/kept-objects.ts'
 import {
+  controllerOf,
+  type ObjectMetadata,
+  type OwnerReference,
+  parseMetadata,
+} from '#replay/cluster-gc/metadata.ts'
+import {
+  type CollectedObject,
+  collectGarbage,
   isWaitingForDependents,
   type ListedKind,
   type OwnedObject,
 } from '#replay/cluster-gc/owner-graph.ts'
-import { type CollectedObject, collectGarbage } from '#replay/cluster-gc/owners.ts'
-import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { SharedTexts } from '#replay/cluster-gc/slim.ts'
 
 /** Pods that are not Terminating, as the garbage collector sees them: identities, and owners they hold. They are many, so few fields are kept. */
 type PodRow = [namespace: string, name: string, uid: string, ...held: string[]]
@@ -284,3 +288,126 @@ function madeBy(resource: string, object: ClusterObject): string | null {
   const found = marks[resource]?.find(([where, key]) => metadata?.[where]?.[key] !== undefined)
   return found?.[2] ?? null
 }
+
+/* Groups objects of one kind and namespace with the same owner references. The garbage collector treats them alike, so one represents all. */
+
+const namesKept = 5
+
+interface Group extends OwnedObject {
+  resource: string
+  count: number
+  names: string[]
+  createdMs: number | null
+}
+
+/** Groups in the order of their first objects. */
+function groupsIn(
+  objects: Iterable<ObjectMetadata>,
+  resource: string,
+  shared: SharedTexts,
+): Group[] {
+  const groups: Group[] = []
+  /** By namespace, then by the owners' UIDs. Nearly always one group: all objects have the same references to these owners. */
+  const places = new Map<string, Map<string, Group | Group[]>>()
+  for (const metadata of objects) {
+    const { namespace, name, createdMs, ownerReferences } = metadata
+    const place = places.get(namespace) ?? new Map<string, Group | Group[]>()
+    places.set(namespace, place)
+    const owners =
+      ownerReferences.length === 1
+        ? (ownerReferences[0]?.uid ?? '')
+        : ownerReferences.map(({ uid }) => uid).join()
+    const ofOwners = place.get(owners)
+    const known =
+      ofOwners && [ofOwners].flat().find(group => areAlike(group.ownerReferences, ownerReferences))
+    if (!known) {
+      const group = {
+        ...ownedObject(resource, metadata, shared),
+        resource,
+        count: 1,
+        names: [name],
+      }
+      place.set(owners, ofOwners ? [ofOwners, group].flat() : group)
+      groups.push(group)
+      continue
+    }
+    known.count++
+    if (known.names.length < namesKept) known.names.push(name)
+    if (createdMs !== null && (known.createdMs === null || createdMs < known.createdMs))
+      known.createdMs = createdMs
+  }
+  return groups
+}
+
+/** All fields of a reference count, not only its UID: the collector looks owners up by kind and name. */
+const areAlike = (some: readonly OwnerReference[], others: readonly OwnerReference[]) =>
+  some.length === others.length &&
+  some.every(({ apiVersion, kind, name, uid, blocksOwnerDeletion }, index) => {
+    const other = others[index]
+    const isSameObject =
+      other?.uid === uid &&
+      other.name === name &&
+      other.kind === kind &&
+      other.apiVersion === apiVersion
+    return isSameObject && other.blocksOwnerDeletion === blocksOwnerDeletion
+  })
+
+function ownedObject(resource: string, metadata: ObjectMetadata, shared: SharedTexts): OwnedObject {
+  const known = garbageResource(resource)
+  return {
+    apiVersion: known?.apiVersion ?? '',
+    kind: known?.objectKind ?? resource,
+    namespace: shared.text(metadata.namespace),
+    name: metadata.name,
+    uid: metadata.uid,
+    createdMs: metadata.createdMs,
+    deletedMs: metadata.deletedMs,
+    generation: metadata.generation,
+    finalizers: shared.list(metadata.finalizers),
+    ownerReferences: metadata.ownerReferences.map(({ apiVersion, kind, ...of }) => ({
+      apiVersion: shared.text(apiVersion),
+      kind: shared.text(kind),
+      ...of,
+    })),
+  }
+}
+
+const strip = (group: Group | undefined): OwnedGroup | null =>
+  group ? { ...alone(group), count: group.count, names: group.names.toSorted() } : null
+
+function alone(object: ObjectMetadata & { kind: string }): OwnedGroup {
+  const { kind, namespace, name, createdMs } = object
+  return { kind, namespace, count: 1, names: [name], createdMs }
+}
+
+/*
+ * Owners of kinds with too many objects to keep each by name. Most own only pods or nothing, a few own a PVC or a ConfigMap. They are kept
+ * packed, and only owners that a reference names are unpacked.
+ */
+
+/** The default values of an owner for which only the identity is kept. */
+const bare = { createdMs: null, deletedMs: null, finalizers: [], ownerReferences: [] }
+
+class NamedOwners {
+  /** UIDs, and kinds with names: a namesake in another namespace or a recreated object must be found, too. */
+  readonly #named = new Set<string>()
+  readonly #kinds: ReadonlySet<string>
+
+  /** @param dependents objects that may name an owner @param kinds of the owners */
+  constructor(dependents: Iterable<OwnedObject>, kinds: ReadonlySet<string>) {
+    this.#kinds = kinds
+    for (const { ownerReferences } of dependents)
+      for (const { kind, name, uid } of ownerReferences)
+        if (kinds.has(kind)) this.#named.add(uid).add(nameKey(kind, name))
+  }
+
+  /** Identities of the named owners, and of namesakes in other namespaces. */
+  *among(objects: Iterable<ObjectMetadata>, kind: string): Generator<ObjectMetadata> {
+    if (!this.#kinds.has(kind) || this.#named.size === 0) return
+    for (const object of objects)
+      if (this.#named.has(object.uid) || this.#named.has(nameKey(kind, object.name)))
+        yield { ...object, ...bare }
+  }
+}
+
+const nameKey = (kind: string, name: string) => `${kind} ${name}`

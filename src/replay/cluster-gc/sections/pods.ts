@@ -9,11 +9,17 @@ import type {
 import type { EksCluster } from '#model/input/cluster-input.ts'
 import { isOf } from '#model/input/cluster-objects.ts'
 import type { ClusterObject, KubernetesPod } from '#model/input/kubernetes.ts'
+import {
+  controllerIn,
+  controllersIn,
+  nameOf,
+  Packed,
+  slim,
+  slimMetadata,
+} from '#replay/cluster-gc/kept-objects.ts'
 import { conditionOf, keyOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
-import { Packed } from '#replay/cluster-gc/packed.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { controllerIn, controllersIn, nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 
 export const pods: Section<'pods'> = { resources: ['pods'], open: () => new Pods() }
 

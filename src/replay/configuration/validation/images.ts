@@ -11,9 +11,6 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 
-const isOutside = (value: number, least: number, greatest: number) =>
-  value < least || value > greatest
-
 export function* imageErrors(
   c: LoadedConfiguration,
   { features, isGateOn }: Kubelet,
@@ -24,10 +21,6 @@ export function* imageErrors(
     imageMaximumGCAge: maximum,
     imageMinimumGCAge: minimum,
   } = c
-  if (isOutside(high, 0, 100))
-    yield `imageGCHighThresholdPercent (--image-gc-high-threshold) ${high} must be between 0 and 100, inclusive`
-  if (isOutside(low, 0, 100))
-    yield `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be between 0 and 100, inclusive`
   if (low >= high) {
     yield `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`
   }
@@ -145,10 +138,10 @@ function whyUnparsed(text: string, isFull: boolean) {
       ? 'repository name must be lowercase'
       : 'invalid reference format'
   const { registry, path } = parts(text)
-  const [name = ''] = (registry === null && !path.includes('/') ? `library/${path}` : path).split(
-    ':',
-  )
-  return /[A-Z]/.test(name)
-    ? `invalid reference format: repository name (${name}) must be lowercase`
+  const [repository = ''] = (
+    registry === null && !path.includes('/') ? `library/${path}` : path
+  ).split(':')
+  return /[A-Z]/.test(repository)
+    ? `invalid reference format: repository name (${repository}) must be lowercase`
     : 'invalid reference format'
 }

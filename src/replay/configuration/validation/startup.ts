@@ -15,7 +15,7 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { imageGcPolicyError } from '#replay/image-gc/policy.ts'
-import { parseResourceList } from '#replay/reserved-resources.ts'
+import { parseResourceList } from '#replay/node-allocatable.ts'
 
 /** Upstream's text by part; null: no error. */
 export interface StartupErrors {
@@ -52,7 +52,8 @@ const nullsAbsent = (c: LoadedConfiguration) => ({
   evictionMinimumReclaim: c.evictionMinimumReclaim ?? {},
 })
 
-function errorOf(check: () => unknown) {
+/** The text that the check throws; null: none. */
+export function errorOf(check: () => unknown): string | null {
   try {
     check()
     return null

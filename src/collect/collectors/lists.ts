@@ -1,6 +1,7 @@
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { ClusterCollector } from '#collect/collector.ts'
 import { eventsKeptPerReason, isReadByRules, routineReasons } from '#facts/kubelet/event-reasons.ts'
+import { versionPath, versionResource } from '#facts/kubernetes/discovery.ts'
 
 /**
  * Events of nodes and pods about GC, eviction, pulls and memory, while the API server keeps them (an hour by default).
@@ -40,4 +41,34 @@ export const events: ClusterCollector = {
 
 function tells({ reason, message, involvedObject }: RawObject): boolean {
   return isReadByRules(reason, isRawObject(involvedObject) ? involvedObject.kind : null, message)
+}
+
+/** They limit how many pods may be down at once. A plan names budgets that allow none. */
+export const disruptionBudgets: ClusterCollector = {
+  resource: 'poddisruptionbudgets.policy',
+  permissions: { kubernetes: ['list poddisruptionbudgets.policy'] },
+  purpose:
+    'PodDisruptionBudgets that allow no disruption: without this right a plan cannot name them, and no node is changed',
+
+  async *collect({ kubernetes, signal, timeoutsMs }) {
+    for await (const { items } of kubernetes.list(
+      '/apis/policy/v1/poddisruptionbudgets',
+      {},
+      { signal, timeoutMs: timeoutsMs.list },
+    ))
+      yield items
+  },
+}
+
+/** Version of the control plane, if EKS does not report it. Every authenticated user may read it (the ClusterRole system:public-info-viewer). */
+export const serverVersion: ClusterCollector = {
+  resource: versionResource,
+  garbage: ['pods', 'jobs', 'leases', 'nodes', 'volumes', 'certificates', 'owners', 'finalizers'],
+  permissions: { kubernetes: [] },
+  purpose: 'version of the control plane, which decides what its own collectors do',
+
+  async *collect({ kubernetes, signal, timeoutsMs }) {
+    const answer = await kubernetes.getJson(versionPath, { signal, timeoutMs: timeoutsMs.list })
+    yield isRawObject(answer) ? [answer] : []
+  },
 }

@@ -1,5 +1,13 @@
-/** The only place where the record of a node gets its types. */
+/** The only place where records get their types. */
 
+import {
+  type ClusterInput,
+  type EksCluster,
+  eksClusterShape,
+  type LaunchTemplateVersion,
+  type Nodegroup,
+} from '#model/input/cluster-input.ts'
+import type { ObjectsInput } from '#model/input/cluster-objects.ts'
 import type {
   AttachedVolume,
   Host,
@@ -9,8 +17,9 @@ import type {
   Summary,
 } from '#model/input/node-input.ts'
 import { defaultReadMode } from '#model/input/read-mode.ts'
-import type { NodeRecord, ReadError } from '#model/input/record.ts'
+import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/input/record.ts'
 import { parseConfigz } from '#model/kubelet/configuration.ts'
+import { keep } from './shape.ts'
 
 /** @param record as `prune` leaves it: each part is cut to the shape of its type (shapes.ts), so a field has its type or is absent. */
 export function nodeInput(record: NodeRecord): NodeInput {
@@ -39,3 +48,21 @@ const isRefusedKubelet = (message: string): boolean =>
 
 const withCause = (error: ReadError): ReadError =>
   isRefusedKubelet(error.message) ? { ...error, isKubeletDown: true } : error
+
+/** @param record as `prune` leaves it: nodegroups and launch templates are cut to their shapes */
+export const clusterInput = (record: ClusterRecord): ClusterInput => ({
+  kind: 'Cluster',
+  cluster: record.cluster,
+  eks: (keep(record.eks, eksClusterShape) as EksCluster | undefined) ?? null,
+  nodegroups: (record.nodegroups as Nodegroup[] | undefined) ?? null,
+  launchTemplates: (record.launchTemplates as LaunchTemplateVersion[] | undefined) ?? null,
+  errors: record.errors ?? null,
+})
+
+/** @param record as `prune` leaves it: each object is cut to the shape of its resource (shapes.ts), so a field has its type, or is absent */
+export const objectsInput = ({ kind, cluster, resource, items }: ObjectsRecord): ObjectsInput => ({
+  kind,
+  cluster,
+  resource,
+  items: items as ObjectsInput['items'],
+})

@@ -1,0 +1,319 @@
+/**
+ * Fields that are checked by themselves. First counts, rates and ports within their bounds.
+ *
+ * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
+ * Read at       1.29 to 1.37
+ */
+
+import { cleanPath, goQuote } from '#base/go/go-text.ts'
+import { signOf } from '#base/go/quantity.ts'
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { LoadedConfiguration, LoadedStruct } from '#replay/configuration/configuration-file.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import { cpuSetSize } from '#replay/node-allocatable.ts'
+import { errorOf } from './startup.ts'
+
+const negatives = [
+  ['eventBurst', 'event-burst'],
+  ['eventRecordQPS', 'event-qps'],
+  ['kubeAPIBurst', 'kube-api-burst'],
+  ['kubeAPIQPS', 'kube-api-qps'],
+  ['maxOpenFiles', 'max-open-files'],
+  ['maxPods', 'max-pods'],
+  ['podsPerCore', 'pods-per-core'],
+  ['registryBurst', 'registry-burst'],
+  ['registryPullQPS', 'registry-qps'],
+] as const
+
+const ranges = [
+  ['imageGCHighThresholdPercent', 'image-gc-high-threshold', 0, 100],
+  ['imageGCLowThresholdPercent', 'image-gc-low-threshold', 0, 100],
+  ['iptablesDropBit', 'iptables-drop-bit', 0, 31],
+  ['iptablesMasqueradeBit', 'iptables-masquerade-bit', 0, 31],
+  ['oomScoreAdj', 'oom-score-adj', -1000, 1000],
+  ['port', 'port', 1, 65535],
+  ['readOnlyPort', 'read-only-port', 0, 65535],
+] as const
+
+const isOutside = (value: number, least: number, greatest: number) =>
+  value < least || value > greatest
+
+export function* numberErrors(c: LoadedConfiguration): Iterable<string> {
+  if (c.nodeLeaseDurationSeconds <= 0) yield 'nodeLeaseDurationSeconds must be greater than 0'
+  if (c.nodeStatusMaxImages < -1)
+    yield `nodeStatusMaxImages (--node-status-max-images) ${c.nodeStatusMaxImages} must be -1 or greater`
+  for (const [field, flag] of negatives)
+    if (c[field] < 0) yield `${field} (--${flag}) ${c[field]} must not be a negative number`
+  // Only this port may be 0, which turns it off.
+  const healthz = c.healthzPort === 0 ? [] : [['healthzPort', 'healthz-port', 1, 65535] as const]
+  for (const [field, flag, least, greatest] of [...ranges, ...healthz])
+    if (isOutside(c[field], least, greatest))
+      yield `${field} (--${flag}) ${c[field]} must be between ${least} and ${greatest}, inclusive`
+}
+
+/*
+ * Fields with a fixed set of words.
+ *
+ * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
+ * Read at       1.29 to 1.37
+ */
+
+const topologyPolicies = ['none', 'best-effort', 'restricted', 'single-numa-node']
+
+/** Yields the texts after `invalid configuration: `. */
+export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<string> {
+  if (c.containerRuntimeEndpoint === '')
+    yield 'the containerRuntimeEndpoint was not specified or empty'
+  if (c.systemCgroups !== '' && c.cgroupRoot === '') {
+    yield 'systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified'
+  }
+  if (!topologyPolicies.includes(c.topologyManagerPolicy)) {
+    const choices = topologyPolicies.map(goQuote).join(' ')
+    yield `topologyManagerPolicy (--topology-manager-policy) ${goQuote(c.topologyManagerPolicy)} must be one of: [${choices}]`
+  }
+  if (!['container', 'pod'].includes(c.topologyManagerScope)) {
+    yield `topologyManagerScope (--topology-manager-scope) ${goQuote(c.topologyManagerScope)} must be one of: "container", or "pod"`
+  }
+  if (!['none', 'hairpin-veth', 'promiscuous-bridge'].includes(c.hairpinMode)) {
+    yield `option ${goQuote(c.hairpinMode)} specified for hairpinMode (--hairpin-mode). Valid options are "none", "hairpin-veth" or "promiscuous-bridge"`
+  }
+  if (!kubelet.features.has('memoryReservationPolicy')) return
+  const reservation = c.memoryReservationPolicy
+  if (reservation === 'TieredReservation' && !kubelet.isGateOn('MemoryQoS')) {
+    yield `memoryReservationPolicy ${goQuote(reservation)} requires MemoryQoS feature gate to be enabled`
+  }
+  if (!['None', 'TieredReservation'].includes(reservation)) {
+    yield `option ${goQuote(reservation)} specified for memoryReservationPolicy. Valid options are "None" or "TieredReservation"`
+  }
+}
+
+/*
+ * Container logs and their directory.
+ *
+ * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
+ * Read at       1.29 to 1.37
+ */
+
+const second = 1_000_000_000n
+
+export function* logErrors(c: LoadedConfiguration, features: KubeletFeatures): Iterable<string> {
+  if (features.has('containerLogWorkers')) {
+    if (c.containerLogMaxWorkers < 1)
+      yield 'containerLogMaxWorkers must be greater than or equal to 1'
+    if (c.containerLogMonitorInterval < 3n * second) {
+      yield 'containerLogMonitorInterval must be a positive time duration greater than or equal to 3s'
+    }
+  }
+  if (features.has('containerLogMaxFilesValidated') && c.containerLogMaxFiles <= 1)
+    yield 'containerLogMaxFiles must be greater than 1'
+  if (!features.has('podLogsDir')) return
+  const shown = goQuote(c.podLogsDir)
+  if (c.podLogsDir === '') yield 'podLogsDir was not specified'
+  if (!c.podLogsDir.startsWith('/')) yield `pod logs path ${shown} must be absolute path`
+  if (cleanPath(c.podLogsDir) !== c.podLogsDir) yield `pod logs path ${shown} must be normalized`
+  // The spelling "mut" is upstream's.
+  if (Array.from(c.podLogsDir).some(character => character > '\u007f'))
+    yield `pod logs path ${shown} mut contains ASCII characters only`
+}
+
+/*
+ * Whether the kubelet can enforce the entries of `enforceNodeAllocatable`.
+ *
+ * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
+ * Read at       1.29 to 1.37; 1.31 checks each entry, 1.32 added the compressible entries
+ */
+
+type Enforcement = Pick<
+  LoadedConfiguration,
+  'enforceNodeAllocatable' | 'cgroupsPerQOS' | 'systemReservedCgroup' | 'kubeReservedCgroup'
+>
+
+const enforcementFlag = 'enforceNodeAllocatable (--enforce-node-allocatable)'
+
+export function* enforcementErrors(
+  configuration: Enforcement,
+  features: KubeletFeatures,
+): Iterable<string> {
+  const { cgroupsPerQOS } = configuration
+  const entries = configuration.enforceNodeAllocatable
+  const isByEntry = features.has('enforcementByEntry')
+  const isCompressible = features.has('compressibleEnforcement')
+  if (!isByEntry && !cgroupsPerQOS && entries.length > 0) {
+    yield `${enforcementFlag} is not supported unless cgroupsPerQOS (--cgroups-per-qos) is set to true`
+  }
+  for (const base of isCompressible ? ['system-reserved', 'kube-reserved'] : []) {
+    if (!entries.includes(base) || !entries.includes(`${base}-compressible`)) continue
+    yield `both ${goQuote(base)} and ${goQuote(`${base}-compressible`)} cannot be specified together in ${enforcementFlag}`
+  }
+  for (const [index, entry] of entries.entries()) {
+    if (isByEntry && entries.indexOf(entry) < index) {
+      yield `duplicated enforcements ${goQuote(entry)} in ${enforcementFlag}`
+      continue
+    }
+    if (entry === 'none') {
+      if (entries.length > 1)
+        yield `${enforcementFlag} may not contain additional enforcements when "none" is specified`
+      continue
+    }
+    const base = isCompressible ? entry.replace(/-compressible$/, '') : entry
+    if (entry !== 'pods' && base !== 'system-reserved' && base !== 'kube-reserved') {
+      yield `option ${goQuote(entry)} specified for ${enforcementFlag}. Valid options are ${validOptions(isCompressible)}`
+      continue
+    }
+    const missing = missingCgroup(base, configuration)
+    if (missing !== null) {
+      yield isCompressible
+        ? `${missing} must be specified when ${goQuote(base)} or ${goQuote(`${base}-compressible`)} included in ${enforcementFlag}`
+        : `${missing} must be specified when ${goQuote(base)} contained in ${enforcementFlag}`
+    }
+    if (isByEntry && !cgroupsPerQOS)
+      yield `cgroupsPerQOS (--cgroups-per-qos) must be set to true when ${goQuote(entry)} contained in ${enforcementFlag}`
+  }
+}
+
+const validOptions = (isCompressible: boolean) =>
+  isCompressible
+    ? '"pods", "system-reserved", "system-reserved-compressible", "kube-reserved", "kube-reserved-compressible" or "none"'
+    : '"pods", "system-reserved", "kube-reserved", or "none"'
+
+function missingCgroup(
+  base: string,
+  { systemReservedCgroup, kubeReservedCgroup }: Enforcement,
+): string | null {
+  if (base === 'system-reserved' && systemReservedCgroup === '')
+    return 'systemReservedCgroup (--system-reserved-cgroup)'
+  if (base === 'kube-reserved' && kubeReservedCgroup === '')
+    return 'kubeReservedCgroup (--kube-reserved-cgroup)'
+  return null
+}
+
+/*
+ * Reserved CPUs and memory of NUMA nodes.
+ *
+ * Replays       pkg/kubelet/apis/config/validation  validation.go ValidateKubeletConfiguration;  validation_reserved_memory.go
+ *               validateReservedMemoryConfiguration
+ * Read at       1.29 to 1.37
+ */
+
+export function* reservationErrors(c: LoadedConfiguration): Iterable<string> {
+  if (c.reservedSystemCPUs !== '') {
+    if (c.systemReservedCgroup !== '' || c.kubeReservedCgroup !== '') {
+      yield "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)"
+    }
+    const error = errorOf(() => cpuSetSize(c.reservedSystemCPUs))
+    if (error !== null)
+      yield `unable to parse reservedSystemCPUs (--reserved-cpus) ${c.reservedSystemCPUs}, error: ${error}`
+  }
+  const seen = new Set<string>()
+  for (const { numaNode, limits } of c.reservedMemory ?? []) {
+    for (const [resource, quantity] of Object.entries(limits ?? {})) {
+      if (resource !== 'memory' && !resource.startsWith('hugepages-')) {
+        yield `the limit type ${goQuote(resource)} for NUMA node ${numaNode} is not supported, only [memory hugepages-<HugePageSize>] is accepted`
+      }
+      if (signOf(quantity) === 0)
+        yield `reserved memory may not be zero for NUMA node ${numaNode} and resource ${goQuote(resource)}`
+      const key = `${numaNode} ${resource}`
+      if (seen.has(key))
+        yield `the reserved memory has a duplicate value for NUMA node ${numaNode} and resource ${goQuote(resource)}`
+      seen.add(key)
+    }
+  }
+}
+
+/*
+ * Sysctls that every pod gets.
+ *
+ * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration, isValidSysctlName;
+ *               component-helpers/node/util/sysctl  GetNamespace, NormalizeName
+ * Read at       1.37, the first minor with the field
+ */
+
+const segment = '[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?'
+const nameForm = new RegExp(`^(?:${segment}[./])*${segment}$`)
+const longestName = 253
+
+const namespaced = [
+  'kernel.domainname',
+  'kernel.msg',
+  'kernel.msgmax',
+  'kernel.msgmnb',
+  'kernel.msgmni',
+  'kernel.sem',
+  'kernel.shm',
+  'kernel.shm_rmid_forced',
+  'kernel.shmall',
+  'kernel.shmmax',
+  'kernel.shmmni',
+]
+const namespacedPrefixes = ['net.', 'fs.mqueue.', 'user.']
+
+export function* sysctlErrors(
+  { defaultPodSysctls }: LoadedConfiguration,
+  { isGateOn }: Kubelet,
+): Iterable<string> {
+  const names = Object.keys(defaultPodSysctls ?? {})
+  if (names.length > 0 && !isGateOn('DefaultPodSysctls')) {
+    yield 'DefaultPodSysctls feature gate is required for Kubelet configuration option defaultPodSysctls'
+    return
+  }
+  const seen = new Set<string>()
+  for (const name of names) {
+    if (name.length > longestName || !nameForm.test(name)) {
+      yield `${goQuote(name)} is not a valid sysctl name for defaultPodSysctls`
+      continue
+    }
+    const normalized = normalizedName(name)
+    const isNamespaced =
+      namespaced.includes(normalized) ||
+      namespacedPrefixes.some(prefix => normalized.startsWith(prefix))
+    if (!isNamespaced) yield `${goQuote(name)} is not known to be namespaced for defaultPodSysctls`
+    if (seen.has(normalized))
+      yield `duplicate sysctl ${goQuote(normalized)} found in defaultPodSysctls`
+    seen.add(normalized)
+  }
+}
+
+/** `net/ipv4/conf/eno2.100/rp_filter` is `net.ipv4.conf.eno2/100.rp_filter`. */
+const normalizedName = (name: string) =>
+  /^[^.]*\//.test(name) ? name.replace(/[./]/g, separator => (separator === '.' ? '/' : '.')) : name
+
+/*
+ * The taints with which a node registers.
+ *
+ * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/util/taints/taints.go CheckTaintValidation;
+ *               apimachinery/pkg/util/validation  IsQualifiedName, IsValidLabelValue
+ * Read at       1.29 to 1.37
+ */
+
+const namePart = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+const prefixPart = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const longestPrefix = 253
+const effects = ['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute']
+
+/** Yields whole texts, because their beginnings differ. */
+export function* taintErrors({ registerWithTaints }: LoadedConfiguration): Iterable<string> {
+  for (const taint of registerWithTaints ?? []) {
+    if (!isValid(taint)) yield `invalid taint: ${shown(taint)}`
+    if (taint.timeAdded !== null) yield 'invalid configuration: taint.TimeAdded is not nil'
+  }
+}
+
+type Taint = LoadedStruct<'Taint'>
+
+const isValid = ({ key, value, effect }: Taint) =>
+  isQualifiedName(key) && (value === '' || namePart.test(value)) && effects.includes(effect)
+
+function isQualifiedName(key: string) {
+  const [first = '', second, ...more] = key.split('/')
+  if (second === undefined) return namePart.test(first)
+  return (
+    more.length === 0 &&
+    first.length <= longestPrefix &&
+    prefixPart.test(first) &&
+    namePart.test(second)
+  )
+}
+
+/** The struct as Go's %v prints it upstream. */
+const shown = ({ key, value, effect, timeAdded }: Taint) =>
+  `{${key} ${value} ${effect} ${timeAdded === null ? '<nil>' : `${new Date(timeAdded).toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`}}`

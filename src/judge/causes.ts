@@ -6,7 +6,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { holders } from '#facts/holders.ts'
 import { mostLosses } from '#judge/help/drain.ts'
-import { imageGcThresholds } from '#judge/subject/settings.ts'
+import { imageGcThresholds } from '#judge/rule.ts'
 import type { Cause, HolderCause, SettingCause, Step, StepAction } from '#model/finding/cause.ts'
 import type {
   CauseGroup,

@@ -2,7 +2,14 @@
 
 import type { ClusterContext, NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { Need, NodeSubject } from '#judge/subject/node-subject.ts'
-import type { Cause, StepAction } from '#model/finding/cause.ts'
+import type {
+  Cause,
+  DeviceCause,
+  SettingCause,
+  SettingLayer,
+  StepAction,
+  WorldEvent,
+} from '#model/finding/cause.ts'
 import type { ClusterNeed, ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import type {
   Confidence,
@@ -271,9 +278,44 @@ export const clusterRule = <Needed extends ClusterNeed>(
   ({
     ...defined(rule, 'cluster'),
     family: 'cluster-gc',
-    cause: { kind: 'world', event: 'leftover-objects', subject: rule.id },
+    cause: worldCause('leftover-objects', rule.id),
     steps: [{ id: 'clean-objects' }],
   }) as unknown as ClusterRule
 
 /** `appliesTo` of rules about Linux alone. */
 export const isLinux = ({ identity }: NodeSubject): boolean => identity.operatingSystem === 'linux'
+
+/* Causes. Settings that are set together are one setting, so that their findings have one cause. */
+
+export const settingIn = (layer: SettingLayer, ...fields: string[]): SettingCause => ({
+  kind: 'setting',
+  layer,
+  fields,
+  isDefault: false,
+})
+
+export const kubeletSetting = (...fields: string[]): SettingCause => settingIn('kubelet', ...fields)
+
+export const imageGcThresholds = kubeletSetting(
+  'imageGCHighThresholdPercent',
+  'imageGCLowThresholdPercent',
+)
+export const hardThresholds = kubeletSetting('evictionHard')
+export const reservations = kubeletSetting(
+  'kubeReserved',
+  'systemReserved',
+  'enforceNodeAllocatable',
+)
+export const logRotation = kubeletSetting('containerLogMaxSize', 'containerLogMaxFiles')
+
+/** What happened in the world, and to what. */
+export const worldCause = (event: WorldEvent, subject: string | null = null): Cause => ({
+  kind: 'world',
+  event,
+  subject,
+})
+
+export const deviceCause = (
+  what: DeviceCause['what'],
+  { device = null, declaredBytes = null, actualBytes = null }: Partial<DeviceCause> = {},
+): DeviceCause => ({ kind: 'device', what, device, declaredBytes, actualBytes })

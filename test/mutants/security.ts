@@ -155,7 +155,7 @@ const rows: Record<string, Row[]> = {
       'clients/store/store',
     ],
   ],
-  'src/pipeline/audit/document-limits.ts': [
+  'src/pipeline/audit/audit.ts': [
     ['return bytes > maxBytes', 'return false', 'pipeline/audit/document-limits'],
   ],
   // What leaves

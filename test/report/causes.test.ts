@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
 import { causesOf } from '#judge/causes.ts'
-import { hardThresholds, imageGcThresholds } from '#judge/subject/settings.ts'
+import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
 import type { HolderCause } from '#model/finding/cause.ts'
 import type { CauseGroup, Finding } from '#model/finding/finding.ts'
 import { english } from '#report/languages/language.ts'

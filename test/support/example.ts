@@ -8,6 +8,7 @@ import type { ReadObjects } from '#model/input/cluster-objects.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { ReadMode, Source } from '#model/input/read-mode.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type {
@@ -264,8 +265,11 @@ export function exampleSubject(
     imageGC: orNull(calmImageGc, imageGC),
     eviction: {
       ...calmEviction,
-      thresholds: example.thresholds ?? defaultThresholds,
       ...example.eviction,
+      // As `nodeSubject` does: no rule sees a threshold of 0.
+      thresholds: (example.thresholds ?? example.eviction?.thresholds ?? defaultThresholds).filter(
+        canBeMet,
+      ),
     },
     nextStart: nextStart ?? null,
     containerGC: example.containerGC ?? null,

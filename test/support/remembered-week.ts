@@ -1,9 +1,10 @@
 /** What a store remembers of a fleet by a morning, made by what makes it: a week of readings before it. */
+
+import { metNode } from '#judge/compare/delta/delta.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import { trendPoint, withPoint } from '#judge/compare/history/trends.ts'
 import type { FillSeries, Happening, ReclaimRound, TrendPoint } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
-import { metNode } from '#pipeline/audit/met-node.ts'
 
 const dayMs = 86_400_000
 

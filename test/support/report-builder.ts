@@ -1,7 +1,7 @@
 /** A report as a real morning brings it: a fleet with old defaults, a full disk, nodes that nobody could read. A test changes what it is about. */
 
 import { causesOf } from '#judge/causes.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { kubeletSetting } from '#judge/rule.ts'
 import type { Step, StepActionId } from '#model/finding/cause.ts'
 import {
   type Change,

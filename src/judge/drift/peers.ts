@@ -1,9 +1,14 @@
+import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
 import { releaseOf } from '#facts/eks/release.ts'
-import type { CohortMember } from '#judge/rule.ts'
+import type { CohortMember, FactOfGroup } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
+import { matchesCluster } from '#model/input/cluster-name.ts'
+import { isMap } from '#model/input/config-value.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { Baseline, Policy } from '#model/policy.ts'
 import { declaredNode } from './declared.ts'
 import { absentValue, type FieldValue } from './drift.ts'
 
@@ -162,4 +167,56 @@ const referenceOf = (tied: NodesOfValue[]) =>
 function described({ value, nodes }: NodesOfValue) {
   const [first = ''] = nodes.toSorted(byText)
   return `${value.shown} on ${counted(nodes.length, 'node')} (${bounded(first, 63)}${nodes.length > 1 ? ', ...' : ''})`
+}
+
+/* The most common values of a group, or of a part of a group. */
+
+/** By part of the group: its nodes, and by key the nodes that have the key. */
+export type Shares = ReadonlyMap<string, { nodes: number; of: ReadonlyMap<string, number> }>
+
+export function sharesOf<Fact>(
+  group: readonly FactOfGroup<Fact>[],
+  sharedOf: (fact: Fact) => { part: string; keys: Iterable<string> },
+): Shares {
+  const parts = new Map<string, { nodes: number; of: Map<string, number> }>()
+  for (const { fact, nodes } of group) {
+    const { part, keys } = sharedOf(fact)
+    const shares = parts.get(part) ?? { nodes: 0, of: new Map() }
+    parts.set(part, shares)
+    shares.nodes += nodes
+    for (const key of keys) shares.of.set(key, (shares.of.get(key) ?? 0) + nodes)
+  }
+  return parts
+}
+
+export function isOnMost(shares: Shares, part: string, key: string): boolean {
+  const found = shares.get(part)
+  return found !== undefined && 2 * (found.of.get(key) ?? 0) > found.nodes
+}
+
+type Matched = Pick<NodeIdentity, 'amiFamily' | 'instanceType'> & { cluster: string; group: string }
+
+/** Merges all matching baselines. A later one replaces fields, and single keys of maps. Null: none matches. */
+export function baselineOf(
+  { cluster, group, amiFamily, instanceType }: Matched,
+  { baseline }: Policy,
+): Baseline['configuration'] | null {
+  const actual = { cluster, group, amiFamily, instanceType: instanceType ?? '' }
+  const keys = ['cluster', 'group', 'amiFamily', 'instanceType'] as const
+  const matching = baseline.filter(({ match }) =>
+    keys.every(
+      key =>
+        match[key] === undefined ||
+        (key === 'cluster' ? matchesCluster : matchesGlob)(match[key], actual[key]),
+    ),
+  )
+  if (matching.length === 0) return null
+  const merged: Record<string, unknown> = {}
+  for (const [field, value] of matching.flatMap(({ configuration }) =>
+    Object.entries(configuration),
+  )) {
+    const before = merged[field]
+    merged[field] = isMap(before) && isMap(value) ? { ...before, ...value } : value
+  }
+  return merged
 }

@@ -12,8 +12,7 @@ import {
 } from '#facts/eks/bottlerocket-settings.ts'
 import { isMap } from '#model/input/config-value.ts'
 import type { DurableTarget } from './durable.ts'
-import type { DurableRequest } from './request.ts'
-import { comments, isEmpty, settable } from './writing.ts'
+import { comments, type DurableRequest, isEmpty, settable } from './writing.ts'
 
 export const bottlerocket: DurableTarget = {
   target: 'bottlerocket',

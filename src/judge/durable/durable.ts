@@ -4,8 +4,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import type { DurableFix } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
-import type { DurableRequest, Origin, Proposal } from './request.ts'
-import { comments } from './writing.ts'
+import { comments, type DurableRequest, type Origin, type Proposal } from './writing.ts'
 
 export interface DurableTarget {
   target: DurableFix['target']

@@ -8,8 +8,15 @@ import { bottlerocketTerms } from './bottlerocket.ts'
 import type { DurableTarget } from './durable.ts'
 import { al2Script } from './launch-template.ts'
 import { nodeConfig } from './nodeadm.ts'
-import type { DurableRequest } from './request.ts'
-import { comments, indented, isEmpty, quotedName, settable, yaml } from './writing.ts'
+import {
+  comments,
+  type DurableRequest,
+  indented,
+  isEmpty,
+  quotedName,
+  settable,
+  yaml,
+} from './writing.ts'
 
 export const eksctl: DurableTarget = {
   target: 'eksctl',

@@ -8,8 +8,16 @@ import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import { bottlerocketTerms, bottlerocketToml } from './bottlerocket.ts'
 import type { DurableTarget } from './durable.ts'
 import { nodeConfig } from './nodeadm.ts'
-import type { DurableRequest, Origin } from './request.ts'
-import { comments, indented, isEmpty, quotedName, settable, yaml } from './writing.ts'
+import {
+  comments,
+  type DurableRequest,
+  indented,
+  isEmpty,
+  type Origin,
+  quotedName,
+  settable,
+  yaml,
+} from './writing.ts'
 
 export const karpenter: DurableTarget = {
   target: 'karpenter',

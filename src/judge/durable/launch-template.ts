@@ -8,8 +8,7 @@ import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { isMap } from '#model/input/config-value.ts'
 import type { DurableTarget } from './durable.ts'
-import type { DurableRequest } from './request.ts'
-import { comments, isEmpty, settable } from './writing.ts'
+import { comments, type DurableRequest, isEmpty, settable } from './writing.ts'
 
 export const launchTemplate: DurableTarget = {
   target: 'launch-template',

@@ -7,9 +7,27 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { companions } from '#judge/fixes/completion.ts'
 import { bounded } from '#judge/text.ts'
+import type { Subject } from '#model/finding/subject.ts'
 import { isMap } from '#model/input/config-value.ts'
+import type { NodeIdentity } from '#model/input/node-identity.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'
-import type { DurableRequest, Origin } from './request.ts'
+
+export interface Origin extends Pick<NodeIdentity, 'owner' | 'isEksctl' | 'amiFamily'> {
+  /** `1.34`; null: unknown. */
+  kubeletMinor: string | null
+}
+
+export interface Proposal {
+  origin: Origin
+  /** KubeletConfiguration fields; maps are complete. Keys and values may come from the node, so they must not be trusted. */
+  config: RawObject
+  /** Sentences for the operator: further steps, and why something cannot be set. */
+  notes?: readonly string[]
+}
+
+export interface DurableRequest extends Proposal {
+  group: Subject
+}
 
 interface TextLimits {
   /** Why a field cannot be set in the target; null: the field can be set. */

@@ -8,14 +8,14 @@ import type {
 import type { Policy } from '#model/policy.ts'
 import {
   controllersOf,
+  deleteObjects,
   garbageIn,
-  isOld,
   named,
-  namesInCommand,
   oldest,
+  oldOf,
   sharesOf,
 } from './garbage.ts'
-import { kubectl, said } from './kubectl.ts'
+import { kubectl } from './kubectl.ts'
 
 type WithPods = Pick<ClusterPrediction, 'at' | 'cluster'> & {
   pods: NonNullable<ClusterPrediction['pods']>
@@ -47,10 +47,11 @@ export function stayingPods(
   { clusterGarbage: { minAgeHours } }: Policy,
   isDebris: boolean,
 ): Iterable<ClusterFailing> {
-  const left = terminated.filter(
-    pod =>
-      failedPodKind(pod) === (isDebris ? 'debris' : 'failed') && isOld(endOf(pod), at, minAgeHours),
-  )
+  const failed = terminated
+    .filter(pod => failedPodKind(pod) === (isDebris ? 'debris' : 'failed'))
+    // A pod that the kubelet refused or evicted may have no container that ended.
+    .map(pod => ({ ...pod, endedMs: pod.finishedMs ?? pod.createdMs }))
+  const left = oldOf(failed, 'endedMs', at, minAgeHours)
   const noun = isDebris ? 'evicted pod' : 'failed pod'
   return garbageIn(cluster, noun, left, (found, { all, one, subject }) => ({
     consequence: `${all(noun)} ${one('stays', 'stay')} as long as what owns ${one('it', 'them')}: ${whenDeleted(threshold, excess)}.`,
@@ -61,16 +62,13 @@ export function stayingPods(
         found.map(({ reason }) => reason ?? 'its containers failed'),
       ),
       controllersOf(found),
-      ...oldest(found, endOf, at, 'first'),
+      ...oldest(found, 'endedMs', at, 'first'),
       line('object', 'pods', named(found)),
       threshold.isAssumed && line('object', 'threshold of pod GC', thresholdText(threshold)),
     ),
     commands: [
       kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
-      kubectl(
-        ...['delete', 'pods', '-n', subject.name],
-        ...found.slice(0, namesInCommand).map(({ name }) => said(name)),
-      ),
+      deleteObjects('pods', subject.name, found),
     ],
   }))
 }
@@ -85,6 +83,3 @@ function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: numbe
     return `pod GC deletes not before more than ${limit} pods of the cluster have finished`
   return `of all that have finished pod GC keeps ${limit}, and deletes the first ${excess} in its next round, these or others`
 }
-
-/** A pod that the kubelet refused or evicted may have no container that ended. */
-const endOf = ({ finishedMs, createdMs }: TerminatedPod) => finishedMs ?? createdMs

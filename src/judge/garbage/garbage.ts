@@ -9,10 +9,13 @@ import type {
   ClusterPrediction,
   Controller,
   FinalizerGarbage,
+  HeldFinalizer,
   HeldObject,
+  HeldVolumeObject,
   InstanceGarbage,
   NodeGarbage,
   OwnedGroup,
+  TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import { kubectl, said } from './kubectl.ts'
@@ -39,7 +42,7 @@ export function* garbageIn<Item extends NamedObject>(
   cluster: string,
   noun: string,
   items: readonly Item[],
-  describe: (found: [Item, ...Item[]], place: Place) => Described,
+  failingOf: (found: [Item, ...Item[]], place: Place) => Described,
 ): Generator<ClusterFailing> {
   for (const [name, group] of inGroups(items, ({ namespace = '' }) => namespace)) {
     const subject: Subject =
@@ -49,13 +52,13 @@ export function* garbageIn<Item extends NamedObject>(
     const found = group.toSorted((a, b) => byText(a.name, b.name)) as [Item, ...Item[]]
     const one = (singular: string, plural: string) => (found.length === 1 ? singular : plural)
     const all = (noun: string) => `${counted(found.length, noun)} of ${subject.name}`
-    yield { subject, count: found.length, noun, ...describe(found, { subject, all, one }) }
+    yield { subject, count: found.length, noun, ...failingOf(found, { subject, all, one }) }
   }
 }
 
 /** Maximum number of names in an evidence line, and in a command that deletes objects by name. */
 const namesShown = 5
-export const namesInCommand = 20
+const namesInCommand = 20
 const sharesShown = 5
 
 /** `kubectl` arguments for a namespace; empty for cluster-scoped objects. */
@@ -64,6 +67,19 @@ export const inNamespace = (namespace = ''): string[] => (namespace === '' ? [] 
 /** `kubectl get Job import -n shop -o yaml` */
 export const getYaml = (kind: string, { namespace, name }: NamedObject): string =>
   kubectl('get', said(kind), said(name), ...inNamespace(namespace), '-o', 'yaml')
+
+export const describe = (kind: string, { namespace, name }: NamedObject): string =>
+  kubectl('describe', kind, said(name), ...inNamespace(namespace))
+
+/** Deletes the first of the objects by name. */
+export const deleteObjects = (
+  kind: string,
+  namespace: string,
+  objects: readonly NamedObject[],
+): string => kubectl('delete', kind, ...inNamespace(namespace), ...firstNamed(objects))
+
+export const firstNamed = (objects: readonly NamedObject[]) =>
+  objects.slice(0, namesInCommand).map(({ name }) => said(name))
 
 export const inGroups = <Item>(
   items: readonly Item[],
@@ -127,14 +143,16 @@ export const reasonOf = (what: string, items: readonly { name: string }[]): Clus
   reasonCount: items.length,
 })
 
+type Timed<Key extends string> = Readonly<Record<Key, number | null>>
+
 /** Evidence of the earliest time; none if no time is known. @param at RFC 3339: now */
-export function oldest<Item>(
-  items: readonly Item[],
-  timeOf: (item: Item) => number | null,
+export function oldest<Key extends string>(
+  items: readonly Timed<Key>[],
+  key: Key,
   at: string,
   what = 'oldest',
 ): ClusterEvidence[] {
-  const known = items.map(timeOf).filter(time => time !== null)
+  const known = items.map(item => item[key]).filter(time => time !== null)
   if (known.length === 0) return []
   const firstMs = known.reduce((least, time) => Math.min(least, time))
   return [{ kind: 'object', what, value: ago(firstMs, at), since: { firstMs, at } }]
@@ -152,6 +170,14 @@ const age = (ms: number) =>
 /** Whether an object is old enough to be garbage. True if its time is unknown. */
 export const isOld = (timeMs: number | null, at: string, minAgeHours: number): boolean =>
   timeMs === null || Date.parse(at) - timeMs >= minAgeHours * 3_600_000
+
+/** The objects that are old enough to be garbage. @param key of their time */
+export const oldOf = <Key extends string, Item extends Timed<Key>>(
+  items: readonly Item[],
+  key: Key,
+  at: string,
+  minAgeHours: number,
+): Item[] => items.filter(item => isOld(item[key], at, minAgeHours))
 
 /** Minimum ages in hours that replace the policy's, because a controller acts within minutes. */
 export const leftHours = {
@@ -213,3 +239,52 @@ export function heldObjects(
     return finalizers.length > 0 && !isOfJobs(each) ? [{ ...each, finalizers }] : []
   })
 }
+
+export function whyPodStays({
+  finalizers,
+  node,
+  nodeState,
+  isTakenByPodGc,
+  isLetGo,
+}: TerminatingPod): string {
+  const isHeldOnly = nodeState === 'none' || nodeState === 'gone' || isTakenByPodGc || isLetGo
+  if (finalizers.length > 0 && isHeldOnly) return whyFinalizersStay(finalizers)
+  if (nodeState === 'none') return 'it is on no node, and pod GC has not taken it'
+  if (nodeState === 'gone') return `its node ${node} is gone, and pod GC has not taken it`
+  if (nodeState === 'not-ready') return `its node ${node} is not Ready, so no kubelet ends it`
+  if (finalizers.length > 0) return `its kubelet holds it, or else ${whyFinalizersStay(finalizers)}`
+  return nodeState === 'not-read'
+    ? `whether its node ${node} is there is not known`
+    : `the kubelet of ${node} has not ended it`
+}
+
+const protections: ReadonlySet<string> = new Set([
+  'kubernetes.io/pvc-protection',
+  'kubernetes.io/pv-protection',
+])
+
+export function whyVolumeStays({ finalizers, usedBy, namespace }: HeldVolumeObject): string {
+  const others = finalizers.filter(({ finalizer }) => !protections.has(finalizer))
+  const names = finalizers.map(({ finalizer }) => finalizer).join(', ')
+  const isProtected = others.length < finalizers.length
+  const users = (usedBy ?? []).map(name => ({ name }))
+  if (isProtected && users.length > 0)
+    return `${namespace === '' ? 'it is still bound to' : 'still used by pods:'} ${named(users, 3)}`
+  if (others.length > 0) return whyFinalizersStay(others)
+  if (isProtected && usedBy === null) return `${names} holds it, and which pods use it is not known`
+  return isProtected
+    ? `${names} holds it, and nothing that is known uses it`
+    : 'nothing holds it that it names'
+}
+
+function whyFinalizerStays({ finalizer, controller, state }: HeldFinalizer) {
+  if (controller === null) return `no known controller removes the finalizer ${finalizer}`
+  if (state === 'absent')
+    return `the finalizer ${finalizer} is for ${controller}, and nothing in this cluster is called like it`
+  if (state === 'stopped')
+    return `the finalizer ${finalizer} is for ${controller}, which is scaled to zero`
+  return `${controller} has not taken away the finalizer ${finalizer}`
+}
+
+export const whyFinalizersStay = (finalizers: readonly HeldFinalizer[]): string =>
+  finalizers.map(whyFinalizerStays).join('; ')

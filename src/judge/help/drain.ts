@@ -1,8 +1,11 @@
 /** What a drain of a node costs. */
+
 import { bounded, nameLength } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { PodSummary, Summary } from '#model/input/node-input.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
+import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 
 /** Pods that a step names at most. */
 export const mostLosses = 20
@@ -30,3 +33,33 @@ export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): 
     },
   }
 }
+
+/* The pod that uses most of something that the kubelet's statistics count. */
+
+export interface LargestPod {
+  owner: Extract<HolderOwner, { kind: 'pod' }>
+  amount: number
+}
+
+/** Null: no pod that the API lists for the node uses any, or statistics were not read. */
+export function largestPod(
+  { summary, pods }: { summary: Summary | null; pods: readonly KubernetesPod[] | null },
+  amountOf: (pod: PodSummary) => number,
+): LargestPod | null {
+  const listed = new Map(pods?.map(pod => [keyOf(pod.metadata), pod]))
+  const [first] = (summary?.pods ?? [])
+    .flatMap(stats => {
+      const pod = listed.get(keyOf(stats.podRef))
+      return pod === undefined ? [] : [{ pod, amount: amountOf(stats) }]
+    })
+    .toSorted((a, b) => b.amount - a.amount)
+  if (first === undefined || !(first.amount > 0)) return null
+  const { namespace = '', name = '' } = first.pod.metadata ?? {}
+  return {
+    owner: { kind: 'pod', namespace, pod: name, workload: controllerOf(first.pod), volume: null },
+    amount: first.amount,
+  }
+}
+
+const keyOf = (pod: { namespace?: string; name?: string } | undefined) =>
+  `${pod?.namespace ?? ''}/${pod?.name ?? ''}`

@@ -2,11 +2,12 @@
  * What holds a disk, as causes with their steps. Ranked by bytes: those that nothing frees count more than those that an owner frees,
  * and these more than unused images, which image GC deletes.
  */
+
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
+import { kubeletSetting, settingIn, worldCause } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { kubeletSetting, settingIn } from '#judge/subject/settings.ts'
 import { bounded, bytes, nameLength } from '#judge/text.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
@@ -18,7 +19,7 @@ import type {
 } from '#model/prediction/disk-ledger.ts'
 import type { ImageGcPrediction, Signal } from '#model/prediction/prediction.ts'
 import { volumeToWrite } from './disk-size.ts'
-import { largestPod } from './largest-pod.ts'
+import { largestPod } from './drain.ts'
 import { reservedOf } from './reservations.ts'
 
 export interface Reason {
@@ -315,10 +316,7 @@ export function memoryReason(
   }
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
   if (largest !== null && largest.amount < leastMemoryPod * capacityBytes)
-    return {
-      cause: { kind: 'world', event: 'memory-outside-pods', subject: null },
-      steps: [{ id: 'reboot' }],
-    }
+    return { cause: worldCause('memory-outside-pods'), steps: [{ id: 'reboot' }] }
   return {
     cause: settingIn('workload', 'resources.requests.memory'),
     steps: [

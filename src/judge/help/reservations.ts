@@ -1,12 +1,10 @@
 import { amountOrNull, type Quantity, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import { type Failing, line } from '#judge/rule.ts'
+import { type Failing, line, type Satisfied } from '#judge/rule.ts'
 import { exactBytes } from '#judge/text.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { Summary } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { EvictionPrediction } from '#model/prediction/prediction.ts'
 
 const mebibyte = 1024 ** 2
@@ -79,18 +77,39 @@ export const unmeasured = (missing: string[]) => ({
   unknown: `stats/summary does not tell what ${missing.join(' and ')} use of memory`,
 })
 
+/**
+ * Memory of the daemons beside what is reserved, with the evidence and the fixes that rules make of it.
+ * Null: a reservation is no quantity.
+ */
+export function reservedMemory(subject: Satisfied<'configuration'>) {
+  const { configuration, summary, eviction } = subject
+  const reserved = reservedOf(configuration, 'memory')
+  if (reserved === null) return null
+  const threshold = memoryThreshold(eviction)
+  const daemons = daemonsOf(summary)
+  return {
+    reserved,
+    threshold,
+    daemons,
+    evidence: () => [
+      line('configz', 'kubeReserved.memory', configuration.kubeReserved?.memory ?? 'none'),
+      line('configz', 'systemReserved.memory', configuration.systemReserved?.memory ?? 'none'),
+      ...daemonEvidence(daemons),
+    ],
+    /** systemReserved: the daemons' use plus the threshold, less kubeReserved, as the Kubernetes documentation sizes it. */
+    sizedFix() {
+      const bytes = Math.max(0, daemons.bytes + (threshold ?? 0) - reserved.kube)
+      const memory = `${Math.ceil(bytes / mebibyte)}Mi`
+      const systemReserved = { ...configuration.systemReserved, memory }
+      return whereItFits({ systemReserved }, subject, threshold ?? 0)
+    },
+  }
+}
+
 export const daemonEvidence = ({ used }: Daemons): Failing['evidence'] =>
   used.map(({ name, bytes }) =>
     line('summary', `summary systemContainers ${name} workingSetBytes`, exactBytes(bytes)),
   )
-
-export const reservationEvidence = ({
-  kubeReserved,
-  systemReserved,
-}: KubeletConfiguration): Failing['evidence'] => [
-  line('configz', 'kubeReserved.memory', kubeReserved?.memory ?? 'none'),
-  line('configz', 'systemReserved.memory', systemReserved?.memory ?? 'none'),
-]
 
 /** The highest `memory.available` threshold in bytes; 0: none is set. Null: one cannot be resolved. */
 export function memoryThreshold(
@@ -98,7 +117,7 @@ export function memoryThreshold(
   only: 'hard' | 'any' = 'any',
 ): number | null {
   const watching = (eviction?.thresholds ?? []).filter(
-    threshold => threshold.signal === 'memory.available' && canBeMet(threshold),
+    ({ signal }) => signal === 'memory.available',
   )
   const resolved = watching
     .filter(({ hard }) => hard || only === 'any')
@@ -111,25 +130,13 @@ export function memoryThreshold(
  * small nodes, the number of pods or the instance type is wrong. Upstream: pkg/kubelet/cm/node_container_manager_linux.go validateNodeAllocatable.
  */
 export function whereItFits(
-  fix: { config: KubeletConfiguration },
-  configuration: KubeletConfiguration,
-  { status }: KubernetesNode,
+  config: Pick<KubeletConfiguration, 'kubeReserved' | 'systemReserved'>,
+  { configuration, node }: Satisfied<'configuration'>,
   thresholdBytes: number,
-): { config: Record<string, unknown> } | undefined {
-  const capacity = amountOrNull(status?.capacity?.memory)
-  const reserved = reservedOf({ ...configuration, ...fix.config }, 'memory')
-  if (reserved === null || (capacity !== null && reserved.total + thresholdBytes > capacity / 2))
-    return undefined
-  return { config: { ...fix.config } }
-}
-
-/** systemReserved memory: the daemons' use plus the eviction threshold, less kubeReserved, as the Kubernetes documentation sizes it. */
-export function sizedFor(
-  daemonBytes: number,
-  thresholdBytes: number,
-  reserved: Reserved,
-  configuration: KubeletConfiguration,
-) {
-  const memory = `${Math.ceil(Math.max(0, daemonBytes + thresholdBytes - reserved.kube) / mebibyte)}Mi`
-  return { config: { systemReserved: { ...configuration.systemReserved, memory } } }
+): Failing['fix'] {
+  const capacity = amountOrNull(node.status?.capacity?.memory)
+  const reserved = reservedOf({ ...configuration, ...config }, 'memory')
+  const isTooMuch =
+    reserved === null || (capacity !== null && reserved.total + thresholdBytes > capacity / 2)
+  return isTooMuch ? undefined : { config: { ...config } }
 }

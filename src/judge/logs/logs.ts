@@ -11,7 +11,6 @@ import { durationMs } from '#judge/help/values.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { ContainerSummary, Summary } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 
 export interface ContainerLog {
   /** `namespace/pod/container`. */
@@ -141,8 +140,5 @@ export function roomForLogs({
       signal === 'nodefs.available' ||
       (signal === 'imagefs.available' && filesystems.layout === 'shared'),
   )
-  return Math.max(
-    0,
-    available - Math.max(0, ...watching.filter(canBeMet).map(({ resolved }) => resolved ?? 0)),
-  )
+  return Math.max(0, available - Math.max(0, ...watching.map(({ resolved }) => resolved ?? 0)))
 }

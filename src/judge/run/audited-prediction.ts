@@ -41,7 +41,7 @@ export function openAuditedPredictions(): (
         error: eviction.error,
         firstVictims: firstVictims(eviction),
       },
-      settings: settingsOf(subject),
+      settings: settingsOf(subject, eviction?.error === null ? eviction : null),
     })
 }
 
@@ -77,14 +77,10 @@ const withoutImages = ({
   ...shown
 }: ImageGcPrediction): AuditedPrediction['imageGC'] => shown
 
-function settingsOf({
-  identity,
-  isConfigurationOnDisk,
-  configuration,
-  imageGC,
-  eviction,
-  missing,
-}: NodeSubject): AuditedSettings {
+function settingsOf(
+  { identity, isConfigurationOnDisk, configuration, imageGC, missing }: NodeSubject,
+  eviction: EvictionPrediction | null,
+): AuditedSettings {
   const { minor } = featuresOf(identity.kubeletVersion)
   const isFargate = identity.owner === 'fargate'
   return {

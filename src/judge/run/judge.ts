@@ -29,8 +29,7 @@ import {
   type RuleOfNodes,
 } from '#judge/rule.ts'
 import { ClusterFacts, type NodeContext } from '#judge/subject/cluster-facts.ts'
-import { isImageListCut } from '#judge/subject/image-list.ts'
-import type { JudgedNode, NodeSubject } from '#judge/subject/node-subject.ts'
+import { isImageListCut, type JudgedNode, type NodeSubject } from '#judge/subject/node-subject.ts'
 import { fargateReason, nodeSubject } from '#judge/subject/subject.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
@@ -61,8 +60,13 @@ import { cohortOutcomes, contextOutcomes } from './cohorts.ts'
 import { FactsOfNodes, type KeptNode, keptNode } from './facts-of-nodes.ts'
 import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
 import { asCertainAsFacts, isEndedByBoth, type Outcome, outcomeOf } from './outcome.ts'
-import type { JudgementResult, RuleError } from './result.ts'
-import { inOrder, manyFindings, withoutRepeats } from './result.ts'
+import {
+  inOrder,
+  type JudgementResult,
+  manyFindings,
+  type RuleError,
+  withoutRepeats,
+} from './result.ts'
 import {
   byFinding,
   byUnknown,

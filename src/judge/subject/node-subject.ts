@@ -1,8 +1,9 @@
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { Host, Runtime, Summary } from '#model/input/node-input.ts'
-import type { ReadMode, Source } from '#model/input/read-mode.ts'
+import { promisedSources, type ReadMode, type Source } from '#model/input/read-mode.ts'
 import type { ReadFailure } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { NodeLedger } from '#model/prediction/disk-ledger.ts'
@@ -31,7 +32,7 @@ export interface NodeSubject {
   /** Like `filesystems`; null if no filesystem has a known size. */
   disks: Filesystems | null
   imageGC: ImageGcPrediction | null
-  /** Also null if the running eviction settings do not parse. */
+  /** Also null if the running eviction settings do not parse. Thresholds of 0, which are never met, are left out. */
   eviction: EvictionPrediction | null
   nextStart: NextStartPrediction | null
   containerGC: { removals: ContainerRemoval[] } | null
@@ -77,3 +78,20 @@ export type JudgedNode = Pick<
   NodeSubject,
   'cluster' | 'identity' | 'isConfigurationOnDisk' | 'mode'
 >
+
+/** Whether the mode reads this of such a node. If it was not read, rules on it are unknown. The documents of SSM run on Linux only. */
+export const isExpected = (
+  { mode, identity }: Pick<NodeSubject, 'mode' | 'identity'>,
+  source: 'host' | 'runtime',
+): boolean => identity.operatingSystem === 'linux' && promisedSources[mode].includes(source)
+
+/** Whether images may be missing: the Node object lists as many as it can, and the runtime was not asked. Upstream: pkg/kubelet/nodestatus/setters.go Images */
+export function isImageListCut({
+  runtime,
+  node,
+  configuration,
+}: Pick<NodeSubject, 'runtime' | 'node' | 'configuration'>): boolean {
+  const most = configuration?.nodeStatusMaxImages ?? configurationDefaults.nodeStatusMaxImages ?? 50
+  const listed = node.status?.images?.length ?? 0
+  return runtime?.images === undefined && most >= 0 && listed > 0 && listed >= most
+}

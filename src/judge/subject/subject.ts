@@ -1,4 +1,5 @@
 /** A node and its prediction as the rules see them, with the reason for everything unknown. */
+
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { supportedInput } from '#facts/kubelet/supported.ts'
 import { bounded } from '#judge/text.ts'
@@ -8,6 +9,7 @@ import type { NodeInput, Summary } from '#model/input/node-input.ts'
 import { promisedSources, type ReadMode, type Source } from '#model/input/read-mode.ts'
 import type { ReadError } from '#model/input/record.ts'
 import { mistakeOf } from '#model/kubelet/configuration.ts'
+import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { type Gap, gapsOf } from './gaps.ts'
 import type { Need, NodeSubject } from './node-subject.ts'
@@ -20,7 +22,7 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
   const sources = readSources(input)
   const { unread, running } = sources
   const configuration = running ?? prediction.configurationOnDisk ?? null
-  const eviction = prediction.eviction?.error === null ? prediction.eviction : null
+  const eviction = evictionOf(prediction)
   const nextStart = prediction.nextStart
   const { imageGC, containerGC, localStorageEvictions, allocatable, filesystems } = prediction
   return {
@@ -55,6 +57,15 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
         ? { nextStart: bounded(leftOpen('nextStart', prediction)) }
         : {},
   }
+}
+
+/** Without thresholds of 0, which are never met. Null: unknown, or the running settings do not parse. */
+function evictionOf({ eviction }: NodePrediction) {
+  if (eviction?.error !== null) return null
+  const { thresholds } = eviction
+  return thresholds.every(canBeMet)
+    ? eviction
+    : { ...eviction, thresholds: thresholds.filter(canBeMet) }
 }
 
 const isSized = ({ filesystems: { nodefs, imagefs } }: NodePrediction) =>

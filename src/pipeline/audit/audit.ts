@@ -1,5 +1,7 @@
 /** The use case of an audit. A live fleet and a saved snapshot differ only in their source. */
 
+import { documentLimits as limits } from '#base/limits.ts'
+import { byText } from '#base/text/text-order.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
@@ -7,12 +9,13 @@ import { causesOf } from '#judge/causes.ts'
 import { mergedGrowth } from '#judge/compare/history/fill.ts'
 import type { Rule } from '#judge/rule.ts'
 import type { JudgementOptions } from '#judge/run/judge.ts'
-import type { RuleError } from '#judge/run/result.ts'
-import { withShownNames } from '#judge/run/result.ts'
+import { type RuleError, withShownNames } from '#judge/run/result.ts'
 import { utcDay, waiverNotices } from '#judge/run/waivers.ts'
+import { counted } from '#judge/text.ts'
 import {
   type Finding,
   type FindingsDocument,
+  type NotAudited,
   type RunInfo,
   type Severity,
   severities,
@@ -37,7 +40,6 @@ import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
 import { ownerlessFindings } from '#report/share.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
-import { boundedLists } from './document-limits.ts'
 import { type Judged, judgeRecords, unknownTime } from './judge-records.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
 import type { SecondReading } from './second-reading.ts'
@@ -271,3 +273,45 @@ const assumptionsOf = ({
   idleImageDays,
   mostUnpacking,
 })
+
+/* Bounds the findings document of a fleet. Grades, outcomes and the comparison are of all findings: they are made before. */
+
+type Lists = Pick<FindingsDocument, 'findings' | 'waived' | 'unknowns' | 'notAudited'>
+
+/** The first entries of each list, and for each cluster the number of the others. The least severe findings are the last ones. */
+export function boundedLists({ findings, waived, unknowns, notAudited }: Lists): Lists {
+  const leftOut = new Map<string, string[]>()
+  const cut = <Entry extends { cluster: string }>(
+    entries: Entry[],
+    maxBytes: number,
+    noun: string,
+  ): Entry[] => {
+    let bytes = 0
+    const end = entries.findIndex(entry => {
+      bytes += Buffer.byteLength(JSON.stringify(entry))
+      return bytes > maxBytes
+    })
+    if (end === -1) return entries
+    for (const [cluster, hidden] of Map.groupBy(entries.slice(end), entry => entry.cluster))
+      leftOut.set(cluster, [...(leftOut.get(cluster) ?? []), counted(hidden.length, noun)])
+    return entries.slice(0, end)
+  }
+  const kept = {
+    findings: cut(findings, limits.findings, 'finding'),
+    waived: cut(waived, limits.waived, 'waived finding'),
+    unknowns: cut(unknowns, limits.unknowns, 'unknown outcome'),
+    notAudited: cut(notAudited, limits.notAudited, 'unread part'),
+  }
+  const notes = [...leftOut].map(
+    ([cluster, counts]): NotAudited => ({
+      cluster,
+      node: null,
+      cause: 'length',
+      reason: `left out, because the report would be too long: ${counts.join(', ')}`,
+    }),
+  )
+  return {
+    ...kept,
+    notAudited: [...kept.notAudited, ...notes.toSorted((a, b) => byText(a.cluster, b.cluster))],
+  }
+}

@@ -1,7 +1,7 @@
 /** The use case of a comparison: two saved audits (a snapshot, judged now, or a findings document) and the changes between them. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import { compareRuns } from '#judge/compare/delta/delta.ts'
+import { compareRuns, metNode } from '#judge/compare/delta/delta.ts'
 import { documentPart } from '#judge/compare/history/absent.ts'
 import type { ComparedRun, DiffDocument, DiffInput } from '#model/finding/delta.ts'
 import { type Selection, selectsCluster, selectsEverything } from '#model/input/selection.ts'
@@ -12,7 +12,6 @@ import {
   savedFindings,
 } from '#pipeline/audit/saved/saved-findings.ts'
 import { fleetUpgrades } from './fleet-upgrade.ts'
-import { metNode } from './met-node.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 
 export interface DiffResult {

@@ -3,6 +3,7 @@
 import pMap from 'p-map'
 import { messageOf } from '#base/text/error-message.ts'
 import type { Store } from '#clients/store/store.ts'
+import { metNode } from '#judge/compare/delta/delta.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import { type Ledger, nextLedger, type RunToCompare } from '#judge/compare/history/ledger.ts'
 import {
@@ -14,8 +15,10 @@ import {
 } from '#judge/compare/history/node-facts.ts'
 import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { trendPoint, withPoint } from '#judge/compare/history/trends.ts'
+import { rules } from '#judge/rules/index.ts'
 import { openSharedParts } from '#judge/run/shared-parts.ts'
 import { utcDay } from '#judge/run/waivers.ts'
+import type { FindingsDocument, NodeSample } from '#model/finding/finding.ts'
 import type {
   ClusterTrend,
   EarlierNodes,
@@ -27,7 +30,6 @@ import type {
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, Delivery } from '#model/report.ts'
 import { runIdOf } from '#model/run.ts'
-import { metNode } from '#pipeline/audit/met-node.ts'
 import { clustersAtOnce, type Earlier, earlierOf, nodesIn, nothingEarlier } from './earlier.ts'
 import {
   dayOf,
@@ -39,7 +41,6 @@ import {
   trendsKey,
   update,
 } from './keys.ts'
-import { comparablePart, rememberedPart } from './part.ts'
 import { factsIn, parsedTrend } from './saved-facts.ts'
 import { type FoundRun, runBefore } from './saved-run.ts'
 
@@ -361,3 +362,60 @@ async function forget(store: Store, before: string) {
       if (day !== null && day < before) await store.remove(key)
     }
 }
+
+/* The part of two runs that can be compared if only some nodes were selected: the findings of rules that judge each node by itself, on the nodes of this run. Rules that compare nodes with each other, or that judge whole clusters, have other results on a part. */
+
+const nodeRules = new Set(rules.filter(({ kind }) => kind === 'node').map(({ id }) => id))
+
+interface OnNodes {
+  rule: string
+  cluster: string
+  nodes: NodeSample
+}
+
+const keyOf = (cluster: string, node: string) => JSON.stringify([cluster, node])
+
+/** The last run as if it had read only the nodes of this run. */
+function rememberedPart(last: RememberedRun, now: RunToCompare): RememberedRun {
+  const chosen = new Set(now.nodes.map(({ cluster, name }) => keyOf(cluster, name)))
+  const clusters = new Set(now.document.clusters.map(({ name }) => name))
+  const isChosen = (cluster: string, node: string) => chosen.has(keyOf(cluster, node))
+  const onChosen = <T extends OnNodes>(list: readonly T[]): T[] =>
+    list.filter(isOfNodeRule).flatMap(each => {
+      const sample = each.nodes.sample.filter(node => isChosen(each.cluster, node))
+      return sample.length === 0 ? [] : [{ ...each, nodes: { count: sample.length, sample } }]
+    })
+  const { document } = last
+  return {
+    ...last,
+    document: {
+      ...document,
+      clusters: document.clusters.filter(({ name }) => clusters.has(name)),
+      findings: onChosen(document.findings),
+      waived: onChosen(document.waived),
+      unknowns: onChosen(document.unknowns),
+      notAudited: document.notAudited.filter(
+        ({ cluster, node }) => node !== null && isChosen(cluster, node),
+      ),
+    },
+    nodes: last.nodes.filter(({ cluster, name }) => isChosen(cluster, name)),
+    ruleErrors: last.ruleErrors.filter(({ cluster, node }) => isChosen(cluster, node)),
+    past: last.past.filter(({ rule, cluster }) => nodeRules.has(rule) && clusters.has(cluster)),
+    readings: last.readings.filter(({ cluster }) => clusters.has(cluster)),
+  }
+}
+
+/** This run without the rules that need all nodes. */
+const comparablePart = (now: RunToCompare): RunToCompare => ({
+  ...now,
+  document: ofNodeRules(now.document),
+})
+
+const ofNodeRules = (document: FindingsDocument): FindingsDocument => ({
+  ...document,
+  findings: document.findings.filter(isOfNodeRule),
+  waived: document.waived.filter(isOfNodeRule),
+  unknowns: document.unknowns.filter(isOfNodeRule),
+})
+
+const isOfNodeRule = ({ rule }: Pick<OnNodes, 'rule'>) => nodeRules.has(rule)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isImageListCut } from '#judge/subject/image-list.ts'
+import { isImageListCut } from '#judge/subject/node-subject.ts'
 
 const listed = (count: number) => ({
   status: { images: Array.from({ length: count }, () => ({ names: [] })) },

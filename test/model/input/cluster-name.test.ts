@@ -1,7 +1,7 @@
 /** One rule for all that chooses clusters by name: what was written for a fleet of one place holds in one of several. */
 
 import { expect, it } from 'vitest'
-import { baselineOf } from '#judge/drift/policy-baseline.ts'
+import { baselineOf } from '#judge/drift/peers.ts'
 import { waiverOf } from '#judge/run/waivers.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import { fullClusterName, matchesCluster } from '#model/input/cluster-name.ts'

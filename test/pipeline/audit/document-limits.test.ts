@@ -1,12 +1,12 @@
 /** The findings of a hostile fleet: bounded in bytes, and what is left out is counted and named. */
+
 import { describe, expect, it } from 'vitest'
 import { compareRuns } from '#judge/compare/delta/delta.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { FindingsDocument } from '#model/finding/finding.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { type AuditResult, audit } from '#pipeline/audit/audit.ts'
-import { boundedLists } from '#pipeline/audit/document-limits.ts'
+import { type AuditResult, audit, boundedLists } from '#pipeline/audit/audit.ts'
 import { formats } from '#report/formats/index.ts'
 import { finding } from '#test/report-builder.ts'
 

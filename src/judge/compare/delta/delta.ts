@@ -7,6 +7,7 @@
 
 import { byText } from '#base/text/text-order.ts'
 import { severityRank } from '#judge/run/outcome.ts'
+import { bounded, nameLength } from '#judge/text.ts'
 import {
   type ChangedFinding,
   type ClusterChange,
@@ -16,9 +17,11 @@ import {
   type Delta,
   type DeltaNote,
   type FindingState,
+  type MetNode,
   type NotReadNow,
 } from '#model/finding/delta.ts'
 import type { NodeSample } from '#model/finding/finding.ts'
+import type { AuditedNode } from '#model/report.ts'
 import {
   isPartial,
   isPresent,
@@ -206,3 +209,15 @@ const partialNotes = (
       cluster,
       text: `${name} may not list every node of ${cluster}: none of them is taken for ${name === 'OLD' ? 'come' : 'gone'}`,
     }))
+
+/* A node of an audit, for comparisons of audits. */
+
+/** Names the node as findings do. */
+export const metNode = ({ cluster, identity, coverage, errors }: AuditedNode): MetNode => ({
+  cluster: bounded(cluster),
+  name: bounded(identity.name, nameLength),
+  group: { ...identity.group, name: bounded(identity.group.name, nameLength) },
+  coverage,
+  isFargate: identity.owner === 'fargate',
+  missed: bounded(errors.map(({ what, message }) => `${what}: ${message}`).join('; ')),
+})

@@ -1,4 +1,4 @@
-import { garbageIn, getYaml, isOld, oldest, owned } from '#judge/garbage/garbage.ts'
+import { garbageIn, getYaml, oldest, oldOf, owned } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 
 export const blockedForegroundDeletion = clusterRule({
@@ -15,7 +15,7 @@ export const blockedForegroundDeletion = clusterRule({
   ],
 
   *judge({ cluster, at, owners: { blocked } }, { clusterGarbage: { minAgeHours } }) {
-    const left = blocked.filter(({ sinceMs }) => isOld(sinceMs, at, minAgeHours))
+    const left = oldOf(blocked, 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'object in deletion', left, (found, { all, one }) => {
       const known = found.find(({ dependents }) => dependents.length > 0)
       const [by] = known?.dependents.map(each => owned(each).text) ?? []
@@ -31,7 +31,7 @@ export const blockedForegroundDeletion = clusterRule({
             const texts = dependents.map(each => owned(each).text).join(', ')
             return line('object', `${kind} ${name} waits for`, texts || 'nothing that was listed')
           }),
-          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'first was deleted'),
+          ...oldest(found, 'sinceMs', at, 'first was deleted'),
         ],
         commands: [getYaml((known ?? found[0]).kind, known ?? found[0])],
       }

@@ -1,8 +1,8 @@
 import {
   garbageIn,
   getYaml,
-  isOld,
   oldest,
+  oldOf,
   owned,
   summed,
   totalOf,
@@ -21,7 +21,7 @@ export const danglingOwner = clusterRule({
   sources: ['pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling'],
 
   *judge({ cluster, at, owners: { dangling } }, { clusterGarbage: { minAgeHours } }) {
-    const left = dangling.filter(({ createdMs }) => isOld(createdMs, at, minAgeHours)).map(owned)
+    const left = oldOf(dangling, 'createdMs', at, minAgeHours).map(owned)
     yield* garbageIn(cluster, 'object', left, (found, { subject }) => {
       const count = totalOf(found)
       const replaced = totalOf(found.filter(({ isReplaced }) => isReplaced))
@@ -42,7 +42,7 @@ export const danglingOwner = clusterRule({
               [likely],
               String,
             ),
-          ...oldest(found, ({ createdMs }) => createdMs, at, 'oldest was made'),
+          ...oldest(found, 'createdMs', at, 'oldest was made'),
         ),
         commands: [getYaml(found[0].kind, found[0])],
       }

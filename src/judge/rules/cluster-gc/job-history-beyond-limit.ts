@@ -1,5 +1,5 @@
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
-import { garbageIn } from '#judge/garbage/garbage.ts'
+import { describe, garbageIn } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -63,7 +63,7 @@ function commandOf({ namespace, name, successful, failed }: CronJobGarbage) {
     limits.successfulJobsHistoryLimit === successful.limit &&
     limits.failedJobsHistoryLimit === failed.limit
   )
-    return kubectl('describe', 'cronjob', said(name), '-n', namespace)
+    return describe('cronjob', { name, namespace })
   return kubectl(
     'patch',
     'cronjob',

@@ -1,5 +1,5 @@
-import { garbageIn, isOld, named, namesInCommand, oldest, summed } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { firstNamed, garbageIn, isOld, named, oldest, summed } from '#judge/garbage/garbage.ts'
+import { kubectl } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 
 const daySeconds = 86_400
@@ -34,13 +34,13 @@ export const jobWithoutTtl = clusterRule({
           [found.length, found.filter(({ outcome }) => outcome === 'Failed').length],
           ([all, bad]) => `${all}, of these ${bad} failed`,
         ),
-        ...oldest(found, ({ finishedMs }) => finishedMs, at, 'first finished'),
+        ...oldest(found, 'finishedMs', at, 'first finished'),
         line('object', 'Jobs', named(found)),
       ],
       commands: [
         kubectl(
           ...['patch', 'jobs', '-n', subject.name, '--type=merge', '-p', patch],
-          ...found.slice(0, namesInCommand).map(({ name }) => said(name)),
+          ...firstNamed(found),
         ),
       ],
     }))

@@ -1,5 +1,4 @@
-import { garbageIn, isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { deleteObjects, garbageIn, isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -26,17 +25,16 @@ export const leftoverLease = clusterRule({
       yield { unknown: 'leases.coordination.k8s.io: whether their nodes are there is not known' }
     yield* garbageIn(cluster, 'lease', left, (found, { one }) => {
       const late = found.filter(({ state }) => state === 'collectable').length
-      const names = found.slice(0, namesInCommand).map(({ name }) => said(name))
       return {
         consequence: `${counted(found.length, 'lease')} in kube-node-lease ${one('names', 'name')} a node that is gone, ${whyThere(found.length, late)}.`,
         evidence: lines(
           late < found.length &&
             line('object', 'leases without node and owner', found.length - late),
           late > 0 && line('object', 'leases that the garbage collector should have taken', late),
-          ...oldest(found, ({ renewedMs }) => renewedMs, at, 'first to be renewed no more'),
+          ...oldest(found, 'renewedMs', at, 'first to be renewed no more'),
           line('object', 'leases', named(found)),
         ),
-        commands: [kubectl('delete', 'leases', '-n', 'kube-node-lease', ...names)],
+        commands: [deleteObjects('leases', 'kube-node-lease', found)],
       }
     })
   },

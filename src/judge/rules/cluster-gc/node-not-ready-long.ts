@@ -1,5 +1,4 @@
-import { garbageIn, isOld, named, oldest, silentNodes } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { describe, garbageIn, named, oldest, oldOf, silentNodes } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -17,9 +16,10 @@ export const nodeNotReadyLong = clusterRule({
   ],
 
   *judge({ cluster, at, nodes, instances }, { clusterGarbage: { minAgeHours } }) {
-    const left = silentNodes(nodes, instances, at)
-      .filter(({ sinceMs }) => isOld(sinceMs, at, minAgeHours))
-      .map(each => ({ ...each, name: each.node }))
+    const left = oldOf(silentNodes(nodes, instances, at), 'sinceMs', at, minAgeHours).map(each => ({
+      ...each,
+      name: each.node,
+    }))
     yield* garbageIn(cluster, 'node', left, (found, { one }) => {
       const reasons = found.map(
         ({ ready, reason }) => `Ready ${ready ?? 'not posted'}${reason ? ` (${reason})` : ''}`,
@@ -30,9 +30,9 @@ export const nodeNotReadyLong = clusterRule({
         evidence: [
           line('object', 'nodes', named(found)),
           line('object', 'conditions', [...new Set(reasons)].toSorted().slice(0, 5).join(', ')),
-          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'first'),
+          ...oldest(found, 'sinceMs', at, 'first'),
         ],
-        commands: [kubectl('describe', 'node', said(found[0].name))],
+        commands: [describe('node', found[0])],
       }
     })
   },

@@ -1,5 +1,4 @@
-import { garbageIn, isWithoutInstance, oldest } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { deleteObjects, garbageIn, isWithoutInstance, oldest } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -28,9 +27,9 @@ export const nodeWithoutInstance = clusterRule({
         ...found
           .slice(0, 5)
           .map(({ name, instanceId }) => line('object', `${name} names`, instanceId)),
-        ...oldest(found, ({ sinceMs }) => sinceMs, at, 'first was Ready last'),
+        ...oldest(found, 'sinceMs', at, 'first was Ready last'),
       ],
-      commands: [kubectl('delete', 'node', said(found[0].name))],
+      commands: [deleteObjects('node', '', found.slice(0, 1))],
     }))
   },
 })

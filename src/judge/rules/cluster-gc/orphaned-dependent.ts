@@ -2,8 +2,8 @@ import {
   garbageIn,
   inGroups,
   inNamespace,
-  isOld,
   oldest,
+  oldOf,
   reasonOf,
 } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -23,7 +23,7 @@ export const orphanedDependent = clusterRule({
   ],
 
   *judge({ cluster, at, owners: { orphaned } }, { clusterGarbage: { minAgeHours } }) {
-    const left = orphaned.filter(({ createdMs }) => isOld(createdMs, at, minAgeHours))
+    const left = oldOf(orphaned, 'createdMs', at, minAgeHours)
     yield* garbageIn(cluster, 'orphan', left, (found, { all, one }) => {
       const kindOf = ({ kind, controllerKind }: (typeof found)[0]) =>
         `${kind} without its ${controllerKind}`
@@ -36,7 +36,7 @@ export const orphanedDependent = clusterRule({
           ...inGroups(found, kindOf)
             .slice(0, 5)
             .map(([what, objects]) => reasonOf(what, objects)),
-          ...oldest(found, ({ createdMs }) => createdMs, at, 'oldest was made'),
+          ...oldest(found, 'createdMs', at, 'oldest was made'),
         ],
         commands: [
           kubectl('get', said(kind), said(name), ...inNamespace(namespace), '--show-labels'),

@@ -1,5 +1,4 @@
-import { garbageIn, isOverdue, named, oldest, summed } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { garbageIn, getYaml, isOverdue, named, oldest, summed } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 
 export const overdueJobTtl = clusterRule({
@@ -14,7 +13,7 @@ export const overdueJobTtl = clusterRule({
 
   *judge({ cluster, at, jobs }) {
     const left = jobs.finished.filter(job => isOverdue(job, at))
-    yield* garbageIn(cluster, 'overdue Job', left, (found, { all, one, subject }) => {
+    yield* garbageIn(cluster, 'overdue Job', left, (found, { all, one }) => {
       const held = found.filter(({ isBeingDeleted }) => isBeingDeleted)
       const finalizers = [...new Set(held.flatMap(each => each.finalizers))].toSorted()
       return {
@@ -26,10 +25,10 @@ export const overdueJobTtl = clusterRule({
             ([all, going]) => `${all}, of these ${going} in deletion`,
           ),
           finalizers.length > 0 && line('object', 'finalizers', finalizers.slice(0, 5).join(', ')),
-          ...oldest(found, ({ expiresMs }) => expiresMs, at, 'first was due'),
+          ...oldest(found, 'expiresMs', at, 'first was due'),
           line('object', 'Jobs', named(found)),
         ),
-        commands: [kubectl('get', 'job', said(found[0].name), '-n', subject.name, '-o', 'yaml')],
+        commands: [getYaml('job', found[0])],
       }
     })
   },

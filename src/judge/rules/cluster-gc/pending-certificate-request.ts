@@ -1,5 +1,12 @@
-import { garbageIn, inGroups, isOld, leftHours, named, oldest } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import {
+  describe,
+  garbageIn,
+  inGroups,
+  isOld,
+  leftHours,
+  named,
+  oldest,
+} from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/finding/cluster-garbage.ts'
@@ -69,10 +76,10 @@ export const pendingCertificateRequest = clusterRule({
               line('object', `signer ${signer}`, counted(length, 'request')),
             ),
           line('object', 'asked by', named(requestors.map(name => ({ name })))),
-          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'longest'),
+          ...oldest(found, 'sinceMs', at, 'longest'),
           line('object', 'requests', named(found)),
         ],
-        commands: [kubectl('describe', 'csr', said(found[0].name))],
+        commands: [describe('csr', found[0])],
       }
     })
   },

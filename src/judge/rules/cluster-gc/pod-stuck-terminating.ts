@@ -2,12 +2,12 @@ import {
   byFrequency,
   controllersOf,
   garbageIn,
-  isOld,
+  getYaml,
   oldest,
+  oldOf,
   reasonOf,
+  whyPodStays,
 } from '#judge/garbage/garbage.ts'
-import { whyPodStays } from '#judge/garbage/holders.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 
 export const podStuckTerminating = clusterRule({
@@ -24,17 +24,17 @@ export const podStuckTerminating = clusterRule({
   ],
 
   *judge({ cluster, at, pods: { terminating } }, { clusterGarbage: { minAgeHours } }) {
-    const left = terminating.filter(({ sinceMs }) => isOld(sinceMs, at, minAgeHours))
-    yield* garbageIn(cluster, 'pod in deletion', left, (found, { all, one, subject }) => {
+    const left = oldOf(terminating, 'sinceMs', at, minAgeHours)
+    yield* garbageIn(cluster, 'pod in deletion', left, (found, { all, one }) => {
       const reasons = byFrequency(found, whyPodStays)
       return {
         consequence: `${all('pod')} ${one('does', 'do')} not go: ${reasons[0]?.[0]}.`,
         evidence: [
           ...reasons.slice(0, 5).map(([reason, pods]) => reasonOf(reason, pods)),
           controllersOf(found),
-          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'grace period was over'),
+          ...oldest(found, 'sinceMs', at, 'grace period was over'),
         ],
-        commands: [kubectl('get', 'pod', said(found[0].name), '-n', subject.name, '-o', 'yaml')],
+        commands: [getYaml('pod', found[0])],
       }
     })
   },

@@ -1,12 +1,12 @@
-import { garbageIn, namedEvidence } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { garbageIn, getYaml, namedEvidence } from '#judge/garbage/garbage.ts'
 import {
+  costOf,
   isKept,
   longReleased,
   releasedConfidence,
   releasedSince,
+  sizeOf,
 } from '#judge/garbage/released-volumes.ts'
-import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -39,7 +39,7 @@ export const releasedVolume = clusterRule({
           disks.length > 0 && namedEvidence('disks', disks),
           namedEvidence('claims', claims),
         ),
-        commands: [kubectl('get', 'pv', said(found[0].name), '-o', 'yaml')],
+        commands: [getYaml('pv', { name: found[0].name })],
       }
     })
   },

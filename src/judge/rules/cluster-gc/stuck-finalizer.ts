@@ -3,11 +3,11 @@ import {
   garbageIn,
   getYaml,
   heldObjects,
-  isOld,
   oldest,
+  oldOf,
   reasonOf,
+  whyFinalizersStay,
 } from '#judge/garbage/garbage.ts'
-import { whyFinalizersStay } from '#judge/garbage/holders.ts'
 import { clusterRule } from '#judge/rule.ts'
 import type { HeldObject } from '#model/finding/cluster-garbage.ts'
 
@@ -25,9 +25,7 @@ export const stuckFinalizer = clusterRule({
   ],
 
   *judge({ cluster, at, finalizers }, { clusterGarbage: { minAgeHours, kinds } }) {
-    const left = heldObjects(finalizers, at, kinds).filter(({ sinceMs }) =>
-      isOld(sinceMs, at, minAgeHours),
-    )
+    const left = oldOf(heldObjects(finalizers, at, kinds), 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'object in deletion', left, (found, { all, one }) => {
       const holders = byFrequency(found, ({ finalizers }) => whyFinalizersStay(finalizers))
       const namesOf = (objects: readonly HeldObject[]) =>
@@ -36,7 +34,7 @@ export const stuckFinalizer = clusterRule({
         consequence: `${all('object')} ${one('does', 'do')} not go: ${holders[0]?.[0]}.`,
         evidence: [
           ...holders.slice(0, 5).map(([what, objects]) => reasonOf(what, namesOf(objects))),
-          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'first was deleted'),
+          ...oldest(found, 'sinceMs', at, 'first was deleted'),
         ],
         commands: [getYaml(found[0].resource, found[0])],
       }

@@ -1,6 +1,6 @@
-import { garbageIn, inGroups, isOld, named, oldest } from '#judge/garbage/garbage.ts'
+import { garbageIn, inGroups, named, oldest, oldOf } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
-import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
+import { costOf, sizeOf } from '#judge/garbage/released-volumes.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -18,9 +18,11 @@ export const unattachedDisk = clusterRule({
     { cluster, at, disks: { unattached, areVolumesKnown } },
     { clusterGarbage: { minAgeHours } },
   ) {
-    const left = unattached
-      .filter(({ createdMs }) => isOld(createdMs, at, minAgeHours))
-      .map(disk => ({ ...disk, name: disk.volumeId, isEbs: true }))
+    const left = oldOf(unattached, 'createdMs', at, minAgeHours).map(disk => ({
+      ...disk,
+      name: disk.volumeId,
+      isEbs: true,
+    }))
     if (left.length > 0 && !areVolumesKnown)
       return yield {
         unknown:
@@ -36,7 +38,7 @@ export const unattachedDisk = clusterRule({
           ...inGroups(found, ({ volumeType }) => volumeType ?? 'unknown type')
             .slice(0, 5)
             .map(([what, { length }]) => line('object', what, counted(length, 'volume'))),
-          ...oldest(found, ({ createdMs }) => createdMs, at, 'oldest was made'),
+          ...oldest(found, 'createdMs', at, 'oldest was made'),
           available.length > 0 &&
             line('object', 'Available PersistentVolumes that name them', named(available)),
           line('object', 'volumes', named(found)),

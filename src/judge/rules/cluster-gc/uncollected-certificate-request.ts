@@ -1,12 +1,4 @@
-import {
-  garbageIn,
-  inGroups,
-  isOld,
-  named,
-  namesInCommand,
-  oldest,
-} from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { deleteObjects, garbageIn, inGroups, isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { CertificateRequest, ControlPlane } from '#model/finding/cluster-garbage.ts'
@@ -39,7 +31,6 @@ export const uncollectedCertificateRequest = clusterRule({
         overdue ?? 'approved, not issued, and never collected by this version'
       // The control plane's version decides if approved, unissued requests are ever collected.
       const isDoubted = controlPlane.isAssumed && found.some(({ state }) => state === 'approved')
-      const names = found.slice(0, namesInCommand).map(({ name }) => said(name))
       return {
         ...(isDoubted && { confidence: 'likely' as const }),
         consequence: `${counted(found.length, 'certificate request')} should have been collected, or will never be.`,
@@ -48,10 +39,10 @@ export const uncollectedCertificateRequest = clusterRule({
           ...inGroups(found, reasonFor).map(([what, { length }]) =>
             line('object', what, counted(length, 'request')),
           ),
-          ...oldest(found, ({ sinceMs }) => sinceMs, at),
+          ...oldest(found, 'sinceMs', at),
           line('object', 'requests', named(found)),
         ),
-        commands: [kubectl('delete', 'csr', ...names)],
+        commands: [deleteObjects('csr', '', found)],
       }
     })
   },

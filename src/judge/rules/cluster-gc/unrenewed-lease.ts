@@ -1,5 +1,4 @@
-import { garbageIn, isOld, named, oldest } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { garbageIn, getYaml, named, oldest, oldOf } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -17,7 +16,7 @@ export const unrenewedLease = clusterRule({
   ],
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
-    const old = nodes.filter(({ renewedMs }) => isOld(renewedMs, at, minAgeHours))
+    const old = oldOf(nodes, 'renewedMs', at, minAgeHours)
     const left = old
       .filter(({ state }) => state === 'held' || state === 'ownerless' || state === 'stale-owner')
       .map(({ node: name, renewedMs }) => ({ name, renewedMs }))
@@ -31,12 +30,10 @@ export const unrenewedLease = clusterRule({
       consequence: `${counted(found.length, 'node')} ${one('has', 'have')} not renewed ${one('its lease', 'their leases')} for more than ${minAgeHours} h: no kubelet is connected.`,
       evidence: [
         line('object', 'leases that are not renewed', found.length),
-        ...oldest(found, ({ renewedMs }) => renewedMs, at, 'first to be renewed no more'),
+        ...oldest(found, 'renewedMs', at, 'first to be renewed no more'),
         line('object', 'nodes', named(found)),
       ],
-      commands: [
-        kubectl('get', 'lease', said(found[0].name), '-n', 'kube-node-lease', '-o', 'yaml'),
-      ],
+      commands: [getYaml('lease', { namespace: 'kube-node-lease', name: found[0].name })],
     }))
   },
 })

@@ -1,13 +1,12 @@
 import {
   byFrequency,
+  describe,
   garbageIn,
-  inNamespace,
-  isOld,
   oldest,
+  oldOf,
   reasonOf,
+  whyVolumeStays,
 } from '#judge/garbage/garbage.ts'
-import { whyVolumeStays } from '#judge/garbage/holders.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 
 export const volumeHeldInDeletion = clusterRule({
@@ -24,20 +23,19 @@ export const volumeHeldInDeletion = clusterRule({
   ],
 
   *judge({ cluster, at, volumes: { held } }, { clusterGarbage: { minAgeHours } }) {
-    const left = held.filter(({ sinceMs }) => isOld(sinceMs, at, minAgeHours))
+    const left = oldOf(held, 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'claim', left, (found, { all, one, subject }) => {
       const noun = subject.kind === 'Cluster' ? 'volume' : 'claim'
       const reasons = byFrequency(found, whyVolumeStays)
-      const { name, namespace } = found[0]
       const resource = noun === 'volume' ? 'pv' : 'pvc'
       return {
         noun,
         consequence: `${all(noun)} ${one('does', 'do')} not go: ${reasons[0]?.[0]}.`,
         evidence: [
           ...reasons.slice(0, 5).map(([reason, objects]) => reasonOf(reason, objects)),
-          ...oldest(found, ({ sinceMs }) => sinceMs, at, 'first was deleted'),
+          ...oldest(found, 'sinceMs', at, 'first was deleted'),
         ],
-        commands: [kubectl('describe', resource, said(name), ...inNamespace(namespace))],
+        commands: [describe(resource, found[0])],
       }
     })
   },

@@ -1,7 +1,11 @@
-import { garbageIn, namedEvidence } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { longReleased, releasedConfidence, releasedSince } from '#judge/garbage/released-volumes.ts'
-import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
+import { describe, garbageIn, namedEvidence } from '#judge/garbage/garbage.ts'
+import {
+  costOf,
+  longReleased,
+  releasedConfidence,
+  releasedSince,
+  sizeOf,
+} from '#judge/garbage/released-volumes.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -37,7 +41,7 @@ export const volumeNotDeleted = clusterRule({
             classes.map(name => ({ name })),
           ),
         ],
-        commands: [kubectl('describe', 'pv', said(found[0].name))],
+        commands: [describe('pv', { name: found[0].name })],
       }
     })
   },

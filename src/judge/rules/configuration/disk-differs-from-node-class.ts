@@ -1,7 +1,7 @@
 import { declaredNode } from '#judge/drift/declared.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
 import { amountOf } from '#judge/help/values.ts'
-import { contextRule, type Failing, line } from '#judge/rule.ts'
+import { contextRule, deviceCause, type Failing, line } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
 import type { NodeClass } from '#model/input/cluster-input.ts'
@@ -31,7 +31,7 @@ export const diskDiffersFromNodeClass = contextRule({
   id: 'disk-differs-from-node-class',
   family: 'configuration',
   severity: 'low',
-  cause: { kind: 'device', what: 'differs', device: null, declaredBytes: null, actualBytes: null },
+  cause: deviceCause('differs'),
   steps: [{ id: 'replace-node' }],
   needs: ['disks'],
   titles,
@@ -76,7 +76,7 @@ export const diskDiffersFromNodeClass = contextRule({
     if (ratio >= share.least && ratio <= share.most) return
     const sizes = { declaredBytes: volume.sizeBytes, actualBytes: capacityBytes }
     yield {
-      cause: { kind: 'device', what: 'differs', device: dataDevice(fact), ...sizes },
+      cause: deviceCause('differs', { device: dataDevice(fact), ...sizes }),
       steps: [{ id: 'replace-node', place: dataDevice(fact) }],
       consequence: `nodefs has ${bytes(capacityBytes)}, and ${volume.where} declares ${bytes(volume.sizeBytes)}.`,
       evidence: [
@@ -109,13 +109,7 @@ function notGrown(
   return {
     severity: 'medium',
     title: titles.notGrown,
-    cause: {
-      kind: 'device',
-      what: 'not-grown',
-      device,
-      declaredBytes: volume,
-      actualBytes: capacityBytes,
-    },
+    cause: deviceCause('not-grown', { device, declaredBytes: volume, actualBytes: capacityBytes }),
     steps: [{ id: 'reboot', place: device, bytes: volume }],
     consequence: `The volume ${device} has ${bytes(volume)}, and its filesystem ${bytes(capacityBytes)}: the rest is used by nothing until the filesystem grows, at the next boot.`,
     evidence: [
@@ -149,13 +143,11 @@ function wrongVolume(
   return {
     severity: 'high',
     title: titles.wrong,
-    cause: {
-      kind: 'device',
-      what: 'wrong-volume',
+    cause: deviceCause('wrong-volume', {
       device: data,
       declaredBytes: systemBytes,
       actualBytes: dataBytes,
-    },
+    }),
     steps: [{ id: 'map-volume', place: data, bytes: systemBytes }],
     consequence: `Images, containers and pods have ${data} with ${bytes(dataBytes)}. The ${bytes(systemBytes)} of ${system} are for Bottlerocket itself, which uses no more than its image: the rest is lost.`,
     evidence: [

@@ -1,5 +1,4 @@
-import { line, nodeRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/subject/settings.ts'
+import { line, nodeRule, settingIn } from '#judge/rule.ts'
 import type { NextStartPrediction } from '#model/prediction/prediction.ts'
 
 export const invalidKubeletConfiguration = nodeRule({

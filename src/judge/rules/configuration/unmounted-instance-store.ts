@@ -1,5 +1,5 @@
-import { line, nodeRule } from '#judge/rule.ts'
-import { isExpected } from '#judge/subject/expected-source.ts'
+import { deviceCause, line, nodeRule } from '#judge/rule.ts'
+import { isExpected } from '#judge/subject/node-subject.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
 
 /** Smaller disks would not help the node. */
@@ -11,13 +11,7 @@ export const unmountedInstanceStore = nodeRule({
   id: 'unmounted-instance-store',
   family: 'configuration',
   severity: 'low',
-  cause: {
-    kind: 'device',
-    what: 'unused-disk',
-    device: null,
-    declaredBytes: null,
-    actualBytes: null,
-  },
+  cause: deviceCause('unused-disk'),
   steps: [{ id: 'advice' }],
   needs: ['ledger', 'host'],
   title: 'Nothing uses the instance-store disks of the node',
@@ -46,13 +40,7 @@ export const unmountedInstanceStore = nodeRule({
     const all = idle.reduce((sum, { size }) => sum + size, 0)
     yield {
       ...(all >= capacity && { severity: 'medium' as const }),
-      cause: {
-        kind: 'device',
-        what: 'unused-disk',
-        device: first.device,
-        declaredBytes: null,
-        actualBytes: all,
-      },
+      cause: deviceCause('unused-disk', { device: first.device, actualBytes: all }),
       consequence: `${idle.map(({ device }) => device).join(', ')} with ${bytes(all)} ${idle.length === 1 ? 'is' : 'are'} mounted nowhere; everything is on nodefs with ${bytes(capacity)}.`,
       evidence: [
         line('summary', 'nodefs capacity', exactBytes(capacity)),

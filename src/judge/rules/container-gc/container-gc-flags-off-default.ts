@@ -1,6 +1,5 @@
 import { durationMs } from '#judge/help/values.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 /** No configuration file and no configz contains these flags. Upstream: cmd/kubelet/app/options/options.go NewKubeletFlags. */

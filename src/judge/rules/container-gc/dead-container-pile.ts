@@ -1,12 +1,12 @@
 import { heldBy, heldReason } from '#judge/help/held.ts'
-import { line, lines, nodeRule } from '#judge/rule.ts'
+import { line, lines, nodeRule, worldCause } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
 export const deadContainerPile = nodeRule({
   id: 'dead-container-pile',
   family: 'container-gc',
   severity: 'medium',
-  cause: { kind: 'world', event: 'leftover-objects', subject: 'dead containers' },
+  cause: worldCause('leftover-objects', 'dead containers'),
   steps: [{ id: 'prune-dead-containers' }],
   needs: ['runtime'],
   policy: ['deadContainers'],

@@ -3,13 +3,13 @@ import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
 import { layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import { type Loss, runs, startFact } from '#judge/drift/layers.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { nodeRule, worldCause } from '#judge/rule.ts'
 
 export const changedNotRestarted = nodeRule({
   id: 'changed-not-restarted',
   family: 'drift',
   severity: 'medium',
-  cause: { kind: 'world', event: 'not-restarted', subject: null },
+  cause: worldCause('not-restarted'),
   steps: [{ id: 'restart-kubelet' }],
   needs: ['configuration', 'nextStart'],
   title: "The kubelet's files were changed, and it was not restarted",

@@ -12,10 +12,8 @@ import {
   type StartFact,
   startFact,
 } from '#judge/drift/layers.ts'
-import { peersOf } from '#judge/drift/peers.ts'
-import { isOnMost, type Shares, sharesOf } from '#judge/drift/shares.ts'
-import { contextRule, line, lines } from '#judge/rule.ts'
-import { settingIn } from '#judge/subject/settings.ts'
+import { isOnMost, peersOf, type Shares, sharesOf } from '#judge/drift/peers.ts'
+import { contextRule, line, lines, settingIn } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
 interface LossFact {

@@ -10,8 +10,14 @@ import {
 } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
 import { fieldValues, writtenSettings } from '#judge/drift/drift.ts'
-import { type Drift, driftOf, type Meant, type NodesOfValue, peersOf } from '#judge/drift/peers.ts'
-import { baselineOf } from '#judge/drift/policy-baseline.ts'
+import {
+  baselineOf,
+  type Drift,
+  driftOf,
+  type Meant,
+  type NodesOfValue,
+  peersOf,
+} from '#judge/drift/peers.ts'
 import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
 import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
 import type { ClusterContext } from '#judge/subject/cluster-facts.ts'

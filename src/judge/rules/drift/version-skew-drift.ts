@@ -4,7 +4,7 @@ import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.t
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { absentValue, type FieldValue, fieldValues, writtenSettings } from '#judge/drift/drift.ts'
-import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
+import { type CohortMember, cohortRule, line, worldCause } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
@@ -22,7 +22,7 @@ export const versionSkewDrift = cohortRule({
   id: 'version-skew-drift',
   family: 'drift',
   severity: 'low',
-  cause: { kind: 'world', event: 'version-skew', subject: null },
+  cause: worldCause('version-skew'),
   steps: [{ id: 'upgrade-group' }],
   needs: [],
   title: 'Nodes of one group run different AMI releases or kubelet minors',

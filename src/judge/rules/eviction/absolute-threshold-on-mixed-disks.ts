@@ -1,7 +1,6 @@
 import { byText } from '#base/text/text-order.ts'
 import { amountOf } from '#judge/help/values.ts'
-import { cohortRule, line } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/subject/settings.ts'
+import { cohortRule, hardThresholds, line } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
 
 /** Disks are mixed from this ratio on. Filesystem overhead alone makes a smaller difference. */

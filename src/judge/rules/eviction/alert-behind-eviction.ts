@@ -1,6 +1,5 @@
 import { configuredAt, exactAmount } from '#judge/help/thresholds.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/subject/settings.ts'
+import { line, nodeRule, settingIn } from '#judge/rule.ts'
 import { percent } from '#judge/text.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 

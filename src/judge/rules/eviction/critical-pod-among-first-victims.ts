@@ -1,8 +1,6 @@
 import { matchesGlob } from '#base/text/glob.ts'
-import { whyUnobserved } from '#judge/help/thresholds.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { ownRankings } from '#judge/run/rankings.ts'
-import { settingIn } from '#judge/subject/settings.ts'
+import { ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
+import { line, nodeRule, settingIn } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 

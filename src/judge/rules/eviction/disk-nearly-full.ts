@@ -1,7 +1,15 @@
 import { diskReason, heldBySignal } from '#judge/help/holders.ts'
-import { type Failing, isLinux, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
+import {
+  type Failing,
+  isLinux,
+  line,
+  lines,
+  nodeRule,
+  type Satisfied,
+  worldCause,
+} from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
-import { canBeMet, sisterOf } from '#model/kubelet/watched-signals.ts'
+import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
@@ -16,7 +24,7 @@ export const diskNearlyFull = nodeRule({
   id: 'disk-nearly-full',
   family: 'eviction',
   severity: 'high',
-  cause: { kind: 'world', event: 'growth', subject: null },
+  cause: worldCause('growth'),
   steps: [{ id: 'look-on-node' }],
   needs: ['disks', 'eviction'],
   titles,
@@ -54,9 +62,7 @@ function ofSignal(
   if (!capacity || free == null) return null
   const isShared = subject.filesystems.layout === 'shared'
   const watching = subject.eviction.thresholds.filter(
-    threshold =>
-      canBeMet(threshold) &&
-      (threshold.signal === signal || (isShared && threshold.signal === sisterOf(signal))),
+    threshold => threshold.signal === signal || (isShared && threshold.signal === sisterOf(signal)),
   )
   // eviction-due reports a met threshold.
   if (watching.some(({ met }) => met === true)) return null

@@ -2,7 +2,7 @@ import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { recordedEvictions, weekMs } from '#judge/events/evictions.ts'
 import { reasonOf } from '#judge/help/holders.ts'
 import { conditionOf } from '#judge/help/thresholds.ts'
-import { line, lines, nodeRule, seenFirst } from '#judge/rule.ts'
+import { line, lines, nodeRule, seenFirst, worldCause } from '#judge/rule.ts'
 import { bytes, counted, exactBytes, percent } from '#judge/text.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 
@@ -17,7 +17,7 @@ export const diskPressurePassed = nodeRule({
   id: 'disk-pressure-passed',
   family: 'eviction',
   severity: 'medium',
-  cause: { kind: 'world', event: 'growth', subject: null },
+  cause: worldCause('growth'),
   needs: ['pods', 'eviction'],
   title: 'After disk pressure, one workload still holds most of what pods write',
   why: 'The kubelet evicted or refused pods because of this disk, which has room again. If the workload that holds most of it writes more, pods are evicted again.',

@@ -2,10 +2,8 @@ import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { configuredAt } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { hardThresholds } from '#judge/subject/settings.ts'
+import { hardThresholds, line, nodeRule } from '#judge/rule.ts'
 import { bytes } from '#judge/text.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
@@ -27,8 +25,8 @@ export const diskThresholdTooSmall = nodeRule({
   ],
 
   *judge({ configuration, eviction, identity }) {
-    const disks = eviction.thresholds.filter(
-      threshold => /^(nodefs|imagefs|containerfs)\./.test(threshold.signal) && canBeMet(threshold),
+    const disks = eviction.thresholds.filter(({ signal }) =>
+      /^(nodefs|imagefs|containerfs)\./.test(signal),
     )
     for (const [signal, thresholds] of Map.groupBy(disks, threshold => threshold.signal)) {
       const [largest] = thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))

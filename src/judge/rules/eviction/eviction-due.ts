@@ -11,8 +11,15 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { imageGcThresholds, kubeletSetting } from '#judge/subject/settings.ts'
+import {
+  type Failing,
+  imageGcThresholds,
+  kubeletSetting,
+  line,
+  nodeRule,
+  type Satisfied,
+  worldCause,
+} from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type {
   EvaluatedThreshold,
@@ -30,7 +37,7 @@ export const evictionDue = nodeRule({
   id: 'eviction-due',
   family: 'eviction',
   severity: 'critical',
-  cause: { kind: 'world', event: 'growth', subject: null },
+  cause: worldCause('growth'),
   steps: [{ id: 'look-on-node' }, { id: 'drain' }],
   needs: ['eviction'],
   title: 'An eviction threshold is met: the kubelet evicts pods',

@@ -8,7 +8,7 @@ import {
   recordedEvictions,
 } from '#judge/events/evictions.ts'
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
-import { contextRule, type Failing, line, lines, seenFirst } from '#judge/rule.ts'
+import { contextRule, type Failing, line, lines, seenFirst, worldCause } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { counted } from '#judge/text.ts'
 
@@ -31,7 +31,7 @@ export const evictionLoop = contextRule({
   id: 'eviction-loop',
   family: 'eviction',
   severity: 'high',
-  cause: { kind: 'world', event: 'pods-evicted', subject: null },
+  cause: worldCause('pods-evicted'),
   steps: [{ id: 'set-ephemeral-storage' }],
   needs: ['pods'],
   title: 'Pods of one owner are evicted from this node again and again',

@@ -7,10 +7,9 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { float32Rounding, withEntries } from '#judge/help/values.ts'
-import { isLinux, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { isLinux, kubeletSetting, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { span } from '#judge/text.ts'
-import { canBeMet, sisterOf } from '#model/kubelet/watched-signals.ts'
+import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 /** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */
@@ -41,11 +40,9 @@ export const graceLongerThanFillTime = nodeRule({
 
   *judge(subject, policy) {
     const { configuration, eviction } = subject
-    for (const soft of eviction.thresholds.filter(
-      threshold => !threshold.hard && canBeMet(threshold),
-    )) {
+    for (const soft of eviction.thresholds) {
       const { signal } = soft
-      if (!diskSignals.includes(signal)) continue
+      if (soft.hard || !diskSignals.includes(signal)) continue
       const hard = hardAfter(soft, subject)
       const capacity = capacityOf(signal, subject)
       if (soft.resolved === null || hard === null || !capacity) {
@@ -102,7 +99,7 @@ const capacityOf = (signal: Signal, { eviction, filesystems }: FillSubject) => {
 /** The hard threshold met first on the signal's filesystem. Undefined: none. Null: unknown. */
 function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: FillSubject) {
   const sister = sisterOf(signal)
-  const all = eviction.thresholds.filter(threshold => threshold.hard && canBeMet(threshold))
+  const all = eviction.thresholds.filter(({ hard }) => hard)
   const watches = (threshold: EvaluatedThreshold) =>
     threshold.signal === signal || (threshold.signal === sister && filesystems.layout === 'shared')
   const hards = all.filter(watches)

@@ -1,5 +1,5 @@
 import { diskReason } from '#judge/help/holders.ts'
-import { isLinux, line, lines, nodeRule } from '#judge/rule.ts'
+import { isLinux, line, lines, nodeRule, worldCause } from '#judge/rule.ts'
 import { percent } from '#judge/text.ts'
 
 const dayMs = 86_400_000
@@ -10,7 +10,7 @@ export const inodeGrowth = nodeRule({
   id: 'inode-growth',
   family: 'eviction',
   severity: 'medium',
-  cause: { kind: 'world', event: 'growth', subject: null },
+  cause: worldCause('growth'),
   steps: [{ id: 'look-on-node' }],
   needs: ['disks'],
   title: 'A filesystem runs out of inodes before it runs out of bytes',

@@ -4,8 +4,7 @@ import {
   lostDefaults,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
-import { isLinux, line, nodeRule } from '#judge/rule.ts'
-import { hardThresholds, kubeletSetting } from '#judge/subject/settings.ts'
+import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import type { Filesystems } from '#model/prediction/prediction.ts'
 
 export const lostDefaultThreshold = nodeRule({

@@ -3,10 +3,8 @@ import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { memoryReason } from '#judge/help/holders.ts'
 import { configuredAt, whyUnobserved } from '#judge/help/thresholds.ts'
 import { amountOf, withEntries } from '#judge/help/values.ts'
-import { isLinux, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { isLinux, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
@@ -35,9 +33,7 @@ export const memoryThresholdTooSmall = nodeRule({
   *judge(subject) {
     const { configuration, eviction, identity } = subject
     // Other rules report a threshold that is switched off or lost.
-    const thresholds = eviction.thresholds.filter(
-      threshold => threshold.signal === 'memory.available' && canBeMet(threshold),
-    )
+    const thresholds = eviction.thresholds.filter(({ signal }) => signal === 'memory.available')
     const isNear = thresholds.some(threshold => isNearlyMet(threshold, subject))
     const sound = isNear
       ? whenFull

@@ -1,8 +1,6 @@
 import { byText } from '#base/text/text-order.ts'
-import { evictable, whyUnobserved } from '#judge/help/thresholds.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { ownRankings } from '#judge/run/rankings.ts'
-import { settingIn } from '#judge/subject/settings.ts'
+import { evictable, ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
+import { line, nodeRule, settingIn } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes, nameLength } from '#judge/text.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 

@@ -7,10 +7,17 @@ import { evictedWriter } from '#judge/events/evictions.ts'
 import { diskReason, type Reason } from '#judge/help/holders.ts'
 import { soundImageGc } from '#judge/help/thresholds.ts'
 import { durationMs } from '#judge/help/values.ts'
-import { contextRule, type Failing, line, lines, seenFirst } from '#judge/rule.ts'
+import {
+  contextRule,
+  type Failing,
+  imageGcThresholds,
+  line,
+  lines,
+  seenFirst,
+  worldCause,
+} from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { imageGcThresholds } from '#judge/subject/settings.ts'
 import { bytes, counted, span } from '#judge/text.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
@@ -45,7 +52,7 @@ export const repeatedPressure = contextRule({
   id: 'repeated-pressure',
   family: 'eviction',
   severity: 'high',
-  cause: { kind: 'world', event: 'pressure-repeats', subject: null },
+  cause: worldCause('pressure-repeats'),
   steps: [{ id: 'read-pods' }, { id: 'look-on-node' }],
   needs: [],
   policy: ['alertPercent', 'assumedGrowthPercent'],
@@ -119,7 +126,7 @@ function reasonOf({ held, writer, imageGC }: PressureFact, policy: Policy): Part
     return { cause: held.cause, steps: held.steps }
   if (writer !== null)
     return {
-      cause: { kind: 'world', event: 'pods-evicted', subject: null },
+      cause: worldCause('pods-evicted'),
       steps: [{ id: 'set-ephemeral-storage', ...writer }],
     }
   if (held?.cause.kind !== 'holder') return {}

@@ -1,8 +1,7 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { durationMs } from '#judge/help/values.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import type { Severity } from '#model/finding/finding.ts'
 

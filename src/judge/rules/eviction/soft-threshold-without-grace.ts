@@ -1,9 +1,7 @@
 import { hardEviction } from '#judge/help/thresholds.ts'
 import { durationMs, withEntries } from '#judge/help/values.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 
 const soundGracePeriod = '90s'
 
@@ -27,7 +25,7 @@ export const softThresholdWithoutGrace = nodeRule({
       const { signal } = threshold
       const [value, grace] = [evictionSoft[signal], evictionSoftGracePeriod[signal]]
       if (value === undefined || grace === undefined || durationMs(grace) !== 0) continue
-      if (threshold.value !== value || !canBeMet(threshold)) continue
+      if (threshold.value !== value) continue
       yield {
         consequence: `At the first pass below ${bounded(value)} of ${signal} pods are ${hardEviction(identity)}: nothing waits for the signal to recover.`,
         evidence: [

@@ -6,10 +6,8 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { amountOf, float32Rounding, withEntries } from '#judge/help/values.ts'
-import { type Failing, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { type Failing, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 
 const titles = { unfinished: 'A minimum reclaim keeps the node under DiskPressure' }
 
@@ -31,7 +29,7 @@ export const unreachableMinReclaim = nodeRule({
   *judge(subject) {
     const { configuration, eviction } = subject
     yield* unfinished(subject)
-    for (const threshold of eviction.thresholds.filter(canBeMet)) {
+    for (const threshold of eviction.thresholds) {
       const { signal, minReclaim, resolved } = threshold
       const configured = configuration.evictionMinimumReclaim?.[signal]
       // Derived thresholds (containerfs, allocatable memory) repeat the finding of their source.
@@ -71,9 +69,7 @@ const reclaimPercent = { most: 5, least: 1 }
 /** DiskPressure that no threshold explains by itself, only with its minimum reclaim. */
 function* unfinished(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
   const { configuration, eviction, conditions } = subject
-  const ofDisk = eviction.thresholds.filter(
-    threshold => canBeMet(threshold) && conditionOf(threshold.signal) === 'DiskPressure',
-  )
+  const ofDisk = eviction.thresholds.filter(({ signal }) => conditionOf(signal) === 'DiskPressure')
   if (conditions.DiskPressure !== 'True' || ofDisk.some(({ met }) => met !== false)) return
   for (const threshold of ofDisk) {
     const { signal, minReclaim, resolved, margin } = threshold

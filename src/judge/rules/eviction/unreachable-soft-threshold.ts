@@ -1,9 +1,7 @@
 import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { kubeletSetting, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 const mebibyte = 1024 ** 2
@@ -33,11 +31,9 @@ export const unreachableSoftThreshold = nodeRule({
   *judge(subject) {
     const { thresholds } = subject.eviction
     for (const soft of thresholds.filter(
-      threshold => !threshold.hard && canBeMet(threshold) && !isTwin(threshold, thresholds),
+      threshold => !threshold.hard && !isTwin(threshold, thresholds),
     )) {
-      const sameSignal = thresholds.filter(
-        threshold => threshold.hard && threshold.signal === soft.signal && canBeMet(threshold),
-      )
+      const sameSignal = thresholds.filter(({ hard, signal }) => hard && signal === soft.signal)
       for (const hard of sameSignal) {
         // Equal written values resolve to equal amounts, whatever the capacity.
         const isSame = hard.value === soft.value

@@ -5,11 +5,17 @@ import {
   lostDefaults,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
-import { type Failing, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
+import {
+  type Failing,
+  hardThresholds,
+  kubeletSetting,
+  line,
+  lines,
+  nodeRule,
+  type Satisfied,
+} from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { hardThresholds, kubeletSetting } from '#judge/subject/settings.ts'
 import { exactBytes } from '#judge/text.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 
 const diskSignals: readonly string[] = ['nodefs.available', 'imagefs.available']
@@ -35,12 +41,7 @@ export const unwatchedImagefs = nodeRule({
 
   *judge(subject, policy) {
     const { identity, configuration, eviction, filesystems } = subject
-    if (
-      eviction.thresholds.some(
-        threshold => threshold.signal === 'imagefs.available' && canBeMet(threshold),
-      )
-    )
-      return
+    if (eviction.thresholds.some(({ signal }) => signal === 'imagefs.available')) return
     if (filesystems.layout === null)
       return yield {
         unknown: `whether images have a filesystem of their own: ${whyUnobserved(subject, 'the layout of the filesystems')}`,
@@ -97,12 +98,7 @@ function isUnwatchedDisk({ configuration, eviction, ...subject }: NodeSubject) {
     lostDefaults({ ...subject, configuration, eviction })?.lost.some(([signal]) =>
       diskSignals.includes(signal),
     ) ?? false
-  return (
-    !isLost &&
-    !eviction.thresholds.some(
-      threshold => diskSignals.includes(threshold.signal) && canBeMet(threshold),
-    )
-  )
+  return !isLost && !eviction.thresholds.some(({ signal }) => diskSignals.includes(signal))
 }
 
 function ofOneDisk(

@@ -1,7 +1,6 @@
 import { isShortOfInodes, lostDefaults, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { isLinux, line, nodeRule } from '#judge/rule.ts'
-import { hardThresholds, kubeletSetting } from '#judge/subject/settings.ts'
+import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import { isWatched } from '#model/kubelet/watched-signals.ts'
 
 export const unwatchedInodes = nodeRule({

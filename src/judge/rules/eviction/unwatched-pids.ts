@@ -1,10 +1,8 @@
-import { type LargestPod, largestPod } from '#judge/help/largest-pod.ts'
+import { type LargestPod, largestPod } from '#judge/help/drain.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { isLinux, line, lines, nodeRule } from '#judge/rule.ts'
-import { hardThresholds, kubeletSetting } from '#judge/subject/settings.ts'
+import { hardThresholds, isLinux, kubeletSetting, line, lines, nodeRule } from '#judge/rule.ts'
 import { bounded, nameLength, percent } from '#judge/text.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 
 /** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
 const scarcePercent = 20
@@ -27,12 +25,7 @@ export const unwatchedPids = nodeRule({
 
   *judge(subject) {
     const { configuration, eviction } = subject
-    if (
-      eviction.thresholds.some(
-        threshold => threshold.signal === 'pid.available' && canBeMet(threshold),
-      )
-    )
-      return
+    if (eviction.thresholds.some(({ signal }) => signal === 'pid.available')) return
     const pids = eviction.signals['pid.available']
     if (!pids || pids.capacityBytes <= 0)
       return yield { unknown: whyUnobserved(subject, 'how many process ids are left') }

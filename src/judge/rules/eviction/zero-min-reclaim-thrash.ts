@@ -9,11 +9,9 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { amountOf, durationMs, withEntries } from '#judge/help/values.ts'
-import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { type Failing, kubeletSetting, line, lines, nodeRule } from '#judge/rule.ts'
 import { span } from '#judge/text.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
@@ -61,9 +59,7 @@ export const zeroMinReclaimThrash = nodeRule({
     if (periodMs === null)
       return yield { unknown: 'configz: evictionPressureTransitionPeriod is no duration' }
     const near: EvaluatedThreshold[] = []
-    for (const threshold of bare.filter(
-      threshold => threshold.met === false && canBeMet(threshold),
-    )) {
+    for (const threshold of bare.filter(({ met }) => met === false)) {
       const capacity = eviction.signals[threshold.signal]?.capacityBytes
       if (!capacity || threshold.margin === null)
         yield { unknown: whyUnobserved(subject, `the capacity of ${threshold.signal}`) }

@@ -1,6 +1,5 @@
 import { soundImageGc } from '#judge/help/thresholds.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { imageGcThresholds } from '#judge/subject/settings.ts'
+import { imageGcThresholds, line, nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import {
   startsAboveUsedPercent,

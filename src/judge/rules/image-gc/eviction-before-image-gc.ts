@@ -8,11 +8,17 @@ import {
   soundImageGc,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
-import { type Failing, isLinux, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { imageGcThresholds, kubeletSetting } from '#judge/subject/settings.ts'
+import {
+  type Failing,
+  imageGcThresholds,
+  isLinux,
+  kubeletSetting,
+  line,
+  nodeRule,
+  type Satisfied,
+} from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
@@ -45,7 +51,7 @@ export const evictionBeforeImageGc = nodeRule({
   *judge(subject, policy) {
     const { layout, layoutCertainty } = subject.filesystems
     const firing: EvaluatedThreshold[] = []
-    for (const threshold of subject.eviction.thresholds.filter(canBeMet)) {
+    for (const threshold of subject.eviction.thresholds) {
       if (threshold.signal !== 'imagefs.available' && threshold.signal !== 'nodefs.available')
         continue
       const isNodefs = threshold.signal === 'nodefs.available'

@@ -1,8 +1,8 @@
 import { oncePerText } from '#base/once.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName } from '#judge/events/images.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { isExpected } from '#judge/subject/expected-source.ts'
+import { line, nodeRule, worldCause } from '#judge/rule.ts'
+import { isExpected } from '#judge/subject/node-subject.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
@@ -24,7 +24,7 @@ export const foreignCleaner = nodeRule({
   id: 'foreign-cleaner',
   family: 'image-gc',
   severity: 'medium',
-  cause: { kind: 'world', event: 'foreign-cleaner', subject: null },
+  cause: worldCause('foreign-cleaner'),
   steps: [{ id: 'advice' }],
   needs: [],
   title: 'Another program deletes images behind the kubelet',

@@ -1,8 +1,7 @@
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
-import { contextRule, type Failing, line } from '#judge/rule.ts'
+import { contextRule, type Failing, kubeletSetting, line } from '#judge/rule.ts'
 import { utcDay } from '#judge/run/waivers.ts'
-import { isExpected } from '#judge/subject/expected-source.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { isExpected } from '#judge/subject/node-subject.ts'
 import { counted, exactBytes } from '#judge/text.ts'
 import type { RememberedImage } from '#model/history.ts'
 

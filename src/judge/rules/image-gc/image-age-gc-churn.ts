@@ -1,7 +1,6 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { durationMs } from '#judge/help/values.ts'
-import { type Failing, line, lines, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { type Failing, kubeletSetting, line, lines, nodeRule } from '#judge/rule.ts'
 import { bounded, counted, nameLength } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 

@@ -16,6 +16,7 @@ import {
   type Satisfied,
   seenFirst,
   type Undecided,
+  worldCause,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
@@ -29,7 +30,7 @@ export const imageGcDead = contextRule({
   id: 'image-gc-dead',
   family: 'image-gc',
   severity: 'high',
-  cause: { kind: 'world', event: 'gc-fails', subject: null },
+  cause: worldCause('gc-fails'),
   steps: [{ id: 'read-journal' }, { id: 'advice' }],
   needs: ['imageGC'],
   title: 'Image garbage collection fails every time: it sees no image filesystem',

@@ -1,6 +1,5 @@
 import { soundImageGc } from '#judge/help/thresholds.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { imageGcThresholds } from '#judge/subject/settings.ts'
+import { imageGcThresholds, line, nodeRule } from '#judge/rule.ts'
 
 export const imageGcDisabled = nodeRule({
   id: 'image-gc-disabled',

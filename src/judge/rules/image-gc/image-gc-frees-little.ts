@@ -1,7 +1,7 @@
 import { imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { isWithin, unreadEvents } from '#judge/events/events.ts'
-import { contextRule, isLinux, line, seenFirst } from '#judge/rule.ts'
+import { contextRule, isLinux, line, seenFirst, worldCause } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 import type { ReclaimRound } from '#model/history.ts'
 
@@ -13,7 +13,7 @@ export const imageGcFreesLittle = contextRule({
   id: 'image-gc-frees-little',
   family: 'image-gc',
   severity: 'medium',
-  cause: { kind: 'world', event: 'gc-fails', subject: null },
+  cause: worldCause('gc-fails'),
   steps: [{ id: 'advice' }],
   needs: ['disks'],
   title: 'Image garbage collection frees less than half of what it counts',

@@ -10,9 +10,17 @@ import {
   shownAmount,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
-import { type Failing, isLinux, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
+import {
+  type Failing,
+  isLinux,
+  line,
+  lines,
+  nodeRule,
+  type Satisfied,
+  worldCause,
+} from '#judge/rule.ts'
 import { bounded, nameLength, percent, span } from '#judge/text.ts'
-import { canBeMet, sisterOf } from '#model/kubelet/watched-signals.ts'
+import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
@@ -24,7 +32,7 @@ export const imageGcNeverFirst = nodeRule({
   id: 'image-gc-never-first',
   family: 'image-gc',
   severity: 'medium',
-  cause: { kind: 'world', event: 'growth', subject: null },
+  cause: worldCause('growth'),
   steps: [{ id: 'look-on-node' }],
   needs: ['imageGC', 'eviction'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
@@ -68,9 +76,7 @@ function firstOf(signal: Signal, { eviction, filesystems }: OrderSubject) {
   const isShared = filesystems.layout === 'shared'
   if (isShared && signal === 'imagefs.inodesFree') return undefined
   const watching = eviction.thresholds.filter(
-    threshold =>
-      canBeMet(threshold) &&
-      (threshold.signal === signal || (isShared && threshold.signal === sisterOf(signal))),
+    threshold => threshold.signal === signal || (isShared && threshold.signal === sisterOf(signal)),
   )
   if (watching.some(({ met }) => met === true)) return undefined
   if (watching.some(({ met, margin }) => met === null || margin === null)) return null

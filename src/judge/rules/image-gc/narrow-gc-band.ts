@@ -1,6 +1,5 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { imageGcThresholds } from '#judge/subject/settings.ts'
+import { imageGcThresholds, line, nodeRule } from '#judge/rule.ts'
 import { bytes, percent } from '#judge/text.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 

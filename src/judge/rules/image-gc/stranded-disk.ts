@@ -1,9 +1,7 @@
 import { configuredAt, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { hardThresholds, kubeletSetting } from '#judge/subject/settings.ts'
+import { hardThresholds, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 const gibibyte = 1024 ** 3
@@ -32,8 +30,8 @@ export const strandedDisk = nodeRule({
       const watching: Signal[] = isShared
         ? ['nodefs.available', 'imagefs.available']
         : [`${filesystem}.available`]
-      const thresholds = subject.eviction.thresholds.filter(
-        threshold => watching.includes(threshold.signal) && canBeMet(threshold),
+      const thresholds = subject.eviction.thresholds.filter(({ signal }) =>
+        watching.includes(signal),
       )
       if (thresholds.length === 0) continue
       const capacity = subject.filesystems[filesystem]?.capacityBytes

@@ -1,6 +1,6 @@
 import { heldBy, heldEvidence, heldReason, heldText } from '#judge/help/held.ts'
-import { nodeRule } from '#judge/rule.ts'
-import { isExpected } from '#judge/subject/expected-source.ts'
+import { nodeRule, worldCause } from '#judge/rule.ts'
+import { isExpected } from '#judge/subject/node-subject.ts'
 import { bounded } from '#judge/text.ts'
 
 const least = { percent: 10, gib: 5 }
@@ -9,7 +9,7 @@ export const unexplainedDiskUse = nodeRule({
   id: 'unexplained-disk-use',
   family: 'image-gc',
   severity: 'medium',
-  cause: { kind: 'world', event: 'growth', subject: null },
+  cause: worldCause('growth'),
   steps: [{ id: 'look-on-node' }],
   needs: ['ledger', 'host'],
   title: 'Much of the disk is held by something that no measurement shows',

@@ -1,6 +1,5 @@
 import { canonicalName } from '#judge/events/images.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/subject/settings.ts'
+import { line, nodeRule, settingIn } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import type { RuntimeImage } from '#model/input/node-input.ts'
 

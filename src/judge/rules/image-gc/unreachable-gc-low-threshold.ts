@@ -12,6 +12,7 @@ import {
   type Satisfied,
   seenFirst,
   type Undecided,
+  worldCause,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
@@ -22,7 +23,7 @@ export const unreachableGcLowThreshold = contextRule({
   id: 'unreachable-gc-low-threshold',
   family: 'image-gc',
   severity: 'high',
-  cause: { kind: 'world', event: 'growth', subject: null },
+  cause: worldCause('growth'),
   steps: [{ id: 'look-on-node' }],
   needs: ['imageGC'],
   title: 'Image garbage collection cannot free what it has to',

@@ -4,7 +4,7 @@ import { endedRegistries } from '#facts/kubernetes/registries.ts'
 import { unreadEvents } from '#judge/events/events.ts'
 import { imagesOf, registryOf } from '#judge/events/images.ts'
 import { pullFailures } from '#judge/events/pulls.ts'
-import { contextRule, type Failing, line, type Satisfied } from '#judge/rule.ts'
+import { contextRule, type Failing, line, type Satisfied, worldCause } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded, counted } from '#judge/text.ts'
@@ -24,7 +24,7 @@ export const deadRegistry = contextRule({
   id: 'dead-registry',
   family: 'image-pull',
   severity: 'medium',
-  cause: { kind: 'world', event: 'registry-unreachable', subject: null },
+  cause: worldCause('registry-unreachable'),
   steps: [{ id: 'advice' }],
   needs: ['pods'],
   title: 'Pods name images in a registry that has ended',

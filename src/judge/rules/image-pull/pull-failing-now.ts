@@ -9,7 +9,7 @@ import {
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'
-import { contextRule, type Failing, line, seenFirst } from '#judge/rule.ts'
+import { contextRule, deviceCause, type Failing, line, seenFirst, worldCause } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 
 const shown = 10
@@ -20,7 +20,7 @@ export const pullFailingNow = contextRule({
   id: 'pull-failing-now',
   family: 'image-pull',
   severity: 'high',
-  cause: { kind: 'world', event: 'pull-fails', subject: null },
+  cause: worldCause('pull-fails'),
   steps: [{ id: 'read-pull-events' }, { id: 'pin-images' }],
   needs: ['pods'],
   titles,
@@ -76,13 +76,10 @@ function waitingFailing(
   const full = waiting.find(({ message, image }) => pullCause(message, image) === 'no space left')
   const first = full ?? waiting[0]
   return {
-    cause: { kind: 'world', event: 'pull-fails', subject: registryOf(first.image) },
+    cause: worldCause('pull-fails', registryOf(first.image)),
     ...(full && {
       title: titles.noSpace,
-      cause: {
-        ...{ kind: 'device', what: 'too-small', device: null },
-        ...{ declaredBytes: null, actualBytes: null },
-      },
+      cause: deviceCause('too-small'),
       steps: [{ id: 'larger-disk' }],
     }),
     consequence: `${counted(containers, 'container')} of ${counted(pods, 'pod')} cannot start, the first ${bounded(first.pod, 300)} for ${bounded(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,

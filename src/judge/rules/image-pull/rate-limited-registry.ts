@@ -17,6 +17,7 @@ import {
   type Satisfied,
   seenFirst,
   type Undecided,
+  worldCause,
 } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 
@@ -27,7 +28,7 @@ export const rateLimitedRegistry = contextRule({
   id: 'rate-limited-registry',
   family: 'image-pull',
   severity: 'low',
-  cause: { kind: 'world', event: 'registry-rate-limit', subject: null },
+  cause: worldCause('registry-rate-limit'),
   steps: [{ id: 'advice' }, { id: 'read-pull-events' }],
   needs: ['pods'],
   title: 'Images are pulled from Docker Hub without credentials',

@@ -1,5 +1,4 @@
-import { isLinux, line, lines, nodeRule } from '#judge/rule.ts'
-import { kubeletSetting } from '#judge/subject/settings.ts'
+import { isLinux, kubeletSetting, line, lines, nodeRule } from '#judge/rule.ts'
 
 /** Enough pulls that a slow pull does not delay the others, and few enough for any disk. */
 const soundParallelPulls = 5

@@ -1,12 +1,12 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { line, nodeRule } from '#judge/rule.ts'
+import { line, nodeRule, worldCause } from '#judge/rule.ts'
 import { kernelOf } from '#judge/subject/kernel.ts'
 
 export const cgroupV1 = nodeRule({
   id: 'cgroup-v1',
   family: 'kernel',
   severity: 'high',
-  cause: { kind: 'world', event: 'cgroup-v1', subject: null },
+  cause: worldCause('cgroup-v1'),
   steps: [{ id: 'create-group' }],
   needs: ['host'],
   title: 'The node runs cgroup v1, which its kubelet refuses',

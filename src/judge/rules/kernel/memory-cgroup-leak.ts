@@ -14,6 +14,7 @@ import {
   type Satisfied,
   seenFirst,
   type Undecided,
+  worldCause,
 } from '#judge/rule.ts'
 import { hasBootOption, kernelOf } from '#judge/subject/kernel.ts'
 import { bounded } from '#judge/text.ts'
@@ -34,7 +35,7 @@ export const memoryCgroupLeak = contextRule({
   id: 'memory-cgroup-leak',
   family: 'kernel',
   severity: 'medium',
-  cause: { kind: 'world', event: 'kernel-memory-cgroups', subject: null },
+  cause: worldCause('kernel-memory-cgroups'),
   steps: [{ id: 'reboot' }, { id: 'create-group' }],
   needs: [],
   title: 'The kernel leaks memory cgroups',

@@ -1,6 +1,6 @@
 import { agentConditions, agentReportOf } from '#facts/kubelet/event-reasons.ts'
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
-import { contextRule, line, seenFirst } from '#judge/rule.ts'
+import { contextRule, line, seenFirst, worldCause } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 interface AgentCondition {
@@ -13,7 +13,7 @@ export const nodeAgentReports = contextRule({
   id: 'node-agent-reports',
   family: 'kernel',
   severity: 'medium',
-  cause: { kind: 'world', event: 'agent-reports', subject: null },
+  cause: worldCause('agent-reports'),
   steps: [{ id: 'look-on-node' }, { id: 'advice' }],
   needs: [],
   title: 'The node monitoring agent of EKS reports a problem of disks, processes or memory',

@@ -1,14 +1,14 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { unsupportedReason } from '#facts/kubelet/supported.ts'
 import { type VersionSkew, versionSkew } from '#facts/kubernetes/version-skew.ts'
-import { contextRule, line } from '#judge/rule.ts'
+import { contextRule, line, worldCause } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
 export const unsupportedVersion = contextRule({
   id: 'unsupported-version',
   family: 'kernel',
   severity: 'medium',
-  cause: { kind: 'world', event: 'version-skew', subject: null },
+  cause: worldCause('version-skew'),
   steps: [{ id: 'upgrade-group' }],
   needs: [],
   title: 'The kubelet has a version that is not supported here',

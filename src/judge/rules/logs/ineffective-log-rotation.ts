@@ -12,8 +12,7 @@ import {
 import { logFilesOf } from '#judge/logs/logrotate.ts'
 import { logrotateRunsOf } from '#judge/logs/logrotate-runs.ts'
 import { unreadFiles } from '#judge/logs/node-rotation.ts'
-import { nodeRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/subject/settings.ts'
+import { nodeRule, settingIn } from '#judge/rule.ts'
 
 export const ineffectiveLogRotation = nodeRule({
   id: 'ineffective-log-rotation',

@@ -6,8 +6,7 @@ import {
   quantityOrNull,
 } from '#base/go/quantity.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { logRotation } from '#judge/subject/settings.ts'
+import { line, logRotation, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 const { containerLogMaxSize: defaultSize = '10Mi', containerLogMaxFiles: defaultFiles = 5 } =

@@ -1,6 +1,6 @@
 import { heldBy, heldEvidence, heldReason, heldText, isMuch } from '#judge/help/held.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { isExpected } from '#judge/subject/expected-source.ts'
+import { line, nodeRule, worldCause } from '#judge/rule.ts'
+import { isExpected } from '#judge/subject/node-subject.ts'
 
 const least = { percent: 1, gib: 1 }
 const much = { percent: 20, gib: 5 }
@@ -11,7 +11,7 @@ export const logDebris = nodeRule({
   id: 'log-debris',
   family: 'logs',
   severity: 'low',
-  cause: { kind: 'world', event: 'leftover-objects', subject: 'pod folders' },
+  cause: worldCause('leftover-objects', 'pod folders'),
   steps: [{ id: 'read-journal' }, { id: 'look-on-node' }],
   needs: ['ledger', 'host'],
   title: 'Logs, links and folders of deleted pods stay on the disk',

@@ -7,8 +7,7 @@ import {
   roomForLogs,
   runningLogs,
 } from '#judge/logs/logs.ts'
-import { isLinux, line, nodeRule } from '#judge/rule.ts'
-import { logRotation } from '#judge/subject/settings.ts'
+import { isLinux, line, logRotation, nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength, span } from '#judge/text.ts'
 
 const mebibyte = 1024 ** 2

@@ -3,8 +3,7 @@ import type { Drift } from '#judge/drift/peers.ts'
 import { ownOf } from '#judge/logs/logrotate.ts'
 import { type NodeRotation, nodeRotation } from '#judge/logs/node-rotation.ts'
 import { type Cost, changesOf, distinct, fileDrift } from '#judge/logs/rotation-drift.ts'
-import { type CohortMember, cohortRule } from '#judge/rule.ts'
-import { settingIn } from '#judge/subject/settings.ts'
+import { type CohortMember, cohortRule, settingIn } from '#judge/rule.ts'
 import { bounded, bytes, counted } from '#judge/text.ts'
 
 export const logRotationDrift = cohortRule({

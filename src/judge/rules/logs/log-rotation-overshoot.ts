@@ -10,8 +10,7 @@ import {
   roomForLogs,
   runningLogs,
 } from '#judge/logs/logs.ts'
-import { isLinux, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { logRotation } from '#judge/subject/settings.ts'
+import { isLinux, line, logRotation, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, span } from '#judge/text.ts'
 
 /** Logs that rotation holds below this share of the disk do not fill the disk. */

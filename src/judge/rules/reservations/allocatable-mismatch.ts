@@ -1,6 +1,6 @@
 import { compareQuantities, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
-import { isLinux, line, nodeRule } from '#judge/rule.ts'
+import { isLinux, line, nodeRule, worldCause } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 /** A smaller part is no difference. */
@@ -11,7 +11,7 @@ export const allocatableMismatch = nodeRule({
   id: 'allocatable-mismatch',
   family: 'reservations',
   severity: 'medium',
-  cause: { kind: 'world', event: 'not-restarted', subject: null },
+  cause: worldCause('not-restarted'),
   steps: [{ id: 'restart-kubelet' }],
   needs: ['allocatable'],
   title: 'The node offers other resources to pods than its configuration gives',

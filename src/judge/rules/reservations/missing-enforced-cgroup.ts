@@ -1,5 +1,4 @@
-import { isLinux, line, nodeRule } from '#judge/rule.ts'
-import { reservations } from '#judge/subject/settings.ts'
+import { isLinux, line, nodeRule, reservations } from '#judge/rule.ts'
 
 /** Upstream: pkg/kubelet/types/constants.go SystemReservedEnforcementKey, KubeReservedEnforcementKey and their compressible variants. */
 const needed = [

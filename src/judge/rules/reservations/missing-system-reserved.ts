@@ -1,19 +1,13 @@
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import {
-  daemonEvidence,
-  daemonsOf,
-  memoryThreshold,
-  reservationEvidence,
-  reservedOf,
-  sizedFor,
+  reservedMemory,
   unmeasured,
   unreadableReservation,
   whereItFits,
 } from '#judge/help/reservations.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
-import { isLinux, nodeRule } from '#judge/rule.ts'
-import { reservations } from '#judge/subject/settings.ts'
+import { isLinux, nodeRule, reservations } from '#judge/rule.ts'
 import { bounded, bytes } from '#judge/text.ts'
 
 export const missingSystemReserved = nodeRule({
@@ -33,36 +27,34 @@ export const missingSystemReserved = nodeRule({
   appliesTo: isLinux,
 
   *judge(subject) {
-    const { configuration, summary, eviction, node } = subject
-    const reserved = reservedOf(configuration, 'memory')
-    if (reserved === null) yield unreadableReservation
-    if (reserved === null || reserved.system > 0) return
-    const daemons = daemonsOf(summary)
-    const threshold = memoryThreshold(eviction) ?? 0
-    const fitting = (fix: Parameters<typeof whereItFits>[0]) =>
-      whereItFits(fix, configuration, node, threshold)
-    const evidence = [...reservationEvidence(configuration), ...daemonEvidence(daemons)]
+    const { configuration, summary, node } = subject
+    const memory = reservedMemory(subject)
+    if (memory === null) return yield unreadableReservation
+    const { reserved, daemons, evidence } = memory
+    if (reserved.system > 0) return
     if (reserved.total === 0) {
       const pods = configuration.maxPods ?? configurationDefaults.maxPods ?? 110
       const allocatable = bounded(node.status?.allocatable?.memory ?? 'not reported')
       yield {
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
-        evidence,
-        fix: fitting({
-          config: {
+        evidence: evidence(),
+        fix: whereItFits(
+          {
             kubeReserved: {
               ...configuration.kubeReserved,
               memory: `${eksReservedMemoryMiB(pods)}Mi`,
             },
           },
-        }),
+          subject,
+          memory.threshold ?? 0,
+        ),
       }
     } else if (daemons.bytes > reserved.kube)
       yield {
         confidence: 'likely',
         consequence: `The daemons use ${bytes(daemons.bytes)}, kubeReserved holds ${bytes(reserved.kube)}, and nothing is reserved for the system: ${bytes(daemons.bytes - reserved.kube)} come out of what pods were promised.`,
-        evidence,
-        fix: fitting(sizedFor(daemons.bytes, threshold, reserved, configuration)),
+        evidence: evidence(),
+        fix: memory.sizedFix(),
       }
     else if (summary === null)
       yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }

@@ -10,11 +10,17 @@ import {
   withEvidence,
 } from '#judge/events/events.ts'
 import { lostDefaults } from '#judge/help/thresholds.ts'
-import { contextRule, type Failing, isLinux, line, type Satisfied, seenFirst } from '#judge/rule.ts'
+import {
+  contextRule,
+  type Failing,
+  hardThresholds,
+  isLinux,
+  line,
+  type Satisfied,
+  seenFirst,
+} from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { hardThresholds } from '#judge/subject/settings.ts'
 import { bounded } from '#judge/text.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 
 const everySeconds = evictionMonitoringPeriodMs / 1000
 
@@ -82,9 +88,7 @@ function* killing(events: readonly NodeEvent[] | null, at: string): Iterable<Fai
 
 function* ofThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
   const { identity, configuration, eviction } = subject
-  const watching = eviction.thresholds.filter(
-    threshold => threshold.signal === 'memory.available' && canBeMet(threshold),
-  )
+  const watching = eviction.thresholds.filter(({ signal }) => signal === 'memory.available')
   // A soft threshold whose grace period expires by the next pass is as good as a hard threshold.
   if (watching.some(({ gracePeriodMs }) => gracePeriodMs <= evictionMonitoringPeriodMs)) return
   // The rule lost-default-threshold reports a default that evictionHard removed.

@@ -1,16 +1,12 @@
 import {
-  daemonEvidence,
   daemonsOf,
   memoryThreshold,
-  reservationEvidence,
+  reservedMemory,
   reservedOf,
-  sizedFor,
   unmeasured,
   unreadableReservation,
-  whereItFits,
 } from '#judge/help/reservations.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { reservations } from '#judge/subject/settings.ts'
+import { line, nodeRule, reservations } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 
 export const reservationWithoutEviction = nodeRule({
@@ -36,14 +32,14 @@ export const reservationWithoutEviction = nodeRule({
     )
   },
 
-  *judge({ configuration, eviction, summary, node }) {
-    const reserved = reservedOf(configuration, 'memory')
-    const [threshold, kept] = [memoryThreshold(eviction), memoryThreshold(eviction, 'hard')]
-    if (reserved === null) yield unreadableReservation
-    else if (threshold === null || kept === null)
+  *judge(subject) {
+    const memory = reservedMemory(subject)
+    if (memory === null) return yield unreadableReservation
+    const { reserved, daemons, threshold } = memory
+    const kept = memoryThreshold(subject.eviction, 'hard')
+    if (threshold === null || kept === null)
       yield { unknown: 'stats/summary does not tell the bytes of memory.available' }
     else if (threshold > 0) {
-      const daemons = daemonsOf(summary)
       const wanted = daemons.bytes + threshold
       if (reserved.total >= wanted && daemons.missing.length > 0) yield unmeasured(daemons.missing)
       if (reserved.total >= wanted) return
@@ -53,17 +49,11 @@ export const reservationWithoutEviction = nodeRule({
         confidence: 'likely',
         consequence: `When pods use all that the node offers them, ${bytes(left)} stay available beside the daemons as they are now, and pods are evicted below ${bytes(threshold)}${left < threshold ? ', although they took no more than was offered' : `: ${bytes(left - threshold)} more for the daemons, and pods are evicted that took no more than was offered`}. Sized for both, ${bytes(wanted)} would be reserved.`,
         evidence: [
-          ...reservationEvidence(configuration),
-          ...daemonEvidence(daemons),
+          ...memory.evidence(),
           line('computed', 'memory.available is met below', exactBytes(threshold)),
           line('computed', 'daemons and threshold', exactBytes(wanted)),
         ],
-        fix: whereItFits(
-          sizedFor(daemons.bytes, threshold, reserved, configuration),
-          configuration,
-          node,
-          threshold,
-        ),
+        fix: memory.sizedFix(),
       }
     }
   },

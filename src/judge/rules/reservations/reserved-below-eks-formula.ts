@@ -2,8 +2,7 @@ import { milliValue } from '#base/go/quantity.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { reservedOf, unreadableReservation, whereItFits } from '#judge/help/reservations.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { reservations } from '#judge/subject/settings.ts'
+import { line, nodeRule, reservations } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 const mebibyte = 1024 ** 2
@@ -26,7 +25,8 @@ export const reservedBelowEksFormula = nodeRule({
     identity.operatingSystem === 'linux' &&
     (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
 
-  *judge({ configuration, node }) {
+  *judge(subject) {
+    const { configuration, node } = subject
     const memory = reservedOf(configuration, 'memory')
     const cpu = reservedOf(configuration, 'cpu', quantity => Number(milliValue(quantity)))
     if (memory === null || cpu === null) return yield unreadableReservation
@@ -63,12 +63,7 @@ export const reservedBelowEksFormula = nodeRule({
           line('computed', `EKS reserves ${name}`, wanted),
         ]),
       ],
-      fix: whereItFits(
-        { config: { kubeReserved: { ...configuration.kubeReserved, ...lacking } } },
-        configuration,
-        node,
-        0,
-      ),
+      fix: whereItFits({ kubeReserved: { ...configuration.kubeReserved, ...lacking } }, subject, 0),
     }
   },
 })

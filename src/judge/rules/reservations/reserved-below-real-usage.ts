@@ -1,16 +1,10 @@
 import {
-  daemonEvidence,
-  daemonsOf,
-  memoryThreshold,
-  reservationEvidence,
+  reservedMemory,
   reservedOf,
-  sizedFor,
   unmeasured,
   unreadableReservation,
-  whereItFits,
 } from '#judge/help/reservations.ts'
-import { line, nodeRule } from '#judge/rule.ts'
-import { reservations } from '#judge/subject/settings.ts'
+import { line, nodeRule, reservations } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 
 export const reservedBelowRealUsage = nodeRule({
@@ -31,30 +25,23 @@ export const reservedBelowRealUsage = nodeRule({
     identity.operatingSystem === 'linux' &&
     (configuration === null || reservedOf(configuration, 'memory')?.system !== 0),
 
-  *judge({ configuration, summary, eviction, node }) {
-    const reserved = reservedOf(configuration, 'memory')
-    const threshold = memoryThreshold(eviction) ?? 0
-    const daemons = daemonsOf(summary)
-    if (reserved === null) yield unreadableReservation
-    else if (daemons.bytes > reserved.total)
+  *judge(subject) {
+    const memory = reservedMemory(subject)
+    if (memory === null) return yield unreadableReservation
+    const { reserved, daemons } = memory
+    if (daemons.bytes > reserved.total)
       yield {
         confidence: 'likely',
         consequence: `${daemons.used.map(({ name }) => name).join(', ')} use ${bytes(daemons.bytes)}, ${bytes(reserved.total)} are reserved: when pods use all that the node offers them, ${bytes(daemons.bytes - reserved.total)} are missing, and pods are evicted that took no more than was offered.`,
         evidence: [
-          ...reservationEvidence(configuration),
-          ...daemonEvidence(daemons),
+          ...memory.evidence(),
           line(
             'summary',
             'used beyond the reservation',
             exactBytes(daemons.bytes - reserved.total),
           ),
         ],
-        fix: whereItFits(
-          sizedFor(daemons.bytes, threshold, reserved, configuration),
-          configuration,
-          node,
-          threshold,
-        ),
+        fix: memory.sizedFix(),
       }
     else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
   },

@@ -1,6 +1,5 @@
 import { daemonEvidence, daemonsOf } from '#judge/help/reservations.ts'
-import { isLinux, line, nodeRule } from '#judge/rule.ts'
-import { reservations as reservationFields } from '#judge/subject/settings.ts'
+import { isLinux, line, nodeRule, reservations as reservationFields } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 const reservations = [

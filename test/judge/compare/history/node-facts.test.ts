@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
+import { metNode } from '#judge/compare/delta/delta.ts'
 import { fillLimits, withReading } from '#judge/compare/history/fill.ts'
 import {
   mergedDay,
@@ -10,7 +11,6 @@ import {
 import { fleet } from '#lab/scenarios/fleet.ts'
 import type { FillSeries, Happening, NodeFacts, RememberedImage } from '#model/history.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { metNode } from '#pipeline/audit/met-node.ts'
 import { hostileReport } from '#test/hostile-report.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 import { auditedNode, sharedDisk, unreadNode } from '#test/report-builder.ts'

@@ -93,6 +93,8 @@ export interface Held {
   listed?: { holder: string; path: string; gib: number; inodes: number }
   /** A runtime that the kubelet does not use: GiB by path. */
   otherRuntime?: Record<string, number>
+  /** In no folder and in no open file. */
+  unexplained?: number
   /** A local PersistentVolume of the first pod of an owner. */
   localVolume?: { path: string; gib: number; owner: string; inodes?: number }
 }
@@ -251,7 +253,7 @@ function podProfiles(workload: Workload): PodProfile[] {
   const isDeployment = kind === 'Deployment'
   const container: ContainerProfile = {
     name: workload.container ?? name,
-    image: workload.image ?? `111122223333.dkr.ecr.us-east-1.amazonaws.com/${name}:1`,
+    image: imageOf(workload),
     ...{ requests: workload.requests, limits: workload.limits },
     memoryMiB: 1024 * (workload.memoryGib ?? 0.2),
     rootfsMiB: 1024 * (workload.layerGib ?? 0.01),
@@ -327,7 +329,7 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
 const waitingStatus = (
   { status }: KubernetesPod,
   reason: string,
-  message = 'secret "settings" not found',
+  message = reason === 'CreateContainerConfigError' ? 'secret "settings" not found' : undefined,
 ) => ({
   ...status,
   phase: 'Pending',
@@ -339,11 +341,23 @@ const waitingStatus = (
 
 const isRunning = ({ profile, workload }: RunningPod) =>
   profile.phase === 'Running' && workload.waiting === undefined
-const packed = (world: NodeWorld) =>
-  (world.held?.images ?? []).map(({ name, packedGib }) => ({
-    names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digits(name)}`, name],
-    sizeBytes: bytesOf(packedGib),
-  }))
+
+/** A node lists the images of its pods, too. Those of which the thread has no size are small. */
+function packed({ held, workloads = [] }: NodeWorld) {
+  const images = held?.images ?? []
+  const used = workloads.filter(({ waiting, evicted }) => !waiting && !evicted).map(imageOf)
+  const known = new Set(images.map(({ name }) => name))
+  const small = [...new Set(used)].filter(name => !known.has(name))
+  return [...images, ...small.map(name => ({ name, packedGib: 0.001 }))].map(
+    ({ name, packedGib }) => ({
+      names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digits(name)}`, name],
+      sizeBytes: bytesOf(packedGib),
+    }),
+  )
+}
+
+const imageOf = ({ image, owner }: Workload) =>
+  image ?? `111122223333.dkr.ecr.us-east-1.amazonaws.com/${owner.split(' ')[1] ?? 'app'}:1`
 
 function nodeOf({ world, profile }: Scene): RawObject {
   const node = nodeObject(profile, takenAt) as RawObject & {
@@ -474,8 +488,12 @@ function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObjec
       name,
       startTime: takenAt,
       memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes: memory / 2 },
-      rootfs: statsOf(world.imageDisk ?? world.disk, bytesOf(layerGib)),
-      logs: nodefs(logsGib),
+      // The capacity of the filesystem, and the inodes of the layer alone.
+      rootfs: {
+        ...statsOf(world.imageDisk ?? world.disk, bytesOf(layerGib)),
+        inodesUsed: Math.round(layerGib * 20_000),
+      },
+      logs: { ...nodefs(logsGib), inodesUsed: 1 },
     })),
     memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes: memory / 2 },
     volume: volumes,
@@ -720,7 +738,8 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
     sum(Object.values(held.folders ?? {})) +
     (held.deletedOpen?.gib ?? 0) +
     sum(Object.values(held.otherRuntime ?? {})) +
-    (held.localVolume?.gib ?? 0)
+    (held.localVolume?.gib ?? 0) +
+    (held.unexplained ?? 0)
   const { listed } = held
   const cores = (held.coreDumps?.gib ?? 0) + (listed?.gib ?? 0)
   const inLogs = sum(

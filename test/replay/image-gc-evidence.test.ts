@@ -122,7 +122,6 @@ describe('the list of images', () => {
     { count: 50, configz: undefined, isComplete: false },
     { count: 50, configz: { kubeletconfig: { nodeStatusMaxImages: 51 } }, isComplete: true },
     { count: 60, configz: { kubeletconfig: { nodeStatusMaxImages: -1 } }, isComplete: true },
-    { count: 0, configz: { kubeletconfig: { nodeStatusMaxImages: 0 } }, isComplete: false },
   ])(
     "of the node's status with $count images is complete: $isComplete",
     ({ count, configz, isComplete }) => {
@@ -131,20 +130,23 @@ describe('the list of images', () => {
       expect(evidence.unknowns.map(({ what }) => what)).toEqual(
         isComplete ? [] : ['images beyond node.status.images'],
       )
-      expect(evidence.images?.[0]).toEqual(
-        count === 0
-          ? undefined
-          : expect.objectContaining({
-              image: `docker.io/library/app-0@${digestOf(0)}`,
-              id: null,
-              isPinned: null,
-            }),
-      )
+      expect(evidence.images?.[0]).toMatchObject({
+        ...{ image: `docker.io/library/app-0@${digestOf(0)}`, id: null, isPinned: null },
+      })
     },
   )
 
-  it('is not known where neither was read', () => {
-    expect(read({})).toMatchObject({
+  it.each([
+    ['runs', idOf(7), { state: { running: {} } }, false],
+    ['runs, by its name', 'app-1:v1', { state: { running: {} } }, true],
+    ['has ended', idOf(7), { state: { terminated: {} } }, true],
+  ])("of the node's status, where an image %s that it may lack", (_, imageID, more, isComplete) => {
+    const pods = [pod(imageID, { image: imageID, ...more })]
+    expect(read({ ...statusImages(3), pods }).isComplete).toBe(isComplete)
+  })
+
+  it.each([{}, statusImages(0)])('is not known where neither was read: %o', given => {
+    expect(read(given)).toMatchObject({
       images: null,
       isComplete: false,
       unknowns: [{ what: 'images' }],

@@ -4,6 +4,7 @@ import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerOf } from '#model/input/pod-controller.ts'
 import { type EventTimes, eventTimes, isWithin, recentEvents } from './events.ts'
 import { registryOf } from './images.ts'
 
@@ -89,12 +90,15 @@ const isLater = (time: unknown, last: string | null): time is string =>
 
 export interface WaitingContainer {
   pod: string
+  /** `Kind name` of the pod's controller. Null: it has none. */
+  workload: string | null
   image: string
   reason: string
   message: string
 }
 
-export function waitingOf({ metadata, status }: KubernetesPod): WaitingContainer[] {
+export function waitingOf(given: KubernetesPod): WaitingContainer[] {
+  const { metadata, status } = given
   const waiting: WaitingContainer[] = []
   for (const statuses of [
     status?.initContainerStatuses,
@@ -106,7 +110,7 @@ export function waitingOf({ metadata, status }: KubernetesPod): WaitingContainer
       if (reason === undefined || !pullErrors.has(reason)) continue
       const pod = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
       const text = bounded(typeof message === 'string' ? message : '', 1024)
-      waiting.push({ pod, image, reason, message: text })
+      waiting.push({ pod, workload: controllerOf(given), image, reason, message: text })
     }
   return waiting
 }

@@ -244,6 +244,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   drain: { ...partly('free', 'pods'), lines: on => [cordon(on), drain(on)] },
   'drop-idle-log-blocks': { ...whole('set'), lines: on => plan(on) },
   'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
+  'grow-partition': {
+    ...whole('resize', 'node-replaced'),
+    lines: ({ node }) => [session(node, 'reads', 'lsblk --fs; df -h')],
+  },
+  'import-image': whole('set'),
   // Which images and pods hold the disk, and how much, decides the size.
   'larger-disk': {
     ...whole('resize', 'node-replaced'),
@@ -271,6 +276,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ],
   },
   'pin-images': { ...whole('set'), lines: on => plan(on) },
+  'provide-image': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'prune-dead-containers': { ...whole('free'), lines: on => [podsOfNode(on)] },
   'prune-images': { ...partly('free', 'kubelet-restart'), lines: on => plan(on, '--prune-images') },
   'read-again': { ...showing, lines: on => [readAgain(on)] },

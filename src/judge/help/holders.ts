@@ -20,6 +20,7 @@ import type {
 import type { ImageGcPrediction, Signal } from '#model/prediction/prediction.ts'
 import { volumeToWrite } from './disk-size.ts'
 import { largestPod } from './drain.ts'
+import { writableMounts } from './host-mounts.ts'
 import { reservedOf } from './reservations.ts'
 
 export interface Reason {
@@ -51,7 +52,7 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
   const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === name)
   if (ledger === null || disk === undefined || signal.startsWith('memory.')) return []
   const size = unit === 'bytes' ? disk.capacityBytes : (disk.usedInodes ?? 0)
-  const lines = disk.lines
+  const lines = withUnmeasuredPods(disk.lines)
     .filter(line => {
       const isUsual = holders[line.holder].isUsual === true
       return expected(line, unit) >= size * (isUsual ? least.usual : least.share)
@@ -66,6 +67,15 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
   return (isUnreadFirst ? [writer, ...lines.filter(line => line !== writer)] : lines)
     .slice(0, ranked)
     .map(line => holderCause(line, disk, ledger.parts, unit))
+}
+
+/** If pods have no statistics, what they hold is unread, too: as much as the bounds of images leave. */
+function withUnmeasuredPods(lines: readonly LedgerLine[]): readonly LedgerLine[] {
+  const isPartial = lines.some(
+    ({ holder, bytes, highBytes }) => holder === 'writable-layers' && highBytes > bytes,
+  )
+  if (!isPartial) return lines
+  return lines.map(line => (line.holder === 'unread' ? { ...line, bytes: line.highBytes } : line))
 }
 
 /** The middle of the bounds: of unread images, for example. */
@@ -90,7 +100,9 @@ export function holderCause(
         part.filesystem === filesystem &&
         (holder === 'images' ? part.owner?.kind === 'image' : part.holder === holder),
     )
-    .toSorted((a, b) => b.lowBytes - a.lowBytes)
+    .toSorted((a, b) =>
+      unit === 'inodes' ? (b.inodes ?? 0) - (a.inodes ?? 0) : b.lowBytes - a.lowBytes,
+    )
   const largestBytes = unit === 'bytes' ? bytesOfLargest(own) : null
   const isOfMany = largestBytes !== null && largestBytes < leastOwned * lowBytes && isOfPod(own[0])
   const largest = isOfMany ? undefined : own[0]
@@ -138,6 +150,9 @@ function ownerOf({ owner, place }: HolderPart) {
 /** Share of a disk above which no pod can request what it holds: it would fit no node of its group. */
 const largestRequest = 0.4
 
+/** Folders of the runtime and the kubelet: containers may need what lies there. */
+const ofRuntime = /^\/var\/lib\/(?:containerd|kubelet)(?:-[\w-]+)?(?:\/|$)/
+
 /** Folders of the AMI, which no node can make smaller. Other folders of the system hold data. */
 const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
 
@@ -147,6 +162,8 @@ function stepsOf(
   discardsUnpacked: boolean,
 ): readonly StepActionId[] {
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
+  if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
+    return ['replace-node', 'look-on-node']
   // Which pod it is, and whether its deletion ends it, has to be seen.
   if (holder === 'pod-folders' && owner === null) return ['delete-place']
   // Packed layers of pulls that did not end: a lease keeps them.
@@ -203,7 +220,7 @@ export function reasonOf(
 
 /** Why the disk of a signal is full. Null: nothing was measured. */
 export function diskReason(
-  { ledger, identity, imageGC, host, node, configuration }: DiskSubject,
+  { ledger, identity, imageGC, host, node, configuration, pods = null }: DiskSubject,
   signal: Signal,
 ): Reason | null {
   const [first, second] = heldBySignal(ledger, signal)
@@ -231,7 +248,11 @@ export function diskReason(
   return {
     ...reason,
     steps: [
-      ...reason.steps.map(step => withSize(step, { ledger, identity, imageGC }, first)),
+      ...reason.steps.map(step =>
+        first.holder === 'unread'
+          ? withMounts(step, pods)
+          : withSize(step, { ledger, identity, imageGC }, first),
+      ),
       ...(isMoreUnread ? [{ id: 'read-on-node' as const }] : []),
     ],
   }
@@ -327,6 +348,12 @@ export function memoryReason(
   }
 }
 
+/** Writers of folders, of which the kubelet counts nothing. */
+function withMounts(step: StepAction, pods: NodeSubject['pods']): StepAction {
+  const mounts = step.id === 'read-on-node' ? writableMounts(pods) : []
+  return mounts.length === 0 ? step : { ...step, mounts }
+}
+
 function withSize(
   step: StepAction,
   { ledger, identity: { amiFamily }, imageGC }: DiskSubject,
@@ -341,6 +368,7 @@ function withSize(
 
 interface DiskSubject {
   ledger: NodeLedger | null
+  pods?: NodeSubject['pods']
   identity: InspectIdentity
   imageGC?: ImageGcPrediction | null
   configuration?: NodeSubject['configuration']

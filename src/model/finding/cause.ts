@@ -26,6 +26,7 @@ export type WorldEvent =
   | 'foreign-cleaner'
   | 'gc-fails'
   | 'growth'
+  | 'image-missing'
   | 'kernel-memory-cgroups'
   | 'leftover-objects'
   | 'memory-outside-pods'
@@ -86,7 +87,8 @@ export interface HolderCause {
 
 export interface DeviceCause {
   kind: 'device'
-  what: 'too-small' | 'wrong-volume' | 'unused-disk' | 'not-grown' | 'differs'
+  /** `own-partition`: a logical volume of the image, which no boot grows. */
+  what: 'too-small' | 'wrong-volume' | 'unused-disk' | 'not-grown' | 'own-partition' | 'differs'
   /** `/dev/xvda`. Null: unknown. */
   device: string | null
   /** Null: not declared, or unknown. */
@@ -120,6 +122,8 @@ export type StepActionId =
   | 'drain'
   | 'drop-idle-log-blocks'
   | 'grant-rights'
+  | 'grow-partition'
+  | 'import-image'
   | 'larger-disk'
   | 'list-deletions'
   | 'look-on-node'
@@ -129,6 +133,7 @@ export type StepActionId =
   | 'move-to-volume'
   | 'open-port'
   | 'pin-images'
+  | 'provide-image'
   | 'prune-dead-containers'
   | 'prune-images'
   | 'read-again'
@@ -163,6 +168,8 @@ export interface StepAction {
   fields?: string[]
   /** Images that the node must keep. */
   images?: string[]
+  /** Folders of the node that pods can write, as `/tmp (Deployment shop/api)`. */
+  mounts?: string[]
   /** Pods, as `namespace/name`, that end for good, and pods whose emptyDir data is deleted. Absent: unknown. */
   lost?: { pods: string[]; data: string[] }
   /** What is scarce. Absent: bytes. */

@@ -14,6 +14,7 @@ import type { Kubelet } from '#replay/kubelet.ts'
 import { type KnownTimes, knownTimesOf, kubeletStartOf, type TimeBounds } from '#replay/times.ts'
 import {
   areContainersRead,
+  areRunningListed,
   type ImageIndex,
   type ImageUser,
   imageUses,
@@ -55,7 +56,7 @@ export function imageEvidence(input: NodeInput, readAtMs: number, kubelet: Kubel
   const kubeletStart = kubeletStartOf(input, readAtMs)
   const node: NodeImages = {
     images: listed?.images ?? null,
-    isComplete: listed?.isComplete ?? false,
+    isComplete: false,
     areUsersComplete: false,
     readAtMs,
     kubeletStart,
@@ -68,15 +69,17 @@ export function imageEvidence(input: NodeInput, readAtMs: number, kubelet: Kubel
     })
     return node
   }
-  if (!listed.isComplete) {
+  const { images } = listed
+  const index = indexImages(images)
+  const unseen = listed.unseen ?? unlistedOf(input, index, listed.isOfRuntime)
+  node.isComplete = unseen === null
+  if (unseen !== null) {
     node.unknowns.push({
-      what: listed.unseen,
+      what: unseen,
       effect:
         'images that were not seen may go before those that were: by space none goes for certain',
     })
   }
-  const { images } = listed
-  const index = indexImages(images)
   noteKnownTimes(images, index, input.known)
   for (const { place, user } of imageUses(input, index, listed.isOfRuntime, kubelet))
     images[place]?.users.push(user)
@@ -87,9 +90,14 @@ export function imageEvidence(input: NodeInput, readAtMs: number, kubelet: Kubel
 interface ListedImages {
   images: ImageEvidence[]
   isOfRuntime: boolean
-  isComplete: boolean
-  /** Which images an incomplete list lacks. */
-  unseen: string
+  /** Which images an incomplete list lacks. Null: the list can be complete. */
+  unseen: string | null
+}
+
+/** A list of a node's status that lacks the image of a running container lacks others, too. Null: it lacks none. */
+function unlistedOf(input: NodeInput, index: ImageIndex, isOfRuntime: boolean): string | null {
+  if (isOfRuntime || areRunningListed(input, index)) return null
+  return 'images that node.status.images lacks'
 }
 
 function listedImages({ node, runtime, configuration }: NodeInput): ListedImages | null {
@@ -106,12 +114,12 @@ function listedImages({ node, runtime, configuration }: NodeInput): ListedImages
     return {
       images,
       isOfRuntime: true,
-      isComplete: images.length === ofRuntime.length,
-      unseen: 'runtime.images',
+      unseen: images.length === ofRuntime.length ? null : 'runtime.images',
     }
   }
-  const ofStatus = node.status?.images
-  if (ofStatus === undefined) return null
+  const ofStatus = node.status?.images ?? []
+  // A node that runs a kubelet has an image. An empty list was not written, or not kept.
+  if (ofStatus.length === 0) return null
   const images = ofStatus.map(({ names, sizeBytes }) =>
     evidence(null, [...(names ?? [])], sizeOf(sizeBytes), null),
   )
@@ -119,8 +127,7 @@ function listedImages({ node, runtime, configuration }: NodeInput): ListedImages
   return {
     images,
     isOfRuntime: false,
-    isComplete: cap < 0 || images.length < cap,
-    unseen: 'images beyond node.status.images',
+    unseen: cap < 0 || images.length < cap ? null : 'images beyond node.status.images',
   }
 }
 

@@ -54,6 +54,14 @@ export function areContainersRead({ runtime, pods }: NodeInput, kubelet: Kubelet
   )
 }
 
+/** Whether the images of all running containers are in the index. */
+export function areRunningListed({ pods }: NodeInput, index: ImageIndex): boolean {
+  return (pods ?? [])
+    .flatMap(containerStatusesOf)
+    .filter(({ state }) => state?.running != null)
+    .every(({ imageID, image }) => firstReferenced(index, [imageID, image]).places.length > 0)
+}
+
 /** @param areIdsKnown whether the list of images has ids, as the runtime's has */
 export function imageUses(
   { runtime, pods }: NodeInput,

@@ -67,7 +67,7 @@ function measured(node: PreparedNode, snapshots: Snapshots): Entry[] {
 /** Listed images explain a part of the runtime's bytes. What they cannot explain is `not-images`. */
 function estimated(node: PreparedNode, pods: PodUse | null): Entry[] {
   const total = snapshotBytes(node)
-  if (total === null) return []
+  if (total === null || node.imageEvidence.images === null) return []
   const containersHere = node.filesystems.layout === 'split' ? 0 : (pods?.layers.bytes ?? 0)
   const bytes = Math.max(0, total - containersHere)
   const source = node.summary?.node?.runtime?.imageFs ? 'stats summary' : 'crictl'
@@ -93,7 +93,7 @@ function imageBounds({ imageEvidence }: PreparedNode, bytes: number): [number, n
   const sizes = images?.map(({ sizeBytes }) => sizeBytes) ?? []
   const largest = Math.max(0, ...sizes.map(size => size ?? 0))
   const listed = sizes.reduce<number>((sum, size) => sum + (size ?? Number.POSITIVE_INFINITY), 0)
-  const most = isComplete && images !== null ? mostUnpacking * listed : Number.POSITIVE_INFINITY
+  const most = isComplete ? mostUnpacking * listed : Number.POSITIVE_INFINITY
   const high = Math.min(bytes, Math.ceil(most))
   return [Math.min(high, Math.floor(leastUnpacking * largest)), high]
 }

@@ -3,11 +3,12 @@
 import { type Quantity, quantityNumber } from '#base/go/quantity.ts'
 import { sharedText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { FilesystemStats, PodSummary } from '#model/input/node-input.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
 import { type GroupDiskUse, joinedUse, type PodDiskUse } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
-import type { Pod } from '#replay/pods/pod.ts'
+import { containerStatusesOf, type Pod } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 
 const named = { pods: 5, owners: 5, namespaces: 20 }
@@ -43,10 +44,11 @@ export function podUseOf(node: PreparedNode): PodUse | null {
       controllerOf(pod),
     ]),
   )
+  const isPartial = !areMeasured(node, stats)
   const use: PodUse = {
-    layers: none(),
-    logs: none(),
-    volumes: none(),
+    layers: none(isPartial),
+    logs: none(isPartial),
+    volumes: none(isPartial),
     folders: none(),
     pods: [],
     logBytes: [],
@@ -100,7 +102,26 @@ export function hostsFileBytes(
   return rest < leastHostsFile ? 0 : rest
 }
 
-const none = (): Amount => ({ bytes: 0, inodes: 0, isPartial: false })
+const none = (isPartial = false): Amount => ({
+  ...{ bytes: 0, inodes: isPartial ? null : 0 },
+  isPartial,
+})
+
+/** The kubelet measures a container within this time of its start. Upstream: cadvisor --housekeeping-interval, and the period of stats. */
+const measuredAfterMs = 2 * 60_000
+
+/** Whether all pods that run have statistics. */
+function areMeasured({ input, readMs }: PreparedNode, stats: readonly PodSummary[]): boolean {
+  if (input.pods === null) return stats.length > 0
+  const uids = new Set(stats.map(({ podRef }) => podRef?.uid))
+  const runsSince = (pod: KubernetesPod) =>
+    containerStatusesOf(pod).map(({ state }) => Date.parse(state?.running?.startedAt ?? ''))
+  return input.pods.every(
+    pod =>
+      uids.has(pod.metadata?.uid) ||
+      !runsSince(pod).some(startedMs => startedMs < readMs - measuredAfterMs),
+  )
+}
 
 function amountOf(stats: FilesystemStats | undefined): Amount {
   const bytes = countOf(stats?.usedBytes)

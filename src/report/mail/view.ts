@@ -158,10 +158,12 @@ const nextNodes = (
     }))
 }
 
+const smallerThanVolume: ReadonlySet<string> = new Set(['not-grown', 'own-partition'])
+
 /** Where a filesystem was not grown to its volume, the holders are not the cause. */
 function notGrownText(found: FoundCause | undefined, { words, bytes }: Language) {
   const { cause } = found ?? {}
-  if (cause?.kind !== 'device' || cause.what !== 'not-grown') return null
+  if (cause?.kind !== 'device' || !smallerThanVolume.has(cause.what)) return null
   return words.ledger.notGrown(bytes(cause.actualBytes), bytes(cause.declaredBytes))
 }
 

@@ -88,12 +88,16 @@ export function causeText(cause: Cause, language: Language): string | null {
         size === null ? null : bytes(size),
       )
       if (what === 'not-grown' && declared && actual) return steps.notGrown(declared, actual)
+      if (what === 'own-partition' && declared && actual)
+        return steps.ownPartition(declared, actual)
       if (what === 'unused-disk' && device !== null)
         return steps.unusedDisk(line(device, limits.name), actual ?? null)
       return steps.device(steps.devices[what], declared ?? null, actual ?? null)
     }
     case 'world':
       if (cause.event === 'memory-outside-pods') return steps.memoryOutsidePods
+      if (cause.event === 'image-missing' && cause.subject !== null)
+        return steps.imageMissing(line(cause.subject, limits.name))
       return cause.event === 'pull-fails' && cause.subject !== null
         ? steps.pullsFail(line(cause.subject, limits.name))
         : null
@@ -127,7 +131,8 @@ function stepText(
   settings: string | null,
   language: Language,
 ): string {
-  const { id, owner, place, bytes, usdPerMonth, most, message, lost } = action
+  const { id, owner, bytes, usdPerMonth, most, message, lost, mounts } = action
+  const place = id === 'read-on-node' ? mounts && language.words.list(mounts) : action.place
   const more =
     usdPerMonth === undefined ? message : costText(usdPerMonth, language, most?.usdPerMonth)
   if (id === 'drain' && lost !== undefined)

@@ -7,6 +7,8 @@ import { imageIncidents } from './images.ts'
 import { laterIncidents } from './later.ts'
 import { nearMisses } from './near-misses.ts'
 import { podIncidents } from './pods.ts'
+import { apiIncidents } from './read-by-api.ts'
+import { measuredIncidents } from './read-on-node.ts'
 import { reserveIncidents } from './reserves.ts'
 import { runtimeIncidents } from './runtime.ts'
 import { unseenIncidents } from './unseen.ts'
@@ -23,4 +25,6 @@ export const incidents: readonly Incident[] = [
   ...unseenIncidents,
   ...furtherIncidents,
   ...reserveIncidents,
+  ...apiIncidents,
+  ...measuredIncidents,
 ]

@@ -311,6 +311,29 @@ describe('what was not read', () => {
     expect(freeable.unrotatedLogBytes).toBeNull()
   })
 
+  const unread = (images: object[], stats: 'kept' | 'removed') => {
+    const record = structuredClone(real('single-disk'))
+    const node = record.node as { status: RawObject }
+    node.status.images = images
+    Reflect.deleteProperty(record, 'runtime')
+    const summary = record.summary as { pods: object[] }
+    if (stats === 'removed') summary.pods = []
+    return ledgerOf(record, '2027-01-01T00:00:00Z').filesystems[0]?.lines.map(
+      ({ holder }) => holder,
+    )
+  }
+  const status = recorded('single-disk-node').status as { images: { sizeBytes: number }[] }
+  const tiny = status.images.map(image => ({ ...image, sizeBytes: 1000 }))
+
+  it.each([
+    ['sizes of images, and statistics of pods', tiny, 'kept', true],
+    ['no statistics of running pods', tiny, 'removed', false],
+    ['no list of images', [], 'kept', false],
+  ] as const)('is not called anything but images: %s', (_, images, stats, isInferred) => {
+    expect(unread([...images], stats)?.includes('not-images')).toBe(isInferred)
+    expect(unread([...images], stats)).toContain('unread')
+  })
+
   it.each(['fs', 'runtime'])('is no amount that can be freed or used without node.%s', part => {
     const { freeable } = without('split-disk', ({ node }) => Reflect.deleteProperty(node, part))
     const { totalBytes, ...amounts } = freeable

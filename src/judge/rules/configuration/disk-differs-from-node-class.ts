@@ -3,6 +3,7 @@ import { dataDevice } from '#judge/help/disk-size.ts'
 import { amountOf } from '#judge/help/values.ts'
 import { contextRule, deviceCause, type Failing, line } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
 import type { NodeClass } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
@@ -15,6 +16,7 @@ const share = { least: 0.85, most: 1.02 }
 
 const titles = {
   notGrown: 'The filesystem is smaller than its volume',
+  partition: 'The image of the node gives the disk of its pods a small partition',
   wrong: 'The declared size reached the system volume, not the volume of the containers',
 }
 /** Bottlerocket's system, which never uses more than its image, and the data of kubelet and runtime. */
@@ -47,13 +49,14 @@ export const diskDiffersFromNodeClass = contextRule({
     identity.operatingSystem === 'linux' &&
     (identity.owner === 'karpenter' || identity.owner === 'managed-nodegroup'),
 
-  fact: ({ identity, node, disks, ledger }) => ({
+  fact: ({ identity, node, disks, ledger, host }) => ({
     owner: identity.owner,
     group: identity.group.name,
     amiFamily: identity.amiFamily,
     className: declaredNode({ identity, node }).nodeClass.name,
     template: declaredNode({ identity, node }).template,
     capacityBytes: disks.nodefs?.capacityBytes ?? null,
+    mapped: mappedDevice(host),
     volumes: ledger?.volumes?.map(({ volumeId: _, ...volume }) => volume) ?? null,
     volumesUnread: ledger?.volumesUnread ?? null,
   }),
@@ -93,7 +96,7 @@ export const diskDiffersFromNodeClass = contextRule({
  * declared size, neither before nor after its volume grows.
  */
 function notGrown(
-  { amiFamily, capacityBytes, volumes }: BottlerocketNode & { amiFamily: AmiFamily },
+  { amiFamily, capacityBytes, volumes, mapped }: NodeDisk,
   declared: DeclaredVolume | string | null,
 ): Failing | null {
   const device = dataDevice({ amiFamily })
@@ -106,17 +109,39 @@ function notGrown(
     volume === declaredBytes ||
     (declaredBytes !== null && capacityBytes >= share.least * declaredBytes)
   if (!isWhole) return null
+  const sizes = { declaredBytes: volume, actualBytes: capacityBytes }
+  const evidence = [
+    line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
+    ...volumeEvidence({ volumes, volumesUnread: null }),
+  ]
+  if (mapped !== null)
+    return {
+      severity: 'medium',
+      title: titles.partition,
+      cause: deviceCause('own-partition', { device: mapped, ...sizes }),
+      steps: [{ id: 'grow-partition', place: mapped, bytes: volume }],
+      consequence: `nodefs is the logical volume ${mapped} with ${bytes(capacityBytes)}, on the volume ${device} with ${bytes(volume)}: it does not grow with its volume, at no boot.`,
+      evidence: [...evidence, line('host', 'nodefs device', mapped)],
+    }
   return {
     severity: 'medium',
     title: titles.notGrown,
-    cause: deviceCause('not-grown', { device, declaredBytes: volume, actualBytes: capacityBytes }),
+    cause: deviceCause('not-grown', { device, ...sizes }),
     steps: [{ id: 'reboot', place: device, bytes: volume }],
     consequence: `The volume ${device} has ${bytes(volume)}, and its filesystem ${bytes(capacityBytes)}: the rest is used by nothing until the filesystem grows, at the next boot.`,
-    evidence: [
-      line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
-      ...volumeEvidence({ volumes, volumesUnread: null }),
-    ],
+    evidence,
   }
+}
+
+/** The device mapper's name of nodefs. Null: nodefs is a partition or a whole disk, or is not known. */
+function mappedDevice(host: NodeSubject['host']): string | null {
+  const device = host?.filesystems?.find(({ role }) => role === 'nodefs')?.device
+  return device?.startsWith('/dev/mapper/') === true ? bounded(device, 100) : null
+}
+
+interface NodeDisk extends BottlerocketNode {
+  amiFamily: AmiFamily
+  mapped: string | null
 }
 
 interface BottlerocketNode extends VolumesOfNode {
@@ -138,7 +163,8 @@ function wrongVolume(
     (typeof byDeclaration === 'object' ? (byDeclaration?.sizeBytes ?? null) : null)
   if (capacityBytes === null || systemBytes === null) return null
   const dataBytes = sizeOf(data) ?? capacityBytes
-  const isLarger = systemBytes > largestImageBytes && systemBytes > dataBytes
+  // A filesystem is a little smaller than its volume.
+  const isLarger = systemBytes > largestImageBytes && dataBytes < share.least * systemBytes
   if (!isLarger || capacityBytes > share.most * dataBytes) return null
   return {
     severity: 'high',

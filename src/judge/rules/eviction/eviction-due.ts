@@ -123,9 +123,12 @@ function reasonOf(
       cause: kubeletSetting(`evictionSoft.${first.signal}`),
       steps: [{ id: 'lower-soft-threshold' }],
     }
-  // Image GC would free it, and comes too late: its setting is the cause.
+  // Image GC would free it, and comes too late: its setting is the cause. Without its pods, the use of images is unknown.
   const isLate = (subject.imageGC?.highThresholdPercent ?? 100) > earlyGcPercent
-  const isOfImages = held?.cause.kind === 'holder' && held.cause.freedBy === 'image-gc'
+  const isOfImages =
+    held?.cause.kind === 'holder' &&
+    held.cause.freedBy === 'image-gc' &&
+    (held.cause.holder !== 'images' || subject.pods !== null)
   if (held !== null && isOfImages && !isLate)
     return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, drainStep(subject)] }
   if (held !== null && isOfImages)

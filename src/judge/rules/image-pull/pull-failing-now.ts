@@ -14,7 +14,10 @@ import { bounded, counted } from '#judge/text.ts'
 
 const shown = 10
 
-const titles = { noSpace: 'The disk has no room for an image: its pull fails' }
+const titles = {
+  noSpace: 'The disk has no room for an image: its pull fails',
+  missing: 'A container waits for an image that is neither on its node nor in its registry',
+}
 
 export const pullFailingNow = contextRule({
   id: 'pull-failing-now',
@@ -49,7 +52,10 @@ export const pullFailingNow = contextRule({
   *judge({ containers, shown: [first, ...others], waitingPods, startedPods }, context) {
     const { events, at } = context
     if (first !== undefined)
-      yield waitingFailing([first, ...others], containers, waitingPods.length)
+      yield waitingFailing([first, ...others], {
+        ...{ containers, pods: waitingPods.length },
+        failures: pullFailures(events, at),
+      })
     // Waiting pods are reported from their status. Pods that have started no longer fail.
     const settled = new Set([...waitingPods, ...startedPods])
     const failures = pullFailures(events, at).filter(
@@ -68,15 +74,25 @@ export const pullFailingNow = contextRule({
   },
 })
 
+interface Waiting {
+  containers: number
+  pods: number
+  failures: readonly PullFailure[]
+}
+
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
-  containers: number,
-  pods: number,
+  { containers, pods, failures }: Waiting,
 ): Failing {
-  const full = waiting.find(({ message, image }) => pullCause(message, image) === 'no space left')
-  const first = full ?? waiting[0]
+  // While the kubelet waits for its next attempt, only the event has the cause.
+  const causeOf = ({ message, image, pod }: WaitingContainer) =>
+    pullCause(message, image) ?? failures.find(failure => failure.pod === pod)?.cause
+  const full = waiting.find(one => causeOf(one) === 'no space left')
+  const missing = waiting.find(one => causeOf(one) === 'not found')
+  const first = full ?? missing ?? waiting[0]
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
+    ...(first === missing && missingImage(missing)),
     ...(full && {
       title: titles.noSpace,
       cause: deviceCause('too-small'),
@@ -90,6 +106,23 @@ function waitingFailing(
         `${image}${message === '' ? '' : `: ${message}`}`,
       ),
     ),
+  }
+}
+
+/** Who pushes an image is its owner; an image that is never pulled was put on the node by who runs it. */
+function missingImage({ pod, workload, image, reason }: WaitingContainer): Partial<Failing> {
+  const [namespace = '', name = ''] = pod.split('/')
+  const owner = { kind: 'pod' as const, namespace, pod: name, workload, volume: null }
+  const place = bounded(image, 200)
+  return {
+    title: titles.missing,
+    cause: worldCause('image-missing', place),
+    steps: [
+      reason === 'ErrImageNeverPull'
+        ? { id: 'import-image', place }
+        : { id: 'provide-image', owner, place },
+      { id: 'read-pull-events' },
+    ],
   }
 }
 

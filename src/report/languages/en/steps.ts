@@ -21,6 +21,10 @@ const steps = {
     drain: () =>
       'drain the node, after asking the owners of pods without a controller and of emptyDir data: those pods end for good, that data is deleted',
     'drop-idle-log-blocks': () => 'write the logrotate files without blocks that rotate nothing',
+    'grow-partition': (_, place, bytes) =>
+      `give ${place ?? 'this filesystem'} more${bytes === null ? '' : ` of the ${bytes}`} in the image or in user data (lvextend --resizefs), and replace the nodes: a larger volume alone changes nothing`,
+    'import-image': (_, place) =>
+      `import ${place ?? 'the image'} on the node again and pin it, or put it into a registry and let its pod pull it (imagePullPolicy)`,
     'grant-rights': () => 'grant the rights that highwater doctor names',
     'larger-disk': (_, place, bytes, cost = '') =>
       bytes === null
@@ -39,13 +43,15 @@ const steps = {
     'open-port': () =>
       'find out why nothing answers on port 10250: the kubelet does not run, or a security group refuses the API server',
     'pin-images': () => 'pin the images, so that image GC keeps them',
+    'provide-image': (owner, place) =>
+      `have ${owner ?? 'the owner of the pod'} push ${place ?? 'the image'} again, or name an image that its registry has`,
     'prune-dead-containers': () =>
       'delete finished pods (of a Job: ttlSecondsAfterFinished) and end crash loops: dead containers go with their pods',
     'prune-images': () => 'let the kubelet delete all unused images once',
     'read-again': () => 'read the node again, in mode both',
     'read-journal': () => "read the kubelet's journal on the node",
-    'read-on-node': () =>
-      'measure the disk on the node itself (mode both): the API cannot show what holds it',
+    'read-on-node': (_, mounts) =>
+      `measure the disk on the node itself (mode both): the API cannot show what holds it${mounts === null ? '' : `; pods can write to ${mounts}`}`,
     'read-pods': () => 'look at the pods of the node',
     'read-pull-events': () => 'read the events of failed pulls',
     reboot: (_, __, bytes) =>
@@ -112,6 +118,7 @@ const steps = {
   nothingFrees: (statement: string) =>
     `${statement}; neither garbage collection nor eviction frees it`,
   memoryOutsidePods: 'no pod uses much memory: the kernel or programs of the host hold it',
+  imageMissing: (image: string) => `the image ${image} is not where its pod looks for it`,
   pullsFail: (registry: string) => `pulls from ${registry} fail`,
   process: (command: string, pid: number) => `process ${command}, pid ${pid}`,
   container: (pod: string, container: string) => `${pod}, container ${container}`,
@@ -122,8 +129,11 @@ const steps = {
     'wrong-volume': 'the declared size reached another volume',
     'unused-disk': 'a disk is mounted by nothing',
     'not-grown': 'the filesystem was not grown to its volume',
+    'own-partition': 'the filesystem is a small partition of its volume',
     differs: 'the disk has another size than declared',
   } satisfies Record<DeviceCause['what'], string>,
+  ownPartition: (volume: string, filesystem: string) =>
+    `the volume has ${volume}, and the image of the node gives this filesystem a logical volume of ${filesystem}: it does not grow`,
   notGrown: (volume: string, filesystem: string) =>
     `the volume has ${volume}, its filesystem only ${filesystem}: it grows when the node boots`,
   /** `actual`: of all unused disks. */

@@ -121,6 +121,24 @@ describe('disk-differs-from-node-class', () => {
     expect(outcome.state === 'fail' ? outcome.failing.severity : undefined).toBe(severity)
   })
 
+  it('of Bottlerocket, whose volumes were not read: a filesystem is a little smaller than its volume', () => {
+    const { volumes: _, ...unread } = bottlerocket(100, 100)
+    expect(outcomeIn(diskDiffersFromNodeClass, unread).state).toBe('pass')
+  })
+
+  it('takes a logical volume of the image for one that no boot grows', () => {
+    const device = '/dev/mapper/vg0-var'
+    const outcome = outcomeIn(diskDiffersFromNodeClass, {
+      ...declares(400),
+      volumes: [attached('/dev/xvda', 400)],
+      host: { filesystems: [{ role: 'nodefs', device }] },
+    })
+    expect(outcome.state === 'fail' && outcome.failing).toMatchObject({
+      cause: { kind: 'device', what: 'own-partition', device },
+      steps: [{ id: 'grow-partition', place: device, bytes: 400 * 2 ** 30 }],
+    })
+  })
+
   it.each<[string, ContextExample, string | null]>([
     ['Bottlerocket', bottlerocket(4, 200), '/dev/xvdb'],
     [

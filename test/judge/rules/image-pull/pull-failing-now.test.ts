@@ -65,6 +65,32 @@ it('asks for a larger disk where an image finds no room', () => {
   })
 })
 
+describe('an image that nobody has', () => {
+  const waiting = (reason: string, message: string) => [pod({ waiting: { reason, message } })]
+  const gone = 'failed to resolve reference "shop/web:1": shop/web:1: not found'
+  const never = 'Container image "shop/web:1" is not present with pull policy of Never'
+  const cause = { kind: 'world', event: 'image-missing', subject: 'shop/web:1' }
+  const owner = { kind: 'pod', namespace: 'shop', pod: 'web', workload: null }
+
+  it.each([
+    ['ErrImagePull', gone, { id: 'provide-image', owner, place: 'shop/web:1' }],
+    ['ErrImageNeverPull', never, { id: 'import-image', place: 'shop/web:1' }],
+  ])('is asked of who can bring it: %s', (reason, message, step) => {
+    const failing = failingOf(pullFailingNow, { pods: waiting(reason, message) })
+    expect(failing).toMatchObject({ cause, steps: [step, { id: 'read-pull-events' }] })
+  })
+
+  it('is known from the event, while the kubelet waits for its next attempt', () => {
+    const event = {
+      ...pullOf(`Failed to pull image "shop/web:1": ${gone}`),
+      pod: { namespace: 'shop', name: 'web' },
+    }
+    const pods = waiting('ImagePullBackOff', 'Back-off pulling image "shop/web:1"')
+    expect(failingOf(pullFailingNow, { pods, events: [event] })).toMatchObject({ cause })
+    expect(failingOf(pullFailingNow, { pods })).toMatchObject({ cause: { event: 'pull-fails' } })
+  })
+})
+
 describe('pull-failing-now', () => {
   const image = 'docker.io/library/busybox:1.36'
   const failed = pullOf(`Failed to pull image "${image}": ${hubLimit}`, { ago: [34, 22], count: 4 })

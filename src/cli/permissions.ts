@@ -12,7 +12,8 @@ import { memberTemplate } from '#pipeline/access/member-template.ts'
 import { identityNames } from '#pipeline/access/permissions.ts'
 import { modeSection, remediationSection } from '#pipeline/access/permissions-section.ts'
 import { requireKubeletIdentity } from '#pipeline/audit/fleet.ts'
-import { addPolicyOption, jsonText, matching, policyFile, repeatable } from './options.ts'
+import { addPolicyOption, matching, policyFile, repeatable } from './options.ts'
+import { jsonText } from './terminal.ts'
 
 interface PermissionsOptions {
   mode: ReadMode

@@ -1,6 +1,7 @@
 /** A plan for the person who approves it: changes, number of nodes, effects, nodes left alone, and the exact command to approve the plan. */
 
 import { isRawObject } from '#base/raw-object.ts'
+import { linesOf } from '#base/text/lines.ts'
 import {
   actsAtOnce,
   type ManualChange,
@@ -13,15 +14,14 @@ import {
   clean,
   cut,
   firstLines,
-  indented,
+  firstNodes,
   nodesOf,
-  type Paint,
   quoted,
   reasonLines,
   type Screen,
+  type Sheet,
   sheetOf,
   shownNodes,
-  wrap,
 } from './terminal.ts'
 
 const widest = 120
@@ -38,67 +38,60 @@ export interface PrintedPlan {
 
 /** The text ends with a newline. */
 export function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Screen): string {
-  const { paint, width } = sheetOf(screen, widest)
+  const sheet = sheetOf(screen, widest)
+  const { bold, wrap } = sheet
   const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
   const waveCount = `${waves.length} wave${waves.length === 1 ? '' : 's'}`
   const untouched = `${never.length} never touched, ${refused.length} refused, ${unchanged} as wanted already`
-  const placed = { paint, width, rest: 'in the plan' }
-  const lines = [
-    paint('bold', `Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waveCount}`),
-    ...wrap(`Of the snapshot of ${plan.createdAt}. Beside them: ${untouched}.`, width, ''),
-    ...cohorts.flatMap(cohort => ['', ...cohortLines(cohort, plan, paint, width)]),
-    ...reasonLines('Refused', refused, placed),
-    ...reasonLines('For the plan after this one', later, placed),
-    ...reasonLines('Never touched: the lasting fix is all there is', never, placed),
-    ...manual.flatMap(change => ['', ...manualLines(change, paint, width)]),
-    ...(waves.length === 0
-      ? []
-      : [
-          '',
-          paint('bold', 'Waves'),
-          ...waves.map((wave, index) => `  ${index + 1}. ${waveOf(wave, index)}`),
-        ]),
+  const rest = 'in the plan'
+  const lines = linesOf(
+    bold(`Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waveCount}`),
+    wrap(`Of the snapshot of ${plan.createdAt}. Beside them: ${untouched}.`),
+    cohorts.map(cohort => ['', cohortLines(cohort, plan, sheet)]),
+    reasonLines('Refused', refused, sheet, rest),
+    reasonLines('For the plan after this one', later, sheet, rest),
+    reasonLines('Never touched: the lasting fix is all there is', never, sheet, rest),
+    manual.map(change => ['', manualLines(change, sheet)]),
+    waves.length > 0 && ['', bold('Waves')],
+    waves.map((wave, index) => `  ${index + 1}. ${waveText(wave, index)}`),
     '',
-    ...approvalLines(plan, { file, place }, width),
-  ]
+    approvalLines(plan, { file, place }, sheet),
+  )
   return `${lines.join('\n')}\n`
 }
 
-function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: number) {
-  const own = steps.filter(step => step.cohort === cohort.id)
-  const places = [...new Set(own.map(({ path }) => path))]
+function cohortLines(cohort: PlanCohort, { steps: all }: Plan, { bold, paint, wrap }: Sheet) {
+  const { file, image, findings, durable } = cohort
+  const steps = all.filter(step => step.cohort === cohort.id)
+  const places = [...new Set(steps.map(({ path }) => path))]
   const title = `${cohort.cluster} ${cohort.group.kind} ${cohort.group.name}, ${cohort.amiFamily}, kubelet ${cohort.kubeletVersion}: ${cohort.planned} of ${nodesOf(cohort.nodes)}`
   const text = (label: string, body: string) =>
-    wrap(clean(body, 2000), width, `  ${label.padEnd(8)}`, ' '.repeat(10))
+    wrap(clean(body, 2000), `  ${label.padEnd(8)}`, ' '.repeat(10))
+  const hasSteps = steps.length > 0
   return [
-    paint('bold', clean(title, 400)),
-    ...settingLines(cohort, own).flatMap(setting => text('set', setting)),
-    ...(cohort.file === undefined
-      ? []
-      : text('write', `${cohort.file.path}, whole (SHA-256 ${cohort.file.sha256.slice(0, 12)}…)`)),
-    ...(cohort.file === undefined ? [] : snippetLines(own[0]?.content ?? '')),
-    ...(cohort.image === undefined
-      ? []
-      : text('image', `${cohort.image.name}, pinned; from ${cohort.image.source} if missing`)),
-    ...(own.length === 0 || cohort.image !== undefined ? [] : text('in', places.join(', '))),
-    ...sentLines(cohort, own, text),
-    ...(own.length === 0 ? [] : text('effect', cohort.effect.text)),
-    ...(own.length === 0 ? [] : text('restart', cohort.blast.text)),
-    ...(cohort.findings.length === 0
-      ? []
-      : text('for', `findings ${cut(cohort.findings.join(', '), 300)}`)),
-    ...(cohort.durable.length > 0 && cohort.planned > 0
-      ? text('lasting', 'What a plan writes is gone with the node. For the nodes that come after:')
-      : []),
-    ...cohort.durable.flatMap(({ target, snippet }) => [
+    bold(clean(title, 400)),
+    settingLines(cohort, steps).map(setting => text('set', setting)),
+    file && [
+      text('write', `${file.path}, whole (SHA-256 ${file.sha256.slice(0, 12)}…)`),
+      snippetLines(steps[0]?.content ?? ''),
+    ],
+    image && text('image', `${image.name}, pinned; from ${image.source} if missing`),
+    hasSteps && !image && text('in', places.join(', ')),
+    sentLines(cohort, steps, text),
+    hasSteps && [text('effect', cohort.effect.text), text('restart', cohort.blast.text)],
+    findings.length > 0 && text('for', `findings ${cut(findings.join(', '), 300)}`),
+    durable.length > 0 &&
+      cohort.planned > 0 &&
+      text('lasting', 'What a plan writes is gone with the node. For the nodes that come after:'),
+    durable.map(({ target, snippet }) => [
       `  ${paint('dim', `── ${target}`)}`,
-      ...snippetLines(snippet),
+      snippetLines(snippet),
     ]),
   ]
 }
 
-function settingLines({ fields }: PlanCohort, own: readonly PlanStep[]) {
-  const passing = own.some(({ until }) => until !== undefined) ? ', for a while' : ''
+function settingLines({ fields }: PlanCohort, steps: readonly PlanStep[]) {
+  const passing = steps.some(({ until }) => until !== undefined) ? ', for a while' : ''
   return Object.entries(fields).map(
     ([field, value]) =>
       `${field}: ${value === null ? 'taken away' : JSON.stringify(value)}${passing}`,
@@ -108,29 +101,27 @@ function settingLines({ fields }: PlanCohort, own: readonly PlanStep[]) {
 /** The whole content for the first node: the approval covers all of the content, not only the fields that the cohort names. */
 function sentLines(
   { file, image }: PlanCohort,
-  own: readonly PlanStep[],
+  [first, ...rest]: readonly PlanStep[],
   text: (label: string, body: string) => string[],
 ) {
-  const [first, ...rest] = own
-  if (first === undefined || file !== undefined || image !== undefined) return []
+  if (first === undefined || file !== undefined || image !== undefined) return null
   const others = rest.filter(({ content }) => content !== first.content)
   const same =
     rest.length === others.length ? '' : `, and the same on ${rest.length - others.length} more`
   const heading = `on ${first.node}, whole (SHA-256 ${first.newSha256.slice(0, 12)}…)${same}:`
   return [
-    ...text('sends', heading),
-    ...snippetLines(first.content, shownContentLines),
-    ...(others.length === 0
-      ? []
-      : text(
-          '',
-          `On ${others.length} more it differs in ${differing(first, others)}; all of it stands in the plan.`,
-        )),
+    text('sends', heading),
+    snippetLines(first.content, shownContentLines),
+    others.length > 0 &&
+      text(
+        '',
+        `On ${others.length} more it differs in ${differenceOf(first, others)}; all of it stands in the plan.`,
+      ),
   ]
 }
 
-/** Names of the top-level fields that differ. */
-function differing(first: PlanStep, others: readonly PlanStep[]) {
+/** Names of the top-level fields that differ, or in what else the contents differ. */
+function differenceOf(first: PlanStep, others: readonly PlanStep[]) {
   const one = contentOf(first)
   const names = new Set<string>()
   for (const other of others.map(contentOf)) {
@@ -153,25 +144,14 @@ function contentOf({ content }: PlanStep) {
 /** Printed in full, because the operator carries out these steps by hand. */
 function manualLines(
   { cluster, group, amiFamily, title, nodes, steps, durable }: ManualChange,
-  paint: Paint,
-  width: number,
+  { bold, wrap, indented }: Sheet,
 ) {
-  const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
+  const place = `${cluster} ${group.kind} ${group.name}, ${amiFamily}, ${nodesOf(nodes.length)}`
   return [
-    paint(
-      'bold',
-      clean(
-        `By hand, never by a plan: ${cluster} ${group.kind} ${group.name}, ${amiFamily}, ${nodesOf(nodes.length)}`,
-        400,
-      ),
-    ),
-    ...wrap(
-      `${clean(title, 500)}. Nodes: ${clean(nodes.slice(0, shownNodes).join(', '), 600)}${more}.`,
-      width,
-      '  ',
-    ),
-    ...steps.flatMap(step => indented(clean(step, 500), width, 4)),
-    ...wrap(`For good: ${clean(durable, 1000)}`, width, '  '),
+    bold(clean(`By hand, never by a plan: ${place}`, 400)),
+    wrap(`${clean(title, 500)}. Nodes: ${firstNodes(nodes)}.`, '  '),
+    steps.map(step => indented(clean(step, 500), 4)),
+    wrap(`For good: ${clean(durable, 1000)}`, '  '),
   ]
 }
 
@@ -184,17 +164,15 @@ function snippetLines(snippet: string, most = shownSnippetLines) {
   )
 }
 
-function waveOf(wave: readonly string[], index: number) {
-  if (index > 0 && wave.length > shownNodes) return nodesOf(wave.length)
-  const more = wave.length > shownNodes ? ` and ${wave.length - shownNodes} more` : ''
-  return `${nodesOf(wave.length)}: ${clean(wave.slice(0, shownNodes).join(', '), 600)}${more}`
-}
+const waveText = (wave: readonly string[], index: number) =>
+  index > 0 && wave.length > shownNodes
+    ? nodesOf(wave.length)
+    : `${nodesOf(wave.length)}: ${firstNodes(wave)}`
 
-function approvalLines(plan: Plan, { file, place }: PrintedPlan, width: number) {
+function approvalLines(plan: Plan, { file, place }: PrintedPlan, { wrap }: Sheet) {
   if (plan.steps.length === 0)
     return wrap(
       `Nothing would be changed, so there is nothing to approve. All of it stands in ${file}.`,
-      width,
     )
   const acting = plan.steps.some(actsAtOnce) ? ' --allow-act-at-once' : ''
   return [
@@ -203,10 +181,8 @@ function approvalLines(plan: Plan, { file, place }: PrintedPlan, width: number) 
     'Nothing is changed by it. To approve exactly this, and to do it:',
     `  highwater approve ${quoted(file)} --digest ${plan.digest}${acting} --by "YOUR NAME"`,
     `  highwater ${['apply', file, '--approval', approvalFileOf(file), ...place].map(quoted).join(' ')}`,
-    ...wrap(
+    wrap(
       'The journal is then kept in a folder here. If several people or machines apply plans, add --store s3://BUCKET/PREFIX to both.',
-      width,
-      '',
     ),
   ]
 }

@@ -14,11 +14,10 @@ import { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
 import type { RemediateOptions } from '#pipeline/remediation/run/options.ts'
 import { sealedStore } from '#remediate/seal.ts'
 import { remediationExitCode } from './exit-code.ts'
-import { keyFor } from './keys.ts'
 import { addFormatOption, type PlaceOptions, parseText, policyOf } from './options.ts'
 import { pausingSignals } from './signals.ts'
 import { eksSelection, liveRecords, liveTargets } from './source.ts'
-import { defaultStore, folderWarning, storeAt } from './store.ts'
+import { defaultStore, folderWarning, keyFor, storeAt } from './store.ts'
 import {
   clean,
   nodesOf,

@@ -11,7 +11,7 @@ import { changedSince } from '#remediate/plan/approve.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { parsePlan, planText } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
-import { verifyBack } from '#remediate/verify/verify-back.ts'
+import { verifyBack } from '#remediate/verify/verify.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import {
   type FleetNode,

@@ -13,7 +13,7 @@ import {
   planText,
   sealedApproval,
 } from '#remediate/plan/file.ts'
-import { digestOf } from '#remediate/plan/plan.ts'
+import { digestOf } from '#remediate/plan/canonical.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 import { ada, memoryKeys } from '#test/seals.ts'

@@ -10,7 +10,7 @@ import { verifyNode } from '#pipeline/remediation/run/verify.ts'
 import { changedSince } from '#remediate/plan/approve.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { parsePlan, planText } from '#remediate/plan/file.ts'
-import { digestOf } from '#remediate/plan/plan.ts'
+import { digestOf } from '#remediate/plan/canonical.ts'
 import { verifyBack } from '#remediate/verify/verify.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import {

@@ -7,7 +7,7 @@ import { defaultPolicy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { parseBegunPlan, parsePlan, planText } from '#remediate/plan/file.ts'
-import { digestOf } from '#remediate/plan/plan.ts'
+import { digestOf } from '#remediate/plan/canonical.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { type FleetNode, fleetNode, hashOf, idleImage, snapshotOf } from '#test/plan-fleet.ts'
 

@@ -100,8 +100,8 @@ describe('a window in Berlin, where clocks change on 2026-03-29 and 2026-10-25',
 })
 
 it('has the words of the policy', () => {
-  expect(windowsText([window({ timezone: 'Europe/Berlin' }))]).toMatchSnapshot()
-  expect(windowsText([window(days: ['mon', 'fri'], from: '22:00', to: '04:00' ))]).toBe(
+  expect(windowsText([window({ timezone: 'Europe/Berlin' })])).toMatchSnapshot()
+  expect(windowsText([window({ days: ['mon', 'fri'], from: '22:00', to: '04:00' })])).toBe(
     'mon, fri 22:00 to 04:00 UTC',
   )
 })

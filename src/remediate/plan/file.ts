@@ -14,9 +14,8 @@ import {
 import { parsedJson } from '#remediate/parsed-json.ts'
 import { checkSeal, type SealKeys, sealedText, unsealedText } from '#remediate/seal.ts'
 import { byPolicy } from './approve.ts'
-import { canonicalJson } from './canonical.ts'
+import { canonicalJson, digestOf } from './canonical.ts'
 import { approvalForm, planForm } from './forms.ts'
-import { digestOf } from './plan.ts'
 import { contentReader, whyUntrue } from './step-truth.ts'
 
 export const planText = (plan: Plan): string => `${canonicalJson(withSharedSettings(plan), 1)}\n`

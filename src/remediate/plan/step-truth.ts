@@ -17,7 +17,15 @@ import { parsedJson } from '#remediate/parsed-json.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { canonicalJson } from './canonical.ts'
-import { pruningFields } from './prune.ts'
+
+/** Maximum time for which a plan keeps lowered thresholds in force. */
+export const longestPruneMs = 60 * 60_000
+
+/** The high threshold is one percent higher, so rounds repeat until the disk itself, not image GC's sum of image sizes, is down to `toPercent`. */
+export const pruningFields = (toPercent: number): RawObject => ({
+  imageGCHighThresholdPercent: toPercent + 1,
+  imageGCLowThresholdPercent: toPercent,
+})
 
 type PlannedCohort = Pick<PlanCohort, 'cluster' | 'fields' | 'file' | 'image'>
 

@@ -9,8 +9,8 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import type { ClusterRecord } from '#model/input/record.ts'
 import { type PlanStep, restartsKubelet } from '#model/plan/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import { budgetResource, FleetPods } from '#remediate/plan/blast.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
+import { budgetResource, FleetPods } from '#remediate/pods.ts'
 import { isWindowOpen, windowsText } from './window.ts'
 
 /** One cluster, read anew. */

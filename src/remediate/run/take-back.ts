@@ -2,7 +2,6 @@
 import type { Plan, PlanStep } from '#model/plan/plan.ts'
 import type { StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import { isPruned } from '#remediate/plan/prune.ts'
 import { lookBack, seeBack, type Waiting } from '#remediate/verify/await-seen.ts'
 import { type RunHead, stepKey } from './journal.ts'
 import { type Effects, isTouched, isUnbegun, NodeWork, type NodeWorkOptions } from './node-work.ts'
@@ -204,3 +203,38 @@ async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, c
 
 /** Zero if other writes meanwhile used more space than image GC freed. */
 const gib = (freedBytes: number) => `${(Math.max(freedBytes, 0) / 2 ** 30).toFixed(1)} GiB`
+
+export type PruneState = { state: 'pruned' | 'waiting' | 'time-over'; why: string }
+
+/**
+ * Whether to put the old file back now: yes in every state but `waiting`.
+ *
+ * @param usedPercent of the image filesystem, just read and counted as image GC does; null: it was not read
+ * @param startedAt RFC 3339: when the kubelet started with the change
+ */
+export function isPruned(
+  { until }: Pick<PlanStep, 'until'>,
+  usedPercent: number | null,
+  startedAt: string,
+  now: Date,
+): PruneState {
+  if (until === undefined) return { state: 'pruned', why: 'it prunes no images' }
+  const { usedPercentAtMost, atMostMs } = until
+  if (usedPercent !== null && usedPercent <= usedPercentAtMost)
+    return {
+      state: 'pruned',
+      why: `the image filesystem is at ${usedPercent} %, wanted was at most ${usedPercentAtMost} %`,
+    }
+  const used =
+    usedPercent === null
+      ? 'of the image filesystem nothing was read'
+      : `the image filesystem is at ${usedPercent} %`
+  const passedMs = now.getTime() - Date.parse(startedAt)
+  // Neither a clock that was set back nor an unreadable time keeps the thresholds lowered for ever.
+  if (!(passedMs >= -atMostMs && passedMs < atMostMs))
+    return {
+      state: 'time-over',
+      why: `${used}, and the ${atMostMs / 60_000} min of the plan are over: what else is unused was not deleted`,
+    }
+  return { state: 'waiting', why: `${used}, wanted is at most ${usedPercentAtMost} %` }
+}

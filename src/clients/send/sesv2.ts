@@ -7,7 +7,14 @@ import {
   type SendEmailCommandInput,
 } from '@aws-sdk/client-sesv2'
 import { OperatorError } from '#base/operator-error.ts'
-import { type AwsError, awsError, awsFailure, isThrottling } from '#clients/aws/aws-failure.ts'
+import {
+  type AwsError,
+  awsError,
+  awsFailure,
+  connectionTimeout,
+  isThrottling,
+  orAfter,
+} from '#clients/aws/aws-failure.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import { countingSlowDowns } from '#clients/aws/slow-downs.ts'
 import { oneLine, RequestFailure } from '#clients/failure.ts'
@@ -30,7 +37,6 @@ export interface SendOptions {
 }
 
 export const sendTimeLimitMs = 60_000
-const connectionTimeoutMs = 5_000
 const tries = 4
 const defaultBackoffMs = 300
 const maxSubjectLength = 200
@@ -50,9 +56,8 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
   } = options
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), timeLimitMs)
-  const signal =
-    options.signal === undefined ? limit.signal : AbortSignal.any([options.signal, limit.signal])
-  const requestHandler = { connectionTimeout: connectionTimeoutMs }
+  const signal = orAfter(options.signal, limit.signal)
+  const requestHandler = { connectionTimeout }
   const client = countingSlowDowns(
     'SES',
     new SESv2Client({ region, credentials, maxAttempts: 1, requestHandler }),
@@ -185,8 +190,8 @@ export async function suppressedAmong(
 ): Promise<Suppression> {
   const { region, credentials, timeLimitMs = 10_000, gapMs = 1000 } = options
   const limit = AbortSignal.timeout(timeLimitMs)
-  const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit])
-  const requestHandler = { connectionTimeout: connectionTimeoutMs }
+  const signal = orAfter(options.signal, limit)
+  const requestHandler = { connectionTimeout }
   const client = countingSlowDowns(
     'SES',
     new SESv2Client({ region, credentials, maxAttempts: 3, requestHandler }),

@@ -39,10 +39,10 @@ export const exampleApplied: Applied = {
 }
 
 /** False: kubelets see the reader's own token, so one role is both identities. */
-export const hasSeenRole = ({ reader, kubelet }: Applied['roles']) => reader !== kubelet
+const hasSeenRole = ({ reader, kubelet }: Applied['roles']) => reader !== kubelet
 
 /** The identities that need access in this mode. */
-export const identitiesOf = (mode: ReadMode): readonly IdentityName[] =>
+const identitiesOf = (mode: ReadMode): readonly IdentityName[] =>
   mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader']
 
 interface Granted {
@@ -80,7 +80,7 @@ export const roleManifests = (
 ): string[] => clusterRole(identityNames[identity], rights, account).map(object => yamlOf(object))
 
 /** Prints YAML with lists of plain words on one line. */
-export function yamlOf(object: object): string {
+function yamlOf(object: object): string {
   const document = new Document(object)
   visit(document, {
     Seq: (_, list) => {
@@ -122,7 +122,7 @@ const groupsOf = (identities: readonly IdentityName[]) =>
   identities.map(identity => identityNames[identity])
 
 /** One access entry per role: a cluster cannot have two for the same role. */
-export const principalsOf = (
+const principalsOf = (
   mode: ReadMode,
   { roles }: Applied,
 ): { identities: readonly IdentityName[]; roleArn: string }[] => {
@@ -150,7 +150,7 @@ export const namedClusters = ({ clusters }: Pick<Account, 'clusters'>): string[]
   (clusters ?? []).filter(cluster => !cluster.includes('*'))
 
 /** The access entries of a cluster as CloudFormation resources, by their names. */
-export const accessEntries = (mode: ReadMode, applied: Applied, cluster: string) =>
+const accessEntries = (mode: ReadMode, applied: Applied, cluster: string) =>
   Object.fromEntries(
     principalsOf(mode, applied).map(({ identities, roleArn }) => [
       `Highwater${identities[0] === 'kubelet' ? 'Kubelet' : ''}AccessEntry`,

@@ -6,7 +6,7 @@ import type { Channel, PublishedFile } from '#publish/channel.ts'
 import { runKey } from '#publish/run.ts'
 
 /** @throws Error with a message for people, at the first file that cannot be stored */
-export async function intoStore(
+async function intoStore(
   store: Store,
   keyOf: (name: string) => string,
   files: PublishedFile[],

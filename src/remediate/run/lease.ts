@@ -134,7 +134,7 @@ export class Lease {
 }
 
 /** Null: the lease was never held. @throws what the store throws */
-export async function sightLease({
+async function sightLease({
   store,
   identity,
   clock,

@@ -1,6 +1,7 @@
 /** The same incidents with less evidence: what was not read is never called a cause. */
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
+import type { Cause } from '#model/finding/cause.ts'
 import type { NodeRecord, SnapshotRecord } from '#model/input/record.ts'
 import { incidents } from './cases/index.ts'
 import { judgedIncident } from './judged.ts'
@@ -24,6 +25,21 @@ function recordsWithout(
   for (const record of records) if (record.kind === 'Node') take(record)
   return records
 }
+
+it('no memory is outside of pods, if pods lack statistics', async () => {
+  const half = ({ summary }: NodeRecord) => {
+    const stats = summary as { pods: object[] } | undefined
+    stats?.pods.splice(0, Math.ceil(stats.pods.length / 2))
+  }
+  const named: string[] = []
+  for (const incident of incidents) {
+    const { document } = await judgedIncident(incident, recordsWithout(incident.world, half))
+    if (document.findings.some(({ cause }) => isOutside(cause))) named.push(incident.name)
+  }
+  expect(named).toEqual([])
+})
+
+const isOutside = (cause: Cause) => cause.kind === 'world' && cause.event === 'memory-outside-pods'
 
 describe.each(Object.entries(less))('without %s', (_, take) => {
   it('no incident is a leak of snapshots', async () => {

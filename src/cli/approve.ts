@@ -8,8 +8,9 @@ import { approve } from '#remediate/plan/approve.ts'
 import { parsePlan, sealedApproval } from '#remediate/plan/file.ts'
 import { keepApproval, keepPlan } from '#remediate/plan/store.ts'
 import { written } from './folder.ts'
+import { keyFor } from './keys.ts'
 import { parseText, textOf } from './options.ts'
-import { keyFor, storeAt } from './store.ts'
+import { storeAt } from './store.ts'
 import { clean } from './terminal.ts'
 
 interface ApproveOptions {

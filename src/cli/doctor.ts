@@ -1,6 +1,5 @@
 /** `highwater doctor`: checks whether an audit can read what its mode promises, and lists what is missing. */
 import { Command } from 'commander'
-import { linesOf } from '#base/text/lines.ts'
 import {
   type Check,
   type CheckState,
@@ -10,18 +9,16 @@ import {
   checkupSchema,
 } from '#model/checkup.ts'
 import { exitCode } from './exit-code.ts'
-import { addFleetOptions, addFormatOption, exiting, type FleetOptions } from './options.ts'
+import {
+  addFleetOptions,
+  addFormatOption,
+  exiting,
+  type FleetOptions,
+  jsonText,
+} from './options.ts'
 import { runSignal } from './signals.ts'
 import { liveCheckups } from './source.ts'
-import {
-  clean,
-  jsonText,
-  type Screen,
-  type Style,
-  screenOf,
-  sheetOf,
-  verbosity,
-} from './terminal.ts'
+import { clean, type Screen, type Style, screenOf, sheetOf, verbosity, wrap } from './terminal.ts'
 
 interface DoctorArguments extends FleetOptions {
   format: 'text' | 'json'
@@ -81,7 +78,7 @@ const stateStyles: Record<CheckState, Style> = {
   note: 'cyan',
   ok: 'green',
 }
-const stateWords: Record<Exclude<ClusterCheckup['state'], 'ok'>, string> = {
+const stateTells: Record<Exclude<ClusterCheckup['state'], 'ok'>, string> = {
   missing: 'not everything can be read',
   unreachable: 'it cannot be reached',
 }
@@ -93,7 +90,7 @@ const longestDetail = 700
 
 /** With unchecked rights the headline does not say that all is well. */
 function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>) {
-  if (state !== 'ok') return stateWords[state]
+  if (state !== 'ok') return stateTells[state]
   const untried = checks.flatMap(({ what, state: found }) =>
     found === 'unchecked' ? [clean(what)] : [],
   )
@@ -107,36 +104,38 @@ function checkupText(
   { cluster, mode, state, checks, fixes }: ClusterCheckup,
   screen: Screen,
 ): string {
-  const { paint, bold, wrap } = sheetOf(screen, widestProse)
+  const { paint, width } = sheetOf(screen, widestProse)
   const row = ({ what, state: found, detail, without }: Check) => {
     const [first = '', ...rest] = wrap(
       `${clean(what)}: ${clean(detail, longestDetail)}`,
+      width,
       `  ${found.padEnd(9)}  `,
       indent,
     )
-    const lost = without === null ? [] : wrap(`unknown without it: ${without}`, indent)
-    return [
-      first.replace(found, text => paint(stateStyles[found], text)),
-      ...rest,
-      ...lost.map(line => paint('dim', line)),
-    ]
+    const lost =
+      without === null
+        ? []
+        : wrap(`unknown without it: ${without}`, width, indent).map(line => paint('dim', line))
+    return [first.replace(found, text => paint(stateStyles[found], text)), ...rest, ...lost]
   }
   const bySeverity = checks.toSorted(
     (left, right) => checkStates.indexOf(left.state) - checkStates.indexOf(right.state),
   )
   const isShown = (found: CheckState) => found !== 'ok' || verbosity.isVerbose
   const hidden = checks.filter(({ state: found }) => !isShown(found)).length
-  const lines = linesOf(
-    wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`).map(bold),
-    bySeverity.filter(({ state: found }) => isShown(found)).map(row),
-    hidden > 0 && `  ${hidden} checks ok (--verbose lists them)`,
+  const lines = [
+    ...wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`, width, '').map(
+      line => paint('bold', line),
+    ),
+    ...bySeverity.filter(({ state: found }) => isShown(found)).flatMap(row),
+    ...(hidden > 0 ? [`  ${hidden} checks ok (--verbose lists them)`] : []),
     // Text to paste is not wrapped. Names of AWS and Kubernetes contain no control characters.
-    fixes.map(({ target, text }) => [
+    ...fixes.flatMap(({ target, text }) => [
       '',
-      wrap(`To mend it: ${clean(target, longestDetail)}`, '  '),
+      ...wrap(`To mend it: ${clean(target, longestDetail)}`, width, '  '),
       '',
       text.trimEnd(),
     ]),
-  )
+  ]
   return `${lines.join('\n')}\n\n`
 }

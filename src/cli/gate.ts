@@ -17,13 +17,14 @@ import {
   addPolicyOption,
   addSelectionOptions,
   exiting,
+  jsonText,
   parseText,
   policyFile,
   repeatable,
   type SelectionOptions,
   selectionOf,
 } from './options.ts'
-import { jsonText, screenOf, sheetOf } from './terminal.ts'
+import { screenOf, sheetOf } from './terminal.ts'
 import { version } from './version.ts'
 
 const formats = ['text', 'markdown', 'sarif', 'json'] as const
@@ -104,7 +105,8 @@ function rendered(document: GateDocument, format: GateCommandOptions['format']) 
   if (format === 'json') return jsonText(document)
   if (format === 'sarif') return gateSarif(document)
   if (format === 'markdown') return gateMarkdown(document)
-  return gateText(document, sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY).bold)
+  const { paint } = sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY)
+  return gateText(document, text => paint('bold', text))
 }
 
 function gateTextOf(file: string, base: string | undefined): GateText {

@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { linesOf } from '#base/text/lines.ts'
 import type { Plan } from '#model/plan/plan.ts'
 import {
   type RemediationRun,
@@ -14,18 +13,20 @@ import { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
 import type { RemediateOptions } from '#pipeline/remediation/run/options.ts'
 import { sealedStore } from '#remediate/seal.ts'
 import { remediationExitCode } from './exit-code.ts'
+import { keyFor } from './keys.ts'
 import { addFormatOption, type PlaceOptions, parseText, policyOf } from './options.ts'
 import { pausingSignals } from './signals.ts'
 import { eksSelection, liveRecords, liveTargets } from './source.ts'
-import { defaultStore, folderWarning, keyFor, storeAt } from './store.ts'
+import { defaultStore, folderWarning, storeAt } from './store.ts'
 import {
   clean,
+  indented,
   nodesOf,
   reasonLines,
   type Screen,
-  type Sheet,
   screenOf,
   sheetOf,
+  wrap,
 } from './terminal.ts'
 
 export interface RemediationOptions extends PlaceOptions {
@@ -110,7 +111,7 @@ const titles: Partial<Record<StepState, string>> = {
   skipped: 'Passed over',
 }
 
-const resumedText = ({ resumedBy = [] }: RemediationRun) =>
+const goneOnText = ({ resumedBy = [] }: RemediationRun) =>
   resumedBy.length === 0 ? '' : `, and to go on by ${clean(resumedBy.join(', '), 400)}`
 
 /** The text ends with a newline. @param plan null: cohorts are not shown separately @param store where the journal is */
@@ -120,27 +121,29 @@ export function remediationText(
   store: string,
   screen: Screen,
 ): string {
-  const sheet = sheetOf(screen, widest)
-  const { bold, wrap } = sheet
+  const { paint, width } = sheetOf(screen, widest)
   const { steps, leftAlone } = run
-  const rest = `in the journal (${clean(store, 200)})`
-  const reasonsOf = (some: readonly StepEntry[]) =>
+  const placed = { paint, width, rest: `in the journal (${clean(store, 200)})` }
+  const whys = (some: readonly StepEntry[]) =>
     some.map(({ cluster, node, state, why }) => ({ cluster, node, why: why ?? state }))
-  const next = nextText(run, store)
-  const lines = linesOf(
-    bold(`Run ${run.run}: ${stateText(run)}`),
-    wrap(
-      `${nodesOf(steps.length)} planned: ${countsOf(steps)}. Approved by ${clean(run.approvedBy)}${resumedText(run)}.`,
+  const lines = [
+    paint('bold', `Run ${run.run}: ${stateText(run)}`),
+    ...wrap(
+      `${nodesOf(steps.length)} planned: ${countsOf(steps)}. Approved by ${clean(run.approvedBy)}${goneOnText(run)}.`,
+      width,
+      '',
     ),
-    plan?.cohorts.map(cohort => cohortLines(cohort, plan, steps, sheet)),
-    Object.entries(titles).map(([state, title]) =>
-      reasonLines(title, reasonsOf(steps.filter(step => step.state === state)), sheet, rest),
+    ...(plan === null
+      ? []
+      : plan.cohorts.flatMap(cohort => cohortLines(cohort, plan, steps, width))),
+    ...Object.entries(titles).flatMap(([state, title]) =>
+      reasonLines(title, whys(steps.filter(step => step.state === state)), placed),
     ),
-    run.unasked?.map(one => wrap(`Not asked: ${clean(one, 600)}.`)),
-    backLines(steps, sheet),
-    reasonLines('Left alone by the plan', leftAlone, sheet, rest),
-    next !== null && ['', wrap(next)],
-  )
+    ...(run.unasked ?? []).flatMap(one => wrap(`Not asked: ${clean(one, 600)}.`, width)),
+    ...backLines(steps, width),
+    ...reasonLines('Left alone by the plan', leftAlone, placed),
+    ...nextLines(run, store, width),
+  ]
   return `${lines.join('\n')}\n`
 }
 
@@ -158,34 +161,38 @@ function countsOf(steps: readonly StepEntry[]) {
 }
 
 /** Rolled-back nodes that a later reading confirmed: a node's own answer is not enough. */
-function backLines(steps: readonly StepEntry[], { wrap }: Sheet) {
+function backLines(steps: readonly StepEntry[], width: number) {
   const seen = steps.filter(({ state, seenBack }) => state === 'rolled-back' && seenBack === true)
-  return (
-    seen.length > 0 &&
-    wrap(`Back and seen: ${nodesOf(seen.length)} read anew and running as before.`)
-  )
+  if (seen.length === 0) return []
+  return wrap(`Back and seen: ${nodesOf(seen.length)} read anew and running as before.`, width)
 }
 
 function cohortLines(
   { id, cluster, group, kubeletVersion }: Plan['cohorts'][number],
   plan: Plan,
   steps: readonly StepEntry[],
-  { indented }: Sheet,
+  width: number,
 ) {
   const nodes = new Set(
     plan.steps.filter(step => step.cohort === id).map(step => `${step.cluster}/${step.node}`),
   )
-  const changed = steps.filter(step => nodes.has(`${step.cluster}/${step.node}`))
-  const place = `${cluster} ${group.kind} ${group.name}, kubelet ${kubeletVersion}`
-  return changed.length > 0 && indented(clean(`${place}: ${countsOf(changed)}`, 400))
+  const own = steps.filter(step => nodes.has(`${step.cluster}/${step.node}`))
+  if (own.length === 0) return []
+  return indented(
+    clean(
+      `${cluster} ${group.kind} ${group.name}, kubelet ${kubeletVersion}: ${countsOf(own)}`,
+      400,
+    ),
+    width,
+  )
 }
 
-/** What to do next; null: nothing. */
-function nextText({ run, state, endedAt, steps }: RemediationRun, store: string) {
-  const rollback = `highwater rollback ${run} --store ${clean(store, 200)}`
-  if (state === 'rolled-back' && endedAt === null) return `To go on: ${rollback}`
+function nextLines({ run, state, endedAt, steps }: RemediationRun, store: string, width: number) {
+  const where = `highwater rollback ${run} --store ${clean(store, 200)}`
+  const next = (text: string) => ['', ...wrap(text, width)]
+  if (state === 'rolled-back' && endedAt === null) return next(`To go on: ${where}`)
   if (endedAt === null)
-    return `To go on: the same command with --resume. To take it back: ${rollback}`
-  if (steps.some(step => step.state === 'broken')) return `To ask them again: ${rollback}`
-  return steps.some(step => step.state === 'verified') ? `To take it back: ${rollback}` : null
+    return next(`To go on: the same command with --resume. To take it back: ${where}`)
+  if (steps.some(step => step.state === 'broken')) return next(`To ask them again: ${where}`)
+  return steps.some(step => step.state === 'verified') ? next(`To take it back: ${where}`) : []
 }

@@ -1,6 +1,5 @@
 /** `highwater tune`: five settings of image GC and eviction on every node of a group. */
 import { Command } from 'commander'
-import { linesOf } from '#base/text/lines.ts'
 import { type Fill, parseFill } from '#model/plan/what-if.ts'
 import type { TuneDocument, TunedConfiguration, TuneRow } from '#model/tune.ts'
 import { rememberedGrowth } from '#pipeline/tune/growth.ts'
@@ -11,22 +10,14 @@ import {
   addFormatOption,
   addPolicyOption,
   exiting,
+  jsonText,
   parseText,
   policyFile,
   repeatable,
 } from './options.ts'
 import { savedRecords } from './source.ts'
 import { storeAt } from './store.ts'
-import {
-  clean,
-  nodeNames,
-  printDocument,
-  quoted,
-  type Screen,
-  type Sheet,
-  sheetOf,
-  wrap as wrapTo,
-} from './terminal.ts'
+import { clean, nodeNames, quoted, type Screen, screenOf, sheetOf, wrap } from './terminal.ts'
 
 interface TuneOptions {
   group: string
@@ -86,7 +77,11 @@ async function runTune(options: TuneOptions): Promise<number> {
     policy: policyFile(options.policy),
     records: () => savedRecords(snapshot, selection),
   })
-  printDocument(options.format, document, screen => tuneText(document, snapshot, screen))
+  process.stdout.write(
+    options.format === 'json'
+      ? jsonText(document)
+      : tuneText(document, snapshot, screenOf(process.stdout)),
+  )
   const { unmeasured, inputErrors } = document
   return unmeasured.count + inputErrors.length > 0 ? exitCode.unread : exitCode.ok
 }
@@ -99,32 +94,39 @@ const barFromPercent = 40
 
 /** @param snapshot the file, for the command that plans the recommendation */
 function tuneText(document: TuneDocument, snapshot: string, screen: Screen) {
-  const sheet = sheetOf(screen, widest)
-  const { bold, wrap } = sheet
+  const { paint, width } = sheetOf(screen, widest)
   const { group, nodes, bytesPerHour, unmeasured, inputErrors, rows } = document
-  const lines = linesOf(
-    bold(`${clean(group)}: ${counted(nodes, 'node')}, one day of each`),
-    wrap(
+  const lines = [
+    paint('bold', `${clean(group)}: ${counted(nodes, 'node')}, one day of each`),
+    ...wrap(
       `The disks grow by ${formatBytes(bytesPerHour)} an hour together; GCs, evictions and minutes are sums over the nodes`,
+      width,
+      '',
     ),
-    unmeasured.count > 0 &&
-      wrap(
-        `! Not in the counts of a day, as no earlier run measured their growth: ${nodeNames(unmeasured)}. Give --store, or assume one with --fill nodefs=300Ki/s`,
-        '',
-        '  ',
-      ),
-    inputErrors.map(error => wrap(clean(error), '! ', '  ')),
+    ...unmeasuredLines(unmeasured, width),
+    ...inputErrors.flatMap(error => wrap(clean(error), width, '! ', '  ')),
     '',
     headLine,
-    rows.map(row => rowLines(row, sheet)),
+    ...rows.flatMap(row => rowLines(row, width)),
     '',
-    wrap(legend),
-    recommendedLines(document, snapshot, sheet),
-  )
+    ...wrap(legend, width, ''),
+    ...recommendedLines(document, snapshot, width),
+  ]
   return `${lines.join('\n').replaceAll('\u00a0', ' ')}\n`
 }
 
 const legend = `Bar: the disk from ${barFromPercent} % used; · free, ▒ image GC runs, █ eviction. First: number of nodes on which image GC / eviction / nothing acts first. Again: deleted images that pods use on other nodes, packed. Unusable: below the eviction thresholds.`
+
+function unmeasuredLines({ count, sample }: TuneDocument['unmeasured'], width: number) {
+  if (count === 0) return []
+  const names = nodeNames({ count, sample })
+  return wrap(
+    `! Not in the counts of a day, as no earlier run measured their growth: ${names}. Give --store, or assume one with --fill nodefs=300Ki/s`,
+    width,
+    '',
+    '  ',
+  )
+}
 
 const cells = (texts: readonly string[]) =>
   texts.map((text, index) => text.padStart(cellWidths[index] ?? 0)).join(' ')
@@ -132,7 +134,7 @@ const cellWidths = [7, 4, 9, 8, 7, 8, 9]
 
 const headLine = `${' '.repeat(12 + barColumns)} ${cells(['first', 'GCs', 'deleted', 'again', 'evicted', 'pressure', 'unusable'])}`
 
-function rowLines(row: TuneRow, { wrap }: Sheet) {
+function rowLines(row: TuneRow, width: number) {
   const { setting, configuration, isAlike, first } = row
   const { imageGCs, evictions, deletedBytes, pulledAgainBytes } = row
   const values = cells([
@@ -145,7 +147,10 @@ function rowLines(row: TuneRow, { wrap }: Sheet) {
     row.unusableBytes === null ? 'unknown' : formatBytes(row.unusableBytes),
   ])
   const shown = `${configurationText(configuration)}${isAlike ? '' : ', other values on other nodes'}`
-  return [`${setting.padEnd(11)} ${barOf(configuration)} ${values}`, wrap(shown, '            ')]
+  return [
+    `${setting.padEnd(11)} ${barOf(configuration)} ${values}`,
+    ...wrap(shown, width, '            '),
+  ]
 }
 
 function configurationText({
@@ -176,7 +181,7 @@ function barOf({ imageGCHighThresholdPercent: high = 100, evictionHard = {} }: T
 function recommendedLines(
   { group, changes, durable }: TuneDocument,
   snapshot: string,
-  { width }: Sheet,
+  width: number,
 ) {
   if (changes.length === 0)
     return ['', 'No rule recommends another setting: today’s is the recommended one.']
@@ -185,11 +190,11 @@ function recommendedLines(
   return [
     '',
     'Plan the recommended setting:',
-    wrapTo(command, Math.max(width, 400), '  '),
-    durable.map(({ target, snippet }) => [
+    ...wrap(command, Math.max(width, 400), '  '),
+    ...durable.flatMap(({ target, snippet }) => [
       '',
       `For new nodes (${target}):`,
-      snippet
+      ...snippet
         .trimEnd()
         .split('\n')
         .map(line => `  ${line}`),

@@ -4,19 +4,14 @@
  *
  * Source  cloud-init, User data formats; amazon-eks-ami nodeadm/internal/configprovider; Bottlerocket's README, User data
  */
-import { ForeignTextError, parseYaml, TextBudget, unpackGzip } from '#base/foreign-text.ts'
+import { ForeignTextError, TextBudget, unpackGzip } from '#base/foreign-text.ts'
 import { inputLimits, textLimits } from '#base/limits.ts'
-import { isRawObject } from '#base/raw-object.ts'
-import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
-import {
-  type Piece,
-  readDocument,
-  settingsIn,
-  together,
-  Unreadable,
-} from '#clients/user-data/settings.ts'
-import { readShell } from '#clients/user-data/shell.ts'
 import { cutSettings, type KubeletSettings } from '#model/kubelet/settings.ts'
+import { readBottlerocket } from './user-data/bottlerocket.ts'
+import { readCloudConfig } from './user-data/cloud-config.ts'
+import { readMime } from './user-data/mime.ts'
+import { type Piece, readDocument, together, Unreadable } from './user-data/settings.ts'
+import { readShell } from './user-data/shell.ts'
 
 export interface UserData {
   /** One entry per source with settings; empty: the user data sets nothing of the kubelet. */
@@ -102,99 +97,4 @@ function readPart(type: string, written: string, budget: TextBudget) {
       ? 'it includes what lies elsewhere'
       : `${type === '' ? 'it' : 'a part of it'} is of no known form`,
   )
-}
-
-/** MIME multipart, as cloud-init and nodeadm read it. Source: RFC 2045, RFC 2046; cloud-init, User data formats. */
-
-interface Part {
-  /** `text/x-shellscript`; empty if the part has no type. */
-  type: string
-  bytes: Buffer
-}
-
-const deepest = 4
-
-/** All parts of a multipart message, nested ones included; null: it is no multipart message. */
-function readMime(bytes: Buffer, depth = 0): Part[] | null {
-  const text = bytes.toString('latin1').replaceAll('\r\n', '\n')
-  const { headers, body } = split(text)
-  const contentType = headers.get('content-type') ?? ''
-  const boundary = /boundary="([^"]+)"|boundary=([^\s;]+)/i.exec(contentType)
-  const name = boundary?.[1] ?? boundary?.[2]
-  if (!/^multipart\//i.test(contentType) || name === undefined || depth > deepest) return null
-  const [, ...sections] = `\n${body}`.split(`\n--${name}`)
-  const parts: Part[] = []
-  for (const section of sections) {
-    if (section.startsWith('--')) break
-    parts.push(...partsOf(section.replace(/^[ \t]*\n/, ''), depth))
-  }
-  return parts
-}
-
-function partsOf(section: string, depth: number): Part[] {
-  const { headers, body } = split(section)
-  const inner = readMime(Buffer.from(section, 'latin1'), depth + 1)
-  if (inner !== null) return inner
-  const type = (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  return [{ type, bytes: decoded(body, headers.get('content-transfer-encoding') ?? '') }]
-}
-
-function decoded(body: string, encoding: string): Buffer {
-  if (/base64/i.test(encoding)) return Buffer.from(body, 'base64')
-  if (!/quoted-printable/i.test(encoding)) return Buffer.from(body, 'latin1')
-  const plain = body
-    .replace(/=\n/g, '')
-    .replace(/=([\dA-Fa-f]{2})/g, (_, code: string) =>
-      String.fromCharCode(Number.parseInt(code, 16)),
-    )
-  return Buffer.from(plain, 'latin1')
-}
-
-function split(text: string): { headers: Map<string, string>; body: string } {
-  const end = text.indexOf('\n\n')
-  const head = (end < 0 ? text : text.slice(0, end)).replace(/\n[ \t]+/g, ' ').split('\n')
-  const fields = head.map(line => /^([A-Za-z][\w-]*):(.*)$/.exec(line))
-  // A part may have no header. Then its first line is empty or is already part of the body.
-  if (text.startsWith('\n')) return { headers: new Map(), body: text.slice(1) }
-  if (fields.some(field => field === null) || end < 0) return { headers: new Map(), body: text }
-  return {
-    headers: new Map(
-      fields.map(field => [field?.[1]?.toLowerCase() ?? '', field?.[2]?.trimStart() ?? '']),
-    ),
-    body: text.slice(end + 2),
-  }
-}
-
-/** Reads `write_files`, `runcmd` and `bootcmd` of a #cloud-config. Source: cloud-init, Module reference. @throws ForeignTextError */
-function readCloudConfig(text: string, budget: TextBudget): Piece[] {
-  // Of two equal keys the last one counts, as in cloud-init.
-  const document = parseYaml(text, budget)
-  if (!isRawObject(document)) return []
-  const files = Array.isArray(document.write_files) ? document.write_files.filter(isRawObject) : []
-  const commands = [document.bootcmd, document.runcmd].flatMap(list =>
-    Array.isArray(list) ? list : [],
-  )
-  return [
-    ...files.flatMap(({ content, encoding }) =>
-      readFile(typeof content === 'string' ? content : '', String(encoding ?? ''), budget),
-    ),
-    ...commands.flatMap(command => readShell(scriptOf(command), budget)),
-  ]
-}
-
-/** A command is a line or a list of arguments. The argument after a shell's `-c` is a line, too. */
-function scriptOf(command: unknown) {
-  if (!Array.isArray(command)) return String(command)
-  const words = command.map(String)
-  return words[1] === '-c'
-    ? (words[2] ?? '')
-    : words.map(word => `'${word.replaceAll("'", '"')}'`).join(' ')
-}
-
-/** @throws ForeignTextError */
-function readFile(content: string, encoding: string, budget: TextBudget) {
-  const bytes = /b64|base64/.test(encoding) ? Buffer.from(content, 'base64') : Buffer.from(content)
-  const text = (/^gz/.test(encoding) ? unpackGzip(bytes, budget) : bytes).toString()
-  const found = settingsIn(text, budget)
-  return found === null ? readShell(text, budget) : [found]
 }

@@ -6,17 +6,17 @@
 import { byText } from '#base/text/text-order.ts'
 import { holders } from '#facts/holders.ts'
 import { mostLosses } from '#judge/help/drain.ts'
-import { imageGcThresholds } from '#judge/rule.ts'
 import type { Cause, HolderCause, SettingCause, Step, StepAction } from '#model/finding/cause.ts'
-import type {
-  CauseGroup,
-  CausePlace,
-  CauseSetting,
-  Finding,
-  Severity,
+import {
+  type CauseGroup,
+  type CausePlace,
+  type CauseSetting,
+  type Finding,
+  type Severity,
+  severities,
 } from '#model/finding/finding.ts'
-import { severities } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
+import { imageGcThresholds } from './rule.ts'
 
 /**
  * The causes of all findings: the worst first. What happens now stands above what a vendor default makes possible, then those of the nodes

@@ -8,6 +8,7 @@ import type {
   SettingCause,
   SettingLayer,
   StepAction,
+  StepActionId,
   WorldEvent,
 } from '#model/finding/cause.ts'
 import type { ClusterNeed, ClusterPrediction } from '#model/finding/cluster-garbage.ts'
@@ -68,7 +69,7 @@ interface RuleHead {
   /** The usual cause of its failings. */
   cause: Cause
   /** Steps that end a failing without fields to set. Default: the advice of `docs`. */
-  steps?: readonly StepAction[]
+  steps?: readonly StepActionId[]
   docs: RuleDocs
   /** Keys of highwater.yaml that `judge` reads. All cluster rules read `clusterGarbage`. */
   policy?: readonly (keyof Policy)[]
@@ -210,7 +211,11 @@ type Definition<Kind extends Rule, Needed, Judge, Fact = never> = Omit<
   Kind,
   'kind' | 'docs' | 'family' | 'needs' | 'judge' | 'appliesTo' | 'fact' | 'ofGroup' | 'cause'
 > &
-  RuleDocs & { needs: readonly Needed[]; judge: Judge } & Fact
+  RuleDocs & {
+    /** Default: none. */
+    needs?: readonly Needed[]
+    judge: Judge
+  } & Fact
 
 /** Default: applies to every node. Called before the needs are checked. */
 interface OfNode {
@@ -228,7 +233,13 @@ type Yields<Item> = Iterable<Item | Undecided>
 const defined = (
   { title, why, fix, sources, ...rule }: RuleDocs & object,
   kind: Rule['kind'],
-): object => ({ appliesTo: () => true, ...rule, docs: { title, why, fix, sources }, kind })
+): object => ({
+  needs: [],
+  appliesTo: () => true,
+  ...rule,
+  docs: { title, why, fix, sources },
+  kind,
+})
 
 export const nodeRule = <Needed extends Need = never>(
   rule: Definition<
@@ -279,7 +290,7 @@ export const clusterRule = <Needed extends ClusterNeed>(
     ...defined(rule, 'cluster'),
     family: 'cluster-gc',
     cause: worldCause('leftover-objects', rule.id),
-    steps: [{ id: 'clean-objects' }],
+    steps: ['clean-objects'],
   }) as unknown as ClusterRule
 
 /** `appliesTo` of rules about Linux alone. */

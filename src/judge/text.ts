@@ -19,6 +19,9 @@ export function bounded(text: string, maxLength = valueLength): string {
 /** Whether all characters are visible and in their written order. */
 export const isPrintable = (text: string): boolean => text.search(unprintable) < 0
 
+export const mebibyte = 1024 ** 2
+export const gibibyte = 1024 ** 3
+
 const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
 /** For sentences: `16.0 GiB`, `512 bytes`. */
@@ -50,3 +53,15 @@ export function span(ms: number): string {
 /** `1 node`, `2 nodes`, `2 pods in deletion`. */
 export const counted = (count: number, noun: string): string =>
   `${count} ${count === 1 ? noun : noun.replace(/(?= in | of |$)/, 's')}`
+
+interface NamedPod {
+  namespace?: string
+  name?: string
+}
+
+/** `namespace/name` of a pod or of a reference to it. */
+export const podName = (pod: NamedPod | undefined): string =>
+  `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
+
+export const boundedPodName = (pod: NamedPod | undefined): string =>
+  bounded(podName(pod), nameLength)

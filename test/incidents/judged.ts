@@ -13,11 +13,8 @@ export interface Judged extends AuditResult {
   findingsJson: string
 }
 
-export async function judgedIncident(
-  { world }: Incident,
-  records: SnapshotRecord[] = recordsOf(world),
-): Promise<Judged> {
-  const result = await audit(arriving(records), {
+export async function judgedIncident({ world }: Incident): Promise<Judged> {
+  const result = await audit(arriving(recordsOf(world)), {
     ...{ source: 'snapshot', version: '0.0.0', policy: defaultPolicy, rules },
     formats: formats.filter(({ id }) => id === 'json'),
     ...{ channels: [], audiences: [], history: null, snapshot: null },

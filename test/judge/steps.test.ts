@@ -65,7 +65,11 @@ describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) 
     ['no node', null],
   ])('has commands on %s that say what they do', (_, node) => {
     for (const place of [onEks, elsewhere])
-      for (const { commands } of stepsOf(finding, steps ?? null, on({ node, place })))
+      for (const { commands } of stepsOf(
+        finding,
+        steps?.map(id => ({ id })) ?? null,
+        on({ node, place }),
+      ))
         for (const { command, effect, place: cluster } of commands) {
           expect(command).toMatch(/^(?:kubectl --context |aws |highwater )/)
           expect([effect, cluster]).toEqual([expect.stringMatching(/s$/), 'prod'])
@@ -76,7 +80,7 @@ describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) 
 const every = [
   ...new Set([
     ...Object.values(holders).flatMap(({ steps }) => steps),
-    ...rules.flatMap(({ steps = [] }) => steps.map(({ id }) => id)),
+    ...rules.flatMap(({ steps = [] }) => steps),
   ]),
 ].toSorted()
 

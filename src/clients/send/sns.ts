@@ -1,12 +1,7 @@
 /** Amazon SNS: one message to a topic. Loaded only if the stack names one. */
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-import {
-  type AwsError,
-  awsCall,
-  connectionTimeout,
-  orAfter,
-  regionInArn,
-} from '#clients/aws/aws-failure.ts'
+import { type AwsError, awsCall } from '#clients/aws/aws-failure.ts'
+import type { CredentialSource } from '#clients/aws/credentials.ts'
 import { oneLine } from '#clients/failure.ts'
 import { snsMessageMaxBytes, snsSubjectMaxCharacters } from '#facts/aws/limits.ts'
 
@@ -19,8 +14,15 @@ export interface TopicMessage {
   text: string
 }
 
+export interface PublishOptions {
+  /** Absent: the SDK's own credential chain. */
+  credentials?: CredentialSource
+  signal?: AbortSignal
+}
+
 /** No request runs longer. */
 const publishTimeLimitMs = 30_000
+const connectionTimeoutMs = 5_000
 
 /**
  * Returns the message id. The subject is changed to a form that SNS accepts; the text is cut to the limit of SNS.
@@ -28,11 +30,17 @@ const publishTimeLimitMs = 30_000
  */
 export async function publishToTopic(
   { topicArn, subject, text }: TopicMessage,
-  signal?: AbortSignal,
+  { credentials, signal }: PublishOptions,
 ): Promise<string> {
-  const region = regionInArn(topicArn)
+  const region = topicArn.split(':')[3] ?? ''
+  const limit = AbortSignal.timeout(publishTimeLimitMs)
   // No retry: after a broken connection SNS may have published the message.
-  const client = new SNSClient({ region, maxAttempts: 1, requestHandler: { connectionTimeout } })
+  const client = new SNSClient({
+    region,
+    credentials,
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: connectionTimeoutMs },
+  })
   const message = {
     TopicArn: topicArn,
     Subject: topicSubject(subject),
@@ -40,7 +48,7 @@ export async function publishToTopic(
   }
   const what = `Publish to ${topicArn}`
   const grant = `${snsPermissions.join(', ')} on ${topicArn}`
-  const abortSignal = orAfter(signal, AbortSignal.timeout(publishTimeLimitMs))
+  const abortSignal = signal === undefined ? limit : AbortSignal.any([signal, limit])
   try {
     const { MessageId } = await awsCall(
       { service: 'SNS', what, region, grant, signal, explain },

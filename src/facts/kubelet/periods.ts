@@ -2,12 +2,14 @@
 
 /** Source: pkg/kubelet/kubelet.go ImageGCPeriod. */
 export const imageGcPeriodMs = 5 * 60_000
+export const gcMinutes = imageGcPeriodMs / 60_000
 
 /** Source: pkg/kubelet/kubelet.go ContainerGCPeriod. */
 export const containerGcPeriodMs = 60_000
 
 /** Source: pkg/kubelet/kubelet.go evictionMonitoringPeriod. */
 export const evictionMonitoringPeriodMs = 10_000
+export const evictionSeconds = evictionMonitoringPeriodMs / 1000
 
 /** How often the eviction manager checks whether evicted pods are cleaned up. Source: pkg/kubelet/eviction/eviction_manager.go podCleanupPollFreq. */
 export const podCleanupPollMs = 1_000

@@ -55,6 +55,18 @@ export const runs = (running: Running, path: string): string => running[path]?.c
 export const shownRunning = (running: Running, path: string): string =>
   running[path]?.shown ?? 'none'
 
+/** Paths whose value changes at the next start, if what it comes to is known. */
+export function pendingPaths(
+  { comesTo }: StartFact,
+  running: Running,
+  kubeletVersion: string | null,
+): string[] {
+  const paths = [...new Set([...Object.keys(running), ...Object.keys(comesTo)])]
+  return paths.filter(
+    path => meaningOf(path, comesTo[path], kubeletVersion) !== runs(running, path),
+  )
+}
+
 /** The layer that lost a declared value which does not run. `configz`: every layer before it still has the value. */
 export function lossOfDeclared(
   setting: DeclaredSetting,

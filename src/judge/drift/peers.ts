@@ -164,9 +164,12 @@ const referenceOf = (tied: NodesOfValue[]) =>
       : a,
   )
 
-function described({ value, nodes }: NodesOfValue) {
+const described = ({ value, nodes }: NodesOfValue) => `${value.shown} on ${nodesText(nodes)}`
+
+/** `3 nodes (a, ...)`: the first in order of names. */
+export function nodesText(nodes: readonly string[]): string {
   const [first = ''] = nodes.toSorted(byText)
-  return `${value.shown} on ${counted(nodes.length, 'node')} (${bounded(first, 63)}${nodes.length > 1 ? ', ...' : ''})`
+  return `${counted(nodes.length, 'node')} (${bounded(first, 63)}${nodes.length > 1 ? ', ...' : ''})`
 }
 
 /* The most common values of a group, or of a part of a group. */

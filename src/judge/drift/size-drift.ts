@@ -1,17 +1,14 @@
-import { quantityOrNull } from '#base/go/quantity.ts'
-
-/** Compares the reservations of a group's instance sizes. A formula covers values that legitimately vary by size. */
-
-import { quantityNumber } from '#base/go/quantity.ts'
+import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
-import type { CohortMember, Failing } from '#judge/rule.ts'
-import { line } from '#judge/rule.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { type CohortMember, type Failing, line } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
-import { type Meant, type PeerSettings, settingOfPeer } from './peers.ts'
+import { type Meant, nodesText, type PeerSettings, settingOfPeer } from './peers.ts'
+
+/** Compares the reservations of a group's instance sizes. A formula covers values that legitimately vary by size. */
 
 export interface SizedSettings extends PeerSettings {
   amiFamily: AmiFamily
@@ -55,13 +52,12 @@ export function sizeDrifts<Fact extends SizedSettings>(
         return []
       const outliers = equals.map(({ node }) => node).toSorted(byText)
       const shownType = bounded(type, 40)
-      const on = `${counted(outliers.length, 'node')} (${bounded(outliers[0] ?? '', 63)}${outliers.length > 1 ? ', ...' : ''})`
       return [
         {
           evidence: line(
             'configz',
             `${path} (${shownType})`,
-            `${norm.shown} (most nodes of other sizes); ${value.shown} on ${on}`,
+            `${norm.shown} (most nodes of other sizes); ${value.shown} on ${nodesText(outliers)}`,
           ),
           outliers,
           words: `${path} is ${value.shown} on ${shownType}, and ${norm.shown} on most others`,

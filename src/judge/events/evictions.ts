@@ -1,10 +1,7 @@
-import { isEvictable } from '#judge/help/thresholds.ts'
-
-/** Evictions on one node in the last hour, from pods and from events, each with the pod's owner. */
-
 import { amountOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import { isEvictable } from '#judge/help/thresholds.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded } from '#judge/text.ts'
@@ -14,6 +11,8 @@ import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 import { isWithin, recentEvents } from './events.ts'
 import { ownerOf } from './owners.ts'
+
+/** Evictions on one node in the last hour, from pods and from events, each with the pod's owner. */
 
 /** The signal whose pod ranking history keeps for a resource. */
 export const rankedSignal = (resource: string): Signal | undefined =>

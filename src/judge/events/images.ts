@@ -1,6 +1,7 @@
 import { ofLatest, oncePerText } from '#base/once.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
+import { podName } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Splits a reference into host and path. The default host is Docker Hub's. Upstream: distribution/reference normalize.go splitDockerDomain. */
@@ -47,7 +48,7 @@ export const imagesOf = ofLatest((pods: readonly KubernetesPod[]): readonly Used
   pods.flatMap(({ metadata, spec, status }) => {
     if (isTerminalPhase(status?.phase)) return []
     const hasPullSecret = (spec?.imagePullSecrets ?? []).length > 0
-    const pod = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
+    const pod = podName(metadata)
     return [spec?.containers, spec?.initContainers, spec?.ephemeralContainers].flatMap(containers =>
       (containers ?? []).flatMap(({ image }) =>
         image ? [{ image, registry: registryOf(image), pod, hasPullSecret }] : [],

@@ -2,9 +2,9 @@ import { byText } from '#base/text/text-order.ts'
 import { isOfPull, type PullCause, pullCause, pulledImage } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bounded } from '#judge/text.ts'
+import { bounded, podName } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { controllerOf } from '#model/input/pod-controller.ts'
+import { controllerOf, statusesOf } from '#model/input/pod-controller.ts'
 import { type EventTimes, eventTimes, isWithin, recentEvents } from './events.ts'
 import { registryOf } from './images.ts'
 
@@ -73,14 +73,12 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
 export function recentStarts(pods: readonly KubernetesPod[], at: string): Record<string, string> {
   const starts: Record<string, string> = {}
   for (const pod of pods) {
-    const { metadata, status } = pod
+    const { metadata } = pod
     let last: string | null = null
-    for (const statuses of [status?.containerStatuses, status?.initContainerStatuses])
-      for (const { state } of statuses ?? [])
-        for (const time of [state?.running?.startedAt, state?.terminated?.startedAt])
-          if (isLater(time, last) && isWithin(time, at)) last = time
-    if (last !== null && waitingOf(pod).length === 0)
-      starts[`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`] = last
+    for (const { state } of statusesOf(pod))
+      for (const time of [state?.running?.startedAt, state?.terminated?.startedAt])
+        if (isLater(time, last) && isWithin(time, at)) last = time
+    if (last !== null && waitingOf(pod).length === 0) starts[podName(metadata)] = last
   }
   return starts
 }
@@ -108,7 +106,7 @@ export function waitingOf(given: KubernetesPod): WaitingContainer[] {
     for (const { image = '', state } of statuses ?? []) {
       const { reason, message } = state?.waiting ?? {}
       if (reason === undefined || !pullErrors.has(reason)) continue
-      const pod = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
+      const pod = podName(metadata)
       const text = bounded(typeof message === 'string' ? message : '', 1024)
       waiting.push({ pod, workload: controllerOf(given), image, reason, message: text })
     }

@@ -3,7 +3,7 @@
  * stands only where that ends the cause.
  */
 import { aws, kubectl, quoted, said } from '#judge/garbage/kubectl.ts'
-import { isPrintable } from '#judge/text.ts'
+import { gibibyte, isPrintable } from '#judge/text.ts'
 import type {
   CommandEffect,
   Step,
@@ -188,7 +188,6 @@ function deletePod({ action, ...on }: OnNode): Line {
 
 /** Kinds whose template can be changed; pods of a Job cannot. */
 const changeable = /^(Deployment|StatefulSet|DaemonSet) /
-const gibibyte = 1024 ** 3
 
 function setStorage(on: OnNode): Line[] {
   const { owner, bytes = 0 } = on.action

@@ -1,5 +1,4 @@
-import type { ClusterFailing } from '#judge/rule.ts'
-import { line, lines } from '#judge/rule.ts'
+import { type ClusterFailing, line, lines } from '#judge/rule.ts'
 import type {
   ClusterPrediction,
   PodGarbage,

@@ -1,10 +1,11 @@
 /** The smallest volume with which image GC acts before eviction, from what the disk holds now. It does not wait for a history. */
+
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
+import { gibibyte } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { FilesystemLedger, HolderPart } from '#model/prediction/disk-ledger.ts'
 
-const gibibyte = 1024 ** 3
 const roundGib = 10
 /** Where the configuration is unknown. Image GC that starts above 80 % and frees down to 70 % stays clear of eviction. */
 const presetLowPercent = 70

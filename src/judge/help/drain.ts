@@ -1,6 +1,6 @@
 /** What a drain of a node costs. */
 
-import { bounded, nameLength } from '#judge/text.ts'
+import { boundedPodName, podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { PodSummary, Summary } from '#model/input/node-input.ts'
@@ -21,10 +21,7 @@ export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): 
   )
   const hasData = ({ spec }: KubernetesPod) =>
     spec?.volumes?.some(({ emptyDir }) => emptyDir && emptyDir.medium !== 'Memory') === true
-  const names = (some: KubernetesPod[]) =>
-    some.map(({ metadata }) =>
-      bounded(`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, nameLength),
-    )
+  const names = (some: KubernetesPod[]) => some.map(({ metadata }) => boundedPodName(metadata))
   return {
     id: 'drain',
     lost: {
@@ -41,20 +38,15 @@ export interface LargestPod {
   amount: number
 }
 
-interface MeasuredPods {
-  summary: Summary | null
-  pods: readonly KubernetesPod[] | null
-}
-
 /** Null: no pod that the API lists for the node uses any, or statistics were not read. */
 export function largestPod(
-  { summary, pods }: MeasuredPods,
+  { summary, pods }: { summary: Summary | null; pods: readonly KubernetesPod[] | null },
   amountOf: (pod: PodSummary) => number,
 ): LargestPod | null {
-  const listed = new Map(pods?.map(pod => [keyOf(pod.metadata), pod]))
+  const listed = new Map(pods?.map(pod => [podName(pod.metadata), pod]))
   const [first] = (summary?.pods ?? [])
     .flatMap(stats => {
-      const pod = listed.get(keyOf(stats.podRef))
+      const pod = listed.get(podName(stats.podRef))
       return pod === undefined ? [] : [{ pod, amount: amountOf(stats) }]
     })
     .toSorted((a, b) => b.amount - a.amount)
@@ -65,15 +57,3 @@ export function largestPod(
     amount: first.amount,
   }
 }
-
-/** Whether all pods that run have statistics. */
-export function areMeasured({ summary, pods }: MeasuredPods): boolean {
-  const measured = new Set(summary?.pods?.map(({ podRef }) => keyOf(podRef)))
-  return (
-    pods?.every(pod => pod.status?.phase !== 'Running' || measured.has(keyOf(pod.metadata))) ===
-    true
-  )
-}
-
-const keyOf = (pod: { namespace?: string; name?: string } | undefined) =>
-  `${pod?.namespace ?? ''}/${pod?.name ?? ''}`

@@ -1,5 +1,5 @@
 import { line } from '#judge/rule.ts'
-import { bytes, exactBytes, percent } from '#judge/text.ts'
+import { bytes, exactBytes, gibibyte, percent } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type {
@@ -9,8 +9,6 @@ import type {
   NodeLedger,
 } from '#model/prediction/disk-ledger.ts'
 import { holderCause, type Reason, reasonOf } from './holders.ts'
-
-const gibibyte = 1024 ** 3
 
 interface LeastHeld {
   percent: number

@@ -8,7 +8,7 @@ import { holders } from '#facts/holders.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import { kubeletSetting, settingIn, worldCause } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, bytes, nameLength } from '#judge/text.ts'
+import { bounded, bytes, gibibyte, nameLength } from '#judge/text.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
@@ -19,7 +19,7 @@ import type {
 } from '#model/prediction/disk-ledger.ts'
 import type { ImageGcPrediction, Signal } from '#model/prediction/prediction.ts'
 import { volumeToWrite } from './disk-size.ts'
-import { areMeasured, largestPod } from './drain.ts'
+import { largestPod } from './drain.ts'
 import { writableMounts } from './host-mounts.ts'
 import { reservedOf } from './reservations.ts'
 
@@ -284,7 +284,6 @@ function isOdd(line: LedgerLine, capacityBytes: number): boolean {
 }
 
 const reserve = kubeletSetting('systemReserved.ephemeral-storage')
-const gibibyte = 1024 ** 3
 
 /**
  * Pods that keep within their requests fill a disk only if less is reserved than images and system hold. Null: any other case.
@@ -336,13 +335,12 @@ export function memoryReason(
     return reasonOf(cause, ledger!, identity)
   }
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
-  const isSmall = largest !== null && largest.amount < leastMemoryPod * capacityBytes
-  if (isSmall && areMeasured(subject))
+  if (largest !== null && largest.amount < leastMemoryPod * capacityBytes)
     return { cause: worldCause('memory-outside-pods'), steps: [{ id: 'reboot' }] }
   return {
     cause: settingIn('workload', 'resources.requests.memory'),
     steps: [
-      largest === null || isSmall
+      largest === null
         ? { id: 'read-pods' }
         : { id: 'set-memory', owner: largest.owner, bytes: largest.amount },
     ],

@@ -2,12 +2,10 @@ import { amountOrNull, type Quantity, quantityNumber, quantityOrNull } from '#ba
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { type Failing, line, type Satisfied } from '#judge/rule.ts'
-import { exactBytes } from '#judge/text.ts'
+import { exactBytes, mebibyte } from '#judge/text.ts'
 import type { Summary } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { EvictionPrediction } from '#model/prediction/prediction.ts'
-
-const mebibyte = 1024 ** 2
 
 export interface Reserved {
   kube: number

@@ -3,8 +3,8 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { line, type Satisfied } from '#judge/rule.ts'
+import { gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { type Failing, line, type Satisfied } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded, bytes, exactBytes, percent } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
@@ -41,6 +41,13 @@ export function configuredAt(
   return line('computed', `${hard ? 'hard' : 'soft'} threshold ${signal}`, shown)
 }
 
+/** The entry of a signal as it is configured. */
+export const entryLine = (
+  map: 'evictionHard' | 'evictionMinimumReclaim',
+  signal: string,
+  configuration: KubeletConfiguration,
+): Evidence => line('configz', `${map}.${signal}`, configuration[map]?.[signal] ?? 'absent')
+
 /** What a hard threshold does to pods. */
 export const hardEviction = ({
   kubeletVersion,
@@ -48,6 +55,10 @@ export const hardEviction = ({
   featuresOf(kubeletVersion).has('immediateEviction')
     ? 'killed at once, whatever their own grace period'
     : 'evicted without waiting, each with its own terminationGracePeriodSeconds to end'
+
+/** `evictionHard` by signal, as this kubelet has it if its files set none. */
+export const hardDefaults = ({ kubeletVersion, operatingSystem }: NodeSubject['identity']) =>
+  evictionHardDefaults(kubeletVersion, operatingSystem)
 
 interface Defaults {
   /** The kubelet's defaults that `evictionHard` omits, by signal. Nothing watches in their place. */
@@ -65,9 +76,7 @@ export function lostDefaults({
 }: Satisfied<'configuration' | 'eviction'>): Defaults | null {
   if (featuresOf(identity.kubeletVersion).minor === null) return null
   const present = configuration.evictionHard ?? {}
-  const absent = Object.entries(
-    evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
-  ).filter(
+  const absent = Object.entries(hardDefaults(identity)).filter(
     // A key with 0% or 100% was switched off on purpose. On filesystems without inode counts, inodes cannot run out.
     ([signal]) =>
       !Object.hasOwn(present, signal) &&
@@ -98,13 +107,19 @@ export const assumedGrowth = (
 export const growthLine = ({ assumedGrowthPercent }: Policy): Evidence =>
   line(
     'computed',
-    `growth assumed in ${imageGcPeriodMs / 60_000} min`,
+    `growth assumed in ${gcMinutes} min`,
     `${percent(assumedGrowthPercent)} of the capacity`,
   )
 
 /** Milliseconds until the assumed growth fills `amount`. Infinite if growth is 0. */
 export const fillMs = (amount: number, capacity: number, policy: Policy): number =>
   amount / assumedGrowth(1, capacity, policy)
+
+/** The threshold that is met first as a disk fills. */
+export const highest = (
+  thresholds: readonly EvaluatedThreshold[],
+): EvaluatedThreshold | undefined =>
+  thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
 
 export const isEvictable = (pod: RankedPod, { protected: spared }: EvictionPrediction): boolean =>
   !spared?.some(({ namespace, name }) => pod.namespace === namespace && pod.name === name)
@@ -172,6 +187,27 @@ export function soundImageGc(
   return high < lowestSoundHigh
     ? null
     : { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: high - bandPercent }
+}
+
+/** The fix of image GC that suits the thresholds of a node's disks. */
+export const imageGcFix = (
+  { eviction, filesystems }: Pick<NodeSubject, 'eviction' | 'filesystems'>,
+  policy: Policy,
+): Failing['fix'] => fixOf(soundImageGc(diskEvictionPercent(eviction, filesystems) ?? 0, policy))
+
+const fixOf = (sound: ImageGcPercentages | null): Failing['fix'] =>
+  sound ? { config: { ...sound } } : undefined
+
+/** Percent of the image disk below which pods are evicted. Null: the size of the disk is unknown. */
+export function diskEvictionPercent(
+  eviction: NodeSubject['eviction'],
+  { imagefs }: Filesystems,
+): number | null {
+  if (!imagefs?.capacityBytes) return null
+  const amounts = (eviction?.thresholds ?? [])
+    .filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
+    .map(({ resolved }) => resolved ?? 0)
+  return (Math.max(0, ...amounts) / imagefs.capacityBytes) * 100
 }
 
 /** Image-GC percentages to set with a new `imagefs.available` threshold in percent. Empty if the running ones are sound beside the threshold. */

@@ -29,9 +29,9 @@ type ThresholdTexts =
   | 'evictionSoftGracePeriod'
   | 'evictionMinimumReclaim'
 
-/** A running map with some entries changed, because the kubelet replaces maps as a whole. */
+/** The fix that changes some entries of a running map: the kubelet replaces maps as a whole. */
 export const withEntries = (
   map: ThresholdTexts,
   configuration: KubeletConfiguration | null,
   entries: Record<string, string>,
-) => ({ [map]: { ...configuration?.[map], ...entries } })
+) => ({ config: { [map]: { ...configuration?.[map], ...entries } } })

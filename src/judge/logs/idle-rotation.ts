@@ -1,6 +1,6 @@
 import { formatBytes } from '#base/go/quantity.ts'
 import { type Failing, line, lines, type Satisfied, type Undecided } from '#judge/rule.ts'
-import { bounded, bytes, counted, exactBytes, span } from '#judge/text.ts'
+import { bounded, bytes, counted, exactBytes, mebibyte, span } from '#judge/text.ts'
 import type { Evidence, Severity } from '#model/finding/finding.ts'
 import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
 import {
@@ -285,7 +285,6 @@ function debrisOf({ host }: Satisfied<'host'>) {
   return [line('host', 'files there that were rotated, but not by the kubelet', value)]
 }
 
-const mebibyte = 1024 ** 2
 const mostFiles = 100
 
 /** The block's size and count as kubelet settings. Undefined if the size is no whole number of MiB, or the disk has no room. */

@@ -1,16 +1,16 @@
-import { quantityOrNull } from '#base/go/quantity.ts'
-
-/** Container logs as rules read them: bytes written by each running container, and the limit that rotation sets. */
-
-import { asInt64 } from '#base/go/quantity.ts'
+import { asInt64, quantityOrNull } from '#base/go/quantity.ts'
 import { ofLatest } from '#base/once.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
 import { durationMs } from '#judge/help/values.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { podName } from '#judge/text.ts'
 import type { ContainerSummary, Summary } from '#model/input/node-input.ts'
+import { statusesOf } from '#model/input/pod-controller.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+
+/** Container logs as rules read them: bytes written by each running container, and the limit that rotation sets. */
 
 export interface ContainerLog {
   /** `namespace/pod/container`. */
@@ -40,22 +40,23 @@ export const runningLogs = ofLatest(
   ({ pods, summary }: Pick<NodeSubject, 'pods' | 'summary'>): readonly ContainerLog[] => {
     const measured = containersIn(summary)
     const logs: ContainerLog[] = []
-    for (const { metadata, status } of pods ?? [])
-      for (const statuses of [status?.containerStatuses, status?.initContainerStatuses])
-        for (const { name, state, restartCount = 0 } of statuses ?? []) {
-          if (state?.running === undefined || state.running === null) continue
-          const stats = measured.get(keyOf(metadata?.namespace, metadata?.name, name))
-          // A container keeps its folder through all restarts, so after a restart the folder also holds older logs.
-          const since =
-            restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
-          const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
-          logs.push({
-            name: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}/${name ?? ''}`,
-            usedBytes: stats?.logs?.usedBytes ?? null,
-            wasRestarted: restartCount > 0,
-            sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,
-          })
-        }
+    for (const pod of pods ?? []) {
+      const { metadata, status } = pod
+      for (const { name, state, restartCount = 0 } of statusesOf(pod)) {
+        if (state?.running === undefined || state.running === null) continue
+        const stats = measured.get(keyOf(metadata?.namespace, metadata?.name, name))
+        // A container keeps its folder through all restarts, so after a restart the folder also holds older logs.
+        const since =
+          restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
+        const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
+        logs.push({
+          name: `${podName(metadata)}/${name ?? ''}`,
+          usedBytes: stats?.logs?.usedBytes ?? null,
+          wasRestarted: restartCount > 0,
+          sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,
+        })
+      }
+    }
     return logs
   },
 )

@@ -1,7 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { probePart } from '#facts/probe-parts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded } from '#judge/text.ts'
+import { bounded, mebibyte } from '#judge/text.ts'
 import type { Host } from '#model/input/node-input.ts'
 import { matchesPath, seenLogsOf } from './log-paths.ts'
 import {
@@ -26,7 +26,6 @@ export interface NodeRotation {
   roomBytes: number | null
 }
 
-const mebibyte = 1024 ** 2
 const mostUnread = 100
 const mostDays = 400
 
@@ -68,6 +67,17 @@ export function unreadFiles({ unread = [] }: Host): Record<string, string> {
     return [[path, bounded(String(why), 200)] as const]
   })
   return Object.fromEntries(about.slice(0, mostUnread))
+}
+
+/** Why not all files of logrotate are known. Null: all were read. */
+export function whyFilesUnknown({
+  files,
+  unread,
+}: Pick<NodeRotation, 'files' | 'unread'>): string | null {
+  const [path, why] = Object.entries(unread)[0] ?? []
+  if (files === null)
+    return `host: the files of logrotate were not read${why === undefined ? '' : `: ${why}`}`
+  return why === undefined ? null : `host: ${path || 'some files of logrotate'}: ${why}`
 }
 
 function daysOf({ logrotate = [] }: Host): Record<string, string> {

@@ -12,17 +12,10 @@ import {
 } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
-import type { Finding } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { Policy } from '#model/policy.ts'
 import { leastCertain, type Outcome, ruleError, worst } from './outcome.ts'
-import {
-  boundedFailing,
-  boundedSubject,
-  evidenceLimit,
-  type FoundFinding,
-  findingId,
-} from './tally.ts'
+import { boundedFailing, evidenceLimit, type FoundFinding, findingOf } from './tally.ts'
 
 /** If one rule fails for more subjects than this in a cluster, they become one cluster finding. */
 export const mostSubjects = 25
@@ -88,10 +81,13 @@ export function gatherSubjects(
     rule,
     cluster,
     subject: failing.subject,
-    finding: findingOf(rule, cluster, failing, allNodes),
+    finding: findingOf(rule, cluster, failing.subject, {
+      ...boundedFailing(failing),
+      nodes: sample([{ text: '', value: null, nodes: [...(failing.nodes ?? [])] }], allNodes),
+    }),
     proposals: [],
     nodes: failing.nodes ?? [],
-    actions: rule.steps ?? [],
+    actions: (rule.steps ?? []).map(id => ({ id })),
     commands: failing.commands,
   }))
 }
@@ -100,44 +96,6 @@ const byWeight = (a: ClusterFailing, b: ClusterFailing) =>
   b.count - a.count ||
   byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||
   byText(a.subject.name, b.subject.name)
-
-function findingOf(
-  rule: ClusterRule,
-  cluster: string,
-  failing: ClusterFailing,
-  allNodes: boolean,
-): Finding {
-  const {
-    consequence,
-    evidence,
-    title,
-    severity,
-    confidence,
-    subject,
-    nodes = [],
-    places,
-  } = boundedFailing(failing)
-  return {
-    id: findingId(rule.id, cluster, subject),
-    rule: rule.id,
-    family: rule.family,
-    severity: severity ?? rule.severity,
-    confidence: confidence ?? 'certain',
-    cluster: bounded(cluster),
-    subject: boundedSubject(subject),
-    nodes: sample([{ text: '', value: null, nodes: [...nodes] }], allNodes),
-    ...(places !== undefined && { places }),
-    title: title ?? rule.docs.title,
-    consequence,
-    evidence,
-    cause: rule.cause,
-    steps: [],
-    fix: { config: {}, durable: [] },
-    since: null,
-    waived: null,
-    docs: rule.docs,
-  }
-}
 
 /** Merges failings of one rule in many places into one finding, with their number, confidence and sums. */
 const placesShown = 14
@@ -206,45 +164,55 @@ function surenessOf(confidences: readonly string[]): ClusterEvidence[] {
 
 /** Merges evidence over all places: most frequent reasons, largest shares, earliest times, sums of amounts. */
 function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEvidence[] {
-  const reasons = new Map<string, number>()
-  const shares = new Map<string, Map<string, number>>()
-  const firsts = new Map<string, NonNullable<ClusterEvidence['since']>>()
-  const totals = new Map<string, NonNullable<ClusterEvidence['total']>>()
-  const names = new Map<string, Set<string>>()
-  for (const { what, reasonCount, shares: here, since, total, names: called } of evidence) {
-    if (reasonCount !== undefined) reasons.set(what, (reasons.get(what) ?? 0) + reasonCount)
-    if (here) {
-      const all = shares.get(what) ?? new Map<string, number>()
-      for (const [who, count] of here) all.set(who, (all.get(who) ?? 0) + count)
-      shares.set(what, all)
-    }
-    const known = firsts.get(what)
-    if (since && (known === undefined || since.firstMs < known.firstMs)) firsts.set(what, since)
-    if (total)
-      totals.set(what, {
-        ...total,
-        amounts: total.amounts.map(
-          (amount, index) => amount + (totals.get(what)?.amounts[index] ?? 0),
-        ),
-      })
-    if (called) {
-      const all = names.get(what) ?? new Set<string>()
-      for (const { name } of called) all.add(name)
-      names.set(what, all)
-    }
-  }
-  const sorted = [...reasons].toSorted(([a, one], [b, other]) => other - one || byText(a, b))
+  const byWhat = [...Map.groupBy(evidence, ({ what }) => what)]
+  /** What a property of some lines is together, for each text that has such lines. */
+  const merged = <Part, Sum>(
+    partOf: (line: ClusterEvidence) => Part | undefined,
+    sumOf: (parts: [Part, ...Part[]]) => Sum,
+  ) =>
+    byWhat.flatMap(([what, ones]): (readonly [string, Sum])[] => {
+      const [first, ...others] = ones.flatMap(one => partOf(one) ?? [])
+      return first === undefined ? [] : [[what, sumOf([first, ...others])]]
+    })
+  const reasons = merged(
+    ({ reasonCount }) => reasonCount,
+    counts => counts.reduce((sum, count) => sum + count),
+  )
+  const shares = merged(
+    ({ shares }) => shares,
+    maps => {
+      const all = new Map<string, number>()
+      for (const [who, count] of maps.flatMap(map => [...map]))
+        all.set(who, (all.get(who) ?? 0) + count)
+      return all
+    },
+  )
+  const firsts = merged(
+    ({ since }) => since,
+    times => times.reduce((a, b) => (b.firstMs < a.firstMs ? b : a)),
+  )
+  const totals = merged(
+    ({ total }) => total,
+    all =>
+      all.reduce((sum, { amounts, textOf }) => ({
+        textOf,
+        amounts: amounts.map((amount, index) => amount + (sum.amounts[index] ?? 0)),
+      })),
+  )
+  const names = merged(
+    ({ names }) => names,
+    lists => [...new Set(lists.flat().map(({ name }) => name))].map(name => ({ name })),
+  )
+  const sorted = reasons.toSorted(([a, one], [b, other]) => other - one || byText(a, b))
   const rest = sorted.slice(reasonsShown).reduce((sum, [, count]) => sum + count, 0)
   return lines(
     ...sorted
       .slice(0, reasonsShown)
       .map(([what, count]) => line('object', what, counted(count, noun))),
     rest > 0 && line('object', 'other reasons', counted(rest, noun)),
-    ...[...totals].map(([what, { amounts, textOf }]) => line('object', what, textOf(amounts))),
-    ...[...shares].map(([what, all]) => line('object', what, sharesText(all))),
-    ...[...firsts].map(([what, { firstMs, at }]) => line('object', what, ago(firstMs, at))),
-    ...[...names].map(([what, all]) =>
-      line('object', what, named([...all].map(name => ({ name })))),
-    ),
+    ...totals.map(([what, { amounts, textOf }]) => line('object', what, textOf(amounts))),
+    ...shares.map(([what, all]) => line('object', what, sharesText(all))),
+    ...firsts.map(([what, { firstMs, at }]) => line('object', what, ago(firstMs, at))),
+    ...names.map(([what, all]) => line('object', what, named(all))),
   )
 }

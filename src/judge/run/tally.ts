@@ -101,7 +101,7 @@ export class Tally {
         .map(([key, { lost: _, ...step }]) => ofNode.get(key) ?? step)
     }
     const isSettable = all.some(({ fix }) => Object.keys(fix?.config ?? {}).length > 0)
-    return isSettable ? null : (this.rule.steps ?? null)
+    return isSettable ? null : (this.rule.steps?.map(id => ({ id })) ?? null)
   }
 
   found(allNodes: boolean): FoundFinding | null {
@@ -114,26 +114,13 @@ export class Tally {
       rule,
       cluster,
       subject,
-      finding: {
-        id: findingId(rule.id, cluster, subject),
-        rule: rule.id,
-        family: rule.family,
+      finding: findingOf(rule, cluster, subject, {
+        ...main.value.failing,
         severity: worst(all.map(failing => failing.severity ?? rule.severity)),
         confidence: leastCertain(all.map(({ confidence }) => confidence ?? 'certain')),
-        cluster: bounded(cluster),
-        subject: boundedSubject(subject),
         nodes: sample(variants, allNodes),
-        title: main.value.failing.title ?? rule.docs.title,
-        consequence: main.value.failing.consequence,
         evidence: mergedEvidence(main, others),
-        cause: main.value.failing.cause ?? rule.cause,
-        ...(main.value.failing.seen !== undefined && { seen: main.value.failing.seen }),
-        steps: [],
-        fix: { config: {}, durable: [] },
-        since: null,
-        waived: null,
-        docs: rule.docs,
-      },
+      }),
       proposals: variants.map(({ value: { origin, failing }, nodes }) => ({
         origin,
         config: failing.fix?.config ?? {},
@@ -161,6 +148,44 @@ export class Tally {
     }
   }
 }
+
+/** A finding without policy, steps and fix. */
+export const findingOf = (
+  rule: Rule,
+  cluster: string,
+  subject: Subject,
+  {
+    severity = rule.severity,
+    confidence = 'certain',
+    nodes,
+    places,
+    title = rule.docs.title,
+    consequence,
+    evidence,
+    cause = rule.cause,
+    seen,
+  }: Omit<Failing, 'fix'> & Pick<Finding, 'nodes' | 'places'>,
+): Finding => ({
+  id: findingId(rule.id, cluster, subject),
+  rule: rule.id,
+  family: rule.family,
+  severity,
+  confidence,
+  cluster: bounded(cluster),
+  subject: boundedSubject(subject),
+  nodes,
+  ...(places !== undefined && { places }),
+  title,
+  consequence,
+  evidence,
+  cause,
+  ...(seen !== undefined && { seen }),
+  steps: [],
+  fix: { config: {}, durable: [] },
+  since: null,
+  waived: null,
+  docs: rule.docs,
+})
 
 /** A stable id: the same defect on the same subject has the same id in every run. First 64 bits of a SHA-256, in hexadecimal. */
 export function findingId(
@@ -221,7 +246,7 @@ export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
   }
 }
 
-export const boundedSubject = ({ kind, namespace, name }: Subject): Subject => ({
+const boundedSubject = ({ kind, namespace, name }: Subject): Subject => ({
   kind,
   namespace: namespace === null ? null : bounded(namespace, nameLength),
   name: bounded(name, nameLength),

@@ -10,3 +10,9 @@ export function controllerOf({ metadata }: KubernetesPod): string | null {
     ? `Deployment ${owner.name.slice(0, -(hash?.length ?? 0) - 1)}`
     : `${owner.kind ?? ''} ${owner.name}`
 }
+
+/** The statuses of a pod's containers and init containers. */
+export const statusesOf = ({ status }: Pick<KubernetesPod, 'status'>) => [
+  ...(status?.containerStatuses ?? []),
+  ...(status?.initContainerStatuses ?? []),
+]

@@ -4,12 +4,11 @@ import { amountOf } from '#judge/help/values.ts'
 import { contextRule, deviceCause, type Failing, line } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, bytes, exactBytes } from '#judge/text.ts'
+import { bounded, bytes, exactBytes, gibibyte } from '#judge/text.ts'
 import type { NodeClass } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
 
-const gibibyte = 1024 ** 3
 const classes = 'ec2nodeclasses.karpenter.k8s.aws'
 /** Share of the volume that nodefs has. Partitions and filesystem metadata take the rest. */
 const share = { least: 0.85, most: 1.02 }
@@ -34,7 +33,7 @@ export const diskDiffersFromNodeClass = contextRule({
   family: 'configuration',
   severity: 'low',
   cause: deviceCause('differs'),
-  steps: [{ id: 'replace-node' }],
+  steps: ['replace-node'],
   needs: ['disks'],
   titles,
   title: 'The disk of the node has another size than its nodegroup or node class declares',

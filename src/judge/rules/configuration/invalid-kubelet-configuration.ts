@@ -6,7 +6,7 @@ export const invalidKubeletConfiguration = nodeRule({
   family: 'configuration',
   severity: 'critical',
   cause: settingIn('kubelet', 'configuration'),
-  steps: [{ id: 'correct-file' }],
+  steps: ['correct-file'],
   needs: ['nextStart'],
   title: 'The kubelet refuses the configuration on its disk',
   why: 'The kubelet reads its files only when it starts, and exits if it finds them invalid. A running node shows nothing of it; after the next restart or reboot it stays NotReady, its pods are replaced elsewhere after five minutes, and the API server answers 503 for its kubelet.',

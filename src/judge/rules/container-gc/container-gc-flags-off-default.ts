@@ -28,7 +28,6 @@ export const containerGcFlagsOffDefault = nodeRule({
   family: 'container-gc',
   severity: 'low',
   cause: kubeletSetting('minimum-container-ttl-duration'),
-  steps: [{ id: 'advice' }],
   needs: ['host'],
   title: 'Container garbage collection runs with other flags than the default',
   why: 'These three settings exist only as deprecated flags. No configuration file and no configz shows them, so it is hard to see why dead containers and their logs stay or are deleted early.',

@@ -7,7 +7,7 @@ export const deadContainerPile = nodeRule({
   family: 'container-gc',
   severity: 'medium',
   cause: worldCause('leftover-objects', 'dead containers'),
-  steps: [{ id: 'prune-dead-containers' }],
+  steps: ['prune-dead-containers'],
   needs: ['runtime'],
   policy: ['deadContainers'],
   title: 'Dead containers pile up',

@@ -7,7 +7,7 @@ import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
 import { type FieldValue, fieldValues, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import { configOf } from '#judge/drift/layer-evidence.ts'
-import { runs, shownRunning, startFact } from '#judge/drift/layers.ts'
+import { pendingPaths, runs, shownRunning, startFact } from '#judge/drift/layers.ts'
 import { baselineOf, isOnMost, peersOf, type Shares, sharesOf } from '#judge/drift/peers.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
 import { contextRule, line, settingIn } from '#judge/rule.ts'
@@ -44,7 +44,7 @@ export const baselineDrift = contextRule({
   family: 'drift',
   severity: 'medium',
   cause: settingIn('declaration', 'baseline'),
-  steps: [{ id: 'replace-node' }],
+  steps: ['replace-node'],
   needs: ['configuration'],
   policy: ['baseline'],
   title: 'Nodes run with other kubelet settings than they are meant to',
@@ -61,6 +61,7 @@ export const baselineDrift = contextRule({
     const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity
     const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
     const running = fieldValues(configuration, identity)
+    const start = startFact(subject)
     return {
       owner,
       amiFamily,
@@ -74,7 +75,10 @@ export const baselineDrift = contextRule({
       running,
       node: declaredNode(subject),
       peers: peersOf(subject),
-      pending: pendingPaths(subject, running),
+      pending:
+        start === null || !isStartKnown(subject)
+          ? []
+          : pendingPaths(start, running, kubeletVersion),
     }
   },
 
@@ -107,25 +111,6 @@ function* fromBaseline(fact: BaselineFact, baseline: Baseline['configuration']) 
   )
   if (open.length > 0)
     yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
-}
-
-/** Paths whose value changes at the next start. Empty if the next configuration is unknown. */
-function pendingPaths(
-  subject: Pick<NodeSubject, 'nextStart' | 'identity'>,
-  running: Record<string, FieldValue>,
-) {
-  const start = startFact(subject)
-  const { nextStart, identity } = subject
-  if (
-    start === null ||
-    nextStart?.errors.length !== 0 ||
-    nextStart.settings?.isCommandLineKnown !== true
-  )
-    return []
-  const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])]
-  return paths.filter(
-    path => meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(running, path),
-  )
 }
 
 /** Wanted values by path. Null means the default for a field, and no value for a key in a map. */
@@ -263,3 +248,6 @@ function failing(
     ],
   }
 }
+
+const isStartKnown = ({ nextStart }: Pick<NodeSubject, 'nextStart'>) =>
+  nextStart?.errors.length === 0 && nextStart.settings?.isCommandLineKnown === true

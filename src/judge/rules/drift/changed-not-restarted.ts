@@ -1,8 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
-import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
 import { layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
-import { type Loss, runs, startFact } from '#judge/drift/layers.ts'
+import { type Loss, pendingPaths, startFact } from '#judge/drift/layers.ts'
 import { nodeRule, worldCause } from '#judge/rule.ts'
 
 export const changedNotRestarted = nodeRule({
@@ -10,7 +9,7 @@ export const changedNotRestarted = nodeRule({
   family: 'drift',
   severity: 'medium',
   cause: worldCause('not-restarted'),
-  steps: [{ id: 'restart-kubelet' }],
+  steps: ['restart-kubelet'],
   needs: ['configuration', 'nextStart'],
   title: "The kubelet's files were changed, and it was not restarted",
   why: 'The kubelet reads its files once, when it starts. What was written since does not act until the next restart or reboot, and then all of it acts at once.',
@@ -34,12 +33,7 @@ export const changedNotRestarted = nodeRule({
         unknown: "the kubelet's command line is unknown: a flag may override the files",
       }
     const running = fieldValues(configuration, identity)
-    const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])].toSorted(
-      byText,
-    )
-    const changed = paths.filter(
-      path => meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(running, path),
-    )
+    const changed = pendingPaths(start, running, identity.kubeletVersion).toSorted(byText)
     if (changed.length === 0) {
       if (doubts.nextStart !== undefined) yield { unknown: doubts.nextStart }
       return

@@ -32,7 +32,7 @@ export const lostOnTheWay = contextRule({
   family: 'drift',
   severity: 'medium',
   cause: settingIn('declaration', 'lost'),
-  steps: [{ id: 'replace-node' }],
+  steps: ['replace-node'],
   needs: ['configuration'],
   title: 'A declared kubelet setting is not in effect',
   why: 'A setting passes from a launch template, an EC2NodeClass or a file through drop-ins and flags to the kubelet, and each step can drop it silently. Images read only their own source, the kubelet ignores misspelt fields and files that are not named *.conf, and a later drop-in or a flag wins.',

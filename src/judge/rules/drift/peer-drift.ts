@@ -21,7 +21,7 @@ import {
 import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
 import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
 import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { bounded, counted, gibibyte } from '#judge/text.ts'
 import type { Policy } from '#model/policy.ts'
 
 interface PeerFact extends SizedSettings {
@@ -35,7 +35,7 @@ export const peerDrift = cohortRule({
   family: 'drift',
   severity: 'medium',
   cause: { kind: 'hand-edit', place: null },
-  steps: [{ id: 'replace-node' }],
+  steps: ['replace-node'],
   needs: ['configuration'],
   policy: ['baseline'],
   title: 'Nodes differ from their peers in GC, eviction, log or reservation settings',
@@ -119,8 +119,6 @@ export const peerDrift = cohortRule({
     }
   },
 })
-
-const gibibyte = 1024 ** 3
 
 /** Amount in `unit`s, rounded: instances of one type differ by a few kilobytes. Null: unknown. */
 function amountOf(text: string | undefined, unit = 1) {

@@ -4,6 +4,7 @@ import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.t
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { absentValue, type FieldValue, fieldValues, writtenSettings } from '#judge/drift/drift.ts'
+import { nodesText } from '#judge/drift/peers.ts'
 import { type CohortMember, cohortRule, line, worldCause } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
@@ -23,8 +24,7 @@ export const versionSkewDrift = cohortRule({
   family: 'drift',
   severity: 'low',
   cause: worldCause('version-skew'),
-  steps: [{ id: 'upgrade-group' }],
-  needs: [],
+  steps: ['upgrade-group'],
   title: 'Nodes of one group run different AMI releases or kubelet minors',
   why: 'A rolling update that stopped half-way leaves two kinds of nodes. Releases and minors have other defaults, so the same pod meets other thresholds on one node than on the next. Karpenter replaces its nodes one by one, so some skew there is normal.',
   fix: 'Finish the update of the nodegroup (aws eks update-nodegroup-version); look for pod disruption budgets that hold it up.',
@@ -68,7 +68,9 @@ export const versionSkewDrift = cohortRule({
         consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${shown(kept.release)}, as after an update that stopped half-way. ${settingsWords(differing, isRead)}`,
         evidence: [
           line('layer', 'layer', 'peers'),
-          ...releases.map(({ release, members: on }) => line('node', shown(release), namesOf(on))),
+          ...releases.map(({ release, members: on }) =>
+            line('node', shown(release), nodesText(on.map(({ node }) => node))),
+          ),
           ...differing.map(({ evidence }) => evidence),
         ],
       },
@@ -124,11 +126,6 @@ const shown = ({ image, osImage, minor }: Release) =>
     ].join(', '),
     120,
   )
-
-function namesOf(members: CohortMember<VersionFact>[]) {
-  const names = members.map(({ node }) => node).toSorted(byText)
-  return `${counted(names.length, 'node')} (${bounded(names[0] ?? '', 63)}${names.length > 1 ? ', ...' : ''})`
-}
 
 interface Differing {
   path: string

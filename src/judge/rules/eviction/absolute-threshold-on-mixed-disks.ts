@@ -18,7 +18,6 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
   family: 'eviction',
   severity: 'low',
   cause: hardThresholds,
-  steps: [{ id: 'advice' }],
   needs: ['configuration', 'eviction', 'disks'],
   title: 'One quantity is the eviction threshold of disks of very different sizes',
   why: 'What is a tenth of a large disk is half of a small one: the small nodes of the group evict while they are half empty, or the large ones have next to no room left.',

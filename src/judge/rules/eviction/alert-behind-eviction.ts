@@ -13,7 +13,6 @@ export const alertBehindEviction = nodeRule({
   family: 'eviction',
   severity: 'medium',
   cause: settingIn('policy', 'alertPercent'),
-  steps: [{ id: 'advice' }],
   needs: ['eviction'],
   policy: ['alertPercent'],
   title: 'The critical disk alert fires only after pods are evicted',

@@ -1,7 +1,7 @@
 import { matchesGlob } from '#base/text/glob.ts'
 import { ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
 import { line, nodeRule, settingIn } from '#judge/rule.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { bounded, boundedPodName, podName } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 const firstVictims = 3
@@ -11,7 +11,6 @@ export const criticalPodAmongFirstVictims = nodeRule({
   family: 'eviction',
   severity: 'high',
   cause: settingIn('workload', 'priorityClassName'),
-  steps: [{ id: 'advice' }],
   needs: ['eviction', 'pods'],
   policy: ['criticalPods'],
   title: 'A pod that the node needs is among the first to be evicted',
@@ -24,39 +23,32 @@ export const criticalPodAmongFirstVictims = nodeRule({
 
   *judge(subject, policy) {
     const { eviction, pods } = subject
-    const nameOf = (namespace = '', name = '') => `${namespace}/${name}`
     const isNeeded = ({ metadata }: KubernetesPod) =>
       (metadata?.namespace === 'kube-system' &&
         metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet')) ||
-      policy.criticalPods.some(pattern =>
-        matchesGlob(pattern, nameOf(metadata?.namespace, metadata?.name)),
-      )
-    const spared = new Set(
-      (eviction.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)),
-    )
-    const needed = new Set(
-      pods.filter(isNeeded).map(({ metadata }) => nameOf(metadata?.namespace, metadata?.name)),
-    )
+      policy.criticalPods.some(pattern => matchesGlob(pattern, podName(metadata)))
+    const spared = new Set((eviction.protected ?? []).map(podName))
+    const needed = new Set(pods.filter(isNeeded).map(({ metadata }) => podName(metadata)))
     // If every needed pod is protected, the order of the other pods does not matter.
     if (needed.isSubsetOf(spared)) return
     if (eviction.victims === null)
       yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
     const places = ownRankings(eviction.rankings ?? []).flatMap(({ signal, pods: order }) => {
-      const victims = order.filter(({ namespace, name }) => !spared.has(nameOf(namespace, name)))
+      const victims = order.filter(pod => !spared.has(podName(pod)))
       return victims.flatMap(pod => {
         const before = victims.filter(({ rank }) => rank < pod.rank).length
-        if (before >= firstVictims || !needed.has(nameOf(pod.namespace, pod.name))) return []
+        if (before >= firstVictims || !needed.has(podName(pod))) return []
         return [
           { signal, pod, before, upTo: victims.filter(({ rank }) => rank <= pod.rank).length },
         ]
       })
     })
     const alike = Map.groupBy(places, ({ pod, before, upTo }) =>
-      JSON.stringify([nameOf(pod.namespace, pod.name), before, upTo, pod.reason]),
+      JSON.stringify([podName(pod), before, upTo, pod.reason]),
     )
     for (const same of alike.values()) {
       const { pod, before, upTo } = same[0]!
-      const name = bounded(nameOf(pod.namespace, pod.name), nameLength)
+      const name = boundedPodName(pod)
       const signals = same.map(({ signal }) => signal).join(', ')
       yield {
         // Upstream might evict the other pods of equal rank first.

@@ -25,7 +25,7 @@ export const diskNearlyFull = nodeRule({
   family: 'eviction',
   severity: 'high',
   cause: worldCause('growth'),
-  steps: [{ id: 'look-on-node' }],
+  steps: ['look-on-node'],
   needs: ['disks', 'eviction'],
   titles,
   title: 'A disk is nearly full, and image GC does not free what holds it',

@@ -1,12 +1,10 @@
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { configuredAt } from '#judge/help/thresholds.ts'
+import { evictionSeconds } from '#facts/kubelet/periods.ts'
+import { configuredAt, hardDefaults, highest } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import { hardThresholds, line, nodeRule } from '#judge/rule.ts'
 import { bytes } from '#judge/text.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
-const evictionSeconds = evictionMonitoringPeriodMs / 1000
 /** What any writer fills between two looks of the eviction manager. */
 const least = { bytes: 16 * 1024 ** 2, inodes: 100 }
 
@@ -29,12 +27,12 @@ export const diskThresholdTooSmall = nodeRule({
       /^(nodefs|imagefs|containerfs)\./.test(signal),
     )
     for (const [signal, thresholds] of Map.groupBy(disks, threshold => threshold.signal)) {
-      const [largest] = thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))
+      const largest = highest(thresholds)
       const isKnown = thresholds.every(({ resolved }) => resolved !== null)
       // The kubelet derives the threshold of containerfs from another one.
       if (!largest || !isKnown || largest.origin?.source === 'kubelet' || !isTiny(largest)) continue
       const { value, resolved } = largest
-      const defaults = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)
+      const defaults = hardDefaults(identity)
       const meant = /^([1-9]|[1-4]\d|50)$/.test(value) ? `${value}%` : (defaults[signal] ?? '10%')
       const shown = isOfInodes(largest) ? `${resolved} inodes` : bytes(resolved ?? 0)
       yield {
@@ -43,7 +41,7 @@ export const diskThresholdTooSmall = nodeRule({
           configuredAt(largest, configuration),
           line('computed', `${signal} is met below`, shown),
         ],
-        fix: { config: withEntries('evictionHard', configuration, { [signal]: meant }) },
+        fix: withEntries('evictionHard', configuration, { [signal]: meant }),
       }
     }
   },

@@ -1,11 +1,11 @@
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { drainStep } from '#judge/help/drain.ts'
 import { diskReason, memoryReason } from '#judge/help/holders.ts'
 import {
   conditionOf,
   configuredAt,
   exactAmount,
+  hardDefaults,
   isTwin,
   shownAmount,
   whyUnobserved,
@@ -21,7 +21,6 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
@@ -32,14 +31,13 @@ import type {
 const shownVictims = 3
 /** Image GC that starts here or earlier has time before eviction. */
 const earlyGcPercent = 80
-const evictionSeconds = evictionMonitoringPeriodMs / 1000
 
 export const evictionDue = nodeRule({
   id: 'eviction-due',
   family: 'eviction',
   severity: 'critical',
   cause: worldCause('growth'),
-  steps: [{ id: 'look-on-node' }, { id: 'drain' }],
+  steps: ['look-on-node', 'drain'],
   needs: ['eviction'],
   title: 'An eviction threshold is met: the kubelet evicts pods',
   why: 'The node is below a threshold now: it reports the condition, is tainted, refuses pods, and evicts one pod after the other until it is above again.',
@@ -82,13 +80,11 @@ export const evictionDue = nodeRule({
         ),
       ],
       ...(raised.length > 0 && {
-        fix: {
-          config: withEntries(
-            'evictionHard',
-            configuration,
-            Object.fromEntries(raised.map(({ signal, preset }) => [signal, preset])),
-          ),
-        },
+        fix: withEntries(
+          'evictionHard',
+          configuration,
+          Object.fromEntries(raised.map(({ signal, preset }) => [signal, preset])),
+        ),
       }),
     }
   },
@@ -124,12 +120,12 @@ function reasonOf(
       cause: kubeletSetting(`evictionSoft.${first.signal}`),
       steps: [{ id: 'lower-soft-threshold' }],
     }
-  // Image GC would free it, and comes too late: its setting is the cause. Of images whose use is unknown, that is not known.
+  // Image GC would free it, and comes too late: its setting is the cause. Without its pods, the use of images is unknown.
   const isLate = (subject.imageGC?.highThresholdPercent ?? 100) > earlyGcPercent
   const isOfImages =
     held?.cause.kind === 'holder' &&
     held.cause.freedBy === 'image-gc' &&
-    (held.cause.holder !== 'images' || areUnusedKnown(subject))
+    (held.cause.holder !== 'images' || subject.pods !== null)
   if (held !== null && isOfImages && !isLate)
     return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, drainStep(subject)] }
   if (held !== null && isOfImages)
@@ -138,16 +134,6 @@ function reasonOf(
   if (!first.signal.startsWith('memory.')) return {}
   const memory = memoryReason(subject)
   return { cause: memory.cause, steps: [...memory.steps, drainStep(subject)] }
-}
-
-/** Whether the API shows images that no pod of the node uses. */
-function areUnusedKnown({ pods, ledger }: Satisfied<'eviction'>): boolean {
-  const isRead = pods?.every(
-    ({ status }) => status?.phase !== 'Running' || status.containerStatuses !== undefined,
-  )
-  const isUnused = ({ owner }: HolderPart) =>
-    owner?.kind === 'image' && owner.workloads.length === 0
-  return isRead === true && ledger?.parts.some(isUnused) === true
 }
 
 function computedLines(threshold: EvaluatedThreshold) {
@@ -176,7 +162,7 @@ function aboveDefault(
   { signal, hard, value, resolved, margin }: EvaluatedThreshold,
   { identity, eviction }: Satisfied<'eviction'>,
 ) {
-  const preset = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)[signal]
+  const preset = hardDefaults(identity)[signal]
   const capacity = eviction.signals[signal]?.capacityBytes ?? null
   if (!hard || preset === undefined || preset === value || !preset.endsWith('%')) return null
   if (resolved === null || margin === null || capacity === null) return null
@@ -190,7 +176,7 @@ function isAboveDefault(
   { signal, resolved, margin }: EvaluatedThreshold,
   { identity, eviction }: Satisfied<'eviction'>,
 ) {
-  const preset = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)[signal]
+  const preset = hardDefaults(identity)[signal]
   const capacity = eviction.signals[signal]?.capacityBytes
   if (!preset?.endsWith('%') || !capacity || resolved === null || margin === null) return false
   return resolved + margin >= (2 * capacity * Number.parseFloat(preset)) / 100

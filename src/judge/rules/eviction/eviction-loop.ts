@@ -32,7 +32,7 @@ export const evictionLoop = contextRule({
   family: 'eviction',
   severity: 'high',
   cause: worldCause('pods-evicted'),
-  steps: [{ id: 'set-ephemeral-storage' }],
+  steps: ['set-ephemeral-storage'],
   needs: ['pods'],
   title: 'Pods of one owner are evicted from this node again and again',
   why: 'The owner replaces what the kubelet evicts, and the replacement fills the node again. Pods that tolerate the pressure taints, as those of every DaemonSet do, come straight back to the same node; while the pressure lasts, the kubelet refuses them at the door, which counts as evicted, too.',

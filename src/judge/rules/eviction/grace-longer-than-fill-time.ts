@@ -3,6 +3,7 @@ import {
   exactAmount,
   fillMs,
   growthLine,
+  highest,
   shownAmount,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
@@ -105,7 +106,7 @@ function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: Fi
   const hards = all.filter(watches)
   const isOpen = filesystems.layout === null && all.some(threshold => threshold.signal === sister)
   if (isOpen || hards.some(({ resolved }) => resolved === null)) return null
-  return hards.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
+  return highest(hards)
 }
 
 const rounding = (threshold: EvaluatedThreshold | undefined) =>
@@ -116,5 +117,5 @@ function shorter({ signal }: EvaluatedThreshold, filledMs: number, { configurati
   const seconds = tidySeconds.find(seconds => 2000 * seconds <= filledMs)
   return seconds === undefined
     ? undefined
-    : { config: withEntries('evictionSoftGracePeriod', configuration, { [signal]: `${seconds}s` }) }
+    : withEntries('evictionSoftGracePeriod', configuration, { [signal]: `${seconds}s` })
 }

@@ -11,7 +11,7 @@ export const inodeGrowth = nodeRule({
   family: 'eviction',
   severity: 'medium',
   cause: worldCause('growth'),
-  steps: [{ id: 'look-on-node' }],
+  steps: ['look-on-node'],
   needs: ['disks'],
   title: 'A filesystem runs out of inodes before it runs out of bytes',
   why: 'Many small files use up the inodes of the disk. Image GC looks at bytes only, so eviction comes first.',

@@ -1,5 +1,5 @@
 import { ownLimitOf } from '#facts/kubelet/event-messages.ts'
-import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
 import { amountOf } from '#judge/help/values.ts'
 import { type Failing, line, nodeRule, seenFirst, settingIn } from '#judge/rule.ts'
@@ -9,7 +9,6 @@ import { controllerOf } from '#model/input/pod-controller.ts'
 import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
 
-const evictionSeconds = evictionMonitoringPeriodMs / 1000
 const shown = 10
 
 const titles = { before: 'Pods were evicted over their own limit of local storage' }
@@ -19,7 +18,7 @@ export const localStorageLimitExceeded = nodeRule({
   family: 'eviction',
   severity: 'high',
   cause: settingIn('workload', 'resources.limits.ephemeral-storage'),
-  steps: [{ id: 'set-ephemeral-storage' }],
+  steps: ['set-ephemeral-storage'],
   titles,
   needs: ['localStorageEvictions'],
   title: 'Pods use more local storage than their own limit: the kubelet evicts them',

@@ -1,13 +1,10 @@
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { memoryReason } from '#judge/help/holders.ts'
-import { configuredAt, whyUnobserved } from '#judge/help/thresholds.ts'
+import { configuredAt, hardDefaults, highest, whyUnobserved } from '#judge/help/thresholds.ts'
 import { amountOf, withEntries } from '#judge/help/values.ts'
 import { isLinux, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
-
-const evictionSeconds = evictionMonitoringPeriodMs / 1000
 
 const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }
 /** Of a node whose memory is nearly used up. */
@@ -35,11 +32,9 @@ export const memoryThresholdTooSmall = nodeRule({
     // Other rules report a threshold that is switched off or lost.
     const thresholds = eviction.thresholds.filter(({ signal }) => signal === 'memory.available')
     const isNear = thresholds.some(threshold => isNearlyMet(threshold, subject))
-    const sound = isNear
-      ? whenFull
-      : (evictionHardDefaults(identity.kubeletVersion, 'linux')['memory.available'] ?? '100Mi')
+    const sound = isNear ? whenFull : (hardDefaults(identity)['memory.available'] ?? '100Mi')
     const soundBytes = amountOf(sound, 0) ?? 0
-    const largest = thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
+    const largest = highest(thresholds)
     if (!largest || (largest.resolved ?? 0) >= soundBytes) return
     if (thresholds.some(({ resolved }) => resolved === null))
       return yield { unknown: whyUnobserved(subject, 'the bytes of memory.available') }
@@ -56,7 +51,7 @@ export const memoryThresholdTooSmall = nodeRule({
         line('computed', 'memory.available is met below', exactBytes(resolved)),
         line('computed', isNear ? 'enough for a full node' : "the kubelet's default", sound),
       ],
-      fix: { config: withEntries('evictionHard', configuration, { 'memory.available': sound }) },
+      fix: withEntries('evictionHard', configuration, { 'memory.available': sound }),
     }
   },
 })

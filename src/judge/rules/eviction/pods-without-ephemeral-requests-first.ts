@@ -1,10 +1,9 @@
 import { byText } from '#base/text/text-order.ts'
 import { evictable, ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
 import { line, nodeRule, settingIn } from '#judge/rule.ts'
-import { bounded, bytes, exactBytes, nameLength } from '#judge/text.ts'
+import { boundedPodName, bytes, exactBytes, gibibyte } from '#judge/text.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 
-const gibibyte = 1024 ** 3
 /** Minimum excess in bytes of the pod that stays over the pod evicted first. Less hardly matters. */
 const notableBytes = gibibyte
 const shownFirsts = 3
@@ -15,7 +14,7 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
   family: 'eviction',
   severity: 'info',
   cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
-  steps: [{ id: 'set-ephemeral-storage' }],
+  steps: ['set-ephemeral-storage'],
   needs: ['eviction'],
   title: 'Under disk pressure small pods go first, because they request no ephemeral storage',
   why: 'A pod that uses more local storage than it requests is evicted before one that does not, whatever either holds. Without a request any byte is more. Here a pod with next to nothing on the disk goes before one that holds much, and its going frees little.',
@@ -44,11 +43,11 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
         .toSorted((a, b) => (b.usage ?? 0) - (a.usage ?? 0) || byName(a, b))[0]
       if (!holding || (holding.usage ?? 0) - used < notableBytes) continue
       yield {
-        consequence: `Under pressure of ${signal} ${firstOf(firsts)} is evicted first and frees at most ${bytes(used)}; ${nameOf(holding)}, which holds ${bytes(holding.usage ?? 0)}, stays longer because of its request.`,
+        consequence: `Under pressure of ${signal} ${firstOf(firsts)} is evicted first and frees at most ${bytes(used)}; ${boundedPodName(holding)}, which holds ${bytes(holding.usage ?? 0)}, stays longer because of its request.`,
         evidence: [first, holding].map(ranked =>
           line(
             'computed',
-            `pod ${nameOf(ranked)} under ${signal}`,
+            `pod ${boundedPodName(ranked)} under ${signal}`,
             `uses ${exactBytes(ranked.usage ?? 0)}, requests ${exactBytes(ranked.request)}`,
           ),
         ),
@@ -57,13 +56,12 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
   },
 })
 
-const nameOf = ({ namespace, name }: RankedPod) => bounded(`${namespace}/${name}`, nameLength)
 const byName = (a: RankedPod, b: RankedPod) =>
   byText(a.namespace, b.namespace) || byText(a.name, b.name)
 
 /** Upstream defines no order among pods of equal rank. */
 function firstOf(firsts: readonly RankedPod[]) {
-  const names = firsts.slice(0, shownFirsts).map(nameOf).join(' or ')
+  const names = firsts.slice(0, shownFirsts).map(boundedPodName).join(' or ')
   if (firsts.length === 1) return `pod ${names}`
   return `one of ${firsts.length} pods that rank alike, ${names}${firsts.length > shownFirsts ? ' or another' : ''},`
 }

@@ -5,7 +5,7 @@ import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { evictedWriter } from '#judge/events/evictions.ts'
 import { diskReason, type Reason } from '#judge/help/holders.ts'
-import { soundImageGc } from '#judge/help/thresholds.ts'
+import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
 import { durationMs } from '#judge/help/values.ts'
 import {
   contextRule,
@@ -53,8 +53,7 @@ export const repeatedPressure = contextRule({
   family: 'eviction',
   severity: 'high',
   cause: worldCause('pressure-repeats'),
-  steps: [{ id: 'read-pods' }, { id: 'look-on-node' }],
-  needs: [],
+  steps: ['read-pods', 'look-on-node'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
   title: 'The node comes under pressure again and again',
   why: 'Each time the kubelet deletes images or evicts pods, reports the end of the pressure, and takes pods that fill the node again. Between two readings the node can look healthy.',
@@ -109,15 +108,10 @@ function imageGcOf(
   eviction: NodeSubject['eviction'],
   { imageGC, filesystems }: Pick<NodeSubject, 'imageGC' | 'filesystems'>,
 ) {
-  const capacity = filesystems.imagefs?.capacityBytes
-  if (imageGC === null || !capacity) return null
-  const amounts = (eviction?.thresholds ?? [])
-    .filter(({ signal }) => signal === 'nodefs.available' || signal === 'imagefs.available')
-    .map(({ resolved }) => resolved ?? 0)
-  return {
-    highPercent: imageGC.highThresholdPercent,
-    evictionPercent: (100 * Math.max(0, ...amounts)) / capacity,
-  }
+  const evictionPercent = diskEvictionPercent(eviction, filesystems)
+  return imageGC === null || evictionPercent === null
+    ? null
+    : { highPercent: imageGC.highThresholdPercent, evictionPercent }
 }
 
 /** What still holds the disk. Of unused images image GC comes too late, if it can begin earlier. */

@@ -1,11 +1,9 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { evictionMonitoringPeriodMs, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { durationMs } from '#judge/help/values.ts'
 import { kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import type { Severity } from '#model/finding/finding.ts'
-
-const gcMinutes = imageGcPeriodMs / 60_000
 
 export const shortTransitionPeriod = nodeRule({
   id: 'short-transition-period',

@@ -32,11 +32,7 @@ export const softThresholdWithoutGrace = nodeRule({
           line('configz', `evictionSoft.${signal}`, value),
           line('configz', `evictionSoftGracePeriod.${signal}`, grace),
         ],
-        fix: {
-          config: withEntries('evictionSoftGracePeriod', configuration, {
-            [signal]: soundGracePeriod,
-          }),
-        },
+        fix: withEntries('evictionSoftGracePeriod', configuration, { [signal]: soundGracePeriod }),
       }
     }
   },

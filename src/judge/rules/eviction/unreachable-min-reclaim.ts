@@ -57,7 +57,7 @@ export const unreachableMinReclaim = nodeRule({
           line('computed', `${signal} needed to end it`, resolved + amount),
           line('summary', `${signal} capacity`, capacity),
         ],
-        fix: { config: withEntries('evictionMinimumReclaim', configuration, { [signal]: '5%' }) },
+        fix: withEntries('evictionMinimumReclaim', configuration, { [signal]: '5%' }),
       }
     }
   },
@@ -95,9 +95,7 @@ function* unfinished(subject: Satisfied<'configuration' | 'eviction'>): Iterable
         line('node', 'node condition DiskPressure', 'True'),
       ],
       cause: kubeletSetting(`evictionMinimumReclaim.${signal}`),
-      fix: {
-        config: withEntries('evictionMinimumReclaim', configuration, { [signal]: `${percent}%` }),
-      },
+      fix: withEntries('evictionMinimumReclaim', configuration, { [signal]: `${percent}%` }),
     }
   }
 }

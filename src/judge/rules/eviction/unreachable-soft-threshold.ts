@@ -1,10 +1,8 @@
 import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import { kubeletSetting, nodeRule } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { bounded, mebibyte } from '#judge/text.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
-
-const mebibyte = 1024 ** 2
 
 /** Null: no percentage and no number of bytes. */
 function twice({ signal, value, resolved }: EvaluatedThreshold) {
@@ -18,7 +16,6 @@ export const unreachableSoftThreshold = nodeRule({
   family: 'eviction',
   severity: 'medium',
   cause: kubeletSetting('evictionSoft'),
-  steps: [{ id: 'advice' }],
   needs: ['eviction'],
   title: 'A soft eviction threshold can never take effect',
   why: 'The hard threshold of the same signal is met first, so pods lose the grace period that the soft one promises.',
@@ -55,9 +52,7 @@ export const unreachableSoftThreshold = nodeRule({
           ],
           ...(sound !== null && {
             steps: [{ id: 'set-fields' }],
-            fix: {
-              config: withEntries('evictionSoft', subject.configuration, { [soft.signal]: sound }),
-            },
+            fix: withEntries('evictionSoft', subject.configuration, { [soft.signal]: sound }),
           }),
         }
       }

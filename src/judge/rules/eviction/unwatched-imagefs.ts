@@ -1,5 +1,5 @@
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import {
+  hardDefaults,
   imageGcBeside,
   isShortOfInodes,
   lostDefaults,
@@ -49,8 +49,7 @@ export const unwatchedImagefs = nodeRule({
     if (filesystems.layout === 'shared') return yield ofOneDisk(subject, policy)
     const hardValue = configuration.evictionHard?.['imagefs.available']
     const softValue = configuration.evictionSoft?.['imagefs.available']
-    const threshold =
-      evictionHardDefaults(identity.kubeletVersion, 'linux')['imagefs.available'] ?? '15%'
+    const threshold = hardDefaults(identity)['imagefs.available'] ?? '15%'
     const { capacityBytes, availableBytes } = filesystems.imagefs ?? {
       capacityBytes: null,
       availableBytes: null,
@@ -105,8 +104,7 @@ function ofOneDisk(
   { identity, configuration, filesystems }: Satisfied<'configuration' | 'eviction'>,
   policy: Policy,
 ): Failing {
-  const threshold =
-    evictionHardDefaults(identity.kubeletVersion, 'linux')['nodefs.available'] ?? '10%'
+  const threshold = hardDefaults(identity)['nodefs.available'] ?? '10%'
   const { capacityBytes = null, availableBytes = null } = filesystems.nodefs ?? {}
   return {
     title: 'The disk is watched by no eviction threshold',

@@ -1,4 +1,4 @@
-import { isShortOfInodes, lostDefaults, whyUnobserved } from '#judge/help/thresholds.ts'
+import { entryLine, isShortOfInodes, lostDefaults, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import { isWatched } from '#model/kubelet/watched-signals.ts'
@@ -50,11 +50,7 @@ export const unwatchedInodes = nodeRule({
       consequence: `${signals.join(' and ')} can reach 0 without DiskPressure, taint or eviction: no file can be created then, whatever bytes are left.`,
       confidence: layoutCertainty === 'certain' ? 'certain' : 'likely',
       evidence: unwatched.flatMap(filesystem => [
-        line(
-          'configz',
-          `evictionHard.${filesystem}.inodesFree`,
-          configuration.evictionHard?.[`${filesystem}.inodesFree`] ?? 'absent',
-        ),
+        entryLine('evictionHard', `${filesystem}.inodesFree`, configuration),
         line('summary', `${filesystem} inodes`, String(filesystems[filesystem]?.inodes)),
         line(
           'computed',
@@ -62,13 +58,11 @@ export const unwatchedInodes = nodeRule({
           filesystems[filesystem]?.inodesFree ?? 'not known',
         ),
       ]),
-      fix: {
-        config: withEntries(
-          'evictionHard',
-          configuration,
-          Object.fromEntries(signals.map(signal => [signal, '5%'])),
-        ),
-      },
+      fix: withEntries(
+        'evictionHard',
+        configuration,
+        Object.fromEntries(signals.map(signal => [signal, '5%'])),
+      ),
     }
   },
 })

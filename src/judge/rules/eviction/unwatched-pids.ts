@@ -1,8 +1,8 @@
 import { type LargestPod, largestPod } from '#judge/help/drain.ts'
-import { whyUnobserved } from '#judge/help/thresholds.ts'
+import { entryLine, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import { hardThresholds, isLinux, kubeletSetting, line, lines, nodeRule } from '#judge/rule.ts'
-import { bounded, nameLength, percent } from '#judge/text.ts'
+import { boundedPodName, percent } from '#judge/text.ts'
 
 /** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
 const scarcePercent = 20
@@ -45,16 +45,12 @@ export const unwatchedPids = nodeRule({
       ],
       consequence: `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${largest === null ? '' : `, and pod ${nameOf(largest)} has ${largest.amount}`}. At 0 no process starts on this node, without PIDPressure and without eviction.`,
       evidence: lines(
-        line(
-          'configz',
-          'evictionHard.pid.available',
-          configuration.evictionHard?.['pid.available'] ?? 'absent',
-        ),
+        entryLine('evictionHard', 'pid.available', configuration),
         line('summary', 'pid.available now', pids.availableBytes),
         line('summary', 'pid.available capacity', pids.capacityBytes),
         largest && line('summary', `process ids of pod ${nameOf(largest)}`, largest.amount),
       ),
-      fix: { config: withEntries('evictionHard', configuration, { 'pid.available': '10%' }) },
+      fix: withEntries('evictionHard', configuration, { 'pid.available': '10%' }),
     }
   },
 })
@@ -65,5 +61,5 @@ const mostPercent = 25
 const ofOnePod = (largest: LargestPod | null, usedPids: number) =>
   largest !== null && 100 * largest.amount >= mostPercent * usedPids ? largest : null
 
-const nameOf = ({ owner: { namespace, pod } }: LargestPod) =>
-  bounded(`${namespace}/${pod}`, nameLength)
+const nameOf = ({ owner: { namespace, pod: name } }: LargestPod) =>
+  boundedPodName({ namespace, name })

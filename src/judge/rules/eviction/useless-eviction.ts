@@ -5,8 +5,9 @@ import { amountOf } from '#judge/help/values.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import { type Failing, isLinux, line, nodeRule, type Satisfied, worldCause } from '#judge/rule.ts'
 import { isImageListCut } from '#judge/subject/node-subject.ts'
-import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
+import { boundedPodName, bytes, counted, exactBytes } from '#judge/text.ts'
 import type { Summary } from '#model/input/node-input.ts'
+import { statusesOf } from '#model/input/pod-controller.ts'
 import type {
   EvaluatedThreshold,
   FilesystemLayout,
@@ -27,7 +28,7 @@ export const uselessEviction = nodeRule({
   family: 'eviction',
   severity: 'high',
   cause: worldCause('growth'),
-  steps: [{ id: 'look-on-node' }],
+  steps: ['look-on-node'],
   needs: ['configuration', 'eviction'],
   title: 'Evicting every pod would not make enough room',
   why: 'The kubelet can delete images, dead containers, and pods with their logs, writable layers and emptyDir volumes, and nothing else. Where files of the host, hostPath volumes or what runs beside Kubernetes hold the disk, it evicts pod after pod, the node stays under DiskPressure, and no pod comes back.',
@@ -136,12 +137,8 @@ function failing(short: Short, { configuration, filesystems }: EvictionSubject):
       line('computed', 'logs of dead containers, at most', exactBytes(most.deadLogBytes)),
       line('computed', 'held by something else, at least', exactBytes(otherBytes)),
       line('summary', 'capacity', exactBytes(capacityBytes)),
-      ...largest.map(({ namespace, name, usage }) =>
-        line(
-          'computed',
-          `pod ${bounded(`${namespace}/${name}`, nameLength)}`,
-          `holds ${exactBytes(usage ?? 0)}`,
-        ),
+      ...largest.map(pod =>
+        line('computed', `pod ${boundedPodName(pod)}`, `holds ${exactBytes(pod.usage ?? 0)}`),
       ),
     ],
   }
@@ -229,10 +226,7 @@ function evictableBy(signal: Signal, { eviction }: DiskSubject) {
 function deadLogsAtMost({ pods, configuration }: DiskSubject) {
   if (pods === null) return null
   const dead = pods
-    .flatMap(({ status }) => [
-      ...(status?.containerStatuses ?? []),
-      ...(status?.initContainerStatuses ?? []),
-    ])
+    .flatMap(statusesOf)
     .filter(({ state }) => state?.terminated !== undefined && state.terminated !== null).length
   if (dead === 0) return 0
   const rotation = logRotationOf(configuration)

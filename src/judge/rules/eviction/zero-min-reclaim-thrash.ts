@@ -1,9 +1,10 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import {
   assumedGrowth,
   conditionOf,
   configuredAt,
+  entryLine,
   exactAmount,
   shownAmount,
   whyUnobserved,
@@ -14,7 +15,6 @@ import { span } from '#judge/text.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
-const evictionSeconds = evictionMonitoringPeriodMs / 1000
 /** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */
 const diskSignals: readonly Signal[] = [
   'nodefs.available',
@@ -93,22 +93,16 @@ function failing(
     evidence: thresholds.flatMap(threshold =>
       lines(
         configuredAt(threshold, configuration),
-        line(
-          'configz',
-          `evictionMinimumReclaim.${threshold.signal}`,
-          configuration.evictionMinimumReclaim?.[threshold.signal] ?? 'absent',
-        ),
+        entryLine('evictionMinimumReclaim', threshold.signal, configuration),
         threshold.margin !== null &&
           line('computed', `${threshold.signal} margin`, exactAmount(threshold, threshold.margin)),
       ),
     ),
-    fix: {
-      config: withEntries(
-        'evictionMinimumReclaim',
-        configuration,
-        Object.fromEntries(signals.map(signal => [signal, reclaim])),
-      ),
-    },
+    fix: withEntries(
+      'evictionMinimumReclaim',
+      configuration,
+      Object.fromEntries(signals.map(signal => [signal, reclaim])),
+    ),
   }
 }
 

@@ -1,4 +1,4 @@
-import { soundImageGc } from '#judge/help/thresholds.ts'
+import { imageGcFix } from '#judge/help/thresholds.ts'
 import { imageGcThresholds, line, nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import {
@@ -22,16 +22,12 @@ export const alertBeforeImageGc = nodeRule({
   // If image GC is off, image-gc-disabled reports it.
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
-  *judge({ imageGC, eviction, filesystems }, policy) {
+  *judge(subject, policy) {
+    const { imageGC, filesystems } = subject
     const high = imageGC.highThresholdPercent
     const startsAbove = startsAboveUsedPercent(high)
     if (policy.alertPercent >= startsAbove) return
     const capacity = filesystems.imagefs?.capacityBytes
-    const resolved = eviction?.thresholds.filter(
-      ({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available',
-    )
-    const evictionBytes = Math.max(0, ...(resolved ?? []).map(threshold => threshold.resolved ?? 0))
-    const sound = soundImageGc(capacity ? (evictionBytes / capacity) * 100 : 0, policy)
     const gap = capacity ? gapBetween(capacity, high, policy) : null
     yield {
       consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.`}`,
@@ -47,7 +43,7 @@ export const alertBeforeImageGc = nodeRule({
               line('computed', 'image GC starts below', exactBytes(gap.trigger)),
             ]),
       ],
-      fix: sound ? { config: { ...sound } } : undefined,
+      fix: imageGcFix(subject, policy),
     }
   },
 })

@@ -1,10 +1,11 @@
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { evictionSeconds, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { isHeldByOthers } from '#judge/help/holders.ts'
 import {
   assumedGrowth,
   configuredAt,
   growthLine,
+  hardDefaults,
+  highest,
   soundImageGc,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
@@ -23,9 +24,6 @@ import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 type ThresholdSubject = Satisfied<'imageGC' | 'eviction'>
-
-const gcMinutes = imageGcPeriodMs / 60_000
-const evictionSeconds = evictionMonitoringPeriodMs / 1000
 
 const titles = { off: 'Image garbage collection is switched off, so only eviction deletes images' }
 
@@ -64,7 +62,7 @@ export const evictionBeforeImageGc = nodeRule({
         }
       else if (comesFirst) firing.push(threshold)
     }
-    const first = firing.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
+    const first = highest(firing)
     if (!first) return
     const isByImagefs = firing.some(({ signal }) => signal === 'imagefs.available')
     yield {
@@ -78,7 +76,7 @@ export const evictionBeforeImageGc = nodeRule({
 
 /** A hard threshold of at least twice the default is the cause, not the percentage that is too close to it. */
 const isRaised = ({ signal, hard, value }: EvaluatedThreshold, { identity }: ThresholdSubject) => {
-  const preset = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)[signal]
+  const preset = hardDefaults(identity)[signal]
   if (!hard || !value.endsWith('%') || !preset?.endsWith('%')) return false
   return Number.parseFloat(value) >= 2 * Number.parseFloat(preset)
 }

@@ -3,7 +3,7 @@ import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName } from '#judge/events/images.ts'
 import { line, nodeRule, worldCause } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { bounded, counted, podName } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Repositories, without registry, of programs that delete images. */
@@ -25,8 +25,6 @@ export const foreignCleaner = nodeRule({
   family: 'image-gc',
   severity: 'medium',
   cause: worldCause('foreign-cleaner'),
-  steps: [{ id: 'advice' }],
-  needs: [],
   title: 'Another program deletes images behind the kubelet',
   why: 'Eraser, docker-gc, and pods or jobs of the host that prune through the socket of the runtime ignore the thresholds and image ages of the kubelet. They delete images that the next pod pulls again, and the records of the kubelet are wrong until its next detection.',
   fix: 'Remove the pod or job and let image GC of the kubelet do it: set its thresholds and imageMaximumGCAge. A pod is known by its image, or by its name together with a mount of the runtime or the host: its command is not read. Jobs of the host are crontabs of root, cron scripts and units in /etc/systemd/system, read in modes ssm and both.',
@@ -77,7 +75,7 @@ function cleanersIn({ metadata, spec, status }: KubernetesPod) {
   const images = (spec?.containers ?? []).flatMap(({ image }) => (image ? [image] : []))
   const known = images.find(isOfCleaner)
   const because = (why: string) => {
-    const name = bounded(`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, 120)
+    const name = bounded(podName(metadata), 120)
     return [{ name, evidence: line('object', `pod ${name}`, why) }]
   }
   if (known !== undefined) return because(bounded(known, 160))

@@ -14,7 +14,7 @@ export const idleImages = contextRule({
   family: 'image-gc',
   severity: 'low',
   cause: kubeletSetting('imageMaximumGCAge'),
-  steps: [{ id: 'prune-images' }, { id: 'advice' }],
+  steps: ['prune-images', 'advice'],
   needs: ['ledger', 'runtime'],
   policy: ['idleImageDays'],
   title: 'Images unused for days hold much of the disk',

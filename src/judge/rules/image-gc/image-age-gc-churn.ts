@@ -1,7 +1,7 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { durationMs } from '#judge/help/values.ts'
 import { type Failing, kubeletSetting, line, lines, nodeRule } from '#judge/rule.ts'
-import { bounded, counted, nameLength } from '#judge/text.ts'
+import { bounded, boundedPodName, counted, nameLength } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 const soundHours = 24
@@ -62,10 +62,7 @@ interface UnmadeContainer {
 const unmadeIn = ({ metadata, status }: KubernetesPod): UnmadeContainer[] =>
   [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
     .filter(({ state }) => afterPull.has(state?.waiting?.reason ?? ''))
-    .map(({ image = '' }) => ({
-      pod: bounded(`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, nameLength),
-      image: bounded(image, nameLength),
-    }))
+    .map(({ image = '' }) => ({ pod: boundedPodName(metadata), image: bounded(image, nameLength) }))
 
 const pulledAgain = (stuck: readonly UnmadeContainer[], age: string): Failing => ({
   title: titles.stuck,

@@ -1,4 +1,4 @@
-import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { gcMinutes } from '#facts/kubelet/periods.ts'
 import {
   eventEvidence,
   eventTimes,
@@ -18,10 +18,8 @@ import {
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
-
-const gcMinutes = imageGcPeriodMs / 60_000
 
 /** Upstream's error if a round sees a disk capacity of 0. */
 const noCapacity = 'invalid capacity 0 on image filesystem'
@@ -31,7 +29,7 @@ export const imageGcDead = contextRule({
   family: 'image-gc',
   severity: 'high',
   cause: worldCause('gc-fails'),
-  steps: [{ id: 'read-journal' }, { id: 'advice' }],
+  steps: ['read-journal', 'advice'],
   needs: ['imageGC'],
   title: 'Image garbage collection fails every time: it sees no image filesystem',
   why: 'The runtime reports an image mount point that the kubelet cannot measure. Its capacity is then 0, and every round ends in an error before anything is deleted for space. Eviction thresholds on imagefs cannot be measured either. Other errors of garbage collection that the kubelet repeats in events are shown in its own words. Errors in the first 10 min after its start do not count.',
@@ -48,29 +46,26 @@ export const imageGcDead = contextRule({
 
   *judge(fact, context) {
     const { events, at } = context
-    yield* withEvidence(fact, eventEvidence(recentEvents(events, at, ['InvalidDiskCapacity']), at))
     // If the statistics show the failure at this moment, events serve only as evidence.
-    if (!fact.some(said => 'consequence' in said))
-      yield* failingOf(
-        'Image',
-        [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)],
-        at,
-      )
-    yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
+    const isSeen = fact.some(each => 'consequence' in each)
+    yield* withEvidence(fact, eventEvidence(recentEvents(events, at, ['InvalidDiskCapacity']), at))
+    yield* failuresOf(context, !isSeen)
     yield* unreadEvents(context)
   },
 
-  // Container GC runs even if image GC is off.
-  *judgeUnread({ events, at }, applies) {
-    if (applies)
-      yield* failingOf(
-        'Image',
-        [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)],
-        at,
-      )
-    yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
-  },
+  judgeUnread: failuresOf,
 })
+
+/** Container GC runs even if image GC is off. @param isImageGc whether image GC is judged by its events */
+function* failuresOf({ events, at }: NodeContext, isImageGc: boolean): Iterable<Failing> {
+  if (isImageGc)
+    yield* failingOf(
+      'Image',
+      [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)],
+      at,
+    )
+  yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
+}
 
 /** @param byReason events, each list of one reason */
 function* failingOf(

@@ -1,4 +1,4 @@
-import { soundImageGc } from '#judge/help/thresholds.ts'
+import { imageGcFix } from '#judge/help/thresholds.ts'
 import { imageGcThresholds, line, nodeRule } from '#judge/rule.ts'
 
 export const imageGcDisabled = nodeRule({
@@ -13,14 +13,9 @@ export const imageGcDisabled = nodeRule({
   fix: 'Set imageGCHighThresholdPercent below 100 and below where eviction starts, and imageGCLowThresholdPercent with it.',
   sources: ['pkg/kubelet/kubelet.go StartGarbageCollection'],
 
-  *judge({ imageGC, configuration, eviction, filesystems }, policy) {
+  *judge(subject, policy) {
+    const { imageGC, configuration } = subject
     if (imageGC.enabled) return
-    const watching = (eviction?.thresholds ?? []).filter(
-      ({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available',
-    )
-    const capacity = filesystems.imagefs?.capacityBytes
-    const evictionBytes = Math.max(0, ...watching.map(({ resolved }) => resolved ?? 0))
-    const sound = soundImageGc(capacity ? (evictionBytes / capacity) * 100 : 0, policy)
     yield {
       consequence:
         'The kubelet never starts an image GC round, however full the disk: unused images go only when eviction needs the space.',
@@ -28,7 +23,7 @@ export const imageGcDisabled = nodeRule({
         line('configz', 'imageGCHighThresholdPercent', imageGC.highThresholdPercent),
         line('configz', 'imageMaximumGCAge', configuration?.imageMaximumGCAge ?? 'absent'),
       ],
-      fix: sound ? { config: { ...sound } } : undefined,
+      fix: imageGcFix(subject, policy),
     }
   },
 })

@@ -1,13 +1,12 @@
 import { usedPercentOf } from '#base/percent.ts'
 import { byText } from '#base/text/text-order.ts'
-import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import { type Failing, imageGcThresholds, line, lines, nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
 
-const gcMinutes = imageGcPeriodMs / 60_000
 const shown = 5
 const shownInText = 3
 
@@ -18,7 +17,7 @@ export const imageGcDue = nodeRule({
   family: 'image-gc',
   severity: 'info',
   cause: imageGcThresholds,
-  steps: [{ id: 'list-deletions' }, { id: 'advice' }],
+  steps: ['list-deletions', 'advice'],
   needs: ['imageGC'],
   titles,
   title: 'Image garbage collection is about to delete images',

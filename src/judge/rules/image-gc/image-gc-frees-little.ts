@@ -1,5 +1,5 @@
 import { imageGcLine } from '#facts/kubelet/event-messages.ts'
-import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { isWithin, unreadEvents } from '#judge/events/events.ts'
 import { contextRule, isLinux, line, seenFirst, worldCause } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
@@ -7,14 +7,12 @@ import type { ReclaimRound } from '#model/history.ts'
 
 const leastRounds = 3
 const windowMs = 7 * 86_400_000
-const minutes = imageGcPeriodMs / 60_000
 
 export const imageGcFreesLittle = contextRule({
   id: 'image-gc-frees-little',
   family: 'image-gc',
   severity: 'medium',
   cause: worldCause('gc-fails'),
-  steps: [{ id: 'advice' }],
   needs: ['disks'],
   title: 'Image garbage collection frees less than half of what it counts',
   why: 'The kubelet counts the size that the CRI lists for an image. Layers that other images share, and data that other programs write in the meantime, leave the disk as full as before.',
@@ -41,7 +39,7 @@ export const imageGcFreesLittle = contextRule({
       confidence: 'likely',
       ...seenFirst(
         `In ${short.length} of ${measured.length} rounds the kubelet counted ${bytes(sum('countedBytes'))} of deleted images, and the disk became emptier by ${bytes(sum('freedBytes'))}.`,
-        `It repeats that every ${minutes} min.`,
+        `It repeats that every ${gcMinutes} min.`,
       ),
       evidence: short.map(({ at, countedBytes, freedBytes }) =>
         line(

@@ -19,7 +19,7 @@ import {
   type Satisfied,
   worldCause,
 } from '#judge/rule.ts'
-import { bounded, nameLength, percent, span } from '#judge/text.ts'
+import { boundedPodName, percent, span } from '#judge/text.ts'
 import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
@@ -33,7 +33,7 @@ export const imageGcNeverFirst = nodeRule({
   family: 'image-gc',
   severity: 'medium',
   cause: worldCause('growth'),
-  steps: [{ id: 'look-on-node' }],
+  steps: ['look-on-node'],
   needs: ['imageGC', 'eviction'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
   title: 'What fills up is nothing that image garbage collection looks at: eviction comes first',
@@ -120,9 +120,7 @@ function failing(
     filesystems.layout &&
     nodeReclaimKinds[filesystems.layout][signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
   const ranked = eviction.rankings?.find(ranking => ranking.signal === signal)?.pods ?? []
-  const victims = evictable(ranked, eviction)
-    .slice(0, firstVictims)
-    .map(({ namespace, name }) => bounded(`${namespace}/${name}`, nameLength))
+  const victims = evictable(ranked, eviction).slice(0, firstVictims).map(boundedPodName)
   const collects = kinds === null ? '' : collectsText(kinds)
   const evicts =
     victims.length === 0 ? '' : `${collects === '' ? ' It' : ', then'} evicts ${victims.join(', ')}`

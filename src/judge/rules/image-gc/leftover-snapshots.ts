@@ -7,11 +7,11 @@ import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bytes, counted, exactBytes } from '#judge/text.ts'
 import type { HolderCause } from '#model/finding/cause.ts'
 import type { Severity } from '#model/finding/finding.ts'
+import { statusesOf } from '#model/input/pod-controller.ts'
 import type { DiskHolder, LedgerLine } from '#model/prediction/disk-ledger.ts'
 
 const least = { percent: 10, gib: 5 }
 const much = { percent: 25, gib: 5 }
-const stepsOf = (holder: DiskHolder) => holders[holder].steps.map(id => ({ id }))
 
 const causeOf = (
   holder: DiskHolder,
@@ -35,7 +35,7 @@ export const leftoverSnapshots = nodeRule({
   family: 'image-gc',
   severity: 'medium',
   cause: causeOf('leftover-snapshots', 'imagefs', 0, null),
-  steps: stepsOf('leftover-snapshots'),
+  steps: holders['leftover-snapshots'].steps,
   needs: ['ledger'],
   title: 'The runtime keeps snapshots that no image and no container needs',
   titles,
@@ -110,10 +110,7 @@ const imageSizes = ({ runtime, node }: NodeSubject) =>
 
 /** What else counts in the same bytes, without a size in the API. */
 function doubtsOf({ pods }: NodeSubject) {
-  const statuses = (pods ?? []).flatMap(({ status }) => [
-    ...(status?.initContainerStatuses ?? []),
-    ...(status?.containerStatuses ?? []),
-  ])
+  const statuses = (pods ?? []).flatMap(statusesOf)
   const dead = statuses.filter(({ state }) => state?.terminated != null).length
   const starting = statuses.some(({ state }) => state?.waiting?.reason === 'ContainerCreating')
   return [

@@ -1,9 +1,8 @@
-import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { imageGcThresholds, line, nodeRule } from '#judge/rule.ts'
 import { bytes, percent } from '#judge/text.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 
-const gcMinutes = imageGcPeriodMs / 60_000
 /** The kubelet's defaults, 85 % and 80 %, are this many percentage points apart. */
 const soundBandPercent = 5
 const widerBandPercent = 10

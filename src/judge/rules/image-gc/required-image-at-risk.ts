@@ -1,20 +1,19 @@
 import { ofLatest } from '#base/once.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
-import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { evictionSeconds, gcMinutes } from '#facts/kubelet/periods.ts'
 import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/images.ts'
 import { line, lines, nodeRule, type Satisfied, settingIn } from '#judge/rule.ts'
 import { severityRank } from '#judge/run/outcome.ts'
 import { bounded, counted, nameLength } from '#judge/text.ts'
 import type { Severity } from '#model/finding/finding.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import { statusesOf } from '#model/input/pod-controller.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Certainty } from '#model/prediction/prediction.ts'
 
 type ImageSubject = Satisfied<'imageGC' | 'pods'>
 
-const gcMinutes = imageGcPeriodMs / 60_000
-const evictionSeconds = evictionMonitoringPeriodMs / 1000
 const shown = 10
 
 export const requiredImageAtRisk = nodeRule({
@@ -22,7 +21,7 @@ export const requiredImageAtRisk = nodeRule({
   family: 'image-gc',
   severity: 'low',
   cause: settingIn('runtime', 'io.cri-containerd.pinned'),
-  steps: [{ id: 'pin-images' }],
+  steps: ['pin-images'],
   needs: ['imageGC', 'pods'],
   policy: ['reachableRegistries', 'requiredImages'],
   title: 'An image that must not be missing may be deleted',
@@ -202,22 +201,16 @@ const isHeldBy = (pods: readonly KubernetesPod[]) => (name: string) => heldImage
 const heldImages = ofLatest(
   (pods: readonly KubernetesPod[]): ReadonlySet<string> =>
     new Set(
-      pods.flatMap(({ spec, status }) =>
-        [
-          status?.containerStatuses,
-          status?.initContainerStatuses,
-          status?.ephemeralContainerStatuses,
-        ].flatMap(statuses =>
-          (statuses ?? [])
-            .filter(({ containerID }) => containerID)
-            .flatMap(({ name, image }) => [
-              image,
-              [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(
-                container => container.name === name,
-              )?.image,
-            ])
-            .flatMap(image => (image ? [canonicalName(image)] : [])),
-        ),
+      pods.flatMap(pod =>
+        [...statusesOf(pod), ...(pod.status?.ephemeralContainerStatuses ?? [])]
+          .filter(({ containerID }) => containerID)
+          .flatMap(({ name, image }) => [
+            image,
+            [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].find(
+              container => container.name === name,
+            )?.image,
+          ])
+          .flatMap(image => (image ? [canonicalName(image)] : [])),
       ),
     ),
 )

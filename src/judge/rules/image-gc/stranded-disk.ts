@@ -1,10 +1,9 @@
-import { configuredAt, whyUnobserved } from '#judge/help/thresholds.ts'
+import { configuredAt, highest, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import { hardThresholds, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bytes, exactBytes, percent } from '#judge/text.ts'
+import { bytes, exactBytes, gibibyte, percent } from '#judge/text.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
-const gibibyte = 1024 ** 3
 /** Even the smallest disk that this rule judges grows by less than this in one image GC period. */
 const enough = '5%'
 
@@ -35,7 +34,7 @@ export const strandedDisk = nodeRule({
       )
       if (thresholds.length === 0) continue
       const capacity = subject.filesystems[filesystem]?.capacityBytes
-      const most = thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
+      const most = highest(thresholds)
       if (!capacity || !most || thresholds.some(({ resolved }) => resolved === null)) {
         yield {
           unknown: whyUnobserved(subject, `how much of ${filesystem} its thresholds keep free`),
@@ -67,11 +66,9 @@ function fix(
 ) {
   if (strandedPercent <= Number.parseFloat(enough) || thresholds.some(threshold => !threshold.hard))
     return undefined
-  return {
-    config: withEntries(
-      'evictionHard',
-      configuration,
-      Object.fromEntries(thresholds.map(({ signal }) => [signal, enough])),
-    ),
-  }
+  return withEntries(
+    'evictionHard',
+    configuration,
+    Object.fromEntries(thresholds.map(({ signal }) => [signal, enough])),
+  )
 }

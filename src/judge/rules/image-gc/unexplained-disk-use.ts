@@ -10,7 +10,7 @@ export const unexplainedDiskUse = nodeRule({
   family: 'image-gc',
   severity: 'medium',
   cause: worldCause('growth'),
-  steps: [{ id: 'look-on-node' }],
+  steps: ['look-on-node'],
   needs: ['ledger', 'host'],
   title: 'Much of the disk is held by something that no measurement shows',
   why: 'Images, pods, logs, the kubelet and the host were measured, and the disk holds more. No garbage collection of the kubelet frees it.',

@@ -8,7 +8,7 @@ export const unpinnedSandboxImage = nodeRule({
   family: 'image-gc',
   severity: 'high',
   cause: settingIn('runtime', 'io.cri-containerd.pinned', 'sandbox_image'),
-  steps: [{ id: 'pin-images' }],
+  steps: ['pin-images'],
   needs: ['runtime', 'host'],
   title: 'The sandbox image is not pinned: image GC deletes it',
   why: 'No container uses the pause image, so image GC takes it for unused. The kubelet spares it only where the runtime has it pinned. Once it is gone no pod starts on the node until it is pulled again, which fails where its registry asks for credentials that containerd does not have.',

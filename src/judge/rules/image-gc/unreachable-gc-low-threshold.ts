@@ -1,5 +1,5 @@
 import { shortfallBytes as bytesIn } from '#facts/kubelet/event-messages.ts'
-import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { eventTimes, timesOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
 import { isJustReported, shortfalls } from '#judge/events/gc-events.ts'
 import { diskReason } from '#judge/help/holders.ts'
@@ -17,14 +17,12 @@ import {
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
 
-const gcMinutes = imageGcPeriodMs / 60_000
-
 export const unreachableGcLowThreshold = contextRule({
   id: 'unreachable-gc-low-threshold',
   family: 'image-gc',
   severity: 'high',
   cause: worldCause('growth'),
-  steps: [{ id: 'look-on-node' }],
+  steps: ['look-on-node'],
   needs: ['imageGC'],
   title: 'Image garbage collection cannot free what it has to',
   why: 'The disk is above the high threshold, and all images that may go are counted as less than must go. Each round deletes what it can, fails, and is repeated: what fills the disk is something else than unused images.',

@@ -7,7 +7,8 @@ import { pullFailures } from '#judge/events/pulls.ts'
 import { contextRule, type Failing, line, type Satisfied, worldCause } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { bounded, counted, podName } from '#judge/text.ts'
+import { statusesOf } from '#model/input/pod-controller.ts'
 
 const shown = 10
 
@@ -25,7 +26,6 @@ export const deadRegistry = contextRule({
   family: 'image-pull',
   severity: 'medium',
   cause: worldCause('registry-unreachable'),
-  steps: [{ id: 'advice' }],
   needs: ['pods'],
   title: 'Pods name images in a registry that has ended',
   why: 'Such a pod runs only where its image is already on the node. Once image GC or eviction deletes it, or the pod moves, the image cannot be pulled again.',
@@ -51,22 +51,15 @@ function ofPods({ pods }: Satisfied<'pods'>): NamedPod[] {
   const found = imagesOf(pods)
     .filter(isEnded)
     .map(({ image, registry, pod }) => ({ image, registry, user: pod }))
-  for (const { metadata, status } of pods) {
+  for (const pod of pods) {
+    const { metadata, status } = pod
     if (isTerminalPhase(status?.phase)) continue
-    for (const statuses of [
-      status?.containerStatuses,
-      status?.initContainerStatuses,
-      status?.ephemeralContainerStatuses,
-    ])
-      for (const { image } of statuses ?? []) {
-        const registry = image ? registryOf(image) : ''
-        if (image && Object.hasOwn(endedRegistries, registry))
-          found.push({
-            image,
-            registry,
-            user: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
-          })
-      }
+    const statuses = [...statusesOf(pod), ...(status?.ephemeralContainerStatuses ?? [])]
+    for (const { image } of statuses) {
+      const registry = image ? registryOf(image) : ''
+      if (image && Object.hasOwn(endedRegistries, registry))
+        found.push({ image, registry, user: podName(metadata) })
+    }
   }
   return found
 }

@@ -24,7 +24,7 @@ export const pullFailingNow = contextRule({
   family: 'image-pull',
   severity: 'high',
   cause: worldCause('pull-fails'),
-  steps: [{ id: 'read-pull-events' }, { id: 'pin-images' }],
+  steps: ['read-pull-events', 'pin-images'],
   needs: ['pods'],
   titles,
   title: 'Containers wait for an image that cannot be pulled',

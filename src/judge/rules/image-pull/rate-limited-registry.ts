@@ -29,7 +29,7 @@ export const rateLimitedRegistry = contextRule({
   family: 'image-pull',
   severity: 'low',
   cause: worldCause('registry-rate-limit'),
-  steps: [{ id: 'advice' }, { id: 'read-pull-events' }],
+  steps: ['advice', 'read-pull-events'],
   needs: ['pods'],
   title: 'Images are pulled from Docker Hub without credentials',
   why: `Docker Hub gives ${anonymousPulls} pulls in ${hours} hours to each IPv4 address or IPv6 /64 without credentials, ${personalPulls} to a personal account, and sets no limit to paid ones. All nodes behind one NAT gateway share one address: when their image GC deletes, or they are replaced, what must be pulled again soon meets 429 toomanyrequests.`,

@@ -7,7 +7,7 @@ export const cgroupV1 = nodeRule({
   family: 'kernel',
   severity: 'high',
   cause: worldCause('cgroup-v1'),
-  steps: [{ id: 'create-group' }],
+  steps: ['create-group'],
   needs: ['host'],
   title: 'The node runs cgroup v1, which its kubelet refuses',
   why: 'From 1.35 on the kubelet exits at its start on cgroup v1, unless failCgroupV1 is set to false. Support for v1 gets no more than repairs, and goes.',

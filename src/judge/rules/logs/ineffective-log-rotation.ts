@@ -11,7 +11,7 @@ import {
 } from '#judge/logs/idle-rotation.ts'
 import { logFilesOf } from '#judge/logs/logrotate.ts'
 import { logrotateRunsOf } from '#judge/logs/logrotate-runs.ts'
-import { unreadFiles } from '#judge/logs/node-rotation.ts'
+import { unreadFiles, whyFilesUnknown } from '#judge/logs/node-rotation.ts'
 import { nodeRule, settingIn } from '#judge/rule.ts'
 
 export const ineffectiveLogRotation = nodeRule({
@@ -19,7 +19,7 @@ export const ineffectiveLogRotation = nodeRule({
   family: 'logs',
   severity: 'low',
   cause: settingIn('logrotate', 'postrotate'),
-  steps: [{ id: 'drop-idle-log-blocks' }],
+  steps: ['drop-idle-log-blocks'],
   needs: ['host'],
   title: 'Files of logrotate rotate nothing, too late, or what the kubelet rotates',
   why: 'Configured rotation that does not happen is noticed only when the disk is full. With containerd, /var/lib/docker/containers stays empty, and /var/log/containers contains symbolic links, which logrotate skips. The kubelet rotates the logs below /var/log/pods: there logrotate does nothing, or deletes lines. A size takes effect only when logrotate runs, and without rotate the old log is deleted.',
@@ -38,13 +38,8 @@ export const ineffectiveLogRotation = nodeRule({
   *judge(subject) {
     const files = logFilesOf(subject.host)
     const runs = logrotateRunsOf(subject.host)
-    const unread = Object.entries(unreadFiles(subject.host))
-    if (files === null)
-      yield {
-        unknown: `host: the files of logrotate were not read${unread[0] ? `: ${unread[0][1]}` : ''}`,
-      }
-    else if (unread[0])
-      yield { unknown: `host: ${unread[0][0] || 'some files of logrotate'}: ${unread[0][1]}` }
+    const unknown = whyFilesUnknown({ files, unread: unreadFiles(subject.host) })
+    if (unknown !== null) yield { unknown }
     const all = blocksOf(files ?? {}, podLogsOf(subject))
     if (all.length === 0) return
     const isNeverRun = runs?.by === null && typeof runs.unsure !== 'string'

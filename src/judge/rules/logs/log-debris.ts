@@ -12,7 +12,7 @@ export const logDebris = nodeRule({
   family: 'logs',
   severity: 'low',
   cause: worldCause('leftover-objects', 'pod folders'),
-  steps: [{ id: 'read-journal' }, { id: 'look-on-node' }],
+  steps: ['read-journal', 'look-on-node'],
   needs: ['ledger', 'host'],
   title: 'Logs, links and folders of deleted pods stay on the disk',
   why: 'The kubelet deletes the folders of a pod when its object is gone, and broken links to logs every minute. What stays behind is in no statistic of a pod, so no eviction frees it.',

@@ -8,9 +8,8 @@ import {
   runningLogs,
 } from '#judge/logs/logs.ts'
 import { isLinux, line, logRotation, nodeRule } from '#judge/rule.ts'
-import { bounded, bytes, counted, exactBytes, nameLength, span } from '#judge/text.ts'
+import { bounded, bytes, counted, exactBytes, mebibyte, nameLength, span } from '#judge/text.ts'
 
-const mebibyte = 1024 ** 2
 const shown = 5
 const tidySizes = [20, 50, 100, 200, 500, 1024, 2048, 5120, 10_240]
 

@@ -1,7 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import type { Drift } from '#judge/drift/peers.ts'
 import { ownOf } from '#judge/logs/logrotate.ts'
-import { type NodeRotation, nodeRotation } from '#judge/logs/node-rotation.ts'
+import { type NodeRotation, nodeRotation, whyFilesUnknown } from '#judge/logs/node-rotation.ts'
 import { type Cost, changesOf, distinct, fileDrift } from '#judge/logs/rotation-drift.ts'
 import { type CohortMember, cohortRule, settingIn } from '#judge/rule.ts'
 import { bounded, bytes, counted } from '#judge/text.ts'
@@ -11,7 +11,7 @@ export const logRotationDrift = cohortRule({
   family: 'logs',
   severity: 'medium',
   cause: settingIn('logrotate', 'rotate'),
-  steps: [{ id: 'set-log-files' }],
+  steps: ['set-log-files'],
   needs: ['host'],
   policy: ['logRotation'],
   title: 'Nodes rotate their logs by other files than their peers, or than the policy wants',
@@ -90,17 +90,8 @@ export const logRotationDrift = cohortRule({
 /** A node with an unread file is unknown, so the node does not pass. */
 function* unreadOf(members: readonly CohortMember<NodeRotation>[]) {
   for (const { node, fact } of members) {
-    const [unread] = Object.entries(fact.unread)
-    if (fact.files === null)
-      yield {
-        nodes: [node],
-        unknown: `host: the files of logrotate were not read${unread ? `: ${unread[1]}` : ''}`,
-      }
-    else if (unread)
-      yield {
-        nodes: [node],
-        unknown: `host: ${unread[0] || 'some files of logrotate'}: ${unread[1]}`,
-      }
+    const unknown = whyFilesUnknown(fact)
+    if (unknown !== null) yield { nodes: [node], unknown }
   }
 }
 

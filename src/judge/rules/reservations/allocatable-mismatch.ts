@@ -12,7 +12,7 @@ export const allocatableMismatch = nodeRule({
   family: 'reservations',
   severity: 'medium',
   cause: worldCause('not-restarted'),
-  steps: [{ id: 'restart-kubelet' }],
+  steps: ['restart-kubelet'],
   needs: ['allocatable'],
   title: 'The node offers other resources to pods than its configuration gives',
   why: 'Allocatable is capacity less reservations and hard eviction thresholds. A node that reports anything else runs with something that its configuration does not show (a flag such as --experimental-allocatable-ignore-eviction), has changed since its kubelet started, or its status was written by someone else. The scheduler believes the status.',

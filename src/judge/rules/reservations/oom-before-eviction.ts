@@ -1,6 +1,5 @@
 import { isOwnMemoryLimit } from '#facts/kubelet/event-messages.ts'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { evictionMonitoringPeriodMs, evictionSeconds } from '#facts/kubelet/periods.ts'
 import {
   eventEvidence,
   eventTimes,
@@ -9,7 +8,7 @@ import {
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
-import { lostDefaults } from '#judge/help/thresholds.ts'
+import { entryLine, hardDefaults, lostDefaults } from '#judge/help/thresholds.ts'
 import {
   contextRule,
   type Failing,
@@ -21,8 +20,6 @@ import {
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded } from '#judge/text.ts'
-
-const everySeconds = evictionMonitoringPeriodMs / 1000
 
 export const oomBeforeEviction = contextRule({
   id: 'oom-before-eviction',
@@ -80,7 +77,7 @@ function* killing(events: readonly NodeEvent[] | null, at: string): Iterable<Fai
     confidence: 'likely',
     title: 'The kernel kills for memory, and no eviction came before it',
     ...seenFirst(
-      `The kernel killed processes of this node for memory ${timesOf(times)}, with no container at a limit of its own: memory ran out between two looks of the kubelet, ${everySeconds} s apart, or below a threshold that keeps too little.`,
+      `The kernel killed processes of this node for memory ${timesOf(times)}, with no container at a limit of its own: memory ran out between two looks of the kubelet, ${evictionSeconds} s apart, or below a threshold that keeps too little.`,
     ),
     evidence: evidenceOf(killEvents, at),
   }
@@ -94,20 +91,14 @@ function* ofThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterab
   // The rule lost-default-threshold reports a default that evictionHard removed.
   if (lostDefaults(subject)?.lost.some(([signal]) => signal === 'memory.available')) return
   const waits = watching.map(({ gracePeriodMs }) => gracePeriodMs / 1000)
-  const byDefault =
-    evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)['memory.available'] ??
-    '100Mi'
+  const byDefault = hardDefaults(identity)['memory.available'] ?? '100Mi'
   yield {
     consequence:
       waits.length === 0
         ? 'Nothing watches memory.available: when pods use up the memory, the kernel kills processes, and the kubelet evicts nothing.'
-        : `Memory that fills within ${Math.min(...waits)} s is the kernel's to free: the kubelet looks every ${everySeconds} s, but evicts only after memory.available was low for ${Math.min(...waits)} s.`,
+        : `Memory that fills within ${Math.min(...waits)} s is the kernel's to free: the kubelet looks every ${evictionSeconds} s, but evicts only after memory.available was low for ${Math.min(...waits)} s.`,
     evidence: [
-      line(
-        'configz',
-        'evictionHard.memory.available',
-        configuration.evictionHard?.['memory.available'] ?? 'absent',
-      ),
+      entryLine('evictionHard', 'memory.available', configuration),
       ...watching.map(({ value, gracePeriodMs }) =>
         line(
           'computed',

@@ -3,9 +3,7 @@ import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { reservedOf, unreadableReservation, whereItFits } from '#judge/help/reservations.ts'
 import { line, nodeRule, reservations } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
-
-const mebibyte = 1024 ** 2
+import { bounded, mebibyte } from '#judge/text.ts'
 
 export const reservedBelowEksFormula = nodeRule({
   id: 'reserved-below-eks-formula',

@@ -16,9 +16,8 @@ import type {
   Signal,
   StartSettings,
 } from '#model/prediction/prediction.ts'
+import { configzOf, loadConfigFile } from '#replay/configuration/configuration-file.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
-import { loadConfigFile } from './configuration/configuration-file.ts'
-import { configzOf } from './configuration/configz.ts'
 import { evictionConfigOf, rankingsOf } from './eviction/prediction.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
 

@@ -12,15 +12,19 @@ import type { Host, NodeInput, Summary } from '#model/input/node-input.ts'
 import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction/prediction.ts'
 import type { ReportedCondition } from '#replay/eviction/bounds.ts'
 import { type DiskLayout, diskLayoutOf } from '#replay/eviction/layout.ts'
-import { localStorageEviction, type StorageLimitExceeded } from '#replay/eviction/local-storage.ts'
 import {
   diskObservations,
   isUnobservedUpstream,
   makeSignalObservations,
   type Observations,
 } from '#replay/eviction/observations.ts'
-import { type PodRank, rankPods } from '#replay/eviction/ranking.ts'
 import { type NodeCondition, resourceOf } from '#replay/eviction/signals.ts'
+import {
+  localStorageEviction,
+  type PodRank,
+  rankPods,
+  type StorageLimitExceeded,
+} from '#replay/eviction/victims.ts'
 import {
   type PreparedImages,
   prepareImages,

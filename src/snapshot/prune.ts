@@ -103,19 +103,27 @@ const keptNode = redactingKeeperOf(nodeShape, 'node')
 const keptConfigz = keeperOf({ kubeletconfig: true })
 const keptHost = keeperOf(hostShape)
 
-/** The parts of a node's record, in the order in which they are written. */
-const cutters = {
-  node: value => keptNode(value) ?? {},
-  configz: value => redactTexts(withoutSecretFields(keptConfigz(value)), 'configz', redactOnce),
-  summary: redactingKeeperOf(summaryShape, 'summary'),
-  pods: redactingKeeperOf(list(podShape), 'pods'),
-  runtime: redactingKeeperOf(runtimeShape, 'runtime'),
-  host: value => redactTexts(withoutHostSecrets(keptHost(value))),
-  known: redactingKeeperOf(knownShape, 'known'),
-  volumes: redactingKeeperOf(list(volumeShape), 'volumes'),
-} satisfies Partial<Record<keyof NodeRecord, (value: unknown) => unknown>>
+type NodePart = Exclude<keyof NodeRecord, 'kind' | 'cluster' | 'at' | 'mode' | 'errors'>
 
-type KeptParts = Partial<Pick<NodeRecord, keyof typeof cutters>>
+/** Each part of a node's record, in the order in which the parts are written: its form, and what is kept of it. */
+export const nodeParts: Readonly<
+  Record<NodePart, { form: 'object' | 'list of objects'; cut: (value: unknown) => unknown }>
+> = {
+  node: { form: 'object', cut: value => keptNode(value) ?? {} },
+  configz: {
+    form: 'object',
+    cut: value => redactTexts(withoutSecretFields(keptConfigz(value)), 'configz', redactOnce),
+  },
+  summary: { form: 'object', cut: redactingKeeperOf(summaryShape, 'summary') },
+  pods: { form: 'list of objects', cut: redactingKeeperOf(list(podShape), 'pods') },
+  runtime: { form: 'object', cut: redactingKeeperOf(runtimeShape, 'runtime') },
+  host: { form: 'object', cut: value => redactTexts(withoutHostSecrets(keptHost(value))) },
+  known: { form: 'object', cut: redactingKeeperOf(knownShape, 'known') },
+  volumes: { form: 'list of objects', cut: redactingKeeperOf(list(volumeShape), 'volumes') },
+}
+const partNames = Object.keys(nodeParts) as NodePart[]
+
+type KeptParts = Partial<Pick<NodeRecord, NodePart>>
 
 /**
  * Cuts parts of a node's record; other keys are unchanged. An answer is cut as soon as it is parsed, so that the memory of the much
@@ -123,9 +131,9 @@ type KeptParts = Partial<Pick<NodeRecord, keyof typeof cutters>>
  */
 export function pruneParts<P extends KeptParts>(parts: P): P {
   const kept: Record<string, unknown> = { ...parts }
-  for (const [name, cutter] of Object.entries(cutters)) {
+  for (const name of partNames) {
     const value = kept[name] ?? undefined
-    if (value !== undefined) kept[name] = cutter(value)
+    if (value !== undefined) kept[name] = nodeParts[name].cut(value)
   }
   return kept as P
 }
@@ -140,7 +148,6 @@ export function completeNode({
   ...parts
 }: NodeRecord): NodeRecord {
   const kept: KeptParts = { ...parts, node: parts.node ?? {} }
-  const names = Object.keys(cutters) as (keyof KeptParts)[]
   return {
     kind,
     cluster,
@@ -148,7 +155,7 @@ export function completeNode({
     ...(isReadMode(mode) && { mode }),
     node: {},
     ...Object.fromEntries(
-      names.filter(name => kept[name] !== undefined).map(name => [name, kept[name]]),
+      partNames.filter(name => kept[name] !== undefined).map(name => [name, kept[name]]),
     ),
     errors: redactTexts(errors ?? []) as ReadError[],
   }

@@ -12,7 +12,7 @@ import { codeOf, messageOf } from '#base/text/error-message.ts'
 import { jsonFlaw } from '#base/text/json-flaw.ts'
 import { type MalformedLine, type SnapshotRecord, snapshotSchema } from '#model/input/record.ts'
 import { isMoment } from '#model/plan/what-if.ts'
-import { prune } from './prune.ts'
+import { nodeParts, prune } from './prune.ts'
 
 const { maxBytes: maxLineLength } = inputLimits.snapshotLine
 /** After this many malformed lines the file is no snapshot, and the rest is not read. */
@@ -224,15 +224,16 @@ function mistakeIn(value: unknown): string | null {
 }
 
 function mistakeInNode(value: Record<string, unknown>): string | null {
-  const { node, at, pods, volumes } = value
+  const { node, at } = value
   const metadata = isRawObject(node) ? node.metadata : null
   if (!isRawObject(metadata) || typeof metadata.name !== 'string' || metadata.name === '')
     return 'Node without node.metadata.name'
   if (at != null && (typeof at !== 'string' || !isMoment(at))) return 'Node.at is no time'
-  for (const key of ['configz', 'summary', 'runtime', 'host', 'known'])
-    if (value[key] != null && !isRawObject(value[key])) return `Node.${key} is no object`
-  if (volumes != null && !isListOfObjects(volumes)) return 'Node.volumes is no list of objects'
-  return pods == null || isListOfObjects(pods) ? null : 'Node.pods is no list of objects'
+  const wrong = Object.entries(nodeParts).find(([name, { form }]) => {
+    const hasForm = form === 'object' ? isRawObject : isListOfObjects
+    return value[name] != null && !hasForm(value[name])
+  })
+  return wrong === undefined ? null : `Node.${wrong[0]} is no ${wrong[1].form}`
 }
 
 /** A list that is longer than any real one; null: none. */

@@ -1,6 +1,6 @@
 /** The order in which pods would be evicted under one signal. */
 import type { Signal } from '#model/prediction/prediction.ts'
-import { rankPods } from '#replay/eviction/ranking.ts'
+import { rankPods } from '#replay/eviction/victims.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'

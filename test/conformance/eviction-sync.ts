@@ -1,12 +1,13 @@
 /** One eviction manager over time, with everything that upstream may do where a map's order decides. */
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
 import { makeSignalObservations } from '#replay/eviction/observations.ts'
 import { resourceOf } from '#replay/eviction/signals.ts'
 import {
   type Eviction,
+  type EvictionState,
   type Outcome,
   type Pass,
+  startEviction,
   synchronizeAlternatives,
 } from '#replay/eviction/synchronize.ts'
 import {

@@ -1,7 +1,6 @@
 import type { RawObject } from '#base/raw-object.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { LoadError, loadConfigFile } from '#replay/configuration/configuration-file.ts'
-import { configzOf } from '#replay/configuration/configz.ts'
+import { configzOf, LoadError, loadConfigFile } from '#replay/configuration/configuration-file.ts'
 import type { Family } from './family.ts'
 
 export const kubeletDefaults: Family<RawObject> = {

@@ -1,4 +1,4 @@
-import { podGc } from '#replay/cluster-gc/pod-gc.ts'
+import { podGc } from '#replay/cluster-gc/sections/pods.ts'
 import type { Family } from './family.ts'
 
 interface PodInput {

@@ -1,8 +1,8 @@
 /** Pods, statistics and passes, each test naming only what matters to it. */
-import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
+
 import { diskLayoutOf } from '#replay/eviction/layout.ts'
 import type { Observations } from '#replay/eviction/observations.ts'
-import type { Pass } from '#replay/eviction/synchronize.ts'
+import { type EvictionState, type Pass, startEviction } from '#replay/eviction/synchronize.ts'
 import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'

@@ -18,10 +18,10 @@ import {
   parseQuantity,
 } from '#base/go/quantity.ts'
 import type { Observation, Threshold } from '#model/prediction/prediction.ts'
-import type { StorageLimitExceeded } from '#replay/eviction/local-storage.ts'
 import { resourceOf, type StarvedResource } from '#replay/eviction/signals.ts'
 import type { Eviction, Outcome, Pass } from '#replay/eviction/synchronize.ts'
 import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
+import type { StorageLimitExceeded } from '#replay/eviction/victims.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit, isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'

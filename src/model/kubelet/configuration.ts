@@ -1,4 +1,4 @@
-import { oncePer, oncePerText } from '#base/once.ts'
+import { oncePerText } from '#base/once.ts'
 import { isRawObject } from '#base/raw-object.ts'
 import { configurationFields, type configurationStructs } from './fields.ts'
 
@@ -79,12 +79,9 @@ export interface RunningConfiguration {
 export function parseConfigz(body: unknown): RunningConfiguration {
   const printed = isRawObject(body) ? body.kubeletconfig : undefined
   return isRawObject(printed)
-    ? readOnce(printed)
+    ? readConfiguration(printed)
     : { fields: {}, mistakes: ['no "kubeletconfig" object in the answer'], printed: null }
 }
-
-/** The collector and the later stages read the same object: nothing is copied unless a secret is removed. */
-const readOnce = oncePer(readConfiguration)
 
 /** Reads a KubeletConfiguration in its versioned JSON. A null value counts as absent, as in upstream's decoder. */
 export function readConfiguration(printed: Record<string, unknown>): RunningConfiguration {

@@ -9,19 +9,19 @@
  * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */
 
-import { parseDuration } from '#base/go/duration.ts'
+import { formatDuration, parseDuration } from '#base/go/duration.ts'
 import { cleanPath } from '#base/go/go-text.ts'
-import { parseQuantity, type Quantity } from '#base/go/quantity.ts'
+import { canonical, parseQuantity, type Quantity } from '#base/go/quantity.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
-import { type FieldFacts, fieldDefault } from '#facts/kubelet/fields.ts'
+import { type FieldFacts, fieldDefault, isKnownField } from '#facts/kubelet/fields.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { configurationStructs, StructName } from '#model/kubelet/fields.ts'
 import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
-import { kindError } from './configuration-kind.ts'
+import { kindError, kubeletConfigurationKind } from './configuration-kind.ts'
 import { featureGateError } from './feature-gates.ts'
 
 type Structs = typeof configurationStructs
@@ -233,4 +233,72 @@ function resolveRelativePaths(configuration: RawObject, struct: StructName, fold
       configuration[name] = cleanPath(`${folder}/${value}`)
     if (isStruct(type) && isRawObject(value)) resolveRelativePaths(value, type, folder)
   }
+}
+
+/*
+ * The configuration that `/configz` shows for a running kubelet.
+ *
+ * Replays       cmd/kubelet/app/server.go setConfigz, convertToVersionedKubeletConfig;  encoding/json Marshal of k8s.io/kubelet/config/v1beta1
+ * Read at       1.29 to 1.37; kind and apiVersion since 1.36
+ * Kept exactly  zeros, nils and empty values are omitted, except structs, durations and zeros behind a pointer; durations and quantities
+ *               as Go prints them; logging.flushFrequency in text or in nanoseconds, as given
+ */
+
+export function configzOf(
+  configuration: LoadedConfiguration,
+  features: KubeletFeatures,
+): RawObject {
+  return {
+    ...(features.has('configzNamesItsKind') ? kubeletConfigurationKind : {}),
+    ...versionedConfiguration(configuration, features),
+  }
+}
+
+/** The configuration without kind, the form into which drop-ins are merged. */
+export function versionedConfiguration(
+  configuration: LoadedConfiguration,
+  features: KubeletFeatures,
+): RawObject {
+  return encodedStruct(configuration, 'KubeletConfiguration', features)
+}
+
+function encodedStruct(value: RawObject, struct: StructName, features: KubeletFeatures): RawObject {
+  const encoded: RawObject = {}
+  for (const [name, facts] of Object.entries(fieldsOf(struct))) {
+    if (!isKnownField(facts, features)) continue
+    const shown = encodedValue(value[name], facts.type, features)
+    if (facts.isAlwaysShown || !isEmpty(shown, facts.type)) encoded[name] = shown
+  }
+  return encoded
+}
+
+function encodedValue(value: unknown, type: string, features: KubeletFeatures): unknown {
+  if (value === null || value === undefined) return null
+  const target = elementOf(type, '*')
+  if (target !== null) return encodedValue(value, target, features)
+  if (isStruct(type)) return isRawObject(value) ? encodedStruct(value, type, features) : {}
+  const item = elementOf(type, '[]')
+  if (item !== null)
+    return Array.isArray(value) ? value.map(one => encodedValue(one, item, features)) : null
+  const entry = elementOf(type, 'map[string]')
+  if (entry !== null && isRawObject(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [key, encodedValue(one, entry, features)]),
+    )
+  }
+  if (type === 'Quantity') return canonical(value as Quantity)
+  if (type === 'FlushFrequency') {
+    const { nanoseconds, isText } = value as FlushFrequency
+    return isText ? formatDuration(nanoseconds) : Number(nanoseconds)
+  }
+  return typeof value === 'bigint' ? formatDuration(value) : value
+}
+
+/** Whether `omitempty` omits the value. */
+function isEmpty(shown: unknown, type: string) {
+  if (shown === null) return true
+  if (isStruct(type) || elementOf(type, '*') !== null) return false
+  if (Array.isArray(shown)) return shown.length === 0
+  if (isRawObject(shown)) return Object.keys(shown).length === 0
+  return shown === '' || shown === 0 || shown === false
 }

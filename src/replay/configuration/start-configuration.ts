@@ -17,9 +17,9 @@ import {
   type LoadOptions,
   loadConfigFile,
   setDefaults,
+  versionedConfiguration,
 } from './configuration-file.ts'
 import { isKubeletConfiguration, untypedError } from './configuration-kind.ts'
-import { versionedConfiguration } from './configz.ts'
 import { hasDropInFolder, isRead, type KubeletFiles } from './kubelet-files.ts'
 import { mergePatch } from './merge-patch.ts'
 

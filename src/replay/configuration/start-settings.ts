@@ -20,8 +20,7 @@ import type {
   StartSettings,
   UnreadFile,
 } from '#model/prediction/prediction.ts'
-import type { LoadedConfiguration, LoadOptions } from './configuration-file.ts'
-import { configzOf } from './configz.ts'
+import { configzOf, type LoadedConfiguration, type LoadOptions } from './configuration-file.ts'
 import {
   type ConfigurationFile,
   isRead,

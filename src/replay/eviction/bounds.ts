@@ -11,11 +11,16 @@ import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Certainty, Signal, Threshold, Unknown, Victim } from '#model/prediction/prediction.ts'
 import type { TimeBounds } from '#replay/times.ts'
-import { type EvictionState, startEviction } from './bookkeeping.ts'
 import { type DiskLayout, diskLayoutOf } from './layout.ts'
 import type { Observations } from './observations.ts'
 import { conditionOf, type NodeCondition } from './signals.ts'
-import { type Outcome, type Pass, synchronizeAlternatives } from './synchronize.ts'
+import {
+  type EvictionState,
+  type Outcome,
+  type Pass,
+  startEviction,
+  synchronizeAlternatives,
+} from './synchronize.ts'
 import { isHardThreshold, isThresholdMet } from './thresholds.ts'
 
 /** A condition as the node reported it when it was read. */

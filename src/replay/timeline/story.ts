@@ -17,8 +17,13 @@ import {
 } from '#facts/kubelet/periods.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 import type { PodName, SpaceBounds, TimelineDetail } from '#model/prediction/prediction.ts'
-import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
-import { type Eviction, type Outcome, synchronize } from '#replay/eviction/synchronize.ts'
+import {
+  type Eviction,
+  type EvictionState,
+  type Outcome,
+  startEviction,
+  synchronize,
+} from '#replay/eviction/synchronize.ts'
 import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
 import {
   deleteUnusedImages,

@@ -1,5 +1,5 @@
 /** The same ranking and image GC of the same nodes: upstream's own Go code, where Go is present, and ours. */
-import { rankPods } from '#replay/eviction/ranking.ts'
+import { rankPods } from '#replay/eviction/victims.ts'
 import { prepareImages } from '#replay/image-gc/bounds.ts'
 import { imageEvidence } from '#replay/image-gc/evidence.ts'
 import { predictImageGc } from '#replay/image-gc.ts'

@@ -30,102 +30,74 @@ const listedOf = (lists: Partial<Record<Kind, unknown[]>>): ListedKind[] =>
     items: (lists[kind] ?? []).map(item => objectOf('jobs.batch', item)),
   }))
 
-const collected = (lists: Partial<Record<Kind, unknown[]>>) => [...collectGarbage(listedOf(lists))]
-const of = (name: string, answers: ReturnType<typeof collected>) => {
-  const found = answers.find(answer => answer.object.name === name)
-  return (
-    found && {
-      ...found,
-      object: found.object.name,
-      references: found.references.map(({ is }) => is),
-      dependents: found.dependents.map(each => each.name),
-    }
-  )
-}
+const collected = (lists: Partial<Record<Kind, unknown[]>>) => collectGarbage(listedOf(lists))
+/** The object's owners if it is dangling; undefined: it is kept. */
+const lostBy = (name: string, lists: Partial<Record<Kind, unknown[]>>) =>
+  collected(lists)
+    .dangling.find(({ object }) => object.name === name)
+    ?.references.map(({ name: owner }) => owner)
+const blockersOf = (name: string, lists: Partial<Record<Kind, unknown[]>>) =>
+  collected(lists)
+    .blocked.find(({ object }) => object.name === name)
+    ?.dependents.map(each => each.name)
 
 describe('an object that is not being deleted', () => {
   it.each([
-    {
-      title: 'its owner lives',
-      references: [ownedBy('ReplicaSet', 'web')],
-      is: ['solid'],
-      action: 'keep',
-    },
-    {
-      title: 'its owner is gone',
-      references: [ownedBy('ReplicaSet', 'gone')],
-      is: ['absent'],
-      action: 'delete',
-    },
+    { title: 'its owner lives', references: [ownedBy('ReplicaSet', 'web')], isLost: false },
+    { title: 'its owner is gone', references: [ownedBy('ReplicaSet', 'gone')], isLost: true },
     {
       title: 'its owner has another UID',
       references: [ownedBy('ReplicaSet', 'web', { uid: 'former' })],
-      is: ['other-uid'],
-      action: 'delete',
+      isLost: true,
     },
-    {
-      title: 'its owner is of another kind',
-      references: [ownedBy('Pod', 'web')],
-      is: ['absent'],
-      action: 'delete',
-    },
+    { title: 'its owner is of another kind', references: [ownedBy('Pod', 'web')], isLost: true },
     {
       title: 'one of two owners is gone',
       references: [ownedBy('ReplicaSet', 'gone'), ownedBy('ReplicaSet', 'web')],
-      is: ['absent', 'solid'],
-      action: 'remove-references',
+      isLost: false,
     },
     {
       title: 'both owners are gone',
       references: [ownedBy('ReplicaSet', 'gone'), ownedBy('Pod', 'gone')],
-      is: ['absent', 'absent'],
-      action: 'delete',
+      isLost: true,
     },
     {
       title: 'its owner waits for it',
       references: [ownedBy('ReplicaSet', 'going')],
-      is: ['waiting'],
-      action: 'delete',
-    },
-    {
-      title: 'one owner lives and one waits',
-      references: [ownedBy('ReplicaSet', 'web'), ownedBy('ReplicaSet', 'going')],
-      is: ['solid', 'waiting'],
-      action: 'remove-references',
+      isLost: false,
     },
     {
       title: 'its owner is being deleted otherwise',
       references: [ownedBy('ReplicaSet', 'ending')],
-      is: ['solid'],
-      action: 'keep',
+      isLost: false,
     },
-    {
-      title: 'its owner only will wait once deleted',
-      references: [ownedBy('ReplicaSet', 'will-wait')],
-      is: ['solid'],
-      action: 'keep',
-    },
-    {
-      title: 'its cluster-scoped owner lives',
-      references: [ownedBy('Node', 'n1')],
-      is: ['solid'],
-      action: 'keep',
-    },
-  ])('$title: $action', ({ references, is, action }) => {
-    const answers = collected({
+    { title: 'its cluster-scoped owner lives', references: [ownedBy('Node', 'n1')], isLost: false },
+  ])('is lost where $title: $isLost', ({ references, isLost }) => {
+    const lists = {
       Node: [object('n1', [], { namespace: undefined })],
       ReplicaSet: [
         owner,
         object('going', [], foreground),
         object('ending', [], { deletionTimestamp }),
-        object('will-wait', [], { finalizers: ['foregroundDeletion'] }),
       ],
       Pod: [object('p', references)],
-    })
-    expect(of('p', answers)).toMatchObject({ references: is, action, certainty: 'certain' })
+    }
+    expect(lostBy('p', lists)).toEqual(
+      isLost ? references.map(reference => reference.name) : undefined,
+    )
   })
 
-  it('is left out if it has no owners', () => {
+  it('names a namesake of its first owner', () => {
+    const replaced = [ownedBy('ReplicaSet', 'web', { uid: 'former' }), ownedBy('Pod', 'gone')]
+    const isReplaced = (references: unknown[]) =>
+      collected({ ReplicaSet: [owner], Pod: [object('p', references)] }).dangling.map(
+        each => each.isReplaced,
+      )
+    expect(isReplaced(replaced)).toEqual([true])
+    expect(isReplaced(replaced.toReversed())).toEqual([false])
+  })
+
+  it('is left out if it has no owners, no name or no UID', () => {
     expect(
       collected({
         Pod: [
@@ -134,62 +106,50 @@ describe('an object that is not being deleted', () => {
           object('q', [ownedBy('ReplicaSet', 'gone')], { uid: '' }),
         ],
       }),
-    ).toEqual([])
+    ).toEqual({ dangling: [], blocked: [] })
   })
 })
 
 describe('an owner that was not listed', () => {
   it.each([
-    {
-      title: 'alone',
-      references: [ownedBy('Widget', 'w')],
-      action: 'delete',
-      certainty: 'possible',
-    },
+    { title: 'alone', references: [ownedBy('Widget', 'w')] },
     {
       title: 'beside one that is gone',
       references: [ownedBy('ReplicaSet', 'gone'), ownedBy('Widget', 'w')],
-      action: 'delete',
-      certainty: 'possible',
     },
-    {
-      title: 'beside one that lives',
-      references: [ownedBy('ReplicaSet', 'web'), ownedBy('Widget', 'w')],
-      action: 'remove-references',
-      certainty: 'possible',
-    },
-  ])(
-    '$title leaves it $certainty that the collector would $action',
-    ({ references, action, certainty }) => {
-      const lists = { ReplicaSet: [owner], Pod: [object('p', references)] }
-      expect(of('p', collected(lists))).toMatchObject({
-        references: expect.arrayContaining(['unknown']),
-        action,
-        certainty,
-      })
-    },
-  )
+  ])('$title might keep its dependent', ({ references }) => {
+    expect(lostBy('p', { ReplicaSet: [owner], Pod: [object('p', references)] })).toBeUndefined()
+  })
+
+  it('might be among the rest of a list that was not read to its end', () => {
+    const [node, pod, replicaSet] = listedOf({
+      Pod: [object('p', [ownedBy('ReplicaSet', 'gone')])],
+    })
+    const partial = { ...replicaSet!, isPartial: true }
+    expect(collectGarbage([node!, pod!, replicaSet!]).dangling).toHaveLength(1)
+    expect(collectGarbage([node!, pod!, partial]).dangling).toEqual([])
+  })
 })
 
 describe('an owner in another namespace', () => {
-  it('does not keep its dependent', () => {
-    const answers = collected({
+  it('leaves open what becomes of its dependent', () => {
+    const lists = {
       ReplicaSet: [object('web', [], { namespace: 'other' })],
       Pod: [object('p', [ownedBy('ReplicaSet', 'web')])],
-    })
-    expect(of('p', answers)).toMatchObject({ references: ['other-namespace'], action: 'delete' })
+    }
+    expect(lostBy('p', lists)).toBeUndefined()
   })
 
   it('is not looked for when a cluster-scoped object names it', () => {
-    const answers = collected({
+    const lists = {
       ReplicaSet: [owner],
       Node: [
-        object('n1', [ownedBy('ReplicaSet', 'web')], { namespace: undefined }),
+        object('n1', [ownedBy('ReplicaSet', 'gone')], { namespace: undefined }),
         object('n2', [ownedBy('Node', 'gone')], { namespace: undefined }),
       ],
-    })
-    expect(of('n1', answers)).toMatchObject({ references: ['namespaced-owner'], action: 'keep' })
-    expect(of('n2', answers)).toMatchObject({ action: 'delete' })
+    }
+    expect(lostBy('n1', lists)).toBeUndefined()
+    expect(lostBy('n2', lists)).toEqual(['gone'])
   })
 })
 
@@ -197,7 +157,7 @@ describe('an object that is being deleted', () => {
   const blocking = { blockOwnerDeletion: true }
 
   it('waits in the foreground for the dependents that block it, however they are placed', () => {
-    const answers = collected({
+    const lists = {
       ReplicaSet: [object('web', [], foreground)],
       Pod: [
         object('blocks', [ownedBy('ReplicaSet', 'gone'), ownedBy('ReplicaSet', 'web', blocking)]),
@@ -210,66 +170,37 @@ describe('an object that is being deleted', () => {
           ownedBy('ReplicaSet', 'gone', blocking),
         ]),
       ],
-    })
-    expect(of('web', answers)).toMatchObject({
-      action: 'wait-for-dependents',
-      certainty: 'certain',
-      dependents: ['blocks', 'far'],
-    })
+    }
+    expect(blockersOf('web', lists)).toEqual(['blocks', 'far'])
+    expect(collected(lists).blocked[0]?.sinceMs).toBe(Date.parse(deletionTimestamp))
   })
 
-  it('goes when nothing known blocks it', () => {
+  it('is listed when nothing known blocks it', () => {
     const lists = {
       ReplicaSet: [object('web', [], foreground)],
       Pod: [object('p', [ownedBy('ReplicaSet', 'web')])],
     }
-    expect(of('web', collected(lists))).toMatchObject({
-      action: 'remove-finalizer',
-      certainty: 'possible',
-      dependents: [],
-    })
+    expect(blockersOf('web', lists)).toEqual([])
   })
 
-  it('lets its dependents go where it is to leave them as orphans, even if it would wait for them too', () => {
-    const orphaning = { deletionTimestamp, finalizers: ['foregroundDeletion', 'orphan'] }
-    const answers = collected({
-      ReplicaSet: [object('web', [], orphaning)],
-      Pod: [object('p', [ownedBy('ReplicaSet', 'web', blocking)])],
-    })
-    expect(of('web', answers)).toMatchObject({
-      action: 'orphan-dependents',
-      certainty: 'certain',
-      dependents: ['p'],
-    })
-  })
-
-  it('is left to its other finalizers, whatever its owners are', () => {
-    const answers = collected({
-      Pod: [
-        object('p', [ownedBy('ReplicaSet', 'gone')], { deletionTimestamp, finalizers: ['other'] }),
-        object('q', [], { deletionTimestamp }),
-      ],
-    })
-    expect(answers.map(answer => answer.object.name)).toEqual(['p'])
-    expect(of('p', answers)).toMatchObject({ action: 'keep', certainty: 'certain' })
-  })
-})
-
-describe('events', () => {
   it.each([
-    { apiVersion: 'v1', collected: 0 },
-    { apiVersion: 'events.k8s.io/v1', collected: 0 },
-    { apiVersion: 'other/v1', collected: 1 },
-  ])('of $apiVersion: $collected collected', ({ apiVersion, collected }) => {
-    const listed = [
-      ...listedOf({}),
-      {
-        apiVersion,
-        kind: 'Event',
-        isNamespaced: true,
-        items: [objectOf('jobs.batch', object('e', [ownedBy('Pod', 'gone')]))],
-      },
-    ]
-    expect([...collectGarbage(listed)]).toHaveLength(collected)
+    ['only will wait once deleted', { finalizers: ['foregroundDeletion'] }],
+    ['is being deleted otherwise', { deletionTimestamp }],
+    [
+      'is to leave its dependents as orphans',
+      { deletionTimestamp, finalizers: ['foregroundDeletion', 'orphan'] },
+    ],
+  ])('waits for none if it %s', (_, metadata) => {
+    const lists = {
+      ReplicaSet: [object('web', [], metadata)],
+      Pod: [object('p', [ownedBy('ReplicaSet', 'web', blocking)])],
+    }
+    expect(blockersOf('web', lists)).toBeUndefined()
+  })
+
+  it('is left to its finalizers, whatever its owners are', () => {
+    const references = [ownedBy('ReplicaSet', 'gone')]
+    const lists = { Pod: [object('p', references, { deletionTimestamp, finalizers: ['other'] })] }
+    expect(lostBy('p', lists)).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type PodGcInput, podGc } from '#replay/cluster-gc/pod-gc.ts'
+import { type PodGcInput, podGc } from '#replay/cluster-gc/sections/pods.ts'
 import { nodeOf } from '#test/at-the-door.ts'
 
 const at = (second: number) => `2025-01-01T00:00:${String(second).padStart(2, '0')}Z`

@@ -5,10 +5,15 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { cleanupFinishedJobs, expiryOf } from '#replay/cluster-gc/finished-jobs.ts'
 import { controllerOf, parseMetadata } from '#replay/cluster-gc/metadata.ts'
 import { collectGarbage } from '#replay/cluster-gc/owner-graph.ts'
-import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/sections/certificates.ts'
 import { nodeLeases } from '#replay/cluster-gc/sections/nodes.ts'
-import { claimsByKey, claimUsers, releasedAction, volumeUsers } from '#replay/cluster-gc/volumes.ts'
+import { podGc } from '#replay/cluster-gc/sections/pods.ts'
+import {
+  claimsByKey,
+  claimUsers,
+  releasedAction,
+  volumeUsers,
+} from '#replay/cluster-gc/sections/volumes.ts'
 import { manifestOf, nodeOf, objectOf } from '#test/at-the-door.ts'
 
 const names = ['a', 'b', '', 'kube-node-lease', 'kube-system']
@@ -185,7 +190,7 @@ it('answers to any objects, without NaN', () => {
             others.map(nodeOf),
             nowMs,
           ),
-          [...collectGarbage(listed)],
+          collectGarbage(listed),
           some.map(each => [
             expiryOf(objectOf('jobs.batch', each)),
             cleanCertificateRequest(requestOf(each), nowMs, features),

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { parseMetadata } from '#replay/cluster-gc/metadata.ts'
-import { claimsByKey, claimUsers, releasedAction, volumeUsers } from '#replay/cluster-gc/volumes.ts'
+import {
+  claimsByKey,
+  claimUsers,
+  releasedAction,
+  volumeUsers,
+} from '#replay/cluster-gc/sections/volumes.ts'
 import { manifestOf, objectOf } from '#test/at-the-door.ts'
 
 const claimRef = { namespace: 'apps', name: 'data', uid: 'claim' }

@@ -8,11 +8,11 @@ import {
   validationErrors,
 } from '#replay/configuration/config-validation.ts'
 import {
+  configzOf,
   flagsOnlyConfiguration,
   LoadError,
   loadConfigFile,
 } from '#replay/configuration/configuration-file.ts'
-import { configzOf } from '#replay/configuration/configz.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
 import { thresholdOrigins } from '#replay/configuration/threshold-origins.ts'

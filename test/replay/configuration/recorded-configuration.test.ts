@@ -7,11 +7,11 @@ import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import { validationErrors } from '#replay/configuration/config-validation.ts'
 import {
+  configzOf,
   flagsOnlyConfiguration,
   LoadError,
   loadConfigFile,
 } from '#replay/configuration/configuration-file.ts'
-import { configzOf } from '#replay/configuration/configz.ts'
 import { featureGateError } from '#replay/configuration/feature-gates.ts'
 import { withFlags } from '#replay/configuration/next-start.ts'
 import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'

@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Signal, Threshold } from '#model/prediction/prediction.ts'
-import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
 import { passBounds } from '#replay/eviction/bounds.ts'
 import { diskLayoutOf } from '#replay/eviction/layout.ts'
 import type { Observations } from '#replay/eviction/observations.ts'
-import { synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
+import {
+  type EvictionState,
+  startEviction,
+  synchronizeAlternatives,
+} from '#replay/eviction/synchronize.ts'
 import {
   isThresholdMet,
   parseEvictionConfig,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Signal } from '#model/prediction/prediction.ts'
+import { resourceOf } from '#replay/eviction/signals.ts'
 import {
   nodeConditions,
   nodeConditionsLastObservedAt,
   nodeConditionsObservedSince,
-} from '#replay/eviction/bookkeeping.ts'
-import { resourceOf } from '#replay/eviction/signals.ts'
+} from '#replay/eviction/synchronize.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 
 const hard = (...signals: Signal[]) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { localStorageEviction } from '#replay/eviction/local-storage.ts'
+import { localStorageEviction } from '#replay/eviction/victims.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import {

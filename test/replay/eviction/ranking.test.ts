@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Signal } from '#model/prediction/prediction.ts'
-import { rankPods } from '#replay/eviction/ranking.ts'
+import { rankPods } from '#replay/eviction/victims.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { rankReason } from '#replay/prepare.ts'

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
 import { diskLayoutOf } from '#replay/eviction/layout.ts'
 import { makeSignalObservations, type Observations } from '#replay/eviction/observations.ts'
 import { resourceOf } from '#replay/eviction/signals.ts'
 import {
+  type EvictionState,
   type Outcome,
   type Pass,
+  startEviction,
   synchronize,
   synchronizeAlternatives,
 } from '#replay/eviction/synchronize.ts'

@@ -8,13 +8,7 @@ import {
   expiryOf,
   finishedCondition,
 } from '#replay/cluster-gc/finished-jobs.ts'
-import {
-  keeperIn,
-  Packed,
-  SharedTexts,
-  slim,
-  slimMetadata,
-} from '#replay/cluster-gc/kept-objects.ts'
+import { keeperIn, Packed, SharedTexts } from '#replay/cluster-gc/kept-objects.ts'
 import { controllerOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 
@@ -28,7 +22,7 @@ class Jobs implements OpenSection<JobGarbage> {
   readonly #cronJobs: CronJob[] = []
 
   take(resource: string, object: ClusterObject) {
-    if (isOf('cronjobs.batch', resource, object)) this.#cronJobs.push(slimCronJob(object))
+    if (isOf('cronjobs.batch', resource, object)) this.#cronJobs.push(object)
     else if (isOf('jobs.batch', resource, object)) this.#takeJob(object)
   }
 
@@ -67,9 +61,4 @@ const withShared = (job: FinishedJob, shared: SharedTexts): FinishedJob => ({
   namespace: shared.text(job.namespace),
   controller: job.controller && { ...job.controller, kind: shared.text(job.controller.kind) },
   finalizers: shared.list(job.finalizers),
-})
-
-const slimCronJob = (cronJob: CronJob): CronJob => ({
-  metadata: slimMetadata(cronJob, ['creationTimestamp']),
-  spec: slim(cronJob.spec, ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']),
 })

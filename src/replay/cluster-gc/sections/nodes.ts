@@ -4,7 +4,7 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { InstanceGarbage, LeaseGarbage, NodeGarbage } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-objects.ts'
 import type { ClusterObject, KubernetesNode, Lease } from '#model/input/kubernetes.ts'
-import { nameOf, Packed, slim, slimMetadata } from '#replay/cluster-gc/kept-objects.ts'
+import { nameOf, Packed } from '#replay/cluster-gc/kept-objects.ts'
 import {
   conditionOf,
   type ObjectMetadata,
@@ -84,7 +84,7 @@ class Leases implements OpenSection<LeaseGarbage> {
 
   take(resource: string, lease: ClusterObject) {
     if (!isOf('leases.coordination.k8s.io', resource, lease)) return
-    if (lease.metadata?.namespace === 'kube-node-lease') this.#ofNodes.push(slimLease(lease))
+    if (lease.metadata?.namespace === 'kube-node-lease') this.#ofNodes.push(lease)
   }
 
   close({ nodes, nowMs }: SectionContext): LeaseGarbage {
@@ -107,11 +107,6 @@ class Leases implements OpenSection<LeaseGarbage> {
 
 /** A lease that was never renewed counts from its creation. */
 const madeMs = (lease: Lease) => timeOf(lease.metadata?.creationTimestamp)
-
-const slimLease = (lease: Lease): Lease => ({
-  metadata: slimMetadata(lease, ['ownerReferences', 'creationTimestamp']),
-  spec: slim(lease.spec, ['renewTime', 'leaseDurationSeconds']),
-})
 
 /*
  * Leases: which ones the kubelets still renew, and which ones will never be collected.

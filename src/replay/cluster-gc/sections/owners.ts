@@ -21,8 +21,8 @@ import {
   parseMetadata,
 } from '#replay/cluster-gc/metadata.ts'
 import {
-  type CollectedObject,
   collectGarbage,
+  type DanglingObject,
   isWaitingForDependents,
   type ListedKind,
   type OwnedObject,
@@ -177,23 +177,26 @@ class Owners implements OpenSection<OwnerGarbage> {
         : [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }]),
     ]
     const groupOf = (object: OwnedObject) => strip(byUid.get(object.uid)) ?? alone(object)
-    const garbage: OwnerLists = { dangling: [], blocked: [], orphaned: this.#orphaned }
-    for (const each of collectGarbage(listed)) {
-      if (isPod(each)) continue
-      const fate = dangling(each)
-      if (fate) garbage.dangling.push({ ...groupOf(each.object), ...fate })
-      const held = blocked(each, groupOf)
-      if (held) garbage.blocked.push(held)
+    const { dangling, blocked } = collectGarbage(listed)
+    return {
+      dangling: dangling
+        .filter(({ object }) => !isPod(object))
+        .map(each => ({ ...groupOf(each.object), ...danglingFate(each) })),
+      blocked: blocked.map(({ object, sinceMs, dependents }) => ({
+        kind: object.kind,
+        namespace: object.namespace,
+        name: object.name,
+        sinceMs,
+        dependents: dependents.map(groupOf),
+      })),
+      orphaned: this.#orphaned,
     }
-    return garbage
   }
 }
 
-/** Pods that are not being deleted: pod GC has rules of its own for them. A pod in foreground deletion counts as an owner. */
-const isPod = ({ object: { apiVersion, kind, deletedMs } }: CollectedObject) =>
-  deletedMs === null && apiVersion === podResource.apiVersion && kind === podResource.objectKind
-
-type OwnerLists = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
+/** Pod GC has rules of its own for pods. A pod in foreground deletion counts as an owner. */
+const isPod = ({ apiVersion, kind }: OwnedObject) =>
+  apiVersion === podResource.apiVersion && kind === podResource.objectKind
 
 /** Null if the kind has no replicas. */
 function replicasOf(resource: string, object: ClusterObject) {
@@ -229,30 +232,10 @@ function listedKind(
   return [{ apiVersion, kind, isNamespaced, objects: objects ?? [], isPartial: !isWhole }]
 }
 
-type DanglingFate = Omit<OwnerGarbage['dangling'][number], keyof OwnedGroup>
-
-/** Objects that the collector would certainly delete, because none of their owners exists. */
-function dangling({ object, references, action, certainty }: CollectedObject): DanglingFate | null {
-  const [first] = references
-  if (!first || action !== 'delete' || certainty !== 'certain' || object.deletedMs !== null)
-    return null
-  if (!references.every(({ is }) => is === 'absent' || is === 'other-uid')) return null
-  const confidence = references.some(({ reference: { kind } }) => kind === podResource.objectKind)
-    ? 'likely'
-    : 'certain'
-  const { kind, name } = first.reference
-  return { owner: `${kind} ${name}`, isReplaced: first.is === 'other-uid', confidence }
-}
-
-/** Objects in foreground deletion. If none is listed, an unlisted dependent blocks the object, or the collector fails to act. */
-function blocked(
-  { object, action, dependents }: CollectedObject,
-  groupOf: (object: OwnedObject) => OwnedGroup,
-): OwnerGarbage['blocked'][number] | null {
-  const isWaiting = action === 'wait-for-dependents' || action === 'remove-finalizer'
-  if (!isWaiting || object.deletedMs === null) return null
-  const { kind, namespace, name, deletedMs: sinceMs } = object
-  return { kind, namespace, name, sinceMs, dependents: dependents.map(groupOf) }
+function danglingFate({ references: [first, ...more], isReplaced }: DanglingObject) {
+  const isOfPod = [first, ...more].some(owner => owner?.kind === podResource.objectKind)
+  const confidence = isOfPod ? ('likely' as const) : ('certain' as const)
+  return { owner: `${first?.kind} ${first?.name}`, isReplaced, confidence }
 }
 
 /**

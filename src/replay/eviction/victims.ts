@@ -1,4 +1,196 @@
+/** The pods that a pass evicts: those above their own limits of local storage, and under pressure the first of an order. */
+
+import {
+  addQuantities,
+  binaryQuantity,
+  compareQuantities,
+  type Quantity,
+  quantityNumber,
+  quantityValue,
+  signOf,
+} from '#base/go/quantity.ts'
+import type { FilesystemLayout, Signal } from '#model/prediction/prediction.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
+import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
+import {
+  type FsUsage,
+  type PodStats,
+  type PodStatsIndex,
+  podStatsOf,
+} from '#replay/pods/pod-stats.ts'
+import { type DiskLayout, placementOf } from './layout.ts'
+import { resourceOf } from './signals.ts'
+
 /**
+ * Keeps results that depend only on their arguments, for later passes with the same arguments. Parsed pods and statistics never
+ * change, so the same object means the same question.
+ */
+interface Known<Answer> {
+  question: readonly unknown[]
+  answer: Answer
+}
+
+/** Enough for every signal, and for some further layouts or kubelets. */
+const keptQuestions = 16
+
+/**
+ * Nodes are replayed one after another, so results for one node's statistics are enough. A WeakMap would keep more. But V8's collector of
+ * short-lived objects keeps alive what a WeakMap holds: all pods of all nodes.
+ *
+ * @returns the remembered result, or that of `compute`; different statistics clear all results
+ */
+function remembering<Answer>(): (
+  podStats: object,
+  question: readonly unknown[],
+  compute: () => Answer,
+) => Answer {
+  let remembered: object | null = null
+  let known: Known<Answer>[] = []
+  return (podStats, question, compute) => {
+    if (podStats !== remembered) known = []
+    remembered = podStats
+    const same = known.find(asked =>
+      asked.question.every((part, index) => part === question[index]),
+    )
+    if (same) return same.answer
+    const answer = compute()
+    known = [{ question, answer }, ...known.slice(0, keptQuestions - 1)]
+    return answer
+  }
+}
+
+/*
+ * Pods above their own local storage limits. Every pass evicts all of them at once, with or without pressure.
+ *
+ * Replays       pkg/kubelet/eviction/eviction_manager.go  localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction,
+ *                                                         containerEphemeralStorageLimitEviction
+ * Read at       1.29 to 1.37; restartable init containers have their own limit since 1.37; memory-backed
+ *               emptyDirs are skipped with a gate of 1.37
+ * Kept exactly  emptyDir, then pod, then container: the first hit decides; above, not at; one limited container limits the whole pod; a container's
+ *               writable layer counts only if images share the disk of everything else
+ * Left out      a volume's statistics without usage, on which upstream crashes
+ */
+
+export interface StorageLimitExceeded {
+  pod: Pod
+  limit: 'emptyDir' | 'pod' | 'container'
+  /** Name of the volume or the container. For a pod's limit, the pod's name. */
+  what: string
+  usedBytes: number
+  limitBytes: number
+}
+
+const limitAnswers = remembering<readonly StorageLimitExceeded[]>()
+
+/** In the order of `pods`. */
+export function localStorageEviction(
+  pods: readonly Pod[],
+  podStats: PodStatsIndex,
+  { dedicatedImageFs }: DiskLayout,
+  kubelet: Kubelet,
+): readonly StorageLimitExceeded[] {
+  return limitAnswers(podStats, [pods, dedicatedImageFs, kubelet], () =>
+    limitsExceeded(pods, podStats, dedicatedImageFs, kubelet),
+  )
+}
+
+function limitsExceeded(
+  pods: readonly Pod[],
+  podStats: PodStatsIndex,
+  dedicatedImageFs: boolean,
+  kubelet: Kubelet,
+): readonly StorageLimitExceeded[] {
+  const exceeded: StorageLimitExceeded[] = []
+  for (const pod of pods) {
+    if (!hasStorageLimit(pod) || isCriticalPod(pod)) continue
+    const stats = podStatsOf(podStats, pod)
+    if (!stats) continue
+    const found =
+      emptyDirLimitEviction(pod, stats, kubelet) ??
+      podEphemeralStorageLimitEviction(pod, stats) ??
+      containerEphemeralStorageLimitEviction(pod, stats, dedicatedImageFs, kubelet)
+    if (found) exceeded.push(found)
+  }
+  return exceeded
+}
+
+/** Most pods have no limit. */
+const hasStorageLimit = ({ volumes, containers, initContainers }: Pod) =>
+  volumes.some(({ emptyDir }) => emptyDir?.sizeLimit) ||
+  containers.some(hasLimit) ||
+  initContainers.some(hasLimit)
+
+const hasLimit = ({ limits }: Pod['containers'][number]) =>
+  limits.get('ephemeral-storage') !== undefined
+
+function emptyDirLimitEviction(
+  pod: Pod,
+  { volumes }: PodStats,
+  { isGateOn }: Kubelet,
+): StorageLimitExceeded | null {
+  for (const { name, emptyDir } of pod.volumes) {
+    // The kernel enforces the size of such a volume.
+    if (emptyDir?.isMemory && isGateOn('InPlacePodVerticalScalingMemoryBackedVolumes')) continue
+    const limit = emptyDir?.sizeLimit
+    if (!limit || signOf(limit) <= 0) continue
+    const usedBytes = volumes.findLast(volume => volume.name === name)?.usedBytes ?? null
+    if (usedBytes === null || !isAbove(usedBytes, limit)) continue
+    return { pod, limit: 'emptyDir', what: name, usedBytes, limitBytes: limitBytesOf(limit) }
+  }
+  return null
+}
+
+function podEphemeralStorageLimitEviction(pod: Pod, stats: PodStats): StorageLimitExceeded | null {
+  const limit = ephemeralStorageLimit(pod)
+  const usedBytes = stats.ephemeralStorageUsedBytes ?? 0
+  if (!limit || !isAbove(usedBytes, limit)) return null
+  return { pod, limit: 'pod', what: pod.name, usedBytes, limitBytes: limitBytesOf(limit) }
+}
+
+function containerEphemeralStorageLimitEviction(
+  pod: Pod,
+  { containers }: PodStats,
+  dedicatedImageFs: boolean,
+  kubelet: Kubelet,
+): StorageLimitExceeded | null {
+  const limits = containerLimits(pod, kubelet)
+  if (limits === null) return null
+  for (const { name, logs, rootfs } of containers) {
+    const limit = limits.get(name)
+    const usedBytes = (logs.usedBytes ?? 0) + (dedicatedImageFs ? 0 : (rootfs.usedBytes ?? 0))
+    if (!limit || !isAbove(usedBytes, limit)) continue
+    return { pod, limit: 'container', what: name, usedBytes, limitBytes: limitBytesOf(limit) }
+  }
+  return null
+}
+
+/** Null: no container has a limit, as in most pods. */
+function containerLimits(
+  { containers, initContainers }: Pod,
+  { features }: Kubelet,
+): ReadonlyMap<string, Quantity> | null {
+  let limits: Map<string, Quantity> | null = null
+  const limited = features.has('sidecarStorageLimits')
+    ? [...containers, ...initContainers.filter(({ isSidecar }) => isSidecar)]
+    : containers
+  for (const { name, limits: ofContainer } of limited) {
+    const limit = ofContainer.get('ephemeral-storage')
+    if (!limit || quantityValue(limit) === 0n) continue
+    limits ??= new Map()
+    limits.set(name, limit)
+  }
+  return limits
+}
+
+const isAbove = (usedBytes: number, limit: Quantity) =>
+  limit.safeInteger === null
+    ? compareQuantities(binaryQuantity(usedBytes), limit) > 0
+    : usedBytes > limit.safeInteger
+
+const limitBytesOf = (limit: Quantity) => Math.min(quantityNumber(limit), Number.MAX_VALUE)
+
+/*
  * The order in which the kubelet evicts pods under one signal.
  *
  * Replays       pkg/kubelet/eviction/helpers.go  buildSignalToRankFunc, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure, podDiskUsage
@@ -7,27 +199,6 @@
  *               priority before the excess amount; inodes are ranked minus the requested bytes of ephemeral storage
  * Left out      the order of equal pods, which upstream's sort leaves open: they share a rank; sums above 2^53 bytes in one pod
  */
-
-import {
-  addQuantities,
-  binaryQuantity,
-  compareQuantities,
-  type Quantity,
-  quantityNumber,
-} from '#base/go/quantity.ts'
-import type { FilesystemLayout, Signal } from '#model/prediction/prediction.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
-import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
-import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
-import {
-  type FsUsage,
-  type PodStats,
-  type PodStatsIndex,
-  podStatsOf,
-} from '#replay/pods/pod-stats.ts'
-import { type DiskLayout, placementOf } from './layout.ts'
-import { remembering } from './remembering.ts'
-import { resourceOf } from './signals.ts'
 
 export interface PodRank {
   pod: Pod
@@ -53,7 +224,7 @@ interface MeasuredPod {
   isPlaceKnown: boolean
 }
 
-const answered = remembering<readonly PodRank[]>()
+const rankings = remembering<readonly PodRank[]>()
 
 /** Sorted: the first pod is evicted first. */
 export function rankPods(
@@ -64,12 +235,12 @@ export function rankPods(
   kubelet: Kubelet,
 ): readonly PodRank[] {
   const placement = placementOf(layout)
-  return answered(podStats, [signal, pods, placement, kubelet], () =>
+  return rankings(podStats, [signal, pods, placement, kubelet], () =>
     ranked(signal, pods, podStats, measureOf(signal, placement, kubelet)),
   )
 }
 
-const firsts = remembering<readonly Pod[]>()
+const firstAnswers = remembering<readonly Pod[]>()
 
 /** The evictable pods that may stand first: equal ones, and those of unknown place. */
 export function firstVictims(
@@ -84,7 +255,7 @@ export function firstVictims(
   const { rootfs, logsAndVolumes } = statsToMeasure(signal, placement)
   const isDisk = resource === 'inodes' || resource === 'ephemeral-storage'
   const parts = isDisk ? [rootfs, logsAndVolumes] : []
-  return firsts(podStats, [resource, pods, kubelet, ...parts], () => {
+  return firstAnswers(podStats, [resource, pods, kubelet, ...parts], () => {
     const { measuredOf, compare } = orderOf(signal, podStats, measureOf(signal, placement, kubelet))
     let first: MeasuredPod | null = null
     const evictable: MeasuredPod[] = []

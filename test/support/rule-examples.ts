@@ -51,7 +51,7 @@ function statesOf(
   const cohorts = new FactsOfNodes(rule)
   for (const [index, peer] of (example as NodeExample[]).entries())
     cohorts.take(exampleSubject(peer, `ip-10-0-1-${index}.ec2.internal`))
-  return [...cohortOutcomes(rule, cohorts.members, policy)].map(({ outcome }) => outcome.state)
+  return [...cohortOutcomes(rule, cohorts.members(), policy)].map(({ outcome }) => outcome.state)
 }
 
 /** Throws if a rule reads a key that its `policy` does not declare: `explain` would not name that key. */

@@ -14,7 +14,7 @@ export function outcomeIn(
 ): Outcome {
   const contexts = new FactsOfNodes(rule)
   contexts.take(exampleSubject(example))
-  const [found] = contextOutcomes(rule, contexts.members, policy, () => exampleContext(example))
+  const [found] = contextOutcomes(rule, contexts.members(), policy, () => exampleContext(example))
   if (!found) throw new Error('the rule has no outcome')
   return found.outcome
 }

@@ -346,7 +346,8 @@ export class Judgement {
   ): JudgementResult {
     const day = utcDay(takenAt)
     this.#addHappenings(before)
-    for (const [rule, { members }] of this.#facts) {
+    for (const [rule, facts] of this.#facts) {
+      const members = facts.members()
       const outcomes =
         rule.kind === 'cohort'
           ? cohortOutcomes(rule, members, this.#policy, name => this.#clusterState(name).facts)

@@ -25,7 +25,7 @@ function statesOf(rule: CohortRule, ...hosts: ({ name: string } | null)[]) {
   hosts.forEach((host, index) => {
     cohorts.take(exampleSubject(host ? { host: host as Host } : {}, `node-${index}`))
   })
-  return [...cohortOutcomes(rule, cohorts.members, defaultPolicy)]
+  return [...cohortOutcomes(rule, cohorts.members(), defaultPolicy)]
     .map(({ subject, outcome }) => `${subject.identity.name} ${outcome.state}`)
     .toSorted()
 }

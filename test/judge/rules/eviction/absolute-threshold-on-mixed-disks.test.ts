@@ -41,7 +41,7 @@ describe('absolute-threshold-on-mixed-disks', () => {
     examples.forEach((example, index) => {
       cohorts.take(exampleSubject(example, `node-${index}`))
     })
-    return [...cohortOutcomes(rule, cohorts.members, defaultPolicy)].map(
+    return [...cohortOutcomes(rule, cohorts.members(), defaultPolicy)].map(
       ({ outcome }) => outcome.state,
     )
   }
@@ -64,7 +64,7 @@ describe('absolute-threshold-on-mixed-disks', () => {
     ;[20, 100].forEach((gib, index) => {
       cohorts.take(exampleSubject(both(gib * gibibyte), `node-${index}`))
     })
-    for (const { outcome } of cohortOutcomes(rule, cohorts.members, defaultPolicy)) {
+    for (const { outcome } of cohortOutcomes(rule, cohorts.members(), defaultPolicy)) {
       if (outcome.state !== 'fail') throw new Error(outcome.state)
       expect(outcome.failing.consequence).toContain('5Gi is 25 %')
       expect(outcome.failing.consequence).toContain('8Gi is 40 %')

@@ -19,7 +19,7 @@ interface Separators {
   clauses: string
 }
 
-const signature = /^(\w+)\(([\w, ]*)\)$/
+const signature = /^([\w-]+)\(([\w, ]*)\)$/
 
 export function translated<Catalogue extends { separators: Separators }>(
   english: Catalogue,
@@ -41,7 +41,7 @@ function inLanguage(english: object, messages: Messages, target: Target): object
       const [, name, values] = signature.exec(key) ?? []
       return name === undefined
         ? []
-        : [[name, { text: text as string, values: values!.split(', ') }]]
+        : [[name, { text: text as string, values: values ? values.split(', ') : [] }]]
     }),
   )
   return Object.fromEntries(

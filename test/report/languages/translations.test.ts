@@ -127,3 +127,26 @@ it('stays English where the data has no message, or one with other values', () =
     'a and 1 more',
   ])
 })
+
+it('takes messages without values, and names with hyphens', () => {
+  const english = { separators: en.separators, actions: { 'replace-node': () => 'replace it' } }
+  const messages = { actions: { 'replace-node()': 'ersetzen' } }
+  expect(translated(english, messages, 'de').actions['replace-node']()).toBe('ersetzen')
+})
+
+it.each(catalogues)('steps of %s with and without their values can be shown', (id, messages) => {
+  const { steps } = translated(en, messages, id)
+  const owner = 'Deployment shop/api'
+  for (const text of [
+    steps.actions['ask-owner'](owner),
+    steps.actions['set-memory'](owner, null, '2.0 GiB'),
+    steps.drain('shop/a', null),
+    steps.drain('shop/a', 'shop/b'),
+    steps.holds('logs', '3.0 GiB', ['/var/log']),
+    steps.unusedDisk('/dev/nvme1n1', null),
+    steps.effect('restarts', 2),
+  ])
+    expect(text).not.toMatch(/[{}]|null|undefined/)
+  expect(steps.actions['ask-owner'](owner)).toContain(owner)
+  expect(steps.drain('shop/a', 'shop/b')).toMatch(/shop\/a.*shop\/b/)
+})

@@ -150,8 +150,7 @@ function composerOf({ version }: YamlForm): Composer {
     // The library takes quadratic time to check for equal keys, and for the collections of YAML 1.1.
     uniqueKeys: false,
     resolveKnownTags: false,
-    customTags: tags =>
-      tags.filter(tag => typeof tag === 'string' || !/:(omap|pairs|set)$/.test(tag.tag)),
+    customTags: tags => tags.filter(tag => typeof tag === 'string' || isTagOfGo(tag)),
   })
   let first: YamlError | null = null
   const onError: ErrorHandler = (source, code, message, isWarning = false) => {
@@ -162,6 +161,10 @@ function composerOf({ version }: YamlForm): Composer {
   }
   return Object.assign(composer, { onError })
 }
+
+/** Go's libraries read neither sexagesimal numbers nor the collections of YAML 1.1, and dates stay texts. Source: go.yaml.in/yaml/v2 resolve.go */
+const isTagOfGo = ({ tag, format }: { tag: string; format?: string }) =>
+  !/:(omap|pairs|set|timestamp)$/.test(tag) && format !== 'TIME'
 
 type ErrorSource = number | readonly number[] | { offset: number }
 type ErrorHandler = (

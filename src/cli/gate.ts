@@ -65,7 +65,7 @@ and ignored.
 Examples:
   highwater gate --snapshot snapshot.ndjson.gz nodeclass.yaml
   highwater gate --snapshot snapshot.ndjson.gz --group general user-data.sh
-  git diff -z --name-only --diff-filter=d main |
+  git diff -z --name-only --no-renames main |
     xargs -0 highwater gate --snapshot snapshot.ndjson.gz --base ../main --
 
 Exit codes: 0 no node gets worse; 1 a kubelet would refuse a file, or a node
@@ -115,9 +115,16 @@ function gateTextOf(file: string, base: string | undefined): GateText {
     throw new OperatorError(`--base ${base}: there is no such folder`)
   const below = isAbsolute(file) ? relative(process.cwd(), file) : file
   const before = join(base, below)
-  const hasBefore = statSync(before, { throwIfNoEntry: false })?.isFile() === true
-  return { file, text: boundedText(file), base: hasBefore ? boundedText(before) : null }
+  const hasBefore = isFile(before)
+  const isDeleted = hasBefore && !isFile(file)
+  return {
+    file,
+    text: isDeleted ? '' : boundedText(file),
+    base: hasBefore ? boundedText(before) : null,
+  }
 }
+
+const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
 /** The text of a file, one byte longer than the limit at most: a longer file is of another kind. @throws OperatorError */
 function boundedText(file: string) {

@@ -6,11 +6,12 @@
  */
 import { ForeignTextError, TextBudget, unpackGzip } from '#base/foreign-text.ts'
 import { inputLimits, textLimits } from '#base/limits.ts'
+import { type LocatedText, textFrom, textOnLine } from '#base/yaml-place.ts'
 import { cutSettings, type KubeletSettings } from '#model/kubelet/settings.ts'
 import { readBottlerocket } from './user-data/bottlerocket.ts'
 import { readCloudConfig } from './user-data/cloud-config.ts'
 import { readMime } from './user-data/mime.ts'
-import { type Piece, readDocument, together, Unreadable } from './user-data/settings.ts'
+import { nodeConfigType, type Piece, readDocument, together } from './user-data/settings.ts'
 import { readShell } from './user-data/shell.ts'
 
 export interface UserData {
@@ -28,35 +29,55 @@ const maxReasons = 19
  * @param cluster what all user data of the cluster may still cost; null: only this one is read
  */
 export function readUserData(text: string, cluster: TextBudget | null = null): UserData {
+  const { pieces, unread } = userDataPieces(textFrom(text, 1), cluster)
+  const read = pieces.filter(one => one.unread === null)
+  const settings = together(read).flatMap(found => cutSettings(found) ?? [])
+  return {
+    settings: settings.filter(({ config, flags }) => Object.keys(config).length + flags.length > 0),
+    unread: [...new Set(unread.map(({ why }) => why))],
+  }
+}
+
+/** The same, piece by piece in the order of the text. Secrets are not cut. */
+export function userDataPieces(
+  { text, fileLine }: LocatedText,
+  cluster: TextBudget | null,
+): { pieces: Piece[]; unread: { why: string; line: number }[] } {
   const budget = new TextBudget(textLimits.userData, cluster)
   const pieces: Piece[] = []
-  const unread = new Set<string>()
-  const attempt = (read: () => Piece[]) => {
+  const unread = new Map<string, number>()
+  const attempt = (line: number, read: () => Piece[]) => {
     try {
       pieces.push(...read())
     } catch (error) {
       const more = unread.size < maxReasons ? null : 'other parts of it cannot be read either'
-      unread.add(more ?? (isExplained(error) ? error.message : 'it cannot be read'))
+      const known =
+        error instanceof ForeignTextError ? error : new ForeignTextError('it cannot be read')
+      unread.set(more ?? known.message, known.line ?? line)
     }
   }
-  attempt(() => {
+  attempt(fileLine(1), () => {
     if (text.length > inputLimits.userData.maxBytes)
-      throw new Unreadable('it is longer than any user data')
-    const bytes = plain(Buffer.from(text), budget)
-    const parts = readMime(bytes) ?? [{ type: '', bytes }]
-    for (const part of parts)
-      attempt(() => readPart(part.type, plain(part.bytes, budget).toString(), budget))
+      throw new ForeignTextError('it is longer than any user data')
+    const written = Buffer.from(text)
+    const bytes = plain(written, budget)
+    const parts = readMime(bytes) ?? [{ type: '', bytes, line: 1, isEncoded: false }]
+    for (const { type, line, isEncoded, bytes: body } of parts) {
+      const first = fileLine(bytes === written ? line : 1)
+      attempt(first, () => {
+        const decoded = plain(body, budget)
+        const isPacked = isEncoded || bytes !== written || decoded !== body
+        const part = decoded.toString()
+        const located = isPacked
+          ? textOnLine(part, first)
+          : { text: part, fileLine: (inner: number) => fileLine(line + inner - 1) }
+        return readPart(type, located, budget)
+      })
+    }
     return []
   })
-  const settings = together(pieces).flatMap(found => cutSettings(found) ?? [])
-  return {
-    settings: settings.filter(({ config, flags }) => Object.keys(config).length + flags.length > 0),
-    unread: [...unread],
-  }
+  return { pieces, unread: [...unread].map(([why, line]) => ({ why, line })) }
 }
-
-const isExplained = (error: unknown): error is Error =>
-  error instanceof Unreadable || error instanceof ForeignTextError
 
 /** Decodes base64 and gzip, up to four layers. @throws ForeignTextError */
 function plain(bytes: Buffer, budget: TextBudget) {
@@ -74,25 +95,26 @@ function isBase64(bytes: Buffer) {
   return compact.length >= 16 && compact.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(compact)
 }
 
-const jinja = /^## template: *jinja\s*\n/
+const jinja = /^## template: *jinja\s*(?=\n)/
 
-/** Chooses the reader by the MIME type or the first line. @throws ForeignTextError, Unreadable */
-function readPart(type: string, written: string, budget: TextBudget) {
-  const text = written.replace(/^\uFEFF/, '').replace(jinja, '')
+/** Chooses the reader by the MIME type or the first line. @throws ForeignTextError */
+function readPart(type: string, written: LocatedText, budget: TextBudget): Piece[] {
+  const text = written.text.replace(/^\uFEFF/, '').replace(jinja, '')
+  const located = { ...written, text }
   const start = text.trimStart()
   if (start === '') return []
   if (start.startsWith('#cloud-config') || type === 'text/cloud-config')
-    return readCloudConfig(text, budget)
+    return readCloudConfig(located, budget)
   if (
     /^#!|^#cloud-boothook|^<(powershell|script)>/i.test(start) ||
     /shellscript|boothook/.test(type)
   )
-    return readShell(text, budget)
-  if (type === 'application/node.eks.aws') return [readDocument(text, budget) ?? []].flat()
+    return readShell(located, budget)
+  if (type === nodeConfigType) return [readDocument(located, budget) ?? []].flat()
   if (/^[ \t]*(?:\[{1,2}[ \t]*)?"?settings"?[ \t]*[.\]]/m.test(text))
-    return [readBottlerocket(text, budget)]
-  if (/^(apiVersion|kind|\{|---)/m.test(start)) return [readDocument(text, budget) ?? []].flat()
-  throw new Unreadable(
+    return [readBottlerocket(located, budget)]
+  if (/^(apiVersion|kind|\{|---)/m.test(start)) return [readDocument(located, budget) ?? []].flat()
+  throw new ForeignTextError(
     start.startsWith('#include')
       ? 'it includes what lies elsewhere'
       : `${type === '' ? 'it' : 'a part of it'} is of no known form`,

@@ -102,6 +102,4 @@ export interface GateDocument {
   groups: GateGroup[]
   /** Worst first. */
   problems: GateProblem[]
-  /** Lines of the snapshot that are no records. */
-  inputErrors: string[]
 }

@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '#test/cli.ts'
 import { changedTexts, gateChanges, gateSnapshot } from '#test/gate-changes.ts'
@@ -74,6 +75,8 @@ describe('highwater gate', () => {
       '{"kind":"Snapshot","schema":"highwater.snapshot/1","takenAt":"2026-11-21T00:00:00Z"}',
     ],
     ['no snapshot', 'hello'],
+    ['cut off', readFileSync(gateSnapshot(), 'utf8').slice(0, -500)],
+    ['cut off in its gzip', gzipSync(readFileSync(gateSnapshot())).subarray(0, -500)],
   ])('a snapshot that is %s is bad input', async (_, text) => {
     const cwd = temporaryFolder()
     writeFileSync(join(cwd, 'a.yaml'), 'kind: ConfigMap\n')
@@ -86,7 +89,19 @@ describe('highwater gate', () => {
     expect(stderr).toContain('s.ndjson')
   })
 
-  it('prints JSON that the schema describes', async () => {
+  it('judges a file that the change deletes', async () => {
+    const { cwd, args } = checkout('base-stays-as-bad')
+    rmSync(join(cwd, 'nodeconfig.yaml'))
+    const { code, stdout } = await runCommand(
+      ['gate', '--snapshot', gateSnapshot(), ...args, '--format', 'json'],
+      { cwd },
+    )
+    const { files, problems } = JSON.parse(stdout)
+    expect({ code, nodes: files[0].nodes }).toEqual({ code: 0, nodes: 3 })
+    expect(problems).toContainEqual(expect.objectContaining({ kind: 'better', line: 1 }))
+  })
+
+  it('prints JSON that the schema describes', { timeout: 60_000 }, async () => {
     const { stdout } = await gate('ten-bytes', '--format', 'json')
     const schema = schemasOf(false).gate as Record<string, unknown>
     expect(schemaErrors(schema)(JSON.parse(stdout))).toEqual([])

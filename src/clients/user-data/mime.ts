@@ -3,33 +3,52 @@ export interface Part {
   /** `text/x-shellscript`; empty if the part has no type. */
   type: string
   bytes: Buffer
+  /** Line of the message on which the body begins, from 1. */
+  line: number
+  isEncoded: boolean
 }
 
 const deepest = 4
 
 /** All parts of a multipart message, nested ones included; null: it is no multipart message. */
-export function readMime(bytes: Buffer, depth = 0): Part[] | null {
+export function readMime(bytes: Buffer, firstLine = 1, depth = 0): Part[] | null {
   const text = bytes.toString('latin1').replaceAll('\r\n', '\n')
   const { headers, body } = split(text)
   const contentType = headers.get('content-type') ?? ''
   const boundary = /boundary="([^"]+)"|boundary=([^\s;]+)/i.exec(contentType)
   const name = boundary?.[1] ?? boundary?.[2]
   if (!/^multipart\//i.test(contentType) || name === undefined || depth > deepest) return null
-  const [, ...sections] = `\n${body}`.split(`\n--${name}`)
+  const [preamble = '', ...sections] = `\n${body}`.split(`\n--${name}`)
   const parts: Part[] = []
+  let line = firstLine + linesBefore(text, body) + linesIn(preamble)
   for (const section of sections) {
     if (section.startsWith('--')) break
-    parts.push(...partsOf(section.replace(/^[ \t]*\n/, ''), depth))
+    parts.push(...partsOf(section.replace(/^[ \t]*\n/, ''), line + 1, depth))
+    line += linesIn(section) + 1
   }
   return parts
 }
 
-function partsOf(section: string, depth: number): Part[] {
+const linesIn = (text: string) => text.split('\n').length - 1
+/** @param body the end of the text */
+const linesBefore = (text: string, body: string) =>
+  linesIn(text.slice(0, text.length - body.length))
+
+/** @param line of the message, on which the section begins */
+function partsOf(section: string, line: number, depth: number): Part[] {
   const { headers, body } = split(section)
-  const inner = readMime(Buffer.from(section, 'latin1'), depth + 1)
+  const inner = readMime(Buffer.from(section, 'latin1'), line, depth + 1)
   if (inner !== null) return inner
   const type = (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  return [{ type, bytes: decoded(body, headers.get('content-transfer-encoding') ?? '') }]
+  const encoding = headers.get('content-transfer-encoding') ?? ''
+  return [
+    {
+      type,
+      bytes: decoded(body, encoding),
+      line: line + linesBefore(section, body),
+      isEncoded: /base64/i.test(encoding),
+    },
+  ]
 }
 
 function decoded(body: string, encoding: string): Buffer {

@@ -1,22 +1,39 @@
 /** Shared by the readers of user data: the form of their results, and how results are merged. */
-import { BudgetExceeded, ForeignTextError, parseYaml, type TextBudget } from '#base/foreign-text.ts'
+import { BudgetExceeded, ForeignTextError, type TextBudget } from '#base/foreign-text.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
+import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
+import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
+import { mapOf } from '#model/input/config-value.ts'
 import { isConfigurationField, type KubeletSettings } from '#model/kubelet/settings.ts'
 
-/** Why user data could not be read, in our own words: no other message may leave clients/user-data. */
-export class Unreadable extends Error {}
+/** The line of a setting: `evictionHard.nodefs.available`, or `--flag`. Null: the first line of all. */
+export type LineOf = (path: string | null) => number
+
+export type WrittenDocument = Pick<YamlPlace, 'value' | 'lineOf'>
+
+/** Of a MIME part. Source: amazon-eks-ami nodeadm/internal/configprovider/userdata.go */
+export const nodeConfigType = 'application/node.eks.aws'
 
 /** Settings that one reader found, secrets not yet cut. Must not leave clients/user-data. */
-export type Piece = KubeletSettings
+export interface Piece extends KubeletSettings {
+  lineOf: LineOf
+  /** The whole document that has the settings. Null: a script sets them. */
+  document: WrittenDocument | null
+  /** The file of the node that gets them. Null: unknown. */
+  path: string | null
+  /** Why nothing on the node reads them. Null: something may. */
+  unread: string | null
+}
 
-export const piece = (source: Piece['source'], config: RawObject, flags: string[] = []): Piece => ({
-  source,
-  config,
-  flags,
-})
+export const piece = (
+  source: Piece['source'],
+  lineOf: LineOf,
+  { config = {}, flags = [], document = null, path = null, unread = null }: Partial<Piece>,
+): Piece => ({ source, config, flags, lineOf, document, path, unread })
 
 /** Merges the pieces of each source: a later configuration wins by key, flags are appended. Upstream: amazon-eks-ami nodeadm/internal/api/merge.go */
-export function together(pieces: Piece[]): Piece[] {
+export function together(pieces: readonly Piece[]): KubeletSettings[] {
   return [...Map.groupBy(pieces, ({ source }) => source)].map(([source, group]) => ({
     source,
     config: group.reduce<RawObject>((config, next) => merged(config, next.config), {}),
@@ -34,9 +51,9 @@ function merged(under: RawObject, over: RawObject): RawObject {
 }
 
 /** Reads a text that may be a document, such as a file that a script writes; null: it is none. @throws BudgetExceeded */
-export function settingsIn(text: string, budget: TextBudget): Piece | null {
+export function settingsIn(located: LocatedText, budget: TextBudget): Piece | null {
   try {
-    return readDocument(text, budget)
+    return readDocument(located, budget)
   } catch (error) {
     if (error instanceof BudgetExceeded || !(error instanceof ForeignTextError)) throw error
     return null
@@ -49,18 +66,14 @@ export function settingsIn(text: string, budget: TextBudget): Piece | null {
  * Source: amazon-eks-ami nodeadm/internal/api/bridge/decode.go; pkg/kubelet/kubeletconfig/util/codec DecodeKubeletConfiguration; sigs.k8s.io/yaml YAMLToJSON
  * @throws ForeignTextError
  */
-export const readDocument = (text: string, budget: TextBudget): Piece | null =>
-  settingsOfDocument(parseYaml(text, budget))
-
-/** Reads a NodeConfig, or a KubeletConfiguration or part of one; null: the value is neither. */
-function settingsOfDocument(value: unknown) {
+export function readDocument(located: LocatedText, budget: TextBudget): Piece | null {
+  const place = openYaml(located, budget)
+  const { value } = place
   if (!isRawObject(value)) return null
-  if (typeof value.apiVersion === 'string' && value.apiVersion.startsWith('node.eks.aws/'))
-    return ofNodeConfig(value)
+  if (isNodeConfig(value)) return ofNodeConfig(place)
   const { kind, apiVersion: _apiVersion, ...config } = value
-  return kind === 'KubeletConfiguration' || Object.keys(config).some(isOwnField)
-    ? piece('script', config)
-    : null
+  if (kind !== 'KubeletConfiguration' && !Object.keys(config).some(isOwnField)) return null
+  return piece('script', linesIn(place), { config, document: place })
 }
 
 /** Whether a document with this field is the kubelet's: many have `kind` or `port`. */
@@ -68,11 +81,36 @@ const isOwnField = (field: string) =>
   isConfigurationField(field) &&
   /^(eviction|image|containerLog|kube|system|max|pods|node|serialize)/.test(field)
 
+export const isNodeConfig = ({ apiVersion }: RawObject): boolean =>
+  typeof apiVersion === 'string' && apiVersion.startsWith('node.eks.aws/')
+
 /** Reads `spec.kubelet` of nodeadm's NodeConfig. Source: amazon-eks-ami nodeadm/doc/api.md */
-export function ofNodeConfig({ spec }: RawObject): Piece {
-  const kubelet = isRawObject(spec) && isRawObject(spec.kubelet) ? spec.kubelet : {}
-  const flags = Array.isArray(kubelet.flags)
-    ? kubelet.flags.filter(flag => typeof flag === 'string')
-    : []
-  return piece('nodeadm', isRawObject(kubelet.config) ? kubelet.config : {}, flags)
+export function ofNodeConfig(document: YamlPlace): Piece {
+  const place = document.at('spec', 'kubelet')
+  const { config, flags } = mapOf(place.value)
+  return piece('nodeadm', linesIn(place.at('config'), place.at('flags')), {
+    document,
+    config: mapOf(config),
+    flags: Array.isArray(flags) ? flags.filter(flag => typeof flag === 'string') : [],
+  })
+}
+
+/**
+ * @param config the fields
+ * @param flags a list of command-line arguments
+ */
+export function linesIn(config: YamlPlace, flags?: YamlPlace): LineOf {
+  const given: unknown[] = Array.isArray(flags?.value) ? flags.value : []
+  return path => {
+    if (path === null) return config.lineOf()
+    const field = fieldOf(path)
+    const key = path.slice(field.length + 1)
+    const isSet = isRawObject(config.value) && Object.hasOwn(config.value, field)
+    if (isSet) return key === '' ? config.lineOf(field) : config.lineOf(field, key)
+    const at = given.findLastIndex(
+      flag =>
+        typeof flag === 'string' && (fieldOfFlag(flag) === field || flag.split('=', 1)[0] === path),
+    )
+    return at < 0 || flags === undefined ? config.lineOf() : flags.lineOf(at)
+  }
 }

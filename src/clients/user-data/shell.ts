@@ -6,50 +6,99 @@
  */
 import type { TextBudget } from '#base/foreign-text.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import type { LocatedText } from '#base/yaml-place.ts'
+import { nodePathIn } from '#facts/eks/kubelet-places.ts'
 import { isConfigurationField, isKubeletFlag } from '#model/kubelet/settings.ts'
+import { lineIn } from './line-in-text.ts'
 import { type Piece, piece, settingsIn } from './settings.ts'
 
+/** A command with its continued lines, as one line. */
+interface Command {
+  text: string
+  /** The same with its lines. */
+  located: LocatedText
+}
+
 /** @throws BudgetExceeded */
-export function readShell(script: string, budget: TextBudget): Piece[] {
-  const { documents, rest } = documentsIn(script.replaceAll('\r\n', '\n').split('\n'), budget)
-  const lines = rest
-    .join('\n')
-    .replace(/[\\`]\n/g, ' ')
-    .split('\n')
-    .filter(line => !/^\s*#/.test(line))
-  const config = fieldsIn(lines.join('\n'))
+export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): Piece[] {
+  const lines = text.replaceAll('\r\n', '\n').split('\n')
+  const from = (lineNumber: number, count: number): LocatedText => ({
+    text: lines.slice(lineNumber - 1, lineNumber - 1 + count).join('\n'),
+    fileLine: inner => fileLine(lineNumber + inner - 1),
+  })
+  const { documents, rest } = documentsIn(lines, from, budget)
+  const commands = commandsOf(lines, rest, from)
+  // A script that names one file of a kubelet in a variable works on that file.
+  const onlyPath = nodePathIn(commands.map(command => command.text).join('\n'))
   return [
     ...documents,
-    ...lines.flatMap(readLine),
-    ...(Object.keys(config).length > 0 ? [piece('script', config)] : []),
+    ...commands.flatMap(readCommand),
+    ...[...Map.groupBy(commands, command => nodePathIn(command.text) ?? onlyPath)].flatMap(
+      ([path, group]) => fieldPieces(group, path),
+    ),
   ]
 }
 
-/** Separates heredocs that are kubelet documents from the rest, which is read as a script. */
-function documentsIn(lines: string[], budget: TextBudget): { documents: Piece[]; rest: string[] } {
+function fieldPieces(commands: readonly Command[], path: string | null) {
+  const setting = commands.filter(({ text }) => Object.keys(fieldsIn(text)).length > 0)
+  const config = fieldsIn(setting.map(({ text }) => text).join('\n'))
+  const places = setting.map(({ located }) => located)
+  return setting.length === 0 ? [] : [piece('script', lineIn(joined(places)), { config, path })]
+}
+
+/** Texts of one file, one after the other. */
+function joined(texts: readonly LocatedText[]): LocatedText {
+  const lines = texts.flatMap(({ text, fileLine }) =>
+    text.split('\n').map((_, index) => fileLine(index + 1)),
+  )
+  return { text: texts.map(({ text }) => text).join('\n'), fileLine: line => lines[line - 1] ?? 1 }
+}
+
+type LinesFrom = (line: number, count: number) => LocatedText
+
+/** Separates heredocs that are kubelet documents from the rest, which is read as a script. @returns `rest`: indices of lines */
+function documentsIn(lines: readonly string[], from: LinesFrom, budget: TextBudget) {
   const documents: Piece[] = []
-  const rest: string[] = []
+  const rest: number[] = []
   const lastAt = new Map(lines.map((line, index) => [line.trim(), index]))
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
-    rest.push(line)
+    rest.push(at)
     const [, , word = ''] = /<<-?\s*(["']?)(\w+)\1/.exec(line) ?? []
     if (word === '' || (lastAt.get(word) ?? -1) <= at) continue
-    const body: string[] = []
-    for (at++; lines[at]?.trim() !== word; at++) body.push(lines[at] ?? '')
-    const found = settingsIn(body.join('\n'), budget)
-    if (found === null) rest.push(...body)
-    else documents.push(found)
+    const start = at + 1
+    for (at++; lines[at]?.trim() !== word; at++);
+    const found = settingsIn(from(start + 1, at - start), budget)
+    if (found === null) for (let inner = start; inner < at; inner++) rest.push(inner)
+    else documents.push({ ...found, path: nodePathIn(line) })
   }
   return { documents, rest }
 }
 
-function readLine(line: string) {
-  const words = wordsOf(line)
+/** Comments are no commands. A line that ends with a backslash, or as in PowerShell, is continued. */
+function commandsOf(lines: readonly string[], rest: readonly number[], from: LinesFrom): Command[] {
+  const commands: Command[] = []
+  let open: number[] = []
+  for (const index of rest) {
+    const line = lines[index] ?? ''
+    if (open.length === 0 && /^\s*#/.test(line)) continue
+    open.push(index)
+    if (/[\\`]$/.test(line) && index !== rest.at(-1)) continue
+    const text = open.map(at => lines[at] ?? '').map(part => part.replace(/[\\`]$/, ' '))
+    commands.push({ text: text.join(''), located: from((open[0] ?? 0) + 1, open.length) })
+    open = []
+  }
+  return commands
+}
+
+function readCommand({ text, located }: Command) {
+  const words = wordsOf(text)
+  const lineOf = lineIn(located)
+  const path = nodePathIn(text)
   const pieces: Piece[] = []
   const isBootstrap =
     words.some(word => /(^|\/)bootstrap\.sh$|Start-EKSBootstrap/i.test(word)) ||
-    /-KubeletExtraArgs/i.test(line)
+    /-KubeletExtraArgs/i.test(text)
   const rest: string[] = []
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? ''
@@ -57,12 +106,13 @@ function readLine(line: string) {
     if (/^--?kubelet-?extra-?args/i.test(word)) {
       const value = given ?? words[at + 1] ?? ''
       if (given === undefined) at++
-      pieces.push(piece(isBootstrap ? 'bootstrap' : 'script', {}, wordsOf(value)))
+      const flags = wordsOf(value)
+      pieces.push(piece(isBootstrap ? 'bootstrap' : 'script', lineOf, { flags, path }))
     } else rest.push(word)
   }
   for (const word of rest) {
     const value = kubeletVariable(word)
-    if (value !== undefined) pieces.push(piece('script', {}, wordsOf(value)))
+    if (value !== undefined) pieces.push(piece('script', lineOf, { flags: wordsOf(value), path }))
   }
   // Kubelet flags in any other command, such as sed.
   const loose = rest
@@ -70,7 +120,7 @@ function readLine(line: string) {
     .flatMap(word => word.match(assignedWord) ?? [])
     .map(assigned => assigned.slice(Math.max(0, assigned.search(/--[a-z]/))))
   const flags = loose.filter(flag => isKubeletFlag(/^--([a-z][\w-]*)=/.exec(flag)?.[1] ?? ''))
-  return flags.length > 0 ? [...pieces, piece('script', {}, flags)] : pieces
+  return flags.length > 0 ? [...pieces, piece('script', lineOf, { flags, path })] : pieces
 }
 
 /** `name=value`, from the first letter or hyphen of the name. `s/--max-pods=10` contains one. */

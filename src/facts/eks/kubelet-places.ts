@@ -6,6 +6,7 @@
  */
 import { isLogrotateFile } from '#facts/logrotate.ts'
 import { isImageName } from '#model/input/image-reference.ts'
+import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { PlanMethod } from '#model/plan/plan.ts'
 
 /** Main configuration files that a plan may replace as a whole. */
@@ -20,6 +21,37 @@ export const nodeadmPiece = '/etc/eks/nodeadm.d/50-highwater.yaml'
 export const nodeadmDropIn = '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf'
 /** Not a file: the settings that apiclient sets. */
 export const bottlerocketPlace = 'settings.kubernetes'
+
+/** nodeadm writes the flags of the kubelet there before user data runs, and the kubelet starts after it. */
+export const nodeadmEnvironment = '/etc/eks/kubelet/environment'
+
+/** Files and folders in which people put settings of a kubelet, with the images whose kubelet gets them. */
+const readers: readonly [path: string, families: readonly AmiFamily[]][] = [
+  ['/etc/kubernetes/kubelet/config.json.d/', ['AL2023']],
+  ['/etc/kubernetes/kubelet/config.json', ['AL2023']],
+  [nodeadmEnvironment, ['AL2023']],
+  ['/etc/kubernetes/kubelet/kubelet-config.json', ['AL2']],
+  ['/etc/eksctl/', ['AL2']],
+  ['/etc/sysconfig/kubelet', ['AL2']],
+  ['/etc/systemd/system/kubelet.service.d/', ['AL2']],
+  ['/etc/default/kubelet', []],
+  ['/var/lib/kubelet/config.yaml', []],
+  ['/var/lib/kubelet/kubeadm-flags.env', []],
+]
+
+/** The only one of these files, or of their files, that a script names. Null: none, or several. */
+export function nodePathIn(script: string): string | null {
+  const named = script.match(/\/(?:etc|var)\/[\w./-]+/g) ?? []
+  const [path = null, ...others] = new Set(named.filter(one => readerOf(one) !== undefined))
+  return others.length === 0 ? path : null
+}
+
+const readerOf = (path: string) =>
+  readers.find(([known]) => (known.endsWith('/') ? path.startsWith(known) : path === known))
+
+/** Whether the kubelet of an image gets the settings in a file of the node. An unknown file may be copied anywhere. */
+export const isReadOn = (path: string, family: AmiFamily): boolean =>
+  readerOf(path)?.[1].includes(family) ?? true
 
 const placesOf: Readonly<Record<PlanMethod, (path: string) => boolean>> = {
   'kubelet-file': path => kubeletFiles.includes(path),

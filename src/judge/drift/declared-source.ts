@@ -135,6 +135,8 @@ const families: Partial<Record<AmiFamily, string>> = {
   AL2023: 'Amazon Linux 2023',
 }
 
+export const imageName = (family: AmiFamily): string => families[family] ?? family
+
 /** Why an image never reads such a source. Sources: amazon-eks-ami nodeadm/doc, templates/al2/runtime/bootstrap.sh; Bottlerocket's README, User data */
 function unreadBy(
   family: AmiFamily,

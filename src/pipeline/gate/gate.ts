@@ -8,9 +8,8 @@ import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
 import { type Family, type Finding, severities } from '#model/finding/finding.ts'
 import type { GateDocument, GateFile } from '#model/gate.ts'
-import type { ClusterInput } from '#model/input/cluster-input.ts'
-import type { ObjectsInput } from '#model/input/cluster-objects.ts'
-import { InputErrors } from '#model/input/input-errors.ts'
+import type { ClusterInput, KubeletSource } from '#model/input/cluster-input.ts'
+import { isOf, type ObjectsInput } from '#model/input/cluster-objects.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { Selection } from '#model/input/selection.ts'
@@ -21,9 +20,15 @@ import { unknownTime } from '#pipeline/audit/judge-records.ts'
 import { replay } from '#replay/replay.ts'
 import { clusterInput, nodeInput, objectsInput } from '#snapshot/input.ts'
 import { openBudget, readChangedFile } from './changed-file.ts'
-import type { ChangedFile, ChangedPart } from './file-reading.ts'
-import { lineOf } from './lines.ts'
-import { changeOf, type NodeChange, placeOfFinding, startsAtOnce, valuesOf } from './node-change.ts'
+import type { ChangedFile, ChangedPart } from './changed-part.ts'
+import {
+  changeOf,
+  type NodeChange,
+  type NodeProblem,
+  placeOfFinding,
+  startsAtOnce,
+  valuesOf,
+} from './node-change.ts'
 import { type NodePlace, Problems, verdictOf } from './problems.ts'
 import {
   type GroupOption,
@@ -33,10 +38,12 @@ import {
   type ReachedNode,
   reachOf,
 } from './reach.ts'
+import { settingPaths } from './settings.ts'
 
 export interface GateText {
   /** As the operator writes the path. */
   file: string
+  /** Empty: the change deletes it. */
   text: string
   /** The same file before the change. Null: it is new, or no base is given. */
   base: string | null
@@ -55,7 +62,8 @@ export interface GateOptions {
 interface Survey {
   takenAt: string
   nodes: ReachedNode[]
-  inputErrors: string[]
+  /** Settings of each EC2NodeClass, by cluster and name. */
+  classes: ReadonlyMap<string, KubeletSource[]>
 }
 
 interface Part extends ChangedPart {
@@ -67,10 +75,7 @@ interface Change {
   head: Part[]
   base: Part[]
   hasBase: boolean
-  textOf: ReadonlyMap<string, string>
   causes: Parameters<typeof changeOf>[2]['causes']
-  /** The lines of settings that earlier nodes named. */
-  lines: Map<string, number>
 }
 
 /** @throws OperatorError */
@@ -82,16 +87,15 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     throw new OperatorError(`--group ${unmatched.group}: no node of ${snapshot} is of this name`)
   const budget = openBudget()
   const files = texts.map(({ file, text }) => readChangedFile(file, text, budget))
+  const bases = hasBase ? baseFiles(texts, budget) : []
   const change: Change = {
     head: partsOf(files, options, survey),
-    base: partsOf(baseFiles(texts, budget), options, survey),
+    base: partsOf(bases, options, survey).map(part => ({ ...part, lineOf: () => 1 })),
     hasBase,
-    textOf: new Map(texts.map(({ file, text }) => [file, text])),
     causes: new Map(),
-    lines: new Map(),
   }
   const problems = new Problems()
-  addFileProblems(problems, files, hasBase ? baseFiles(texts, budget) : [], change)
+  addFileProblems(problems, files, bases)
   const reached = await judgeNodes(snapshot, { options, survey, change, problems })
   const list = problems.list()
   return {
@@ -100,28 +104,43 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     takenAt: survey.takenAt,
     verdict: verdictOf(list),
     comparedWith: hasBase ? 'base' : 'running',
-    files: files.map(file => fileOf(file, change.head, reached)),
+    files: files.map(file => fileOf(file, change, reached)),
     groups: problems.groups(),
     problems: list,
-    inputErrors: survey.inputErrors,
   }
 }
 
 const baseFiles = (texts: readonly GateText[], budget: TextBudget) =>
   texts.flatMap(({ file, base }) => (base === null ? [] : [readChangedFile(file, base, budget)]))
 
-/** The first reading: which nodes there are. @throws OperatorError if there is none */
+/** The first reading: which nodes there are. @throws OperatorError if there is none, or the snapshot is not whole */
 async function surveyOf(snapshot: string, selection: Selection): Promise<Survey> {
   const nodes: ReachedNode[] = []
-  const errors = new InputErrors()
+  const classes = new Map<string, KubeletSource[]>()
   let takenAt = unknownTime
   for await (const record of savedFleet(snapshot, selection)) {
-    if (record.kind === 'Malformed') errors.add(`line ${record.line}: ${record.message}`)
+    if (record.kind === 'Malformed')
+      throw new OperatorError(
+        `${snapshot} is not whole, so nodes may be missing: line ${record.line}: ${record.message}`,
+      )
     if (record.kind === 'Snapshot') takenAt = record.takenAt
     if (record.kind === 'Node') nodes.push(reachedNode(record.cluster, record.node))
+    if (record.kind === 'Objects') addClasses(classes, objectsInput(record))
   }
   if (nodes.length === 0) throw new OperatorError(`${snapshot} has no node that could be judged`)
-  return { takenAt, nodes: nodes.filter(isReachable), inputErrors: errors.list() }
+  return { takenAt, nodes: nodes.filter(isReachable), classes }
+}
+
+function addClasses(
+  classes: Map<string, KubeletSource[]>,
+  { cluster, resource, items }: ObjectsInput,
+) {
+  for (const item of items) {
+    if (!isOf('ec2nodeclasses.karpenter.k8s.aws', resource, item)) continue
+    const { userData, kubelet } = item.spec ?? {}
+    const sources = [...(userData ?? []), ...(kubelet ? [{ config: kubelet }] : [])]
+    classes.set(keyOf(cluster, item.metadata?.name ?? ''), sources)
+  }
 }
 
 const reachedNode = (cluster: string, node: KubernetesNode): ReachedNode => ({
@@ -136,31 +155,34 @@ const partsOf = (
   { nodes }: Survey,
 ): Part[] =>
   files.flatMap(({ parts }) =>
-    parts.map(part => ({ ...part, reach: reachOf(part, groups, nodes) })),
+    parts.map(part => ({
+      ...part,
+      lineOf: onceForEach(part.lineOf),
+      reach: reachOf(part, groups, nodes),
+    })),
   )
+
+/** The nodes of a group have the same problems. */
+function onceForEach(lineOf: ChangedPart['lineOf']): ChangedPart['lineOf'] {
+  const lines = new Map<string | null, number>()
+  return path => {
+    const line = lines.get(path) ?? lineOf(path)
+    lines.set(path, line)
+    return line
+  }
+}
 
 /** Problems that a file already had before the change do not count. */
 function addFileProblems(
   problems: Problems,
   files: readonly ChangedFile[],
   bases: readonly ChangedFile[],
-  { textOf }: Change,
 ) {
   for (const { file, problems: own } of files) {
     const before = bases.find(base => base.file === file)?.problems ?? []
-    for (const problem of own) {
-      const { field, text } = problem
-      if (before.some(other => other.text === text && other.field === field)) continue
-      const line =
-        field === null
-          ? problem.line
-          : lineOf(
-              textOf.get(file) ?? '',
-              { from: problem.line, to: Number.MAX_SAFE_INTEGER },
-              field,
-            )
-      problems.add({ ...problem, file, line }, null)
-    }
+    for (const problem of own)
+      if (!before.some(({ kind, field }) => kind === problem.kind && field === problem.field))
+        problems.add({ ...problem, file }, null)
   }
 }
 
@@ -183,7 +205,9 @@ async function judgeNodes(snapshot: string, judging: Judging) {
     if (record.kind === 'Objects') judgement.takeObjects(objectsInput(record))
     if (record.kind !== 'Node') continue
     const node = reachedNode(record.cluster, record.node)
-    const parts = isReachable(node) ? change.head.filter(({ reach }) => reach.has(node)) : []
+    const reaching = (parts: readonly Part[]) =>
+      isReachable(node) ? parts.filter(({ reach }) => reach.has(node)) : []
+    const parts = [...reaching(change.head), ...reaching(change.base)]
     const key = keyOf(record.cluster, node.identity.name)
     const tried = stands.get(key) ?? []
     if (tried.length > 0) tryParts(judging, nodeInput(record), tried)
@@ -191,17 +215,14 @@ async function judgeNodes(snapshot: string, judging: Judging) {
     for (const part of parts) reached.set(part, (reached.get(part) ?? 0) + 1)
     const place = { cluster: record.cluster, ...node.identity }
     const input = nodeInput(record)
-    changed.set(key, {
-      place,
-      change: judgeNode(judging, judgement, { input, node, place, parts }),
-    })
+    changed.set(key, { place, change: judgeNode(judging, judgement, { input, node, place }) })
   }
   for (const { finding, node, change: kind } of judgement.close()) {
     const found = changed.get(keyOf(finding.cluster, node))
     if (found === undefined) continue
     const { rule, severity, title, consequence } = finding
     const text = kind === 'better' ? `Ends: ${title}.` : `${title}. ${consequence}`
-    const at = placed(placeOfFinding(finding, found.change), change)
+    const at = placed(placeOfFinding(finding, found.change))
     const values = valuesOf(found.change, at.field)
     judging.problems.add({ kind, rule, severity, text, values, ...at }, found.place)
   }
@@ -212,55 +233,43 @@ interface ReachedInput {
   input: NodeInput
   node: ReachedNode
   place: NodePlace
-  parts: Part[]
 }
 
 function judgeNode(
-  { change, problems }: Judging,
+  { change, survey, problems }: Judging,
   judgement: ChangeJudgement,
-  { input, node, place, parts }: ReachedInput,
+  { input, node, place }: ReachedInput,
 ) {
   problems.reach(place)
-  const base = change.base.filter(({ reach }) => reach.has(node))
-  const nodeChange = changeBy(parts, base, change, input)
+  const [head, base] = [change.head, change.base].map(parts =>
+    parts.filter(({ reach }) => reach.has(node)),
+  )
+  const isWhole = !change.hasBase && head?.some(part => part.isWhole)
+  const sources = isWhole ? survey.classes.get(keyOf(node.cluster, node.nodeClass ?? '')) : []
+  const declared = (sources ?? []).flatMap(settingPaths)
+  const nodeChange = changeBy({ head: head ?? [], base: base ?? [], declared }, change, input)
   for (const { kind, text, ...at } of nodeChange.problems)
-    problems.add({ kind, text, ...placed(at, change) }, place)
+    problems.add({ kind, text, ...placed(at) }, place)
   const { before, after } = nodeChange
   if (before === null || after === null) return nodeChange
   const predictions = judgement.take(before, after)
   for (const { kind, text, ...at } of startsAtOnce(predictions, nodeChange))
-    problems.add(
-      { kind, text, values: valuesOf(nodeChange, at.path), ...placed(at, change) },
-      place,
-    )
+    problems.add({ kind, text, values: valuesOf(nodeChange, at.path), ...placed(at) }, place)
   return nodeChange
 }
 
 /** What the parts of the files change on one node. */
 const changeBy = (
-  head: readonly Part[],
-  base: readonly Part[],
+  parts: { head: readonly Part[]; base: readonly Part[]; declared: readonly string[] },
   { hasBase, causes }: Change,
   input: NodeInput,
-) => changeOf(input, declaredOf(input), { head, base, hasBase, causes })
+) => changeOf(input, declaredOf(input), { ...parts, hasBase, causes })
 
-type Place = Pick<Parameters<Problems['add']>[0], 'file' | 'line' | 'field'>
-
-const placed = (
-  { part, path }: { part: ChangedPart; path: string | null },
-  change: Change,
-): Place => ({
+const placed = ({ part, path, line }: Pick<NodeProblem, 'part' | 'path' | 'line'>) => ({
   file: part.file,
   field: path,
-  line: path === null ? part.lines.from : lineOfSetting(part, path, change),
+  line: line ?? part.lineOf(path),
 })
-
-function lineOfSetting({ file, lines }: ChangedPart, path: string, change: Change) {
-  const key = JSON.stringify([file, lines.from, path])
-  const line = change.lines.get(key) ?? lineOf(change.textOf.get(file) ?? '', lines, path)
-  change.lines.set(key, line)
-  return line
-}
 
 /** Parts that reach no node are tried on another one: its kubelet refuses what theirs would refuse. */
 function standIns({ change: { head }, survey: { nodes } }: Judging): ReadonlyMap<string, Part[]> {
@@ -280,10 +289,10 @@ const keyOf = (cluster: string, name: string) => JSON.stringify([cluster, name])
 
 function tryParts({ change, problems }: Judging, input: NodeInput, parts: readonly Part[]) {
   const base = change.base.filter(({ file }) => parts.some(part => part.file === file))
-  for (const each of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
-    const tried = changeBy(each, base, change, input)
+  for (const head of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
+    const tried = changeBy({ head, base, declared: [] }, change, input)
     for (const { kind, text, ...at } of tried.problems)
-      if (kind === 'refused') problems.add({ kind, text, ...placed(at, change) }, null)
+      if (kind === 'refused') problems.add({ kind, text, ...placed(at) }, null)
   }
 }
 
@@ -291,13 +300,14 @@ const declaredOf = (input: NodeInput) =>
   declaredNode({ identity: nodeIdentity(input.node), node: input.node })
 
 function fileOf(
-  { file, parts, problems, isTemplate }: ChangedFile,
-  head: readonly Part[],
+  { file, problems, isTemplate }: ChangedFile,
+  { head, base }: Change,
   reached: ReadonlyMap<Part, number>,
 ): GateFile {
-  const own = head.filter(part => part.file === file)
-  const kinds = [...new Set(parts.map(({ kind }) => kind))]
-  const isOther = parts.length === 0 && problems.length === 0
+  const [now, before] = [head, base].map(parts => parts.filter(part => part.file === file))
+  const own = now?.length ? now : (before ?? [])
+  const kinds = [...new Set(own.map(({ kind }) => kind))]
+  const isOther = own.length === 0 && problems.length === 0
   const how = [...new Set(own.map(({ reach }) => reach.how))].join('; ')
   return {
     file,

@@ -11,12 +11,13 @@ import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
-import type { ChangedPart } from './file-reading.ts'
+import type { ChangedPart, FileProblem } from './changed-part.ts'
 import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
 import {
   lostSettings,
   type PlacedSetting,
   placedSettings,
+  removedPaths,
   unclearSettings,
   unknownFlags,
   withoutSetting,
@@ -31,6 +32,8 @@ export interface Place {
 export interface NodeProblem extends Place {
   kind: GateProblemKind
   text: string
+  /** Absent: that of the setting. */
+  line?: number
 }
 
 export interface NodeChange {
@@ -47,29 +50,40 @@ interface Parts {
   head: readonly ChangedPart[]
   base: readonly ChangedPart[]
   hasBase: boolean
-  /** The settings that earlier nodes' refusals came from, by text. Nodes of a group share them. */
+  /** Paths that an object of the snapshot sets, and that the changed object as a whole replaces. */
+  declared: readonly string[]
+  /** The settings that earlier nodes' refusals came from. Nodes of a group share them. */
   causes: Map<string, Place>
 }
 
 export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): NodeChange {
-  const { head, base, hasBase } = parts
+  const { head, base, hasBase, causes } = parts
   const image = withImage(nodeIdentity(input.node), head)
-  const gone = placedSettings(base).map(({ path }) => path)
-  const before = hasBase ? rolledOut(input, withImage(image, base), { parts: base, gone }) : null
-  const rollout: Rollout = { parts: head, gone }
+  const set = [...placedSettings(base).map(({ path }) => path), ...parts.declared]
+  const earlier: Rollout = { parts: base, gone: set }
+  const before = hasBase ? rolledOut(input, withImage(image, base), earlier) : null
+  const rollout: Rollout = { parts: head, gone: [...set, ...removedPaths(head)] }
   const after = rolledOut(input, image, rollout)
   const settings = placedSettings(head)
+  const oldRefusals = knownRefusals(base)
+  const fileRefusals = head.flatMap(part =>
+    part.refusals.map((refusal): NodeProblem & { isOld: boolean } => ({
+      ...{ kind: 'refused', part, path: refusal.field, line: refusal.line, text: refusal.text },
+      isOld: oldRefusals.has(refusalKey(part, refusal)),
+    })),
+  )
   const known = unknownFlags(hasBase ? base : [], withImage(node, base))
   const flagged = head.flatMap(part =>
     unknownFlags([part], withImage(node, head)).map(flag => ({ part, path: `--${flag}`, flag })),
   )
   return {
     before: before === null ? input : before.input,
-    after: flagged.length > 0 ? null : after.input,
-    settings,
-    parts: head,
+    after: flagged.length + fileRefusals.length > 0 ? null : after.input,
+    settings: settings.length > 0 ? settings : placedSettings(base),
+    parts: head.length > 0 ? head : base,
     problems: [
-      ...refusals(input, image, { rollout, after, before, settings, causes: parts.causes }),
+      ...fileRefusals.flatMap(({ isOld, ...refusal }) => (isOld ? [] : [refusal])),
+      ...refusals({ input, image, causes, rollout, after, earlier, before }),
       ...flagged
         .filter(({ flag }) => !known.includes(flag))
         .map(
@@ -102,38 +116,54 @@ const withImage = <Image extends Pick<NodeIdentity, 'amiFamily'>>(
 }
 
 interface Refused {
+  input: NodeInput
+  image: NodeIdentity
   rollout: Rollout
   after: RolledOut
+  earlier: Rollout
   before: RolledOut | null
-  settings: readonly PlacedSetting[]
   causes: Parts['causes']
 }
 
 /** Each is tried with a start of the kubelet. */
 const mostTried = 200
 
-function refusals(
-  input: NodeInput,
-  image: NodeIdentity,
-  { rollout, after, before, settings, causes }: Refused,
-): NodeProblem[] {
-  const [first] = rollout.parts
-  if (first === undefined) return []
-  return after.refusals
-    .filter(text => !before?.refusals.includes(text))
-    .map(text => {
-      const known = causes.get(text)
-      const cause =
-        known !== undefined && rollout.parts.includes(known.part)
-          ? known
-          : settings
-              .slice(0, mostTried)
-              .find(setting => endsRefusal(text, setting, { input, image, rollout }))
-      const place = cause ?? { part: first, path: null }
-      causes.set(text, place)
-      return { kind: 'refused', text, ...place }
-    })
+/** What was refused before the change for the same setting stays refused: that is not worse. */
+function refusals({ before, after, rollout, earlier, ...start }: Refused): NodeProblem[] {
+  const known = new Set(
+    (before?.refusals ?? []).map(text => causeOf(text, earlier, start)?.path ?? text),
+  )
+  return after.refusals.flatMap((text): NodeProblem[] => {
+    const place = causeOf(text, rollout, start)
+    if (place === null) return []
+    const stays = known.has(place.path ?? text)
+    return stays
+      ? [{ kind: 'note', text: `Was refused before the change, and still is: ${text}`, ...place }]
+      : [{ kind: 'refused', text, ...place }]
+  })
 }
+
+type Start = Pick<Refused, 'input' | 'image' | 'causes'>
+
+/** The setting without which the kubelet would not say so; path null: no single one. Null: no part is left. */
+function causeOf(text: string, rollout: Rollout, { input, image, causes }: Start): Place | null {
+  const [first] = rollout.parts
+  if (first === undefined) return null
+  const known = causes.get(text)
+  if (known !== undefined && rollout.parts.includes(known.part)) return known
+  const cause = placedSettings(rollout.parts)
+    .slice(0, mostTried)
+    .find(setting => endsRefusal(text, setting, { input, image, rollout }))
+  const place = cause ?? { part: first, path: null }
+  causes.set(text, place)
+  return place
+}
+
+const refusalKey = ({ file }: ChangedPart, { field, text }: FileProblem) =>
+  JSON.stringify([file, field, text])
+
+const knownRefusals = (base: readonly ChangedPart[]) =>
+  new Set(base.flatMap(part => part.refusals.map(refusal => refusalKey(part, refusal))))
 
 /** Whether the kubelet would accept the files without the setting. */
 function endsRefusal(

@@ -10,10 +10,15 @@ import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields, amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isTranslatedForBottlerocket, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
-import { kubeletFiles as mainFiles, nodeadmDropIn } from '#facts/eks/kubelet-places.ts'
+import {
+  isReadOn,
+  kubeletFiles as mainFiles,
+  nodeadmDropIn,
+  nodeadmEnvironment,
+} from '#facts/eks/kubelet-places.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
-import { flagValue } from '#facts/kubelet/flag-settings.ts'
+import { fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
@@ -31,7 +36,7 @@ import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 import { predictAllocatable } from '#replay/predict-allocatable.ts'
-import type { ChangedPart } from './file-reading.ts'
+import type { ChangedPart } from './changed-part.ts'
 
 export interface Rollout {
   /** In the order in which they act. */
@@ -107,32 +112,43 @@ const patchOf = (path: string, value: unknown): RawObject => {
 }
 
 /** An earlier setting is gone: the image's value stands again, or none. */
-function reset(files: StartFiles, path: string, { amiFamily, kubeletVersion }: NodeImage): void {
-  const preset = new Map(
-    Object.entries(writtenSettings({ ...amiDefaults(amiFamily, kubeletVersion) })),
-  )
+function reset(files: StartFiles, path: string, image: NodeImage): void {
+  const { amiFamily, kubeletVersion } = image
+  files.commandLine = files.commandLine.filter(argument => fieldOfFlag(argument) !== path)
+  const defaults: RawObject = { ...amiDefaults(amiFamily, kubeletVersion) }
+  if (isRawObject(defaults[path])) {
+    // A whole map.
+    const keys = Object.keys({ ...mapOf(files.main.content[path]), ...defaults[path] })
+    for (const key of keys) reset(files, `${path}.${key}`, image)
+    return
+  }
+  const preset = new Map(Object.entries(writtenSettings(defaults)))
   files.main.content = mergePatch(files.main.content, patchOf(path, preset.get(path) ?? null))
   for (const [file, content] of files.dropIns)
     files.dropIns.set(file, mergePatch(content, patchOf(path, null)))
 }
 
-function take(files: StartFiles, { file, content, source }: ChangedPart, image: NodeImage): void {
-  if (content !== undefined) takeFile(files, file, content)
-  else if (source !== undefined && image.amiFamily === 'AL2') takeOnAl2(files, source)
-  else if (source !== undefined) takeByNodeadm(files, source)
-}
-
-/** Files of a folder `*.d`, and all that are called `*.conf`, are drop-ins. */
-function takeFile(files: StartFiles, file: string, written: RawObject): void {
-  const content = known(written)
-  if (!isDropIn(file)) files.main.content = content
-  else {
+function take(files: StartFiles, part: ChangedPart, image: NodeImage): void {
+  const { content, source, nodePath } = part
+  if (nodePath !== undefined && !isReadOn(nodePath, image.amiFamily)) return
+  const dropIn = dropInOf(part)
+  const file = content ?? source?.config ?? {}
+  if (dropIn !== null) {
     const dir = flagValue(files.commandLine, 'config-dir') ?? folder
-    files.dropIns.set(join(dir, basename(file)), content)
-  }
+    files.dropIns.set(join(dir, dropIn), known(file))
+  } else if (content !== undefined) files.main.content = known(content)
+  else if (source !== undefined && image.amiFamily === 'AL2') takeOnAl2(files, source)
+  else if (source !== undefined) takeByNodeadm(files, source, nodePath)
 }
 
-export const isDropIn = (file: string): boolean => /\.d\/[^/]+$|\.conf$/.test(file)
+/** The name of a drop-in: files of a folder `*.d`, and all that are called `*.conf`. Null: the part is none. */
+export function dropInOf({ file, content, nodePath }: ChangedPart): string | null {
+  const path = content === undefined ? nodePath : file
+  const isDropIn =
+    path !== undefined &&
+    (content === undefined ? path.startsWith(`${folder}/`) : /\.d\/[^/]+$|\.conf$/.test(path))
+  return isDropIn ? basename(path) : null
+}
 
 function takeOnAl2(files: StartFiles, { source, config = {}, flags = [] }: KubeletSource): void {
   if (source === 'karpenter') files.commandLine.push(...flagsOf(known(config)))
@@ -146,10 +162,12 @@ function takeOnAl2(files: StartFiles, { source, config = {}, flags = [] }: Kubel
 function takeByNodeadm(
   files: StartFiles,
   { source, config = {}, flags = [] }: KubeletSource,
+  nodePath: string | undefined,
 ): void {
   if (source === 'bootstrap' || source === 'bottlerocket') return
   if (source === 'script') {
     files.main.content = mergePatch(files.main.content, known(config))
+    if (nodePath === nodeadmEnvironment) files.commandLine.push(...flags)
     return
   }
   files.commandLine.push(...flags)

@@ -2,6 +2,7 @@
 
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
+import { isReadOn, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -12,6 +13,7 @@ import {
   type DeclaredNode,
   type DeclaredSetting,
   ignoredWords,
+  imageName,
   ofSource,
 } from '#judge/drift/declared-source.ts'
 import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
@@ -19,8 +21,8 @@ import { unreadWords } from '#judge/drift/layers.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
-import type { ChangedPart } from './file-reading.ts'
-import { isDropIn } from './rollout.ts'
+import type { ChangedPart } from './changed-part.ts'
+import { dropInOf } from './rollout.ts'
 
 export interface PlacedSetting {
   part: ChangedPart
@@ -30,11 +32,13 @@ export interface PlacedSetting {
 /** Every field, and every key of a map, that the parts set. */
 export const placedSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =>
   parts.flatMap(part =>
-    [
-      ...pathsOf(part.content ?? part.source?.config ?? {}),
-      ...(part.source?.flags ?? []).flatMap(flag => fieldOfFlag(flag) ?? []),
-    ].map(path => ({ part, path })),
+    settingPaths({ config: part.content, ...part.source }).map(path => ({ part, path })),
   )
+
+export const settingPaths = ({ config = {}, flags = [] }: KubeletSource): string[] => [
+  ...pathsOf(config),
+  ...flags.flatMap(flag => fieldOfFlag(flag) ?? []),
+]
 
 const pathsOf = (config: Readonly<RawObject>) =>
   Object.entries(config).flatMap(([field, value]) => {
@@ -42,6 +46,16 @@ const pathsOf = (config: Readonly<RawObject>) =>
     const keys = isRawObject(value) ? Object.keys(value) : []
     return keys.length === 0 ? [field] : keys.map(key => `${field}.${key}`)
   })
+
+/** Paths that a patch or a file sets to nothing. */
+export const removedPaths = (parts: readonly ChangedPart[]): string[] =>
+  parts.flatMap(({ content, source }) =>
+    Object.entries(content ?? source?.config ?? {}).flatMap(([field, value]) => {
+      if (value === null) return [field]
+      const gone = isRawObject(value) ? Object.keys(value).filter(key => value[key] === null) : []
+      return gone.map(key => `${field}.${key}`)
+    }),
+  )
 
 /** The part without a setting. */
 export function withoutSetting(part: ChangedPart, path: string): ChangedPart {
@@ -60,8 +74,9 @@ export const unknownFlags = (
   parts: readonly ChangedPart[],
   { amiFamily, kubeletVersion }: Pick<DeclaredNode, 'amiFamily' | 'kubeletVersion'>,
 ): string[] =>
-  parts.flatMap(({ source, unused }) => {
-    const isScript = source?.source === 'bootstrap' || source?.source === 'script'
+  parts.flatMap(({ source, unused, nodePath }) => {
+    const isOfNodeadm = nodePath === nodeadmEnvironment
+    const isScript = source?.source === 'bootstrap' || (source?.source === 'script' && !isOfNodeadm)
     const isRead = amiFamily !== 'Bottlerocket' && isScript === (amiFamily === 'AL2')
     if (!isRead || unused !== undefined) return []
     return (source?.flags ?? [])
@@ -96,6 +111,7 @@ export function lostSettings(
       if (isMisnamed && unknown.length > 0) continue
       const why =
         part.unused ??
+        unreadOn(node, part) ??
         setting.lostBy ??
         rewrittenBy(part, path, node) ??
         (unread === undefined ? null : unreadWords(unread)) ??
@@ -113,8 +129,8 @@ function unknownKeys(
 ): LostSetting[] {
   const { content, source } = part
   const features = featuresOf(kubeletVersion)
-  const isInDropIn =
-    content === undefined ? source?.source !== 'script' && amiFamily !== 'AL2' : isDropIn(part.file)
+  const isByNodeadm = content === undefined && source?.source !== 'script' && amiFamily !== 'AL2'
+  const isInDropIn = isByNodeadm || dropInOf(part) !== null
   const form = isInDropIn ? dropInForm(features) : 'file'
   return Object.keys(content ?? source?.config ?? {}).flatMap(key => {
     if (key === 'kind' || key === 'apiVersion') return []
@@ -124,11 +140,19 @@ function unknownKeys(
   })
 }
 
-const isDropInOf = ({ file, content }: ChangedPart, path: string) =>
-  content !== undefined && isDropIn(file) && path.split('/').at(-1) === file.split('/').at(-1)
+const isDropInOf = (part: ChangedPart, path: string) => path.split('/').at(-1) === dropInOf(part)
 
-function declaredIn({ content, source }: ChangedPart, node: DeclaredNode) {
-  const { config, flags, source: by } = source ?? { config: content, flags: [], source: 'script' }
+/** Why the image does not read the file in which a script puts the settings. Null: it may. */
+function unreadOn({ amiFamily }: DeclaredNode, { nodePath, source }: ChangedPart) {
+  const isFlagged = (source?.flags ?? []).length > 0
+  return nodePath === undefined || isReadOn(nodePath, amiFamily) || isFlagged
+    ? null
+    : `${imageName(amiFamily)} does not read ${nodePath}`
+}
+
+function declaredIn({ content, source, nodePath }: ChangedPart, node: DeclaredNode) {
+  const { config, flags, source: written } = source ?? { config: content, source: 'script' }
+  const by = nodePath === nodeadmEnvironment ? 'nodeadm' : written
   const inForm: KubeletSource = {
     config: config ?? {},
     flags: flags ?? [],

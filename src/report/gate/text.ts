@@ -15,7 +15,7 @@ import {
 
 /** @param heading styles a heading */
 export function gateText(document: GateDocument, heading: (text: string) => string): string {
-  const { files, groups, problems, inputErrors } = document
+  const { files, groups, problems } = document
   const stops = problems.filter(problem => problem.stops)
   const others = problems.filter(problem => !problem.stops)
   const lines = [
@@ -28,7 +28,6 @@ export function gateText(document: GateDocument, heading: (text: string) => stri
     ...section(heading('Stops the change'), stops),
     ...section(heading('Also'), others),
     ...(groups.length === 0 ? [] : ['', heading('Groups'), ...groups.map(groupLine)]),
-    ...inputErrors.map(error => `  ${lineText(error)}`),
   ]
   return `${lines.join('\n')}\n`
 }

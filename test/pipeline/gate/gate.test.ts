@@ -187,7 +187,10 @@ describe('a setting in the wrong place', () => {
     ['refused', 2, 'a.toml', `[setting.kubernetes]\n${toml}`],
   ])('is named: %s on line %i of %s', async (kind, line, file, text) => {
     const { problems } = await gated(gateSnapshot(), [{ file, text, base: null }])
-    expect(problems.filter(({ stops }) => stops)).toMatchObject([{ kind, line }])
+    const stops = problems.filter(problem => problem.stops)
+    expect(new Set(stops.map(problem => `${problem.kind} ${problem.line}`))).toEqual(
+      new Set([`${kind} ${line}`]),
+    )
   })
 })
 
@@ -333,6 +336,6 @@ describe('hostile files', () => {
     const { problems } = await gated(gateSnapshot(), [{ file: 'general/x.yaml', text, base: null }])
     const why = 'it has more than 30 configurations, and the others are not replayed'
     const found = problems.filter(problem => problem.text.includes(why))
-    expect(found).toEqual([expect.objectContaining({ kind: 'unparsed', line: 120 })])
+    expect(found).toEqual([expect.objectContaining({ kind: 'unparsed', line: 121 })])
   })
 })

@@ -1,0 +1,70 @@
+/** What a changed file says to kubelets, part by part. */
+import type { TextBudget } from '#base/foreign-text.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import type { LineOf } from '#clients/user-data/settings.ts'
+import type { ChangedFileKind, GateProblem } from '#model/gate.ts'
+import type { KubeletSource } from '#model/input/cluster-input.ts'
+import type { AmiFamily } from '#model/input/node-identity.ts'
+
+/** The nodes that a part names itself. Absent fields: it does not say. Empty: its name is not known. */
+export interface Target {
+  cluster?: string
+  /** Nodegroup. */
+  group?: string
+  nodePool?: string
+  nodeClass?: string
+}
+
+export interface ChangedPart {
+  kind: ChangedFileKind
+  file: string
+  lineOf: LineOf
+  target: Target
+  /** A file of the kubelet. Absent: `source` is set. */
+  content?: RawObject
+  /** What Karpenter, eksctl or the image reads. `source` `karpenter` and `eksctl`: in the form that the node's image reads. */
+  source?: KubeletSource
+  /** The file of the node in which a script puts it. Absent: unknown, or no script. */
+  nodePath?: string
+  /** Fields whose flag has an expression as its value. `source` does not have these flags. */
+  unclearFlags?: string[]
+  /** Of the image that the file gives its nodes. Absent: their image stays. */
+  amiFamily?: AmiFamily
+  /** Why no kubelet gets the part. */
+  unused?: string
+  /** Why the tool that reads the part refuses it, whatever the node. */
+  refusals: FileProblem[]
+  /** It is the whole object, so a setting that it does not have is removed. */
+  isWhole?: boolean
+}
+
+/** A problem that shows without any node. */
+export type FileProblem = Pick<GateProblem, 'kind' | 'line' | 'field' | 'text'>
+
+export interface ChangedFile {
+  file: string
+  /** In the order in which they act. */
+  parts: ChangedPart[]
+  problems: FileProblem[]
+  /** It is no configuration until it is rendered. */
+  isTemplate: boolean
+}
+
+/** What the reader of one file collects. */
+export interface FileReading extends ChangedFile {
+  budget: TextBudget
+}
+
+export const refused = (field: string, line: number, text: string): FileProblem => ({
+  kind: 'refused',
+  line,
+  field,
+  text,
+})
+
+export const unparsed = (line: number, why: string): FileProblem => ({
+  kind: 'unparsed',
+  line,
+  field: null,
+  text: `The file cannot be parsed: ${why}.`,
+})

@@ -1,0 +1,232 @@
+/** The documents of YAML and JSON that set fields of a kubelet, by their kind. */
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { openYaml, type YamlPlace } from '#base/yaml-place.ts'
+import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
+import { linesIn, ofNodeConfig } from '#clients/user-data/settings.ts'
+import { refusedByEksctl } from '#facts/eks/eksctl.ts'
+import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
+import { nearestName } from '#facts/kubelet/configuration-schema.ts'
+import { isExpression } from '#judge/drift/drift.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import { isConfigurationField } from '#model/kubelet/settings.ts'
+import { type FileProblem, type FileReading, refused } from './changed-part.ts'
+import { patchedObject } from './json-patch.ts'
+import { settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
+
+type Taker = (reading: FileReading, place: YamlPlace) => void
+
+/** By API group and kind. `*`: any kind. Others are ignored. */
+const takers: Readonly<Record<string, Taker>> = {
+  '/List': (reading, place) => eachItem(place.at('items'), item => takeDocument(reading, item)),
+  '/Kustomization': takeKustomization,
+  'kustomize.config.k8s.io/*': takeKustomization,
+  'node.eks.aws/*': (reading, place) => takePiece(reading, ofNodeConfig(place), {}, 'NodeConfig'),
+  'karpenter.k8s.aws/EC2NodeClass': takeNodeClass,
+  'karpenter.sh/NodePool': takeNodePool,
+  'eksctl.io/*': takeClusterConfig,
+}
+
+/** @throws ForeignTextError */
+export function takeDocument(reading: FileReading, place: YamlPlace): void {
+  const { value } = place
+  if (Array.isArray(value)) takeOperations(reading, place, null)
+  if (!isRawObject(value)) return
+  const { apiVersion = '', kind = '' } = value
+  if (kind === 'KubeletConfiguration' || isKubeletFile(value)) {
+    const { file, parts } = reading
+    const head = { kind: 'KubeletConfiguration', file, target: {}, refusals: [] } as const
+    parts.push({ ...head, refusals: [], lineOf: linesIn(place), content: value })
+    return
+  }
+  const version = String(apiVersion)
+  const group = version.includes('/') ? version.split('/')[0] : ''
+  const [taker] = [`${group}/${kind}`, `${group}/*`].filter(key => Object.hasOwn(takers, key))
+  if (taker !== undefined) takers[taker]?.(reading, place)
+}
+
+function eachItem(list: YamlPlace, take: (item: YamlPlace) => void) {
+  if (Array.isArray(list.value)) for (const index of list.value.keys()) take(list.at(index))
+}
+
+/** A file that forgot its kind, which the kubelet refuses. */
+const isKubeletFile = ({ kind, apiVersion, ...fields }: RawObject) =>
+  kind === undefined &&
+  apiVersion === undefined &&
+  Object.keys(fields).length > 0 &&
+  Object.keys(fields).every(isConfigurationField) &&
+  Object.keys(fields).some(field => /^(eviction|imageGC|kubeReserved|systemReserved)/.test(field))
+
+/** Patches that are written in the file itself. Source: kustomize, api/types/kustomization.go */
+function takeKustomization(reading: FileReading, place: YamlPlace) {
+  const take = (patch: YamlPlace, target: YamlPlace | null) => {
+    if (typeof patch.value !== 'string') return
+    const written = openYaml(patch.textAt(), reading.budget)
+    if (Array.isArray(written.value)) takeOperations(reading, written, mapOf(target?.value))
+    else takeDocument(reading, written)
+  }
+  for (const list of ['patches', 'patchesJson6902'])
+    eachItem(place.at(list), item => take(item.at('patch'), item.at('target')))
+  eachItem(place.at('patchesStrategicMerge'), item => take(item, null))
+}
+
+const patchable = {
+  EC2NodeClass: 'karpenter.k8s.aws/v1',
+  NodePool: 'karpenter.sh/v1beta1',
+  NodeConfig: 'node.eks.aws/v1alpha1',
+}
+
+/** @param target of a kustomization. Null: unknown, so the paths decide */
+function takeOperations(reading: FileReading, operations: YamlPlace, target: RawObject | null) {
+  const object = patchedObject(operations)
+  const { spec } = mapOf(object.value)
+  const kind = target === null ? 'EC2NodeClass' : String(target.kind ?? '')
+  const isKubelet = isRawObject(mapOf(spec).kubelet) || mapOf(spec).userData !== undefined
+  if (!Object.hasOwn(patchable, kind) || (target === null && !isKubelet)) return
+  const value = {
+    apiVersion: patchable[kind as keyof typeof patchable],
+    kind,
+    metadata: { name: target?.name ?? '' },
+    ...mapOf(object.value),
+  }
+  takeDocument(reading, { ...object, value })
+}
+
+/** Empty: it has none, or an expression. */
+function nameOf({ metadata }: RawObject) {
+  const name = String(mapOf(metadata).name ?? '')
+  return isExpression(name) ? '' : name
+}
+
+/** Null: the class does not say, or of no family with known files. Source: karpenter.sh, NodeClasses, spec.amiFamily */
+function familyOf({ amiFamily, amiSelectorTerms }: RawObject) {
+  const terms = Array.isArray(amiSelectorTerms) ? amiSelectorTerms : []
+  const aliases = terms.map(term => String(mapOf(term).alias ?? '').split('@')[0])
+  const families = ['AL2', 'AL2023', 'Bottlerocket'] as const
+  return (
+    families.find(family => family === amiFamily) ??
+    families.find(family => aliases.includes(family.toLowerCase())) ??
+    null
+  )
+}
+
+function takeNodeClass(reading: FileReading, place: YamlPlace) {
+  const before = reading.parts.length
+  const value = mapOf(place.value)
+  const spec = mapOf(value.spec)
+  const target = { nodeClass: nameOf(value) }
+  // Karpenter appends its own part to the user data, so its own part acts last.
+  if (typeof spec.userData === 'string')
+    takeUserData(reading, place.textAt('spec', 'userData'), target, 'EC2NodeClass')
+  const unused =
+    spec.amiFamily === 'Custom'
+      ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data'
+      : undefined
+  const kubelet = place.at('spec', 'kubelet')
+  // Every whole class selects its subnets.
+  const isWhole = Array.isArray(spec.subnetSelectorTerms)
+  if (isRawObject(kubelet.value) || isWhole)
+    reading.parts.push({
+      ...{ kind: 'EC2NodeClass', file: reading.file, target, isWhole },
+      lineOf: linesIn(kubelet),
+      source: { config: mapOf(kubelet.value), source: 'karpenter' },
+      ...(unused && { unused }),
+      refusals: unknownFields(kubelet),
+    })
+  const amiFamily = familyOf(spec)
+  if (amiFamily !== null) for (const own of reading.parts.slice(before)) own.amiFamily = amiFamily
+}
+
+const unknownFields = ({ value, lineOf }: YamlPlace): FileProblem[] =>
+  Object.keys(mapOf(value))
+    .filter(field => isConfigurationField(field) && !Object.hasOwn(nodeClassKubeletFields, field))
+    .map(field =>
+      refused(
+        field,
+        lineOf(field),
+        `strict decoding error: unknown field "spec.kubelet.${field}": EC2NodeClass does not have it up to Karpenter 1.14.`,
+      ),
+    )
+
+/** Only v1beta1 has kubelet settings in a NodePool. Source: karpenter.sh upgrade guide, v1 migration. */
+function takeNodePool(reading: FileReading, place: YamlPlace) {
+  const kubelet = place.at('spec', 'template', 'spec', 'kubelet')
+  if (!isRawObject(kubelet.value)) return
+  const value = mapOf(place.value)
+  const isOld = String(value.apiVersion).endsWith('/v1beta1')
+  const field = 'spec.template.spec.kubelet'
+  const text = `strict decoding error: unknown field "${field}": since karpenter.sh/v1 the EC2NodeClass has it.`
+  reading.parts.push({
+    ...{ kind: 'NodePool', file: reading.file, target: { nodePool: nameOf(value) } },
+    lineOf: linesIn(kubelet),
+    source: { config: isOld ? kubelet.value : {}, source: 'karpenter' },
+    refusals: isOld ? [] : [refused(field, kubelet.lineOf(), text)],
+  })
+}
+
+/**
+ * Kubelet settings in eksctl's ClusterConfig.
+ * Source: eksctl pkg/apis/eksctl.io/v1alpha5 validation.go, pkg/nodebootstrap al2023.go; managedNodeGroups have no kubeletExtraConfig
+ */
+function takeClusterConfig(reading: FileReading, place: YamlPlace) {
+  const cluster = String(mapOf(mapOf(place.value).metadata).name ?? '')
+  for (const list of ['nodeGroups', 'managedNodeGroups'])
+    eachItem(place.at(list), group => takeGroup(reading, group, { list, cluster }))
+}
+
+function takeGroup(
+  reading: FileReading,
+  place: YamlPlace,
+  { list, cluster }: { list: string; cluster: string },
+) {
+  const { file, parts } = reading
+  const group = mapOf(place.value)
+  const target = { cluster, group: String(group.name ?? '') }
+  const head = { kind: 'ClusterConfig', file, target } as const
+  const extra = place.at('kubeletExtraConfig')
+  const refusals = extraConfigMistakes(place, list)
+  if (isRawObject(extra.value) || refusals.length > 0) {
+    const isTaken = list === 'nodeGroups' && isRawObject(extra.value)
+    const source = { config: isTaken ? mapOf(extra.value) : {}, source: 'eksctl' }
+    parts.push({ ...head, lineOf: linesIn(extra), source, refusals })
+  }
+  eachItem(place.at('preBootstrapCommands'), command => {
+    const { text, fileLine } = command.textAt()
+    const script = { text: `#!/bin/bash\n${text}`, fileLine: (line: number) => fileLine(line - 1) }
+    takeUserData(reading, script, target, 'ClusterConfig')
+  })
+  takeUserData(reading, place.textAt('overrideBootstrapCommand'), target, 'ClusterConfig')
+  const settings = place.at('bottlerocket', 'settings', 'kubernetes')
+  if (!isRawObject(settings.value)) return
+  // YAML has numbers that JSON and TOML lack.
+  const plain = JSON.parse(JSON.stringify(settings.value))
+  const { config, lineOf } = bottlerocketPiece(plain, linesIn(settings))
+  const mistakes = settingMistakes(settings.value, settings.lineOf)
+  parts.push({ ...head, lineOf, source: { config, source: 'bottlerocket' }, refusals: mistakes })
+}
+
+function extraConfigMistakes(place: YamlPlace, list: string): FileProblem[] {
+  const group = mapOf(place.value)
+  const { kubeletExtraConfig, amiFamily } = group
+  const refuse = (text: string, field: string, key = 'kubeletExtraConfig') =>
+    refused(field, place.lineOf(key, ...(key === field ? [] : [field])), `eksctl: ${text}`)
+  const misspelt = Object.keys(group)
+    .filter(
+      key => key !== 'kubeletExtraConfig' && nearestName(key, ['kubeletExtraConfig']) !== null,
+    )
+    .map(key => refuse(`json: unknown field "${key}", did you mean kubeletExtraConfig`, key, key))
+  if (!isRawObject(kubeletExtraConfig)) return misspelt
+  const critical = Object.keys(kubeletExtraConfig)
+    .filter(field => refusedByEksctl.has(field))
+    .map(field =>
+      refuse(
+        `cannot override "${field}" in kubelet config, as it's critical to eksctl functionality`,
+        field,
+      ),
+    )
+  const isUnsupported = amiFamily === 'Bottlerocket' || String(amiFamily).startsWith('Windows')
+  const unsupported = `kubeletExtraConfig is not supported for ${amiFamily} nodegroups`
+  const whole =
+    list === 'managedNodeGroups' ? 'json: unknown field "kubeletExtraConfig"' : unsupported
+  const isRefused = list === 'managedNodeGroups' || isUnsupported
+  return [...misspelt, ...(isRefused ? [refuse(whole, 'kubeletExtraConfig')] : []), ...critical]
+}

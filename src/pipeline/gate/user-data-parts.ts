@@ -1,0 +1,154 @@
+/** User data, NodeConfig and Bottlerocket's settings as parts of a changed file. */
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import type { LocatedText } from '#base/yaml-place.ts'
+import { bottlerocketRoot } from '#clients/user-data/bottlerocket.ts'
+import type { Piece, WrittenDocument } from '#clients/user-data/settings.ts'
+import { userDataPieces } from '#clients/user-data.ts'
+import { bottlerocketMistakes, bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
+import { nearestName } from '#facts/kubelet/configuration-schema.ts'
+import type { ChangedFileKind } from '#model/gate.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import { cutSettings, isConfigurationField } from '#model/kubelet/settings.ts'
+import {
+  type FileProblem,
+  type FileReading,
+  refused,
+  type Target,
+  unparsed,
+} from './changed-part.ts'
+
+/** Texts that mention none of these are files of another kind, even if they cannot be parsed. */
+export const mention =
+  /KubeletConfiguration|NodeConfig|EC2NodeClass|NodePool|ClusterConfig|settings\.kubernetes|bootstrap\.sh|KUBELET_EXTRA_ARGS/
+
+/** Takes user data in any form, also from within another file. */
+export function takeUserData(
+  reading: FileReading,
+  located: LocatedText,
+  target: Target = {},
+  kind: ChangedFileKind = 'UserData',
+): void {
+  const { pieces, unread } = userDataPieces(located, reading.budget)
+  // What is of no known form sets nothing of a kubelet, unless it says so.
+  if (mention.test(located.text))
+    for (const { why, line } of unread) reading.problems.push(unparsed(line, why))
+  for (const piece of pieces) {
+    const isBottlerocket = kind === 'UserData' && piece.source === 'bottlerocket'
+    const cut = { ...piece, ...cutSettings(piece) }
+    takePiece(reading, cut, target, isBottlerocket ? 'Bottlerocket' : kind)
+  }
+}
+
+export function takePiece(
+  reading: FileReading,
+  piece: Piece,
+  target: Target,
+  kind: ChangedFileKind,
+): void {
+  const { config, flags, source } = piece
+  const refusals = mistakesIn(piece)
+  if (Object.keys(config).length + flags.length + refusals.length === 0) return
+  const { kind: documentKind, apiVersion } = mapOf(piece.document?.value)
+  const isFile = source === 'script' && documentKind !== undefined
+  reading.parts.push({
+    ...{ kind, file: reading.file, target, lineOf: piece.lineOf },
+    source: {
+      config: isFile ? { kind: documentKind, apiVersion, ...config } : config,
+      flags,
+      source,
+    },
+    ...(piece.path !== null && { nodePath: piece.path }),
+    ...(piece.unread !== null && { unused: piece.unread }),
+    refusals: refusals.filter(one => one.kind === 'refused'),
+  })
+  reading.problems.push(...refusals.filter(one => one.kind !== 'refused'))
+}
+
+function mistakesIn({ source, document }: Piece): FileProblem[] {
+  if (document === null) return []
+  if (source === 'nodeadm') return nodeConfigMistakes(document)
+  return source === 'bottlerocket' ? tomlMistakes(document) : []
+}
+
+/** Source: amazon-eks-ami nodeadm/api/v1alpha1 nodeconfig_types.go; nodeadm drops fields that it does not know */
+const nodeConfigFields = {
+  spec: ['cluster', 'containerd', 'featureGates', 'hybrid', 'instance', 'kubelet'],
+  kubelet: ['config', 'flags', 'maxPodsExpression'],
+}
+
+function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
+  const { apiVersion, kind, spec } = mapOf(value)
+  const { kubelet } = mapOf(spec)
+  const { config = {} } = mapOf(kubelet)
+  const unregistered = `nodeadm: no kind "${kind}" is registered for version "${apiVersion}"`
+  const head =
+    kind === 'NodeConfig' ? apiVersion !== 'node.eks.aws/v1alpha1' && 'apiVersion' : 'kind'
+  const meant = Object.values(nodeConfigFields).flat()
+  const ignored = (path: string[], fields: unknown, known: readonly string[]) =>
+    Object.keys(mapOf(fields))
+      // Any other name may be a field of a later nodeadm.
+      .filter(field => isConfigurationField(field) || nearestName(field, meant) !== null)
+      .filter(field => !known.includes(field))
+      .map(
+        (field): FileProblem => ({
+          kind: 'no-effect',
+          line: lineOf(...path, field),
+          field,
+          text: `${[...path, field].join('.')} takes no effect: a NodeConfig has no such field.`,
+        }),
+      )
+  return [
+    ...(head === false ? [] : [refused(head, lineOf(head), unregistered)]),
+    ...(config === null || isRawObject(config)
+      ? []
+      : [
+          refused(
+            'config',
+            lineOf('spec', 'kubelet', 'config'),
+            'nodeadm: spec.kubelet.config is no map',
+          ),
+        ]),
+    ...ignored(['spec'], spec, nodeConfigFields.spec),
+    ...ignored(['spec', 'kubelet'], kubelet, nodeConfigFields.kubelet),
+  ]
+}
+
+function tomlMistakes({ value, lineOf }: WrittenDocument) {
+  const document = mapOf(value)
+  const { kubernetes } = mapOf(document.settings)
+  return [
+    ...settingMistakes(mapOf(kubernetes), (...path) => lineOf(...bottlerocketRoot, ...path)),
+    ...misplacedSettings(document).map(([table, setting]) =>
+      refused(
+        setting,
+        lineOf(...bottlerocketRoot, setting),
+        `Bottlerocket refuses ${table}: unknown field, ${setting} is one of settings.kubernetes.`,
+      ),
+    ),
+  ]
+}
+
+/** @param settings `settings.kubernetes` */
+export const settingMistakes = (
+  settings: Readonly<RawObject>,
+  lineOf: (...path: string[]) => number,
+): FileProblem[] =>
+  bottlerocketMistakes(settings).map(({ setting, key, why }) => {
+    const path = key === null ? [setting] : [setting, key]
+    const text = `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`
+    return refused(path.join('.'), lineOf(...path), text)
+  })
+
+export const isMisplacedToml = (document: RawObject): boolean =>
+  misplacedSettings(document).length > 0
+
+const misplacedSettings = (document: RawObject): [table: string, setting: string][] =>
+  ['settings', 'setting'].flatMap(top =>
+    Object.entries(mapOf(document[top])).flatMap(([table, values]): [string, string][] => {
+      const path = `${top}.${table}`
+      const setting = Object.keys(mapOf(values)).find(key =>
+        Object.hasOwn(bottlerocketSettings, key),
+      )
+      return setting === undefined || path === bottlerocketRoot.join('.') ? [] : [[path, setting]]
+    }),
+  )

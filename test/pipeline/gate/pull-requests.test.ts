@@ -1,0 +1,20 @@
+/** The gate on pull requests as people write them: what stops each, by file and line. */
+import { expect, it } from 'vitest'
+import { gated, gateSnapshot } from '#test/gate-changes.ts'
+import { type PullRequest, pullRequests } from '#test/pull-requests.ts'
+
+async function stopsOf({ files, base, group }: PullRequest) {
+  const names = new Set([...Object.keys(base ?? {}), ...Object.keys(files)])
+  const texts = [...names].map(file => ({
+    file,
+    text: files[file] ?? '',
+    base: base?.[file] ?? null,
+  }))
+  const { problems } = await gated(gateSnapshot(), texts, { group, hasBase: base !== undefined })
+  const stops = problems.filter(problem => problem.stops)
+  return [...new Set(stops.map(({ file, line, kind }) => `${file}:${line} ${kind}`))].sort()
+}
+
+it.each(pullRequests)('$name', async pullRequest => {
+  expect(await stopsOf(pullRequest)).toEqual([...pullRequest.stops].sort())
+})

@@ -1,0 +1,793 @@
+/** Pull requests as repositories of EKS platforms have them, and what stops each. */
+import { gzipSync } from 'node:zlib'
+
+export interface PullRequest {
+  name: string
+  files: Record<string, string>
+  /** The same files before the change. Absent: no base is given. */
+  base?: Record<string, string>
+  group?: string
+  /** Each `file:line kind` that stops it, once; none: it passes. */
+  stops: string[]
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+const gzip64 = (text: string) => gzipSync(text).toString('base64')
+
+const kubeletKind = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+const nodeConfig = (config: string) =>
+  `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n${config}`
+const goodGc = (indent: string) =>
+  `${indent}imageGCHighThresholdPercent: 75\n${indent}imageGCLowThresholdPercent: 65\n`
+const badGc = (indent: string) =>
+  `${indent}imageGCHighThresholdPercent: 60\n${indent}imageGCLowThresholdPercent: 70\n`
+
+const mime = (...parts: [type: string, body: string, ...headers: string[]][]) =>
+  `MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n${parts
+    .map(([type, body, ...headers]) =>
+      ['--//', `Content-Type: ${type}`, ...headers, '', body].join('\n'),
+    )
+    .join('\n')}\n--//--\n`
+
+const nodeClass = (name: string, spec: string) =>
+  `apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: ${name}\nspec:\n  role: KarpenterNodeRole-prod\n${spec}`
+
+const eksctl = (rest: string) =>
+  `apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata:\n  name: prod\n  region: eu-west-1\n${rest}`
+
+const onAl2023: PullRequest[] = [
+  {
+    name: "a file of eksctl's old bootstrap",
+    files: {
+      'general/user-data.sh': `#!/bin/bash
+set -o errexit
+mkdir -p /etc/eksctl
+cat <<'JSON' > /etc/eksctl/kubelet-extra.json
+{
+  "imageGCHighThresholdPercent": 75,
+  "imageGCLowThresholdPercent": 65
+}
+JSON
+`,
+    },
+    stops: ['general/user-data.sh:6 no-effect', 'general/user-data.sh:7 no-effect'],
+  },
+  {
+    name: "jq on Amazon Linux 2's file",
+    files: {
+      'general/user-data.sh': `#!/bin/bash
+jq '.imageGCHighThresholdPercent=75 | .imageGCLowThresholdPercent=65' /etc/kubernetes/kubelet/kubelet-config.json > /tmp/k.json
+mv /tmp/k.json /etc/kubernetes/kubelet/kubelet-config.json
+`,
+    },
+    stops: ['general/user-data.sh:2 no-effect'],
+  },
+  {
+    name: "jq on Amazon Linux 2's file by a variable",
+    files: {
+      'general/user-data.sh': `#!/bin/bash
+KUBELET_CONFIG=/etc/kubernetes/kubelet/kubelet-config.json
+echo "$(jq ".imageGCHighThresholdPercent=75" $KUBELET_CONFIG)" > $KUBELET_CONFIG
+echo "$(jq ".imageGCLowThresholdPercent=65" $KUBELET_CONFIG)" > $KUBELET_CONFIG
+`,
+    },
+    stops: ['general/user-data.sh:3 no-effect', 'general/user-data.sh:4 no-effect'],
+  },
+  {
+    name: 'jq on the file that nodeadm writes',
+    files: {
+      'general/user-data.sh': `#!/bin/bash
+CONFIG=/etc/kubernetes/kubelet/config.json
+jq '.imageGCHighThresholdPercent=75 | .imageGCLowThresholdPercent=65' $CONFIG > /tmp/c.json && mv /tmp/c.json $CONFIG
+`,
+    },
+    stops: [],
+  },
+  {
+    name: 'a drop-in by a script',
+    files: {
+      'general/user-data.sh': `#!/bin/bash
+cat > /etc/kubernetes/kubelet/config.json.d/50-disk.conf <<END
+${kubeletKind}${goodGc('')}END
+`,
+    },
+    stops: [],
+  },
+  {
+    name: 'a drop-in by a script with a name that is not read',
+    files: {
+      'general/user-data.sh': `#!/bin/bash
+cat > /etc/kubernetes/kubelet/config.json.d/50-disk.yaml <<END
+${kubeletKind}${goodGc('')}END
+`,
+    },
+    stops: ['general/user-data.sh:5 no-effect', 'general/user-data.sh:6 no-effect'],
+  },
+  {
+    name: 'a drop-in by a script without its kind',
+    files: {
+      'general/user-data.sh': `#!/bin/bash
+tee /etc/kubernetes/kubelet/config.json.d/50-disk.conf <<END
+${goodGc('')}END
+`,
+    },
+    stops: ['general/user-data.sh:3 refused'],
+  },
+  {
+    name: 'a drop-in by a script with high below low',
+    files: {
+      'general/user-data.sh': `#!/bin/bash
+# imageGCHighThresholdPercent: we lower it, see the runbook
+cat > /etc/kubernetes/kubelet/config.json.d/50-disk.conf <<END
+${kubeletKind}imageGCHighThresholdPercent: 60
+END
+`,
+    },
+    stops: ['general/user-data.sh:6 refused'],
+  },
+  {
+    name: 'arguments of bootstrap.sh in the second part',
+    files: {
+      'terraform/templates/general-userdata.tftpl': mime(
+        ['application/node.eks.aws', nodeConfig(goodGc('      '))],
+        [
+          'text/x-shellscript; charset="us-ascii"',
+          `#!/bin/bash\n/etc/eks/bootstrap.sh \${cluster_name} --kubelet-extra-args '--max-pods=50'`,
+        ],
+      ),
+    },
+    stops: ['terraform/templates/general-userdata.tftpl:19 no-effect'],
+  },
+  {
+    name: 'a part in base64 with high below low',
+    files: {
+      'general/user-data.mime': mime(
+        ['text/x-shellscript', '#!/bin/bash\necho ready'],
+        [
+          'application/node.eks.aws',
+          base64(nodeConfig(badGc('      '))),
+          'Content-Transfer-Encoding: base64',
+        ],
+      ),
+    },
+    stops: ['general/user-data.mime:13 refused'],
+  },
+  {
+    name: 'a NodeConfig in a part of cloud-init',
+    files: { 'general/user-data.mime': mime(['text/cloud-config', nodeConfig(goodGc('      '))]) },
+    stops: ['general/user-data.mime:12 no-effect', 'general/user-data.mime:13 no-effect'],
+  },
+  {
+    name: "variables of Amazon Linux 2's unit",
+    files: {
+      'general/cloud-init.yaml': `#cloud-config
+write_files:
+- path: /etc/sysconfig/kubelet
+  content: |
+    KUBELET_EXTRA_ARGS=--max-pods=20
+`,
+    },
+    stops: ['general/cloud-init.yaml:5 no-effect'],
+  },
+  {
+    name: 'a drop-in of the unit',
+    files: {
+      'general/cloud-init.yaml': `#cloud-config
+write_files:
+- path: /etc/systemd/system/kubelet.service.d/20-disk.conf
+  content: |
+    [Service]
+    Environment="KUBELET_EXTRA_ARGS=--image-gc-high-threshold=75 --image-gc-low-threshold=65"
+`,
+    },
+    stops: ['general/cloud-init.yaml:6 no-effect'],
+  },
+  {
+    name: 'a written file in base64 with high below low',
+    files: {
+      'general/cloud-init.yaml': `#cloud-config
+package_update: true
+write_files:
+- path: /etc/kubernetes/kubelet/config.json.d/50-disk.conf
+  encoding: b64
+  content: ${base64(`${kubeletKind}${badGc('')}`)}
+`,
+    },
+    stops: ['general/cloud-init.yaml:6 refused'],
+  },
+  {
+    name: "a written file for kubeadm's kubelet",
+    files: {
+      'general/cloud-init.yaml': `#cloud-config
+write_files:
+- path: /var/lib/kubelet/config.yaml
+  content: |
+    ${kubeletKind.replace('\n', '\n    ').trimEnd()}
+    imageGCHighThresholdPercent: 75
+`,
+    },
+    stops: ['general/cloud-init.yaml:7 no-effect'],
+  },
+  {
+    name: 'a template of Terraform with placeholders',
+    files: {
+      'modules/general/userdata.yaml.tpl': nodeConfig(goodGc('      ')).replace(
+        'spec:',
+        `spec:\n  cluster:\n    name: \${cluster_name}\n    apiServerEndpoint: \${cluster_endpoint}`,
+      ),
+    },
+    stops: [],
+  },
+  {
+    name: 'a template of Terraform with conditions',
+    files: {
+      'modules/general/userdata.yaml.tpl': `${nodeConfig('')}%{ if low_disk ~}\n${badGc('      ')}%{ endif ~}\n`,
+    },
+    stops: [],
+  },
+  {
+    name: 'user data in base64',
+    files: { 'general/user-data.b64': `${base64(nodeConfig(badGc('      ')))}\n` },
+    stops: ['general/user-data.b64:1 refused'],
+  },
+  {
+    name: 'user data in gzip and base64',
+    files: { 'general/user-data.b64': `${gzip64(nodeConfig(goodGc('      ')))}\n` },
+    stops: [],
+  },
+  {
+    name: 'a key that stands twice',
+    files: {
+      'general/nodeconfig.yaml': nodeConfig(
+        `${goodGc('      ')}      imageGCHighThresholdPercent: 60\n`,
+      ),
+    },
+    stops: ['general/nodeconfig.yaml:8 refused'],
+  },
+  {
+    name: 'a whole map by a flag of NodeConfig',
+    files: {
+      'general/nodeconfig.yaml': nodeConfig('      maxPods: 29\n').replace(
+        '    config:',
+        '    flags:\n    - --node-labels=team=data\n    - --eviction-hard=memory.available<200Mi\n    config:',
+      ),
+    },
+    stops: ['general/nodeconfig.yaml:7 threshold-lost', 'general/nodeconfig.yaml:7 worse'],
+  },
+  {
+    name: 'lines that end as on Windows',
+    files: {
+      'general/nodeconfig.yaml': nodeConfig(
+        '      evictionHard:\n        nodefs.available: 10GiB\n',
+      ).replaceAll('\n', '\r\n'),
+    },
+    stops: ['general/nodeconfig.yaml:7 refused'],
+  },
+  {
+    name: 'two configurations of one file',
+    files: {
+      'general/nodeconfig.yaml': `---\n# the team's own\n${nodeConfig(goodGc('      '))}---\n${nodeConfig("      evictionHard:\n        nodefs.available: '10'\n")}...\n`,
+    },
+    stops: ['general/nodeconfig.yaml:17 worse'],
+  },
+]
+
+const onAl2: PullRequest[] = [
+  {
+    name: 'thresholds in bytes by a flag',
+    files: {
+      'legacy/user-data.sh': `#!/bin/bash
+/etc/eks/bootstrap.sh prod --kubelet-extra-args '--eviction-hard=memory.available<100Mi,nodefs.available<10,nodefs.inodesFree<5%'
+`,
+    },
+    stops: ['legacy/user-data.sh:2 worse'],
+  },
+  {
+    name: 'arguments over several lines',
+    files: {
+      'legacy/user-data.sh': `#!/bin/bash
+set -ex
+# --image-gc-high-threshold is low on purpose
+/etc/eks/bootstrap.sh prod \\
+  --b64-cluster-ca $B64_CLUSTER_CA \\
+  --kubelet-extra-args '--image-gc-high-threshold=50 --image-gc-low-threshold=60' \\
+  --dns-cluster-ip 172.20.0.10
+`,
+    },
+    stops: ['legacy/user-data.sh:6 refused'],
+  },
+  {
+    name: 'jq on its own file',
+    files: {
+      'legacy/user-data.sh': `#!/bin/bash
+KUBELET_CONFIG=/etc/kubernetes/kubelet/kubelet-config.json
+echo "$(jq ".imageGCHighThresholdPercent=75 | .imageGCLowThresholdPercent=65" $KUBELET_CONFIG)" > $KUBELET_CONFIG
+/etc/eks/bootstrap.sh prod
+`,
+    },
+    stops: [],
+  },
+  {
+    name: "jq on Amazon Linux 2023's file",
+    files: {
+      'legacy/user-data.sh': `#!/bin/bash
+jq '.imageGCHighThresholdPercent=75' /etc/kubernetes/kubelet/config.json > /tmp/c && mv /tmp/c /etc/kubernetes/kubelet/config.json
+/etc/eks/bootstrap.sh prod
+`,
+    },
+    stops: ['legacy/user-data.sh:2 no-effect'],
+  },
+  {
+    name: "a drop-in of Amazon Linux 2023's folder",
+    files: {
+      'legacy/user-data.sh': `#!/bin/bash
+mkdir -p /etc/kubernetes/kubelet/config.json.d
+cat <<END > /etc/kubernetes/kubelet/config.json.d/50-disk.conf
+${kubeletKind}imageGCHighThresholdPercent: 82
+END
+/etc/eks/bootstrap.sh prod
+`,
+    },
+    stops: ['legacy/user-data.sh:6 no-effect'],
+  },
+]
+
+const onBottlerocket: PullRequest[] = [
+  {
+    name: 'dotted keys',
+    files: {
+      'bottlerocket/vault.toml': `settings.kubernetes.cluster-name = "prod"
+settings.kubernetes.image-gc-high-threshold-percent = "75"
+settings.kubernetes.image-gc-low-threshold-percent = "65"
+`,
+    },
+    stops: [],
+  },
+  {
+    name: 'one threshold of the map',
+    files: {
+      'bottlerocket/vault.toml': `[settings.kubernetes]
+max-pods = 29
+
+[settings.kubernetes.eviction-hard]
+"nodefs.available" = "10%"
+`,
+    },
+    stops: ['bottlerocket/vault.toml:4 threshold-lost', 'bottlerocket/vault.toml:4 worse'],
+  },
+  {
+    name: 'a threshold that is a number',
+    files: {
+      'bottlerocket/vault.toml': `[settings.kubernetes.eviction-hard]
+"memory.available" = "100Mi"
+"nodefs.available" = 10
+"nodefs.inodesFree" = "5%"
+"imagefs.available" = "15%"
+`,
+    },
+    stops: ['bottlerocket/vault.toml:3 refused'],
+  },
+  {
+    name: 'a number in quotes',
+    files: { 'bottlerocket/vault.toml': '[settings.kubernetes]\nmax-pods = "50"\n' },
+    stops: ['bottlerocket/vault.toml:2 refused'],
+  },
+  {
+    name: 'labels only',
+    files: { 'bottlerocket/vault.toml': '[settings.kubernetes.node-labels]\n"team" = "data"\n' },
+    stops: [],
+  },
+  {
+    name: 'a key that stands twice in TOML',
+    files: {
+      'bottlerocket/vault.toml':
+        '[settings.kubernetes]\ncluster-name = "prod"\nmax-pods = 29\nmax-pods = 50\n',
+    },
+    stops: ['bottlerocket/vault.toml:4 unparsed'],
+  },
+  {
+    name: 'a comment with the name of the setting',
+    files: {
+      'bottlerocket/vault.toml': `# image-gc-high-threshold-percent = "85" was the old value
+[settings.host-containers.admin]
+enabled = true
+
+[settings.kubernetes]
+image-gc-high-threshold-percent = "60"
+image-gc-low-threshold-percent = "70"
+`,
+    },
+    stops: ['bottlerocket/vault.toml:6 refused'],
+  },
+  {
+    name: 'names of KubeletConfiguration',
+    files: {
+      'bottlerocket/vault.toml': '[settings.kubernetes]\nimageGCHighThresholdPercent = 75\n',
+    },
+    stops: ['bottlerocket/vault.toml:2 refused'],
+  },
+]
+
+const ofEksctl: PullRequest[] = [
+  {
+    name: 'a threshold of one nodegroup',
+    files: {
+      'clusters/prod.yaml': eksctl(`nodeGroups:
+- name: batch
+  instanceType: m6i.xlarge
+  kubeletExtraConfig:
+    evictionHard:
+      memory.available: 200Mi
+`),
+    },
+    stops: [],
+  },
+  {
+    name: 'a merge key',
+    files: {
+      'clusters/prod.yaml': eksctl(`x-disk: &disk
+  imageGCHighThresholdPercent: 60
+  imageGCLowThresholdPercent: 70
+nodeGroups:
+- name: batch
+  kubeletExtraConfig:
+    <<: *disk
+    maxPods: 29
+`),
+    },
+    stops: ['clusters/prod.yaml:7 refused'],
+  },
+  {
+    name: 'an alias',
+    files: {
+      'clusters/prod.yaml': eksctl(`x-disk: &disk
+  evictionHard: {nodefs.available: "10"}
+nodeGroups:
+- name: other
+  kubeletExtraConfig: *disk
+- name: batch
+  kubeletExtraConfig: *disk
+`),
+    },
+    stops: ['clusters/prod.yaml:7 worse'],
+  },
+  {
+    name: 'bootstrap.sh in an overriding command',
+    files: {
+      'clusters/prod.yaml': eksctl(`nodeGroups:
+- name: batch
+  amiFamily: AmazonLinux2023
+  overrideBootstrapCommand: |
+    #!/bin/bash
+    source /var/lib/cloud/scripts/eksctl/bootstrap.helper.sh
+    /etc/eks/bootstrap.sh prod --kubelet-extra-args '--max-pods=50'
+`),
+    },
+    stops: ['clusters/prod.yaml:12 no-effect'],
+  },
+  {
+    name: 'a command before the start that writes an old file',
+    files: {
+      'clusters/prod.yaml': eksctl(`managedNodeGroups:
+- name: batch
+  preBootstrapCommands:
+  - echo hello
+  - |
+    jq '.imageGCHighThresholdPercent=75' /etc/kubernetes/kubelet/kubelet-config.json > /tmp/k
+    mv /tmp/k /etc/kubernetes/kubelet/kubelet-config.json
+`),
+    },
+    stops: ['clusters/prod.yaml:11 no-effect'],
+  },
+  {
+    name: "names of KubeletConfiguration in Bottlerocket's settings",
+    files: {
+      'clusters/prod.yaml': eksctl(`managedNodeGroups:
+- name: vault
+  amiFamily: Bottlerocket
+  bottlerocket:
+    settings:
+      kubernetes:
+        imageGCHighThresholdPercent: 75
+`),
+    },
+    stops: ['clusters/prod.yaml:12 refused'],
+  },
+]
+
+const renderedByHelm = (metal: string) => `---
+# Source: karpenter-resources/templates/nodepool.yaml
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: spot
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: spot}
+      expireAfter: 720h
+---
+# Source: karpenter-resources/templates/nodeclass.yaml
+${nodeClass('spot', `  amiSelectorTerms: [{alias: al2023@latest}]\n  kubelet:\n${goodGc('    ')}`)}---
+# Source: karpenter-resources/templates/nodeclass.yaml
+${nodeClass('metal', `  amiSelectorTerms: [{alias: bottlerocket@latest}]\n  kubelet:\n${metal}`)}`
+
+const ofKarpenter: PullRequest[] = [
+  {
+    name: 'a bad class among rendered documents',
+    files: { 'rendered/karpenter.yaml': renderedByHelm(badGc('    ')) },
+    stops: ['rendered/karpenter.yaml:34 refused'],
+  },
+  {
+    name: 'rendered documents',
+    files: { 'rendered/karpenter.yaml': renderedByHelm(goodGc('    ')) },
+    stops: [],
+  },
+  {
+    name: 'a list of objects',
+    files: {
+      'rendered/karpenter.yaml': `apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: x}
+- apiVersion: karpenter.k8s.aws/v1
+  kind: EC2NodeClass
+  metadata:
+    name: spot
+  spec:
+    kubelet:
+${badGc('      ')}`,
+    },
+    stops: ['rendered/karpenter.yaml:13 refused'],
+  },
+  {
+    name: 'a soft threshold without grace period',
+    files: {
+      'karpenter/spot.yaml': nodeClass(
+        'spot',
+        '  kubelet:\n    evictionSoft:\n      nodefs.available: 15%\n',
+      ),
+    },
+    stops: ['karpenter/spot.yaml:9 refused'],
+  },
+  {
+    name: 'a threshold that YAML reads as a number',
+    files: {
+      'karpenter/spot.yaml': nodeClass(
+        'spot',
+        '  kubelet:\n    evictionHard:\n      nodefs.available: 10\n',
+      ),
+    },
+    stops: ['karpenter/spot.yaml:9 refused'],
+  },
+  {
+    name: 'a percentage above 100',
+    files: {
+      'karpenter/spot.yaml': nodeClass(
+        'spot',
+        '  kubelet:\n    imageGCHighThresholdPercent: 101\n    imageGCLowThresholdPercent: 65\n',
+      ),
+    },
+    stops: ['karpenter/spot.yaml:8 refused'],
+  },
+  {
+    name: 'a disruption budget',
+    files: {
+      'karpenter/pools.yaml': `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: spot}
+spec:
+  disruption:
+    consolidationPolicy: WhenEmptyOrUnderutilized
+    budgets: [{nodes: 10%}]
+`,
+    },
+    stops: [],
+  },
+  {
+    name: 'an absolute threshold on all nodes of a class',
+    files: {
+      'karpenter/spot.yaml': nodeClass(
+        'spot',
+        '  amiSelectorTerms: [{alias: al2023@v20251108}]\n  kubelet:\n    evictionHard:\n      memory.available: 100Mi\n      nodefs.available: 60Gi\n      nodefs.inodesFree: 5%\n',
+      ),
+    },
+    stops: ['karpenter/spot.yaml:11 eviction', 'karpenter/spot.yaml:11 worse'],
+  },
+]
+
+const ofKustomize: PullRequest[] = [
+  {
+    name: 'operations in a kustomization',
+    files: {
+      'overlays/prod/kustomization.yaml': `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [../../base]
+patches:
+- target: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: spot}
+  patch: |-
+    - op: replace
+      path: /spec/kubelet/imageGCHighThresholdPercent
+      value: 60
+    - op: add
+      path: /spec/kubelet/imageGCLowThresholdPercent
+      value: 70
+`,
+    },
+    stops: ['overlays/prod/kustomization.yaml:8 refused'],
+  },
+  {
+    name: 'good operations in a kustomization',
+    files: {
+      'overlays/prod/kustomization.yaml': `kind: Kustomization
+patches:
+- target: {kind: EC2NodeClass, name: spot}
+  patch: |-
+    - {op: replace, path: /spec/kubelet/imageGCHighThresholdPercent, value: 75}
+    - {op: add, path: /spec/kubelet/imageGCLowThresholdPercent, value: 65}
+`,
+    },
+    stops: [],
+  },
+  {
+    name: 'a partial object in a kustomization',
+    files: {
+      'overlays/prod/kustomization.yaml': `kind: Kustomization
+patches:
+- patch: |-
+    apiVersion: karpenter.k8s.aws/v1
+    kind: EC2NodeClass
+    metadata:
+      name: spot
+    spec:
+      kubelet:
+        evictionHard:
+          nodefs.available: "10"
+`,
+    },
+    stops: ['overlays/prod/kustomization.yaml:11 worse'],
+  },
+  {
+    name: 'a partial object in a file',
+    files: {
+      'overlays/prod/patch.yaml': nodeClass(
+        'spot',
+        '  kubelet:\n    evictionHard:\n      nodefs.available: "10"\n',
+      ),
+    },
+    stops: ['overlays/prod/patch.yaml:9 worse'],
+  },
+  {
+    name: 'operations in a file',
+    files: {
+      'overlays/spot/patch.yaml': `- op: test
+  path: /metadata/labels/team~1owner
+  value: data
+- op: replace
+  path: /spec/kubelet/evictionHard/nodefs.available
+  value: "10"
+`,
+    },
+    stops: ['overlays/spot/patch.yaml:5 worse'],
+  },
+  {
+    name: 'a kustomization without settings of a kubelet',
+    files: {
+      'apps/kustomization.yaml': `kind: Kustomization
+resources: [deployment.yaml]
+configMapGenerator:
+- name: x
+  literals: [A=B]
+patches:
+- target: {kind: Deployment, name: api}
+  patch: '[{"op": "replace", "path": "/spec/replicas", "value": 3}]'
+`,
+    },
+    stops: [],
+  },
+]
+
+const kubeletFile = (rest: string) =>
+  `${kubeletKind}evictionHard:\n  memory.available: 100Mi\n  nodefs.available: 10%\n  nodefs.inodesFree: 5%\ncgroupDriver: systemd\nkubeReserved: {cpu: 90m, memory: 574Mi, ephemeral-storage: 1Gi}\nserializeImagePulls: false\n${rest}`
+
+const ofKubelet: PullRequest[] = [
+  {
+    name: 'words that YAML 1.1 reads as booleans',
+    files: { 'general/kubelet.yaml': kubeletFile('failSwapOn: yes\nseccompDefault: off\n') },
+    stops: [],
+  },
+  {
+    name: 'a duration without unit',
+    files: { 'general/kubelet.yaml': kubeletFile('evictionPressureTransitionPeriod: 300\n') },
+    stops: ['general/kubelet.yaml:10 refused'],
+  },
+  {
+    name: 'one line of JSON',
+    files: {
+      'general/kubelet.json':
+        '{"kind":"KubeletConfiguration","apiVersion":"kubelet.config.k8s.io/v1beta1","imageGCHighThresholdPercent":80,"imageGCLowThresholdPercent":80}',
+    },
+    stops: ['general/kubelet.json:1 refused'],
+  },
+  {
+    name: 'ages in the wrong order',
+    files: {
+      'general/kubelet.yaml': kubeletFile('imageMinimumGCAge: 24h\nimageMaximumGCAge: 12h\n'),
+    },
+    stops: ['general/kubelet.yaml:10 refused'],
+  },
+]
+
+const withBase: PullRequest[] = [
+  {
+    name: 'a refused file that stays refused',
+    base: {
+      'general/nodeconfig.yaml': nodeConfig(
+        '      imageGCHighThresholdPercent: 70\n      imageGCLowThresholdPercent: 80\n',
+      ),
+    },
+    files: {
+      'general/nodeconfig.yaml': nodeConfig(
+        '      imageGCHighThresholdPercent: 75\n      imageGCLowThresholdPercent: 80\n',
+      ),
+    },
+    stops: [],
+  },
+  {
+    name: 'a second mistake in a refused file',
+    base: { 'general/nodeconfig.yaml': nodeConfig('      imageGCHighThresholdPercent: 70\n') },
+    files: {
+      'general/nodeconfig.yaml': nodeConfig(
+        '      imageGCHighThresholdPercent: 70\n      containerLogMaxFiles: 1\n',
+      ),
+    },
+    stops: ['general/nodeconfig.yaml:7 refused'],
+  },
+  {
+    name: 'a drop-in that is deleted',
+    base: {
+      'general/kubelet.conf.d/50-disk.conf': `${kubeletKind}evictionHard:\n  imagefs.available: 10%\n`,
+    },
+    files: {},
+    stops: ['general/kubelet.conf.d/50-disk.conf:1 threshold-lost'],
+  },
+  {
+    name: 'an unknown key that stays',
+    base: { 'general/nodeconfig.yaml': nodeConfig('      imageGCTreshold: 70\n') },
+    files: {
+      'general/nodeconfig.yaml': nodeConfig('      imageGCTreshold: 70\n      maxPods: 30\n'),
+    },
+    stops: [],
+  },
+  {
+    name: 'a threshold that is removed',
+    base: {
+      'general/nodeconfig.yaml': nodeConfig(
+        '      evictionHard:\n        nodefs.available: 10%\n        imagefs.available: 10%\n',
+      ),
+    },
+    files: {
+      'general/nodeconfig.yaml': nodeConfig('      evictionHard:\n        nodefs.available: 10%\n'),
+    },
+    stops: ['general/nodeconfig.yaml:6 threshold-lost'],
+  },
+  {
+    name: 'a mistake that moves to another line',
+    base: { 'general/nodeconfig.yaml': nodeConfig('      imageGCTreshold: 70\n') },
+    files: { 'general/nodeconfig.yaml': `# new\n${nodeConfig('      imageGCTreshold: 70\n')}` },
+    stops: [],
+  },
+]
+
+export const pullRequests: readonly PullRequest[] = [
+  onAl2023,
+  onAl2,
+  onBottlerocket,
+  ofEksctl,
+  ofKarpenter,
+  ofKustomize,
+  ofKubelet,
+  withBase,
+].flat()

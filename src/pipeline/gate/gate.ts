@@ -371,7 +371,18 @@ function changes(before: readonly Finding[], after: readonly Finding[]): Changed
   const [old, now] = [byNode(before), byNode(after)]
   const rank = (finding: Finding | undefined) =>
     finding === undefined ? severities.length : severities.indexOf(finding.severity)
-  const worse = [...now].filter(([key, { finding }]) => rank(finding) < rank(old.get(key)?.finding))
+  // What takes the place of something worse of its family is not worse.
+  const worstEnded = new Map<string, number>()
+  for (const [key, one] of old) {
+    if (now.has(key)) continue
+    const family = familyOnNode(one)
+    worstEnded.set(family, Math.min(worstEnded.get(family) ?? severities.length, rank(one.finding)))
+  }
+  const isMilder = (one: FindingOnNode) =>
+    (worstEnded.get(familyOnNode(one)) ?? severities.length) < rank(one.finding)
+  const worse = [...now].filter(
+    ([key, one]) => rank(one.finding) < rank(old.get(key)?.finding) && !isMilder(one),
+  )
   const worseFamilies = new Set(worse.map(([, one]) => familyOnNode(one)))
   // What ends because something worse of its family takes its place is not better.
   const better = [...old].filter(

@@ -1,11 +1,12 @@
 /**
- * `npm run mutants -- security [TEXT]`: makes one mutation at a time in a copy of the sources, and runs the tests that should fail. TEXT selects files by a
+ * `npm run mutants -- security|engine [TEXT]`: makes one mutation at a time in a copy of the sources, and runs the tests that should fail. TEXT selects files by a
  * part of their path. Exit 1 if a mutant survives, its line is not found, or its tests fail without the mutation, too.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { engineMutants } from './engine.ts'
 import { type Mutant, securityMutants } from './security.ts'
 
 type Verdict = 'killed' | 'survived' | 'not found' | 'broken'
@@ -16,8 +17,13 @@ const timeLimitMs = 5 * 60_000
 
 const root = process.cwd()
 const [name, part = ''] = process.argv.slice(2)
-if (name !== 'security') throw new Error('Say which mutants: npm run mutants -- security')
-const mutants = securityMutants.filter(({ file }) => file.includes(part))
+const lists: Readonly<Record<string, readonly Mutant[]>> = {
+  security: securityMutants,
+  engine: engineMutants,
+}
+const list = lists[name ?? '']
+if (list === undefined) throw new Error('Say which mutants: npm run mutants -- security|engine')
+const mutants = list.filter(({ file }) => file.includes(part))
 const copy = mkdtempSync(join(tmpdir(), 'highwater-mutants-'))
 process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))

@@ -80,11 +80,11 @@ describe('worked out by hand', () => {
       'the alert fires below': '4.0 GiB (4294967296 bytes)',
       'image GC starts below': '3.2 GiB (3435973837 bytes)',
     })
-    // 88 % used: trunc(0.12 × 20 GiB) left, floor 11 %, so "89 % used". To free: 0.20 × 20 GiB − what is left.
+    // 88 % used: trunc(0.12 × 20 GiB) left: image GC counts 89 %. To free: 0.20 × 20 GiB − what is left.
     const available = Math.trunc(0.12 * 20 * GiB)
     expect(available).toBe(2_576_980_377)
     expect(evidence('al2-defaults', 'image-gc-due')).toMatchObject({
-      'image filesystem used': '89 %',
+      'image filesystem used': '88 %',
       'image filesystem available': `2.4 GiB (${available} bytes)`,
       'to free': `1.6 GiB (${Math.trunc(0.2 * 20 * GiB) - available} bytes)`,
     })

@@ -4,19 +4,13 @@ import type { Language } from '#report/languages/language.ts'
 import { type Alerts, actingMarks, nearestDisk } from '#report/parts/gauge.ts'
 import { barView, ledgerOf } from '#report/parts/node.ts'
 import { segmentLegend } from '#report/parts/segments.ts'
-import type { Fold } from '#report/text.ts'
 import { markTones, segmentTones } from './palette.ts'
 
 /** Holders of less than this part of the used bytes are not in the legend. */
 const leastPart = 0.01
 
 /** Null: no node is near eviction, or the use of its disk is unknown. Numbers are whole percents, which Outlook needs. */
-export function mailPicture(
-  node: AuditedNode | undefined,
-  alerts: Alerts,
-  fold: Fold,
-  language: Language,
-) {
+export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, language: Language) {
   const gauge = node === undefined ? null : nearestDisk(node, alerts, language)
   if (node === undefined || gauge === null || gauge.usedPercent === null) return null
   const ledger = ledgerOf(node, gauge)
@@ -49,10 +43,7 @@ export function mailPicture(
     })),
   )
   return {
-    text: language.words.said(
-      fold(node.identity.name, 80).split('.')[0]!,
-      language.words.list([title, used ?? '', summary]),
-    ),
+    text: language.words.list([title, used ?? '', summary]),
     cells,
     above: shown.filter(({ isAbove }) => isAbove),
     rows: below.map((mark, index) => ({

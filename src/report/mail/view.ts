@@ -4,9 +4,8 @@ import { type Happening, mostHappenings } from '#model/history.ts'
 import { notReachedIn } from '#model/input/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
-import { causesAndOutlook, type FoundCause } from '#report/parts/causes.ts'
+import { causesAndOutlook, type FoundCause, sinceDay } from '#report/parts/causes.ts'
 import { tally } from '#report/parts/findings.ts'
-import { briefOf } from '#report/parts/ledger.ts'
 import { noticesView, policyNotices } from '#report/parts/notices.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { planView } from '#report/parts/plan.ts'
@@ -57,14 +56,14 @@ export function mailView(
   const { causes, outlook } = causesAndOutlook(report, language)
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
   const { headline, scope, gaps } = verdict
-  const picture = mailPicture(outlook.rows[0]?.node, report, fold, language)
-  const next = nextNodes(outlook, causes, { fold, language })
+  const picture = mailPicture(outlook.rows[0]?.node, report, language)
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
   // An owner's page is not the report that the command opens.
   const open = owner === null ? openCommandOf(deliveries, document.run.region, isPart) : null
   const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached, open })
-  const ledgers = ledgerLines(outlook, fold, language)
+  const listed = mailCausesView(causes, outlook.rows, changes, { fold: short, titleOf, language })
+  const next = nextNodes(outlook, causes, listed, { fold, language })
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
     tag: language.tag,
@@ -96,10 +95,9 @@ export function mailView(
           ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))
           : null,
     },
-    causes: mailCausesView(causes, outlook.rows, changes, { fold: short, titleOf, language }),
+    causes: listed,
     hidden: mailHiddenView(changes, fold, titleOf, language),
     ended: mailEndedView(changes, fold, titleOf, language),
-    ledgers,
     plan: planView(report.plan ?? null, language, fold),
     notices: noticesView(report.notices, language, fold, shownNotices),
     notAudited: lost
@@ -126,36 +124,37 @@ const footerText = ({ document: { run } }: AuditReport, fold: Fold, { words }: L
     fold(run.region ?? words.unknown, 40),
   )
 
-/** What fills the disks of the verdict's nodes: all large holders of the first, the largest of the others. The page has the rest. */
-function ledgerLines({ rows }: OutlookView, fold: Fold, language: Language) {
-  const list = rows.slice(0, nextShown).flatMap(({ name, node, fill }, index) => {
-    const ledger = index === 0 ? node.ledger : undefined
-    const text = ledger
-      ? language.words.clauses(briefOf(node, ledger, language).slice(0, ledger.filesystems.length))
-      : fill
-    return text === null ? [] : [{ name: fold(name.split('.')[0]!, 80), text: fold(text, 400) }]
-  })
-  return list.length === 0 ? null : { list }
-}
-
-/** Nodes that evict now or next. `fill`, `victims`: what fills the first node's disk, and its first victims, if it evicts now. */
+/** Nodes that evict now or next. The first one has its answers: what holds its disk, what goes first, what to do. */
 const nextNodes = (
   { rows }: OutlookView,
   causes: readonly FoundCause[],
+  listed: ReturnType<typeof mailCausesView>,
   { fold, language }: { fold: Fold; language: Language },
 ) => {
-  const { words } = language
+  const { picture: words, ...all } = language.words
+  const shown = [...(listed?.cards ?? []), ...(listed?.lines ?? [])]
   return rows
     .slice(0, nextShown)
-    .map(({ name, where, state, isNow, fill, victims, cause }, index) => ({
-      name: fold(name, 80),
-      where: fold(where, 100),
-      state,
-      isNow,
-      fill: isNow && index === 0 ? (notGrownText(causes[cause ?? -1], language) ?? fill) : null,
-      victims: isNow && index === 0 ? words.said(words.picture.victims, fold(victims, 200)) : null,
-      cause: cause === null || cause >= shownCauses ? null : words.causes.number(cause + 1),
-    }))
+    .map(({ name, where, state, isNow, isDisk, fill, victims, cause }, index) => {
+      const found = causes[cause ?? -1]
+      const holder = notGrownText(found, language) ?? fill
+      const since = isNow ? sinceDay(found) : null
+      const step = shown[cause ?? -1]?.step
+      const answers = [
+        ...(holder === null ? [] : [{ key: words.holder, text: fold(holder, 300) }]),
+        { key: isDisk ? words.victimsOfDisk : words.victims, text: fold(victims, 200) },
+        ...(step === undefined ? [] : [{ key: words.step, text: step }]),
+      ]
+      return {
+        name: fold(name, 80),
+        where: all.list([fold(where, 100), ...(since === null ? [] : [all.since(since)])]),
+        state,
+        isNow,
+        answers: index === 0 ? answers : [],
+        fill: index === 0 || holder === null ? null : fold(holder, 300),
+        cause: cause === null || cause >= shownCauses ? null : all.causes.number(cause + 1),
+      }
+    })
 }
 
 const smallerThanVolume: ReadonlySet<string> = new Set(['not-grown', 'own-partition'])

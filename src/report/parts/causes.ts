@@ -1,4 +1,5 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
+import { byText } from '#base/text/text-order.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -16,6 +17,10 @@ export interface FoundCause extends Omit<CauseGroup, 'findings'> {
   /** Worst first. */
   findings: Finding[]
 }
+
+/** First day on which a finding of the cause was open. Null: without a history. */
+export const sinceDay = (cause: FoundCause | undefined): string | null =>
+  (cause?.findings ?? []).flatMap(({ since }) => since ?? []).toSorted(byText)[0] ?? null
 
 /** The causes of the document's findings. */
 function foundCauses({ document }: Pick<AuditReport, 'document'>): FoundCause[] {

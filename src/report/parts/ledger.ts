@@ -181,7 +181,7 @@ const isOf =
       : owner === group.owner)
 
 /** One line for each disk, with its largest holders, and one for the owner with most pod data. */
-export function briefOf(node: AuditedNode, ledger: DiskLedger, language: Language): string[] {
+function briefOf(node: AuditedNode, ledger: DiskLedger, language: Language): string[] {
   const { words } = language
   const scarce = scarceInodes(node, ledger)
   const disks = ledger.filesystems.map(disk => {

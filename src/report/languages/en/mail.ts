@@ -128,7 +128,6 @@ const mail = {
     causes: 'CAUSES',
     hidden: 'NOT CHECKED TODAY',
     ended: 'ENDED',
-    ledgers: 'WHAT HOLDS THE DISK',
     plan: 'PLAN',
     nodeChanges: 'CHANGES TO NODES',
     notAudited: 'NOT AUDITED',

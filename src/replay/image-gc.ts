@@ -33,7 +33,6 @@ import {
   freeSpace,
   goesSurely,
   has,
-  isOrderOpen,
   mayGo,
   mayGoByAge,
   mayGoForSpace,
@@ -41,6 +40,7 @@ import {
   perhapsInTurn,
   placeAt,
   surelyInTurn,
+  type Turns,
   timeAt,
 } from '#replay/image-gc/round.ts'
 import {
@@ -300,46 +300,45 @@ function imageOutcome(
 /** Sorted by the earliest possible time of each image. If all times are known, that is upstream's order. */
 function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): ImageDeletion[] {
   const { images, order } = prepared
-  const { least } = order
-  const deletions: ImageDeletion[] = []
-  let passed = 0
-  let before = 0
-  for (let place = 0; place < images.length; place++) {
-    const image = images[place]
-    if (image === undefined || !has(outcomes, place, mayGo)) continue
-    for (; passed < placeAt(least.before, place); passed++)
-      if (has(outcomes, placeAt(least.others, passed), mayGo)) before++
-    deletions.push({
+  const surelyBefore = deletionsBefore(order.least, outcomes)
+  const perhapsBefore = deletionsBefore(order.most, outcomes)
+  return images.flatMap((image, place) => {
+    if (!has(outcomes, place, mayGo)) return []
+    const before = surelyBefore(place)
+    // Exact times, or no overlap with the times of another image, give the image its place. The image itself is perhaps before itself.
+    const isRanked = areTimesExact(prepared, place) || perhapsBefore(place) === before + 1
+    return {
       image: image.image,
       names: image.names,
       sizeBytes: image.sizeBytes,
-      rank: isRanked(prepared, outcomes, place) ? before : null,
+      rank: isRanked ? before : null,
       reason: has(outcomes, place, mayGoForSpace) ? 'space' : 'age',
       certainty: has(outcomes, place, goesSurely) ? 'certain' : 'possible',
-    })
-  }
-  return deletions
+    }
+  })
 }
 
-/** Whether exact times, or no overlap with the times of another image, give the image its place. */
-const isRanked = (prepared: PreparedImages, outcomes: Outcomes, place: number) =>
-  areTimesExact(prepared, place) ||
-  !outcomes.some(
-    (flags, other) =>
-      other !== place && (flags & mayGo) !== 0 && isOrderOpen(prepared, other, place),
-  )
+/** Counts the images before a place that may be deleted. */
+function deletionsBefore({ others, before }: Turns, outcomes: Outcomes) {
+  const counts = new Int32Array(others.length + 1)
+  for (let index = 0; index < others.length; index++)
+    counts[index + 1] =
+      placeAt(counts, index) + (has(outcomes, placeAt(others, index), mayGo) ? 1 : 0)
+  return (place: number) => placeAt(counts, placeAt(before, place))
+}
 
-/** Whether upstream's map decides which of several equal images goes. */
-const isTieCut = (prepared: PreparedImages, outcomes: Outcomes): boolean =>
-  prepared.images.some(
-    (_, place) =>
-      has(outcomes, place, mayGo) &&
-      !has(outcomes, place, goesSurely) &&
-      prepared.images.some(
-        (_, other) =>
-          other !== place && has(outcomes, other, mayGo) && areEqual(prepared, other, place),
-      ),
+/** Whether upstream's map decides which of several equal images goes. Equal images are next to each other. */
+function isTieCut(prepared: PreparedImages, outcomes: Outcomes): boolean {
+  const places = prepared.images.flatMap((_, place) =>
+    has(outcomes, place, mayGo) && areTimesExact(prepared, place) ? place : [],
   )
+  return places.some((place, index) => {
+    const next = places[index + 1]
+    const goBothSurely = (other: number) =>
+      has(outcomes, place, goesSurely) && has(outcomes, other, goesSurely)
+    return next !== undefined && areEqual(prepared, place, next) && !goBothSurely(next)
+  })
+}
 
 /** @param isSpaceWanted whether the round frees space, or might free space */
 function keptImages(

@@ -1,5 +1,6 @@
 /** A node's timeline from its data and the assumptions. */
 
+import { timelineSteps } from '#base/limits.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { WhatIf } from '#model/plan/what-if.ts'
@@ -17,7 +18,13 @@ import {
   type TimelineImage,
   type TimelineInput,
 } from '#replay/timeline/input.ts'
-import { type Story, type StoryEvent, storyOf, timelineMs } from '#replay/timeline/story.ts'
+import {
+  type Story,
+  type StoryEvent,
+  stepsAtStart,
+  storyOf,
+  timelineMs,
+} from '#replay/timeline/story.ts'
 import { deadContainers } from './container-gc.ts'
 import type { PreparedNode } from './prepare.ts'
 import { roundWidthMs } from './times.ts'
@@ -121,7 +128,7 @@ const likelyLayout: Unknown = {
 
 const cutAfter = (untilMs: number): Unknown => ({
   what: 'timeline.end',
-  effect: `the node has too many pods for a whole day: what happens after ${Math.floor(untilMs / 60_000)} min is not predicted`,
+  effect: `a whole day of this node takes too many steps: what happens after ${Math.floor(untilMs / 60_000)} min is not predicted`,
 })
 
 function unpredictable(unknowns: Unknown[]) {
@@ -221,8 +228,10 @@ export interface Timeline {
 export function timelineOf(input: TimelineInput): Timeline | null {
   const stories: Story[] = []
   const assumptions = assumptionsOf(input.gcLoopStart, input.startMs)
+  const mostSteps = Math.floor(timelineSteps.ofOneNode / assumptions.length)
+  if (stepsAtStart(input) > mostSteps) return { events: [], untilMs: 0, steps: 0 }
   for (const assumption of input.isLikelyCourse ? assumptions.slice(0, 1) : assumptions) {
-    const story = storyOf(input, assumption)
+    const story = storyOf(input, assumption, mostSteps)
     if (story === null) return null
     stories.push(story)
   }

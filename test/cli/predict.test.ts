@@ -186,12 +186,12 @@ describe('highwater predict --format json', () => {
   it('leaves out timelines that take too many steps, and names their nodes', {
     timeout: 60_000,
   }, async () => {
-    const file = snapshotOf(fullNodes(4, 316, 0))
+    const file = snapshotOf(fullNodes(6, 316, 0))
     const { code, stderr, document } = await predictJson(file, '--fill', 'nodefs=50Mi/s')
     const has = document.nodes.map(({ timeline }: { timeline: [] | null }) => timeline !== null)
-    expect(has).toEqual([true, true, true, false])
+    expect(has).toEqual([true, true, true, true, true, false])
     expect(code).toBe(2)
-    expect(stderr).toContain('No timeline of n3: the nodes before took too many steps')
+    expect(stderr).toContain('No timeline of n5: the nodes before took too many steps')
   })
 
   it('answers for another moment, but for none before the node was read', async () => {

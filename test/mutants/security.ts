@@ -165,7 +165,11 @@ const rows: Record<string, Row[]> = {
   'src/base/redaction/redact.ts': [
     ['text.replace(pem, removed)', 'text', 'base/redaction/redact'],
     ['clean = withoutNamedSecrets(', 'clean = (', 'base/redaction/redact'],
-    ['(withoutSecretColumns(clean', '((clean', 'base/redaction/redact'],
+    [
+      'withoutProgramSecrets(withoutSecretColumns(clean))',
+      'withoutProgramSecrets(clean)',
+      'base/redaction/redact',
+    ],
     ['isSecretKey(latin) ? latin : word', 'word', 'base/redaction/redact'],
   ],
   'src/cli/policy.ts': [['if (wide !== undefined)', 'if (wide === null)', 'cli/policy-commands']],

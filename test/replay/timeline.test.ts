@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { timelineSteps } from '#base/limits.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { FillTarget } from '#model/plan/what-if.ts'
 import type { TimelineEvent } from '#model/prediction/prediction.ts'
@@ -203,7 +204,7 @@ describe('timelineOf', () => {
   const usesOf = (pods: Pod[], gib: number) =>
     statsOf(Object.fromEntries(pods.map(({ name }) => [name, { logsBytes: gib * GiB }])))
 
-  it('ends where hundreds of pods would take minutes, and says when', () => {
+  it('ends where hundreds of pods would take seconds, and says when', () => {
     const evicting = (count: number) => {
       const pods = Array.from({ length: count }, (_, index) => pod(`p${index}`))
       const podStats = usesOf(pods, 0)
@@ -215,11 +216,47 @@ describe('timelineOf', () => {
         isLikelyCourse: true,
       })
     }
-    expect(evicting(300).untilMs).toBe(timelineMs)
-    expect(evictedOf(evicting(300).events).length).toBe(300)
+    expect(evicting(200).untilMs).toBe(timelineMs)
+    expect(evictedOf(evicting(200).events).length).toBe(200)
     const { events, untilMs } = evicting(400)
-    expect(evictedOf(events).length).toBeLessThan(300)
+    expect(evictedOf(events).length).toBeLessThan(200)
     expect(events.at(-1)?.atMs).toBeLessThanOrEqual(untilMs)
+    expect(untilMs).toBeLessThan(timelineMs)
+  })
+
+  const pods = (count: number) => Array.from({ length: count }, (_, index) => pod(`p${index}`))
+  const images = (count: number) =>
+    Array.from({ length: count }, (_, index) => image(`i${index}`, MiB, { lastUsedMs: startMs }))
+  const day = 24 * 60 * minute
+  it.each<[what: string, input: Options]>([
+    ['pods that are evicted one by one', { availableGib: 1, pods: pods(316) }],
+    ['more pods than a node can have', { availableGib: 1, pods: pods(12_500) }],
+    [
+      'images that each round looks at',
+      { images: images(3_000), imageGc: { ...policy, maximumAgeMs: 10 * day } },
+    ],
+    ['more images than a course can begin with', { images: images(10_000) }],
+    [
+      'a soft threshold that is met for a day',
+      {
+        availableGib: 20,
+        configuration: {
+          evictionSoft: { 'nodefs.available': '30%' },
+          evictionSoftGracePeriod: { 'nodefs.available': '24h' },
+        },
+      },
+    ],
+    [
+      'a start whose rounds are known badly',
+      {
+        availableGib: 1,
+        pods: pods(316),
+        gcLoopStart: { earliestMs: startMs - 30 * day, latestMs: startMs - 30 * day + 1_000 },
+      },
+    ],
+  ])('takes the steps of one node at most: %s', (_, input) => {
+    const { steps, untilMs } = wholeTimeline({ fills: fill(0.001), ...input })
+    expect(steps).toBeLessThan(1.2 * timelineSteps.ofOneNode)
     expect(untilMs).toBeLessThan(timelineMs)
   })
 

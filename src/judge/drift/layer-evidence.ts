@@ -24,9 +24,7 @@ export function wayEvidence(
   start: StartFact | null,
   running: Running,
 ): Evidence[] {
-  const paths = [...new Set(losses.map(({ path }) => path))]
-  return paths.flatMap(path => {
-    const own = losses.filter(loss => loss.path === path)
+  return [...Map.groupBy(losses, ({ path }) => path)].flatMap(([path, own]) => {
     const said =
       start === null
         ? []

@@ -15,6 +15,7 @@ import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
   type FsUsage,
+  firstVolumes,
   type PodStats,
   type PodStatsIndex,
   podStatsOf,
@@ -129,12 +130,14 @@ function emptyDirLimitEviction(
   { volumes }: PodStats,
   { isGateOn }: Kubelet,
 ): StorageLimitExceeded | null {
+  // The last statistic of a name counts.
+  const byName = new Map(volumes.map(volume => [volume.name, volume]))
   for (const { name, emptyDir } of pod.volumes) {
     // The kernel enforces the size of such a volume.
     if (emptyDir?.isMemory && isGateOn('InPlacePodVerticalScalingMemoryBackedVolumes')) continue
     const limit = emptyDir?.sizeLimit
     if (!limit || signOf(limit) <= 0) continue
-    const usedBytes = volumes.findLast(volume => volume.name === name)?.usedBytes ?? null
+    const usedBytes = byName.get(name)?.usedBytes ?? null
     if (usedBytes === null || !isAbove(usedBytes, limit)) continue
     return { pod, limit: 'emptyDir', what: name, usedBytes, limitBytes: limitBytesOf(limit) }
   }
@@ -396,19 +399,20 @@ const bytesOf = ({ usedBytes }: FsUsage) => usedBytes ?? 0
 const inodesOf = ({ inodesUsed }: FsUsage) => inodesUsed ?? 0
 
 function podDiskUsage(
-  { containers, volumes }: PodStats,
+  stats: PodStats,
   pod: Pod,
   { rootfs, logsAndVolumes }: RankParts,
   usedOf: (usage: FsUsage) => number,
 ) {
   let total = 0
-  for (const container of containers) {
+  for (const container of stats.containers) {
     if (rootfs) total += usedOf(container.rootfs)
     if (logsAndVolumes) total += usedOf(container.logs)
   }
   if (!logsAndVolumes) return total
+  const volumes = firstVolumes(stats)
   for (const { name, isLocal } of pod.volumes) {
-    const volume = isLocal ? volumes.find(known => known.name === name) : undefined
+    const volume = isLocal ? volumes.get(name) : undefined
     if (volume) total += usedOf(volume)
   }
   return total

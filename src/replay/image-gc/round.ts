@@ -36,7 +36,7 @@ interface TimeColumns {
 }
 
 /** Images in turn, and for each of them those that come before. Arrays hold places, or counts of places. */
-interface Turns {
+export interface Turns {
   turns: Int32Array
   others: Int32Array
   /** For each place: how many of `others` come before it. Never decreases along `turns`. */
@@ -126,17 +126,15 @@ const comparedAtMost = (columns: TimeColumns, place: number, other: number): num
   difference(timeAt(columns.usedEarliest, place), timeAt(columns.usedLatest, other)) ||
   difference(timeAt(columns.detectedEarliest, place), timeAt(columns.detectedLatest, other))
 
-/** Whether the bounds leave open which of the two images comes first, or they are equal. */
-export const isOrderOpen = ({ columns }: ImagesInOrder, a: number, b: number): boolean =>
-  comparedAtMost(columns, a, b) <= 0 && comparedAtMost(columns, b, a) <= 0
-
 export const areTimesExact = ({ columns }: ImagesInOrder, place: number): boolean =>
   columns.usedEarliest[place] === columns.usedLatest[place] &&
   columns.detectedEarliest[place] === columns.detectedLatest[place]
 
 /** Whether upstream has no order for the two images. */
 export const areEqual = (inOrder: ImagesInOrder, a: number, b: number): boolean =>
-  areTimesExact(inOrder, a) && areTimesExact(inOrder, b) && isOrderOpen(inOrder, a, b)
+  areTimesExact(inOrder, a) &&
+  areTimesExact(inOrder, b) &&
+  comparedAtMost(inOrder.columns, a, b) === 0
 
 /** Equal times keep the order of their places. Exact times are already in order, so the check for that is cheap. */
 function sortedPlaces(used: Float64Array, detected: Float64Array): Int32Array {

@@ -4,7 +4,7 @@ import { sharedText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { ContainerStatus, KubernetesPod } from '#model/input/kubernetes.ts'
-import type { FilesystemStats, HostDiskUse, PodSummary } from '#model/input/node-input.ts'
+import type { FilesystemStats, HostDiskUse } from '#model/input/node-input.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
 import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
@@ -187,9 +187,10 @@ function partsOfPods(node: PreparedNode): HolderPart[] {
       found.layers.push(partOf(rootfs, 'writable-layers', pod, name))
       found.logs.push(partOf(logs, 'container-logs', pod, name))
     }
+    const sources = new Map(pod.spec?.volumes?.map(volume => [volume.name, volume.emptyDir]))
     for (const volume of raw.volume ?? []) {
-      const source = emptyDirOf(pod, volume)
-      if (source === null) continue
+      const source = volume.pvcRef === undefined ? sources.get(volume.name) : null
+      if (!source) continue
       const isMemory = source.medium === 'Memory'
       const holder = isMemory ? 'memory-volumes' : 'pod-volumes'
       const part = partOf(volume, holder, pod, volume.name ?? '')
@@ -220,14 +221,6 @@ const partOf = (
   pod,
   name,
 })
-
-const emptyDirOf = (
-  { spec }: KubernetesPod,
-  { name, pvcRef }: NonNullable<PodSummary['volume']>[number],
-) =>
-  pvcRef === undefined
-    ? (spec?.volumes?.find(volume => volume.name === name)?.emptyDir ?? null)
-    : null
 
 const podParts = (
   node: PreparedNode,

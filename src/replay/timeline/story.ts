@@ -50,12 +50,11 @@ import {
 
 export const timelineMs = 24 * 60 * 60_000
 
-/** Pods that a course ranks: those of 316 pods that are evicted one after another. A larger node would take minutes. */
-const mostVisits = 50_000
-
-/** Steps of a pass or a round besides its pods and images, and of an image at the start. */
+/** Steps of a pass or a round besides its pods and images. */
 const stepsOfTurn = 20
-const stepsOfImage = 10
+/** What each course begins with: it copies each image, and sorts the pods. */
+export const stepsAtStart = ({ images, pods }: TimelineInput): number =>
+  8 * images.length + 4 * pods.length
 
 /** Time that a pass, a round and a deletion take, in ms. */
 const lateMs = 2_000
@@ -80,7 +79,6 @@ interface World {
   nowMs: number
   /** The course ends here. */
   endMs: number
-  visits: number
   steps: number
   pods: Pod[]
   images: Map<string, TimelineImage>
@@ -99,7 +97,7 @@ interface World {
   lastEvicted: string
 }
 
-/** One course. `untilMs`: later events are not predicted, because there are too many pods. */
+/** One course. `untilMs`: later events are not predicted, because they would take too many steps. */
 export interface Story {
   events: StoryEvent[]
   untilMs: number
@@ -108,7 +106,11 @@ export interface Story {
 }
 
 /** Null: a resource that fills is not observed. */
-export function storyOf(input: TimelineInput, assumption: Assumption): Story | null {
+export function storyOf(
+  input: TimelineInput,
+  assumption: Assumption,
+  mostSteps: number,
+): Story | null {
   const resources = resourcesOf(input.observations, input.layout, input.fills)
   if (resources === null) return null
   const images = input.images.map(image => assumed(image, assumption, input.startMs))
@@ -119,8 +121,7 @@ export function storyOf(input: TimelineInput, assumption: Assumption): Story | n
     filling: [...new Set(resources.values())].filter(({ perSecond }) => perSecond > 0),
     nowMs: input.startMs,
     endMs: input.startMs + timelineMs,
-    visits: 0,
-    steps: images.length * stepsOfImage,
+    steps: stepsAtStart(input),
     pods: assumption.isReversed ? input.pods.toReversed() : [...input.pods],
     images: new Map(
       (assumption.isReversed ? images.toReversed() : images).map(one => [one.id, one]),
@@ -135,11 +136,11 @@ export function storyOf(input: TimelineInput, assumption: Assumption): Story | n
     counts: new Map(),
     lastEvicted: '',
   }
-  run(world)
+  run(world, mostSteps)
   return { events: world.events, untilMs: world.endMs - input.startMs, steps: world.steps }
 }
 
-function run(world: World): void {
+function run(world: World, mostSteps: number): void {
   const { input } = world
   let state = startedState(input)
   let passMs = input.startMs + world.assumption.firstPassMs
@@ -162,16 +163,14 @@ function run(world: World): void {
       world.steps += world.images.size
       imageGcRound(world)
       world.round++
+      if (world.steps > mostSteps) world.endMs = nextMs
       continue
     }
     for (const release of world.owed.splice(0)) release()
     const passed = evictionPass(world, state)
     state = passed.state
-    if (passed.outcome.candidates.length > 0) {
-      world.visits += world.pods.length
-      world.steps += world.pods.length
-    }
-    if (world.visits > mostVisits) world.endMs = nextMs
+    if (passed.outcome.candidates.length > 0) world.steps += world.pods.length + world.images.size
+    if (world.steps > mostSteps) world.endMs = nextMs
     const isMet = state.firstObserved.length > 0
     if (wasMet && !isMet) push(world, `recovered ${world.lastEvicted}`, recovery(world))
     wasMet = isMet
@@ -496,9 +495,8 @@ function evict(world: World, { pod, signal, exceeded }: Eviction) {
 function usageOf(pod: Pod, { podStats }: TimelineInput) {
   const stats = podStatsOf(podStats, pod)
   const { containers = [], volumes = [] } = stats ?? {}
-  const local = volumes.filter(({ name }) =>
-    pod.volumes.some(known => known.name === name && known.isLocal),
-  )
+  const localNames = new Set(pod.volumes.flatMap(({ name, isLocal }) => (isLocal ? name : [])))
+  const local = volumes.filter(({ name }) => localNames.has(name))
   const layers = containers.map(({ rootfs }) => rootfs)
   const files = [...containers.map(({ logs }) => logs), ...local]
   const totals = (all: readonly { usedBytes: number | null; inodesUsed: number | null }[]) => ({

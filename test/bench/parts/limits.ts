@@ -274,6 +274,18 @@ const worst: readonly Worst[] = [
     ),
   },
   {
+    reader: 'rollback',
+    input: 'a run of 330,000 values without a seal',
+    args({ folder }) {
+      const run = '0123456789abcdef'
+      const path = join(folder, 'store/remediation/runs', run)
+      mkdirSync(path, { recursive: true })
+      const input = join(path, 'run.json')
+      writeFileSync(input, `{"schema":"highwater.run/1","a":[${repeated('{},', 990_000)}{}]}`)
+      return { args: ['rollback', run, '--store', join(folder, 'store')], input }
+    },
+  },
+  {
     reader: 'policy',
     input: '15,000 keys that are unknown',
     args: onFile(

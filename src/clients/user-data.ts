@@ -6,13 +6,26 @@
  */
 import { ForeignTextError, TextBudget, unpackGzip } from '#base/foreign-text.ts'
 import { inputLimits, textLimits } from '#base/limits.ts'
-import { type LocatedText, textFrom, textOnLine } from '#base/yaml-place.ts'
+import { isRawObject } from '#base/raw-object.ts'
+import {
+  type LocatedText,
+  openYaml,
+  textFrom,
+  textOnLine,
+  type YamlPlace,
+} from '#base/yaml-place.ts'
+import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
+import {
+  isNodeConfig,
+  nodeConfigType,
+  ofNodeConfig,
+  type Piece,
+  readDocument,
+  settingsIn,
+  together,
+} from '#clients/user-data/settings.ts'
+import { readShell } from '#clients/user-data/shell.ts'
 import { cutSettings, type KubeletSettings } from '#model/kubelet/settings.ts'
-import { readBottlerocket } from './user-data/bottlerocket.ts'
-import { readCloudConfig } from './user-data/cloud-config.ts'
-import { readMime } from './user-data/mime.ts'
-import { nodeConfigType, type Piece, readDocument, together } from './user-data/settings.ts'
-import { readShell } from './user-data/shell.ts'
 
 export interface UserData {
   /** One entry per source with settings; empty: the user data sets nothing of the kubelet. */
@@ -119,4 +132,133 @@ function readPart(type: string, written: LocatedText, budget: TextBudget): Piece
       ? 'it includes what lies elsewhere'
       : `${type === '' ? 'it' : 'a part of it'} is of no known form`,
   )
+}
+
+/** MIME multipart, as cloud-init and nodeadm read it. Source: RFC 2045, RFC 2046; cloud-init, User data formats. */
+
+interface Part {
+  /** `text/x-shellscript`; empty if the part has no type. */
+  type: string
+  bytes: Buffer
+  /** Line of the message on which the body begins, from 1. */
+  line: number
+  isEncoded: boolean
+}
+
+const deepest = 4
+
+/** All parts of a multipart message, nested ones included; null: it is no multipart message. */
+function readMime(bytes: Buffer, firstLine = 1, depth = 0): Part[] | null {
+  const text = bytes.toString('latin1').replaceAll('\r\n', '\n')
+  const { headers, body } = split(text)
+  const contentType = headers.get('content-type') ?? ''
+  const boundary = /boundary="([^"]+)"|boundary=([^\s;]+)/i.exec(contentType)
+  const name = boundary?.[1] ?? boundary?.[2]
+  if (!/^multipart\//i.test(contentType) || name === undefined || depth > deepest) return null
+  const [preamble = '', ...sections] = `\n${body}`.split(`\n--${name}`)
+  const parts: Part[] = []
+  let line = firstLine + linesBefore(text, body) + linesIn(preamble)
+  for (const section of sections) {
+    if (section.startsWith('--')) break
+    parts.push(...partsOf(section.replace(/^[ \t]*\n/, ''), line + 1, depth))
+    line += linesIn(section) + 1
+  }
+  return parts
+}
+
+const linesIn = (text: string) => text.split('\n').length - 1
+/** @param body the end of the text */
+const linesBefore = (text: string, body: string) =>
+  linesIn(text.slice(0, text.length - body.length))
+
+/** @param line of the message, on which the section begins */
+function partsOf(section: string, line: number, depth: number): Part[] {
+  const { headers, body } = split(section)
+  const inner = readMime(Buffer.from(section, 'latin1'), line, depth + 1)
+  if (inner !== null) return inner
+  const type = (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  const encoding = headers.get('content-transfer-encoding') ?? ''
+  return [
+    {
+      type,
+      bytes: decoded(body, encoding),
+      line: line + linesBefore(section, body),
+      isEncoded: /base64/i.test(encoding),
+    },
+  ]
+}
+
+function decoded(body: string, encoding: string): Buffer {
+  if (/base64/i.test(encoding)) return Buffer.from(body, 'base64')
+  if (!/quoted-printable/i.test(encoding)) return Buffer.from(body, 'latin1')
+  const plain = body
+    .replace(/=\n/g, '')
+    .replace(/=([\dA-Fa-f]{2})/g, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    )
+  return Buffer.from(plain, 'latin1')
+}
+
+function split(text: string): { headers: Map<string, string>; body: string } {
+  const end = text.indexOf('\n\n')
+  const head = (end < 0 ? text : text.slice(0, end)).replace(/\n[ \t]+/g, ' ').split('\n')
+  const fields = head.map(line => /^([A-Za-z][\w-]*):(.*)$/.exec(line))
+  // A part may have no header. Then its first line is empty or is already part of the body.
+  if (text.startsWith('\n')) return { headers: new Map(), body: text.slice(1) }
+  if (fields.some(field => field === null) || end < 0) return { headers: new Map(), body: text }
+  return {
+    headers: new Map(
+      fields.map(field => [field?.[1]?.toLowerCase() ?? '', field?.[2]?.trimStart() ?? '']),
+    ),
+    body: text.slice(end + 2),
+  }
+}
+
+/** Reads `write_files`, `runcmd` and `bootcmd` of a #cloud-config. Source: cloud-init, Module reference. @throws ForeignTextError */
+function readCloudConfig(located: LocatedText, budget: TextBudget): Piece[] {
+  const document = openYaml(located, budget)
+  if (isRawObject(document.value) && isNodeConfig(document.value)) {
+    const unread = `cloud-init gets it, and nodeadm reads only parts of type ${nodeConfigType}`
+    return [{ ...ofNodeConfig(document), unread }]
+  }
+  const commands = [...itemsOf(document.at('bootcmd')), ...itemsOf(document.at('runcmd'))]
+  return [
+    ...itemsOf(document.at('write_files')).flatMap(file => readFile(file, budget)),
+    ...commands.flatMap(command => readShell(scriptOf(command), budget)),
+  ]
+}
+
+const itemsOf = (place: YamlPlace) =>
+  Array.isArray(place.value) ? place.value.map((_, index) => place.at(index)) : []
+
+/** A command is a line or a list of arguments. The argument after a shell's `-c` is a line, too. */
+function scriptOf(command: YamlPlace): LocatedText {
+  const { value } = command
+  if (!Array.isArray(value))
+    return typeof value === 'string'
+      ? command.textAt()
+      : textOnLine(String(value), command.lineOf())
+  const words = value.map(String)
+  if (words[1] === '-c') return command.textAt(2)
+  const line = words.map(word => `'${word.replaceAll("'", '"')}'`).join(' ')
+  return textOnLine(line, command.lineOf())
+}
+
+/** @throws ForeignTextError */
+function readFile(file: YamlPlace, budget: TextBudget) {
+  if (!isRawObject(file.value)) return []
+  const { encoding = '' } = file.value
+  const content = unpacked(file.textAt('content'), String(encoding), budget)
+  const path = file.textAt('path').text || null
+  const found = settingsIn(content, budget)
+  return (found === null ? readShell(content, budget) : [found]).map(piece => ({ ...piece, path }))
+}
+
+/** @throws ForeignTextError */
+function unpacked(content: LocatedText, encoding: string, budget: TextBudget): LocatedText {
+  const isBase64 = /b64|base64/.test(encoding)
+  if (!isBase64 && !/^gz/.test(encoding)) return content
+  const bytes = Buffer.from(content.text, isBase64 ? 'base64' : 'utf8')
+  const text = (/^gz/.test(encoding) ? unpackGzip(bytes, budget) : bytes).toString()
+  return textOnLine(text, content.fileLine(1))
 }

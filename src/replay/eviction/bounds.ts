@@ -246,14 +246,15 @@ function openThreshold(
 
 /** Why victims are only possible, beside thresholds that may act: each reason alone changes them. */
 function victimUnknowns(worlds: readonly World[]): Unknown[] {
-  const victimText = (...outcomes: Outcome[]) => JSON.stringify(victimsOf(outcomes))
+  const victimText = (outcomes: readonly Outcome[]) => JSON.stringify(victimsOf(outcomes))
+  const texts = new Map(worlds.map(world => [world, victimText(world.outcomes)]))
   const matters = (others: (world: World) => unknown) =>
     worlds.some(one =>
       worlds.some(
         other =>
           others(one) === others(other) &&
           one.acting === other.acting &&
-          victimText(...one.outcomes) !== victimText(...other.outcomes),
+          texts.get(one) !== texts.get(other),
       ),
     )
   const all = worlds.flatMap(({ outcomes }) => outcomes)
@@ -261,7 +262,9 @@ function victimUnknowns(worlds: readonly World[]): Unknown[] {
     [matters(({ isReclaimEnough }) => isReclaimEnough), layoutOpen],
     [matters(({ layout }) => layout), reclaimOpen],
     [
-      worlds.some(({ outcomes }) => new Set(outcomes.map(outcome => victimText(outcome))).size > 1),
+      worlds.some(
+        ({ outcomes }) => new Set(outcomes.map(outcome => victimText([outcome]))).size > 1,
+      ),
       pickOpen,
     ],
     [all.some(({ victims }) => victims.length > 1), equalPods],

@@ -282,8 +282,8 @@ function orderOf(signal: Signal, podStats: PodStatsIndex, measure: Measure) {
       trueFirst(a.isPlaceKnown, b.isPlaceKnown) || inTurn(a, b),
     measuredOf: (pod: Pod): MeasuredPod => {
       const stats = podStatsOf(podStats, pod)
-      const isPlaceKnown = stats?.malformed.includes(resource) !== true
-      return { ...measure(pod, stats), isPlaceKnown }
+      const one = measure(pod, stats)
+      return stats?.malformed.includes(resource) === true ? { ...one, isPlaceKnown: false } : one
     },
   }
 }
@@ -334,7 +334,7 @@ function largerOverFirst(a: MeasuredPod, b: MeasuredPod) {
   )
 }
 
-type Measure = (pod: Pod, stats: PodStats | null) => Omit<MeasuredPod, 'isPlaceKnown'>
+type Measure = (pod: Pod, stats: PodStats | null) => MeasuredPod
 
 function measureOf(signal: Signal, placement: FilesystemLayout, kubelet: Kubelet): Measure {
   const resource = resourceOf(signal)
@@ -363,8 +363,8 @@ function measured(
   usage: number | null,
   exceeded: Quantity,
   request: Quantity,
-): Omit<MeasuredPod, 'isPlaceKnown'> {
-  if (usage === null) return { pod, usage, request, exceeds: false, over: null }
+): MeasuredPod {
+  if (usage === null) return { pod, usage, request, exceeds: false, over: null, isPlaceKnown: true }
   const over = request.safeInteger === null ? null : usage - request.safeInteger
   return {
     pod,
@@ -375,6 +375,7 @@ function measured(
         ? compareQuantities(binaryQuantity(usage), exceeded) > 0
         : usage > exceeded.safeInteger,
     over: Number.isSafeInteger(over) ? over : null,
+    isPlaceKnown: true,
   }
 }
 

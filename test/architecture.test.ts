@@ -289,7 +289,7 @@ describe('the doors to the outside', () => {
       'src/remediate/run/apply.ts',
     ])
     expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual([
-      'src/pipeline/remediation/run/live-nodes.ts',
+      'src/pipeline/remediation/run/remediate.ts',
     ])
     expect(
       offenders(

@@ -13,15 +13,16 @@ import {
   tracePermissions,
 } from '#facts/aws/service-permissions.ts'
 import { readModes } from '#model/input/read-mode.ts'
-import { exampleApplied, policyOf } from '#pipeline/access/grants.ts'
-import { awsRights } from '#pipeline/access/permissions.ts'
 import {
   agentPolicy,
+  exampleApplied,
   fenced,
   modeSection,
+  policyOf,
   remediationSection,
   rows,
-} from '#pipeline/access/permissions-section.ts'
+} from '#pipeline/access/grants.ts'
+import { awsRights } from '#pipeline/access/permissions.ts'
 
 const exampleOutput: InspectOutput = { bucket: 'highwater-answers', prefix: 'nodes/' }
 

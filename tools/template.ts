@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '#package.json' with { type: 'json' }
-import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
+import { cloudFormationYaml } from '#pipeline/access/member-template.ts'
 
 /** The parts of a CloudFormation template that are changed here. */
 interface CloudFormationTemplate {

@@ -3,7 +3,6 @@
 import { Command } from 'commander'
 import { remediate } from '#pipeline/remediation/run/remediate.ts'
 import { openedPersonsApproval, parsePlan } from '#remediate/plan/file.ts'
-import { keyFor } from './keys.ts'
 import { addPlaceOptions, exiting, parseDeadline, parseText, textOf } from './options.ts'
 import {
   addStoreOption,
@@ -11,6 +10,7 @@ import {
   type RemediationOptions,
   withRemediation,
 } from './remediation.ts'
+import { keyFor } from './store.ts'
 
 interface ApplyArguments extends RemediationOptions {
   approval: string

@@ -6,9 +6,8 @@ import { parseMoment } from '#model/plan/what-if.ts'
 import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { approvePolicy, keepPolicyApproval } from '#remediate/plan/policy-approval.ts'
-import { keyFor } from './keys.ts'
 import { parseText, textOf } from './options.ts'
-import { storeAt } from './store.ts'
+import { keyFor, storeAt } from './store.ts'
 import { clean } from './terminal.ts'
 
 interface ApprovePolicyOptions {

@@ -8,9 +8,8 @@ import { approve } from '#remediate/plan/approve.ts'
 import { parsePlan, sealedApproval } from '#remediate/plan/file.ts'
 import { keepApproval, keepPlan } from '#remediate/plan/store.ts'
 import { written } from './folder.ts'
-import { keyFor } from './keys.ts'
 import { parseText, textOf } from './options.ts'
-import { storeAt } from './store.ts'
+import { keyFor, storeAt } from './store.ts'
 import { clean } from './terminal.ts'
 
 interface ApproveOptions {

@@ -2,6 +2,7 @@
 
 import { Command } from 'commander'
 import { firstNames } from '#base/text/first-of.ts'
+import { linesOf } from '#base/text/lines.ts'
 import {
   type Change,
   type ChangedFinding,
@@ -23,7 +24,6 @@ import {
   type FailOn,
   failOnOption,
   failOnUnreadOption,
-  jsonText,
   policyFile,
   type SelectionOptions,
   selectionOf,
@@ -33,14 +33,12 @@ import {
   clean,
   cut,
   firstLines,
-  indented,
   nodeNames,
-  type Paint,
+  printDocument,
   type Screen,
-  screenOf,
+  type Sheet,
   severityStyles,
   sheetOf,
-  wrap,
 } from './terminal.ts'
 import { version } from './version.ts'
 
@@ -80,11 +78,7 @@ bad input; 3 a part of either audit was not read (--fail-on-unread); 4 failed.`,
         selection: selectionOf(options),
         version,
       })
-      process.stdout.write(
-        options.format === 'json'
-          ? jsonText(result.document)
-          : diffText(result.document, screenOf(process.stdout)),
-      )
+      printDocument(options.format, result.document, screen => diffText(result.document, screen))
       process.exitCode = diffExitCode(result, options)
     })
 }
@@ -118,28 +112,32 @@ const words: Record<Change, ChangeWords> = {
 
 /** The text ends with a newline. */
 export function diffText(document: DiffDocument, screen: Screen): string {
-  const { paint, width } = sheetOf(screen, widest)
-  const lines = [
-    ...inputLines('OLD', document.old, width),
-    ...inputLines('NEW', document.new, width),
-    ...document.notes.flatMap(note => wrap(clean(note, 400), width, '! ', '  ')),
+  const sheet = sheetOf(screen, widest)
+  const lines = linesOf(
+    inputLines('OLD', document.old, sheet),
+    inputLines('NEW', document.new, sheet),
+    document.notes.map(note => sheet.wrap(clean(note, 400), '! ', '  ')),
     '',
-    ...clusterLines(document.clusters),
+    clusterLines(document.clusters),
     '',
-    ...wrap(verdict(document), width, '').map(line => paint('bold', line)),
+    sheet.wrap(verdict(document)).map(sheet.bold),
     '',
-    ...changes.flatMap(change => section(change, document.findings[change], width, paint)),
-    ...nodeLines(document, width),
-    ...upgradeLines(document.kubeletUpgrades, width, paint),
-  ]
+    changes.map(change => changeLines(change, document.findings[change], sheet)),
+    nodeLines(document, sheet),
+    upgradeLines(document.kubeletUpgrades, sheet),
+  )
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-function inputLines(name: string, { file, kind, takenAt, inputErrors }: DiffInput, width: number) {
+function inputLines(
+  name: string,
+  { file, kind, takenAt, inputErrors }: DiffInput,
+  { wrap }: Sheet,
+) {
   const time = `${takenAt.slice(0, 16).replace('T', ' ')} UTC`
   const errors = inputErrors
     .slice(0, shownNodes)
-    .flatMap(error => wrap(clean(error, shownReason), width, `! ${name} `, '  '))
+    .flatMap(error => wrap(clean(error, shownReason), `! ${name} `, '  '))
   return [`${name}  ${time}  ${kind.padEnd(8)}  ${clean(file)}`, ...errors]
 }
 
@@ -161,25 +159,25 @@ function clusterLines(clusters: ClusterChange[]) {
 }
 
 function verdict({ findings, unchanged }: DiffDocument) {
-  const said = changes
+  const counts = changes
     .filter(change => findings[change].length > 0)
     .map(change => `${findings[change].length} ${words[change].counted}`)
   const { open, waived, inDoubt } = unchanged
   const stillWaived = waived > 0 ? [`${waived} still waived`] : []
   const doubt = inDoubt > 0 ? ` (${inDoubt} of them where not all was read)` : ''
-  return said.length === 0
+  return counts.length === 0
     ? [`Nothing changed: ${open} as before${doubt}`, ...stillWaived].join(', ')
-    : [...said, ...stillWaived, `${open} unchanged${doubt}`].join(', ')
+    : [...counts, ...stillWaived, `${open} unchanged${doubt}`].join(', ')
 }
 
-function section(change: Change, found: ChangedFinding[], width: number, paint: Paint): string[] {
+function changeLines(change: Change, found: ChangedFinding[], sheet: Sheet): string[] {
   if (found.length === 0) return []
   return [
-    paint('bold', `${words[change].title} (${found.length})`),
+    sheet.bold(`${words[change].title} (${found.length})`),
     ...firstLines(
       found,
       shownFindings,
-      finding => findingLines(finding, !words[change].isGood, width, paint),
+      finding => findingLines(finding, !words[change].isGood, sheet),
       moreInJson,
     ),
     '',
@@ -192,8 +190,7 @@ const indent = ' '.repeat(12)
 function findingLines(
   { rule, cluster, subject, title, before, after, why }: ChangedFinding,
   isLong: boolean,
-  width: number,
-  paint: Paint,
+  { paint, wrap }: Sheet,
 ) {
   const state = after ?? before
   const severity = state?.severity ?? 'info'
@@ -208,16 +205,15 @@ function findingLines(
     : `${where}${before !== null && after !== null ? nodes : ''}`
   const [first = '', ...rest] = wrap(
     isLong ? head : `${head}: ${place}`,
-    width,
     `  ${severity.toUpperCase().padEnd(8)}  `,
     indent,
   )
   return [
     isLong ? paint(severityStyles[severity], first) : first,
     ...rest,
-    ...(isLong ? wrap(place, width, indent) : []),
+    ...(isLong ? wrap(place, indent) : []),
     ...why
-      .flatMap(sentence => wrap(clean(sentence, shownReason), width, indent))
+      .flatMap(sentence => wrap(clean(sentence, shownReason), indent))
       .map(line => paint('dim', line)),
   ]
 }
@@ -228,21 +224,21 @@ function nodeCounts(before: FindingState, { nodes: { count } }: FindingState) {
   return `${count} node${count === 1 ? '' : 's'}${count === earlier ? '' : `, before ${earlier}`}`
 }
 
-function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: number) {
-  const named = (title: string, nodes: { cluster: string; node: string }[] | null) => {
+function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, sheet: Sheet) {
+  const nodesNamed = (title: string, nodes: { cluster: string; node: string }[] | null) => {
     if (nodes === null || nodes.length === 0) return []
     const names = nodes.map(({ cluster, node }) => `${clean(cluster)}/${clean(node)}`)
-    return wrap(firstNames(names, shownNodes), width, `${title} (${nodes.length}): `, '  ')
+    return sheet.wrap(firstNames(names, shownNodes), `${title} (${nodes.length}): `, '  ')
   }
   return [
-    ...named('Nodes gone', gone),
-    ...named('Nodes come', come),
-    ...unreadLines(notReadNow, width),
+    ...nodesNamed('Nodes gone', gone),
+    ...nodesNamed('Nodes come', come),
+    ...unreadLines(notReadNow, sheet),
   ]
 }
 
 /** Nodes that were read in the run before come first; nodes with the same reason share a line. */
-function unreadLines(unread: NotReadNow[], width: number) {
+function unreadLines(unread: NotReadNow[], { indented }: Sheet) {
   if (unread.length === 0) return []
   const isLost = ({ coverage, before }: NotReadNow) =>
     before === 'read' || (before === 'partlyRead' && coverage === 'notRead')
@@ -253,10 +249,7 @@ function unreadLines(unread: NotReadNow[], width: number) {
     if (first === undefined) return []
     const earlier = first.before === 'read' ? ', read before' : ', partly read before'
     const how = `${first.coverage === 'partlyRead' ? ', partly' : ''}${isLost(first) ? earlier : ''}`
-    return indented(
-      `${whoIsUnread(first, entries)}${how}: ${clean(first.reason, shownReason)}`,
-      width,
-    )
+    return indented(`${whoIsUnread(first, entries)}${how}: ${clean(first.reason, shownReason)}`)
   }
   const moreReasons = (more: number) => `  … and for ${more} more reasons`
   return [
@@ -273,20 +266,20 @@ function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]) {
     : `${clean(cluster)}, ${nodeNames({ count: names.length, sample: names })}`
 }
 
-function upgradeLines(upgrades: FleetUpgrade[] | null, width: number, paint: Paint) {
+function upgradeLines(upgrades: FleetUpgrade[] | null, { bold, wrap, indented }: Sheet) {
   if (upgrades === null || upgrades.length === 0) return []
   const upgradeOf = (upgrade: FleetUpgrade) => {
     const { cluster, group, nodes, from, to } = upgrade
     const place = `${clean(cluster)}, ${group.kind.toLowerCase()} ${clean(group.name)}`
     const versions = `${clean(from ?? 'unknown')} → ${clean(to)}`
     return [
-      ...wrap(`${place}: ${versions} (${nodeNames(nodes)})`, width, '  ', '    '),
-      ...upgradeText(upgrade).flatMap(line => indented(clean(line, 500), width, 4)),
+      ...wrap(`${place}: ${versions} (${nodeNames(nodes)})`, '  ', '    '),
+      ...upgradeText(upgrade).flatMap(line => indented(clean(line, 500), 4)),
     ]
   }
   return [
     '',
-    paint('bold', `Kubelet upgrades (${upgrades.length})`),
+    bold(`Kubelet upgrades (${upgrades.length})`),
     ...firstLines(upgrades, shownNodes, upgradeOf, moreInJson),
   ]
 }

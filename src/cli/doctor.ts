@@ -1,5 +1,6 @@
 /** `highwater doctor`: checks whether an audit can read what its mode promises, and lists what is missing. */
 import { Command } from 'commander'
+import { linesOf } from '#base/text/lines.ts'
 import {
   type Check,
   type CheckState,
@@ -9,16 +10,18 @@ import {
   checkupSchema,
 } from '#model/checkup.ts'
 import { exitCode } from './exit-code.ts'
-import {
-  addFleetOptions,
-  addFormatOption,
-  exiting,
-  type FleetOptions,
-  jsonText,
-} from './options.ts'
+import { addFleetOptions, addFormatOption, exiting, type FleetOptions } from './options.ts'
 import { runSignal } from './signals.ts'
 import { liveCheckups } from './source.ts'
-import { clean, type Screen, type Style, screenOf, sheetOf, verbosity, wrap } from './terminal.ts'
+import {
+  clean,
+  jsonText,
+  type Screen,
+  type Style,
+  screenOf,
+  sheetOf,
+  verbosity,
+} from './terminal.ts'
 
 interface DoctorArguments extends FleetOptions {
   format: 'text' | 'json'
@@ -78,7 +81,7 @@ const stateStyles: Record<CheckState, Style> = {
   note: 'cyan',
   ok: 'green',
 }
-const stateTells: Record<Exclude<ClusterCheckup['state'], 'ok'>, string> = {
+const stateWords: Record<Exclude<ClusterCheckup['state'], 'ok'>, string> = {
   missing: 'not everything can be read',
   unreachable: 'it cannot be reached',
 }
@@ -90,7 +93,7 @@ const longestDetail = 700
 
 /** With unchecked rights the headline does not say that all is well. */
 function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>) {
-  if (state !== 'ok') return stateTells[state]
+  if (state !== 'ok') return stateWords[state]
   const untried = checks.flatMap(({ what, state: found }) =>
     found === 'unchecked' ? [clean(what)] : [],
   )
@@ -104,38 +107,36 @@ function checkupText(
   { cluster, mode, state, checks, fixes }: ClusterCheckup,
   screen: Screen,
 ): string {
-  const { paint, width } = sheetOf(screen, widestProse)
+  const { paint, bold, wrap } = sheetOf(screen, widestProse)
   const row = ({ what, state: found, detail, without }: Check) => {
     const [first = '', ...rest] = wrap(
       `${clean(what)}: ${clean(detail, longestDetail)}`,
-      width,
       `  ${found.padEnd(9)}  `,
       indent,
     )
-    const lost =
-      without === null
-        ? []
-        : wrap(`unknown without it: ${without}`, width, indent).map(line => paint('dim', line))
-    return [first.replace(found, text => paint(stateStyles[found], text)), ...rest, ...lost]
+    const lost = without === null ? [] : wrap(`unknown without it: ${without}`, indent)
+    return [
+      first.replace(found, text => paint(stateStyles[found], text)),
+      ...rest,
+      ...lost.map(line => paint('dim', line)),
+    ]
   }
   const bySeverity = checks.toSorted(
     (left, right) => checkStates.indexOf(left.state) - checkStates.indexOf(right.state),
   )
   const isShown = (found: CheckState) => found !== 'ok' || verbosity.isVerbose
   const hidden = checks.filter(({ state: found }) => !isShown(found)).length
-  const lines = [
-    ...wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`, width, '').map(
-      line => paint('bold', line),
-    ),
-    ...bySeverity.filter(({ state: found }) => isShown(found)).flatMap(row),
-    ...(hidden > 0 ? [`  ${hidden} checks ok (--verbose lists them)`] : []),
+  const lines = linesOf(
+    wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`).map(bold),
+    bySeverity.filter(({ state: found }) => isShown(found)).map(row),
+    hidden > 0 && `  ${hidden} checks ok (--verbose lists them)`,
     // Text to paste is not wrapped. Names of AWS and Kubernetes contain no control characters.
-    ...fixes.flatMap(({ target, text }) => [
+    fixes.map(({ target, text }) => [
       '',
-      ...wrap(`To mend it: ${clean(target, longestDetail)}`, width, '  '),
+      wrap(`To mend it: ${clean(target, longestDetail)}`, '  '),
       '',
       text.trimEnd(),
     ]),
-  ]
+  )
   return `${lines.join('\n')}\n\n`
 }

@@ -2,12 +2,13 @@
 
 import { Command } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
+import { linesOf } from '#base/text/lines.ts'
 import { didYouMean } from '#base/text/nearest.ts'
 import type { RuleExplanation } from '#judge/run/explanation.ts'
 import { families } from '#model/finding/finding.ts'
 import { explainedRules, ruleNames } from '#pipeline/audit/shelves.ts'
-import { addFormatOption, jsonText } from './options.ts'
-import { painter, type Screen, screenOf, severityStyles, sheetOf, wrap } from './terminal.ts'
+import { addFormatOption } from './options.ts'
+import { painter, printDocument, type Screen, severityStyles, sheetOf, wrap } from './terminal.ts'
 
 interface ExplainOptions {
   format: 'text' | 'json'
@@ -33,14 +34,10 @@ Exit codes: 0 the rule is explained; 2 there is no such rule, or bad usage.`,
     .action((name: string | undefined, { format }: ExplainOptions) => {
       const asked = explainedRules(name)
       if (name !== undefined && asked.length === 0) throw noSuchRule(name)
-      const screen = screenOf(process.stdout)
       const only = asked.find(({ id }) => id === name)
-      if (format === 'json')
-        process.stdout.write(jsonText({ schema: 'highwater.rules/1', rules: asked }))
-      else
-        process.stdout.write(
-          only === undefined ? rulesTable(asked, screen) : explanationText(only, screen),
-        )
+      printDocument(format, { schema: 'highwater.rules/1', rules: asked }, screen =>
+        only === undefined ? rulesTable(asked, screen) : explanationText(only, screen),
+      )
     })
 }
 
@@ -59,29 +56,28 @@ const widestProse = 100
 /** The text ends with a newline. */
 export function explanationText(rule: RuleExplanation, screen: Screen): string {
   const { id, family, severity, comparesNodes, docs, needs, policy } = rule
-  const { paint, width } = sheetOf(screen, widestProse)
+  const sheet = sheetOf(screen, widestProse)
   const section = (title: string, ...texts: string[]) =>
     texts.flatMap((text, index) =>
-      wrap(text, width, index === 0 ? title.padEnd(label) : ' '.repeat(label), ' '.repeat(label)),
+      sheet.wrap(text, (index === 0 ? title : '').padEnd(label), ' '.repeat(label)),
     )
   const keys = policy.map(({ key, default: value }) => `${key} (by default ${shownDefault(value)})`)
-  const lines = [
-    paint('bold', id),
-    ...wrap(docs.title, width, ''),
+  const lines = linesOf(
+    sheet.bold(id),
+    sheet.wrap(docs.title),
     '',
-    ...section('Severity', `${severity.toUpperCase()}, of the family ${family}`).map(line =>
-      line.replace(severity.toUpperCase(), text => paint(severityStyles[severity], text)),
+    section('Severity', `${severity.toUpperCase()}, of the family ${family}`).map(line =>
+      line.replace(severity.toUpperCase(), text => sheet.paint(severityStyles[severity], text)),
     ),
-    ...section('Why', docs.why),
-    ...section('Fix', docs.fix),
-    ...section('Needs', needs.length === 0 ? 'nothing' : needs.join(', ').replaceAll('`', '')),
-    ...(comparesNodes ? section('', 'It compares the nodes of a nodegroup or nodepool.') : []),
-    ...section('Policy', ...keys, `severities: { ${id}: … } and waivers, as for every rule`),
-    ...section('Sources', ...docs.sources),
-    ...(docs.sources.some(source => /^(?:pkg|cmd|staging)\//.test(source))
-      ? section('', 'Paths are in https://github.com/kubernetes/kubernetes/tree/master')
-      : []),
-  ]
+    section('Why', docs.why),
+    section('Fix', docs.fix),
+    section('Needs', needs.length === 0 ? 'nothing' : needs.join(', ').replaceAll('`', '')),
+    comparesNodes && section('', 'It compares the nodes of a nodegroup or nodepool.'),
+    section('Policy', ...keys, `severities: { ${id}: … } and waivers, as for every rule`),
+    section('Sources', ...docs.sources),
+    docs.sources.some(source => /^(?:pkg|cmd|staging)\//.test(source)) &&
+      section('', 'Paths are in https://github.com/kubernetes/kubernetes/tree/master'),
+  )
   return `${lines.join('\n')}\n`
 }
 

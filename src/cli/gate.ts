@@ -17,14 +17,13 @@ import {
   addPolicyOption,
   addSelectionOptions,
   exiting,
-  jsonText,
   parseText,
   policyFile,
   repeatable,
   type SelectionOptions,
   selectionOf,
 } from './options.ts'
-import { screenOf, sheetOf } from './terminal.ts'
+import { jsonText, screenOf, sheetOf } from './terminal.ts'
 import { version } from './version.ts'
 
 const formats = ['text', 'markdown', 'sarif', 'json'] as const
@@ -105,8 +104,7 @@ function rendered(document: GateDocument, format: GateCommandOptions['format']) 
   if (format === 'json') return jsonText(document)
   if (format === 'sarif') return gateSarif(document)
   if (format === 'markdown') return gateMarkdown(document)
-  const { paint } = sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY)
-  return gateText(document, text => paint('bold', text))
+  return gateText(document, sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY).bold)
 }
 
 function gateTextOf(file: string, base: string | undefined): GateText {

@@ -1,5 +1,6 @@
 /** A node's history for a terminal: its settings, disk use, events and findings. */
 
+import { type Lines, linesOf } from '#base/text/lines.ts'
 import { joined } from '#judge/compare/history/happenings.ts'
 import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
@@ -8,7 +9,7 @@ import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
 import { english } from '#report/languages/language.ts'
 import { formatBytes, formatPercent } from '#report/numbers.ts'
 import { growthNotes } from '#report/parts/growth.ts'
-import { clean, firstLines, indented, type Screen, sheetOf, wrap } from './terminal.ts'
+import { clean, firstLines, type Screen, type Sheet, sheetOf } from './terminal.ts'
 
 const shownDays = 14
 const shownRules = 20
@@ -20,42 +21,44 @@ type Day = NodeHistory['clusters'][number]['days'][number]
 
 /** The text ends with a newline; it is empty if nothing is known. */
 export function nodeHistoryText({ clusters }: NodeHistory, screen: Screen): string {
-  const { paint, width } = sheetOf(screen, widest)
-  const section = (title: string, lines: string[]) =>
-    lines.length === 0 ? [] : ['', paint('bold', `  ${title}`), ...lines]
+  const sheet = sheetOf(screen, widest)
+  const { bold, wrap } = sheet
+  const section = (title: string, ...parts: Lines[]) => {
+    const lines = linesOf(...parts)
+    return lines.length > 0 && ['', bold(`  ${title}`), lines]
+  }
   return clusters
     .map(({ cluster, isPresent, growth, days }) => {
       const [newest] = days
       // The last day on which the node was read gives its settings.
       const last = days.find(({ coverage }) => coverage !== 'notRead') ?? newest
       if (newest === undefined || last === undefined) return ''
-      return [
-        paint('bold', `${clean(cluster)} / ${clean(last.node)}`),
-        ...wrap(presence(days, isPresent), width, '  '),
-        ...wrap(aboutText(days, last), width, '  '),
-        ...wrap(settingsText(days, last), width, '  '),
-        ...section(diskTitle(last), [
-          ...lineOfDays(days, width),
-          ...growthNotes({ growth }, english).flatMap(note =>
-            wrap(note.replaceAll('\u00a0', ' '), width, '  '),
-          ),
-          ...firstLines(
+      return linesOf(
+        bold(`${clean(cluster)} / ${clean(last.node)}`),
+        wrap(presenceText(days, isPresent), '  '),
+        wrap(aboutText(days, last), '  '),
+        wrap(settingsText(days, last), '  '),
+        section(
+          diskTitle(last),
+          usageLine(days, sheet),
+          growthNotes({ growth }, english).map(note => wrap(note.replaceAll('\u00a0', ' '), '  ')),
+          firstLines(
             days,
             shownDays,
-            day => dayLines(day, width),
+            day => dayLines(day, sheet),
             more => `  … and ${more} more days (--format json has all)`,
           ),
-        ]),
-        ...section('What happened', happenedLines(days, width)),
-        ...section('Rounds of image GC', roundLines(days, width)),
-        ...section('Found on it', ruleLines(days, width)),
+        ),
+        section('What happened', happenedLines(days, sheet)),
+        section('Rounds of image GC', roundLines(days, sheet)),
+        section('Found on it', ruleLines(days, sheet)),
         '',
-      ].join('\n')
+      ).join('\n')
     })
     .join('\n')
 }
 
-function presence(days: Day[], isPresent: boolean | null) {
+function presenceText(days: Day[], isPresent: boolean | null) {
   const unread = days.filter(({ coverage }) => coverage === 'notRead').length
   const known = `known from ${days.at(-1)?.day} to ${days[0]?.day}${unread === 0 ? '' : `, not read on ${unread} of ${days.length} days`}`
   return isPresent === null
@@ -91,9 +94,9 @@ const imageGcText = ({ imageGC }: Pick<NodeFacts, 'imageGC'>) =>
   (imageGC.enabled ? `${imageGC.highThresholdPercent}/${imageGC.lowThresholdPercent}` : 'off')
 
 /** ` (85/80 until 2026-11-14)`; empty if the value never changed. */
-function earlierText(days: Day[], of: (facts: NodeFacts) => string | null) {
+function earlierText(days: Day[], textOf: (facts: NodeFacts) => string | null) {
   const known = days.flatMap(day => {
-    const value = of(day)
+    const value = textOf(day)
     return value === null ? [] : [{ day: day.day, value }]
   })
   const other = known.find(({ value }) => value !== known[0]?.value)
@@ -101,13 +104,13 @@ function earlierText(days: Day[], of: (facts: NodeFacts) => string | null) {
 }
 
 /** One block per day, oldest first. */
-function lineOfDays(days: Day[], width: number) {
+function usageLine(days: Day[], { width }: Sheet) {
   const line = bars(
     days.map(({ day, imageGC }) => ({ day, value: imageGC?.usagePercent ?? null })).toReversed(),
     width - 2,
     { full: 100 },
   )
-  return line.trim() === '' ? [] : [`  ${line.trimEnd()}`]
+  return line.trim() !== '' && `  ${line.trimEnd()}`
 }
 
 function diskTitle({ layout, nodefs, imagefs }: NodeFacts) {
@@ -122,9 +125,9 @@ function headroomText(imageGC: Day['imageGC']) {
   return bytes === 0 ? 'image GC due' : `${formatBytes(bytes)} until image GC`
 }
 
-function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: number) {
+function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, { wrap }: Sheet) {
   const lines = (text: string) =>
-    wrap(`${day}  ${text.replaceAll('\u00a0', ' ')}`, width, '  ', '              ')
+    wrap(`${day}  ${text.replaceAll('\u00a0', ' ')}`, '  ', '              ')
   if (coverage === 'notRead') return lines(`not read${missed === '' ? '' : `: ${clean(missed)}`}`)
   const used =
     imageGC?.usagePercent == null ? 'use not known' : `${formatPercent(imageGC.usagePercent)} used`
@@ -149,22 +152,22 @@ function evictionText(thresholds: NodeFacts['thresholds']) {
 }
 
 /** Evictions also show why: thresholds, what held the disk, and the order of eviction. A reading is shown once. */
-function happenedLines(days: Day[], width: number) {
+function happenedLines(days: Day[], { wrap, indented }: Sheet) {
   let shown: EvictionBasis | undefined
   return joined(days.toReversed().flatMap(({ happened }) => happened))
     .slice(-shownHappenings)
     .flatMap(one => {
-      const text = wrap(happenedText(one), width, '  ', '    ')
+      const text = wrap(happenedText(one), '  ', '    ')
       const read = one.what === 'evicted' ? readingFor(one, days) : undefined
       if (read === undefined) return text
       const why = [...(read === shown ? [] : readingText(one, read)), rankText(one, read)]
       shown = read
-      return [...text, ...why.flatMap(row => indented(row.replaceAll('\u00a0', ' '), width, 6))]
+      return [...text, ...why.flatMap(row => indented(row.replaceAll('\u00a0', ' '), 6))]
     })
 }
 
 /** What each round wanted, counted and freed, and what was predicted. */
-const roundLines = (days: Day[], width: number) =>
+const roundLines = (days: Day[], { indented }: Sheet) =>
   mergedRounds(
     days.flatMap(({ rounds }) => rounds),
     [],
@@ -176,7 +179,7 @@ const roundLines = (days: Day[], width: number) =>
       ['predicted', predictedBytes] as const,
     ].flatMap(([what, amount]) => (amount === null ? [] : [`${what} ${formatBytes(amount)}`]))
     const text = `${minuteOf(at)}  ${parts.join(', ')}`.replaceAll('\u00a0', ' ')
-    return indented(text, width)
+    return indented(text)
   })
 
 const minuteOf = (at: string) => `${clean(at.slice(0, 16)).replace('T', ' ')} UTC`
@@ -235,7 +238,7 @@ interface FailedDays {
 }
 
 /** Each rule with the days on which it failed, latest failures first. */
-function ruleLines(days: Day[], width: number) {
+function ruleLines(days: Day[], { indented }: Sheet) {
   const read = days.filter(({ coverage }) => coverage !== 'notRead')
   const rules = new Map<string, FailedDays>()
   for (const { day, rules: failing } of read)
@@ -246,19 +249,18 @@ function ruleLines(days: Day[], width: number) {
     }
   const leftOut = Math.max(0, ...read.map(day => day.leftOut))
   const wide = Math.min(44, Math.max(0, ...[...rules.keys()].map(rule => clean(rule).length)))
-  const linesOf = ([rule, { first, last, count }]: [string, FailedDays]) => {
+  const linesOfRule = ([rule, { first, last, count }]: [string, FailedDays]) => {
     const some = count < daysFrom(read, first, last) ? `, on ${count} days of it` : ''
     const when = first === last ? `on ${first}` : `${first} to ${last}${some}`
     const since = last === read[0]?.day ? '' : ', not since'
-    return indented(`${clean(rule).padEnd(wide)}  ${when}${since}`, width)
+    return indented(`${clean(rule).padEnd(wide)}  ${when}${since}`)
   }
-  return [
-    ...firstLines([...rules], shownRules, linesOf, more => `  … and ${more} more rules`),
-    ...(rules.size === 0 && read.length > 0 ? ['  nothing'] : []),
-    ...(leftOut > 0
-      ? ['  Not every rule and threshold had room: the findings of each day have them all.']
-      : []),
-  ]
+  return linesOf(
+    firstLines([...rules], shownRules, linesOfRule, more => `  … and ${more} more rules`),
+    rules.size === 0 && read.length > 0 && '  nothing',
+    leftOut > 0 &&
+      '  Not every rule and threshold had room: the findings of each day have them all.',
+  )
 }
 
 const daysFrom = (read: Day[], first: string, last: string) =>

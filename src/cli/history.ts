@@ -1,14 +1,15 @@
 /** `highwater history`: the recorded days of a present or removed node, and the trends of clusters. */
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { linesOf } from '#base/text/lines.ts'
 import { severities } from '#model/finding/finding.ts'
 import type { ClusterTrend, GroupPoint, TrendPoint } from '#model/history.ts'
 import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
 import { formatBytes, formatPercent } from '#report/numbers.ts'
 import { exitCode } from './exit-code.ts'
 import { bars, nodeHistoryText } from './history-text.ts'
-import { addFormatOption, exiting, jsonText, parseText, repeatable } from './options.ts'
+import { addFormatOption, exiting, parseText, repeatable } from './options.ts'
 import { storeAt } from './store.ts'
-import { clean, painter, type Screen, screenOf } from './terminal.ts'
+import { clean, painter, printDocument, type Screen } from './terminal.ts'
 
 interface HistoryArguments {
   store: string
@@ -59,28 +60,25 @@ async function runHistory(
   { store: place, cluster: clusters, days, format }: HistoryArguments,
 ): Promise<number> {
   const store = await storeAt(place)
-  const screen = screenOf(process.stdout)
   if (node === undefined) {
     const trends = await clusterTrends(store, { clusters, days })
-    process.stdout.write(
-      format === 'json'
-        ? jsonText({ schema: 'highwater.trends/1', clusters: trends })
-        : trendsText(trends, screen),
+    printDocument(format, { schema: 'highwater.trends/1', clusters: trends }, screen =>
+      trendsText(trends, screen),
     )
-    return found(
+    return codeFor(
       trends.length,
       `${store.location} remembers no run${clusters.length > 0 ? ' of these clusters' : ''}`,
     )
   }
   const history = await historyOfNode(store, node, { clusters, days })
-  process.stdout.write(format === 'json' ? jsonText(history) : nodeHistoryText(history, screen))
-  return found(
+  printDocument(format, history, screen => nodeHistoryText(history, screen))
+  return codeFor(
     history.clusters.length,
     `${store.location} remembers no node ${node}${clusters.length > 0 ? ' in these clusters' : ''}. Names are those of kubectl get nodes`,
   )
 }
 
-function found(count: number, message: string): number {
+function codeFor(count: number, message: string): number {
   if (count > 0) return exitCode.ok
   process.stderr.write(`${message}\n`)
   return exitCode.badInput
@@ -141,12 +139,12 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
     ({ day }) => Date.parse(last.day) - Date.parse(day) < days * 86_400_000,
   )
   const left = points.length - shown.length
-  return [
+  return linesOf(
     painter(hasColour)('bold', `${clean(cluster)}: ${points[0]?.day} to ${last.day}`),
     `  ${'grade'.padEnd(nameWidth)}  ${gradesText(shown)}  ${last.grade ?? 'none'}`,
     line('findings', total, `${total(last)}${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`),
     line('near image GC', nearIn, nearText(nearIn(last))),
-    ...groups.map((group, index) =>
+    groups.map((group, index) =>
       line(
         names[index] ?? '',
         point => groupIn(point, group)?.usedPercent?.max ?? null,
@@ -154,11 +152,11 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
         100,
       ),
     ),
-    ...reclaimLines(points, line),
-    ...(more > 0 ? [`  … and ${more} more groups`] : []),
-    ...(left > 0 ? [`  … and ${left} days before these (--format json has all)`] : []),
+    reclaimLines(points, line),
+    more > 0 && `  … and ${more} more groups`,
+    left > 0 && `  … and ${left} days before these (--format json has all)`,
     '',
-  ]
+  )
 }
 
 /** The share of counted bytes that image GC freed, and the prediction's error. Empty if no round was observed. */
@@ -176,9 +174,8 @@ function reclaimLines(
   const freed = `${formatBytes(last.freedBytes)} of ${formatBytes(last.countedBytes)} counted`
   return [
     line('image GC', share, freed),
-    ...(points.some(point => error(point) !== null)
-      ? [line('GC error', error, `${last.errorPercent ?? '–'} % off the prediction`)]
-      : []),
+    points.some(point => error(point) !== null) &&
+      line('GC error', error, `${last.errorPercent ?? '–'} % off the prediction`),
   ]
 }
 

@@ -66,8 +66,6 @@ export const matching = (pattern: RegExp, wanted: string) => (text: string) => {
   return text
 }
 
-export const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
-
 const inHelp = {
   cluster:
     'only this cluster: its name, or account/region/name; repeatable, * matches any characters',

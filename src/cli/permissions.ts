@@ -6,13 +6,19 @@ import type { ServiceAccount } from '#facts/kubernetes/rbac.ts'
 import { accountInArn, partitionInArn } from '#model/input/arn.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/input/read-mode.ts'
 import type { Policy } from '#model/policy.ts'
-import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
-import { type Applied, accessTemplate, iamPolicy, manifests } from '#pipeline/access/grants.ts'
-import { memberTemplate } from '#pipeline/access/member-template.ts'
+import {
+  type Applied,
+  accessTemplate,
+  iamPolicy,
+  manifests,
+  modeSection,
+  remediationSection,
+} from '#pipeline/access/grants.ts'
+import { cloudFormationYaml, memberTemplate } from '#pipeline/access/member-template.ts'
 import { identityNames } from '#pipeline/access/permissions.ts'
-import { modeSection, remediationSection } from '#pipeline/access/permissions-section.ts'
 import { requireKubeletIdentity } from '#pipeline/audit/fleet.ts'
-import { addPolicyOption, jsonText, matching, policyFile, repeatable } from './options.ts'
+import { addPolicyOption, matching, policyFile, repeatable } from './options.ts'
+import { jsonText } from './terminal.ts'
 
 interface PermissionsOptions {
   mode: ReadMode

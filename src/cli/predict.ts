@@ -135,13 +135,12 @@ function missing(
 
 /** Writes the nodes of one document one by one: a whole fleet might not fit into memory. */
 function printer(format: PredictOptions['format']) {
-  const { paint } = sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY)
-  const heading = (text: string) => paint('bold', text)
+  const { bold } = sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY)
   let separator = '{"schema":"highwater.prediction/1","nodes":['
   const isJson = format === 'json'
   return {
     node({ prediction, before }: Predicted) {
-      if (!isJson) return storyOf(prediction, before, heading)
+      if (!isJson) return storyOf(prediction, before, bold)
       const text = `${separator}\n${JSON.stringify(prediction)}`
       separator = ','
       return text

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
+import { linesOf } from '#base/text/lines.ts'
 import type { Plan } from '#model/plan/plan.ts'
 import {
   type RemediationRun,
@@ -13,20 +14,18 @@ import { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
 import type { RemediateOptions } from '#pipeline/remediation/run/options.ts'
 import { sealedStore } from '#remediate/seal.ts'
 import { remediationExitCode } from './exit-code.ts'
-import { keyFor } from './keys.ts'
 import { addFormatOption, type PlaceOptions, parseText, policyOf } from './options.ts'
 import { pausingSignals } from './signals.ts'
 import { eksSelection, liveRecords, liveTargets } from './source.ts'
-import { defaultStore, folderWarning, storeAt } from './store.ts'
+import { defaultStore, folderWarning, keyFor, storeAt } from './store.ts'
 import {
   clean,
-  indented,
   nodesOf,
   reasonLines,
   type Screen,
+  type Sheet,
   screenOf,
   sheetOf,
-  wrap,
 } from './terminal.ts'
 
 export interface RemediationOptions extends PlaceOptions {
@@ -111,7 +110,7 @@ const titles: Partial<Record<StepState, string>> = {
   skipped: 'Passed over',
 }
 
-const goneOnText = ({ resumedBy = [] }: RemediationRun) =>
+const resumedText = ({ resumedBy = [] }: RemediationRun) =>
   resumedBy.length === 0 ? '' : `, and to go on by ${clean(resumedBy.join(', '), 400)}`
 
 /** The text ends with a newline. @param plan null: cohorts are not shown separately @param store where the journal is */
@@ -121,29 +120,27 @@ export function remediationText(
   store: string,
   screen: Screen,
 ): string {
-  const { paint, width } = sheetOf(screen, widest)
+  const sheet = sheetOf(screen, widest)
+  const { bold, wrap } = sheet
   const { steps, leftAlone } = run
-  const placed = { paint, width, rest: `in the journal (${clean(store, 200)})` }
-  const whys = (some: readonly StepEntry[]) =>
+  const rest = `in the journal (${clean(store, 200)})`
+  const reasonsOf = (some: readonly StepEntry[]) =>
     some.map(({ cluster, node, state, why }) => ({ cluster, node, why: why ?? state }))
-  const lines = [
-    paint('bold', `Run ${run.run}: ${stateText(run)}`),
-    ...wrap(
-      `${nodesOf(steps.length)} planned: ${countsOf(steps)}. Approved by ${clean(run.approvedBy)}${goneOnText(run)}.`,
-      width,
-      '',
+  const next = nextText(run, store)
+  const lines = linesOf(
+    bold(`Run ${run.run}: ${stateText(run)}`),
+    wrap(
+      `${nodesOf(steps.length)} planned: ${countsOf(steps)}. Approved by ${clean(run.approvedBy)}${resumedText(run)}.`,
     ),
-    ...(plan === null
-      ? []
-      : plan.cohorts.flatMap(cohort => cohortLines(cohort, plan, steps, width))),
-    ...Object.entries(titles).flatMap(([state, title]) =>
-      reasonLines(title, whys(steps.filter(step => step.state === state)), placed),
+    plan?.cohorts.map(cohort => cohortLines(cohort, plan, steps, sheet)),
+    Object.entries(titles).map(([state, title]) =>
+      reasonLines(title, reasonsOf(steps.filter(step => step.state === state)), sheet, rest),
     ),
-    ...(run.unasked ?? []).flatMap(one => wrap(`Not asked: ${clean(one, 600)}.`, width)),
-    ...backLines(steps, width),
-    ...reasonLines('Left alone by the plan', leftAlone, placed),
-    ...nextLines(run, store, width),
-  ]
+    run.unasked?.map(one => wrap(`Not asked: ${clean(one, 600)}.`)),
+    backLines(steps, sheet),
+    reasonLines('Left alone by the plan', leftAlone, sheet, rest),
+    next !== null && ['', wrap(next)],
+  )
   return `${lines.join('\n')}\n`
 }
 
@@ -161,38 +158,34 @@ function countsOf(steps: readonly StepEntry[]) {
 }
 
 /** Rolled-back nodes that a later reading confirmed: a node's own answer is not enough. */
-function backLines(steps: readonly StepEntry[], width: number) {
+function backLines(steps: readonly StepEntry[], { wrap }: Sheet) {
   const seen = steps.filter(({ state, seenBack }) => state === 'rolled-back' && seenBack === true)
-  if (seen.length === 0) return []
-  return wrap(`Back and seen: ${nodesOf(seen.length)} read anew and running as before.`, width)
+  return (
+    seen.length > 0 &&
+    wrap(`Back and seen: ${nodesOf(seen.length)} read anew and running as before.`)
+  )
 }
 
 function cohortLines(
   { id, cluster, group, kubeletVersion }: Plan['cohorts'][number],
   plan: Plan,
   steps: readonly StepEntry[],
-  width: number,
+  { indented }: Sheet,
 ) {
   const nodes = new Set(
     plan.steps.filter(step => step.cohort === id).map(step => `${step.cluster}/${step.node}`),
   )
-  const own = steps.filter(step => nodes.has(`${step.cluster}/${step.node}`))
-  if (own.length === 0) return []
-  return indented(
-    clean(
-      `${cluster} ${group.kind} ${group.name}, kubelet ${kubeletVersion}: ${countsOf(own)}`,
-      400,
-    ),
-    width,
-  )
+  const changed = steps.filter(step => nodes.has(`${step.cluster}/${step.node}`))
+  const place = `${cluster} ${group.kind} ${group.name}, kubelet ${kubeletVersion}`
+  return changed.length > 0 && indented(clean(`${place}: ${countsOf(changed)}`, 400))
 }
 
-function nextLines({ run, state, endedAt, steps }: RemediationRun, store: string, width: number) {
-  const where = `highwater rollback ${run} --store ${clean(store, 200)}`
-  const next = (text: string) => ['', ...wrap(text, width)]
-  if (state === 'rolled-back' && endedAt === null) return next(`To go on: ${where}`)
+/** What to do next; null: nothing. */
+function nextText({ run, state, endedAt, steps }: RemediationRun, store: string) {
+  const rollback = `highwater rollback ${run} --store ${clean(store, 200)}`
+  if (state === 'rolled-back' && endedAt === null) return `To go on: ${rollback}`
   if (endedAt === null)
-    return next(`To go on: the same command with --resume. To take it back: ${where}`)
-  if (steps.some(step => step.state === 'broken')) return next(`To ask them again: ${where}`)
-  return steps.some(step => step.state === 'verified') ? next(`To take it back: ${where}`) : []
+    return `To go on: the same command with --resume. To take it back: ${rollback}`
+  if (steps.some(step => step.state === 'broken')) return `To ask them again: ${rollback}`
+  return steps.some(step => step.state === 'verified') ? `To take it back: ${rollback}` : null
 }

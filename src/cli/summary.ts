@@ -3,6 +3,7 @@
  * Foreign text is folded to one line of printable text.
  */
 
+import { linesOf } from '#base/text/lines.ts'
 import { columnsOf, padTo } from '#base/text/text-width.ts'
 import { type Finding, type FindingsDocument, severities } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -30,7 +31,7 @@ const width = 78
 const shown = { clusters: 12, causes: 6, notAudited: 5, next: 3, changes: 8, ledgers: 30 }
 const everything = 1000
 
-const wrap = (text: string, first: string, rest = first) => wrapTo(text, width, first, rest)
+const wrap = (text: string, first = '', rest = first) => wrapTo(text, width, first, rest)
 
 export interface SummaryOptions {
   /** Whether to write terminal escapes. */
@@ -49,8 +50,6 @@ interface CliSummary extends Required<SummaryOptions> {
   words: Language['words']['terminal']
   limit(of: keyof typeof shown): number
 }
-
-const noteLines = (note: string) => wrap(note, '! ', '  ')
 
 /** Lines of the verdict with --quiet. Report, snapshot and next command follow. */
 const quietLines = 4
@@ -80,21 +79,19 @@ export function summaryText(
       words.ruleFailed(rule, clean(node), clean(message)),
     ),
   ]
-  const lines = [
+  const lines = linesOf(
     '',
-    ...(isQuiet
-      ? []
-      : [
-          ...(isVerbose ? ledgerLines(on) : []),
-          ...findingLines(on),
-          ...clusterLines(on),
-          ...notAuditedLines(on),
-          ...changeLines(on),
-          ...causeLines(on),
-        ]),
-    ...notes.slice(0, isQuiet ? 1 : on.limit('notAudited')).flatMap(noteLines),
-    ...(isQuiet ? verdictLines(on).slice(0, quietLines) : verdictLines(on)),
-  ]
+    !isQuiet && [
+      isVerbose && ledgerLines(on),
+      findingLines(on),
+      clusterLines(on),
+      notAuditedLines(on),
+      changeLines(on),
+      causeLines(on),
+    ],
+    notes.slice(0, isQuiet ? 1 : on.limit('notAudited')).map(note => wrap(note, '! ', '  ')),
+    linesOf(...verdictLines(on)).slice(0, isQuiet ? quietLines : undefined),
+  )
   return `${lines.join('\n').trimEnd()}\n`
 }
 
@@ -106,23 +103,21 @@ function verdictLines({ report, language, paint, words, limit }: CliSummary) {
   const waived = report.document.waived.length
   const style = severity === 'none' || severity === 'unread' ? 'bold' : severityStyles[severity]
   return [
-    ...wrap(verdict.headline, '').map(line => paint(style, line)),
-    ...(verdict.freeable === null ? [] : wrap(verdict.freeable.replaceAll('\u00a0', ' '), '')),
+    wrap(verdict.headline).map(line => paint(style, line)),
+    verdict.freeable !== null && wrap(verdict.freeable.replaceAll('\u00a0', ' ')),
     verdict.scope,
-    ...(waived > 0 ? wrap(language.words.mail.waived(waived), '') : []),
-    ...(gaps.length > 0
-      ? wrap(`${language.words.verdict.notCovered} ${language.words.list(gaps)}`, '')
-      : []),
-    ...outlook.rows
+    waived > 0 && wrap(language.words.mail.waived(waived)),
+    gaps.length > 0 && wrap(`${language.words.verdict.notCovered} ${language.words.list(gaps)}`),
+    outlook.rows
       .slice(0, Math.min(limit('next'), shown.next))
-      .flatMap(({ name, state, where }) => wrap(words.next(name, state, where), '  ', '    ')),
+      .map(({ name, state, where }) => wrap(words.next(name, state, where), '  ', '    ')),
     '',
   ]
 }
 
 function clusterLines({ report, language, words, paint, limit }: CliSummary) {
   const { clusters, findings } = report.document
-  if (clusters.length < 2 && clusters.every(isClusterRead)) return []
+  if (clusters.length < 2 && clusters.every(isClusterRead)) return null
   const { columns } = words
   const sorted = clusters.toSorted(worstClusterFirst)
   const wide = Math.min(
@@ -136,8 +131,10 @@ function clusterLines({ report, language, words, paint, limit }: CliSummary) {
   const rowOf = (cluster: FindingsDocument['clusters'][number]) => {
     const { name, grade, coverage } = cluster
     const read = `${coverage.read}/${coverage.nodes}`
-    const own = findings.filter(finding => finding.cluster === name)
-    const tally = tallyOf(own, language)
+    const tally = tallyOf(
+      findings.filter(finding => finding.cluster === name),
+      language,
+    )
     return row(
       name,
       grade ?? '–',
@@ -146,8 +143,8 @@ function clusterLines({ report, language, words, paint, limit }: CliSummary) {
     )
   }
   return [
-    ...row(columns.cluster, columns.grade, columns.read, columns.findings),
-    ...firstLines(sorted, limit('clusters'), rowOf, words.moreClusters),
+    row(columns.cluster, columns.grade, columns.read, columns.findings),
+    firstLines(sorted, limit('clusters'), rowOf, words.moreClusters),
     '',
   ]
 }
@@ -164,7 +161,7 @@ const tallyOf = (findings: Finding[], { words }: Language) =>
 function changeLines({ report, language, words, titleOf, limit }: CliSummary) {
   const { changes, list } = language.words
   const { listed, hidden, ended, counts, absent, since } = mailChanges(report, language)
-  if (since === null) return []
+  if (since === null) return null
   const where = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>) =>
     list([clean(cluster), `${subject.kind.toLowerCase()} ${clean(subject.name)}`])
   const rows = [
@@ -180,8 +177,8 @@ function changeLines({ report, language, words, titleOf, limit }: CliSummary) {
   }
   return [
     words.since(counts.length > 0 ? counts : [changes.none]),
-    ...(absent === null ? [] : wrap(clean(absent, 1000), '')),
-    ...firstLines(rows, limit('changes'), rowOf, more => `  ${words.more(more)}`),
+    absent !== null && wrap(clean(absent, 1000)),
+    firstLines(rows, limit('changes'), rowOf, more => `  ${words.more(more)}`),
     '',
   ]
 }
@@ -189,10 +186,10 @@ function changeLines({ report, language, words, titleOf, limit }: CliSummary) {
 const indent = ' '.repeat(10)
 
 function causeLines({ report, language, paint, titleOf, words, limit }: CliSummary) {
-  const { causes: own } = language.words
+  const { causes: labels } = language.words
   const { causes } = causesAndOutlook(report, language)
-  if (causes.length === 0) return []
-  const lines = causes.slice(0, limit('causes')).flatMap((cause, index) => {
+  if (causes.length === 0) return null
+  const lines = causes.slice(0, limit('causes')).map((cause, index) => {
     const view = causeView(cause, index, { titleOf, language })
     const head = wrap(
       `${padTo(view.severityWord.toUpperCase(), 8)}  ${clean(view.title)}`,
@@ -201,35 +198,31 @@ function causeLines({ report, language, paint, titleOf, words, limit }: CliSumma
     )
     const ends = view.ends === null ? '' : `. ${view.ends}`
     return [
-      ...head.map((line, row) => (row === 0 ? paint(severityStyles[cause.severity], line) : line)),
-      ...wrap(clean(view.where, 1000), indent),
-      ...(view.statement === null
-        ? []
-        : wrap(`${own.cause} ${clean(view.statement, 1000)}`, indent)),
-      ...wrap(`${own.step} ${clean(stepWithCount(view), 1000)}${ends}`, indent),
+      head.map((line, row) => (row === 0 ? paint(severityStyles[cause.severity], line) : line)),
+      wrap(clean(view.where, 1000), indent),
+      view.statement !== null && wrap(`${labels.cause} ${clean(view.statement, 1000)}`, indent),
+      wrap(`${labels.step} ${clean(stepWithCount(view), 1000)}${ends}`, indent),
       // Commands stay on one line, so that they can be copied.
-      ...view.commands
+      view.commands
         .slice(0, view.leading)
         .map(({ command }) => `${indent}  ${clean(command, 1000)}`),
       '',
     ]
   })
   const rest = causes.slice(limit('causes'))
-  return [
-    ...lines,
-    ...(rest.length > 0 ? [...wrap(words.verbose(moreCauses(rest, language)), ''), ''] : []),
-  ]
+  return [lines, rest.length > 0 && [wrap(words.verbose(moreCauses(rest, language))), '']]
 }
 
 /** Each finding with its effect, if `isVerbose`: the causes below say the same in fewer lines. */
 function findingLines({ report, language, paint, titleOf, words, isVerbose }: CliSummary) {
   const findings = report.document.findings.toSorted(worstFirst)
-  if (findings.length === 0)
-    return hasRead(report.document)
-      ? [words.noFindings, '']
-      : [language.words.clusterTable.notRead, '']
-  if (!isVerbose) return []
-  const linesOf = (finding: Finding) => {
+  if (findings.length === 0) {
+    const { noFindings } = words
+    const isAnyRead = report.document.clusters.some(isClusterRead)
+    return [isAnyRead ? noFindings : language.words.clusterTable.notRead, '']
+  }
+  if (!isVerbose) return null
+  const findingText = (finding: Finding) => {
     const { severity, cluster, subject, rule, consequence } = finding
     const title = `${clean(cluster)}/${clean(subject.name)}: ${clean(titleOf(finding).title)}`
     const first = `${padTo(language.words.severityNames[severity], 8)}  `
@@ -238,31 +231,32 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose }: Cl
       ...wrap(`${clean(consequence, 420)} (${rule})`, indent),
     ]
   }
-  return [...firstLines(findings, everything, linesOf, words.moreFindings), '']
+  return [firstLines(findings, everything, findingText, words.moreFindings), '']
 }
 
 /** What holds each disk of each node with a disk finding. */
 function ledgerLines({ report, language, paint, limit }: CliSummary) {
   const view = ledgersView(report, limit('ledgers'), language)
-  if (view === null) return []
+  if (view === null) return null
   const wrapped = (text: string) =>
     wrap(clean(text, 300).replaceAll('\u00a0', ' '), '    ', '      ')
-  const rows = view.nodes.flatMap(({ name, brief }) => [
-    `  ${cutToColumns(clean(name), width - 2)}`,
-    ...brief.flatMap(wrapped),
-  ])
-  const more = view.leftOut.flatMap(text => wrap(clean(text, 400), '  ', '    '))
-  return [paint('bold', language.words.ledger.title), ...rows, ...more, '']
+  return [
+    paint('bold', language.words.ledger.title),
+    view.nodes.map(({ name, brief }) => [
+      `  ${cutToColumns(clean(name), width - 2)}`,
+      brief.map(wrapped),
+    ]),
+    view.leftOut.map(text => wrap(clean(text, 400), '  ', '    ')),
+    '',
+  ]
 }
-
-const hasRead = ({ clusters }: FindingsDocument) => clusters.some(isClusterRead)
 
 function notAuditedLines({ report, words, limit }: CliSummary) {
   const { notAudited } = report.document
   // Equal reasons are shown once, with the number of places.
   const groups = [...Map.groupBy(notAudited, ({ reason }) => reason).values()]
-  if (groups.length === 0) return []
-  const linesOf = (places: typeof notAudited) => {
+  if (groups.length === 0) return null
+  const reasonText = (places: typeof notAudited) => {
     const { cluster, node, reason } = places[0]!
     const who =
       node === null ? words.cluster(clean(cluster)) : words.node(clean(cluster), clean(node))
@@ -271,7 +265,7 @@ function notAuditedLines({ report, words, limit }: CliSummary) {
   }
   return [
     words.notAudited(notAudited.length),
-    ...firstLines(groups, limit('notAudited'), linesOf, more => `  ${words.more(more)}`),
+    firstLines(groups, limit('notAudited'), reasonText, more => `  ${words.more(more)}`),
     '',
   ]
 }

@@ -26,11 +26,30 @@ export interface Screen {
   columns: number
 }
 
-/** Colours and line width of a text. @param widest maximum width in columns, for easy reading */
-export const sheetOf = ({ hasColour, columns }: Screen, widest: number) => ({
-  paint: painter(hasColour),
-  width: Math.min(columns, widest),
-})
+/** How a text is written to a screen: its colours, and lines of its width. */
+export interface Sheet {
+  width: number
+  paint: Paint
+  bold(text: string): string
+  /** Breaks a text. The first line begins with `first`, the other lines with `rest`. */
+  wrap(text: string, first?: string, rest?: string): string[]
+  /** Each line after the first is indented by two more columns. */
+  indented(text: string, by?: number): string[]
+}
+
+/** @param widest maximum width in columns, for easy reading */
+export function sheetOf({ hasColour, columns }: Screen, widest: number): Sheet {
+  const paint = painter(hasColour)
+  const width = Math.min(columns, widest)
+  const breakText: Sheet['wrap'] = (text, first, rest) => wrap(text, width, first, rest)
+  return {
+    width,
+    paint,
+    bold: text => paint('bold', text),
+    wrap: breakText,
+    indented: (text, by = 2) => breakText(text, ' '.repeat(by), ' '.repeat(by + 2)),
+  }
+}
 
 /** The lines of the first items, then a line with the number of the others. */
 export function firstLines<Item>(
@@ -49,6 +68,18 @@ export const screenOf = ({ isTTY, columns, hasColors }: NodeJS.WriteStream): Scr
   isTTY
     ? { hasColour: hasColors(), columns: columns > 0 ? Math.max(columns - 1, 40) : 80 }
     : { hasColour: false, columns: 80 }
+
+export const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
+
+/** Prints a document as JSON, or as a text that fits this terminal. */
+export function printDocument(
+  format: string,
+  document: object,
+  textFor: (screen: Screen) => string,
+): void {
+  const text = format === 'json' ? jsonText(document) : textFor(screenOf(process.stdout))
+  process.stdout.write(text)
+}
 
 /** Foreign text for a terminal: cut to a length, without control characters, so without escape sequences. */
 export function clean(text: string, maxLength = 200): string {
@@ -86,10 +117,6 @@ export function wrap(text: string, columns: number, first = '', rest = first): s
   return [...lines, line]
 }
 
-/** Wraps a text; each line after the first is indented by two more columns. */
-export const indented = (text: string, columns: number, by = 2): string[] =>
-  wrap(text, columns, ' '.repeat(by), ' '.repeat(by + 2))
-
 /** The first names of a sample, and how many nodes there are. */
 export function nodeNames({ count, sample }: { count: number; sample: string[] }): string {
   const names = sample.slice(0, 2).map(name => clean(name))
@@ -109,24 +136,27 @@ export const shownNodes = 5
 
 export const nodesOf = (count: number): string => `${count} node${count === 1 ? '' : 's'}`
 
+/** Names of the first nodes, and how many more there are. */
+export function firstNodes(nodes: readonly string[]): string {
+  const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
+  return `${clean(nodes.slice(0, shownNodes).join(', '), 600)}${more}`
+}
+
 /** Empty if there are no nodes. @param rest where the reasons that are not shown can be found */
 export function reasonLines(
   title: string,
   nodes: readonly { cluster: string; node: string; why: string }[],
-  { paint, width, rest }: { paint: Paint; width: number; rest: string },
+  { bold, indented }: Sheet,
+  rest: string,
 ): string[] {
   if (nodes.length === 0) return []
   const reasons = [...Map.groupBy(nodes, ({ why }) => why)].sort(
     ([, a], [, b]) => b.length - a.length,
   )
   const linesOf = ([why, some]: (typeof reasons)[number]) => {
-    const names = some.slice(0, shownNodes).map(({ cluster, node }) => `${cluster}/${node}`)
-    const more = some.length > shownNodes ? ` and ${some.length - shownNodes} more` : ''
-    return indented(
-      `${nodesOf(some.length)}: ${clean(why, 1000)} (${clean(names.join(', '), 600)}${more})`,
-      width,
-    )
+    const names = some.map(({ cluster, node }) => `${cluster}/${node}`)
+    return indented(`${nodesOf(some.length)}: ${clean(why, 1000)} (${firstNodes(names)})`)
   }
   const more = (hidden: number) => `  and ${hidden} more reasons, all ${rest}`
-  return ['', paint('bold', title), ...firstLines(reasons, shownReasons, linesOf, more)]
+  return ['', bold(title), ...firstLines(reasons, shownReasons, linesOf, more)]
 }

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { scheduledTimeOf } from '#facts/kubernetes/cron-job.ts'
 import { everything } from '#model/input/selection.ts'
 import { kubeconfigFleet } from '#pipeline/audit/fleet.ts'
 import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { openRunWatch } from '#pipeline/service/run-watch.ts'
 import { runService } from '#pipeline/service/service.ts'
-import { minuteOf, tickOf } from '#pipeline/service/tick.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseSettings } from '#settings.ts'
 import { deadlineOption, parseClusterName } from './options.ts'
@@ -125,3 +125,18 @@ async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickO
     for (const [service, times] of slowDowns) say(`${service} throttled ${times} requests`)
   }
 }
+
+/** The scheduled time of a run. The run's id derives from it, so a retry finds what was done. */
+
+/**
+ * @param text a time in RFC 3339, or the name of a CronJob's Job
+ * @returns the scheduled time; null: it is neither
+ */
+export function tickOf(text: string): Date | null {
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)
+  const time = isTime ? new Date(text) : scheduledTimeOf(text)
+  return time === null || Number.isNaN(time.getTime()) ? null : time
+}
+
+/** The minute of a run without a scheduled time: a retry in the same minute has the same run id. */
+export const minuteOf = (now: Date): Date => new Date(Math.floor(now.getTime() / 60_000) * 60_000)

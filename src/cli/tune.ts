@@ -1,5 +1,6 @@
 /** `highwater tune`: five settings of image GC and eviction on every node of a group. */
 import { Command } from 'commander'
+import { linesOf } from '#base/text/lines.ts'
 import { type Fill, parseFill } from '#model/plan/what-if.ts'
 import type { TuneDocument, TunedConfiguration, TuneRow } from '#model/tune.ts'
 import { rememberedGrowth } from '#pipeline/tune/growth.ts'
@@ -10,14 +11,22 @@ import {
   addFormatOption,
   addPolicyOption,
   exiting,
-  jsonText,
   parseText,
   policyFile,
   repeatable,
 } from './options.ts'
 import { savedRecords } from './source.ts'
 import { storeAt } from './store.ts'
-import { clean, nodeNames, quoted, type Screen, screenOf, sheetOf, wrap } from './terminal.ts'
+import {
+  clean,
+  nodeNames,
+  printDocument,
+  quoted,
+  type Screen,
+  type Sheet,
+  sheetOf,
+  wrap as wrapTo,
+} from './terminal.ts'
 
 interface TuneOptions {
   group: string
@@ -77,11 +86,7 @@ async function runTune(options: TuneOptions): Promise<number> {
     policy: policyFile(options.policy),
     records: () => savedRecords(snapshot, selection),
   })
-  process.stdout.write(
-    options.format === 'json'
-      ? jsonText(document)
-      : tuneText(document, snapshot, screenOf(process.stdout)),
-  )
+  printDocument(options.format, document, screen => tuneText(document, snapshot, screen))
   const { unmeasured, inputErrors } = document
   return unmeasured.count + inputErrors.length > 0 ? exitCode.unread : exitCode.ok
 }
@@ -94,39 +99,32 @@ const barFromPercent = 40
 
 /** @param snapshot the file, for the command that plans the recommendation */
 function tuneText(document: TuneDocument, snapshot: string, screen: Screen) {
-  const { paint, width } = sheetOf(screen, widest)
+  const sheet = sheetOf(screen, widest)
+  const { bold, wrap } = sheet
   const { group, nodes, bytesPerHour, unmeasured, inputErrors, rows } = document
-  const lines = [
-    paint('bold', `${clean(group)}: ${counted(nodes, 'node')}, one day of each`),
-    ...wrap(
+  const lines = linesOf(
+    bold(`${clean(group)}: ${counted(nodes, 'node')}, one day of each`),
+    wrap(
       `The disks grow by ${formatBytes(bytesPerHour)} an hour together; GCs, evictions and minutes are sums over the nodes`,
-      width,
-      '',
     ),
-    ...unmeasuredLines(unmeasured, width),
-    ...inputErrors.flatMap(error => wrap(clean(error), width, '! ', '  ')),
+    unmeasured.count > 0 &&
+      wrap(
+        `! Not in the counts of a day, as no earlier run measured their growth: ${nodeNames(unmeasured)}. Give --store, or assume one with --fill nodefs=300Ki/s`,
+        '',
+        '  ',
+      ),
+    inputErrors.map(error => wrap(clean(error), '! ', '  ')),
     '',
     headLine,
-    ...rows.flatMap(row => rowLines(row, width)),
+    rows.map(row => rowLines(row, sheet)),
     '',
-    ...wrap(legend, width, ''),
-    ...recommendedLines(document, snapshot, width),
-  ]
+    wrap(legend),
+    recommendedLines(document, snapshot, sheet),
+  )
   return `${lines.join('\n').replaceAll('\u00a0', ' ')}\n`
 }
 
 const legend = `Bar: the disk from ${barFromPercent} % used; · free, ▒ image GC runs, █ eviction. First: number of nodes on which image GC / eviction / nothing acts first. Again: deleted images that pods use on other nodes, packed. Unusable: below the eviction thresholds.`
-
-function unmeasuredLines({ count, sample }: TuneDocument['unmeasured'], width: number) {
-  if (count === 0) return []
-  const names = nodeNames({ count, sample })
-  return wrap(
-    `! Not in the counts of a day, as no earlier run measured their growth: ${names}. Give --store, or assume one with --fill nodefs=300Ki/s`,
-    width,
-    '',
-    '  ',
-  )
-}
 
 const cells = (texts: readonly string[]) =>
   texts.map((text, index) => text.padStart(cellWidths[index] ?? 0)).join(' ')
@@ -134,7 +132,7 @@ const cellWidths = [7, 4, 9, 8, 7, 8, 9]
 
 const headLine = `${' '.repeat(12 + barColumns)} ${cells(['first', 'GCs', 'deleted', 'again', 'evicted', 'pressure', 'unusable'])}`
 
-function rowLines(row: TuneRow, width: number) {
+function rowLines(row: TuneRow, { wrap }: Sheet) {
   const { setting, configuration, isAlike, first } = row
   const { imageGCs, evictions, deletedBytes, pulledAgainBytes } = row
   const values = cells([
@@ -147,10 +145,7 @@ function rowLines(row: TuneRow, width: number) {
     row.unusableBytes === null ? 'unknown' : formatBytes(row.unusableBytes),
   ])
   const shown = `${configurationText(configuration)}${isAlike ? '' : ', other values on other nodes'}`
-  return [
-    `${setting.padEnd(11)} ${barOf(configuration)} ${values}`,
-    ...wrap(shown, width, '            '),
-  ]
+  return [`${setting.padEnd(11)} ${barOf(configuration)} ${values}`, wrap(shown, '            ')]
 }
 
 function configurationText({
@@ -181,7 +176,7 @@ function barOf({ imageGCHighThresholdPercent: high = 100, evictionHard = {} }: T
 function recommendedLines(
   { group, changes, durable }: TuneDocument,
   snapshot: string,
-  width: number,
+  { width }: Sheet,
 ) {
   if (changes.length === 0)
     return ['', 'No rule recommends another setting: today’s is the recommended one.']
@@ -190,11 +185,11 @@ function recommendedLines(
   return [
     '',
     'Plan the recommended setting:',
-    ...wrap(command, Math.max(width, 400), '  '),
-    ...durable.flatMap(({ target, snippet }) => [
+    wrapTo(command, Math.max(width, 400), '  '),
+    durable.map(({ target, snippet }) => [
       '',
       `For new nodes (${target}):`,
-      ...snippet
+      snippet
         .trimEnd()
         .split('\n')
         .map(line => `  ${line}`),

@@ -1,5 +1,6 @@
 /** `highwater upgrade`: what a newer kubelet minor changes in each group of nodes. */
 import { Command } from 'commander'
+import { linesOf } from '#base/text/lines.ts'
 import { plainClusterName } from '#model/input/cluster-name.ts'
 import { parseKubeletVersion } from '#model/plan/what-if.ts'
 import type { PlannedUpgrade, UpgradeDocument, UpgradeStep } from '#model/upgrade.ts'
@@ -12,20 +13,17 @@ import {
   addFormatOption,
   exiting,
   type FleetOptions,
-  jsonText,
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
 import {
   clean,
-  indented,
   nodeNames,
-  type Paint,
+  printDocument,
   quoted,
   type Screen,
-  screenOf,
+  type Sheet,
   sheetOf,
-  wrap,
 } from './terminal.ts'
 
 interface UpgradeOptions extends FleetOptions {
@@ -60,11 +58,7 @@ async function runUpgrade(options: UpgradeOptions): Promise<number> {
   const reading = openReading(options)
   try {
     const document = await plannedUpgrades(reading.records(), options.to, reading.nodeRead)
-    process.stdout.write(
-      options.format === 'json'
-        ? jsonText(document)
-        : upgradesText(document, screenOf(process.stdout)),
-    )
+    printDocument(options.format, document, screen => upgradesText(document, screen))
     const { upgrades, upToDate, leftOut, inputErrors } = document
     if (upgrades.length + upToDate + leftOut === 0) {
       process.stderr.write('There is no node in what was read\n')
@@ -83,23 +77,21 @@ const lineLimit = 500
 
 /** The text ends with a newline. */
 function upgradesText(document: UpgradeDocument, screen: Screen) {
-  const { paint, width } = sheetOf(screen, widest)
+  const sheet = sheetOf(screen, widest)
   const { upgrades, inputErrors } = document
-  const lines = [
-    ...summaryLines(document).flatMap((line, index) =>
-      wrap(line, width, '').map(text => (index === 0 ? paint('bold', text) : text)),
-    ),
-    ...inputErrors.flatMap(error => wrap(clean(error, lineLimit), width, '! ', '  ')),
-    ...[...Map.groupBy(upgrades, ({ cluster }) => cluster).values()].flatMap(ofCluster => [
-      ...clusterLines(ofCluster, width, paint),
-      ...ofCluster.flatMap(upgrade => groupLines(upgrade, width, paint)),
+  const lines = linesOf(
+    summaryLines(document, sheet),
+    inputErrors.map(error => sheet.wrap(clean(error, lineLimit), '! ', '  ')),
+    [...Map.groupBy(upgrades, ({ cluster }) => cluster).values()].map(ofCluster => [
+      clusterLines(ofCluster, sheet),
+      ofCluster.map(upgrade => groupLines(upgrade, sheet)),
     ]),
-    ...minorLines(upgrades, width, paint),
-  ]
+    minorLines(upgrades, sheet),
+  )
   return `${lines.join('\n')}\n`
 }
 
-function summaryLines(document: UpgradeDocument) {
+function summaryLines(document: UpgradeDocument, { bold, wrap }: Sheet) {
   const { takenAt, to, isProved, rulesOfMinor, upgrades, upToDate, leftOut } = document
   const nodesIn = (list: readonly PlannedUpgrade[]) =>
     list.reduce((sum, { nodes }) => sum + nodes.count, 0)
@@ -108,13 +100,16 @@ function summaryLines(document: UpgradeDocument) {
   const unchecked = nodesIn(upgrades.filter(one => one.errors.length === 0 && one.basis === null))
   const time = takenAt === '' ? '' : `, read at ${takenAt.slice(0, 16).replace('T', ' ')} UTC`
   return [
-    `Kubelet ${to} on ${counted(nodesIn(upgrades), 'node')}: ${refused} would not start, ${changed} would start with other settings or another order of eviction${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}`,
-    `${upToDate} already run this minor or a newer one${leftOut === 0 ? '' : `, ${leftOut} are upgraded by AWS, report no version or run an unsupported minor`}${time}`,
-    ...(isProved
-      ? []
-      : [
-          `! Not proved: no answers of upstream's 1.${Number(to.split('.')[1])} were compared with this replay. The rules of 1.${rulesOfMinor} were applied`,
-        ]),
+    wrap(
+      `Kubelet ${to} on ${counted(nodesIn(upgrades), 'node')}: ${refused} would not start, ${changed} would start with other settings or another order of eviction${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}`,
+    ).map(bold),
+    wrap(
+      `${upToDate} already run this minor or a newer one${leftOut === 0 ? '' : `, ${leftOut} are upgraded by AWS, report no version or run an unsupported minor`}${time}`,
+    ),
+    !isProved &&
+      wrap(
+        `! Not proved: no answers of upstream's 1.${Number(to.split('.')[1])} were compared with this replay. The rules of 1.${rulesOfMinor} were applied`,
+      ),
   ]
 }
 
@@ -122,31 +117,28 @@ const hasChanges = ({ changedSettings, changedOrders }: PlannedUpgrade) =>
   changedSettings.length + (changedOrders ?? []).length > 0
 
 /** The control plane comes first: a kubelet must not be newer. */
-function clusterLines([first]: readonly PlannedUpgrade[], width: number, paint: Paint) {
-  if (first === undefined) return []
+function clusterLines([first]: readonly PlannedUpgrade[], { bold, indented }: Sheet) {
+  if (first === undefined) return null
   const { cluster, controlPlane, steps, to } = first
   const version = controlPlane === null ? 'version not read' : clean(controlPlane)
   const command = `aws eks update-cluster-version --name ${clusterOf(first)} --kubernetes-version ${nextMinor(controlPlane ?? to)}`
   return [
     '',
-    paint('bold', `${clean(cluster)}, control plane ${version}`),
-    ...(steps.includes('control-plane')
-      ? indented(`First, minor by minor to ${minorOf(to)}: ${command}`, width)
-      : []),
+    bold(`${clean(cluster)}, control plane ${version}`),
+    steps.includes('control-plane') &&
+      indented(`First, minor by minor to ${minorOf(to)}: ${command}`),
   ]
 }
 
-function groupLines(upgrade: PlannedUpgrade, width: number, paint: Paint) {
+function groupLines(upgrade: PlannedUpgrade, { paint, wrap, indented }: Sheet) {
   const { group, from, nodes, errors, steps } = upgrade
   const title = `${group.kind.toLowerCase()} ${clean(group.name)} from ${clean(from ?? 'unknown')} (${nodeNames(nodes)})`
   return [
-    ...wrap(title, width, '  ', '    ').map(line =>
-      errors.length > 0 ? paint('red', line) : line,
-    ),
-    ...nodeUpgradeText(upgrade).flatMap(line => indented(clean(line, lineLimit), width, 4)),
-    ...steps
+    wrap(title, '  ', '    ').map(line => (errors.length > 0 ? paint('red', line) : line)),
+    nodeUpgradeText(upgrade).map(line => indented(clean(line, lineLimit), 4)),
+    steps
       .filter(step => step !== 'control-plane')
-      .flatMap(step => wrap(stepTexts[step](upgrade), width, '    → ', '      ')),
+      .map(step => wrap(stepTexts[step](upgrade), '    → ', '      ')),
   ]
 }
 
@@ -175,19 +167,19 @@ const minorOf = (version: string) => clean(version).replace(/^v?(1\.\d+).*/, '$1
 const nextMinor = (version: string) => `1.${Number(minorOf(version).slice(2)) + 1}`
 
 /** Once for all groups that come from the same minor. */
-function minorLines(upgrades: readonly PlannedUpgrade[], width: number, paint: Paint) {
+function minorLines(upgrades: readonly PlannedUpgrade[], { bold, indented }: Sheet) {
   const texts = upgrades.map(upgrade =>
     JSON.stringify([
       `${minorOf(upgrade.from ?? 'unknown')} → ${minorOf(upgrade.to)}`,
       ...minorUpgradeText(upgrade),
     ]),
   )
-  return [...new Set(texts)].toSorted().flatMap(text => {
+  return [...new Set(texts)].toSorted().map(text => {
     const [title, ...lines]: string[] = JSON.parse(text)
     return [
       '',
-      paint('bold', `Changes with ${title} on each of these nodes`),
-      ...lines.flatMap(line => indented(line, width)),
+      bold(`Changes with ${title} on each of these nodes`),
+      lines.map(line => indented(line)),
     ]
   })
 }

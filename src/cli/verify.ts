@@ -2,6 +2,7 @@
 
 import { Command } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
+import { linesOf } from '#base/text/lines.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
 import { everything, type Selection, selectsCluster, selectsNode } from '#model/input/selection.ts'
 import type { Plan } from '#model/plan/plan.ts'
@@ -20,7 +21,7 @@ import {
   textOf,
 } from './options.ts'
 import { eksSelection, liveRecords, openReading, savedRecords } from './source.ts'
-import { nodesOf, reasonLines, type Screen, screenOf, sheetOf, wrap } from './terminal.ts'
+import { nodesOf, reasonLines, type Screen, screenOf, sheetOf } from './terminal.ts'
 
 interface VerifyOptions extends FleetOptions {
   snapshot?: string
@@ -127,19 +128,19 @@ const widest = 120
 
 /** The text ends with a newline. */
 function verificationText({ id }: Plan, { counts, nodes }: VerificationReport, screen: Screen) {
-  const { paint, width } = sheetOf(screen, widest)
+  const sheet = sheetOf(screen, widest)
   const { verified, notYet, wrong } = counts
   const states = `${verified} verified, ${notYet} not yet, ${wrong} wrong`
-  const left = (state: 'wrong' | 'not-yet') =>
+  const nodesIn = (state: 'wrong' | 'not-yet') =>
     nodes.flatMap(one => (one.state === state ? [one] : []))
-  const placed = { paint, width, rest: 'in --format json' }
-  const lines = [
-    paint('bold', `Plan ${id}: ${nodesOf(nodes.length)}, ${states}`),
-    ...reasonLines('Wrong', left('wrong'), placed),
-    ...reasonLines('Not yet', left('not-yet'), placed),
-    ...(wrong === 0 && notYet === 0
-      ? wrap('Each runs with what the plan says, is well, and does what the plan promised.', width)
-      : []),
-  ]
+  const rest = 'in --format json'
+  const lines = linesOf(
+    sheet.bold(`Plan ${id}: ${nodesOf(nodes.length)}, ${states}`),
+    reasonLines('Wrong', nodesIn('wrong'), sheet, rest),
+    reasonLines('Not yet', nodesIn('not-yet'), sheet, rest),
+    wrong === 0 &&
+      notYet === 0 &&
+      sheet.wrap('Each runs with what the plan says, is well, and does what the plan promised.'),
+  )
   return `${lines.join('\n')}\n`
 }

@@ -1,11 +1,26 @@
 /** The common part of the Lambda handlers: context, runtime and log. */
+
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Logger } from '@aws-lambda-powertools/logger'
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
+import { redact } from '#base/redaction/redact.ts'
+import { messageOf } from '#base/text/error-message.ts'
+import { severities } from '#model/finding/finding.ts'
+import type { RemediationAnswer } from '#model/plan/remediation-request.ts'
+import type { RunAnswer } from '#model/run.ts'
 import packageJson from '#package.json' with { type: 'json' }
 import { policyTerms } from '#pipeline/audit/shelves.ts'
+import {
+  type Audited,
+  openRunWatch,
+  type RunWatch,
+  type Spent,
+  type SpentBefore,
+  together,
+} from '#pipeline/service/run-watch.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { parsePolicy } from '#policy/parse.ts'
-import { openRunLog, type RunLog } from './run-log.ts'
 
 /** The used part of the Lambda context. Source: AWS Lambda developer guide, Node.js context object. */
 export interface LambdaContext {
@@ -38,5 +53,179 @@ export async function logged<T>(
   } catch (error) {
     await log.failed(error, what)
     throw error
+  }
+}
+
+/**
+ * Writes the log lines of a run, each with the run's id, and its metrics. Powertools writes both as JSON for CloudWatch.
+ * CloudWatch bills each combination of metric and dimensions, so there are few metrics, whatever the fleet's size.
+ */
+
+interface RunLog {
+  watch: RunWatch
+  /** Marks the run as scheduled. Only scheduled runs write metrics: a run on demand often reads a part of the fleet. */
+  scheduled(): void
+  ended(answer: RunAnswer): Promise<void>
+  remediated(answer: RemediationAnswer): Promise<void>
+  /** Adds keys to every later line of the step. */
+  about(step: Record<string, unknown>): void
+  /** A step of a fan-out has ended. @param lost why a part of the run is lost; null: nothing is lost */
+  stepped(message: string, details: object, lost: string | null): Promise<void>
+  failed(error: unknown, what: 'run' | 'step'): Promise<void>
+}
+
+const serviceName = process.env.HIGHWATER_SERVICE || 'highwater'
+/** Maximum number of clusters listed in a log line; the other clusters are only counted. */
+const mostClusters = 100
+const longestReason = 4000
+let isColdStart = true
+
+const newMetrics = () => new Metrics({ namespace: 'highwater', serviceName })
+
+export function openRunLog(requestId: string): RunLog {
+  const logger = new Logger({ serviceName, persistentLogAttributes: { requestId } })
+  let isScheduled = false
+  let counted: Audited | null = null
+  const watch = openRunWatch(
+    runLines(logger, audited => {
+      counted = audited
+    }),
+  )
+
+  /** Ends the invocation's watch, writes the metrics of a scheduled audit, and returns the figures for the log. */
+  async function figures(isFailed: boolean): Promise<object> {
+    const { own, before } = await watch.close(isFailed)
+    const { slowDowns } = before === null ? own : together([own, before])
+    const runMs = runMsOf(own, before)
+    if (isScheduled && counted !== null)
+      writeMetrics(
+        counted,
+        runMs,
+        Object.values(slowDowns).reduce((total, count) => total + count, 0),
+      )
+    const coldStart = isColdStart
+    isColdStart = false
+    return {
+      coldStart,
+      durationMs: own.durationMs,
+      peakRssBytes: own.peakRssBytes,
+      slowDowns,
+      ...(before && ofMany(before, runMs)),
+    }
+  }
+
+  return {
+    watch,
+    scheduled() {
+      isScheduled = true
+    },
+    async ended({ runId, state, findings, notAudited, deliveries }) {
+      const isCounted = state === 'published' || state === 'dry-run'
+      logger.info('run ended', {
+        runId,
+        state,
+        ...(isCounted && { findings, notAudited }),
+        deliveries,
+        ...(await figures(false)),
+      })
+      if (state !== 'published' || !isScheduled) return
+      const metrics = newMetrics()
+      metrics.addMetric('ReportsPublished', MetricUnit.Count, 1)
+      metrics.publishStoredMetrics()
+    },
+    async remediated(answer) {
+      logger.info('remediation answered', { ...answer, ...(await figures(false)) })
+    },
+    about: step => logger.appendKeys(step),
+    async stepped(message, details, lost) {
+      const fields = { ...details, ...(await figures(false)) }
+      if (lost === null) logger.info(message, fields)
+      else logger.warn(message, { ...fields, reason: lost })
+    },
+    async failed(error, what) {
+      const reason = messageOf(error)
+      // Error messages are written for people. A stack trace would only point to the bundle's single line.
+      logger.error(`${what} failed`, {
+        reason: redact(reason).slice(0, longestReason),
+        ...(await figures(true)),
+      })
+    },
+  }
+}
+
+const runLines = (
+  logger: Logger,
+  onAudited: (audited: Audited) => void,
+): Parameters<typeof openRunWatch>[0] => ({
+  began(runId) {
+    logger.appendKeys({ runId })
+    logger.info('run began')
+  },
+  isAbout: cluster => logger.appendKeys({ cluster }),
+  stageEnded: (stage, durationMs) => logger.info('stage ended', { stage, durationMs }),
+  audited(audited) {
+    logger.info('audited', countsOf(audited))
+    for (const { cluster, node, reason, places } of audited.reasons)
+      logger.warn('not audited', {
+        cluster,
+        ...(node !== null && { node }),
+        reason,
+        ...(places > 1 && { places }),
+      })
+    onAudited(audited)
+  },
+})
+
+function writeMetrics(audited: Audited, runMs: number, slowDowns: number) {
+  const metrics = newMetrics()
+  const { nodesRead, nodesPartlyRead, nodesNotRead } = nodesOf(audited.clusters)
+  metrics.addMetric('RunDuration', MetricUnit.Milliseconds, runMs)
+  metrics.addMetric('SlowDowns', MetricUnit.Count, slowDowns)
+  metrics.addMetric('ClustersAudited', MetricUnit.Count, audited.clusters.length)
+  metrics.addMetric('NodesRead', MetricUnit.Count, nodesRead)
+  metrics.addMetric('NodesPartlyRead', MetricUnit.Count, nodesPartlyRead)
+  metrics.addMetric('NodesNotRead', MetricUnit.Count, nodesNotRead)
+  metrics.addMetric('NotAudited', MetricUnit.Count, audited.notAudited)
+  metrics.publishStoredMetrics()
+  for (const severity of severities) {
+    const ofSeverity = metrics.singleMetric()
+    ofSeverity.addDimension('severity', severity)
+    ofSeverity.addMetric('Findings', MetricUnit.Count, audited.findings[severity] ?? 0)
+  }
+}
+
+function countsOf({ findings, clusters, notAudited }: Audited): Record<string, unknown> {
+  const shown = clusters
+    .slice(0, mostClusters)
+    .map(({ name: cluster, grade, coverage: { nodes, read, partlyRead, notRead } }) => {
+      return { cluster, grade, nodes, read, partlyRead, notRead }
+    })
+  const more = clusters.length - shown.length
+  return {
+    findings,
+    notAudited,
+    ...nodesOf(clusters),
+    clusters: shown,
+    ...(more > 0 && { moreClusters: more }),
+  }
+}
+
+/** Milliseconds from the start of the run's first invocation to now. */
+const runMsOf = ({ durationMs }: Spent, before: SpentBefore | null) =>
+  before === null ? durationMs : Math.max(durationMs, Date.now() - Date.parse(before.startedAt))
+
+/** Figures of the run's earlier invocations, logged beside the figures of this invocation. */
+const ofMany = (
+  { invocations, failed, durationMs, peakRssBytes }: SpentBefore,
+  runDurationMs: number,
+) => ({ runDurationMs, before: { invocations, failed, durationMs, peakRssBytes } })
+
+function nodesOf(clusters: Audited['clusters']) {
+  const sum = (part: 'read' | 'partlyRead' | 'notRead') =>
+    clusters.reduce((total, { coverage }) => total + coverage[part], 0)
+  return {
+    nodesRead: sum('read'),
+    nodesPartlyRead: sum('partlyRead'),
+    nodesNotRead: sum('notRead'),
   }
 }

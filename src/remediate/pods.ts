@@ -1,6 +1,10 @@
+/** Pods of nodes: which are ready, and what a restart of their kubelet does to them and to their budgets. */
+import * as z from 'zod'
+import type { RawObject } from '#base/raw-object.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
+import type { ClusterRecord, ObjectsRecord } from '#model/input/record.ts'
 
 /** `namespace/name` */
 export const podName = ({ metadata }: KubernetesPod): string =>
@@ -21,3 +25,198 @@ export const readyPodsOf = ({ pods }: NodeInput): string[] | null =>
         .map(podName)
         .sort()
     : null
+
+/** Effect on the pods of one node. */
+export interface NodeBlast {
+  /** Null: the pods were not read, and the next four fields have no meaning. */
+  pods: number | null
+  notReadyPods: number
+  singletons: string[]
+  budgetsAtLimit: string[] | null
+  startupProbes: number
+  imagesForgotten: number
+}
+
+export const budgetResource = 'poddisruptionbudgets.policy'
+
+/** Pods of one node under one PodDisruptionBudget. */
+export interface Disruption {
+  /** Number of pods on this node that turn NotReady. */
+  pods: number
+  /** Number of pods that may be disrupted, on all nodes together. */
+  allowed: number
+}
+
+/** Owners and budgets of a fleet, gathered before any node is planned. */
+export class FleetPods {
+  readonly #replicas = new Map<string, number>()
+  readonly #budgets = new Map<string, Budget[]>()
+  readonly #withBudgets = new Set<string>()
+  readonly #withCutBudgets = new Set<string>()
+
+  takeNode({ cluster, pods }: NodeInput): void {
+    for (const pod of pods ?? []) {
+      const owner = ownerOf(cluster, pod)
+      if (owner !== null && isActive(pod))
+        this.#replicas.set(owner, (this.#replicas.get(owner) ?? 0) + 1)
+    }
+  }
+
+  /** Notes that the list of budgets is incomplete: some budgets may be missing. */
+  takeCluster({ cluster, errors }: ClusterRecord): void {
+    if (errors?.some(({ what }) => what === budgetResource)) this.#withCutBudgets.add(cluster)
+  }
+
+  takeObjects({ cluster, resource: kind, items }: ObjectsRecord): void {
+    if (kind !== budgetResource) return
+    this.#withBudgets.add(cluster)
+    for (const item of items) {
+      const found = budgetOf(item)
+      if (found === null) continue
+      const key = `${cluster}/${found.namespace}`
+      this.#budgets.set(key, [...(this.#budgets.get(key) ?? []), found.budget])
+    }
+  }
+
+  /** @param isStatusKept whether ready and started containers stay ready and started */
+  blastOf(record: NodeInput, isStatusKept: boolean): NodeBlast {
+    const { cluster, pods, node, runtime } = record
+    const images = Array.isArray(runtime?.images) ? runtime.images : (node.status?.images ?? [])
+    const hasBudgets = this.#withBudgets.has(cluster) && !this.#withCutBudgets.has(cluster)
+    const nothing = {
+      notReadyPods: 0,
+      singletons: [],
+      startupProbes: 0,
+      imagesForgotten: images.length,
+    }
+    if (!Array.isArray(pods))
+      return { pods: null, ...nothing, budgetsAtLimit: hasBudgets ? [] : null }
+    const active = pods.filter(isActive)
+    const flipping = isStatusKept ? [] : active.filter(isFlipping)
+    const restarting = isStatusKept ? [] : active.flatMap(startedContainers)
+    return {
+      ...nothing,
+      pods: active.length,
+      notReadyPods: flipping.length,
+      singletons: flipping
+        .filter(pod => this.#replicas.get(ownerOf(cluster, pod) ?? '') === 1)
+        .map(podName),
+      budgetsAtLimit: hasBudgets
+        ? [...new Set(flipping.flatMap(pod => this.#budgetsAtLimit(cluster, pod)))]
+        : null,
+      startupProbes: restarting.length,
+    }
+  }
+
+  /** Effect of a restart of this node's kubelet, by budget (`namespace/name`). */
+  disruptionsOf({ cluster, pods }: NodeInput): Map<string, Disruption> {
+    const found = new Map<string, Disruption>()
+    for (const pod of (pods ?? []).filter(isFlipping))
+      for (const { name, allowed } of this.#budgetsOf(cluster, pod))
+        found.set(name, { pods: (found.get(name)?.pods ?? 0) + 1, allowed })
+    return found
+  }
+
+  #budgetsAtLimit(cluster: string, pod: KubernetesPod): string[] {
+    return this.#budgetsOf(cluster, pod).flatMap(({ name, allowed }) =>
+      allowed <= 0 ? [name] : [],
+    )
+  }
+
+  /** Budgets that cover the pod; their names are `namespace/name`. */
+  #budgetsOf(cluster: string, { metadata }: KubernetesPod): Pick<Budget, 'name' | 'allowed'>[] {
+    const namespace = metadata?.namespace ?? ''
+    const found = this.#budgets.get(`${cluster}/${namespace}`) ?? []
+    return found
+      .filter(({ matches }) => matches(metadata?.labels ?? {}))
+      .map(({ name, allowed }) => ({ name: `${namespace}/${name}`, allowed }))
+  }
+}
+
+const isProbed = ({ spec }: KubernetesPod) =>
+  (spec?.containers ?? []).some(({ readinessProbe, startupProbe }) =>
+    Boolean(readinessProbe ?? startupProbe),
+  )
+
+const isFlipping = (pod: KubernetesPod) => isActive(pod) && isReady(pod) && isProbed(pod)
+
+function startedContainers({ spec, status }: KubernetesPod) {
+  const started = new Set(
+    (status?.containerStatuses ?? []).flatMap(({ name, started: isStarted }) =>
+      isStarted && name ? [name] : [],
+    ),
+  )
+  return (spec?.containers ?? []).flatMap(({ name, startupProbe }) =>
+    startupProbe && name && started.has(name) ? [name] : [],
+  )
+}
+
+/** Null for DaemonSet pods, which nothing replaces, and static pods, whose owner is the Node. */
+function ownerOf(cluster: string, { metadata }: KubernetesPod) {
+  const owner = (metadata?.ownerReferences ?? []).find(({ controller }) => controller)
+  if (owner?.uid === undefined || owner.kind === 'DaemonSet' || owner.kind === 'Node') return null
+  return `${cluster}/${owner.uid}`
+}
+
+/** PodDisruptionBudgets: which pods a budget covers, and how many of these may be disrupted. */
+const requirement = z.object({
+  key: z.string().optional().catch(undefined),
+  operator: z.string().optional().catch(undefined),
+  values: z.array(z.unknown()).catch([]),
+})
+const selector = z.object({
+  matchLabels: z.record(z.string(), z.unknown()).catch({}),
+  matchExpressions: z
+    .array(requirement.nullable().catch(null))
+    .catch([])
+    .transform(items => items.filter(item => item !== null)),
+})
+const schema = z.object({
+  metadata: z.object({ namespace: z.string(), name: z.string().catch('') }),
+  spec: z.object({ selector: selector.nullable().catch(null) }),
+  // A budget that no controller has processed yet allows no disruption.
+  status: z.object({ disruptionsAllowed: z.number().catch(0) }).catch({ disruptionsAllowed: 0 }),
+})
+
+interface Budget {
+  name: string
+  /** Pods that may be disrupted now. */
+  allowed: number
+  matches(labels: Readonly<Record<string, unknown>>): boolean
+}
+
+/** Upstream: api/policy/v1 PodDisruptionBudget; an empty selector matches every pod of the namespace. */
+function budgetOf(item: RawObject): { namespace: string; budget: Budget } | null {
+  const { data } = schema.safeParse(item)
+  if (data === undefined) return null
+  const { metadata, spec, status } = data
+  return {
+    namespace: metadata.namespace,
+    budget: {
+      name: metadata.name,
+      allowed: status.disruptionsAllowed,
+      matches: labels => spec.selector !== null && isSelected(spec.selector, labels),
+    },
+  }
+}
+
+function isSelected(
+  { matchLabels, matchExpressions }: z.infer<typeof selector>,
+  labels: Readonly<Record<string, unknown>>,
+) {
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(expression => isMet(expression, labels))
+  )
+}
+
+function isMet(
+  { key, operator, values }: z.infer<typeof requirement>,
+  labels: Readonly<Record<string, unknown>>,
+) {
+  const value = labels[String(key)]
+  const isAmong = values.includes(value)
+  if (operator === 'Exists') return value !== undefined
+  if (operator === 'DoesNotExist') return value === undefined
+  return operator === 'In' ? value !== undefined && isAmong : !isAmong
+}

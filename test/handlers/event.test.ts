@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseAuditEvent } from '#handlers/event.ts'
+import { parseAuditEvent } from '#handlers/audit.ts'
 import { parsePublishEvent, parseRunEvent, parseShardEvent } from '#handlers/fan-out-event.ts'
 
 describe('an event of a fan-out', () => {

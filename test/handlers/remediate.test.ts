@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
-import { parseRemediationEvent } from '#handlers/remediate-event.ts'
+import { parseRemediationEvent } from '#handlers/remediate.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { remediationNodes, remediationScenario } from '#lab/scenarios/remediation.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openRunLog } from '#handlers/run-log.ts'
+import { openRunLog } from '#handlers/lambda.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'

@@ -13,8 +13,11 @@ export interface Judged extends AuditResult {
   findingsJson: string
 }
 
-export async function judgedIncident({ world }: Incident): Promise<Judged> {
-  const result = await audit(arriving(recordsOf(world)), {
+export async function judgedIncident(
+  { world }: Incident,
+  records: SnapshotRecord[] = recordsOf(world),
+): Promise<Judged> {
+  const result = await audit(arriving(records), {
     ...{ source: 'snapshot', version: '0.0.0', policy: defaultPolicy, rules },
     formats: formats.filter(({ id }) => id === 'json'),
     ...{ channels: [], audiences: [], history: null, snapshot: null },

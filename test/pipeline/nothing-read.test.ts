@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NotAudited } from '#model/finding/finding.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { nothingRead } from '#pipeline/service/answer.ts'
+import { nothingRead } from '#pipeline/service/report.ts'
 import {
   auditedNode,
   findingsDocument,

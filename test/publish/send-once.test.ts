@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { folderStore } from '#clients/store/folder-store.ts'
 import type { Store } from '#clients/store/store.ts'
-import { type SendOnceOptions, sendOnce } from '#publish/send-once.ts'
+import { type SendOnceOptions, sendOnce } from '#publish/channels/message-once.ts'
 
 const key = 'runs/1/mail.json'
 const leaseMs = 120_000

@@ -5,6 +5,7 @@ import type { Approval, Plan } from '#model/plan/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { approve, changedSince, checkApproval, type PresentNode } from '#remediate/plan/approve.ts'
+import { digestOf } from '#remediate/plan/canonical.ts'
 import {
   approvalText,
   openedPersonsApproval,
@@ -13,7 +14,6 @@ import {
   planText,
   sealedApproval,
 } from '#remediate/plan/file.ts'
-import { digestOf } from '#remediate/plan/plan.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 import { ada, memoryKeys } from '#test/seals.ts'

@@ -1,8 +1,8 @@
 /** When the nodes of a wave are read again. */
 import { expect, it } from 'vitest'
 import type { PlanStep } from '#model/plan/plan.ts'
-import type { Clock } from '#remediate/run/clock.ts'
 import type { Effects, NodeWork } from '#remediate/run/node-work.ts'
+import type { Clock } from '#remediate/run/pausing.ts'
 import { awaitVerified } from '#remediate/verify/await-seen.ts'
 
 const step = { cluster: 'shop', node: 'a' } as PlanStep

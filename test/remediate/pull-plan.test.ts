@@ -8,10 +8,9 @@ import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { verifyNode } from '#pipeline/remediation/run/verify.ts'
 import { changedSince } from '#remediate/plan/approve.ts'
-import { canonicalJson } from '#remediate/plan/canonical.ts'
+import { canonicalJson, digestOf } from '#remediate/plan/canonical.ts'
 import { parsePlan, planText } from '#remediate/plan/file.ts'
-import { digestOf } from '#remediate/plan/plan.ts'
-import { verifyBack } from '#remediate/verify/verify-back.ts'
+import { verifyBack } from '#remediate/verify/verify.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import {
   type FleetNode,

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { StepEntry } from '#model/plan/remediation.ts'
 import type { AutoApproval } from '#model/policy.ts'
-import { byPolicy } from '#remediate/plan/auto-approve.ts'
+import { byPolicy } from '#remediate/plan/approve.ts'
 import {
   approvalOf,
   newSha256,

@@ -4,7 +4,7 @@ import { folderStore } from '#clients/store/folder-store.ts'
 import { s3Store } from '#clients/store/s3.ts'
 import type { Store } from '#clients/store/store.ts'
 import { enterLab, scenario } from '#lab/test/support.ts'
-import { systemClock } from '#remediate/run/clock.ts'
+import { systemClock } from '#remediate/run/pausing.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { approvalOf, newSha256, planOf, World } from '#test/remediation-world.ts'
 

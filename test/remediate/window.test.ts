@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { weekdays } from '#model/policy/defaults.ts'
 import type { ChangeWindow } from '#model/policy.ts'
-import { isOpen, windowText } from '#remediate/run/window.ts'
+import { isWindowOpen, windowsText } from '#remediate/run/window.ts'
 
 const window = (more: Partial<ChangeWindow> = {}): ChangeWindow => ({
   days: [...weekdays],
@@ -10,7 +10,7 @@ const window = (more: Partial<ChangeWindow> = {}): ChangeWindow => ({
   timezone: 'UTC',
   ...more,
 })
-const openAt = (windows: ChangeWindow[], time: string) => isOpen(windows, new Date(time))
+const openAt = (windows: ChangeWindow[], time: string) => isWindowOpen(windows, new Date(time))
 
 describe('a window', () => {
   it('is open at any time where the policy has none', () => {
@@ -100,8 +100,8 @@ describe('a window in Berlin, where clocks change on 2026-03-29 and 2026-10-25',
 })
 
 it('has the words of the policy', () => {
-  expect(windowText(window({ timezone: 'Europe/Berlin' }))).toMatchSnapshot()
-  expect(windowText(window({ days: ['mon', 'fri'], from: '22:00', to: '04:00' }))).toBe(
+  expect(windowsText([window({ timezone: 'Europe/Berlin' })])).toMatchSnapshot()
+  expect(windowsText([window({ days: ['mon', 'fri'], from: '22:00', to: '04:00' })])).toBe(
     'mon, fri 22:00 to 04:00 UTC',
   )
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contentReader } from '#remediate/plan/written-fields.ts'
+import { contentReader } from '#remediate/plan/step-truth.ts'
 
 describe('the contents of a plan', () => {
   it('are read once if they are equal', () => {

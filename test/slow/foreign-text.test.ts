@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { readUserData } from '#clients/user-data.ts'
-import { contentReader } from '#remediate/plan/written-fields.ts'
+import { contentReader } from '#remediate/plan/step-truth.ts'
 import { isLinear, numbered, repeated } from '#test/linear.ts'
 
 vi.setConfig({ testTimeout: 120_000 })

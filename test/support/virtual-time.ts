@@ -1,5 +1,5 @@
 /** Time that passes only when nobody has anything else to do, and as far as the next one who waits for it. */
-import type { Clock } from '#remediate/run/clock.ts'
+import type { Clock } from '#remediate/run/pausing.ts'
 
 interface Sleeper {
   atMs: number

@@ -41,11 +41,20 @@ export const repeatedly = (region: string, credentials: CredentialSource) => ({
   maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : 5,
 })
 
+/** Time to connect, for services that have to answer at once. */
+export const connectionTimeout = 5_000
+
+/** The region in an ARN. */
+export const regionInArn = (arn: string): string => arn.split(':')[3] ?? ''
+
+/** Aborted by the caller's signal, or at the time limit. */
+export const orAfter = (signal: AbortSignal | undefined, limit: AbortSignal): AbortSignal =>
+  signal === undefined ? limit : AbortSignal.any([signal, limit])
+
+type AbortableCall = AwsCall & { signal?: AbortSignal | undefined }
+
 /** Runs a call. @throws RequestFailure with a message for people, or the signal's reason */
-export async function awsCall<T>(
-  call: AwsCall & { signal?: AbortSignal | undefined },
-  run: () => Promise<T>,
-): Promise<T> {
+export async function awsCall<T>(call: AbortableCall, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
@@ -54,16 +63,16 @@ export async function awsCall<T>(
   }
 }
 
-/** Yields all pages of a list. Each page contains the token for the next one. */
-export async function* pagesOf<Page extends { NextToken?: string | undefined }>(
-  read: (NextToken: string | undefined) => Promise<Page>,
+/** Yields the pages of one of the SDK's paginators. @throws as awsCall */
+export async function* awsPages<Page>(
+  call: AbortableCall,
+  pages: AsyncIterator<Page>,
 ): AsyncGenerator<Page> {
-  let token: string | undefined
-  do {
-    const page = await read(token)
-    token = page.NextToken || undefined
-    yield page
-  } while (token !== undefined)
+  for (;;) {
+    const page = await awsCall(call, () => pages.next())
+    if (page.done) return
+    yield page.value
+  }
 }
 
 function credentialHint() {

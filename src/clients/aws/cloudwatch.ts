@@ -1,6 +1,6 @@
 /** The CloudWatch API: states of alarms. */
 import { CloudWatchClient, paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch'
-import { awsCall, repeatedly } from './aws-failure.ts'
+import { awsPages, repeatedly } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 
 /** IAM actions that this file calls. Only the role that changes nodes needs them. */
@@ -23,17 +23,14 @@ export async function alarmStates(
     // Without AlarmTypes, CloudWatch omits composite alarms.
     const AlarmTypes = ['MetricAlarm' as const, 'CompositeAlarm' as const]
     const query = { AlarmNames: [...names], AlarmTypes }
-    const pages = await awsCall({ service: 'CloudWatch', what, region, signal }, () =>
-      Array.fromAsync(paginateDescribeAlarms({ client }, query, { abortSignal: signal })),
-    )
-    return new Map(
-      pages
-        .flatMap(({ MetricAlarms = [], CompositeAlarms = [] }) => [
-          ...MetricAlarms,
-          ...CompositeAlarms,
-        ])
-        .flatMap(({ AlarmName, StateValue = '' }) => (AlarmName ? [[AlarmName, StateValue]] : [])),
-    )
+    const pages = paginateDescribeAlarms({ client }, query, { abortSignal: signal })
+    const states = new Map<string, string>()
+    for await (const page of awsPages({ service: 'CloudWatch', what, region, signal }, pages)) {
+      const { MetricAlarms = [], CompositeAlarms = [] } = page
+      for (const { AlarmName, StateValue = '' } of [...MetricAlarms, ...CompositeAlarms])
+        if (AlarmName) states.set(AlarmName, StateValue)
+    }
+    return states
   } finally {
     client.destroy()
   }

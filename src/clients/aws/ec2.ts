@@ -1,11 +1,11 @@
 /** The EC2 API: kubelet settings in launch templates, and the volumes and instances of a cluster. */
 import {
-  DescribeInstancesCommand,
-  DescribeLaunchTemplateVersionsCommand,
-  DescribeVolumesCommand,
   EC2Client,
   type Instance,
   type LaunchTemplateVersion,
+  paginateDescribeInstances,
+  paginateDescribeLaunchTemplateVersions,
+  paginateDescribeVolumes,
   type Volume,
 } from '@aws-sdk/client-ec2'
 import type { TextBudget } from '#base/foreign-text.ts'
@@ -14,7 +14,7 @@ import { readUserData } from '#clients/user-data.ts'
 import { ec2PageMax, type TagFilter } from '#facts/aws/cluster-resources.ts'
 import { launchTemplateVersionsMax } from '#facts/aws/limits.ts'
 import type { KubeletSettings } from '#model/kubelet/settings.ts'
-import { type AwsError, awsCall, pagesOf, repeatedly } from './aws-failure.ts'
+import { type AwsError, awsPages, repeatedly } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 
@@ -81,14 +81,9 @@ export class Ec2Api {
 
   /** Yields pages of volumes in EC2's names, times as RFC 3339. @throws as launchTemplates */
   async *volumes(filters: readonly TagFilter[], signal: AbortSignal): AsyncGenerator<RawObject[]> {
-    const query = { Filters: filtersOf(filters), MaxResults: ec2PageMax }
-    for await (const { Volumes = [] } of pagesOf(NextToken =>
-      this.call('DescribeVolumes', signal, () =>
-        this.client.send(new DescribeVolumesCommand({ ...query, NextToken }), {
-          abortSignal: signal,
-        }),
-      ),
-    ))
+    const config = { client: this.client, pageSize: ec2PageMax }
+    const pages = paginateDescribeVolumes(config, filtersOf(filters), { abortSignal: signal })
+    for await (const { Volumes = [] } of this.pages('DescribeVolumes', pages, signal))
       yield Volumes.map(volumeObject)
   }
 
@@ -97,14 +92,9 @@ export class Ec2Api {
     filters: readonly TagFilter[],
     signal: AbortSignal,
   ): AsyncGenerator<RawObject[]> {
-    const query = { Filters: filtersOf(filters), MaxResults: ec2PageMax }
-    for await (const { Reservations = [] } of pagesOf(NextToken =>
-      this.call('DescribeInstances', signal, () =>
-        this.client.send(new DescribeInstancesCommand({ ...query, NextToken }), {
-          abortSignal: signal,
-        }),
-      ),
-    ))
+    const config = { client: this.client, pageSize: ec2PageMax }
+    const pages = paginateDescribeInstances(config, filtersOf(filters), { abortSignal: signal })
+    for await (const { Reservations = [] } of this.pages('DescribeInstances', pages, signal))
       yield Reservations.flatMap(({ Instances = [] }) => Instances).map(instanceObject)
   }
 
@@ -112,8 +102,8 @@ export class Ec2Api {
     this.client.destroy()
   }
 
-  private call<T>(what: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
-    return awsCall({ service: 'EC2', what, region: this.region, signal, explain }, run)
+  private pages<Page>(what: string, pages: AsyncIterator<Page>, signal: AbortSignal) {
+    return awsPages({ service: 'EC2', what, region: this.region, signal, explain }, pages)
   }
 
   private async *versions(
@@ -123,10 +113,10 @@ export class Ec2Api {
   ): AsyncGenerator<LaunchTemplateVersion> {
     const which = 'id' in by ? { LaunchTemplateId: by.id } : { LaunchTemplateName: by.name }
     const what = `DescribeLaunchTemplateVersions ${'id' in by ? by.id : by.name} (${Versions.join(', ')})`
-    for await (const { LaunchTemplateVersions = [] } of pagesOf(NextToken => {
-      const command = new DescribeLaunchTemplateVersionsCommand({ ...which, Versions, NextToken })
-      return this.call(what, signal, () => this.client.send(command, { abortSignal: signal }))
-    }))
+    const { client } = this
+    const query = { ...which, Versions }
+    const pages = paginateDescribeLaunchTemplateVersions({ client }, query, { abortSignal: signal })
+    for await (const { LaunchTemplateVersions = [] } of this.pages(what, pages, signal))
       yield* LaunchTemplateVersions
   }
 }
@@ -164,8 +154,9 @@ function cut(
   }
 }
 
-const filtersOf = (filters: readonly TagFilter[]) =>
-  filters.map(({ name, values }) => ({ Name: name, Values: values }))
+const filtersOf = (filters: readonly TagFilter[]) => ({
+  Filters: filters.map(({ name, values }) => ({ Name: name, Values: values })),
+})
 
 const volumeObject = ({
   VolumeId,

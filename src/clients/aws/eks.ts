@@ -7,7 +7,7 @@ import {
   paginateListNodegroups,
 } from '@aws-sdk/client-eks'
 import type { RawObject } from '#base/raw-object.ts'
-import { type AwsError, awsCall, repeatedly } from './aws-failure.ts'
+import { type AwsError, awsCall, awsPages, repeatedly } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 
@@ -30,27 +30,26 @@ export class EksApi {
   }
 
   async listClusters(signal: AbortSignal): Promise<string[]> {
-    const pages = await this.call('ListClusters', signal, () =>
-      Array.fromAsync(paginateListClusters({ client: this.client }, {}, { abortSignal: signal })),
-    )
-    return pages.flatMap(({ clusters = [] }) => clusters)
+    const pages = paginateListClusters({ client: this.client }, {}, { abortSignal: signal })
+    const read = await Array.fromAsync(awsPages(this.call('ListClusters', signal), pages))
+    return read.flatMap(({ clusters = [] }) => clusters)
   }
 
   /** Returns `cluster` of the answer to DescribeCluster. */
   async describeCluster(name: string, signal: AbortSignal): Promise<RawObject> {
     const command = new DescribeClusterCommand({ name })
-    const { cluster } = await this.call(`DescribeCluster ${name}`, signal, () =>
+    const { cluster } = await awsCall(this.call(`DescribeCluster ${name}`, signal), () =>
       this.client.send(command, { abortSignal: signal }),
     )
     return asJson(cluster)
   }
 
   async listNodegroups(clusterName: string, signal: AbortSignal): Promise<string[]> {
+    const call = this.call(`ListNodegroups of ${clusterName}`, signal)
     const { client } = this
-    const pages = await this.call(`ListNodegroups of ${clusterName}`, signal, () =>
-      Array.fromAsync(paginateListNodegroups({ client }, { clusterName }, { abortSignal: signal })),
-    )
-    return pages.flatMap(({ nodegroups = [] }) => nodegroups)
+    const pages = paginateListNodegroups({ client }, { clusterName }, { abortSignal: signal })
+    const read = await Array.fromAsync(awsPages(call, pages))
+    return read.flatMap(({ nodegroups = [] }) => nodegroups)
   }
 
   /** Returns `nodegroup` of the answer to DescribeNodegroup. */
@@ -61,7 +60,7 @@ export class EksApi {
   ): Promise<RawObject> {
     const what = `DescribeNodegroup ${nodegroupName} of ${clusterName}`
     const command = new DescribeNodegroupCommand({ clusterName, nodegroupName })
-    const { nodegroup } = await this.call(what, signal, () =>
+    const { nodegroup } = await awsCall(this.call(what, signal), () =>
       this.client.send(command, { abortSignal: signal }),
     )
     return asJson(nodegroup)
@@ -71,8 +70,8 @@ export class EksApi {
     this.client.destroy()
   }
 
-  private call<T>(what: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
-    return awsCall({ service: 'EKS', what, region: this.region, signal, explain }, run)
+  private call(what: string, signal: AbortSignal) {
+    return { service: 'EKS', what, region: this.region, signal, explain }
   }
 }
 

@@ -2,7 +2,7 @@
 import { GenerateMacCommand, KMSClient, VerifyMacCommand } from '@aws-sdk/client-kms'
 import { RequestFailure } from '#clients/failure.ts'
 import type { MacKey } from '#clients/store/mac-key.ts'
-import { awsCall, awsError } from './aws-failure.ts'
+import { awsCall, awsError, connectionTimeout } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { callerIdentity } from './sts.ts'
 
@@ -10,8 +10,7 @@ export const kmsGenerateMacPermissions = ['kms:GenerateMac']
 export const kmsVerifyMacPermissions = ['kms:VerifyMac']
 
 const algorithm = { MacAlgorithm: 'HMAC_SHA_256' } as const
-const connectionTimeoutMs = 5_000
-const requestTimeoutMs = 20_000
+const requestTimeout = 20_000
 
 export interface KmsKeyOptions {
   /** ARN, id, or `alias/NAME`. The region of an ARN overrides `region`. */
@@ -27,7 +26,7 @@ export function kmsMacKey({ keyId, region: given, credentials }: KmsKeyOptions):
   const client = new KMSClient({
     region,
     credentials,
-    requestHandler: { connectionTimeout: connectionTimeoutMs, requestTimeout: requestTimeoutMs },
+    requestHandler: { connectionTimeout, requestTimeout },
   })
   const key = { KeyId: keyId, ...algorithm }
   const call = <T>(operation: string, run: () => Promise<T>) =>
@@ -59,7 +58,7 @@ export function kmsMacKey({ keyId, region: given, credentials }: KmsKeyOptions):
     },
     async identity() {
       const source = credentials ?? client.config.credentials
-      const { arn } = await callerIdentity(region, source, AbortSignal.timeout(requestTimeoutMs))
+      const { arn } = await callerIdentity(region, source, AbortSignal.timeout(requestTimeout))
       if (arn === null)
         throw new Error('STS names no caller, so an approval would have no approver')
       return arn

@@ -1,6 +1,6 @@
 /** AWS Step Functions: executions of a state machine. Loaded only for a fan-out. */
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
-import { type AwsError, awsCall, awsError } from './aws-failure.ts'
+import { type AwsError, awsCall, awsError, connectionTimeout, regionInArn } from './aws-failure.ts'
 
 /** IAM actions of this file, for the function's role, on the state machine and its executions. */
 export const sfnPermissions = ['states:StartExecution', 'states:DescribeExecution']
@@ -12,7 +12,6 @@ export interface Execution {
   input: object
 }
 
-const connectionTimeoutMs = 5_000
 const idleTimeoutMs = 20_000
 
 /**
@@ -59,10 +58,10 @@ async function withClient<T>(
   signal: AbortSignal,
   run: (client: SFNClient) => Promise<T>,
 ) {
-  const region = stateMachineArn.split(':')[3] ?? ''
+  const region = regionInArn(stateMachineArn)
   const client = new SFNClient({
     region,
-    requestHandler: { connectionTimeout: connectionTimeoutMs, socketTimeout: idleTimeoutMs },
+    requestHandler: { connectionTimeout, socketTimeout: idleTimeoutMs },
   })
   const what = `${call} of ${stateMachineArn}`
   const grant = `states:${call} on ${call === 'StartExecution' ? 'it' : 'its executions'}`

@@ -12,14 +12,7 @@ import {
 import { RequestFailure } from '#clients/failure.ts'
 import { Pace, type PaceLimits, sleep } from '#clients/pace.ts'
 import { describedInstancesMax, ssmPageMax } from '#facts/aws/limits.ts'
-import {
-  type AwsError,
-  awsError,
-  awsFailure,
-  isThrottling,
-  pagesOf,
-  requestFailure,
-} from './aws-failure.ts'
+import { type AwsError, awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 
@@ -252,6 +245,18 @@ export class SsmApi {
       }
     }
   }
+}
+
+/** Yields all pages of a list. Each request of a page has its own tries. */
+async function* pagesOf<Page extends { NextToken?: string | undefined }>(
+  read: (NextToken: string | undefined) => Promise<Page>,
+) {
+  let token: string | undefined
+  do {
+    const page = await read(token)
+    token = page.NextToken || undefined
+    yield page
+  } while (token !== undefined)
 }
 
 /** Half a second, doubled each time: together 15 s. */

@@ -1,6 +1,12 @@
 /** Amazon EventBridge: events on one bus. Loaded only if the stack names a bus. */
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge'
-import { type AwsError, awsCall } from '#clients/aws/aws-failure.ts'
+import {
+  type AwsError,
+  awsCall,
+  connectionTimeout,
+  orAfter,
+  regionInArn,
+} from '#clients/aws/aws-failure.ts'
 import { oneLine, RequestFailure } from '#clients/failure.ts'
 import { eventsPerRequest } from '#facts/aws/limits.ts'
 
@@ -11,7 +17,6 @@ export const eventPermissions = ['events:PutEvents']
 export const eventSource = 'highwater'
 
 const putTimeLimitMs = 30_000
-const connectionTimeoutMs = 5_000
 
 export interface BusEvent {
   detailType: string
@@ -26,13 +31,9 @@ export async function putEvents(
   events: readonly BusEvent[],
   signal?: AbortSignal,
 ): Promise<void> {
-  const region = busArn.split(':')[3] ?? ''
-  const limit = AbortSignal.timeout(putTimeLimitMs)
-  const abortSignal = signal === undefined ? limit : AbortSignal.any([signal, limit])
-  const client = new EventBridgeClient({
-    region,
-    requestHandler: { connectionTimeout: connectionTimeoutMs },
-  })
+  const region = regionInArn(busArn)
+  const abortSignal = orAfter(signal, AbortSignal.timeout(putTimeLimitMs))
+  const client = new EventBridgeClient({ region, requestHandler: { connectionTimeout } })
   const what = `PutEvents to ${busArn}`
   const grant = `${eventPermissions.join(', ')} on ${busArn}`
   try {

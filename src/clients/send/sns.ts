@@ -1,7 +1,12 @@
 /** Amazon SNS: one message to a topic. Loaded only if the stack names one. */
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-import { type AwsError, awsCall } from '#clients/aws/aws-failure.ts'
-import type { CredentialSource } from '#clients/aws/credentials.ts'
+import {
+  type AwsError,
+  awsCall,
+  connectionTimeout,
+  orAfter,
+  regionInArn,
+} from '#clients/aws/aws-failure.ts'
 import { oneLine } from '#clients/failure.ts'
 import { snsMessageMaxBytes, snsSubjectMaxCharacters } from '#facts/aws/limits.ts'
 
@@ -14,15 +19,8 @@ export interface TopicMessage {
   text: string
 }
 
-export interface PublishOptions {
-  /** Absent: the SDK's own credential chain. */
-  credentials?: CredentialSource
-  signal?: AbortSignal
-}
-
 /** No request runs longer. */
 const publishTimeLimitMs = 30_000
-const connectionTimeoutMs = 5_000
 
 /**
  * Returns the message id. The subject is changed to a form that SNS accepts; the text is cut to the limit of SNS.
@@ -30,17 +28,11 @@ const connectionTimeoutMs = 5_000
  */
 export async function publishToTopic(
   { topicArn, subject, text }: TopicMessage,
-  { credentials, signal }: PublishOptions,
+  signal?: AbortSignal,
 ): Promise<string> {
-  const region = topicArn.split(':')[3] ?? ''
-  const limit = AbortSignal.timeout(publishTimeLimitMs)
+  const region = regionInArn(topicArn)
   // No retry: after a broken connection SNS may have published the message.
-  const client = new SNSClient({
-    region,
-    credentials,
-    maxAttempts: 1,
-    requestHandler: { connectionTimeout: connectionTimeoutMs },
-  })
+  const client = new SNSClient({ region, maxAttempts: 1, requestHandler: { connectionTimeout } })
   const message = {
     TopicArn: topicArn,
     Subject: topicSubject(subject),
@@ -48,7 +40,7 @@ export async function publishToTopic(
   }
   const what = `Publish to ${topicArn}`
   const grant = `${snsPermissions.join(', ')} on ${topicArn}`
-  const abortSignal = signal === undefined ? limit : AbortSignal.any([signal, limit])
+  const abortSignal = orAfter(signal, AbortSignal.timeout(publishTimeLimitMs))
   try {
     const { MessageId } = await awsCall(
       { service: 'SNS', what, region, grant, signal, explain },

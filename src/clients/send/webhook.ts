@@ -1,6 +1,8 @@
 /** POSTs JSON to a secret address: who knows the address may write. No message contains the address. */
+
 import { request } from 'node:https'
 import { codeOf } from '#base/text/error-message.ts'
+import { orAfter } from '#clients/aws/aws-failure.ts'
 import { connectionFailure, oneLine, RequestFailure } from '#clients/failure.ts'
 import { SentSecrets } from '#clients/kubernetes/sent-secrets.ts'
 import { retried } from '#clients/pace.ts'
@@ -31,7 +33,7 @@ export async function postJson(
   const { timeLimitMs = postTimeLimitMs, backoffMs = defaultBackoffMs } = options
   const { host } = new URL(url)
   const limit = AbortSignal.timeout(timeLimitMs)
-  const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit])
+  const signal = orAfter(options.signal, limit)
   try {
     const request = () => postOnce(url, JSON.stringify(body), signal)
     await retried(request, { tries, backoffMs, signal, isPassing: wasNotTaken })

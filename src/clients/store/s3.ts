@@ -13,7 +13,14 @@ import {
 } from '@aws-sdk/client-s3'
 import { storedLimitOf } from '#base/limits.ts'
 import { isRawObject } from '#base/raw-object.ts'
-import { type AwsError, awsCall, awsError, isThrottling } from '#clients/aws/aws-failure.ts'
+import {
+  type AwsError,
+  awsCall,
+  awsError,
+  awsPages,
+  connectionTimeout,
+  isThrottling,
+} from '#clients/aws/aws-failure.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import { presignedUrl } from '#clients/aws/presign.ts'
 import { countingSlowDowns } from '#clients/aws/slow-downs.ts'
@@ -52,7 +59,6 @@ export interface S3StoreOptions {
   backoffMs?: number
 }
 
-const connectionTimeoutMs = 5_000
 const defaultIdleTimeoutMs = 20_000
 const tries = 3
 const defaultBackoffMs = 200
@@ -180,11 +186,9 @@ class Bucket {
       { Bucket: this.#name, Prefix: prefix },
       { abortSignal: this.#signal },
     )
-    for (;;) {
-      const page = await this.#call(`ListObjectsV2 ${prefix}`, 's3:ListBucket', () => pages.next())
-      if (page.done) return
-      for (const { Key } of page.value.Contents ?? []) if (Key !== undefined) yield Key
-    }
+    const call = this.#callOf(`ListObjectsV2 ${prefix}`, 's3:ListBucket')
+    for await (const { Contents = [] } of awsPages(call, pages))
+      for (const { Key } of Contents) if (Key !== undefined) yield Key
   }
 
   /** Returns a number, the object's length in bytes, if the object is too long. */
@@ -219,10 +223,14 @@ class Bucket {
   }
 
   #call<T>(what: string, permission: string, run: () => Promise<T>) {
+    return awsCall(this.#callOf(what, permission), run)
+  }
+
+  #callOf(what: string, permission: string) {
     const [bucket, region, kmsKeyId] = [this.#name, this.#region, this.#kmsKeyId]
     const grant = `${permission} on the bucket ${bucket} (and see that its policy does not deny it)`
     const explain = (error: AwsError) => s3Meaning(error, { bucket, region, kmsKeyId })
-    return awsCall({ service: 'S3', what, region, grant, signal: this.#signal, explain }, run)
+    return { service: 'S3', what, region, grant, signal: this.#signal, explain }
   }
 }
 
@@ -279,10 +287,7 @@ function clientOf({ region, credentials, idleTimeoutMs }: S3StoreOptions) {
     // A custom endpoint usually has no DNS name for each bucket.
     forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL),
     logger: silent,
-    requestHandler: {
-      connectionTimeout: connectionTimeoutMs,
-      socketTimeout: idleTimeoutMs ?? defaultIdleTimeoutMs,
-    },
+    requestHandler: { connectionTimeout, socketTimeout: idleTimeoutMs ?? defaultIdleTimeoutMs },
   })
 }
 

@@ -38,9 +38,14 @@ export interface LargestPod {
   amount: number
 }
 
+interface MeasuredPods {
+  summary: Summary | null
+  pods: readonly KubernetesPod[] | null
+}
+
 /** Null: no pod that the API lists for the node uses any, or statistics were not read. */
 export function largestPod(
-  { summary, pods }: { summary: Summary | null; pods: readonly KubernetesPod[] | null },
+  { summary, pods }: MeasuredPods,
   amountOf: (pod: PodSummary) => number,
 ): LargestPod | null {
   const listed = new Map(pods?.map(pod => [podName(pod.metadata), pod]))
@@ -56,4 +61,13 @@ export function largestPod(
     owner: { kind: 'pod', namespace, pod: name, workload: controllerOf(first.pod), volume: null },
     amount: first.amount,
   }
+}
+
+/** Whether all pods that run have statistics. */
+export function areMeasured({ summary, pods }: MeasuredPods): boolean {
+  const measured = new Set(summary?.pods?.map(({ podRef }) => podName(podRef)))
+  return (
+    pods?.every(pod => pod.status?.phase !== 'Running' || measured.has(podName(pod.metadata))) ===
+    true
+  )
 }

@@ -19,7 +19,7 @@ import type {
 } from '#model/prediction/disk-ledger.ts'
 import type { ImageGcPrediction, Signal } from '#model/prediction/prediction.ts'
 import { volumeToWrite } from './disk-size.ts'
-import { largestPod } from './drain.ts'
+import { areMeasured, largestPod } from './drain.ts'
 import { writableMounts } from './host-mounts.ts'
 import { reservedOf } from './reservations.ts'
 
@@ -335,12 +335,13 @@ export function memoryReason(
     return reasonOf(cause, ledger!, identity)
   }
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
-  if (largest !== null && largest.amount < leastMemoryPod * capacityBytes)
+  const isSmall = largest !== null && largest.amount < leastMemoryPod * capacityBytes
+  if (isSmall && areMeasured(subject))
     return { cause: worldCause('memory-outside-pods'), steps: [{ id: 'reboot' }] }
   return {
     cause: settingIn('workload', 'resources.requests.memory'),
     steps: [
-      largest === null
+      largest === null || isSmall
         ? { id: 'read-pods' }
         : { id: 'set-memory', owner: largest.owner, bytes: largest.amount },
     ],

@@ -2,7 +2,17 @@
  * CloudFormation template (stack or StackSet) for an account whose clusters are audited from another account. The fixed
  * part is `templates/member-account.yaml`; the statements of its roles, the SSM documents and the access entries follow from the mode.
  */
-import { parse } from 'yaml'
+import {
+  Document,
+  isScalar,
+  isSeq,
+  type Node,
+  parse,
+  Scalar,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 import { readAsset } from '#asset.ts'
 import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
 import { remediateSuffix } from '#model/input/arn.ts'
@@ -10,11 +20,10 @@ import { promisedSources, type ReadMode } from '#model/input/read-mode.ts'
 import {
   applyDocuments,
   contentOf,
-  type Document,
   documents,
+  type Document as NodeDocument,
 } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
-import { substituted } from './cloudformation-yaml.ts'
 import { type Applied, accessEntry, namedClusters } from './grants.ts'
 import { roleStatements } from './permissions.ts'
 
@@ -99,7 +108,7 @@ function documentsOf({ mode, isRemediating }: MemberOptions) {
 }
 
 /** Content is text, so that the deployed document has exactly the bytes whose hash the sender pins. */
-const documentResource = (document: Document) => [
+const documentResource = (document: NodeDocument) => [
   document.resource,
   {
     Type: 'AWS::SSM::Document',
@@ -145,3 +154,50 @@ const roleArnOf = (condition: string, resource: string, suffix = '') => ({
     { 'Fn::Sub': `arn:$\{AWS::Partition}:iam::$\{AWS::AccountId}:role/$\{RoleName}${suffix}` },
   ],
 })
+
+/** CloudFormation templates as YAML with short forms (`!Ref`). Source: CloudFormation user guide, intrinsic functions. */
+
+/** @param template with the long forms, `{ 'Fn::Sub': … }` */
+export function cloudFormationYaml(template: object): string {
+  // CloudFormation reads YAML 1.1: on, off, yes and no need quotes.
+  const document = new Document(template, { version: '1.1', aliasDuplicateObjects: false })
+  visit(document, { Map: (_, map) => shortForm(map) })
+  visit(document, {
+    Seq: (_, list) => {
+      list.flow = isShort(list)
+    },
+  })
+  return document.toString({ lineWidth: 160, flowCollectionPadding: true, directives: false })
+}
+
+/** Wraps texts with references such as `${AWS::Region}` in Fn::Sub, so that CloudFormation resolves them. */
+function substituted(node: unknown): unknown {
+  if (typeof node === 'string') return node.includes('${') ? { 'Fn::Sub': node } : node
+  if (Array.isArray(node)) return node.map(substituted)
+  if (typeof node !== 'object' || node === null) return node
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, substituted(value)]))
+}
+
+/** `{ Fn::Sub: text }` → `!Sub text` */
+function shortForm(map: YAMLMap): Node | undefined {
+  const [pair, ...others] = map.items
+  const name = isScalar(pair?.key) ? String(pair.key.value) : ''
+  const isCondition = name === 'Condition' && isScalar(pair?.value)
+  if (others.length > 0 || !(name === 'Ref' || name.startsWith('Fn::') || isCondition))
+    return undefined
+  const value = pair?.value
+  const parts = isSeq(value) ? value.items : []
+  // The short form of GetAtt joins its path with dots.
+  const isPath = name === 'Fn::GetAtt' && parts.every(part => isScalar(part))
+  const short = isPath
+    ? new Scalar(parts.map(part => isScalar(part) && part.value).join('.'))
+    : value
+  if (!isScalar(short) && !isSeq(short)) return undefined
+  short.tag = `!${name.replace('Fn::', '')}`
+  return short
+}
+
+const mostInFlow = 8
+const isShort = (list: YAMLSeq): boolean =>
+  list.items.length <= mostInFlow &&
+  list.items.every(item => isScalar(item) || (isSeq(item) && isShort(item)))

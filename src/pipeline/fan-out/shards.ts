@@ -7,7 +7,7 @@ import { accountInArn } from '#model/input/arn.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import { promisedSources } from '#model/input/read-mode.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
-import { readingSeconds } from '#pipeline/service/function-time.ts'
+import { readingSeconds } from '#pipeline/service/runtime.ts'
 
 /** Nodes of one group stay together if they fit. Shards do not depend on the order of the list. */
 export function shardsOf(nodes: readonly KubernetesNode[], mostNodes: number): KubernetesNode[][] {

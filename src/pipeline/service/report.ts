@@ -4,26 +4,30 @@ import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject } from '#base/raw-object.ts'
 import { messageOf } from '#base/text/error-message.ts'
 import type { Store } from '#clients/store/store.ts'
+import { isListBroken } from '#judge/compare/delta/run-knowledge.ts'
 import { rules } from '#judge/rules/index.ts'
-import { type FindingsDocument, severities } from '#model/finding/finding.ts'
+import { bounded, counted } from '#judge/text.ts'
+import { type FindingsDocument, type Severity, severities } from '#model/finding/finding.ts'
 import { selectsEverything } from '#model/input/selection.ts'
 import type { Policy } from '#model/policy.ts'
-import type { AuditReport, RemediationNotices, RenderedFile } from '#model/report.ts'
-import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
+import type { AuditedNode, AuditReport, RemediationNotices, RenderedFile } from '#model/report.ts'
+import type { AuditRequest, RunAnswer, RunSummary, Settings } from '#model/run.ts'
 import type { AuditResult, ConclusionContext } from '#pipeline/audit/audit.ts'
 import { type Audience, audiencesOf } from '#pipeline/audit/publication.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { type PlanBesideOptions, planBeside } from '#pipeline/remediation/plan/beside.ts'
-import { s3 } from '#publish/channels/s3.ts'
+import { s3 } from '#publish/channels/into-store.ts'
 import { markDone, readDone } from '#publish/run.ts'
 import { keepPlan } from '#remediate/plan/store.ts'
 import { renderIndex } from '#report/compiled-templates.js'
 import { formatsWith } from '#report/formats/index.ts'
 import { languages } from '#report/languages/index.ts'
 import type { Language } from '#report/languages/language.ts'
-import { reportLink } from '#report/mail/mail.ts'
+import { openCommandOf, reportLink } from '#report/mail/mail.ts'
+import { causesAndOutlook, causeView } from '#report/parts/causes.ts'
+import { titlesOf } from '#report/parts/rule-words.ts'
 import { type ListedRun, listedRun, runsIndexView } from '#report/parts/runs-index.ts'
-import { answerOf, nothingRead } from './answer.ts'
+import { verdictView } from '#report/parts/verdict.ts'
 import type { Audited } from './run-watch.ts'
 import type { RunLimits, ServiceRuntime } from './runtime.ts'
 import { waysOf } from './ways.ts'
@@ -284,3 +288,89 @@ function listedRunIn(run: unknown): ListedRun | null {
   if (fullestPercent !== null && !isCount(fullestPercent)) return null
   return { runId, at, verdict, severity: known, severe, fullestPercent }
 }
+
+/** The answer of a run: the verdict, the worst causes, and the nodes that evict first. */
+
+const shown = { causes: 5, next: 5 }
+
+function answerOf(
+  runId: string,
+  state: RunAnswer['state'],
+  { document, deliveries, report }: AuditResult,
+  { language, isPart }: { language: Language; isPart: boolean },
+): RunAnswer {
+  const findings: Partial<Record<Severity, number>> = {}
+  for (const { severity } of document.findings) findings[severity] = (findings[severity] ?? 0) + 1
+  const link = reportLink(deliveries)
+  const open = openCommandOf(deliveries, document.run.region, isPart)
+  const clusters = document.clusters.map(({ name, grade, coverage }) => ({ name, grade, coverage }))
+  return {
+    runId,
+    state,
+    findings,
+    clusters,
+    deliveries,
+    notAudited: document.notAudited.length,
+    summary: summaryOf(report, language),
+    link,
+    ...(link === null && open !== null && { open }),
+  }
+}
+
+function summaryOf(report: AuditResult['report'], language: Language): RunSummary {
+  const { causes, outlook } = causesAndOutlook(report, language)
+  const titleOf = titlesOf(report, language)
+  const { headline } = verdictView(report, { outlook, causeCount: causes.length, language })
+  return {
+    verdict: headline,
+    causes: causes.slice(0, shown.causes).map((cause, index) => {
+      const { severity, title, where, step, commands } = causeView(cause, index, {
+        titleOf,
+        language,
+      })
+      return { severity, title, where, step, command: commands[0]?.command ?? null }
+    }),
+    next: outlook.rows
+      .slice(0, shown.next)
+      .map(({ name: node, where, state, victims }) => ({ node, where, state, victims })),
+  }
+}
+
+/**
+ * Why no node was read, for people; null: a node was read, or nothing can be read. A cluster may have no nodes, and a Fargate node
+ * cannot be read.
+ */
+export function nothingRead({
+  document: { notAudited },
+  nodes,
+}: Pick<AuditResult, 'document' | 'nodes'>): string | null {
+  if (!nodes.every(isSilent)) return null
+  const unread = nodes.filter(({ identity }) => identity.owner !== 'fargate')
+  const unlisted = notAudited.filter(isListBroken)
+  if (unread.length === 0 && unlisted.length === 0) return null
+  const clusters = new Set(unlisted.map(({ cluster }) => cluster)).size
+  const what = [
+    ...(unread.length > 0 ? [`${counted(unread.length, 'node')} could not be read`] : []),
+    ...(clusters > 0
+      ? [`of ${counted(clusters, 'cluster')} it is not known which nodes there are`]
+      : []),
+  ]
+  const [first] = [
+    ...unlisted.map(({ cluster, reason }) => `cluster ${cluster}: ${reason}`),
+    ...unread.map(whyUnread),
+  ]
+  return `no node was read: ${what.join(', and ')}. The report names each with its reason, as that of ${first}`
+}
+
+/** Whether the node's settings and disks are unknown. Pods from the API server do not count as read. */
+const isSilent = ({ coverage, prediction: { eviction, imageGC, filesystems } }: AuditedNode) =>
+  coverage === 'notRead' ||
+  (coverage === 'partlyRead' &&
+    eviction === null &&
+    imageGC === null &&
+    filesystems.nodefs === null)
+
+const whyUnread = ({ cluster, identity, errors }: AuditedNode) =>
+  bounded(
+    `node ${identity.name} of cluster ${cluster}: ${errors.map(({ what, message }) => `${what}: ${message}`).join('; ')}`,
+  )

@@ -4,12 +4,11 @@ import { rm } from 'node:fs/promises'
 import { messageOf } from '#base/text/error-message.ts'
 import { s3Store } from '#clients/store/s3.ts'
 import type { Store } from '#clients/store/store.ts'
-import { givingUp } from '#clients/store/store-giving-up.ts'
+import { givingUp } from '#clients/store/store.ts'
 import { notReached } from '#model/input/not-reached.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
 import type { SecondReadingOptions } from '#pipeline/audit/second-reading.ts'
-import { publishingShare } from './function-time.ts'
 import { grantedPolicy } from './granted-policy.ts'
 import type { RunWatch } from './run-watch.ts'
 
@@ -135,3 +134,14 @@ export async function policyOf(
     return { policy: defaultPolicy, text: null, mistakes }
   }
 }
+
+/** Time limits of a function of the service. */
+
+/** Lambda's maximum, which the stack sets. */
+const functionSeconds = 900
+
+/** Kept free at the end for judging, rendering and publishing. */
+const publishingShare = 0.2
+
+/** Maximum time for reading. */
+export const readingSeconds = functionSeconds * (1 - publishingShare)

@@ -1,12 +1,13 @@
 /** The common part of messages: each is sent once per run id, and the result says what happened. */
 
+import { randomUUID } from 'node:crypto'
+import * as z from 'zod'
 import { messageOf } from '#base/text/error-message.ts'
 import type { MailAttachment } from '#clients/send/mail.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { RenderedMail } from '#model/report.ts'
 import type { MailChannel } from '#publish/channel.ts'
 import { runKey } from '#publish/run.ts'
-import { type SendOutcome, sendOnce } from '#publish/send-once.ts'
 
 export interface OnceOptions {
   runId: string
@@ -79,4 +80,161 @@ function textOf(outcome: SendOutcome, noun: string, recipients: string) {
     return `not sent again: the ${noun} of this run went at ${outcome.at}${id === '' ? '' : ` as ${id}`}`
   const doubt = outcome.doubt === null ? '' : `. It may come twice: ${outcome.doubt}`
   return `${recipients}${id === '' ? '' : `, ${id}`}${doubt}`
+}
+
+/**
+ * Sends once per run, however often and concurrently the run is delivered: a marker in the store is
+ * created before and settled after sending. The marker of a killed delivery expires. If the store
+ * cannot be read, the message is sent anyway, and the result says that it might arrive twice.
+ */
+
+type SendOutcome =
+  /** `doubt`: why the message might arrive twice; null: it does not. */
+  | { state: 'sent'; messageId: string; doubt: string | null }
+  | { state: 'sent-before'; messageId: string; at: string }
+  /** Another delivery of the run is sending; its marker expires at `until`. */
+  | { state: 'being-sent'; until: string }
+
+export interface SendOnceOptions {
+  /** Null: nothing prevents a second message. */
+  store: Store | null
+  key: string
+  now: () => Date
+  /** Milliseconds until the marker expires; longer than `send` can take. */
+  leaseMs: number
+}
+
+const markerShape = z.object({
+  schema: z.literal('highwater.send/1'),
+  state: z.enum(['sending', 'sent', 'failed']),
+  /** The writer: identifies our own marker if the answer to its write was lost. */
+  holder: z.string(),
+  /** RFC 3339, like `expiresAt`. */
+  at: z.string(),
+  expiresAt: z.string().optional(),
+  messageId: z.string().optional(),
+  error: z.string().optional(),
+})
+type Marker = z.infer<typeof markerShape>
+
+type Taken = { state: 'taken'; doubt: string | null }
+
+const rounds = 5
+// A marker with a longer lease was written with a wrong clock.
+const longestLeaseMs = 3_600_000
+
+/**
+ * @param send returns the message id
+ * @throws the error of `send`; the marker records it, and the next delivery sends
+ */
+export async function sendOnce(
+  send: () => Promise<string>,
+  options: SendOnceOptions,
+): Promise<SendOutcome> {
+  const holder = randomUUID()
+  const taken = await take(options, holder)
+  if (taken.state !== 'taken') return taken
+  let messageId: string
+  try {
+    messageId = await send()
+  } catch (error) {
+    // A marker that cannot be settled expires; the error of `send` matters more.
+    await settle(options, holder, { state: 'failed', error: messageOf(error) })
+    throw error
+  }
+  const unsettled = await settle(options, holder, { state: 'sent', messageId })
+  return { state: 'sent', messageId, doubt: taken.doubt ?? unsettled }
+}
+
+/** Creates the marker, or takes over one that is expired, failed or unreadable. */
+async function take(
+  { store, key, now, leaseMs }: SendOnceOptions,
+  holder: string,
+): Promise<Taken | SendOutcome> {
+  if (store === null)
+    return { state: 'taken', doubt: 'there is no store that remembers what was sent' }
+  let doubt: string | null = null
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const mine = written({
+        state: 'sending',
+        holder,
+        at: now().toISOString(),
+        expiresAt: after(now(), leaseMs),
+      })
+      if (await store.create(key, mine, 'application/json')) return { state: 'taken', doubt }
+      const found = await store.read(key)
+      if (found === null) continue
+      const marker = parseMarker(found.body)
+      if (marker?.holder === holder) return { state: 'taken', doubt }
+      if (marker?.state === 'sent')
+        return { state: 'sent-before', messageId: marker.messageId ?? '', at: marker.at }
+      if (marker?.state === 'sending' && isHeld(marker, now()))
+        return { state: 'being-sent', until: marker.expiresAt ?? '' }
+      doubt = doubtAfter(marker)
+      if (await store.replace(key, mine, 'application/json', found.version))
+        return { state: 'taken', doubt }
+    }
+    // Another delivery was faster.
+    return { state: 'being-sent', until: after(now(), leaseMs) }
+  } catch (error) {
+    return {
+      state: 'taken',
+      doubt: `${store.location} could not be read to see whether it went before: ${messageOf(error)}`,
+    }
+  }
+}
+
+/** Records the result in the marker, if it is still ours. Returns why this failed, or null. */
+async function settle(
+  { store, key, now }: SendOnceOptions,
+  holder: string,
+  end: Pick<Marker, 'state' | 'messageId' | 'error'>,
+) {
+  if (store === null) return null
+  const settled = written({ holder, at: now().toISOString(), ...end })
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const found = await store.read(key)
+      if (found === null) {
+        if (await store.create(key, settled, 'application/json')) return null
+        continue
+      }
+      const marker = parseMarker(found.body)
+      if (marker?.holder !== holder)
+        return 'another delivery of this run has taken over in the meantime'
+      // Our own earlier write had this result, but the answer to that write was lost.
+      if (marker.state === end.state) return null
+      if (await store.replace(key, settled, 'application/json', found.version)) return null
+    }
+    return `the marker ${key} was changed again and again`
+  } catch (error) {
+    return `${store.location} could not keep that it went: ${messageOf(error)}`
+  }
+}
+
+const written = (marker: Omit<Marker, 'schema'>) =>
+  `${JSON.stringify({ schema: 'highwater.send/1', ...marker })}\n`
+
+const after = (now: Date, leaseMs: number) => new Date(now.getTime() + leaseMs).toISOString()
+
+function isHeld({ expiresAt }: Marker, now: Date) {
+  const leftMs = Date.parse(expiresAt ?? '') - now.getTime()
+  return leftMs > 0 && leftMs <= longestLeaseMs
+}
+
+function doubtAfter(marker: Marker | null): string | null {
+  if (marker === null) return 'what an earlier delivery of this run has left cannot be read'
+  return marker.state === 'sending'
+    ? 'an earlier delivery of this run ended in the middle of sending it'
+    : null
+}
+
+/** Null: not our format, or another version. */
+function parseMarker(body: Buffer): Marker | null {
+  try {
+    return markerShape.safeParse(JSON.parse(body.toString('utf8'))).data ?? null
+  } catch {
+    return null
+  }
 }

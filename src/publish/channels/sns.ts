@@ -15,7 +15,7 @@ export function sns({ topicArn, ...once }: OnceOptions & { topicArn: string }): 
       leaseMs,
       async send({ subject, text }) {
         const { publishToTopic } = await import('#clients/send/sns.ts')
-        return publishToTopic({ topicArn, subject, text }, { signal: once.signal })
+        return publishToTopic({ topicArn, subject, text }, once.signal)
       },
     },
     once,

@@ -1,6 +1,7 @@
 /** One text for equal documents, so that equal content has an equal hash. */
 import { createHash } from 'node:crypto'
 import { isRawObject } from '#base/raw-object.ts'
+import type { Plan } from '#model/plan/plan.ts'
 
 /** Keys are sorted by UTF-16 units at every depth; undefined values are left out. */
 export function canonicalJson(value: unknown, indent?: number): string {
@@ -18,3 +19,9 @@ function sorted(value: unknown): unknown {
 }
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** Digest of everything in a plan but its id and the digest itself. */
+export function digestOf(plan: Omit<Plan, 'id' | 'digest'>): string {
+  const { id: _id, digest: _digest, ...body } = plan as Plan
+  return sha256(canonicalJson(body))
+}

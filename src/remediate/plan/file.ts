@@ -13,12 +13,10 @@ import {
 } from '#model/plan/plan.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
 import { checkSeal, type SealKeys, sealedText, unsealedText } from '#remediate/seal.ts'
-import { byPolicy } from './auto-approve.ts'
-import { canonicalJson } from './canonical.ts'
+import { byPolicy } from './approve.ts'
+import { canonicalJson, digestOf } from './canonical.ts'
 import { approvalForm, planForm } from './forms.ts'
-import { digestOf } from './plan.ts'
-import { whyUntrue } from './step-truth.ts'
-import { contentReader } from './written-fields.ts'
+import { contentReader, whyUntrue } from './step-truth.ts'
 
 export const planText = (plan: Plan): string => `${canonicalJson(withSharedSettings(plan), 1)}\n`
 export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`

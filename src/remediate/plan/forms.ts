@@ -11,7 +11,7 @@ import { isMoment } from '#model/plan/what-if.ts'
 import { isImageChange, sourceIn } from '#remediate/remedies/pull-image.ts'
 import { isPlainName } from './approve.ts'
 import { sha256 } from './canonical.ts'
-import { longestPruneMs } from './prune.ts'
+import { longestPruneMs } from './step-truth.ts'
 
 const text = z.string().max(100_000)
 const name = z.string().min(1).max(253)

@@ -9,9 +9,9 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import type { ClusterRecord } from '#model/input/record.ts'
 import { type PlanStep, restartsKubelet } from '#model/plan/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import { budgetResource, FleetPods } from '#remediate/plan/blast.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
-import { isOpen, windowText } from './window.ts'
+import { budgetResource, FleetPods } from '#remediate/pods.ts'
+import { isWindowOpen, windowsText } from './window.ts'
 
 /** One cluster, read anew. */
 export interface FreshCluster {
@@ -102,11 +102,9 @@ function nodeBlocker(
 }
 
 function windowBlockers({ windows }: RemediationPolicy, now: Date) {
-  return isOpen(windows, now)
+  return isWindowOpen(windows, now)
     ? []
-    : [
-        `the policy lets nodes be changed only ${windows.slice(0, shownNames).map(windowText).join('; or ')}`,
-      ]
+    : [`the policy lets nodes be changed only ${windowsText(windows, shownNames)}`]
 }
 
 const isOfEks = (records: readonly NodeInput[]) =>

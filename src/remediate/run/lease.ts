@@ -2,12 +2,16 @@
  * One apply at a time for each cluster: a lease in the store, renewed while a run works. Clocks of different machines are not compared where that
  * could matter: a run that finds a lease taken watches whether it is renewed. After one whole duration without a renewal the run takes the lease over.
  */
+
+import pMap from 'p-map'
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
+import { messageOf } from '#base/text/error-message.ts'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store/store.ts'
+import type { Plan } from '#model/plan/plan.ts'
 import { parsedJson } from '#remediate/parsed-json.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from './pausing.ts'
 
 export interface LeaseOptions {
   store: Store
@@ -130,7 +134,7 @@ export class Lease {
 }
 
 /** Null: the lease was never held. @throws what the store throws */
-export async function sightLease({
+async function sightLease({
   store,
   identity,
   clock,
@@ -209,3 +213,69 @@ function textOf({ cluster, run, ttlMs, clock }: LeaseOptions, holder: string | n
 
 /** Null: the text is not a lease of highwater. */
 const parse = (text: string) => leaseSchema.safeParse(parsedJson(text)).data ?? null
+
+/** The leases of all clusters of a plan, by the identity of the cluster, not by its name. */
+
+const atOnce = 10
+
+const clustersOf = ({ steps }: Plan) => [...new Set(steps.map(({ cluster }) => cluster))].sort()
+
+/**
+ * The journal of a begun run contains the identities, so the run can continue or be rolled back while an API server is away.
+ * @param known by the plan's cluster names; undefined: a new run, or one of an older version
+ * @param isBegun a cluster without an identity is then named by its name
+ * @throws OperatorError if a cluster's identity is unknown
+ */
+export async function identitiesOf(
+  plan: Plan,
+  known: Readonly<Record<string, string>> | undefined,
+  isBegun: boolean,
+  identityOf: (cluster: string) => Promise<string>,
+): Promise<Record<string, string>> {
+  const found = await pMap(
+    clustersOf(plan),
+    async (cluster): Promise<[string, string]> => {
+      if (known?.[cluster] !== undefined) return [cluster, known[cluster]]
+      try {
+        return [cluster, await identityOf(cluster)]
+      } catch (error) {
+        if (isBegun) return [cluster, cluster]
+        throw new OperatorError(
+          `Which cluster ${cluster} is was not read, and so not whether another apply changes it: ${messageOf(error)}. Nothing was sent. It takes list on namespaces (highwater permissions --remediate)`,
+          { isBadInput: false, cause: error },
+        )
+      }
+    },
+    { concurrency: atOnce },
+  )
+  return Object.fromEntries(found)
+}
+
+/**
+ * @param into by the plan's names. If a lease cannot be taken, the leases taken before are in it and have to be released
+ * @throws OperatorError if another run holds a lease, or what the store throws
+ */
+export async function takeLeases(
+  identities: Readonly<Record<string, string>>,
+  into: Map<string, Lease>,
+  options: Omit<LeaseOptions, 'cluster' | 'identity' | 'seen'>,
+): Promise<void> {
+  const { store, clock } = options
+  const named = Map.groupBy(Object.entries(identities), ([, identity]) => identity)
+  // One fixed order, so that two runs that want several clusters do not wait for each other.
+  const wanted = [...named].sort(([a], [b]) => (a < b ? -1 : 1))
+  // All at once, so that the leases of a crashed run are waited for together.
+  const sightings = await pMap(wanted, ([identity]) => sightLease({ store, identity, clock }), {
+    concurrency: atOnce,
+  })
+  for (const [index, [identity, names]] of wanted.entries()) {
+    const clusters = names.map(([cluster]) => cluster)
+    const lease = await takeLease({
+      ...options,
+      cluster: clusters.join(', '),
+      identity,
+      seen: sightings[index],
+    })
+    for (const cluster of clusters) into.set(cluster, lease)
+  }
+}

@@ -4,10 +4,10 @@ import type { StepEntry, StepState, Verification } from '#model/plan/remediation
 import type { PresentNode } from '#remediate/plan/approve.ts'
 import type { ApplyAction } from './answer.ts'
 import type { CommandResult } from './apply.ts'
-import type { Clock } from './clock.ts'
 import { type Conclusion, concludeApply, concludeRollback, whatItSaid } from './conclude.ts'
 import { type Journal, Overtaken, stepKey } from './journal.ts'
 import type { Lease } from './lease.ts'
+import type { Clock } from './pausing.ts'
 import { Paused } from './pausing.ts'
 
 /** What blocks a change now, and what has to be known of the nodes before the change. */
@@ -80,7 +80,8 @@ const touched = new Set<StepState>([
   'broken',
 ])
 /** Whether nothing was ever sent to the node. */
-export const isOpen = ({ state }: StepEntry): boolean => state === 'pending' || state === 'skipped'
+export const isUnbegun = ({ state }: StepEntry): boolean =>
+  state === 'pending' || state === 'skipped'
 
 const isCommon = (result: CommandResult): result is CommandResult & { kind: 'unsent' } =>
   result.kind === 'unsent' && result.isCommon
@@ -105,6 +106,10 @@ export class NodeWork {
     return entry
   }
 
+  state(step: PlanStep): StepState {
+    return this.entry(step).state
+  }
+
   /**
    * Ends in `applied`, `restored`, `failed`, `skipped` or `broken`, or in `sending` or `sent` if the node did not answer.
    * @throws Paused if the account or SSM prevents sending: then no node is at fault, and a new node stays open
@@ -114,7 +119,7 @@ export class NodeWork {
     before: Pick<StepEntry, 'readyPods' | 'usedBytesBefore'>,
   ): Promise<void> {
     const { state } = this.entry(step)
-    let isNew = isOpen(this.entry(step))
+    let isNew = isUnbegun(this.entry(step))
     let said: CommandResult | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
@@ -143,7 +148,7 @@ export class NodeWork {
     }
     const isBroken = said.kind === 'answer' && said.answer.outcome === 'broken'
     const why = `after ${tries} commands it is not known what became of it: ${whatItSaid(said)}`
-    await this.#conclude(step, { state: isBroken ? 'broken' : this.entry(step).state, why }, said)
+    await this.#conclude(step, { state: isBroken ? 'broken' : this.state(step), why }, said)
   }
 
   /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; if the run has to end, it keeps its state. @param why for people @throws Paused likewise */
@@ -164,11 +169,11 @@ export class NodeWork {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
       if (attempt === 0 && to === 'rolled-back')
-        await this.note(step, { state: this.entry(step).state, why: `${goingBack}${why}` })
+        await this.note(step, { state: this.state(step), why: `${goingBack}${why}` })
       said = await this.#send(step, 'rollback', commandId =>
         this.note(
           step,
-          { state: this.entry(step).state, why: this.entry(step).why },
+          { state: this.state(step), why: this.entry(step).why },
           { commandIds: [...this.entry(step).commandIds, commandId] },
         ),
       )

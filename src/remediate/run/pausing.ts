@@ -1,5 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '#base/text/error-message.ts'
-import type { Clock } from './clock.ts'
 
 /** The run is paused until it is resumed; the message contains the reason. */
 export class Paused extends Error {}
@@ -28,3 +28,26 @@ const pausedBy = ({ reason }: AbortSignal) => new Paused(messageOf(reason))
 /** Whether the outside world failed: any error but a mistake in our code. */
 export const isOfTheWorld = (error: unknown): boolean =>
   !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
+
+/** The clock of a run; tests replace it. */
+
+export interface Clock {
+  /** Wall-clock time, for people. Clocks of other machines may differ by minutes. */
+  now(): Date
+  /** Monotonic time, for durations on this machine. */
+  elapsedMs(): number
+  /** @throws the signal's reason if it is aborted first */
+  sleep(delayMs: number, signal: AbortSignal): Promise<void>
+}
+
+export const systemClock: Clock = {
+  now: () => new Date(),
+  elapsedMs: () => performance.now(),
+  async sleep(delayMs, signal) {
+    signal.throwIfAborted()
+    await delay(delayMs, undefined, { signal }).catch(error => {
+      signal.throwIfAborted()
+      throw error
+    })
+  },
+}

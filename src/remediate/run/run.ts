@@ -2,15 +2,22 @@
 import { messageOf } from '#base/text/error-message.ts'
 import type { Approval, PlanStep } from '#model/plan/plan.ts'
 import type { RunState, StepState } from '#model/plan/remediation.ts'
-import type { RemediationPolicy } from '#model/policy.ts'
-import { changedSince } from '#remediate/plan/approve.ts'
+import type { AutoApproval, RemediationPolicy } from '#model/policy.ts'
+import { byPolicy, changedSince } from '#remediate/plan/approve.ts'
 import { awaitVerified, seeBack } from '#remediate/verify/await-seen.ts'
-import { endPassing, isPassing } from './end-passing.ts'
 import { Overtaken, type RunHead, stepKey } from './journal.ts'
-import { type Before, type ImageUse, isOpen, NodeWork } from './node-work.ts'
+import { type Before, type ImageUse, isUnbegun, NodeWork } from './node-work.ts'
 import { isOfTheWorld, orPause, Paused, sleepOrPause } from './pausing.ts'
-import { whyNothingNew } from './standing.ts'
-import { all, chunksOf, type TakeBackOptions, takeBackWave, wavesOf } from './take-back.ts'
+import {
+  all,
+  chunksOf,
+  endPassing,
+  isPassing,
+  type TakeBackOptions,
+  takeBackWave,
+  wavesOf,
+} from './take-back.ts'
+import { isWindowOpen, windowsText } from './window.ts'
 
 export interface RunOptions extends TakeBackOptions {
   approval: Approval
@@ -84,7 +91,7 @@ class WaveRun {
     const left = steps.filter(
       step =>
         (this.#isAsked(step) && !this.#unshown.has(stepKey(step))) ||
-        ['applied', 'broken'].includes(this.#state(step)) ||
+        ['applied', 'broken'].includes(this.#work.state(step)) ||
         isPassing(this.#work, step) ||
         this.#isUnseen(step),
     )
@@ -94,7 +101,7 @@ class WaveRun {
   }
 
   /** Whether the journal says that a command was sent whose answer is unknown. */
-  readonly #isAsked = (step: PlanStep) => ['sending', 'sent'].includes(this.#state(step))
+  readonly #isAsked = (step: PlanStep) => ['sending', 'sent'].includes(this.#work.state(step))
 
   /**
    * Only the node itself shows whether a change has begun. A node with its old content counts as new. A node with unexpected content
@@ -125,7 +132,7 @@ class WaveRun {
   async #wave(index: number): Promise<void> {
     const steps = this.#waves[index] ?? []
     let open = steps.filter(
-      step => isOpen(this.#work.entry(step)) || this.#unshown.has(stepKey(step)),
+      step => isUnbegun(this.#work.entry(step)) || this.#unshown.has(stepKey(step)),
     )
     if (open.length > 0) await this.#pauseAfter(this.#waves[index - 1] ?? [])
     while (open.length > 0) {
@@ -185,7 +192,7 @@ class WaveRun {
     const trials = new Set<string>()
     const proven = new Set(
       this.#options.plan.steps
-        .filter(step => provenStates.has(this.#state(step)))
+        .filter(step => provenStates.has(this.#work.state(step)))
         .map(({ cohort }) => cohort),
     )
     return open.filter(({ cluster, cohort }) => {
@@ -228,26 +235,29 @@ class WaveRun {
   ) {
     const { effects, policy, end } = this.#options
     const unsent = steps.filter(
-      step => isOpen(this.#work.entry(step)) || ['sending', 'sent'].includes(this.#state(step)),
+      step =>
+        isUnbegun(this.#work.entry(step)) || ['sending', 'sent'].includes(this.#work.state(step)),
     )
     await all(unsent, step => this.#work.apply(step, before?.(step) ?? { readyPods: null }))
     orPause(end)
     // If the run stops anyway, it does not wait until the others are healthy.
-    this.#requireFewErrors(steps.filter(step => ['sending', 'sent'].includes(this.#state(step))))
-    const applied = steps.filter(step => this.#state(step) === 'applied')
+    this.#requireFewErrors(
+      steps.filter(step => ['sending', 'sent'].includes(this.#work.state(step))),
+    )
+    const applied = steps.filter(step => this.#work.state(step) === 'applied')
     const wrong = await awaitVerified(applied, this.#work, effects, {
       timeoutMs: policy.verifyTimeoutMs,
       end,
     })
     const unwell: PlanStep[] = []
     for (const step of steps.filter(one =>
-      ['sending', 'sent', 'applied', 'broken'].includes(this.#state(one)),
+      ['sending', 'sent', 'applied', 'broken'].includes(this.#work.state(one)),
     ))
       if (!(await this.#work.passOverGone(step))) unwell.push(step)
     const whyOf = (step: PlanStep) =>
-      wrong.get(stepKey(step)) ?? this.#work.entry(step).why ?? this.#state(step)
+      wrong.get(stepKey(step)) ?? this.#work.entry(step).why ?? this.#work.state(step)
     for (const step of unwell)
-      await this.#work.note(step, { state: this.#state(step), why: whyOf(step) })
+      await this.#work.note(step, { state: this.#work.state(step), why: whyOf(step) })
     this.#requireFewErrors(unwell)
     await all(unwell, step => this.#work.rollBack(step, whyOf(step)))
     orPause(end)
@@ -267,12 +277,12 @@ class WaveRun {
   #requireFewErrors(unwell: readonly PlanStep[] = []) {
     const { plan, policy } = this.#options
     const failed = plan.steps.filter(
-      step => failedStates.has(this.#state(step)) || unwell.includes(step),
+      step => failedStates.has(this.#work.state(step)) || unwell.includes(step),
     )
     if (failed.length <= policy.maxErrors) return
     const sample = failed
       .slice(-3)
-      .map(step => `${stepKey(step)}: ${this.#work.entry(step).why ?? this.#state(step)}`)
+      .map(step => `${stepKey(step)}: ${this.#work.entry(step).why ?? this.#work.state(step)}`)
     throw new TooManyErrors(
       `${failed.length} of its nodes failed, where ${policy.maxErrors} may: ${sample.join('; ')}`,
     )
@@ -294,7 +304,7 @@ class WaveRun {
   /** The pause starts with the last transition of the wave before. */
   async #pauseAfter(wave: readonly PlanStep[]) {
     const { effects, policy, stop, patienceMs } = this.#options
-    const begun = wave.map(step => this.#work.entry(step)).filter(entry => !isOpen(entry))
+    const begun = wave.map(step => this.#work.entry(step)).filter(entry => !isUnbegun(entry))
     if (begun.length === 0) return
     const last = Math.max(...begun.flatMap(({ at }) => Object.values(at)).map(Date.parse))
     const leftMs = last + policy.pauseMs - effects.clock.now().getTime()
@@ -331,10 +341,6 @@ class WaveRun {
         throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
   }
 
-  #state(step: PlanStep): StepState {
-    return this.#work.entry(step).state
-  }
-
   async #note(state: RunState, why: string | null, isEnd = false) {
     const endedAt = isEnd ? this.#options.effects.clock.now().toISOString() : null
     this.#head = { ...this.#head, state, why, endedAt }
@@ -342,4 +348,21 @@ class WaveRun {
     await this.#options.journal.noteRun(this.#head)
     return this.#head
   }
+}
+
+/** The conditions for sending anything new. Begun steps are ended even if the conditions fail. */
+
+/** Why the approval allows nothing new now, for people; null: new steps are allowed. @param auto the policy's automatic approval now */
+function whyNothingNew(
+  { by, until }: Approval,
+  auto: AutoApproval | null,
+  now: Date,
+): string | null {
+  if (now.getTime() >= Date.parse(until)) return `the approval ended at ${until}`
+  if (by !== byPolicy) return null
+  if (auto === null)
+    return 'the policy has approved it, and approves nothing by itself any more (remediation.auto)'
+  return isWindowOpen(auto.windows, now)
+    ? null
+    : `the policy approves only ${windowsText(auto.windows)}`
 }

@@ -2,10 +2,10 @@
 import type { Plan, PlanStep } from '#model/plan/plan.ts'
 import type { StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import { seeBack } from '#remediate/verify/await-seen.ts'
+import { lookBack, seeBack, type Waiting } from '#remediate/verify/await-seen.ts'
 import { type RunHead, stepKey } from './journal.ts'
-import { isOpen, isTouched, NodeWork, type NodeWorkOptions } from './node-work.ts'
-import { orPause, Paused } from './pausing.ts'
+import { type Effects, isTouched, isUnbegun, NodeWork, type NodeWorkOptions } from './node-work.ts'
+import { isOfTheWorld, orPause, Paused, sleepOrPause } from './pausing.ts'
 
 export interface TakeBackOptions extends NodeWorkOptions {
   plan: Plan
@@ -18,10 +18,9 @@ export async function takeBackWave(options: TakeBackOptions): Promise<void> {
   const { plan } = options
   const work = new NodeWork(options)
   const waves = wavesOf(plan)
-  const begun = waves.findLast(steps => steps.some(step => !isOpen(work.entry(step)))) ?? []
+  const begun = waves.findLast(steps => steps.some(step => !isUnbegun(work.entry(step)))) ?? []
   const unwell = plan.steps.filter(
-    step =>
-      !begun.includes(step) && (work.entry(step).state !== 'verified' || step.until !== undefined),
+    step => !begun.includes(step) && (work.state(step) !== 'verified' || step.until !== undefined),
   )
   await takeBack([...begun, ...unwell], work, options, step => {
     const { state, why } = work.entry(step)
@@ -49,9 +48,7 @@ export async function rollBackRun(options: RollBackOptions): Promise<RunHead> {
   const worse = new Set(head.notBack ?? [])
   try {
     for (const some of backOrder(options, work, worse)) {
-      const wereBroken = new Set(
-        some.filter(step => work.entry(step).state === 'broken').map(stepKey),
-      )
+      const wereBroken = new Set(some.filter(step => work.state(step) === 'broken').map(stepKey))
       await takeBack(some, work, options, () => why)
       for (const step of some) {
         const key = stepKey(step)
@@ -85,7 +82,7 @@ function backOrder({ plan, policy }: RollBackOptions, work: NodeWork, worse: Rea
     .flat()
     .filter(step => isTouched(work.entry(step)) || isUnseen(work.entry(step)))
   const again = open.filter(step => worse.has(stepKey(step)))
-  const isBroken = (step: PlanStep) => work.entry(step).state === 'broken'
+  const isBroken = (step: PlanStep) => work.state(step) === 'broken'
   const others = open.filter(step => !worse.has(stepKey(step)))
   const rest = [...others.filter(step => !isBroken(step)), ...others.filter(isBroken)]
   const grown: PlanStep[][] = []
@@ -101,7 +98,7 @@ function backOrder({ plan, policy }: RollBackOptions, work: NodeWork, worse: Rea
 function worseText({ plan, policy }: RollBackOptions, work: NodeWork, worse: ReadonlySet<string>) {
   const [first = ''] = worse
   const step = plan.steps.find(one => stepKey(one) === first)
-  const said = step === undefined ? '' : `: ${work.entry(step).why ?? work.entry(step).state}`
+  const said = step === undefined ? '' : `: ${work.entry(step).why ?? work.state(step)}`
   return `${worse.size} nodes are not well since they were put back, where ${policy.maxErrors} may be; ${first}${said}. Look at them. highwater rollback ${plan.id} asks them again, and goes on when they are well; with --despite-errors it goes on all the same`
 }
 
@@ -115,7 +112,7 @@ async function takeBack(
 ) {
   for (const some of chunksOf(
     // If this process ends before the node is verified, the next run verifies it.
-    steps.filter(step => isTouched(work.entry(step)) || work.entry(step).state === 'rolled-back'),
+    steps.filter(step => isTouched(work.entry(step)) || work.state(step) === 'rolled-back'),
     policy.maxConcurrency,
   )) {
     orPause(end)
@@ -146,3 +143,98 @@ export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   )
+
+/**
+ * Changes for a limited time: each node is read until image GC has done its work or the plan's time is over. Then the same run puts the old file
+ * back, and reads the node until it runs as before. After a crash, the next run continues from the journal.
+ */
+
+const everyMs = 30_000
+
+/** Whether a kubelet's thresholds are, or may be, lowered now, and the run itself will put them back. */
+export const isPassing = (work: NodeWork, step: PlanStep): boolean =>
+  step.until !== undefined && ['verified', 'returning'].includes(work.state(step))
+
+/** For verified nodes. They end in `pruned`, or in `broken` if the old file could not be put back. @throws Paused, Overtaken, or what the journal throws */
+export async function endPassing(
+  steps: readonly PlanStep[],
+  work: NodeWork,
+  effects: Effects,
+  options: Waiting,
+): Promise<void> {
+  let open = steps.filter(step => isPassing(work, step))
+  while (open.length > 0) {
+    await noteDone(open, work, effects)
+    const done = open.filter(step => work.state(step) === 'returning')
+    await all(done, step => work.putBack(step))
+    const returned = done.filter(step => work.state(step) === 'returning' && !options.end.aborted)
+    const whyOf = (step: PlanStep) => work.entry(step).why
+    await lookBack(returned, work, effects, options, {
+      seen: step => ({ state: 'pruned', why: `${whyOf(step)}; its thresholds are as before` }),
+      unseen: (step, why) => ({
+        state: 'broken',
+        why: `${whyOf(step)}. It was put back, and is not as before: ${why}`,
+      }),
+    })
+    open = open.filter(step => isPassing(work, step) && !done.includes(step))
+    if (open.length > 0) await sleepOrPause(effects.clock, everyMs, options.end)
+  }
+}
+
+async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, clock }: Effects) {
+  const waiting = open.filter(step => work.state(step) === 'verified')
+  if (waiting.length === 0) return
+  const used = await imageUse(waiting).catch((error: unknown) => {
+    if (!isOfTheWorld(error)) throw error
+    return new Map<string, never>()
+  })
+  for (const step of waiting) {
+    const { at, usedBytesBefore = null } = work.entry(step)
+    const now = used.get(stepKey(step)) ?? null
+    const { state, why } = isPruned(step, now?.usedPercent ?? null, at.applied ?? '', clock.now())
+    if (state === 'waiting') continue
+    const freed =
+      usedBytesBefore === null || now === null
+        ? 'how much was freed is not known'
+        : `freed ${gib(usedBytesBefore - now.usedBytes)}`
+    await work.note(step, { state: 'returning', why: `${freed}: ${why}` })
+  }
+}
+
+/** Zero if other writes meanwhile used more space than image GC freed. */
+const gib = (freedBytes: number) => `${(Math.max(freedBytes, 0) / 2 ** 30).toFixed(1)} GiB`
+
+export type PruneState = { state: 'pruned' | 'waiting' | 'time-over'; why: string }
+
+/**
+ * Whether to put the old file back now: yes in every state but `waiting`.
+ *
+ * @param usedPercent of the image filesystem, just read and counted as image GC does; null: it was not read
+ * @param startedAt RFC 3339: when the kubelet started with the change
+ */
+export function isPruned(
+  { until }: Pick<PlanStep, 'until'>,
+  usedPercent: number | null,
+  startedAt: string,
+  now: Date,
+): PruneState {
+  if (until === undefined) return { state: 'pruned', why: 'it prunes no images' }
+  const { usedPercentAtMost, atMostMs } = until
+  if (usedPercent !== null && usedPercent <= usedPercentAtMost)
+    return {
+      state: 'pruned',
+      why: `the image filesystem is at ${usedPercent} %, wanted was at most ${usedPercentAtMost} %`,
+    }
+  const used =
+    usedPercent === null
+      ? 'of the image filesystem nothing was read'
+      : `the image filesystem is at ${usedPercent} %`
+  const passedMs = now.getTime() - Date.parse(startedAt)
+  // Neither a clock that was set back nor an unreadable time keeps the thresholds lowered for ever.
+  if (!(passedMs >= -atMostMs && passedMs < atMostMs))
+    return {
+      state: 'time-over',
+      why: `${used}, and the ${atMostMs / 60_000} min of the plan are over: what else is unused was not deleted`,
+    }
+  return { state: 'waiting', why: `${used}, wanted is at most ${usedPercentAtMost} %` }
+}

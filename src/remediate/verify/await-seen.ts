@@ -4,10 +4,10 @@ import { messageOf } from '#base/text/error-message.ts'
 import { probePeriodMs } from '#facts/kubelet/periods.ts'
 import type { PlanStep } from '#model/plan/plan.ts'
 import type { Verification } from '#model/plan/remediation.ts'
-import type { Clock } from '#remediate/run/clock.ts'
 import type { Conclusion } from '#remediate/run/conclude.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import type { Effects, NodeWork } from '#remediate/run/node-work.ts'
+import type { Clock } from '#remediate/run/pausing.ts'
 import { isOfTheWorld, sleepOrPause } from '#remediate/run/pausing.ts'
 
 const everyMs = 15_000
@@ -90,7 +90,7 @@ export async function seeBack(
   options: Waiting,
 ): Promise<void> {
   const open = steps.filter(
-    step => work.entry(step).state === 'rolled-back' && work.entry(step).seenBack !== true,
+    step => work.state(step) === 'rolled-back' && work.entry(step).seenBack !== true,
   )
   const whyOf = (step: PlanStep) => work.entry(step).why?.split(`. ${unseen}`)[0] ?? null
   await lookBack(open, work, effects, options, {

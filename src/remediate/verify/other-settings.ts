@@ -10,8 +10,10 @@ import type { Host, NodeInput } from '#model/input/node-input.ts'
 import type { ExpectedSetting, PlanStep } from '#model/plan/plan.ts'
 import { leavesOf, merged, valueAt } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
-import type { OtherSettings } from '#remediate/plan/plan.ts'
 import { type Doubt, notYet, wrong } from './verify-health.ts'
+
+/** Settings that the step does not change. */
+export type OtherSettings = Pick<PlanStep, 'others' | 'othersOn'>
 
 /** Hex characters: no one can construct another value with the same 64 bits that a kubelet accepts. */
 const digestLength = 16

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ByteBudget } from '#clients/kubernetes/byte-budget.ts'
+import { ByteBudget } from '#clients/kubernetes/answer-body.ts'
 
 const signal = new AbortController().signal
 const settled = async (promise: Promise<unknown>): Promise<boolean> => {

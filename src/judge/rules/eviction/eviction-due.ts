@@ -21,6 +21,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
+import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
@@ -120,12 +121,12 @@ function reasonOf(
       cause: kubeletSetting(`evictionSoft.${first.signal}`),
       steps: [{ id: 'lower-soft-threshold' }],
     }
-  // Image GC would free it, and comes too late: its setting is the cause. Without its pods, the use of images is unknown.
+  // Image GC would free it, and comes too late: its setting is the cause. Of images whose use is unknown, that is not known.
   const isLate = (subject.imageGC?.highThresholdPercent ?? 100) > earlyGcPercent
   const isOfImages =
     held?.cause.kind === 'holder' &&
     held.cause.freedBy === 'image-gc' &&
-    (held.cause.holder !== 'images' || subject.pods !== null)
+    (held.cause.holder !== 'images' || areUnusedKnown(subject))
   if (held !== null && isOfImages && !isLate)
     return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, drainStep(subject)] }
   if (held !== null && isOfImages)
@@ -134,6 +135,16 @@ function reasonOf(
   if (!first.signal.startsWith('memory.')) return {}
   const memory = memoryReason(subject)
   return { cause: memory.cause, steps: [...memory.steps, drainStep(subject)] }
+}
+
+/** Whether the API shows images that no pod of the node uses. */
+function areUnusedKnown({ pods, ledger }: Satisfied<'eviction'>): boolean {
+  const isRead = pods?.every(
+    ({ status }) => status?.phase !== 'Running' || status.containerStatuses !== undefined,
+  )
+  const isUnused = ({ owner }: HolderPart) =>
+    owner?.kind === 'image' && owner.workloads.length === 0
+  return isRead === true && ledger?.parts.some(isUnused) === true
 }
 
 function computedLines(threshold: EvaluatedThreshold) {

@@ -14,6 +14,7 @@ import { mapOf } from '#model/input/config-value.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import type { Policy } from '#model/policy.ts'
 import { leavesOf, valueAt } from '#remediate/merge.ts'
+import type { ReadNode } from './start.ts'
 
 export interface PlanChoice {
   /** Rule and finding ids; both empty: every finding with a fix that a plan may apply, unless there are changes. */
@@ -142,19 +143,22 @@ interface LeafWish {
 /**
  * Image-GC percentages take the lowest value of the fixes, as in a report; the operator's changes win; any other difference is a
  * conflict.
- * @param running KubeletConfiguration as it runs; empty: unknown
+ * @param node its running configuration may be unknown
  */
 export function settle(
   fixes: readonly ChosenFix[],
   changes: readonly ConfigurationChange[],
-  running: RawObject,
-  kubeletVersion: string | null,
+  { running, identity: { kubeletVersion } }: Pick<ReadNode, 'running' | 'identity'>,
 ): Settled {
+  const present = running ?? {}
+  const isSame = (leaf: string, a: unknown, b: unknown) =>
+    meaningOf(leaf, a, kubeletVersion) === meaningOf(leaf, b, kubeletVersion)
+  const isNews = (leaf: string, value: unknown) => !isSame(leaf, value, valueAt(present, leaf))
   const wishes = new Map<string, LeafWish>()
   const overruled = new Set<ChosenFix>()
   for (const { path, value } of changes) {
     const [field = '', key] = path
-    const whole = key === undefined ? wholeMap(value, running[field]) : { [key]: value ?? null }
+    const whole = key === undefined ? wholeMap(value, present[field]) : { [key]: value ?? null }
     for (const [leaf, wished] of leavesOf({ [field]: whole }))
       wishes.set(leaf, { value: wished, by: null })
   }
@@ -162,27 +166,20 @@ export function settle(
   for (const fix of fixes) {
     for (const [leaf, value] of leavesOf(withLowestImageGc(fix.config, configs))) {
       const other = wishes.get(leaf)
-      if (other === undefined) wishes.set(leaf, { value, by: fix })
-      else if (
-        meaningOf(leaf, other.value, kubeletVersion) === meaningOf(leaf, value, kubeletVersion)
-      )
-        continue
+      const wish = { value, by: fix }
+      if (other === undefined) wishes.set(leaf, wish)
+      else if (isSame(leaf, other.value, value)) continue
       else if (other.by === null) overruled.add(fix)
-      else if (
-        isNews(leaf, value, running, kubeletVersion) &&
-        isNews(leaf, other.value, running, kubeletVersion)
-      )
+      else if (isNews(leaf, value) && isNews(leaf, other.value))
         return {
           patch: {},
           findings: [other.by.id, fix.id].sort(),
-          conflict: contradiction(leaf, { value, by: fix }, other),
+          conflict: contradiction(leaf, wish, other),
         }
-      else if (isNews(leaf, value, running, kubeletVersion)) wishes.set(leaf, { value, by: fix })
+      else if (isNews(leaf, value)) wishes.set(leaf, wish)
     }
   }
-  const news = [...wishes].filter(([leaf, { value }]) =>
-    isNews(leaf, value, running, kubeletVersion),
-  )
+  const news = [...wishes].filter(([leaf, { value }]) => isNews(leaf, value))
   const findings = fixes.filter(fix => !overruled.has(fix)).map(({ id }) => id)
   return { patch: patchOf(news), findings: [...new Set(findings)].sort(), conflict: null }
 }
@@ -192,11 +189,6 @@ function wholeMap(value: unknown, before: unknown): unknown {
   if (!isRawObject(value)) return value ?? null
   const gone = Object.keys(mapOf(before)).map(key => [key, null])
   return { ...Object.fromEntries(gone), ...value }
-}
-
-function isNews(leaf: string, value: unknown, running: RawObject, kubeletVersion: string | null) {
-  const present = valueAt(running, leaf)
-  return meaningOf(leaf, value, kubeletVersion) !== meaningOf(leaf, present, kubeletVersion)
 }
 
 function patchOf(leaves: readonly (readonly [string, LeafWish])[]): RawObject {

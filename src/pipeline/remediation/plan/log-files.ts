@@ -1,22 +1,45 @@
-/** The full logrotate file that a node should have. Only the policy decides; for other files the reason names what to add to the policy. */
+/** The full logrotate file that a node should have, and the step that writes it. Only the policy decides; for other files the reason names what to add to the policy. */
 
 import { byText } from '#base/text/text-order.ts'
+import { isLogrotateFile } from '#facts/logrotate.ts'
 import { blocksOf, podLogsOf, removableBlocks } from '#judge/logs/idle-rotation.ts'
-import { type LogFile, logFilesOf, ownOf, settingsOf, wantedHash } from '#judge/logs/logrotate.ts'
+import {
+  keptBytes,
+  type LogBlock,
+  type LogFile,
+  logFilesOf,
+  ownOf,
+  settingsOf,
+  wantedHash,
+} from '#judge/logs/logrotate.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded } from '#judge/text.ts'
+import { bounded, bytes } from '#judge/text.ts'
+import type { DurableFix } from '#model/finding/finding.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { Host, HostLogrotate, NodeInput } from '#model/input/node-input.ts'
+import type { CohortFile } from '#model/plan/plan.ts'
 import type { Policy, WantedLogRotation } from '#model/policy.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
+import { instanceIdOf } from '#remediate/plan/never.ts'
 import {
   type LogrotateStyle,
   logrotateStyleOf,
+  parseLogrotate,
   type WrittenBlock,
   writtenBlocks,
 } from '#remediate/remedies/logrotate-text.ts'
+import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
+import type { NodeOutcome } from './builder.ts'
+import { noInstance, type PlanRules, plannedFile, refused, refusedChange } from './node.ts'
+import type { ReadNode } from './start.ts'
 
 /** `content`: the whole file; `why`: the reason why no plan writes the file. */
-export type WantedFile = { path: string } & ({ content: string } | { why: string })
+export type WantedFile = FoundFile | { path: string; why: string }
+
+interface FoundFile {
+  path: string
+  content: string
+}
 
 interface FileText {
   blocks: WrittenBlock[]
@@ -242,4 +265,56 @@ function changedBlock(
     value === false ? [] : [[name, value === true ? '' : String(value)]],
   )
   return { ...block, directives: [...kept, ...added] }
+}
+
+export function planLogFile(
+  node: ReadNode,
+  { path, content }: FoundFile,
+  rules: PlanRules,
+): NodeOutcome {
+  const { record, identity } = node
+  const instanceId = instanceIdOf(identity)
+  if (instanceId === null) return refused(noInstance)
+  const found = syncLogRotation(record.host, path, content)
+  if ('refused' in found) return refusedChange(found, record)
+  const { host, ...change } = found
+  const { oldSha256: before, newSha256: after } = change
+  if (before === after)
+    return refused(`${path} has the wanted bytes already: what differs is what it inherits`)
+  const says = keptText(path, record.host ?? {}, host)
+  return plannedFile(node, { change, instanceId, says }, { before, after }, rules)
+}
+
+export const cohortFileOf = ({ path, content }: FoundFile): CohortFile => ({
+  path,
+  sha256: sha256(content),
+})
+
+/** The file as a shell part of the user data or a step of the image build. Empty if no plan may write the file. */
+export const logFileText = ({ path, content }: FoundFile): DurableFix[] =>
+  !isLogrotateFile(path) || typeof parseLogrotate(content) === 'string'
+    ? []
+    : [
+        {
+          target: 'launch-template',
+          snippet: `#!/bin/sh\n# ${path}, as a shell part of the user data or in the build of the image\ncat >${path} <<'END-OF-FILE'\n${content}END-OF-FILE\nchmod 644 ${path}\n`,
+        },
+      ]
+
+/** Describes the log whose kept bytes the file changes most. Undefined: the file changes the kept bytes of no log. */
+function keptText(path: string, before: Host, after: Host) {
+  const blocksIn = (host: Host): Readonly<Record<string, LogBlock>> =>
+    ownOf(logFilesOf(host) ?? {}, path)?.blocks ?? {}
+  const old = blocksIn(before)
+  const changed = Object.entries(blocksIn(after)).flatMap(([name, block]) => {
+    const was = ownOf(old, name)
+    const [from, to] = [was && keptBytes(was), keptBytes(block)]
+    return was === null || from === to
+      ? []
+      : [{ name, from: from ?? Number.POSITIVE_INFINITY, to: to ?? Number.POSITIVE_INFINITY }]
+  })
+  const [most] = changed.toSorted((a, b) => Math.abs(b.from - b.to) - Math.abs(a.from - a.to))
+  if (most === undefined) return undefined
+  const shown = (count: number) => (Number.isFinite(count) ? bytes(count) : 'whatever comes')
+  return `A log of ${bounded(most.name, 150)} may keep ${shown(most.to)} there, today ${shown(most.from)}.`
 }

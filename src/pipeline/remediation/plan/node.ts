@@ -12,26 +12,17 @@ import { actsAtOnce, type ExpectedSetting } from '#model/plan/plan.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import type { Policy } from '#model/policy.ts'
 import { leavesOf, patchBetween, valueAt } from '#remediate/merge.ts'
-import type { FleetPods } from '#remediate/plan/blast.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
-import type { NodeOutcome } from '#remediate/plan/plan.ts'
+import type { FleetPods } from '#remediate/pods.ts'
 import { setKubeletConfig } from '#remediate/remedies/set-kubelet-config.ts'
 import { kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
 import { otherSettings } from '#remediate/verify/other-settings.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import { replay } from '#replay/replay.ts'
-import { invalidOf, reservationTrap, startOf } from './start.ts'
+import type { NodeOutcome } from './builder.ts'
+import type { PlannedNode } from './effect.ts'
+import { invalidOf, type ReadNode, reservationTrap, startOf } from './start.ts'
 import { actWords, pullsOf, stateOf, whyUnsure } from './state.ts'
-
-export interface NodeToPlan {
-  record: NodeInput
-  takenAt: string
-  identity: NodeIdentity
-  /** KubeletConfiguration as it runs; null: not read. */
-  running: RawObject | null
-  patch: RawObject
-  releaseVersion: string | null
-}
 
 export interface PlanRules {
   policy: Policy
@@ -39,10 +30,9 @@ export interface PlanRules {
   fleet: FleetPods
 }
 
-/** `invalid`: no kubelet of this minor starts with it; `unread`: too little of the node was read. */
-export type Planned = NodeOutcome & { because?: 'invalid' | 'unread' }
+export const noInstance = 'the Node object names no instance that SSM would know'
 
-export const refused = (why: string, because?: Planned['because']): Planned => ({
+export const refused = (why: string, because?: 'invalid' | 'unread'): NodeOutcome => ({
   state: 'refused',
   why: bounded(why, 1000),
   ...(because !== undefined && { because }),
@@ -52,14 +42,14 @@ export const refused = (why: string, because?: Planned['because']): Planned => (
 export function refusedChange(
   { refused: why, isUnread }: { refused: string; isUnread?: true },
   { errors = [] }: NodeInput,
-): Planned {
+): NodeOutcome {
   if (!isUnread) return refused(why)
   const failed = errors.find(({ what }) => what === 'host' || what === 'runtime')
   return refused(`${why}${failed ? `: ${failed.message}` : ' (mode ssm or both)'}`, 'unread')
 }
 
-export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
-  const { record, takenAt, identity, running, patch } = node
+export function planNode(node: ReadNode, patch: RawObject, rules: PlanRules): NodeOutcome {
+  const { record, takenAt, identity, running } = node
   if (running === null) return refused('its running configuration was not read', 'unread')
   const features = featuresOf(identity.kubeletVersion)
   if (!features.exact)
@@ -68,14 +58,14 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
     )
   const trap = reservationTrap(running, patch)
   if (trap !== null) return refused(trap)
-  const invalid = invalidOf(record, identity, running, patch)
+  const invalid = invalidOf(node, patch)
   if (invalid !== null)
     return refused(
       `kubelet ${identity.kubeletVersion} would not start with it: ${invalid}`,
       'invalid',
     )
   const instanceId = instanceIdOf(identity)
-  if (instanceId === null) return refused('the Node object names no instance that SSM would know')
+  if (instanceId === null) return refused(noInstance)
 
   const osImage = record.node.status?.nodeInfo?.osImage ?? ''
   const { host } = record
@@ -84,7 +74,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
     patch,
   )
   if ('refused' in change) return refusedChange(change, record)
-  const start = startOf(record, identity, running, patch, change.host)
+  const start = startOf(node, patch, change.host)
   if (typeof start === 'string') return refused(start)
 
   const present = { ...record, host: withoutFiles(host) }
@@ -123,8 +113,36 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
   }
 }
 
+/**
+ * A change that leaves the kubelet alone: it does the same before and after, but that it does not delete a pinned image.
+ * @param value of the changed place, as a reading of the node shows it
+ */
+export function plannedFile(
+  { record, takenAt, identity }: ReadNode,
+  planned: Pick<PlannedNode, 'change' | 'instanceId' | 'says'>,
+  value: { before: unknown; after: unknown },
+  { policy }: PlanRules,
+): NodeOutcome {
+  const state = stateOf(record, replay(record, takenAt), policy)
+  const field = planned.change.path
+  return {
+    state: 'planned',
+    planned: {
+      kubeletStartedAt: null,
+      before: state,
+      after: state,
+      blast: null,
+      pulls: [],
+      ...healthOf(record, identity),
+      ...planned,
+      expect: [{ field, value: value.after }],
+      expectBack: [{ field, value: value.before }],
+    },
+  }
+}
+
 /** The node's health, which together with its pods decides the wave. */
-export const healthOf = (
+const healthOf = (
   { node }: NodeInput,
   { ready }: NodeIdentity,
 ): { isReady: boolean; hasPressure: boolean } => ({

@@ -6,21 +6,21 @@ import { rules } from '#judge/rules/index.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { ReadMode } from '#model/input/read-mode.ts'
 import type { Selection } from '#model/input/selection.ts'
-import type { Plan } from '#model/plan/plan.ts'
+import type { Plan, PlannedSnapshot } from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
 import { savedAudit } from '#pipeline/audit/saved/saved-findings.ts'
 import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
-import { FleetPods } from '#remediate/plan/blast.ts'
-import { PlanBuilder, type PlanHead } from '#remediate/plan/plan.ts'
+import { FleetPods } from '#remediate/pods.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { nodeInput } from '#snapshot/input.ts'
+import { PlanBuilder } from './builder.ts'
 import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './choice.ts'
+import { FleetImageDigests } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
 import { ManualChanges } from './manual-changes.ts'
 import { type PlanRules, releasesOf, runningOf } from './node.ts'
 import type { PruneWish } from './prune.ts'
-import { FleetImageDigests } from './wanted-images.ts'
 import { checkRequest, idsOf, laterText, wishesOf } from './wishes.ts'
 
 export interface PlanRequest extends PlanChoice {
@@ -67,7 +67,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
     if (seen.has(name)) continue
     seen.add(name)
     identities.push(identity)
-    const meant = fixes.get(name) ?? []
+    const fixesOfNode = fixes.get(name) ?? []
     const node = {
       record,
       takenAt: fleet.head.takenAt,
@@ -75,8 +75,8 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
       running: runningOf(record),
       releaseVersion: fleet.releaseOf(record.cluster, identity),
     }
-    manual.take(record, identity, idsOf(meant, 'manual'))
-    const wishes = wishesOf(node, meant, fleet, request, planRules)
+    manual.take(record, identity, idsOf(fixesOfNode, 'manual'))
+    const wishes = wishesOf(node, fixesOfNode, fleet, request, planRules)
     if (wishes.every(wish => wish === 'unchanged')) {
       if (wishes.length > 0) builder.takeUnchanged()
       continue
@@ -90,7 +90,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
         invalid.push(`${name}: ${outcome.why}`)
       if (hasStep && outcome.state === 'planned')
         builder.takeLater(record.cluster, identity.name, laterText(wish))
-      else builder.take(identity.name, wish.key, wish.findings, wish.facts, outcome)
+      else builder.take(identity.name, wish)
       hasStep ||= outcome.state === 'planned'
       if (outcome.state === 'never') break
     }
@@ -119,7 +119,7 @@ async function fixesOf(file: string, request: PlanRequest) {
 }
 
 interface Fleet {
-  head: PlanHead
+  head: PlannedSnapshot
   pods: FleetPods
   logFiles: FleetLogFiles
   images: FleetImageDigests
@@ -139,7 +139,7 @@ async function readFleet(
   const inputErrors: string[] = []
   const releases = new Map<string, string>()
   const modes: Record<string, ReadMode> = {}
-  let head: PlanHead | null = null
+  let head: PlannedSnapshot | null = null
   for await (const record of savedFleet(file, { clusters, nodegroups: [], nodes: [] }, signal)) {
     if (record.kind === 'Malformed') inputErrors.push(`line ${record.line}: ${record.message}`)
     if (record.kind === 'Snapshot')

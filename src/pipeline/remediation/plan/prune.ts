@@ -1,6 +1,7 @@
 /** Plans the pruning of unused images on one node: thresholds, maximum deletions, and risks. */
 
 import type { RawObject } from '#base/raw-object.ts'
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
 import { unpinnedSandboxImage } from '#judge/rules/image-gc/unpinned-sandbox-image.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
@@ -8,19 +9,21 @@ import { nodeSubject } from '#judge/subject/subject.ts'
 import { span } from '#judge/text.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
-import { longestPruneMs, pruningFields, pruningMs } from '#remediate/plan/prune.ts'
+import { longestPruneMs, pruningFields } from '#remediate/plan/step-truth.ts'
 import { imageGcPolicyOf } from '#replay/image-gc/policy.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { replay } from '#replay/replay.ts'
-import {
-  type NodeToPlan,
-  type Planned,
-  type PlanRules,
-  planNode,
-  refused,
-  refusedChange,
-} from './node.ts'
+import type { NodeOutcome } from './builder.ts'
+import { type PlanRules, planNode, refused, refusedChange } from './node.ts'
+import type { ReadNode } from './start.ts'
 import { pullsOf } from './state.ts'
+
+/**
+ * How long the run waits: until the youngest image reaches the minimum age, counted anew from the restart, and for two more rounds. Each round deletes by
+ * image sizes, which might differ from the sizes on the disk.
+ */
+export const pruningMs = (minimumAgeMs: number): number =>
+  (Math.ceil(minimumAgeMs / imageGcPeriodMs) + 2) * imageGcPeriodMs
 
 export interface PruneWish {
   /** Target use of the image filesystem; null: the low threshold of each node. */
@@ -28,21 +31,17 @@ export interface PruneWish {
 }
 
 /** `unchanged`: use of the image filesystem is low enough already. */
-export type Pruned = { patch: RawObject; outcome: Planned } | 'unchanged'
+export type Pruned = { patch: RawObject; outcome: NodeOutcome } | 'unchanged'
 
-export function planPrune(
-  node: Omit<NodeToPlan, 'patch'>,
-  { toPercent }: PruneWish,
-  rules: PlanRules,
-): Pruned {
+export function planPrune(node: ReadNode, { toPercent }: PruneWish, rules: PlanRules): Pruned {
   const { record, takenAt, identity, running } = node
   const low = running?.imageGCLowThresholdPercent
   const to = toPercent ?? (typeof low === 'number' && low >= 1 && low <= 98 ? low : null)
-  const without = (outcome: Planned): Pruned => ({
+  const without = (outcome: NodeOutcome): Pruned => ({
     patch: toPercent === null ? {} : pruningFields(toPercent),
     outcome,
   })
-  const no = (why: string, because?: Planned['because']) => without(refused(why, because))
+  const no = (why: string, because?: NodeOutcome['because']) => without(refused(why, because))
   if (running === null) return no('its running configuration was not read', 'unread')
   if (to === null) return no('its imageGCLowThresholdPercent is no target: say one with --to')
   const present = replay(record, takenAt)
@@ -75,7 +74,7 @@ export function planPrune(
   if (risk !== null) return no(risk)
 
   const patch = pruningFields(to)
-  const outcome = planNode({ ...node, patch }, rules)
+  const outcome = planNode(node, patch, rules)
   if (outcome.state !== 'planned') return { patch, outcome }
   return {
     patch,
@@ -109,7 +108,7 @@ const policyOf = ({ configuration }: NodeInput, kubeletVersion: string | null) =
 
 /** Why the node must not be pruned, for people; null: no required image is at risk. */
 function riskOf(
-  { record }: Pick<NodeToPlan, 'record'>,
+  { record }: Pick<ReadNode, 'record'>,
   most: NodePrediction,
   { policy, allowActAtOnce }: PlanRules,
 ) {

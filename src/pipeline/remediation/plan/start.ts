@@ -20,11 +20,24 @@ import { refusalsOf, withChanges } from '#replay/configuration/configuration-cha
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 import { predictAllocatable } from '#replay/predict-allocatable.ts'
 
+/** A node of the snapshot. */
+export interface ReadNode {
+  record: NodeInput
+  takenAt: string
+  identity: NodeIdentity
+  /** KubeletConfiguration as it runs; null: not read. */
+  running: RawObject | null
+  releaseVersion: string | null
+}
+
 /** The fields of a patch with their resulting values. */
-export const changesOf = (patch: RawObject, running: RawObject): ConfigurationChange[] =>
+export const changesOf = (
+  patch: RawObject,
+  { running }: Pick<ReadNode, 'running'>,
+): ConfigurationChange[] =>
   Object.entries(patch).map(([field, value]) => ({
     path: [field],
-    value: mergedValue(running[field], value) ?? undefined,
+    value: mergedValue(running?.[field], value) ?? undefined,
   }))
 
 /**
@@ -45,20 +58,16 @@ export function reservationTrap(running: RawObject, patch: RawObject): string | 
 }
 
 /** The kubelet's error if it would not start; null: it starts. */
-export function invalidOf(
-  record: NodeInput,
-  identity: NodeIdentity,
-  running: RawObject,
-  patch: RawObject,
-): string | null {
-  const { kubeletVersion } = identity
+export function invalidOf(node: ReadNode, patch: RawObject): string | null {
+  const { record } = node
+  const { kubeletVersion } = node.identity
   const features = featuresOf(kubeletVersion)
   const fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
   const unknown = Object.keys(patch).find(
     field => fields[field] === undefined || !isKnownField(fields[field], features),
   )
   if (unknown !== undefined) return `it does not know ${unknown}, and would ignore it`
-  const changed = withChanges(record, changesOf(patch, running))
+  const changed = withChanges(record, changesOf(patch, node))
   const before = refusalsOf(record.configuration?.printed ?? null, kubeletVersion)
   const added = refusalsOf(changed.configuration?.printed ?? null, kubeletVersion).filter(
     refusal => !before.includes(refusal),
@@ -79,14 +88,9 @@ export interface Start {
 }
 
 /** @param host has the planned files; the record has the present files. Returns the reason as text if the change cannot be planned. */
-export function startOf(
-  record: NodeInput,
-  identity: NodeIdentity,
-  running: RawObject,
-  patch: RawObject,
-  host: Host,
-): Start | string {
-  const changes = changesOf(patch, running)
+export function startOf(node: ReadNode, patch: RawObject, host: Host): Start | string {
+  const { record, identity } = node
+  const changes = changesOf(patch, node)
   // Bottlerocket renders its settings anew with each change, so the restart changes nothing else.
   if (identity.amiFamily === 'Bottlerocket') return { changes }
   const next = predictNextStart(host, identity.kubeletVersion, identity.operatingSystem)

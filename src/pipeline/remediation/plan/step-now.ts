@@ -6,16 +6,17 @@ import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ExpectedSetting, PlanCohort, PlanStep } from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import { FleetPods } from '#remediate/plan/blast.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
+import { FleetPods } from '#remediate/pods.ts'
 import { isPulledFrom, pullImage, sourceIn } from '#remediate/remedies/pull-image.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import { otherDoubts } from '#remediate/verify/other-settings.ts'
+import { sourceBy } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
-import { type NodeToPlan, planNode, runningOf } from './node.ts'
+import { planNode, runningOf } from './node.ts'
 import { planPrune } from './prune.ts'
-import { sourceBy } from './wanted-images.ts'
+import type { ReadNode } from './start.ts'
 
 export interface StepNow {
   step: PlanStep
@@ -100,23 +101,21 @@ function whyNotConfigured(
   }
   const rules = { policy, allowActAtOnce, fleet: new FleetPods() }
   const outcome =
-    step.until === undefined
-      ? planNode({ ...node, patch: fields }, rules)
-      : pruned(node, step.until, rules)
+    step.until === undefined ? planNode(node, fields, rules) : prunedNow(node, step.until, rules)
   if (typeof outcome === 'string') return outcome
   if (outcome.state !== 'planned') return outcome.why
   const { change, expect, expectBack } = outcome.planned
   const { kubeletVersion } = identity
   const isSame = (planned: ExpectedSetting[], found: ExpectedSetting[]) =>
-    meant(planned, kubeletVersion) === meant(found, kubeletVersion)
+    meaningsOf(planned, kubeletVersion) === meaningsOf(found, kubeletVersion)
   if (!isSame(step.expect, expect) || !isSame(step.expectBack, expectBack))
     return 'what it promises of the running configuration is not what this change comes to there now'
   const [doubt] = otherDoubts(step, record)
   return doubt?.why ?? whyOther(step, change)
 }
 
-function pruned(
-  node: Omit<NodeToPlan, 'patch'>,
+function prunedNow(
+  node: ReadNode,
   { usedPercentAtMost }: NonNullable<PlanStep['until']>,
   rules: Parameters<typeof planPrune>[2],
 ) {
@@ -126,7 +125,7 @@ function pruned(
     : found.outcome
 }
 
-const meant = (settings: readonly ExpectedSetting[], kubeletVersion: string | null) =>
+const meaningsOf = (settings: readonly ExpectedSetting[], kubeletVersion: string | null) =>
   canonicalJson(
     settings
       .map(({ field, value }) => `${field}=${meaningOf(field, value, kubeletVersion)}`)

@@ -16,7 +16,7 @@ import type {
 import type { Selection } from '#model/input/selection.ts'
 import type { Policy } from '#model/policy.ts'
 import { type LiveOptions, liveFleet } from '#pipeline/audit/fleet.ts'
-import { budgetResource } from '#remediate/plan/blast.ts'
+import { budgetResource } from '#remediate/pods.ts'
 import type { FreshCluster } from '#remediate/run/blockers.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'

@@ -10,7 +10,7 @@ import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { keepFleet } from '#pipeline/audit/saved/kept-records.ts'
 import type { PlanResult } from '#pipeline/remediation/plan/plan.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'
-import { type AutoApproved, autoApprove } from '#remediate/plan/auto-approve.ts'
+import { type AutoApproved, autoApprove } from '#remediate/plan/approve.ts'
 import { keepApproval, keepPlan, keptApproval } from '#remediate/plan/store.ts'
 import type { RemediationService } from './options.ts'
 

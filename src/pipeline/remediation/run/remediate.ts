@@ -1,8 +1,25 @@
 /** Carries out a plan: reads its nodes anew, checks for objections, sends each wave, and reads each node again until the change is verified. */
 
-import type { HeldApproval, Plan } from '#model/plan/plan.ts'
+import { untilItFails } from '#base/until-it-fails.ts'
+import { KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
+import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import { promisedSources } from '#model/input/read-mode.ts'
+import type { HeldApproval, Plan, PlanStep } from '#model/plan/plan.ts'
 import type { RemediationRun } from '#model/plan/remediation.ts'
+import { releasesOf } from '#pipeline/remediation/plan/node.ts'
+import { whyNotNow } from '#pipeline/remediation/plan/step-now.ts'
+import { clusterIdentity } from '#remediate/cluster-identity.ts'
 import { keepNotices } from '#remediate/notices.ts'
+import type { PresentNode } from '#remediate/plan/approve.ts'
+import { instanceIdOf } from '#remediate/plan/never.ts'
+import { readyPodsOf } from '#remediate/pods.ts'
+import { settingsSha256 } from '#remediate/remedies/set-bottlerocket.ts'
+import { Applier } from '#remediate/run/apply.ts'
+import { blockersOf } from '#remediate/run/blockers.ts'
+import { stepKey } from '#remediate/run/journal.ts'
+import { type Clock, systemClock } from '#remediate/run/pausing.ts'
 import {
   type ApplyOptions,
   applyPlan,
@@ -10,8 +27,12 @@ import {
   runAsKept,
   type SessionOptions,
 } from '#remediate/run/session.ts'
-import { LiveNodes, type Planned } from './live-nodes.ts'
+import { hashOnDisk, kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
+import { verifyBack } from '#remediate/verify/verify.ts'
+import { replay } from '#replay/replay.ts'
+import { type FreshOptions, freshClusters, freshRecords } from './fresh.ts'
 import type { RemediateOptions } from './options.ts'
+import { verifyNode } from './verify.ts'
 
 /** @throws OperatorError before anything is sent, or if the run stopped early: the journal then says how to continue */
 export function remediate(
@@ -69,3 +90,217 @@ async function withNodes(
     nodes.close()
   }
 }
+
+/** The nodes of a plan and their clusters as they are now: sends commands by SSM, and reads the nodes anew each time. */
+
+type LiveEffects = SessionOptions['effects']
+
+/** The steps that may be sent. Empty for a rollback, which sends no new step. */
+interface Planned extends Pick<Plan, 'steps' | 'cohorts'> {
+  /** The option --allow-act-at-once, as approved. */
+  allowActAtOnce: boolean
+}
+
+/** Its effects are fields, because callers take single ones. */
+class LiveNodes implements LiveEffects {
+  readonly clock: Clock
+  readonly onEntry: LiveEffects['onEntry']
+  readonly #run: string
+  readonly #planned: Planned
+  readonly #options: RemediateOptions
+  /** By role and region: SSM's limits apply to an account and region, whatever the cluster. */
+  readonly #appliers = new Map<string, Applier>()
+  readonly #targets = new Map<string, Promise<ClusterTarget | null>>()
+  readonly #clients = new Map<string, KubernetesClient>()
+
+  constructor(run: string, planned: Planned, options: RemediateOptions) {
+    this.#run = run
+    this.#planned = planned
+    this.#options = options
+    this.clock = options.clock ?? systemClock
+    this.onEntry = options.onEntry
+  }
+
+  readonly send: LiveEffects['send'] = async (step, ...command) => {
+    const target = await this.#targetOf(step.cluster).catch((error: Error) => error.message)
+    const place = typeof target === 'string' ? target : target?.place
+    const found = place ?? `it is not known in which account and region cluster ${step.cluster} is`
+    if (typeof found === 'string') return { kind: 'unsent', why: found, isCommon: true } as const
+    return this.#applierOf(found).send(step, ...command)
+  }
+
+  readonly before: LiveEffects['before'] = async steps => {
+    const names = new Set(steps.map(({ cluster }) => cluster))
+    const others = this.#planned.steps.filter(
+      step => names.has(step.cluster) && !steps.includes(step),
+    )
+    const clusters = await freshClusters(steps, { ...this.#fresh, depth: 'pods' })
+    // The number of NotReady nodes among all nodes shows whether something else is wrong with the cluster.
+    const rest = await freshClusters(others, { ...this.#fresh, depth: 'nodes' })
+    const before = {
+      reasons: [] as string[],
+      nodes: new Map<string, string>(),
+      later: new Set<string>(),
+      unasked: [] as string[],
+      readyPods: new Map<string, string[] | null>(),
+    }
+    for (const [cluster, fresh] of clusters) {
+      const own = steps.filter(step => step.cluster === cluster)
+      const all = { ...fresh, nodes: [...fresh.nodes, ...(rest.get(cluster)?.nodes ?? [])] }
+      const blockers = blockersOf(own, all, this.#options.policy.remediation, this.clock.now())
+      before.unasked.push(...blockers.unasked.map(why => `${cluster}: ${why}`))
+      before.reasons.push(...blockers.cluster.map(why => `${cluster}: ${why}`))
+      for (const [node, why] of blockers.nodes) before.nodes.set(stepKey({ cluster, node }), why)
+      for (const node of blockers.later) before.later.add(stepKey({ cluster, node }))
+      for (const record of fresh.nodes) before.readyPods.set(recordKey(record), readyPodsOf(record))
+    }
+    return before
+  }
+
+  readonly verify: LiveEffects['verify'] = entries => {
+    const entryOf = new Map(entries.map(({ step, entry }) => [step, entry]))
+    return this.#each([...entryOf.keys()], (step, record) => {
+      const entry = entryOf.get(step)
+      const at = entry?.at.applied ?? this.clock.now().toISOString()
+      const readyPods = entry?.readyPods ?? null
+      return verifyNode(step, record, this.#options.policy, { at, readyPods })
+    })
+  }
+
+  readonly verifyBack: LiveEffects['verifyBack'] = steps => this.#each(steps, verifyBack)
+
+  readonly imageUse: LiveEffects['imageUse'] = steps =>
+    this.#each(steps, (_, record) => {
+      const imagefs = replay(record, record.at ?? this.clock.now().toISOString()).filesystems
+        .imagefs
+      const { usedPercent = null, capacityBytes = null, availableBytes = null } = imagefs ?? {}
+      return usedPercent === null || capacityBytes === null || availableBytes === null
+        ? null
+        : { usedPercent, usedBytes: capacityBytes - availableBytes }
+    })
+
+  /** Whether the node is deleted. True only if the node list of its cluster is complete: a silent node is not deleted. */
+  readonly isGone: LiveEffects['isGone'] = async step => {
+    const fresh = (await freshClusters([step], { ...this.#fresh, depth: 'nodes' })).get(
+      step.cluster,
+    )
+    const isListed =
+      fresh?.cluster != null &&
+      !(fresh.cluster.errors ?? []).some(({ what }) => what === 'nodes' || what === 'cluster')
+    return (
+      isListed &&
+      fresh.nodes.every(({ node }) => instanceIdOf(nodeIdentity(node)) !== step.instanceId)
+    )
+  }
+
+  readonly present: LiveEffects['present'] = async steps => {
+    const present = await this.#each(steps, (step, record, releases): PresentNode => {
+      const { cluster, node, method } = step
+      const sha256 =
+        method === 'bottlerocket' ? settingsSha256(record.host) : hashOnDisk(step, record)
+      const identity = nodeIdentity(record.node)
+      const isAsPlannedOrUnread = sha256 === null || sha256 === step.newSha256
+      const release = releases.get(`${cluster}/${identity.group.name}`) ?? null
+      return {
+        cluster,
+        node,
+        instanceId: instanceIdOf(identity) ?? 'none that is known',
+        sha256,
+        unread: whyUnread(record),
+        kubeletStartedAt: kubeletStartedAt(record),
+        objection: isAsPlannedOrUnread ? null : this.#objectionTo(step, record, release),
+      }
+    })
+    return [...present.values()]
+  }
+
+  #objectionTo(step: PlanStep, record: NodeInput, releaseVersion: string | null): string | null {
+    const { cohorts, allowActAtOnce } = this.#planned
+    const cohort = cohorts.find(({ id }) => id === step.cohort)
+    const now = { step, cohort, record, allowActAtOnce, policy: this.#options.policy }
+    const why = whyNotNow({ ...now, releaseVersion })
+    // A plan from a kubeconfig has no release, and uses the file location that every release reads.
+    return why === null || releaseVersion === null
+      ? why
+      : whyNotNow({ ...now, releaseVersion: null }) && why
+  }
+
+  /** @throws if the API server does not answer, or the answer lacks the identity */
+  readonly identityOf: LiveEffects['identityOf'] = async cluster => {
+    const { policy, end } = this.#options
+    const endpoint = (await this.#targetOf(cluster))?.endpoint ?? null
+    if (endpoint === null) throw new Error('it was not found, or cannot be reached')
+    const client =
+      this.#clients.get(cluster) ?? new KubernetesClient(endpoint, { pace: policy.pace })
+    this.#clients.set(cluster, client)
+    return clusterIdentity(client, { signal: end, timeoutMs: policy.timeoutsMs.list })
+  }
+
+  close(): void {
+    for (const each of [...this.#appliers.values(), ...this.#clients.values()]) each.close()
+  }
+
+  get #fresh(): FreshOptions {
+    const { policy, end, read } = this.#options
+    return { policy, signal: end, ...(read && { read }) }
+  }
+
+  /**
+   * Results by `cluster/node`, for the nodes that were read.
+   * @param of also gets the AMI releases by `cluster/nodegroup`
+   */
+  async #each<Found>(
+    steps: readonly PlanStep[],
+    of: (step: PlanStep, record: NodeInput, releases: ReadonlyMap<string, string>) => Found | null,
+  ): Promise<Map<string, Found>> {
+    const byKey = new Map(steps.map(step => [stepKey(step), step]))
+    const releases = new Map<string, string>()
+    const found = new Map<string, Found>()
+    for await (const record of freshRecords(steps, this.#fresh)) {
+      if (record.kind === 'Cluster')
+        for (const [name, version] of releasesOf(record))
+          releases.set(`${record.cluster}/${name}`, version)
+      if (record.kind !== 'Node') continue
+      const step = byKey.get(recordKey(record))
+      const one = step === undefined ? null : of(step, record, releases)
+      if (one !== null) found.set(recordKey(record), one)
+    }
+    return found
+  }
+
+  #targetOf(cluster: string): Promise<ClusterTarget | null> {
+    return untilItFails(this.#targets, cluster, async () => {
+      for await (const target of await this.#options.targets([cluster]))
+        if (target.record.cluster === cluster) return target
+      return null
+    })
+  }
+
+  /** The key is role and region: each discovery makes new place objects. */
+  #applierOf(place: AwsPlace): Applier {
+    const { policy, end } = this.#options
+    const key = `${place.roleArn ?? 'own'} ${place.region}`
+    const applier =
+      this.#appliers.get(key) ??
+      new Applier({
+        ...place,
+        requestsPerSecond: policy.pace.ssmRequestsPerSecond,
+        run: this.#run,
+        timeoutSeconds: policy.remediation.timeoutSeconds,
+        answerTimeoutMs: policy.remediation.answerTimeoutMs,
+        signal: end,
+      })
+    this.#appliers.set(key, applier)
+    return applier
+  }
+}
+
+/** Why the node's disk was not read; null: no reason is known. */
+function whyUnread({ mode, errors }: NodeInput) {
+  if (!promisedSources[mode].includes('host'))
+    return `that takes mode ssm or both, and its cluster is read in mode ${mode}`
+  return errors.find(({ what }) => what === 'host')?.message ?? null
+}
+
+const recordKey = ({ cluster, node }: NodeInput) =>
+  stepKey({ cluster, node: nodeIdentity(node).name })

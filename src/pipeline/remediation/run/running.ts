@@ -17,8 +17,7 @@ import type {
 } from '#model/plan/remediation-request.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { eksTargets } from '#pipeline/audit/fleet.ts'
-import { longestMs } from '#remediate/plan/approve.ts'
-import { byPolicy } from '#remediate/plan/auto-approve.ts'
+import { byPolicy, longestMs } from '#remediate/plan/approve.ts'
 import { sealedApproval } from '#remediate/plan/file.ts'
 import {
   keepApproval,

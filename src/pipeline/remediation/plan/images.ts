@@ -1,4 +1,4 @@
-/** The images that a node needs and might lose or has lost, and the sources from which the policy has them pulled. */
+/** The images that a node needs and might lose or has lost, the sources from which the policy has them pulled, and the step that pins one. */
 
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
@@ -7,11 +7,17 @@ import { rules } from '#judge/rules/index.ts'
 import { missingNeeds } from '#judge/run/outcome.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded } from '#judge/text.ts'
+import type { DurableFix } from '#model/finding/finding.ts'
 import { isImageName, splitTag } from '#model/input/image-reference.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
+import type { CohortImage } from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import { pinnedSource, sourceOf } from '#remediate/remedies/pull-image.ts'
+import { instanceIdOf } from '#remediate/plan/never.ts'
+import { pinnedSource, pullImage, sourceOf } from '#remediate/remedies/pull-image.ts'
+import type { NodeOutcome } from './builder.ts'
 import type { ChosenFix } from './choice.ts'
+import { noInstance, type PlanRules, plannedFile, refused, refusedChange } from './node.ts'
+import type { ReadNode } from './start.ts'
 
 /** `name` as the runtime has it; `why`: the registry to pull from is unknown. */
 export type WantedImage = { name: string; findings: string[] } & (
@@ -107,3 +113,24 @@ export class FleetImageDigests {
 }
 
 const digested = /^[^@]+@sha256:[a-f0-9]{64}$/
+
+export function planImage(
+  node: ReadNode,
+  { name, source }: CohortImage,
+  rules: PlanRules,
+): NodeOutcome | 'unchanged' {
+  const { record, identity } = node
+  const instanceId = instanceIdOf(identity)
+  if (instanceId === null) return refused(noInstance)
+  const change = pullImage(record.runtime, identity.amiFamily, name, source)
+  if (change === 'unchanged') return change
+  if ('refused' in change) return refusedChange(change, record)
+  const value = { before: change.oldSha256 === 'absent' ? null : 'unpinned', after: 'pinned' }
+  return plannedFile(node, { change, instanceId }, value, rules)
+}
+
+/** Commands that pull and pin the image, for the build of the node image or for the user data. */
+export const imageText = ({ name, source }: CohortImage): DurableFix => ({
+  target: 'launch-template',
+  snippet: `#!/bin/sh\n# ${name}, in the build of the image, or as a shell part of the user data once containerd runs\ncrictl pull ${source}\nctr -n k8s.io images label ${source} io.cri-containerd.pinned=pinned\nctr -n k8s.io images tag ${source} ${name}\n`,
+})

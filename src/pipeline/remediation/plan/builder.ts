@@ -1,26 +1,19 @@
 /** Makes one plan from nodes and their changes: cohorts, steps, waves, a digest. Equal input gives equal bytes, in whatever order the nodes come. */
 
 import { byText } from '#base/text/text-order.ts'
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { DurableFix } from '#model/finding/finding.ts'
 import {
   actsAtOnce,
-  type ExpectedSetting,
   type LeftAlone,
   type ManualChange,
-  type NodeState,
   type Plan,
   type PlanCohort,
   type PlannedSnapshot,
   type PlanStep,
-  type Pulls,
   planSchema,
-  type StepEnd,
 } from '#model/plan/plan.ts'
-import type { FileChange } from '#remediate/remedies/remedy.ts'
-import { blastOfCohort, type NodeBlast, withoutRestart } from './blast.ts'
-import { canonicalJson, sha256 } from './canonical.ts'
-import { effectOf } from './effect.ts'
+import { canonicalJson, digestOf, sha256 } from '#remediate/plan/canonical.ts'
+import { blastOf, effectOf, type PlannedNode } from './effect.ts'
 
 /** Nodes with equal values in these fields form one cohort. */
 export type CohortKey = Pick<
@@ -28,57 +21,34 @@ export type CohortKey = Pick<
   'cluster' | 'group' | 'amiFamily' | 'kubeletVersion' | 'fields' | 'file' | 'image'
 >
 
-/** Data of one node that holds for its cohort. */
-export interface CohortFacts {
-  durable(): DurableFix[]
-  features: KubeletFeatures
-  isStatusKept: boolean
-}
-
-/** Settings that the step does not change. */
-export type OtherSettings = Pick<PlanStep, 'others' | 'othersOn'>
-
-export interface PlannedNode {
-  change: Omit<FileChange, 'host' | 'staysSet' | 'says'>
-  instanceId: string
-  expect: ExpectedSetting[]
-  expectBack: ExpectedSetting[]
-  others?: OtherSettings
-  kubeletStartedAt: string | null
-  before: NodeState
-  after: NodeState
-  until?: StepEnd
-  /** Null: the step restarts nothing. */
-  blast: NodeBlast | null
-  pulls: Pulls[]
-  /** A remark about the step for people, the same for all nodes of a cohort. */
-  says?: string
-  isReady: boolean
-  hasPressure: boolean
-}
-
+/** `invalid`: no kubelet of this minor starts with it; `unread`: too little of the node was read. */
 export type NodeOutcome =
-  | { state: 'planned'; planned: PlannedNode }
-  | { state: 'never' | 'refused'; why: string }
+  | { state: 'planned'; planned: PlannedNode; because?: undefined }
+  | { state: 'never' | 'refused'; why: string; because?: 'invalid' | 'unread' }
 
-interface NodeCohort {
+/** A wanted change of one node. */
+export interface Wish {
+  cohort: CohortKey
+  /** Ids of the findings that the change ends. */
+  findings: readonly string[]
+  /** The lasting form of the change, for the nodes that come after. */
+  durable(): DurableFix[]
+  /** Whether ready containers stay ready when the node's kubelet restarts. */
+  isStatusKept: boolean
+  outcome: NodeOutcome
+}
+
+interface CohortWishes {
   key: CohortKey
   findings: Set<string>
-  /** The first node by name. Its facts count: a plan must not depend on a snapshot's order. */
-  first: { node: string; facts: CohortFacts }
+  /** The wish of the first node by name counts for the cohort: a plan must not depend on a snapshot's order. */
+  first: { node: string; wish: Wish }
   nodes: number
   planned: PlannedNode[]
 }
 
-export type PlanHead = PlannedSnapshot
-
-function withDigest(body: Omit<Plan, 'id' | 'digest'>): Plan {
-  const digest = digestOf(body)
-  return { ...body, id: digest.slice(0, 16), digest }
-}
-
 export class PlanBuilder {
-  readonly #cohorts = new Map<string, NodeCohort>()
+  readonly #cohorts = new Map<string, CohortWishes>()
   readonly #steps: PlanStep[] = []
   readonly #candidates: Candidate[] = []
   readonly #never: LeftAlone[] = []
@@ -100,27 +70,22 @@ export class PlanBuilder {
     this.#manual.push(...changes)
   }
 
-  /** @param findings ids of the findings that request the change */
-  take(
-    node: string,
-    key: CohortKey,
-    findings: readonly string[],
-    facts: CohortFacts,
-    outcome: NodeOutcome,
-  ): void {
+  take(node: string, wish: Wish): void {
+    const { cohort: key, findings, outcome } = wish
+    const { cluster } = key
     const id = sha256(canonicalJson(key)).slice(0, 12)
+    const first = { node, wish }
     const cohort = this.#cohorts.get(id) ?? {
       key,
       findings: new Set(),
-      first: { node, facts },
+      first,
       nodes: 0,
       planned: [],
     }
     this.#cohorts.set(id, cohort)
     cohort.nodes++
     for (const finding of findings) cohort.findings.add(finding)
-    if (node < cohort.first.node) cohort.first = { node, facts }
-    const { cluster } = key
+    if (node < cohort.first.node) cohort.first = first
     if (outcome.state !== 'planned') {
       const list = outcome.state === 'never' ? this.#never : this.#refused
       list.push({ cluster, node, why: outcome.why })
@@ -133,7 +98,7 @@ export class PlanBuilder {
   }
 
   /** @param wavePercents shares of a cohort, after its first node */
-  close({ modes = {}, ...snapshot }: PlanHead, wavePercents: readonly number[]): Plan {
+  close({ modes = {}, ...snapshot }: PlannedSnapshot, wavePercents: readonly number[]): Plan {
     const cohorts = [...this.#cohorts]
       .map(([id, cohort]) => cohortOf(id, cohort))
       .sort(
@@ -143,7 +108,7 @@ export class PlanBuilder {
     const read = Object.entries(modes).filter(([name]) =>
       cohorts.some(({ cluster }) => cluster === name),
     )
-    return withDigest({
+    const body: Omit<Plan, 'id' | 'digest'> = {
       schema: planSchema,
       createdAt: snapshot.takenAt,
       snapshot: { ...snapshot, ...(read.length > 0 && { modes: Object.fromEntries(read) }) },
@@ -155,14 +120,10 @@ export class PlanBuilder {
       ...(this.#manual.length > 0 && { manual: this.#manual }),
       unchanged: this.#unchanged,
       waves: wavesOf(this.#candidates, wavePercents),
-    })
+    }
+    const digest = digestOf(body)
+    return { ...body, id: digest.slice(0, 16), digest }
   }
-}
-
-/** Digest of everything in a plan but its id and the digest itself. */
-export function digestOf(plan: Omit<Plan, 'id' | 'digest'>): string {
-  const { id: _id, digest: _digest, ...body } = plan as Plan
-  return sha256(canonicalJson(body))
 }
 
 const byNode = (a: Pick<LeftAlone, 'cluster' | 'node'>, b: Pick<LeftAlone, 'cluster' | 'node'>) =>
@@ -197,27 +158,19 @@ const candidateOf = (key: string, cohort: string, planned: PlannedNode): Candida
   pods: planned.blast === null ? 0 : (planned.blast.pods ?? Number.MAX_SAFE_INTEGER),
 })
 
-function cohortOf(
+const cohortOf = (
   id: string,
-  { key, findings, first: { facts }, nodes, planned }: NodeCohort,
-): PlanCohort {
-  return {
-    id,
-    ...key,
-    findings: [...findings].sort(),
-    nodes,
-    planned: planned.length,
-    effect: effectOf(planned, key),
-    durable: facts.durable(),
-    blast: key.file || key.image ? withoutRestart : blastOf(planned, facts),
-  }
-}
-
-const blastOf = (planned: readonly PlannedNode[], { features, isStatusKept }: CohortFacts) =>
-  blastOfCohort(
-    planned.flatMap(({ blast }) => blast ?? []),
-    { features, isStatusKept, restarts: planned.some(({ until }) => until) ? 2 : 1 },
-  )
+  { key, findings, first: { wish }, nodes, planned }: CohortWishes,
+): PlanCohort => ({
+  id,
+  ...key,
+  findings: [...findings].sort(),
+  nodes,
+  planned: planned.length,
+  effect: effectOf(planned, key),
+  durable: wish.durable(),
+  blast: blastOf(planned, key, wish.isStatusKept),
+})
 
 /** The order in which nodes are changed: one node of each cohort first, then growing groups. */
 

@@ -1,0 +1,56 @@
+/** The same incidents with less evidence: what was not read is never called a cause. */
+import { describe, expect, it } from 'vitest'
+import type { RawObject } from '#base/raw-object.ts'
+import type { Cause } from '#model/finding/cause.ts'
+import type { NodeRecord, SnapshotRecord } from '#model/input/record.ts'
+import { incidents } from './cases/index.ts'
+import { judgedIncident } from './judged.ts'
+import { recordsOf } from './world.ts'
+
+const less: Record<string, (record: NodeRecord) => void> = {
+  'statistics of pods': ({ summary }) => {
+    if (summary !== undefined) (summary as RawObject).pods = []
+  },
+  'a list of images': ({ node }) => {
+    ;(node.status as RawObject).images = []
+  },
+}
+
+/** As the API alone shows it, without this evidence. */
+function recordsWithout(
+  { nodes, ...world }: (typeof incidents)[number]['world'],
+  take: (record: NodeRecord) => void,
+): SnapshotRecord[] {
+  const records = recordsOf({ ...world, nodes: nodes.map(node => ({ ...node, mode: 'proxy' })) })
+  for (const record of records) if (record.kind === 'Node') take(record)
+  return records
+}
+
+it('no memory is outside of pods, if pods lack statistics', async () => {
+  const half = ({ summary }: NodeRecord) => {
+    const stats = summary as { pods: object[] } | undefined
+    stats?.pods.splice(0, Math.ceil(stats.pods.length / 2))
+  }
+  const named: string[] = []
+  for (const incident of incidents) {
+    const { document } = await judgedIncident(incident, recordsWithout(incident.world, half))
+    if (document.findings.some(({ cause }) => isOutside(cause))) named.push(incident.name)
+  }
+  expect(named).toEqual([])
+})
+
+const isOutside = (cause: Cause) => cause.kind === 'world' && cause.event === 'memory-outside-pods'
+
+describe.each(Object.entries(less))('without %s', (_, take) => {
+  it('no incident is a leak of snapshots', async () => {
+    const leaks: string[] = []
+    for (const incident of incidents) {
+      const { document } = await judgedIncident(incident, recordsWithout(incident.world, take))
+      const isLeak = document.findings.some(
+        ({ cause }) => cause.kind === 'holder' && cause.holder === 'not-images',
+      )
+      if (isLeak) leaks.push(incident.name)
+    }
+    expect(leaks).toEqual([])
+  })
+})

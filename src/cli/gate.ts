@@ -96,11 +96,11 @@ async function runGate(files: string[], options: GateCommandOptions): Promise<nu
     policy: policyFile(options.policy),
     version,
   })
-  process.stdout.write(rendered(document, format))
+  process.stdout.write(documentText(document, format))
   return document.verdict === 'ok' ? exitCode.ok : exitCode.findings
 }
 
-function rendered(document: GateDocument, format: GateCommandOptions['format']) {
+function documentText(document: GateDocument, format: GateCommandOptions['format']) {
   if (format === 'json') return jsonText(document)
   if (format === 'sarif') return gateSarif(document)
   if (format === 'markdown') return gateMarkdown(document)

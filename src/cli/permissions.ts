@@ -97,11 +97,11 @@ Examples:
 Exit codes: 0 printed; 2 bad usage.`,
     )
     .action((options: PermissionsOptions) => {
-      process.stdout.write(`${printed(options).trimEnd()}\n`)
+      process.stdout.write(`${permissionsText(options).trimEnd()}\n`)
     })
 }
 
-function printed(options: PermissionsOptions) {
+function permissionsText(options: PermissionsOptions) {
   const { mode, format, cluster, policy, serviceAccount, remediate = false } = options
   const asked = policyFile(policy)
   if (format === 'yaml')

@@ -109,12 +109,13 @@ async function runPredict(options: PredictOptions): Promise<number> {
     process.stderr.write(
       `No timeline of ${nodeNames({ count: withoutTimeline.length, sample: withoutTimeline })}: the nodes before took too many steps. Choose nodes with --node or --nodegroup\n`,
     )
-  if (missing(options, found, malformed) || withoutTimeline.length > 0) return exitCode.badInput
+  if (reportMissing(options, found, malformed) || withoutTimeline.length > 0)
+    return exitCode.badInput
   return isRefused ? exitCode.findings : exitCode.ok
 }
 
 /** Names the requested data that the answer lacks. */
-function missing(
+function reportMissing(
   { node, snapshot }: PredictOptions,
   found: ReadonlySet<string>,
   malformed: number[],

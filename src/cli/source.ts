@@ -17,7 +17,7 @@ import {
   savedFleet,
 } from '#pipeline/audit/fleet.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
-import { eksNames } from '#pipeline/remediation/run/verify.ts'
+import { eksNames } from '#pipeline/remediation/run/fresh.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 import {
   type FleetOptions,

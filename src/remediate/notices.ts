@@ -75,8 +75,8 @@ export async function keepNotices(
   const start = `${store.location}/`
   const keys = [...refused].map(at => (at.startsWith(start) ? at.slice(start.length) : at))
   for (let round = 0; round < rounds; round++) {
-    const { version, list, isForeign } = await ownList(store)
-    const next = withMore(list, isForeign ? [...keys, noticesKey] : keys, runs, now)
+    const { version, list, isForeign } = await readList(store)
+    const next = extendedList(list, isForeign ? [...keys, noticesKey] : keys, runs, now)
     if (!isForeign && canonical(next) === canonical(list)) return
     const text = `${JSON.stringify(next)}\n`
     const isWritten =
@@ -91,7 +91,7 @@ export async function keepNotices(
 const canonical = (list: Notices) =>
   JSON.stringify({ ...list, runs: list.runs.map(({ at: _at, ...run }) => run) })
 
-async function ownList(
+async function readList(
   store: Store,
 ): Promise<{ version: string | null; list: Notices; isForeign: boolean }> {
   try {
@@ -105,7 +105,7 @@ async function ownList(
   }
 }
 
-function withMore(
+function extendedList(
   list: Notices,
   refused: readonly string[],
   runs: readonly RemediationRun[],
@@ -115,7 +115,7 @@ function withMore(
   const keys = [...new Set(refused)].sort()
   const all = [
     ...keys.map(key => ({ key: key.slice(0, keyMaxLength), at })),
-    ...recent(list.refused, now).filter(({ key }) => !keys.includes(key)),
+    ...recentItems(list.refused, now).filter(({ key }) => !keys.includes(key)),
   ]
   const noted = runs.map(run => notedRun(run, at))
   const others = list.runs.filter(({ run }) => !noted.some(one => one.run === run))
@@ -123,7 +123,7 @@ function withMore(
     schema,
     refused: all.slice(0, refusedMax),
     refusedLeftOut: keys.length === 0 ? list.refusedLeftOut : Math.max(keys.length - refusedMax, 0),
-    runs: recent([...noted, ...others], now)
+    runs: recentItems([...noted, ...others], now)
       .toSorted((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt))
       .slice(0, runsMax),
   }
@@ -153,7 +153,7 @@ function notedRun(run: RemediationRun, at: string): NotedRun {
 
 /** Places of refused objects that the list already contains, so a report names them. */
 export async function namedPlaces(store: Store): Promise<ReadonlySet<string>> {
-  const { list } = await ownList(store)
+  const { list } = await readList(store)
   return new Set(list.refused.map(({ key }) => `${store.location}/${key}`))
 }
 
@@ -168,13 +168,13 @@ export async function noticesIn(store: Store, now: Date): Promise<RemediationNot
         `${store.location}/${noticesKey} is not as remediate writes it. Find out who can write there`,
       ],
     }
-  const refused = recent(list.refused, now).map(
+  const refused = recentItems(list.refused, now).map(
     ({ key, at }) =>
       `remediate refused ${store.location}/${oneLine(key, shownKeyMaxLength)}, which claims to be ${claimOf(key)}: it has no valid seal (last met ${at}). Nothing was done by it. Find out who can write there`,
   )
   const more = `remediate refused ${list.refusedLeftOut} more objects: its log names them`
   return {
-    runs: recent(list.runs, now).map(run => reportedRun(store, run)),
+    runs: recentItems(list.runs, now).map(run => reportedRun(store, run)),
     refused: list.refusedLeftOut > 0 ? [...refused, more] : refused,
   }
 }
@@ -187,7 +187,7 @@ const reportedRun = (store: Store, run: NotedRun): ReportedRun => ({
 const claimOf = (key: string): string =>
   claims.find(([pattern]) => pattern.test(key))?.[1] ?? 'something else'
 
-const recent = <T extends { at: string }>(noted: readonly T[], now: Date) =>
+const recentItems = <T extends { at: string }>(noted: readonly T[], now: Date) =>
   noted.filter(({ at }) => Math.abs(now.getTime() - Date.parse(at)) <= keptMs)
 
 async function listToShow(store: Store): Promise<Notices | 'foreign' | null> {

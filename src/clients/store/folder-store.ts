@@ -29,7 +29,7 @@ export function folderStore(folder: string): Store {
   const place = (key: string) => join(folder, ...checkKey(key).split('/'))
 
   /** Writes a file beside the target. Then `settle` moves the file to the target. */
-  async function beside<T>(
+  async function writeBeside<T>(
     key: string,
     fill: (partial: string) => Promise<unknown>,
     settle: (partial: string, target: string) => Promise<T>,
@@ -61,14 +61,14 @@ export function folderStore(folder: string): Store {
         throw folderFailure(error)
       }
     },
-    write: (key, body) => beside(key, partial => writeFile(partial, body), rename),
-    create: (key, body) => beside(key, partial => writeFile(partial, body), linkNew),
+    write: (key, body) => writeBeside(key, partial => writeFile(partial, body), rename),
+    create: (key, body) => writeBeside(key, partial => writeFile(partial, body), linkNew),
     replace: (key, body, _contentType, version) =>
-      beside(
+      writeBeside(
         key,
         partial => writeFile(partial, body),
         (partial, target) =>
-          locked(target, async () => {
+          withLock(target, async () => {
             const current = await readFile(target).catch(error => {
               if (isNoFile(error)) return null
               throw error
@@ -80,7 +80,7 @@ export function folderStore(folder: string): Store {
       ),
     async writeFile(key, path) {
       if (resolve(path) !== resolve(place(key)))
-        await beside(key, partial => copyFile(path, partial), rename)
+        await writeBeside(key, partial => copyFile(path, partial), rename)
     },
     async remove(key) {
       await rm(place(key), { force: true }).catch(error => {
@@ -117,9 +117,9 @@ async function linkNew(partial: string, target: string) {
   }
 }
 
-async function locked<T>(target: string, run: () => Promise<T>) {
+async function withLock<T>(target: string, run: () => Promise<T>) {
   const lock = `${target}${lockSuffix}`
-  while (!(await taken(lock))) {
+  while (!(await takeLock(lock))) {
     const ageMs = await stat(lock).then(
       ({ mtimeMs }) => Math.abs(Date.now() - mtimeMs), // ahead of now: the clock has jumped since
       () => 0, // released in the meantime
@@ -134,7 +134,7 @@ async function locked<T>(target: string, run: () => Promise<T>) {
   }
 }
 
-async function taken(lock: string) {
+async function takeLock(lock: string) {
   try {
     await (await open(lock, 'wx')).close()
     return true

@@ -43,17 +43,17 @@ async function readOrMake(path: string): Promise<Buffer> {
   try {
     return await readKey(path)
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw unusable(path, error)
+    if (codeOf(error) !== 'ENOENT') throw keyError(path, error)
   }
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await makeKey(path)
   } catch (error) {
     // Another process has just created the file.
-    if (codeOf(error) !== 'EEXIST') throw unusable(path, error)
+    if (codeOf(error) !== 'EEXIST') throw keyError(path, error)
   }
   return readKey(path).catch(error => {
-    throw unusable(path, error)
+    throw keyError(path, error)
   })
 }
 
@@ -82,7 +82,7 @@ async function readKey(path: string): Promise<Buffer> {
   }
 }
 
-const unusable = (path: string, error: unknown) =>
+const keyError = (path: string, error: unknown) =>
   new OperatorError(
     `The key ${path} cannot be used: ${messageOf(error)}. It seals approvals and journals of this machine`,
     { isBadInput: false, cause: error },

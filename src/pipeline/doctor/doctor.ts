@@ -44,7 +44,7 @@ export async function* checkUp(
 ): AsyncGenerator<ClusterCheckup> {
   for await (const target of targets) {
     try {
-      yield await checkedUp(target, options)
+      yield await checkCluster(target, options)
     } catch (error) {
       if (!options.signal.aborted) throw error
       const { cluster } = target.record
@@ -60,7 +60,10 @@ export async function* checkUp(
   }
 }
 
-async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise<ClusterCheckup> {
+async function checkCluster(
+  target: ClusterTarget,
+  options: DoctorOptions,
+): Promise<ClusterCheckup> {
   const { policy, signal } = options
   const { record, endpoint, place } = target
   const mode = readModeOf(policy, record.cluster)
@@ -69,7 +72,7 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
   const kubelet: Check[] = []
   let isReached = false
   if (endpoint !== null) {
-    const found = await inCluster(target, endpoint, mode, options)
+    const found = await checkInCluster(target, endpoint, mode, options)
     reader.push(...found.reader)
     kubelet.push(...found.kubelet)
     isReached = found.isReached
@@ -111,7 +114,7 @@ const isMissing = (checks: readonly Check[], right: string) =>
   checks.some(({ what, state }) => what === right && state === 'missing')
 
 /** The checks that need the API server, the nodes and SSM. */
-async function inCluster(
+async function checkInCluster(
   { record, kubelet, place }: ClusterTarget,
   endpoint: KubernetesEndpoint,
   mode: ReadMode,

@@ -1,5 +1,6 @@
 /** The report of the service, for `audit` and `publish`: to the places and recipients of stack and policy. */
 
+import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject } from '#base/raw-object.ts'
 import { messageOf } from '#base/text/error-message.ts'
@@ -15,7 +16,7 @@ import type { AuditRequest, RunAnswer, RunSummary, Settings } from '#model/run.t
 import type { AuditResult, ConclusionContext } from '#pipeline/audit/audit.ts'
 import { type Audience, audiencesOf } from '#pipeline/audit/publication.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
-import { type PlanBesideOptions, planBeside } from '#pipeline/remediation/plan/beside.ts'
+import { type PlanBesideOptions, planBeside } from '#pipeline/remediation/plan/plan.ts'
 import { s3 } from '#publish/channels/into-store.ts'
 import { markDone, readDone } from '#publish/run.ts'
 import { keepPlan } from '#remediate/plan/store.ts'
@@ -270,24 +271,21 @@ function listedRunsIn(body: Buffer): ListedRun[] {
     return []
   }
   if (!isRawObject(parsed) || !Array.isArray(parsed.runs)) return []
-  return parsed.runs.slice(0, listedRuns).flatMap(run => listedRunIn(run) ?? [])
+  return parsed.runs.slice(0, listedRuns).flatMap(run => listedRunForm.safeParse(run).data ?? [])
 }
 
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0
-
-function listedRunIn(run: unknown): ListedRun | null {
-  if (!isRawObject(run)) return null
-  const { runId, at, verdict, severity, severe, fullestPercent } = run
-  const known = ['none' as const, ...severities].find(one => one === severity)
-  if (typeof runId !== 'string' || !/^[\w.-]{1,100}$/.test(runId) || /^\.+$/.test(runId))
-    return null
-  if (typeof at !== 'string' || at.length > 40 || !Number.isFinite(Date.parse(at))) return null
-  if (typeof verdict !== 'string' || verdict.length > 1000) return null
-  if (known === undefined || !isCount(severe)) return null
-  if (fullestPercent !== null && !isCount(fullestPercent)) return null
-  return { runId, at, verdict, severity: known, severe, fullestPercent }
-}
+const count = z.number().min(0)
+const listedRunForm: z.ZodType<ListedRun> = z.object({
+  runId: z.string().regex(/^(?!\.+$)[\w.-]{1,100}$/),
+  at: z
+    .string()
+    .max(40)
+    .refine(at => Number.isFinite(Date.parse(at))),
+  verdict: z.string().max(1000),
+  severity: z.enum(['none', ...severities]),
+  severe: count,
+  fullestPercent: count.nullable(),
+})
 
 /** The answer of a run: the verdict, the worst causes, and the nodes that evict first. */
 

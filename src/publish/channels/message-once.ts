@@ -132,22 +132,22 @@ export async function sendOnce(
   options: SendOnceOptions,
 ): Promise<SendOutcome> {
   const holder = randomUUID()
-  const taken = await take(options, holder)
+  const taken = await takeMarker(options, holder)
   if (taken.state !== 'taken') return taken
   let messageId: string
   try {
     messageId = await send()
   } catch (error) {
     // A marker that cannot be settled expires; the error of `send` matters more.
-    await settle(options, holder, { state: 'failed', error: messageOf(error) })
+    await settleMarker(options, holder, { state: 'failed', error: messageOf(error) })
     throw error
   }
-  const unsettled = await settle(options, holder, { state: 'sent', messageId })
+  const unsettled = await settleMarker(options, holder, { state: 'sent', messageId })
   return { state: 'sent', messageId, doubt: taken.doubt ?? unsettled }
 }
 
 /** Creates the marker, or takes over one that is expired, failed or unreadable. */
-async function take(
+async function takeMarker(
   { store, key, now, leaseMs }: SendOnceOptions,
   holder: string,
 ): Promise<Taken | SendOutcome> {
@@ -156,11 +156,11 @@ async function take(
   let doubt: string | null = null
   try {
     for (let round = 0; round < rounds; round++) {
-      const mine = written({
+      const mine = markerText({
         state: 'sending',
         holder,
         at: now().toISOString(),
-        expiresAt: after(now(), leaseMs),
+        expiresAt: timeAfter(now(), leaseMs),
       })
       if (await store.create(key, mine, 'application/json')) return { state: 'taken', doubt }
       const found = await store.read(key)
@@ -176,7 +176,7 @@ async function take(
         return { state: 'taken', doubt }
     }
     // Another delivery was faster.
-    return { state: 'being-sent', until: after(now(), leaseMs) }
+    return { state: 'being-sent', until: timeAfter(now(), leaseMs) }
   } catch (error) {
     return {
       state: 'taken',
@@ -186,13 +186,13 @@ async function take(
 }
 
 /** Records the result in the marker, if it is still ours. Returns why this failed, or null. */
-async function settle(
+async function settleMarker(
   { store, key, now }: SendOnceOptions,
   holder: string,
   end: Pick<Marker, 'state' | 'messageId' | 'error'>,
 ) {
   if (store === null) return null
-  const settled = written({ holder, at: now().toISOString(), ...end })
+  const settled = markerText({ holder, at: now().toISOString(), ...end })
   try {
     for (let round = 0; round < rounds; round++) {
       const found = await store.read(key)
@@ -213,10 +213,10 @@ async function settle(
   }
 }
 
-const written = (marker: Omit<Marker, 'schema'>) =>
+const markerText = (marker: Omit<Marker, 'schema'>) =>
   `${JSON.stringify({ schema: 'highwater.send/1', ...marker })}\n`
 
-const after = (now: Date, leaseMs: number) => new Date(now.getTime() + leaseMs).toISOString()
+const timeAfter = (now: Date, leaseMs: number) => new Date(now.getTime() + leaseMs).toISOString()
 
 function isHeld({ expiresAt }: Marker, now: Date) {
   const leftMs = Date.parse(expiresAt ?? '') - now.getTime()

@@ -16,7 +16,7 @@ import {
 import type { AutoApproval } from '#model/policy.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
 import { isWindowOpen, windowsText } from '#remediate/run/window.ts'
-import { type ContentReader, contentReader, whyUntrue } from './step-truth.ts'
+import { type ContentReader, contentReader, untrueSteps } from './step-truth.ts'
 
 export interface ApprovalRequest {
   digest: string
@@ -228,21 +228,11 @@ function whyNot({ steps, cohorts }: Plan, { fields, clusters, windows }: AutoApp
   const passing = steps.find(({ until }) => until !== undefined)
   if (passing !== undefined)
     return `${passing.cluster}/${passing.node} is changed for a while only, and that takes a person`
-  const untrue = untrueOf({ steps, cohorts }, writtenBy)
-  if (untrue !== null) return untrue
+  const [untrue] = untrueSteps({ steps, cohorts }, writtenBy)
+  if (untrue !== undefined) return untrue
   const acting = steps.find(step => actsAtOnce(step) || step.after.evictsNow === null)
   if (acting !== undefined)
     return `${acting.cluster}/${acting.node} ${acting.after.evictsNow === null ? 'may evict at once, as far as is known' : 'would evict at once'}`
-  return null
-}
-
-/** Why a step differs from its cohort, for people; null: no step differs. */
-function untrueOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>, writtenBy: ContentReader) {
-  const byId = new Map(cohorts.map(cohort => [cohort.id, cohort]))
-  for (const step of steps) {
-    const why = whyUntrue(step, byId.get(step.cohort), writtenBy)
-    if (why !== null) return `${step.cluster}/${step.node}: ${why}`
-  }
   return null
 }
 

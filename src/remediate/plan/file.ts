@@ -16,7 +16,7 @@ import { checkSeal, type SealKeys, sealedText, unsealedText } from '#remediate/s
 import { byPolicy } from './approve.ts'
 import { canonicalJson, digestOf } from './canonical.ts'
 import { approvalForm, planForm } from './forms.ts'
-import { contentReader, whyUntrue } from './step-truth.ts'
+import { untrueSteps } from './step-truth.ts'
 
 export const planText = (plan: Plan): string => `${canonicalJson(withSharedSettings(plan), 1)}\n`
 export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
@@ -29,13 +29,9 @@ export const approvalText = (approval: Approval): string => `${canonicalJson(app
  */
 export function parsePlan(written: string, from: string): Plan {
   const plan = parseBegunPlan(written, from)
-  const cohorts = new Map(plan.cohorts.map(cohort => [cohort.id, cohort]))
-  if (cohorts.size !== plan.cohorts.length) throw unfit(from, 'has two cohorts of one id')
-  const writtenBy = contentReader()
-  const untrue = plan.steps.flatMap(step => {
-    const why = whyUntrue(step, cohorts.get(step.cohort), writtenBy)
-    return why === null ? [] : [`${step.cluster}/${step.node}: ${why}`]
-  })
+  const ids = new Set(plan.cohorts.map(({ id }) => id))
+  if (ids.size !== plan.cohorts.length) throw unfit(from, 'has two cohorts of one id')
+  const untrue = untrueSteps(plan)
   if (untrue.length > 0)
     throw new OperatorError(
       `${from} would do something else than it says, on ${untrue.length} of its ${plan.steps.length} nodes: ${untrue[0]}. Do not approve it: make the plan anew`,

@@ -7,6 +7,7 @@ import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import {
+  type Plan,
   type PlanCohort,
   type PlanMethod,
   type PlanStep,
@@ -34,7 +35,7 @@ type PlannedCohort = Pick<PlanCohort, 'cluster' | 'fields' | 'file' | 'image'>
  * @param cohort undefined: the plan has no cohort of that id
  * @param writtenBy reads the contents of the plan
  */
-export function whyUntrue(
+function whyUntrue(
   step: PlanStep,
   cohort: PlannedCohort | undefined,
   writtenBy: ContentReader,
@@ -56,6 +57,18 @@ export function whyUntrue(
       ? null
       : 'it pulls another image than its cohort'
   return whyOtherFields(step, fields, writtenBy(step))
+}
+
+/** The steps that differ from their cohort, each with the reason, for people. */
+export function untrueSteps(
+  { steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>,
+  writtenBy: ContentReader = contentReader(),
+): string[] {
+  const byId = new Map(cohorts.map(cohort => [cohort.id, cohort]))
+  return steps.flatMap(step => {
+    const why = whyUntrue(step, byId.get(step.cohort), writtenBy)
+    return why === null ? [] : [`${step.cluster}/${step.node}: ${why}`]
+  })
 }
 
 function isWayOf(method: PlanMethod, { file, image }: PlannedCohort) {

@@ -30,7 +30,7 @@ export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
   const remedied =
     node.identity.amiFamily === 'Bottlerocket' ? setBottlerocket(node, patch) : setFile(node, patch)
   if ('refused' in remedied) return remedied
-  if (remedied.newSha256 === remedied.oldSha256) return { refused: saidAlready(remedied) }
+  if (remedied.newSha256 === remedied.oldSha256) return { refused: alreadyWrittenText(remedied) }
   const length = Math.ceil(gzipSync(remedied.content).length / 3) * 4
   return length > longestContent
     ? { refused: `the new ${remedied.path} is too long to be sent` }
@@ -38,7 +38,7 @@ export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
 }
 
 /** The place already has the value but does not run with it. Nothing would be written, so no kubelet would restart. */
-const saidAlready = ({ method, path }: FileChange) =>
+const alreadyWrittenText = ({ method, path }: FileChange) =>
   method === 'bottlerocket'
     ? 'its settings say so already, and its kubelet does not run with them: reboot it, or replace it'
     : `${path} says so already, and its kubelet does not run with it: ${method === 'nodeadm' ? 'reboot it' : 'restart the kubelet (systemctl restart kubelet)'}, or see which other place overrides it`
@@ -140,7 +140,7 @@ function mainFile(
     node.identity.amiFamily === 'AL2023' && node.identity.owner !== 'hybrid'
       ? 'reboot'
       : 'replacement'
-  return changed(node, { ...change, lastsUntil }, { path, role: 'config', content: replaced })
+  return changeOfFile(node, { ...change, lastsUntil }, { path, role: 'config', content: replaced })
 }
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
@@ -167,7 +167,7 @@ function dropIn(
     content: `${JSON.stringify(content, null, 2)}\n`,
     lastsUntil: 'replacement',
   } as const
-  return changed(node, change, { path: kubeletDropIn, role: 'drop-in', content })
+  return changeOfFile(node, change, { path: kubeletDropIn, role: 'drop-in', content })
 }
 
 /** nodeadm merges its NodeConfigs key by key, and writes the result as a drop-in. */
@@ -191,7 +191,7 @@ function nodeadm(node: NodeToSet, { files }: WritableFiles, patch: RawObject): R
     content,
     lastsUntil: 'replacement',
   } as const
-  return changed(node, change, {
+  return changeOfFile(node, change, {
     path: nodeadmDropIn,
     role: 'drop-in',
     content: { ...kind, ...merged(before, config) },
@@ -234,7 +234,7 @@ function withPatch(content: RawObject, patch: RawObject): RawObject {
   return Object.fromEntries(entries)
 }
 
-function changed(
+function changeOfFile(
   { host }: NodeToSet,
   change: Omit<FileChange, 'newSha256' | 'host'>,
   file: Pick<WritableFile, 'path' | 'role' | 'content'>,

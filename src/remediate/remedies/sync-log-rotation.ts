@@ -32,7 +32,7 @@ export function syncLogRotation(host: Host | null, path: string, content: string
       ...host,
       logrotate: [
         ...entries.filter(entry => entry.path !== path),
-        ...reported(path, newSha256, blocks),
+        ...entriesOfFile(path, newSha256, blocks),
       ],
     },
   }
@@ -49,7 +49,11 @@ function presentHash({ unread = [], logrotate = [] }: Host, path: string) {
 }
 
 /** The node's files as it reports them. */
-const reported = (path: string, hash: string, blocks: readonly WrittenBlock[]): HostLogrotate[] =>
+const entriesOfFile = (
+  path: string,
+  hash: string,
+  blocks: readonly WrittenBlock[],
+): HostLogrotate[] =>
   blocks.map(({ patterns, directives }) => ({
     path,
     sha256: hash,

@@ -37,7 +37,7 @@ export interface Blockers {
 }
 
 const shownNames = 5
-const named = (names: readonly string[]) => firstNames(names, shownNames)
+const namesText = (names: readonly string[]) => firstNames(names, shownNames)
 
 /** @param wave steps of one cluster */
 export function blockersOf(
@@ -131,7 +131,7 @@ function statusBlockers(
   }
   if (eks === null)
     return policy.requireEksStatus
-      ? [`whether EKS is changing the cluster was not read${because(cluster, 'cluster')}`]
+      ? [`whether EKS is changing the cluster was not read${readErrorText(cluster, 'cluster')}`]
       : []
   const { status } = eks
   return status === 'ACTIVE' ? [] : [`EKS is changing the cluster: it is ${String(status)}`]
@@ -167,7 +167,9 @@ function nodegroupBlockers(
   if (wanted.size === 0) return []
   if (!Array.isArray(cluster.nodegroups) && !requireEksStatus) return []
   if (!Array.isArray(cluster.nodegroups))
-    return [`whether nodegroups are being updated was not read${because(cluster, 'nodegroups')}`]
+    return [
+      `whether nodegroups are being updated was not read${readErrorText(cluster, 'nodegroups')}`,
+    ]
   const statuses = new Map(
     cluster.nodegroups.map(({ nodegroupName, status }) => [nodegroupName, status]),
   )
@@ -175,7 +177,7 @@ function nodegroupBlockers(
     if (!statuses.has(name) && !requireEksStatus) return []
     if (!statuses.has(name))
       return [
-        `whether the nodegroup ${name} is being updated was not read${because(cluster, `nodegroup ${name}`)}`,
+        `whether the nodegroup ${name} is being updated was not read${readErrorText(cluster, `nodegroup ${name}`)}`,
       ]
     const status = statuses.get(name)
     // DEGRADED may last for weeks, and does not mean that an update runs.
@@ -185,7 +187,7 @@ function nodegroupBlockers(
   })
 }
 
-function because({ errors }: ClusterRecord, source: string) {
+function readErrorText({ errors }: ClusterRecord, source: string) {
   const error = (errors ?? []).find(({ what }) => what === source)
   return error === undefined ? '' : `: ${error.message}`
 }
@@ -196,7 +198,7 @@ function unreadyBlockers(nodes: readonly NodeInput[], { maxUnreadyPercent }: Rem
     .filter(({ ready }) => ready !== 'True')
   if (unready.length * 100 <= nodes.length * maxUnreadyPercent) return []
   return [
-    `${unready.length} of the ${nodes.length} planned nodes are NotReady, more than the ${maxUnreadyPercent} % of the policy: ${named(unready.map(({ name }) => name).sort())}`,
+    `${unready.length} of the ${nodes.length} planned nodes are NotReady, more than the ${maxUnreadyPercent} % of the policy: ${namesText(unready.map(({ name }) => name).sort())}`,
   ]
 }
 
@@ -211,7 +213,7 @@ function budgetBlockers(
   if (budgets === null)
     return {
       reasons: [
-        `PodDisruptionBudgets were not read${read === null ? '' : because(read, budgetResource)}`,
+        `PodDisruptionBudgets were not read${read === null ? '' : readErrorText(read, budgetResource)}`,
       ],
       later,
     }
@@ -224,7 +226,7 @@ function budgetBlockers(
   if (unread.length > 0)
     return {
       reasons: [
-        `which PodDisruptionBudgets cover their pods is not known: the pods of ${named(unread)} were not read`,
+        `which PodDisruptionBudgets cover their pods is not known: the pods of ${namesText(unread)} were not read`,
       ],
       later,
     }
@@ -252,12 +254,12 @@ function budgetBlockers(
   const reasons = [
     ...(atLimit.size > 0
       ? [
-          `PodDisruptionBudgets that cover its pods allow no disruption now: ${named([...atLimit].sort())}`,
+          `PodDisruptionBudgets that cover its pods allow no disruption now: ${namesText([...atLimit].sort())}`,
         ]
       : []),
     ...(tooFew.size > 0
       ? [
-          `PodDisruptionBudgets allow fewer disruptions now than the restart of one kubelet makes: ${named([...tooFew])}`,
+          `PodDisruptionBudgets allow fewer disruptions now than the restart of one kubelet makes: ${namesText([...tooFew])}`,
         ]
       : []),
   ]

@@ -262,22 +262,22 @@ export class Journal {
 
   async #write(key: string, content: object): Promise<void> {
     const next = `${JSON.stringify(content)}\n`
-    const known = this.#known.get(key)
-    if (this.#unsealed.delete(key)) {
-      await this.#store.write(key, next, 'application/json')
-      return void this.#known.set(key, next)
-    }
+    if (this.#unsealed.delete(key)) await this.#store.write(key, next, 'application/json')
+    else await this.#writeOver(key, next, this.#known.get(key))
+    this.#known.set(key, next)
+  }
+
+  /** @param known the text that is overwritten; undefined: there is none */
+  async #writeOver(key: string, next: string, known: string | undefined): Promise<void> {
     for (let round = 0; round < rounds; round++) {
-      if (known === undefined && (await this.#store.create(key, next, 'application/json')))
-        return void this.#known.set(key, next)
+      if (known === undefined && (await this.#store.create(key, next, 'application/json'))) return
       const found = await this.#store.read(key)
       const present = found?.body.toString('utf8')
       // Also true if the answer to our own write was lost.
-      if (present === next) return void this.#known.set(key, next)
+      if (present === next) return
       if (found === null || present !== known)
         throw new Overtaken(`another process writes to run ${this.#run} (${key}): this one stops`)
-      if (await this.#store.replace(key, next, 'application/json', found.version))
-        return void this.#known.set(key, next)
+      if (await this.#store.replace(key, next, 'application/json', found.version)) return
     }
     throw new Error(
       `${this.#store.location}/${key} could not be written: it was changed again and again`,

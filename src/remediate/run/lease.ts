@@ -125,7 +125,10 @@ export class Lease {
     const key = leaseKey(identity)
     for (let round = 0; round < rounds; round++) {
       const found = await store.read(key)
-      if (found === null || parse(found.body.toString('utf8'))?.holder !== this.#options.holder)
+      if (
+        found === null ||
+        parseLease(found.body.toString('utf8'))?.holder !== this.#options.holder
+      )
         return false
       if (await store.replace(key, next, 'application/json', found.version)) return true
     }
@@ -158,7 +161,7 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
     const found = await store.read(key)
     if (found === null) continue
     const text = found.body.toString('utf8')
-    const lease = parse(text)
+    const lease = parseLease(text)
     // Our own lease: the answer to the write was lost.
     const isFree = lease?.holder === holder || hasEnded(lease, clock.now())
     if (!isFree && seen !== null && seen.text !== text) throw heldByAnother(cluster, lease)
@@ -212,7 +215,7 @@ function textOf({ cluster, run, ttlMs, clock }: LeaseOptions, holder: string | n
 }
 
 /** Null: the text is not a lease of highwater. */
-const parse = (text: string) => leaseSchema.safeParse(parsedJson(text)).data ?? null
+const parseLease = (text: string) => leaseSchema.safeParse(parsedJson(text)).data ?? null
 
 /** The leases of all clusters of a plan, by the identity of the cluster, not by its name. */
 

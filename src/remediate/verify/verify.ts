@@ -80,7 +80,7 @@ function* placeDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
   if (found === step.newSha256) return
   if (found === null)
     yield notYet(
-      `${step.path} was not read${because(fresh, step.method === 'pull-image' ? 'runtime' : 'host', 'host')}`,
+      `${step.path} was not read${readErrorText(fresh, step.method === 'pull-image' ? 'runtime' : 'host', 'host')}`,
     )
   else if (found === step.oldSha256) yield notYet(`${step.path} is as it was`)
   else yield wrong(`${step.path} is neither as it was nor as planned: ${hashText(step, found)}`)
@@ -91,7 +91,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
   const running = fresh.configuration?.printed ?? null
   if (running === null)
     return yield notYet(
-      `what its kubelet runs with was not read${because(fresh, 'configz', 'host')}`,
+      `what its kubelet runs with was not read${readErrorText(fresh, 'configz', 'host')}`,
     )
   const unmet = unmetIn(step.expect, fresh, running)
   const found = hashOnDisk(step, fresh)
@@ -99,7 +99,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
   const isRunning = isAsked(fresh)
   const hasRestarted = hasStartedSince(step, fresh, appliedAtMs)
   if (unmet.length > 0) {
-    const instead = unmet.map(setting => differing(setting, running)).join(', ')
+    const instead = unmet.map(setting => differenceText(setting, running)).join(', ')
     if (isForeign)
       yield wrong(
         `${step.path} is neither as it was nor as planned (${hashText(step, found)}): ${instead}`,
@@ -152,16 +152,16 @@ function changedAtMs(step: PlanStep, fresh: NodeInput, appliedAtMs: number) {
     : appliedAtMs
 }
 
-const differing = ({ field, value }: ExpectedSetting, running: RawObject) =>
-  `${field} is ${shown(valueAt(running, field))}, planned was ${shown(value)}`
+const differenceText = ({ field, value }: ExpectedSetting, running: RawObject) =>
+  `${field} is ${valueText(valueAt(running, field))}, planned was ${valueText(value)}`
 
-const shown = (value: unknown) =>
+const valueText = (value: unknown) =>
   value === null || value === undefined
     ? 'not set'
     : (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 100)
 
 /** The first error of the record with one of these sources. */
-function because({ errors }: NodeInput, ...sources: ReadError['what'][]) {
+function readErrorText({ errors }: NodeInput, ...sources: ReadError['what'][]) {
   const error = (errors ?? []).find(({ what }) => sources.includes(what))
   return error === undefined ? '' : `: ${error.message.slice(0, 300)}`
 }

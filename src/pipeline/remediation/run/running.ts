@@ -52,12 +52,12 @@ export async function applyApproved(
     )
   return {
     action: 'apply',
-    ...answerOf(await applied(plan, approval, service, request.skipChanged)),
+    ...answerOf(await startOrResume(plan, approval, service, request.skipChanged)),
   }
 }
 
 /** Starts the plan's run, or continues it. @throws OperatorError if no approver has approved the policy */
-async function applied(
+async function startOrResume(
   plan: Plan,
   approval: HeldApproval,
   service: RemediationService,
@@ -76,12 +76,12 @@ export async function resumeOne(run: string, service: RemediationService): Promi
   const { plan, approval } = await keptRun(service.store, run, service.keys)
   return {
     action: 'resume',
-    ...answerOf(await applied(plan, await renewed(plan, approval, service), service)),
+    ...answerOf(await startOrResume(plan, await renewApproval(plan, approval, service), service)),
   }
 }
 
 /** Renews the policy's approval of a plan: a plan with more nodes than the policy allows per day outlives its approval. */
-async function renewed(
+async function renewApproval(
   plan: Plan,
   approval: HeldApproval,
   service: RemediationService,
@@ -108,7 +108,7 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
   for (const run of await openRuns(service.store)) {
     // The next call resumes the remaining runs.
     if (service.stop.aborted) return { action: 'resume', runs, unsealed }
-    runs.push(await orWhy(run, () => resumeOne(run, service), note))
+    runs.push(await runOrReason(run, () => resumeOne(run, service), note))
   }
   const approved = await policyPlan(service).catch(error => {
     runs.push(refusedFor('policy', error, note))
@@ -116,8 +116,8 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
   })
   if (approved !== null) {
     const { plan, approval } = approved
-    const work = async () => answerOf(await applied(plan, approval, service))
-    runs.push(await orWhy(plan.id, work, note))
+    const work = async () => answerOf(await startOrResume(plan, approval, service))
+    runs.push(await runOrReason(plan.id, work, note))
   }
   return { action: 'resume', runs, unsealed }
 }
@@ -171,12 +171,12 @@ export async function rollBackRun(
 ): Promise<RunAnswered> {
   return {
     action: 'rollback',
-    ...answerOf(await takeBack(run, { ...optionsOf(backBy(service)), despiteErrors })),
+    ...answerOf(await takeBack(run, { ...optionsOf(rollbackService(service)), despiteErrors })),
   }
 }
 
 /** A rollback needs no approved policy. An unapproved policy must not set how many nodes may fail: the defaults apply. */
-const backBy = (service: RemediationService) =>
+const rollbackService = (service: RemediationService) =>
   service.policyApproval instanceof OperatorError
     ? { ...service, policy: { ...service.policy, remediation: defaultPolicy.remediation } }
     : service
@@ -199,7 +199,7 @@ function optionsOf({ store, policy, stop, end, effects }: RemediationService): R
   }
 }
 
-async function orWhy(
+async function runOrReason(
   run: string,
   work: () => Promise<RanOne>,
   onUnsealed: (error: Unsealed) => void,

@@ -18,8 +18,6 @@ import { notYet } from '#remediate/verify/verify-health.ts'
 import { replay } from '#replay/replay.ts'
 import { type FreshOptions, freshRecords } from './fresh.ts'
 
-export { eksNames } from './fresh.ts'
-
 /** Known facts about the applied change. */
 export interface Applied {
   /** Time at which the change was seen to be done, RFC 3339. */

@@ -41,7 +41,15 @@ export function labCommand(): Command {
     .option('--seed <number>', 'seed of scenario fleet', parseCount, 1)
     .addHelpText(
       'after',
-      '\nWith the printed environment and kubeconfig, the AWS CLI, kubectl and highwater\naudit use the lab.',
+      `
+With the printed environment and kubeconfig, the AWS CLI, kubectl and highwater
+audit use the lab.
+
+Examples:
+  highwater lab --scenario incidents
+  highwater lab --scenario fleet --nodes 1000
+
+Exit codes: 0 ended by Ctrl-C; 2 bad usage; 4 failed.`,
     )
     .action(async (options: LabOptions) => {
       const lab = await startLab(

@@ -4,7 +4,7 @@ import { byText } from '#base/text/text-order.ts'
 import { columnsOf, padTo } from '#base/text/text-width.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type Gauge, nearestDisk } from '#report/parts/gauge.ts'
+import { type Gauge, nearestOf } from '#report/parts/gauge.ts'
 import { GaugedNode } from '#report/parts/node.ts'
 import { clean } from './terminal.ts'
 
@@ -24,7 +24,7 @@ export function nodeTable(report: AuditReport, isWide: boolean, language: Langua
         byText(a.node.identity.name, b.node.identity.name),
     )
     .map(node => [
-      ...cellsOf(node, nearestDisk(node.node, report, language), language),
+      ...cellsOf(node, nearestOf(node.gauges), language),
       ...(isWide ? wideCellsOf(node, language) : []),
     ])
   const all = [isWide ? [...names, ...wideNames] : names, ...rows]

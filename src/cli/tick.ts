@@ -52,6 +52,10 @@ HIGHWATER_INSPECT_OUTPUT_BUCKET. With HIGHWATER_SHOWS_OWN_TOKEN=yes it may show 
 the run's own token. The webhook's host must be one of HIGHWATER_WEBHOOK_HOSTS. The answer
 is JSON. A second run for the same tick does nothing.
 
+Examples:
+  highwater tick
+  highwater tick --in-cluster prod
+
 Exit codes: 0 published, now or before; 2 bad settings; 4 something could not be delivered,
 or no node could be read: the report has the reasons.`,
     )

@@ -3,7 +3,7 @@
  * their number. The marks are the settings of most nodes; a thin line leads from a node that acts, or is near, to a mark of its own.
  */
 import type { Language } from '#report/languages/language.ts'
-import type { Gauge, Mark, MarkKind } from '#report/parts/gauge.ts'
+import { type Gauge, type Mark, type MarkKind, nearestOf } from '#report/parts/gauge.ts'
 import { layOutLadder } from '#report/parts/ladder.ts'
 import type { GaugedNode } from '#report/parts/node.ts'
 
@@ -99,15 +99,8 @@ function dotOf(
   }
 }
 
-/** The disk with the least headroom. */
 function placeOf(node: GaugedNode): Place | null {
-  const [nearest] = node.gauges
-    .filter(({ filesystem, usedPercent }) => filesystem !== null && usedPercent !== null)
-    .toSorted(
-      (a, b) =>
-        (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
-        (b.usedPercent ?? 0) - (a.usedPercent ?? 0),
-    )
+  const nearest = nearestOf(node.gauges)
   if (nearest?.usedPercent == null) return null
   return { node, percent: nearest.usedPercent, state: nearest.state, marks: nearest.marks }
 }

@@ -9,6 +9,8 @@ import { fillPlot } from './fill-plot.ts'
 
 interface FirstRow extends Omit<OutlookView['rows'][number], 'cause'> {
   anchor: string | null
+  /** Day since which its cause is open. Null: unknown. */
+  since: string | null
   step: { anchor: string; number: string; text: string } | null
 }
 
@@ -18,14 +20,15 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
   const gauge = row === undefined ? null : nearestDisk(row.node, alerts, language)
   if (row === undefined || gauge === null) return null
   const ledger = ledgerOf(row.node, gauge)
-  const { picture: words, unknown } = language.words
+  const { picture: words, unknown, clauses } = language.words
+  const since = !row.isNow || row.since === null ? '' : language.words.since(row.since)
   const short = row.shortBytes > 0 ? words.short(language.bytes(row.shortBytes)) : ''
   return {
     name: row.name,
     anchor: row.anchor,
     state: row.state,
     isNow: row.isNow,
-    about: language.words.clauses([words.where(row.where), row.note, short].filter(Boolean)),
+    about: clauses([words.where(row.where), row.note, short, since].filter(Boolean)),
     answers: [
       { key: words.holder, text: row.fill ?? unknown, anchor: null },
       { key: row.isDisk ? words.victimsOfDisk : words.victims, text: row.victims, anchor: null },

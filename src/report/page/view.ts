@@ -101,12 +101,12 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   }
 }
 
-/** Adds to each node the step that ends its cause. */
+/** Adds to each node the step that ends its cause, and since when the cause is open. */
 const withSteps = ({ rows }: OutlookView, causes: CausesView['shown']) =>
   rows.map(row => {
     const cause = row.cause === null ? undefined : causes[row.cause]
     const step = cause && { anchor: cause.anchor, number: cause.number, text: cause.step }
-    return { ...row, step: step ?? null }
+    return { ...row, since: cause?.since ?? null, step: step ?? null }
   })
 
 /** Texts that the page's script shows, and texts that it recognises in cells when it sorts them. */

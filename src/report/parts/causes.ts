@@ -85,6 +85,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     severityWord: words.severities[cause.severity],
     ...shownTitle(titleOf(titled(cause)), language),
     statement: statementOf(cause, language),
+    since: sinceDay(cause),
     where: whereText(cause, language),
     shortWhere: shortWhere(cause, language),
     step: stepsText(cause.steps, cause.findings[0]!, settingsText(cause, language), language),

@@ -293,9 +293,12 @@ export const actingMarks = ({ marks }: Gauge): Mark[] =>
 
 export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)
 
+export const nearestDisk = (node: AuditedNode, alerts: Alerts, language: Language) =>
+  nearestOf(gaugesOf(node, alerts, language))
+
 /** The disk with the least headroom. Null: no disk of the node was observed. */
-export function nearestDisk(node: AuditedNode, alerts: Alerts, language: Language): Gauge | null {
-  const disks = gaugesOf(node, alerts, language).filter(({ filesystem }) => filesystem !== null)
+export function nearestOf(gauges: readonly Gauge[]): Gauge | null {
+  const disks = gauges.filter(({ filesystem }) => filesystem !== null)
   const [nearest] = disks.toSorted(
     (a, b) =>
       (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||

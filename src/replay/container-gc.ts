@@ -82,7 +82,7 @@ export function predictContainerGc(evidence: ContainerGcEvidence): PredictedCont
       effect: `${runtime.unreadable} of its containers and sandboxes could not be read and are not counted`,
     })
   }
-  const removals = named(runtime)
+  const removals = removalsById(runtime)
   const shown = (ids: string[]) =>
     ids.map(id => removals.get(id)).filter(removal => removal !== undefined)
   const passOf = (evictNonDeletedPods: boolean, passMs = nowMs): ContainerGcRemovals => {
@@ -183,7 +183,10 @@ function podState({ metadata, status }: KubernetesPod): PodState {
 }
 
 /** Report entry of each container and sandbox, by id. */
-function named({ containers, sandboxes }: RuntimeRecord): ReadonlyMap<string, ContainerRemoval> {
+function removalsById({
+  containers,
+  sandboxes,
+}: RuntimeRecord): ReadonlyMap<string, ContainerRemoval> {
   const removals = new Map<string, ContainerRemoval>()
   for (const { id, namespace, pod, name } of containers)
     removals.set(id, { kind: 'container', id, namespace, pod, container: name })

@@ -193,7 +193,8 @@ class Decoder {
 const wrongType = (shown: string, type: string, { struct, path }: FieldPlace) =>
   `json: cannot unmarshal ${shown} into Go struct field ${struct}.${path} of type ${type}`
 
-function kindOf(value: unknown): string {
+/** Go's name of a JSON value's type. */
+export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   return typeof value === 'boolean' ? 'bool' : typeof value
 }

@@ -7,6 +7,7 @@
  */
 import { goQuote, jsonText } from '#base/go/go-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
+import { kindOf } from './configuration-decoder.ts'
 
 export const kubeletConfigurationKind = {
   kind: 'KubeletConfiguration',
@@ -18,9 +19,7 @@ export function untypedError(content: RawObject, isVersionNeeded: boolean): stri
   const { apiVersion = '', kind = '' } = content
   for (const [name, value] of Object.entries({ apiVersion, kind })) {
     if (value === null || typeof value === 'string') continue
-    const scalar = typeof value === 'boolean' ? 'bool' : typeof value
-    const what = Array.isArray(value) ? 'array' : scalar
-    return `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go struct field .${name} of type string`
+    return `couldn't get version/kind; json parse error: json: cannot unmarshal ${kindOf(value)} into Go struct field .${name} of type string`
   }
   if (String(apiVersion ?? '').split('/').length > 2)
     return `unexpected GroupVersion string: ${apiVersion}`

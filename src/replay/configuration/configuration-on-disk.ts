@@ -21,7 +21,7 @@ import type { Host, NodeInput } from '#model/input/node-input.ts'
 import type { KubeletConfiguration, RunningConfiguration } from '#model/kubelet/configuration.ts'
 import type { Unknown } from '#model/prediction/prediction.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'
-import { kubeletFiles } from './kubelet-files.ts'
+import { isEnvironment, isKubeletFile, kubeletFiles, unreadText } from './kubelet-files.ts'
 import { predictNextStart, whyUndecided } from './next-start.ts'
 
 interface ConfiguredInput {
@@ -67,7 +67,7 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
     )
   if (!start.isCommandLineKnown)
     return undecided('the flags of the kubelet were not read, or it does not run')
-  const unread = unreadOf(host)
+  const unread = unreadText(host, what => isKubeletFile(what) && !isEnvironment(what))
   if (unread !== '') return undecided(unread)
   return {
     input: { ...input, configuration: asRunning(start.configuration) },
@@ -133,13 +133,6 @@ export function coresOf(text: string | undefined): number | null {
  * Unread files, with reasons. Environment files are left out: what they would add now is not among
  * the running flags.
  */
-const unreadOf = ({ unread = [] }: Host) =>
-  unread
-    .map(({ what = '', why = 'no reason given' }) => ({ what, why }))
-    .filter(({ what }) => /kubelet|drop-in|^config/i.test(what) && !/environment/i.test(what))
-    .map(({ what, why }) => `${what}: ${why}`)
-    .join('; ')
-    .slice(0, 400)
 
 /*
  * The kubelet's configuration file as Bottlerocket generates it from its settings. No agent reads the host's files on Bottlerocket.

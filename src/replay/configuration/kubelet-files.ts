@@ -59,7 +59,7 @@ export function kubeletFiles(host: Host | null): KubeletFiles {
       ...ignored.map(file => ({ file, why: passedOver(file, commandLine) ?? ('folder' as const) })),
     ],
     commandLine,
-    unread: unreadFiles(host),
+    unread: unreadText(host, what => isKubeletFile(what) || isEnvironment(what)),
   }
 }
 
@@ -92,13 +92,17 @@ export const isRead = (file: KubeletFile): file is ConfigurationFile => isRawObj
 const kubeletFile = ({ path, role, content }: HostFile): KubeletFile | null =>
   path === undefined || role === undefined ? null : { path, role, content }
 
-const unreadFiles = (host: Host | null) =>
+/** The unread sources that count, with their reasons, as one text. */
+export const unreadText = (host: Host | null, counts: (what: string) => boolean): string =>
   (host?.unread ?? [])
     .map(({ what = '', why = 'no reason given' }) => ({ what, why }))
-    .filter(({ what }) => /kubelet|drop-in|^config|environment/i.test(what))
+    .filter(({ what }) => counts(what))
     .map(({ what, why }) => `${what}: ${why}`)
     .join('; ')
     .slice(0, 400)
+
+export const isKubeletFile = (what: string): boolean => /kubelet|drop-in|^config/i.test(what)
+export const isEnvironment = (what: string): boolean => /environment/i.test(what)
 
 function byPath(a: KubeletFile, b: KubeletFile): number {
   const others = b.path.split('/')

@@ -132,7 +132,7 @@ export function evictContainers(input: ContainerGcInput): EvictedContainers {
     const left = units.flatMap(unit => keepNewest(unit, numPerUnit))
     boundary = cutBetween(left, keepNewest(left, policy.maxContainers))
   }
-  return { ...removed(chosen, input), ties: tiesOf(evictable, new Set(chosen), boundary) }
+  return { ...removeContainers(chosen, input), ties: tiesOf(evictable, new Set(chosen), boundary) }
 }
 
 /** Upstream: byCreated, sandboxByCreated. */
@@ -149,7 +149,7 @@ function evictableContainers({ containers, policy, nowNs }: ContainerGcInput): U
 
 const unitOf = ({ podUid, name }: RuntimeContainer) => `${podUid}/${name}`
 
-function removed(
+function removeContainers(
   chosen: RuntimeContainer[],
   { failures = {} }: ContainerGcInput,
 ): Omit<EvictedContainers, 'ties'> {

@@ -43,12 +43,12 @@ export function makeSignalObservations(summary: Summary): Observations {
 
 /** Observations from the node's own measurements, if there is no summary. The filesystems are the same; memory and processes stay unobserved. */
 export function diskObservations({ nodefs, imagefs, containerfs }: Filesystems): Observations {
-  const of = (capacity: number | null, available: number | null): Observation | null =>
+  const observationOf = (capacity: number | null, available: number | null): Observation | null =>
     capacity === null || available === null ? null : { available, capacity, time: null }
   const bytes = (state: FilesystemState | null) =>
-    of(state?.capacityBytes ?? null, state?.availableBytes ?? null)
+    observationOf(state?.capacityBytes ?? null, state?.availableBytes ?? null)
   const inodes = (state: FilesystemState | null) =>
-    of(state?.inodes ?? null, state?.inodesFree ?? null)
+    observationOf(state?.inodes ?? null, state?.inodesFree ?? null)
   return withoutNulls({
     'memory.available': null,
     'allocatableMemory.available': null,

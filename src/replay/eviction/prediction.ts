@@ -116,7 +116,7 @@ export function predictEviction(
     actsOn: [...outcome.actsOn],
     nodeReclaim: [...outcome.nodeReclaim],
     imageDeletions: outcome.nodeReclaim.includes('images')
-      ? bounded(collectable.deletions(), outcome.reclaims)
+      ? withCertaintyOfReclaim(collectable.deletions(), outcome.reclaims)
       : [],
     victims: isKnown ? outcome.victims : null,
     protected: node.pods && [...node.protectedPods],
@@ -170,7 +170,7 @@ export const unparsed = (
   error,
 })
 
-const bounded = (
+const withCertaintyOfReclaim = (
   deletions: ImageDeletion[] | null,
   reclaims: 'certain' | 'possible',
 ): ImageDeletion[] | null =>
@@ -183,10 +183,14 @@ export const evaluatedThresholds = (
   { observations, isUnobserved }: PreparedNode,
 ): EvaluatedThreshold[] =>
   thresholds.map(threshold =>
-    evaluated(threshold, observations[threshold.signal] ?? null, isUnobserved(threshold.signal)),
+    evaluateThreshold(
+      threshold,
+      observations[threshold.signal] ?? null,
+      isUnobserved(threshold.signal),
+    ),
   )
 
-function evaluated(
+function evaluateThreshold(
   threshold: Threshold,
   observed: Observation | null,
   isUnobserved: boolean,

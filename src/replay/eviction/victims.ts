@@ -239,7 +239,7 @@ export function rankPods(
 ): readonly PodRank[] {
   const placement = placementOf(layout)
   return rankings(podStats, [signal, pods, placement, kubelet], () =>
-    ranked(signal, pods, podStats, measureOf(signal, placement, kubelet)),
+    rankMeasuredPods(signal, pods, podStats, measureOf(signal, placement, kubelet)),
   )
 }
 
@@ -288,7 +288,7 @@ function orderOf(signal: Signal, podStats: PodStatsIndex, measure: Measure) {
   }
 }
 
-function ranked(
+function rankMeasuredPods(
   signal: Signal,
   pods: readonly Pod[],
   podStats: PodStatsIndex,
@@ -339,11 +339,12 @@ type Measure = (pod: Pod, stats: PodStats | null) => MeasuredPod
 function measureOf(signal: Signal, placement: FilesystemLayout, kubelet: Kubelet): Measure {
   const resource = resourceOf(signal)
   if (resource === 'pids')
-    return (pod, stats) => measured(pod, stats && (stats.processCount ?? 0), noRequest, noRequest)
+    return (pod, stats) =>
+      measuredPod(pod, stats && (stats.processCount ?? 0), noRequest, noRequest)
   if (resource === 'memory') {
     return (pod, stats) => {
       const request = getResourceRequestQuantity(pod, 'memory', kubelet)
-      return measured(pod, stats && (stats.memory?.workingSetBytes ?? 0), request, request)
+      return measuredPod(pod, stats && (stats.memory?.workingSetBytes ?? 0), request, request)
     }
   }
   const parts = statsToMeasure(signal, placement)
@@ -352,13 +353,13 @@ function measureOf(signal: Signal, placement: FilesystemLayout, kubelet: Kubelet
     const request = getResourceRequestQuantity(pod, 'ephemeral-storage', kubelet)
     const limit =
       resource === 'inodes' ? getResourceRequestQuantity(pod, 'inodes', kubelet) : request
-    return measured(pod, stats && podDiskUsage(stats, pod, parts, usedOf), limit, request)
+    return measuredPod(pod, stats && podDiskUsage(stats, pod, parts, usedOf), limit, request)
   }
 }
 
 const noRequest = binaryQuantity(0)
 
-function measured(
+function measuredPod(
   pod: Pod,
   usage: number | null,
   exceeded: Quantity,

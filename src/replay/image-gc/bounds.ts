@@ -56,7 +56,7 @@ export function prepareImages(
   removed: RemovedContainers = new Map(),
 ): PreparedImages {
   const { kubeletStart, isComplete } = node
-  const images = (node.images ?? []).map(evidence => bounded(evidence, node, atMs, removed))
+  const images = (node.images ?? []).map(evidence => boundedImageOf(evidence, node, atMs, removed))
   return {
     ...imagesInEvictionOrder(images, isComplete, false),
     atMs,
@@ -66,7 +66,7 @@ export function prepareImages(
   }
 }
 
-function bounded(
+function boundedImageOf(
   evidence: ImageEvidence,
   node: NodeImages,
   atMs: number,

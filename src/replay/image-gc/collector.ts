@@ -122,7 +122,7 @@ export function garbageCollect(
   const age = ageLimitOf(policy, nowMs, exactly(state.beganGcMs), kubelet)
   // Sort only images that may be deleted.
   const aged = age === null ? null : consider(state, nowMs, policy, runtime, isInUse, age)
-  const old = aged ? freed(state, aged, aged.outcomes, 'age', runtime) : nothingFreed
+  const old = aged ? removeImages(state, aged, aged.outcomes, 'age', runtime) : nothingFreed
   if (old.errors.length > 0) {
     const limit = formatDuration(BigInt(Math.round(policy.maximumAgeMs * 1e6)))
     const error = `wanted to free images older than ${limit}, encountered errors in image deletion: ${aggregated(old.errors)}`
@@ -197,7 +197,7 @@ interface Freed {
 const nothingFreed: Freed = { deleted: [], errors: [] }
 
 /** Removes the images that the outcomes name. Upstream: freeImage. */
-function freed(
+function removeImages(
   { records }: ImageGcState,
   { inOrder: { images } }: Considered,
   outcomes: Outcomes,
@@ -225,7 +225,7 @@ function freedForSpace(
 ): ImageGcRound {
   const target = { atLeastBytes: null, atMostBytes: bytesToFree }
   const outcomes = freeSpace(considered.inOrder, considered, target)
-  const { deleted, errors } = freed(state, considered, outcomes, 'space', runtime)
+  const { deleted, errors } = removeImages(state, considered, outcomes, 'space', runtime)
   const freedBytes = deleted.reduce((total, { sizeBytes }) => total + sizeBytes, 0)
   if (errors.length === 0) return { deleted, freedBytes, error: null }
   const wanted = `wanted to free ${bytesToFree === everything ? maxInt64 : bytesToFree} bytes, but freed ${freedBytes} bytes space`

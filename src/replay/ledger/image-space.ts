@@ -21,7 +21,7 @@ const groups: readonly ImageGroup[] = ['images-in-use', 'images-unused', 'images
 /** Entries of images, without the writable layers of running containers. */
 export function imageEntries(node: PreparedNode, pods: PodUse | null): Entry[] {
   const snapshots = node.host?.diskUse?.snapshots
-  return snapshots === undefined ? estimated(node, pods) : measured(node, snapshots)
+  return snapshots === undefined ? estimatedEntries(node, pods) : measuredEntries(node, snapshots)
 }
 
 type Snapshots = NonNullable<HostDiskUse['snapshots']>
@@ -31,14 +31,14 @@ export function snapshotSpace(snapshots: Snapshots, use: SnapshotUse): Amount {
   return { bytes, inodes }
 }
 
-function measured(node: PreparedNode, snapshots: Snapshots): Entry[] {
-  const of = (use: SnapshotUse) => snapshotSpace(snapshots, use)
+function measuredEntries(node: PreparedNode, snapshots: Snapshots): Entry[] {
+  const spaceOf = (use: SnapshotUse) => snapshotSpace(snapshots, use)
   const entry = (holder: Entry['holder'], use: SnapshotUse): Entry => ({
     holder,
-    ...of(use),
+    ...spaceOf(use),
     source: 'ctr',
   })
-  const unused = of('unused').bytes
+  const unused = spaceOf('unused').bytes
   // Layers do not show that their image is pinned, so unused layers are split by the sizes in the CRI.
   const sizes = sizesByGroup(node, image => image.users.length === 0 && !isSandboxImage(image))
   const pinnedShare = share(sizes?.['images-pinned'] ?? 0, sizes?.['images-unused'] ?? 0)
@@ -48,9 +48,9 @@ function measured(node: PreparedNode, snapshots: Snapshots): Entry[] {
     entry('images-in-use', 'inUse'),
     {
       ...entry('images-pinned', 'pinned'),
-      bytes: of('pinned').bytes + pinned,
-      lowBytes: of('pinned').bytes + (isSplit ? 0 : pinned),
-      highBytes: of('pinned').bytes + (isSplit ? unused : pinned),
+      bytes: spaceOf('pinned').bytes + pinned,
+      lowBytes: spaceOf('pinned').bytes + (isSplit ? 0 : pinned),
+      highBytes: spaceOf('pinned').bytes + (isSplit ? unused : pinned),
     },
     {
       ...entry('images-unused', 'unused'),
@@ -65,7 +65,7 @@ function measured(node: PreparedNode, snapshots: Snapshots): Entry[] {
 }
 
 /** Listed images explain a part of the runtime's bytes. What they cannot explain is `not-images`. */
-function estimated(node: PreparedNode, pods: PodUse | null): Entry[] {
+function estimatedEntries(node: PreparedNode, pods: PodUse | null): Entry[] {
   const total = snapshotBytes(node)
   if (total === null || node.imageEvidence.images === null) return []
   const containersHere = node.filesystems.layout === 'split' ? 0 : (pods?.layers.bytes ?? 0)

@@ -63,7 +63,7 @@ function filesystemLedger(
   const { capacityBytes, availableBytes } = state
   const usedBytes = Math.max(0, capacityBytes - Math.max(0, availableBytes))
   const use = node.host?.diskUse
-  const entries = merged([
+  const entries = linesByHolder([
     ...(node.filesystems.layout === null ? [] : runtimeEntries(node, disk, pods)),
     ...(use === undefined ? [] : folderEntries(node, use, disk, pods)),
     ...podEntries(node, disk, pods),
@@ -137,16 +137,16 @@ const usedInodesOf = ({ inodes, inodesFree }: FilesystemState) =>
   inodes === null || inodesFree === null || inodes === 0 ? null : Math.max(0, inodes - inodesFree)
 
 /** One line for each holder, at the position of its first entry. */
-function merged(entries: readonly Entry[]) {
+function linesByHolder(entries: readonly Entry[]) {
   const lines = new Map<string, Entry>()
   for (const entry of entries) {
     const known = lines.get(entry.holder)
-    lines.set(entry.holder, known === undefined ? entry : joined(known, entry))
+    lines.set(entry.holder, known === undefined ? entry : sumOfEntries(known, entry))
   }
   return [...lines.values()]
 }
 
-const joined = (a: Entry, b: Entry): Entry => ({
+const sumOfEntries = (a: Entry, b: Entry): Entry => ({
   ...a,
   bytes: a.bytes + b.bytes,
   lowBytes: (a.lowBytes ?? a.bytes) + (b.lowBytes ?? b.bytes),

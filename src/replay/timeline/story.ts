@@ -113,7 +113,7 @@ export function storyOf(
 ): Story | null {
   const resources = resourcesOf(input.observations, input.layout, input.fills)
   if (resources === null) return null
-  const images = input.images.map(image => assumed(image, assumption, input.startMs))
+  const images = input.images.map(image => imageUnder(image, assumption, input.startMs))
   const world: World = {
     input,
     assumption,
@@ -287,7 +287,7 @@ function advance(world: World, toMs: number) {
 const isHeld = ({ isHeld: isTaken, pods }: TimelineImage) => isTaken === true || pods.length > 0
 
 /** If the least is freed, an image is kept if it might be: it may be too young, since only the next detection lists it. */
-function assumed(image: TimelineImage, { frees }: Assumption, startMs: number): TimelineImage {
+function imageUnder(image: TimelineImage, { frees }: Assumption, startMs: number): TimelineImage {
   if (frees > 0)
     return { ...image, isPinned: image.isPinned === true, isHeld: image.isHeld === true }
   return {
@@ -323,7 +323,7 @@ function between({ least, likely, most }: SpaceBounds, { frees }: Assumption) {
   return Math.round(likely + share * ((frees < 0.5 ? least : most) - likely))
 }
 
-function deleted(world: World, ids: readonly string[]) {
+function freeDeleted(world: World, ids: readonly string[]) {
   const frees = world.input.freedBy(ids)
   free(world.resources.get('imagefs.available'), between(frees.bytes, world.assumption))
   free(world.resources.get('imagefs.inodesFree'), between(frees.inodes, world.assumption))
@@ -348,7 +348,7 @@ function imageGcRound(world: World): void {
     input.imageGc,
     runtimeOf(world),
     old => {
-      deleted(world, idsOf(old))
+      freeDeleted(world, idsOf(old))
       stats.availableBytes = imagefs.available
       return stats
     },
@@ -361,7 +361,7 @@ function imageGcRound(world: World): void {
   )
   if (images.length > 0 || (round.error !== null && !world.isFailing)) {
     const frees = input.freedBy(images).bytes
-    deleted(world, idsOf(round.deleted.filter(({ reason }) => reason === 'space')))
+    freeDeleted(world, idsOf(round.deleted.filter(({ reason }) => reason === 'space')))
     const detail = { images, bytesToFree, freedBytes: round.freedBytes, frees, error: round.error }
     const what: TimelineDetail = { event: 'imageGC', detail }
     const number = world.round - assumption.firstRound
@@ -454,7 +454,7 @@ function reclaim(world: World, kinds: readonly ReclaimKind[], collected: Collect
       input.kubelet,
     )
     collected.images = idsOf(round.deleted)
-    collected.frees = deleted(world, collected.images)
+    collected.frees = freeDeleted(world, collected.images)
   }
   return observationsOf(resources, input.observations)
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { controllerOf, parseMetadata } from '#replay/cluster-gc/metadata.ts'
 import {
   cleanupFinishedJobs,
   expiryOf,
   finishedCondition,
-} from '#replay/cluster-gc/finished-jobs.ts'
-import { controllerOf, parseMetadata } from '#replay/cluster-gc/metadata.ts'
+} from '#replay/cluster-gc/sections/jobs.ts'
 import { objectOf } from '#test/at-the-door.ts'
 
 const finished = (type: string, status = 'True') => ({

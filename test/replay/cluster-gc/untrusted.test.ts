@@ -2,10 +2,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { cleanupFinishedJobs, expiryOf } from '#replay/cluster-gc/finished-jobs.ts'
 import { controllerOf, parseMetadata } from '#replay/cluster-gc/metadata.ts'
 import { collectGarbage } from '#replay/cluster-gc/owner-graph.ts'
 import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/sections/certificates.ts'
+import { cleanupFinishedJobs, expiryOf } from '#replay/cluster-gc/sections/jobs.ts'
 import { nodeLeases } from '#replay/cluster-gc/sections/nodes.ts'
 import { podGc } from '#replay/cluster-gc/sections/pods.ts'
 import {

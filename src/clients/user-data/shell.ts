@@ -32,7 +32,7 @@ export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): 
   const onlyPath = nodePathIn(commands.map(command => command.text).join('\n'))
   return [
     ...documents,
-    ...commands.flatMap(readCommand),
+    ...commands.flatMap(command => readCommand(command, onlyPath)),
     ...[...Map.groupBy(commands, command => nodePathIn(command.text) ?? onlyPath)].flatMap(
       ([path, group]) => fieldPieces(group, path),
     ),
@@ -91,10 +91,10 @@ function commandsOf(lines: readonly string[], rest: readonly number[], from: Lin
   return commands
 }
 
-function readCommand({ text, located }: Command) {
+function readCommand({ text, located }: Command, onlyPath: string | null) {
   const words = wordsOf(text)
   const lineOf = lineIn(located)
-  const path = nodePathIn(text)
+  const path = nodePathIn(text) ?? onlyPath
   const pieces: Piece[] = []
   const isBootstrap =
     words.some(word => /(^|\/)bootstrap\.sh$|Start-EKSBootstrap/i.test(word)) ||
@@ -107,7 +107,11 @@ function readCommand({ text, located }: Command) {
       const value = given ?? words[at + 1] ?? ''
       if (given === undefined) at++
       const flags = wordsOf(value)
-      pieces.push(piece(isBootstrap ? 'bootstrap' : 'script', lineOf, { flags, path }))
+      pieces.push(
+        isBootstrap
+          ? piece('bootstrap', lineOf, { flags })
+          : piece('script', lineOf, { flags, path }),
+      )
     } else rest.push(word)
   }
   for (const word of rest) {

@@ -19,6 +19,8 @@ export const kubeletDropIn = '/etc/kubernetes/kubelet/config.json.d/90-highwater
 export const nodeadmPiece = '/etc/eks/nodeadm.d/50-highwater.yaml'
 /** nodeadm writes this file from all NodeConfigs that it reads. */
 export const nodeadmDropIn = '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf'
+/** The same of earlier releases. */
+export const oldNodeadmDropIn = '/etc/kubernetes/kubelet/config.json.d/00-nodeadm.conf'
 /** Not a file: the settings that apiclient sets. */
 export const bottlerocketPlace = 'settings.kubernetes'
 

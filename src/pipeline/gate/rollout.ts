@@ -15,6 +15,7 @@ import {
   kubeletFiles as mainFiles,
   nodeadmDropIn,
   nodeadmEnvironment,
+  oldNodeadmDropIn,
 } from '#facts/eks/kubelet-places.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
@@ -171,8 +172,9 @@ function takeByNodeadm(
     return
   }
   files.commandLine.push(...flags)
-  const before = files.dropIns.get(nodeadmDropIn) ?? { ...kubeletConfigurationKind }
-  files.dropIns.set(nodeadmDropIn, mergePatch(before, known(config)))
+  const dropIn = [nodeadmDropIn, oldNodeadmDropIn].find(path => files.dropIns.has(path))
+  const before = files.dropIns.get(dropIn ?? '') ?? { ...kubeletConfigurationKind }
+  files.dropIns.set(dropIn ?? nodeadmDropIn, mergePatch(before, known(config)))
 }
 
 /** Without values that are expressions or that were cut as possible secrets. */

@@ -63,6 +63,13 @@ export interface GateProblem {
   severity: Severity | null
   /** One sentence; for refusals that of upstream. */
   text: string
+  /** What follows on the first node. Null: the sentence says all. */
+  detail: string | null
+}
+
+export interface GateSetting {
+  field: string
+  values: GateValues
 }
 
 export interface GateGroup {
@@ -78,15 +85,22 @@ export interface GateGroup {
   /** Number of nodes on which image GC, or an eviction, starts at once that does not start now. */
   imageGcs: number
   evictions: number
+  /** Fields whose values on the nodes change, at most 20. Empty: none, or the values after the change are unknown. */
+  settings: GateSetting[]
 }
+
+/** Files that may set fields of a kubelet, and cannot be read before they are rendered. */
+export type UnreadFileKind = 'Terraform' | 'HCL' | 'CloudFormation' | 'template'
 
 export interface GateFile {
   file: string
-  /** Empty: a file of another kind, which is ignored. */
+  /** Empty: a file of another kind, which is ignored, or one that is not read. */
   kinds: ChangedFileKind[]
+  /** Null: the file was read. */
+  unread: UnreadFileKind | null
   /** Number of nodes of the snapshot that the file reaches. */
   nodes: number
-  /** How the nodes were found, or why the file is ignored. */
+  /** How the nodes were found, or why the file is ignored or not read. */
   reach: string
 }
 

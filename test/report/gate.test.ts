@@ -14,7 +14,7 @@ const problem: GateProblem = {
   kind: 'refused',
   ...{ stops: true, file: `a/${harm}.yaml`, line: 3, field: harm },
   ...{ cluster: harm, group: harmedGroup },
-  ...{ nodes: { count: 1, sample: [harm] }, rule: null, severity: null, text: harm },
+  ...{ nodes: { count: 1, sample: [harm] }, rule: null, severity: null, text: harm, detail: harm },
   values: { before: [harm, null], after: [harm] },
 }
 
@@ -27,12 +27,17 @@ const hostile: GateDocument = {
   files: Array.from({ length: 500 }, () => ({
     file: harm,
     kinds: ['NodeConfig' as const],
+    unread: null,
     nodes: 1,
     reach: harm,
   })),
   groups: Array.from({ length: 500 }, () => ({
     ...{ cluster: harm, group: harmedGroup, nodes: 1, refused: 1, worse: 0 },
     ...{ better: 0, unchanged: 0, imageGcs: 0, evictions: 0 },
+    settings: Array.from({ length: 20 }, () => ({
+      field: harm,
+      values: { before: [harm, null], after: [harm] },
+    })),
   })),
   problems: Array.from({ length: 1_000 }, () => ({
     ...problem,
@@ -72,7 +77,7 @@ it('names the values of the field before and after, those of all groups together
       kind: 'worse',
       file: 'a.yaml',
       field: 'evictionHard.nodefs.available',
-      text: 'Too small.',
+      ...{ text: 'Too small.', detail: null },
     },
     ...{ cluster: 'prod', group: { ...harmedGroup, name } },
     values: { before, after: ['10'] },

@@ -26,9 +26,12 @@ export const gateChanges: readonly GateChange[] = JSON.parse(
 )
 
 /** A snapshot of the fleet that changes are tried on. */
-export function gateSnapshot(times = 1): string {
+export const gateSnapshot = (times = 1): string => snapshotOf(gateWorld(times))
+
+/** @param lines of a snapshot */
+export function snapshotOf(lines: readonly string[]): string {
   const path = join(temporaryFolder(), 'snapshot.ndjson')
-  writeFileSync(path, gateWorld(times).join('\n'))
+  writeFileSync(path, lines.join('\n'))
   return path
 }
 

@@ -5,6 +5,7 @@ import { type LocatedText, openYaml, textFrom } from '#base/yaml-place.ts'
 import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
 import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
 import { isExpression } from '#judge/drift/drift.ts'
+import type { UnreadFileKind } from '#model/gate.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import { type ChangedFile, type ChangedPart, type FileReading, unparsed } from './changed-part.ts'
@@ -18,6 +19,17 @@ const userDataForm =
 const documentForm = /^(\s|#.*\n|---.*\n)*(apiVersion|kind|\{)/
 /** Of Helm, Terraform or ERB. */
 const templateMark = /\{\{|%\{|<%/
+const resourcesField = /^(?:Resources:|\s*"Resources"\s*:)/m
+const awsType = /^\s*["']?Type["']?\s*:\s*["']?AWS::/m
+
+/** Source: Terraform, Files and Configuration Structure; AWS CloudFormation, Template sections */
+function unreadKindOf(file: string, text: string): UnreadFileKind | null {
+  if (/\.(tf|tofu|tfvars)(\.json)?$/.test(file)) return 'Terraform'
+  if (file.endsWith('.hcl')) return 'HCL'
+  return /\.(ya?ml|json|template)$/.test(file) && resourcesField.test(text) && awsType.test(text)
+    ? 'CloudFormation'
+    : null
+}
 
 type Reader = (reading: FileReading, located: LocatedText) => void
 
@@ -34,9 +46,10 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
     file,
     parts: [],
     problems: [],
-    isTemplate: false,
+    unread: unreadKindOf(file, text),
     budget: new TextBudget(textLimits.userData, whole),
   }
+  if (reading.unread !== null) return bounded(reading)
   try {
     if (text.length > inputLimits.userData.maxBytes)
       throw new ForeignTextError('it is longer than any configuration of a kubelet')
@@ -48,20 +61,20 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
   }
   const isUnrendered =
     templateMark.test(text) && reading.problems.some(({ kind }) => kind === 'unparsed')
-  if (isUnrendered) return { file, parts: [], problems: [], isTemplate: true }
+  if (isUnrendered) return { file, parts: [], problems: [], unread: 'template' }
   return bounded(reading)
 }
 
 /** A kubelet has 150 fields. An unknown key costs a search for the field that was meant, on each node, and a part costs a replay of each node. */
 const most = { parts: 30, keys: 1_000, unknownKeys: 50 }
 
-function bounded({ file, parts, problems, isTemplate }: FileReading): ChangedFile {
+function bounded({ file, parts, problems, unread }: FileReading): ChangedFile {
   const [first] = parts.slice(most.parts)
   const why = `it has more than ${most.parts} configurations, and the others are not replayed`
   const kept = parts.slice(0, most.parts)
   return {
     file,
-    isTemplate,
+    unread,
     parts: kept.filter(part => !isTooLarge(part)).map(withClearFlags),
     problems: [
       ...problems,

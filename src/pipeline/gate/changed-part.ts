@@ -2,7 +2,7 @@
 import type { TextBudget } from '#base/foreign-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import type { LineOf } from '#clients/user-data/settings.ts'
-import type { ChangedFileKind, GateProblem } from '#model/gate.ts'
+import type { ChangedFileKind, GateProblem, UnreadFileKind } from '#model/gate.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 
@@ -46,8 +46,8 @@ export interface ChangedFile {
   /** In the order in which they act. */
   parts: ChangedPart[]
   problems: FileProblem[]
-  /** It is no configuration until it is rendered. */
-  isTemplate: boolean
+  /** It is no configuration until it is rendered. Null: it was read. */
+  unread: UnreadFileKind | null
 }
 
 /** What the reader of one file collects. */

@@ -7,7 +7,7 @@ import { declaredNode } from '#judge/drift/declared.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
 import { type Family, type Finding, severities } from '#model/finding/finding.ts'
-import type { GateDocument, GateFile } from '#model/gate.ts'
+import type { GateDocument, GateFile, UnreadFileKind } from '#model/gate.ts'
 import type { ClusterInput, KubeletSource } from '#model/input/cluster-input.ts'
 import { isOf, type ObjectsInput } from '#model/input/cluster-objects.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
@@ -221,10 +221,12 @@ async function judgeNodes(snapshot: string, judging: Judging) {
     const found = changed.get(keyOf(finding.cluster, node))
     if (found === undefined) continue
     const { rule, severity, title, consequence } = finding
-    const text = kind === 'better' ? `Ends: ${title}.` : `${title}. ${consequence}`
+    const isBetter = kind === 'better'
+    const text = isBetter ? `Ends: ${title}.` : `${title}.`
+    const detail = isBetter ? null : consequence
     const at = placed(placeOfFinding(finding, found.change))
     const values = valuesOf(found.change, at.field)
-    judging.problems.add({ kind, rule, severity, text, values, ...at }, found.place)
+    judging.problems.add({ kind, rule, severity, text, detail, values, ...at }, found.place)
   }
   return reached
 }
@@ -252,6 +254,7 @@ function judgeNode(
     problems.add({ kind, text, ...placed(at) }, place)
   const { before, after } = nodeChange
   if (before === null || after === null) return nodeChange
+  for (const path of nodeChange.paths) problems.change(place, path, valuesOf(nodeChange, path))
   const predictions = judgement.take(before, after)
   for (const { kind, text, ...at } of startsAtOnce(predictions, nodeChange))
     problems.add({ kind, text, values: valuesOf(nodeChange, at.path), ...placed(at) }, place)
@@ -300,7 +303,7 @@ const declaredOf = (input: NodeInput) =>
   declaredNode({ identity: nodeIdentity(input.node), node: input.node })
 
 function fileOf(
-  { file, problems, isTemplate }: ChangedFile,
+  { file, problems, unread }: ChangedFile,
   { head, base }: Change,
   reached: ReadonlyMap<Part, number>,
 ): GateFile {
@@ -313,14 +316,22 @@ function fileOf(
     file,
     kinds,
     nodes: Math.max(0, ...own.map(part => reached.get(part) ?? 0)),
-    reach: isOther ? ignoredWords(isTemplate) : how,
+    unread,
+    reach: isOther ? ignoredWords(unread) : how,
   }
 }
 
-const ignoredWords = (isTemplate = false): string =>
-  isTemplate
-    ? 'it is a template, not judged: judge the rendered file'
-    : 'it sets nothing of a kubelet: ignored'
+const ignoredWords = (unread: UnreadFileKind | null): string =>
+  unread === null
+    ? 'it sets nothing of a kubelet: ignored'
+    : `not read: ${unread}. ${neededInstead[unread]}`
+
+const neededInstead: Record<UnreadFileKind, string> = {
+  Terraform: 'Give the user data or manifest that it renders',
+  HCL: 'Give the user data that it renders',
+  CloudFormation: 'Give the user data of its launch template as a file',
+  template: 'Give the rendered file',
+}
 
 /** They compare nodes with their past or their peers, or say what was read: no change of a setting is judged by them. */
 const otherFamilies: ReadonlySet<Family> = new Set(['drift', 'coverage', 'cluster-gc'])

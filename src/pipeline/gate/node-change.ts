@@ -43,6 +43,8 @@ export interface NodeChange {
   problems: NodeProblem[]
   /** The settings of the changed files, never empty. */
   settings: readonly PlacedSetting[]
+  /** Fields that the files set, now or before. */
+  paths: ReadonlySet<string>
   parts: readonly ChangedPart[]
 }
 
@@ -80,6 +82,7 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
     before: before === null ? input : before.input,
     after: flagged.length + fileRefusals.length > 0 ? null : after.input,
     settings: settings.length > 0 ? settings : placedSettings(base),
+    paths: new Set([...rollout.gone, ...settings.map(({ path }) => path)]),
     parts: head.length > 0 ? head : base,
     problems: [
       ...fileRefusals.flatMap(({ isOld, ...refusal }) => (isOld ? [] : [refusal])),
@@ -268,7 +271,8 @@ export function placeOfFinding(finding: Finding, change: NodeChange): Place {
 }
 
 /** @param texts paths, or texts with paths as words */
-function settingNear({ settings, parts }: NodeChange, texts: readonly string[]): Place {
+function settingNear(change: NodeChange, texts: readonly string[]): Place {
+  const { settings, parts } = change
   const names = texts.flatMap(text => text.split(' '))
   const exact = settings.find(({ path }) => names.includes(path))
   const fields = new Set(names.map(fieldOf))
@@ -276,5 +280,9 @@ function settingNear({ settings, parts }: NodeChange, texts: readonly string[]):
   const field = near && { part: near.part, path: fieldOf(near.path) }
   const [part] = parts
   if (part === undefined) throw new Error('a changed node has no changed file')
-  return exact ?? field ?? settings[0] ?? { part, path: null }
+  // A whole file, or the end of an earlier one, changes fields that no file sets.
+  const removed = [...fields].find(name => valuesOf(change, name) !== null)
+  const whole = parts.find(({ content }) => content !== undefined) ?? part
+  const absent = removed === undefined ? null : { part: whole, path: removed }
+  return exact ?? field ?? absent ?? settings[0] ?? { part, path: null }
 }

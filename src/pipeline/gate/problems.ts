@@ -21,7 +21,7 @@ export interface NodePlace {
 }
 
 export type ProblemHead = Pick<GateProblem, 'kind' | 'file' | 'line' | 'field' | 'text'> &
-  Partial<Pick<GateProblem, 'rule' | 'severity' | 'values'>>
+  Partial<Pick<GateProblem, 'rule' | 'severity' | 'values' | 'detail'>>
 
 const sampleSize = 20
 /** Effects of a kind beyond this number are of no use to a reader, and a hostile file could cause any number. */
@@ -47,20 +47,34 @@ const effects: readonly Effect[] = ['refused', 'worse', 'better', 'unchanged']
 export class Problems {
   readonly #problems = new Map<string, OpenProblem>()
   readonly #groups = new Map<string, GateGroup>()
+  /** Per group, by field. */
+  readonly #settings = new Map<string, Map<string, GateValues>>()
   readonly #effects = new Map<string, { group: GateGroup; effect: Effect }>()
 
   /** Counts a node that the files reach. */
   reach({ cluster, group, name }: NodePlace): void {
     const key = JSON.stringify([cluster, group])
     const none = { nodes: 0, refused: 0, worse: 0, better: 0, unchanged: 0 }
-    const known = this.#groups.get(key) ?? { cluster, group, ...none, imageGcs: 0, evictions: 0 }
+    const atOnce = { imageGcs: 0, evictions: 0 }
+    const known = this.#groups.get(key) ?? { cluster, group, ...none, ...atOnce, settings: [] }
     this.#groups.set(key, { ...known, nodes: known.nodes + 1 })
     this.#effects.set(JSON.stringify([cluster, name]), { group: known, effect: 'unchanged' })
   }
 
+  /** Keeps the values of a field. Null: it stays, or is unknown. */
+  change({ cluster, group }: NodePlace, field: string | null, values: GateValues | null): void {
+    if (field === null || values === null) return
+    const key = JSON.stringify([cluster, group])
+    const settings = this.#settings.get(key) ?? new Map<string, GateValues>()
+    const known = settings.get(field) ?? null
+    if (known === null && settings.size >= mostSettings) return
+    this.#settings.set(key, settings.set(field, joinedValues(known, values)))
+  }
+
   /** @param node null: the problem is the file's own */
   add(head: ProblemHead, node: NodePlace | null): void {
-    const { kind, file, line, field, text, rule = null, severity = null, values = null } = head
+    const { kind, file, line, field, text, detail = null } = head
+    const { rule = null, severity = null, values = null } = head
     const stops = stopping.has(kind) || (kind === 'worse' && isSerious(severity))
     const { cluster = null, group = null } = node ?? {}
     // The text of a finding has numbers of its node.
@@ -71,7 +85,7 @@ export class Problems {
     const names = node === null ? [] : [node.name]
     if (known !== undefined) {
       known.names.push(...names)
-      known.values = joinedValues(known.values, values)
+      known.values = values === null ? known.values : joinedValues(known.values, values)
     } else
       this.#problems.set(key, {
         kind,
@@ -85,10 +99,13 @@ export class Problems {
         rule,
         severity,
         text,
+        detail,
         names,
         nodes: { count: 0, sample: [] },
       })
-    if (node !== null) this.#mark(node, kind, stops)
+    if (node === null) return
+    this.change(node, field, values)
+    this.#mark(node, kind, stops)
   }
 
   #mark({ cluster, group, name }: NodePlace, kind: GateProblemKind, stops: boolean): void {
@@ -101,7 +118,10 @@ export class Problems {
   }
 
   groups(): GateGroup[] {
-    const groups = [...this.#groups.values()].map(group => ({ ...group }))
+    const groups = [...this.#groups].map(([key, group]) => ({
+      ...group,
+      settings: [...(this.#settings.get(key) ?? [])].map(([field, values]) => ({ field, values })),
+    }))
     const byKey = new Map(
       groups.map(group => [JSON.stringify([group.cluster, group.group]), group]),
     )
@@ -126,9 +146,10 @@ export class Problems {
 }
 
 const mostValues = 4
+const mostSettings = 20
 
-function joinedValues(a: GateValues | null, b: GateValues | null) {
-  if (a === null || b === null) return a ?? b
+function joinedValues(a: GateValues | null, b: GateValues): GateValues {
+  if (a === null) return b
   const once = (values: (string | null)[]) => [...new Set(values)].slice(0, mostValues)
   return { before: once([...a.before, ...b.before]), after: once([...a.after, ...b.after]) }
 }

@@ -1,40 +1,49 @@
-/** The answer of a gate as a comment of a pull request: verdict, what stops it, a table by group, and folded details. */
-import type { GateDocument, GateFile, GateGroup } from '#model/gate.ts'
+/** The answer of a gate as a comment of a pull request: verdict, a table by group, what stops it, and folded details. */
+import type { GateDocument, GateFile, GateGroup, GateProblem } from '#model/gate.ts'
 import { escaped, openSheet, type Sheet } from '#report/formats/markdown.ts'
 import { counted } from '#report/numbers.ts'
 import { lineText, nameText, utcTime } from '#report/parts/statements.ts'
 import {
   byEffect,
   type Effect,
+  isJudged,
   labelOf,
+  pathOf,
   placeOf,
   placesOf,
   scopeOf,
   sentenceOf,
+  valuesText,
   verdictText,
 } from './words.ts'
 
 /** What a reader takes in at once. */
 const shownStops = 5
 const shownRows = 30
-const shownFiles = 3
+const shownSettings = 4
 
 export function gateMarkdown(document: GateDocument): string {
-  const { verdict, groups, problems, files, takenAt } = document
+  const { groups, problems, files, takenAt } = document
   const stops = byEffect(problems.filter(problem => problem.stops))
   const others = byEffect(problems.filter(problem => !problem.stops))
+  const unread = files.filter(file => file.unread !== null)
   const sheet = openSheet()
-  const okMark = groups.length === 0 ? '⚪' : '✅'
-  sheet.add(`## ${verdict === 'ok' ? okMark : '❌'} highwater gate: ${verdictText(document)}\n\n`)
-  sheet.add(`${escaped(scopeOf(document))}. Snapshot of ${utcTime(takenAt)}.\n\n`)
-  const isShort = files.length <= shownFiles
-  if (isShort) sheet.addAll(files, file => `*${fileText(file)}*\n\n`)
-  sheet.addAll(stops.slice(0, shownStops), entry)
-  table(sheet, groups)
-  folded(sheet, 'More that stops the change', stops.slice(shownStops), entry)
+  sheet.add(`## ${markOf(document)} ${escaped(verdictText(document))}\n\n`)
+  table(sheet, groups, problems)
+  sheet.addAll(stops.slice(0, shownStops), shortEntry)
+  const more = stops.length - shownStops
+  if (more > 0) sheet.count(`- and ${counted(more, 'more problem')}, see the details\n`)
+  sheet.addAll(unread.slice(0, shownStops), file => `- ⚪ ${fileText(file)}\n`)
+  folded(sheet, 'Details of what stops the change', stops, entry)
   folded(sheet, 'Better, and what to know', others, entry)
-  if (!isShort) folded(sheet, 'Files', files, file => `- ${fileText(file)}\n`)
+  folded(sheet, 'Files', files, file => `- ${fileText(file)}\n`)
+  sheet.count(`\n*highwater gate: ${scopeOf(document)}. Snapshot of ${utcTime(takenAt)}.*\n`)
   return sheet.text()
+}
+
+function markOf(document: GateDocument) {
+  if (document.verdict !== 'ok') return '❌'
+  return isJudged(document) ? '✅' : '⚪'
 }
 
 function fileText({ file, kinds, nodes, reach }: GateFile) {
@@ -42,33 +51,63 @@ function fileText({ file, kinds, nodes, reach }: GateFile) {
   return `${escaped(nameText(file))}: ${escaped(`${how}${lineText(reach)}`)}`
 }
 
+const shortEntry = ([first]: Effect) =>
+  `- **${escaped(placeOf(first))}** ${labelOf(first)}: ${escaped(lineText(first.text))}\n`
+
 function entry(effect: Effect) {
   const [first] = effect
   const where = placesOf(effect, 3)
-  // The sentence of a setting without effect says so itself.
-  const label = first.kind === 'no-effect' ? '' : ` (${labelOf(first)})`
-  const head = `- **${escaped(placeOf(first))}**${label}: ${escaped(sentenceOf(effect))}`
+  const head = `- **${escaped(placeOf(first))}** (${labelOf(first)}): ${escaped(sentenceOf(effect))}`
   return where === null ? `${head}\n` : `${head} *${escaped(where)}*\n`
 }
 
-/** Groups with an effect; the others are counted. */
-function table(sheet: Sheet, all: readonly GateGroup[]) {
+const isChanged = ({ nodes, unchanged, imageGcs, evictions, settings }: GateGroup) =>
+  unchanged < nodes || imageGcs + evictions + settings.length > 0
+
+/** Groups with a change; the others are counted. */
+function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateProblem[]) {
   if (all.length === 0) return
-  const groups = all.filter(
-    ({ nodes, unchanged, imageGcs, evictions }) => unchanged < nodes || imageGcs + evictions > 0,
-  )
-  sheet.add(
-    '\n| group | nodes | refused | worse | only better | image GC at once | evictions at once |\n| --- | --- | --- | --- | --- | --- | --- |\n',
-  )
-  const left = sheet.addAll(groups.slice(0, shownRows), ({ cluster, group, ...counts }) => {
-    const { nodes, refused, worse, better, imageGcs, evictions } = counts
-    const cells = [nodes, refused, worse, better, imageGcs, evictions].join(' | ')
-    return `| ${escaped(`${nameText(cluster)}/${nameText(group.name)}`)} | ${cells} |\n`
+  const groups = all.filter(isChanged)
+  const byGroup = Map.groupBy(problems, ({ cluster, group }) => JSON.stringify([cluster, group]))
+  sheet.add('| group | nodes | settings | at rollout |\n| --- | --- | --- | --- |\n')
+  const left = sheet.addAll(groups.slice(0, shownRows), row => {
+    const { cluster, group, nodes } = row
+    const own = byGroup.get(JSON.stringify([cluster, group])) ?? []
+    const cells = [settingsCell(row), consequences(row, own).join('<br>')]
+    return `| ${escaped(pathOf(cluster, group))} | ${nodes} | ${cells.join(' | ')} |\n`
   })
   const more = groups.length - Math.min(groups.length, shownRows) + left.length
-  if (more > 0) sheet.count(`| and ${counted(more, 'more group')} | | | | | | |\n`)
+  if (more > 0) sheet.count(`| and ${counted(more, 'more group')} | | | |\n`)
   const calm = all.length - groups.length
-  if (calm > 0) sheet.count(`| ${counted(calm, 'group')} without an effect | | | | | | |\n`)
+  if (calm > 0) sheet.count(`| ${counted(calm, 'group')} without a change | | | |\n`)
+  sheet.count('\n')
+}
+
+function settingsCell({ settings, refused }: GateGroup) {
+  const shown = settings
+    .slice(0, shownSettings)
+    .map(({ field, values }) => escaped(`${nameText(field)}: ${valuesText([values])}`))
+  const more = settings.length - shown.length
+  if (shown.length === 0) return refused > 0 ? 'unknown: refused' : 'as before'
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('<br>')
+}
+
+function consequences({ refused, evictions, imageGcs }: GateGroup, own: readonly GateProblem[]) {
+  const count = (kind: GateProblem['kind']) =>
+    byEffect(own.filter(problem => problem.kind === kind)).length
+  const mark = (kind: GateProblem['kind']) =>
+    own.some(problem => problem.kind === kind && problem.stops) ? '❌ ' : ''
+  const said: [number, string][] = [
+    [refused, `❌ refused on ${counted(refused, 'node')}`],
+    [evictions, `❌ evictions start on ${counted(evictions, 'node')}`],
+    [count('threshold-lost'), '❌ a hard threshold is lost'],
+    [count('no-effect'), `❌ ${counted(count('no-effect'), 'setting')} without effect`],
+    [count('worse'), `${mark('worse')}${counted(count('worse'), 'new or worse finding')}`],
+    [imageGcs, `image GC starts on ${counted(imageGcs, 'node')}`],
+    [count('better'), `✅ ${counted(count('better'), 'finding')} better`],
+  ]
+  const texts = said.filter(([number]) => number > 0).map(([, text]) => text)
+  return texts.length > 0 ? texts : ['nothing starts']
 }
 
 function folded<Entry>(

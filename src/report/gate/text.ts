@@ -6,6 +6,7 @@ import {
   byEffect,
   type Effect,
   labelOf,
+  pathOf,
   placeOf,
   placesOf,
   scopeOf,
@@ -54,5 +55,5 @@ const groupLine = (group: GateGroup) => {
     ...(evictions > 0 ? [`evictions at once on ${evictions}`] : []),
   ]
   const shown = [...effects.map(effect => `${group[effect]} ${effect}`), ...at].join(', ')
-  return `  ${nameText(cluster)}/${nameText(subject.name)}: ${counted(nodes, 'node')}: ${shown}`
+  return `  ${pathOf(cluster, subject)}: ${counted(nodes, 'node')}: ${shown}`
 }

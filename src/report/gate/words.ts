@@ -1,23 +1,42 @@
 /** Words that the formats of a gate share. */
-import type { GateDocument, GateProblem, GateProblemKind, GateVerdict } from '#model/gate.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import type { GateDocument, GateProblem, GateProblemKind, GateValues } from '#model/gate.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 import { lineText, nameText, nodesText } from '#report/parts/statements.ts'
 
-const verdicts: Record<GateVerdict, string> = {
-  ok: 'no node gets worse',
-  worse: 'do not merge: nodes get worse',
-  refused: 'do not merge: a kubelet would not start, or the file is refused',
+const stopWords: Partial<Record<GateProblemKind, string>> = {
+  unparsed: 'cannot be parsed',
+  refused: 'is refused',
+  'threshold-lost': 'ends a hard eviction threshold',
+  eviction: 'evicts pods at once',
+  'no-effect': 'takes no effect',
 }
 
-/** The verdict, and what an empty or a small one means. */
-export function verdictText({ verdict, files, groups, problems }: GateDocument): string {
-  const isRead = files.some(({ kinds: known }) => known.length > 0)
-  if (verdict === 'ok' && isRead && groups.length === 0)
-    return 'nothing compared: no node of the snapshot is reached'
-  const stops = problems.filter(problem => problem.stops)
-  return verdict === 'worse' && stops.every(({ kind }) => kind === 'no-effect')
-    ? 'do not merge: settings take no effect'
-    : verdicts[verdict]
+/** Whether a node was compared, or no file is the kubelet's business. */
+export const isJudged = ({ files, groups }: GateDocument): boolean =>
+  files.every(({ unread }) => unread === null) &&
+  (groups.length > 0 || files.every(({ kinds: known }) => known.length === 0))
+
+/** The verdict with its first reason, and what an empty or a small one means. */
+export function verdictText(document: GateDocument): string {
+  const { verdict, files, groups, problems } = document
+  const [worst, ...others] = byEffect(problems.filter(problem => problem.stops))
+  if (verdict !== 'ok' && worst !== undefined) return stoppedText(worst, others.length)
+  const unread = counted(files.filter(file => file.unread !== null).length, 'file')
+  if (isJudged(document)) return 'Merge: no node gets worse'
+  if (files.every(({ kinds: known }) => known.length === 0))
+    return `Not judged: ${unread} could not be read`
+  if (groups.length === 0) return 'Not judged: no node of the snapshot is reached'
+  return `No node gets worse by what was read, but ${unread} could not be read`
+}
+
+function stoppedText(worst: Effect, others: number) {
+  const [first] = worst
+  const nodes = worst.reduce((sum, one) => sum + one.nodes.count, 0)
+  const on = nodes === 0 ? '' : ` on ${counted(nodes, 'node')}`
+  const more = others === 0 ? '' : `, and ${counted(others, 'more problem')}`
+  const why = stopWords[first.kind] ?? `leads to "${lineText(first.text).replace(/\.$/, '')}"`
+  return `Do not merge: ${placeOf(first)} ${why}${on}${more}`
 }
 
 export const kinds: Record<GateProblemKind, string> = {
@@ -54,12 +73,12 @@ export function placesOf(effect: Effect, names: number): string | null {
   const nodes = effect.reduce((sum, one) => sum + one.nodes.count, 0)
   const shown = effect
     .slice(0, names)
-    .map(one => `${groupOf(one)} (${formatCount(one.nodes.count)})`)
+    .map(one => `${pathOf(one.cluster, one.group)} (${formatCount(one.nodes.count)})`)
   const more = effect.length > names ? `, and ${effect.length - names} more` : ''
   return `${counted(nodes, 'node')} in ${counted(effect.length, 'group')}: ${shown.join(', ')}${more}`
 }
 
-const groupOf = ({ cluster, group }: GateProblem) =>
+export const pathOf = (cluster: string | null, group: Subject | null): string =>
   `${nameText(cluster ?? '')}/${nameText(group?.name ?? '')}`
 
 /** `prod/general, 3 nodes: a, b, c`; null: the problem is the file's own. */
@@ -67,23 +86,27 @@ function whereOf(problem: GateProblem, names: number) {
   const { cluster, group, nodes } = problem
   if (cluster === null || group === null) return null
   const on = nodesText(nodes, names)
-  return [groupOf(problem), ...(on === null ? [] : [on])].join(', ')
+  return [pathOf(cluster, group), ...(on === null ? [] : [on])].join(', ')
 }
 
 /** The sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or not set → 5%)`. */
 export function sentenceOf(effect: Effect): string {
-  const [{ text, field }] = effect
+  const [{ text, detail, field }] = effect
+  const whole = lineText(detail === null ? text : `${text} ${detail}`)
   const known = effect.flatMap(({ values }) => values ?? [])
-  if (field === null || known.length === 0) return lineText(text)
-  const [before, after] = (['before', 'after'] as const).map(when =>
-    valuesText(known.flatMap(values => values[when])),
-  )
-  return `${lineText(text)} (${nameText(field)}: ${before} → ${after})`
+  if (field === null || known.length === 0) return whole
+  return `${whole} (${nameText(field)}: ${valuesText(known)})`
 }
 
 const shownValues = 3
 
-function valuesText(values: (string | null)[]) {
+/** `10% or not set → 5%` */
+export const valuesText = (known: readonly GateValues[]): string =>
+  (['before', 'after'] as const)
+    .map(when => eitherText(known.flatMap(values => values[when])))
+    .join(' → ')
+
+function eitherText(values: (string | null)[]) {
   const once = [...new Set(values)]
   const shown = once
     .slice(0, shownValues)

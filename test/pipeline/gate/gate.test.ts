@@ -1,7 +1,15 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { inputLimits } from '#base/limits.ts'
-import { changedTexts, gateChanges, gated, gateSnapshot, hasBase } from '#test/gate-changes.ts'
+import {
+  changedTexts,
+  gateChanges,
+  gated,
+  gateSnapshot,
+  hasBase,
+  snapshotOf,
+} from '#test/gate-changes.ts'
+import { gateWorld } from '#test/gate-world.ts'
 
 const judged = (change: (typeof gateChanges)[number]) =>
   gated(gateSnapshot(), changedTexts(change), { group: change.group, hasBase: hasBase(change) })
@@ -242,10 +250,6 @@ describe('a file of another kind', () => {
     ['README.md', 'Our NodePool is new.\n'],
     ['README.md', '# x\n\n```yaml\nkind: NodeConfig\n\t- [x\n```\n'],
     ['docs/page.md', '---\ntitle: NodeConfig\n---\n# NodeConfig\n'],
-    ['main.tf', 'locals {\n  x = jsonencode({ a = [NodeConfig, "b" ] })\n}\n'],
-    ['main.tf', 'x = <<-EOT\n  kind: NodeConfig\n  --max-pods=many\n  EOT\n'],
-    ['a.tfvars', 'kubelet = {\n imageGC = "KubeletConfiguration"\n}\n'],
-    ['a.pkr.hcl', 'source "x" {\n user_data = "NodeConfig"\n}\n'],
     [
       'cmd/main.go',
       'package main\n\n// NodeConfig\nfunc main() {\n\tx := map[string]string{"a": "b"}\n}\n',
@@ -260,7 +264,33 @@ describe('a file of another kind', () => {
     const reach = 'it sets nothing of a kubelet: ignored'
     expect({ problems, files }).toEqual({
       problems: [],
-      files: [{ file, kinds: [], nodes: 0, reach }],
+      files: [{ file, kinds: [], unread: null, nodes: 0, reach }],
+    })
+  })
+
+  const launchTemplate = 'AWSTemplateFormatVersion: "2010-09-09"\nResources:\n  T:\n'
+  it.each([
+    ['Terraform', 'main.tf', 'locals {\n  x = jsonencode({ a = [NodeConfig, "b" ] })\n}\n'],
+    ['Terraform', 'main.tf', 'x = <<-EOT\n  kind: NodeConfig\n  --max-pods=many\n  EOT\n'],
+    ['Terraform', 'main.tf.json', '{"locals": {"kind": "NodeConfig", "x": ['],
+    ['Terraform', 'a.tfvars', 'kubelet = {\n imageGC = "KubeletConfiguration"\n}\n'],
+    ['HCL', 'a.pkr.hcl', 'source "x" {\n user_data = "NodeConfig"\n}\n'],
+    [
+      'CloudFormation',
+      'stack.yaml',
+      `${launchTemplate}    Type: AWS::EC2::LaunchTemplate\n    Properties:\n      UserData: !Base64\n        Fn::Sub: /etc/eks/bootstrap.sh\n`,
+    ],
+    [
+      'CloudFormation',
+      'stack.json',
+      '{\n  "Resources": {"T": {\n    "Type": "AWS::EC2::LaunchTemplate",\n    "x": "NodeConfig"}}}\n',
+    ],
+  ])('is named as not read, with what to give instead: %s in %s', async (unread, file, text) => {
+    const { problems, files, verdict } = await gated(gateSnapshot(), [{ file, text, base: null }])
+    const reach = expect.stringMatching(new RegExp(`^not read: ${unread}\\. Give the `))
+    expect({ problems, files, verdict }).toEqual({
+      ...{ problems: [], verdict: 'ok' },
+      files: [{ file, kinds: [], unread, nodes: 0, reach }],
     })
   })
 
@@ -272,7 +302,7 @@ describe('a file of another kind', () => {
     const { problems, files } = await gated(gateSnapshot(), [{ file, text, base: null }])
     expect({ problems, reach: files[0]?.reach }).toEqual({
       problems: [],
-      reach: 'it is a template, not judged: judge the rendered file',
+      reach: 'not read: template. Give the rendered file',
     })
   })
 
@@ -337,5 +367,115 @@ describe('hostile files', () => {
     const why = 'it has more than 30 configurations, and the others are not replayed'
     const found = problems.filter(problem => problem.text.includes(why))
     expect(found).toEqual([expect.objectContaining({ kind: 'unparsed', line: 121 })])
+  })
+})
+
+/** The nodes of spot, after their record was changed. */
+const spotSnapshot = (change: (record: ReturnType<typeof JSON.parse>) => void, ...more: object[]) =>
+  snapshotOf([
+    ...gateWorld().map(line => {
+      const record = JSON.parse(line)
+      if (record.node?.metadata.name.startsWith('spot-')) change(record)
+      return JSON.stringify(record)
+    }),
+    ...more.map(record => JSON.stringify(record)),
+  ])
+
+describe('a setting that an EC2NodeClass no longer has', () => {
+  const running = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }
+  const resource = 'ec2nodeclasses.karpenter.k8s.aws'
+  const items = [{ metadata: { name: 'spot' }, spec: { kubelet: running } }]
+  const snapshot = () =>
+    spotSnapshot(({ configz }) => Object.assign(configz.kubeletconfig, running), {
+      ...{ kind: 'Objects', cluster: 'prod', resource, items },
+    })
+  const nodeClass = (spec: string) =>
+    `apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: spot\nspec:\n  role: prod\n${spec}`
+  const subnets = '  subnetSelectorTerms: [{tags: {a: b}}]\n'
+  const low = '  kubelet:\n    imageGCLowThresholdPercent: 60\n'
+  const judgedFile = async (file: string, text: string) => {
+    const { groups, problems } = await gated(snapshot(), [{ file, text, base: null }])
+    const high = groups[0]?.settings.find(({ field }) => field === 'imageGCHighThresholdPercent')
+    const alerts = problems.filter(({ rule }) => rule === 'alert-before-image-gc')
+    return { values: high?.values, lines: alerts.map(({ line }) => line) }
+  }
+  const ended = { before: ['70'], after: ['85'] }
+
+  it('ends with the whole class, without a base', async () => {
+    const whole = await judgedFile('spot.yaml', nodeClass(`${subnets}${low}`))
+    expect(whole).toEqual({ values: ended, lines: [9] })
+  })
+
+  it('stays with a part of the class', async () => {
+    const part = await judgedFile('spot.yaml', nodeClass(low))
+    expect(part).toEqual({ values: undefined, lines: [] })
+  })
+
+  it('ends with an operation that removes it', async () => {
+    const text = `kind: Kustomization
+patches:
+- target: {kind: EC2NodeClass, name: spot}
+  patch: |-
+    - op: remove
+      path: /spec/kubelet/imageGCHighThresholdPercent
+`
+    const removed = await judgedFile('kustomization.yaml', text)
+    expect(removed).toEqual({ values: ended, lines: [6] })
+  })
+})
+
+describe("nodeadm's files on the node", () => {
+  const folder = '/etc/kubernetes/kubelet/config.json.d'
+  const kind = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
+  const main = '/etc/kubernetes/kubelet/config.json'
+  const withDropIns = (dropIns: Record<string, object>) =>
+    spotSnapshot(record => {
+      const files = Object.entries(dropIns).map(([name, content]) => ({
+        ...{ path: `${folder}/${name}`, role: 'drop-in', content: { ...kind, ...content } },
+      }))
+      record.host = {
+        schema: 'highwater.host/1',
+        kubelet: {
+          startedAt: '2026-11-01T00:00:00Z',
+          commandLine: ['/usr/bin/kubelet', `--config=${main}`, `--config-dir=${folder}`],
+          files: [
+            { path: main, role: 'config', content: { ...record.configz.kubeletconfig, ...kind } },
+            ...files,
+          ],
+        },
+      }
+    })
+  const problemsOf = async (snapshot: string, file: string, text: string) =>
+    (await gated(snapshot, [{ file, text, base: null }])).problems
+  const lostOf = async (snapshot: string) =>
+    (await problemsOf(snapshot, 'spot/a.yaml', head))
+      .filter(({ kind: effect }) => effect === 'no-effect')
+      .map(({ line, text }) => [line, text])
+  const team = { '20-team.conf': { imageGCHighThresholdPercent: 90 } }
+  const head = nodeConfig('      imageGCHighThresholdPercent: 82\n').text
+
+  it('the old drop-in comes before those of others', async () => {
+    const snapshot = withDropIns({ '00-nodeadm.conf': {}, ...team })
+    expect(await lostOf(snapshot)).toEqual([
+      [6, expect.stringContaining('20-team.conf takes its place')],
+    ])
+  })
+
+  it('the new one beside it comes after them', async () => {
+    const snapshot = withDropIns({ '00-nodeadm.conf': {}, ...team, '40-nodeadm.conf': {} })
+    expect(await lostOf(snapshot)).toEqual([])
+  })
+
+  it.each([
+    ['--image-gc-high-threshold=60', 'refused'],
+    ['--no-such-flag=1', 'refused'],
+    ['--image-gc-high-threshold=84', undefined],
+  ])('a script that writes the flag %s for the kubelet: %s', async (flag, stop) => {
+    const text = `#!/bin/bash\ncat >> /etc/eks/kubelet/environment <<END\nNODEADM_KUBELET_ARGS=${flag}\nEND\n`
+    const problems = await problemsOf(withDropIns({}), 'spot/user-data.sh', text)
+    const lost = problems.filter(
+      ({ kind: effect }) => effect === 'refused' || effect === 'no-effect',
+    )
+    expect(lost.map(({ kind: effect, line }) => [effect, line])).toEqual(stop ? [[stop, 3]] : [])
   })
 })

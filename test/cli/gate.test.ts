@@ -125,9 +125,12 @@ describe('highwater gate', () => {
     })
   })
 
-  it('prints a comment for a pull request', async () => {
-    const { stdout } = await gate('absolute-threshold-on-small-disk', '--format', 'markdown')
-    await expect(stdout).toMatchFileSnapshot('__snapshots__/gate.md')
+  it.each([
+    ['absolute-threshold-on-small-disk', 'gate.md'],
+    ['nodeconfig-gc-thresholds', 'gate-good.md'],
+  ])('prints a comment for a pull request: %s', async (name, golden) => {
+    const { stdout } = await gate(name, '--format', 'markdown')
+    await expect(stdout).toMatchFileSnapshot(`__snapshots__/${golden}`)
   })
 
   it('prints text', async () => {

@@ -86,6 +86,27 @@ it('names the values of the field before and after, those of all groups together
   const shown = 'Too small. (evictionHard.nodefs.available: 10% or not set or 5% or others → 10)'
   expect(gateText({ ...hostile, problems }, text => text)).toContain(shown)
   expect(gateMarkdown({ ...hostile, files: [], problems })).toContain('Too small.')
+  const head = gateMarkdown({ ...hostile, files: [], problems }).split('\n')[0]
+  expect(head).toBe('## ❌ Do not merge: a.yaml:3 leads to "Too small" on 3 nodes')
   const unknown = problems.map(one => ({ ...one, values: null }))
   expect(gateText({ ...hostile, problems: unknown }, text => text)).not.toContain('→')
+})
+
+it('gives no verdict on files that are not read, or that reach no node', () => {
+  const file = { file: 'main.tf', kinds: [], unread: 'Terraform' as const, nodes: 0, reach: 'why' }
+  const read = { ...file, file: 'a.yaml', kinds: ['NodeConfig' as const], unread: null }
+  const headOf = (files: GateDocument['files'], groups: GateDocument['groups']) =>
+    gateMarkdown({ ...hostile, verdict: 'ok', problems: [], files, groups }).split('\n')[0]
+  const groups = hostile.groups.slice(0, 1)
+  expect([
+    headOf([file], []),
+    headOf([read], []),
+    headOf([read, file], groups),
+    headOf([read], groups),
+  ]).toEqual([
+    '## ⚪ Not judged: 1 file could not be read',
+    '## ⚪ Not judged: no node of the snapshot is reached',
+    '## ⚪ No node gets worse by what was read, but 1 file could not be read',
+    '## ✅ Merge: no node gets worse',
+  ])
 })

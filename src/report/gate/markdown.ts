@@ -107,7 +107,7 @@ function consequences({ refused, evictions, imageGcs }: GateGroup, own: readonly
     [count('better'), `✅ ${counted(count('better'), 'finding')} better`],
   ]
   const texts = said.filter(([number]) => number > 0).map(([, text]) => text)
-  return texts.length > 0 ? texts : ['nothing starts']
+  return texts.length > 0 ? texts : ['no effect predicted']
 }
 
 function folded<Entry>(

@@ -53,6 +53,15 @@ it.each(recorded.filter(({ runs }) => runs !== null))('starts with $name', async
   expect(after.input?.configuration?.fields).toMatchObject(verdict.runs ?? {})
 })
 
+it('names the field that a whole file does not have', async () => {
+  const verdict = recorded.find(({ name }) => name === 'a good file')
+  if (verdict === undefined) throw new Error('no good file was recorded')
+  const { problems } = await gated(gateSnapshot(), textsOf(verdict))
+  const stops = problems.filter(problem => problem.stops)
+  expect(stops).toMatchObject([{ field: 'kubeReserved', line: 1, values: { after: [null] } }])
+  expect(verdict.runs).not.toHaveProperty('kubeReserved')
+})
+
 it('says of the accepted files what they change', async () => {
   const kindsOf = async (name: string) => {
     const verdict = recorded.find(one => one.name === name)

@@ -1,4 +1,3 @@
-import { ofLatest } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import { type Failing, line, type Undecided } from '#judge/rule.ts'
@@ -8,12 +7,9 @@ import type { Evidence } from '#model/finding/finding.ts'
 
 const mostTimes = 1_000_000
 
-/** Many times are compared with one `at`. */
-const millisecondsOf = ofLatest((at: string) => Date.parse(at))
-
 /** Age at `at` in ms. Null: no time, or a time further in the future than clock skew explains. */
 export function agoMs(time: string | null, at: string): number | null {
-  const ago = millisecondsOf(at) - Date.parse(time ?? '')
+  const ago = Date.parse(at) - Date.parse(time ?? '')
   return Number.isNaN(ago) || ago < -eventTtlMs ? null : Math.max(0, ago)
 }
 

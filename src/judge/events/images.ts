@@ -1,4 +1,4 @@
-import { ofLatest, oncePerText } from '#base/once.ts'
+import { oncePerText } from '#base/once.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import { podName } from '#judge/text.ts'
@@ -44,7 +44,7 @@ export interface UsedImage {
 }
 
 /** Every image that an unfinished pod names. */
-export const imagesOf = ofLatest((pods: readonly KubernetesPod[]): readonly UsedImage[] =>
+export const imagesOf = (pods: readonly KubernetesPod[]): UsedImage[] =>
   pods.flatMap(({ metadata, spec, status }) => {
     if (isTerminalPhase(status?.phase)) return []
     const hasPullSecret = (spec?.imagePullSecrets ?? []).length > 0
@@ -54,5 +54,4 @@ export const imagesOf = ofLatest((pods: readonly KubernetesPod[]): readonly Used
         image ? [{ image, registry: registryOf(image), pod, hasPullSecret }] : [],
       ),
     )
-  }),
-)
+  })

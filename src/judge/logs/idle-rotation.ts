@@ -63,10 +63,10 @@ const evidenceOf = (placed: PlacedBlock[], patterns = ({ block }: PlacedBlock) =
   )
 
 /** `/etc/logrotate.d/app (and 2 more blocks)` */
-const named = ([first, ...others]: PlacedBlock[]) =>
+const blockNames = ([first, ...others]: PlacedBlock[]) =>
   `${first?.path ?? ''}${others.length === 0 ? '' : ` (and ${counted(others.length, 'more block')})`}`
 
-export const neverRun = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Failing => ({
+export const idleFilesFailing = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Failing => ({
   confidence: unsure === null ? 'certain' : 'likely',
   consequence: `Nothing runs logrotate on this node, neither a timer nor cron: ${counted(blocks.length, 'block')} in its files come to nothing, and those logs grow until somebody removes them.`,
   evidence: [
@@ -101,7 +101,7 @@ export function removableBlocks(
 }
 
 /** The pattern matches a folder without writers, or only symbolic links. */
-export function* unwritten(
+export function* unwrittenFailings(
   subject: Satisfied<'host'>,
   all: PlacedBlock[],
 ): Iterable<Failing | Undecided> {
@@ -116,7 +116,7 @@ export function* unwritten(
     yield {
       // Docker may run beside the kubelet's runtime: only the folder's contents decide.
       confidence: seen?.areAll ? 'certain' : 'likely',
-      consequence: `${named(docker)} rotates Docker logs, but this node's containers run in ${bounded(version ?? '', 60)}, which writes none there. Its logs are below ${bounded(docker[0]?.podLogs ?? usualPodLogs, 200)}, and the kubelet rotates them at containerLogMaxSize.`,
+      consequence: `${blockNames(docker)} rotates Docker logs, but this node's containers run in ${bounded(version ?? '', 60)}, which writes none there. Its logs are below ${bounded(docker[0]?.podLogs ?? usualPodLogs, 200)}, and the kubelet rotates them at containerLogMaxSize.`,
       evidence: [
         line('node', 'container runtime', bounded(version ?? '', 100)),
         ...evidenceOf(docker, placed => patternsAt(placed, ['docker'])),
@@ -125,40 +125,43 @@ export function* unwritten(
   const links = all.filter(placed => patternsAt(placed, ['links', 'nothing']).length > 0)
   if (links.length > 0)
     yield {
-      consequence: `${named(links)} rotates nothing: /var/log/containers holds symbolic links, which logrotate passes over, and below ${bounded(links[0]?.podLogs ?? usualPodLogs, 200)} logs lie at NAMESPACE_POD_UID/CONTAINER/0.log and nowhere else. The kubelet rotates them.`,
+      consequence: `${blockNames(links)} rotates nothing: /var/log/containers holds symbolic links, which logrotate passes over, and below ${bounded(links[0]?.podLogs ?? usualPodLogs, 200)} logs lie at NAMESPACE_POD_UID/CONTAINER/0.log and nowhere else. The kubelet rotates them.`,
       evidence: evidenceOf(links, placed => patternsAt(placed, ['links', 'nothing'])),
     }
 }
 
-export function* twiceRotated(subject: Satisfied<'host'>, twice: PlacedBlock[]): Iterable<Failing> {
+export function* doubleFailings(
+  subject: Satisfied<'host'>,
+  twice: PlacedBlock[],
+): Iterable<Failing> {
   const [first] = twice
   const found = first && doubleRotation(subject, first.block)
   if (!found) return
   const { consequence, evidence, ...rest } = found
   yield {
     ...rest,
-    consequence: `${named(twice)} rotates container logs. ${consequence}`,
+    consequence: `${blockNames(twice)} rotates container logs. ${consequence}`,
     evidence: [...evidenceOf(twice, placed => patternsAt(placed, ['pods'])), ...evidence],
   }
 }
 
-export function* refused(blocks: PlacedBlock[]): Iterable<Failing> {
+export function* refusedFailings(blocks: PlacedBlock[]): Iterable<Failing> {
   const wrong = blocks.filter(({ block }) => refusedOf(block).length > 0)
   const [first] = wrong
   if (first)
     yield {
-      consequence: `logrotate cannot read "${refusedOf(first.block).join('", "')}" in ${named(wrong)} and leaves the block out: nothing rotates these logs.`,
+      consequence: `logrotate cannot read "${refusedOf(first.block).join('", "')}" in ${blockNames(wrong)} and leaves the block out: nothing rotates these logs.`,
       evidence: evidenceOf(wrong),
     }
 }
 
-export function* deleted(blocks: PlacedBlock[]): Iterable<Failing> {
+export function* deletedFailings(blocks: PlacedBlock[]): Iterable<Failing> {
   const without = blocks.filter(
     ({ block }) => rotationsOf(block.settings) === 0 && refusedOf(block).length === 0,
   )
   if (without.length > 0)
     yield {
-      consequence: `${named(without)} keeps no old log (rotate 0, or none at all): at each rotation all lines up to then are deleted.`,
+      consequence: `${blockNames(without)} keeps no old log (rotate 0, or none at all): at each rotation all lines up to then are deleted.`,
       evidence: evidenceOf(without),
     }
 }
@@ -182,7 +185,7 @@ function wantedMs({ settings }: LogBlock): number | null {
 /** Allows for summer time and for a timer's random delay. */
 const slack = 1.1
 
-export function* late(
+export function* lateFailings(
   blocks: PlacedBlock[],
   { by, schedule, periodMs, unclear, last, unsure }: LogrotateRuns,
 ): Iterable<Failing | Undecided> {
@@ -202,7 +205,7 @@ export function* late(
   const limit = limitBytes(first.block.settings)
   const isSize = limit !== null && (periodMs ?? 0) > dayMs * slack
   yield {
-    consequence: `logrotate runs every ${span(periodMs ?? 0)}, and only then it acts: ${named(missed)} ${isSize ? 'gives a size, and its logs pass it by all that is written between two runs' : 'wants to rotate more often, and cannot'}.`,
+    consequence: `logrotate runs every ${span(periodMs ?? 0)}, and only then it acts: ${blockNames(missed)} ${isSize ? 'gives a size, and its logs pass it by all that is written between two runs' : 'wants to rotate more often, and cannot'}.`,
     evidence: [
       line(
         'host',

@@ -32,7 +32,7 @@ export function* cohortOutcomes(
       .toSorted((a, b) => byText(a.subject.identity.name, b.subject.identity.name))
     for (const { subject, settled } of members)
       if (settled)
-        yield { subject, outcome: judgesAlone ? settled : alone(settled, members.length) }
+        yield { subject, outcome: judgesAlone ? settled : outcomeOfLoner(settled, members.length) }
     if (comparable.length === 1 && !judgesAlone)
       yield { subject: comparable[0]!.subject, outcome: withoutPeer(members.length) }
     else if (comparable.length > 0)
@@ -68,7 +68,7 @@ function* compared(
 }
 
 /** A node without peers cannot be compared, whether it was read or not. */
-const alone = (settled: Outcome, members: number): Outcome =>
+const outcomeOfLoner = (settled: Outcome, members: number): Outcome =>
   members === 1 && settled.state === 'unknown' ? { state: 'notApplicable' } : settled
 
 const withoutPeer = (members: number): Outcome =>
@@ -101,7 +101,7 @@ export function* contextOutcomes(
   for (const member of members) {
     const { subject, fact, settled } = member
     const outcome = unlessThrown(() => {
-      if (settled) return unread(rule, settled, () => contextOf(subject))
+      if (settled) return outcomeOfUnread(rule, settled, () => contextOf(subject))
       const context = contextOf(subject)
       const key = groupOf(member)
       const group = () => {
@@ -114,7 +114,7 @@ export function* contextOutcomes(
   }
 }
 
-function unread(rule: ContextRule, settled: Outcome, context: () => NodeContext) {
+function outcomeOfUnread(rule: ContextRule, settled: Outcome, context: () => NodeContext) {
   if (rule.judgeUnread === undefined || settled.state === 'error') return settled
   const failings = [...rule.judgeUnread(context(), settled.state !== 'notApplicable')]
   return failings.length === 0 ? settled : fromYields(failings, rule.severity)

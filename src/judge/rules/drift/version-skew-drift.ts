@@ -142,7 +142,8 @@ const mayBring =
 
 const ofKubelet = writtenSettings({ ...configurationDefaults })
 
-const isOwn =
+/** Whether a value is the kubelet's or the image's own, so that the release can have brought it. */
+const isPreset =
   (path: string) =>
   ({ value }: { value: Value }) =>
     value.isDefault ||
@@ -172,7 +173,8 @@ function differingSettings(
       {
         path,
         isBrought:
-          releases.some(({ members }) => members.some(mayBring(path))) || values.every(isOwn(path)),
+          releases.some(({ members }) => members.some(mayBring(path))) ||
+          values.every(isPreset(path)),
         evidence: line(
           'configz',
           size === undefined ? path : `${path} (${bounded(size, 40)})`,

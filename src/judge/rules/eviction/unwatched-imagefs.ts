@@ -17,6 +17,7 @@ import {
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { exactBytes } from '#judge/text.ts'
 import type { Policy } from '#model/policy.ts'
+import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 const diskSignals: readonly string[] = ['nodefs.available', 'imagefs.available']
 
@@ -50,10 +51,6 @@ export const unwatchedImagefs = nodeRule({
     const hardValue = configuration.evictionHard?.['imagefs.available']
     const softValue = configuration.evictionSoft?.['imagefs.available']
     const threshold = hardDefaults(identity)['imagefs.available'] ?? '15%'
-    const { capacityBytes, availableBytes } = filesystems.imagefs ?? {
-      capacityBytes: null,
-      availableBytes: null,
-    }
     const isShort = isShortOfInodes(filesystems.imagefs)
     const signal = isShort ? 'imagefs.inodesFree' : 'imagefs.available'
     yield {
@@ -70,10 +67,7 @@ export const unwatchedImagefs = nodeRule({
             ? 'split: images on their own, containers on nodefs'
             : 'imagefs: the runtime has its own',
         ),
-        capacityBytes !== null &&
-          line('summary', 'image filesystem capacity', exactBytes(capacityBytes)),
-        availableBytes !== null &&
-          line('summary', 'image filesystem available', exactBytes(availableBytes)),
+        ...sizeLines('image filesystem', filesystems.imagefs),
       ),
       cause: kubeletSetting(`evictionHard.${signal}`),
       fix: {
@@ -105,7 +99,6 @@ function ofOneDisk(
   policy: Policy,
 ): Failing {
   const threshold = hardDefaults(identity)['nodefs.available'] ?? '10%'
-  const { capacityBytes = null, availableBytes = null } = filesystems.nodefs ?? {}
   return {
     title: 'The disk is watched by no eviction threshold',
     consequence:
@@ -115,8 +108,7 @@ function ofOneDisk(
         line('configz', `evictionHard.${signal}`, state(configuration.evictionHard?.[signal])),
       ),
       line('computed', 'filesystems', 'shared: one disk for all'),
-      capacityBytes !== null && line('summary', 'disk capacity', exactBytes(capacityBytes)),
-      availableBytes !== null && line('summary', 'disk available', exactBytes(availableBytes)),
+      ...sizeLines('disk', filesystems.nodefs),
     ),
     cause: kubeletSetting('evictionHard.nodefs.available'),
     fix: {
@@ -130,3 +122,9 @@ function ofOneDisk(
 
 const state = (value: string | undefined) =>
   value === undefined ? 'absent' : `${value} (never met: switched off)`
+
+const sizeLines = (name: string, disk: FilesystemState | null) =>
+  (['capacity', 'available'] as const).flatMap(what => {
+    const amount = disk?.[`${what}Bytes`] ?? null
+    return amount === null ? [] : [line('summary', `${name} ${what}`, exactBytes(amount))]
+  })

@@ -1,4 +1,3 @@
-import { oncePerText } from '#base/once.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName } from '#judge/events/images.ts'
 import { line, nodeRule, worldCause } from '#judge/rule.ts'
@@ -16,9 +15,6 @@ const ofImages = /image|docker|containerd|crictl|nerdctl/
 /** End of the name of a CronJob's Job: the scheduled time in minutes since 1970. */
 const cronJobRun = /-\d{8,10}$/
 const cleanerName = /(?:^|[-_./])(?:clean(?:er|up)?|prune[rs]?|gc|purge[rs]?)(?:[-_.:@]|$)/
-
-const isOfCleaner = oncePerText(image => cleanerImage.test(canonicalName(image)))
-const isNamedCleaner = oncePerText(text => cleanerName.test(text))
 
 export const foreignCleaner = nodeRule({
   id: 'foreign-cleaner',
@@ -73,14 +69,14 @@ function deletesImages(command: string) {
 function cleanersIn({ metadata, spec, status }: KubernetesPod) {
   if (isTerminalPhase(status?.phase) && !isOfCronJob(metadata)) return []
   const images = (spec?.containers ?? []).flatMap(({ image }) => (image ? [image] : []))
-  const known = images.find(isOfCleaner)
+  const known = images.find(image => cleanerImage.test(canonicalName(image)))
   const because = (why: string) => {
     const name = bounded(podName(metadata), 120)
     return [{ name, evidence: line('object', `pod ${name}`, why) }]
   }
   if (known !== undefined) return because(bounded(known, 160))
   const named = metadata?.name ?? ''
-  const names = [...(cleanerName.test(named) ? [named] : []), ...images.filter(isNamedCleaner)]
+  const names = [named, ...images].filter(text => cleanerName.test(text))
   if (names.length === 0) return []
   const areOfImages = names.some(text => ofImages.test(text))
   const mount = (spec?.volumes ?? [])

@@ -1,4 +1,4 @@
-import { ofLatest } from '#base/once.ts'
+import { once } from '#base/once.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
 import { evictionSeconds, gcMinutes } from '#facts/kubelet/periods.ts'
@@ -175,6 +175,7 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
     }
     return null
   }
+  const held = once(() => heldImages(pods))
   const bases = new Set([...byName.keys()].map(baseOf))
   const byPod = (names: string[]): RequiredImage | null =>
     names
@@ -187,7 +188,7 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
       const need = byPolicy(names) ?? byPod(names)
       if (need === null || certainty === 'certain') return need
       // The API shows the container's tag, which might name another image by now. The container still counts as a user.
-      return names.map(canonicalName).some(isHeldBy(pods)) ? null : need
+      return names.some(name => held().has(canonicalName(name))) ? null : need
     },
   }
 }
@@ -195,25 +196,21 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
 /** The end of the path, which the canonical name shares. */
 const baseOf = (name: string) => name.slice(name.lastIndexOf('/') + 1).split(/[:@]/, 1)[0]!
 
-const isHeldBy = (pods: readonly KubernetesPod[]) => (name: string) => heldImages(pods).has(name)
-
 /** Canonical names of images in use, from the statuses and specs of created containers. */
-const heldImages = ofLatest(
-  (pods: readonly KubernetesPod[]): ReadonlySet<string> =>
-    new Set(
-      pods.flatMap(pod =>
-        [...statusesOf(pod), ...(pod.status?.ephemeralContainerStatuses ?? [])]
-          .filter(({ containerID }) => containerID)
-          .flatMap(({ name, image }) => [
-            image,
-            [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].find(
-              container => container.name === name,
-            )?.image,
-          ])
-          .flatMap(image => (image ? [canonicalName(image)] : [])),
-      ),
+const heldImages = (pods: readonly KubernetesPod[]): ReadonlySet<string> =>
+  new Set(
+    pods.flatMap(pod =>
+      [...statusesOf(pod), ...(pod.status?.ephemeralContainerStatuses ?? [])]
+        .filter(({ containerID }) => containerID)
+        .flatMap(({ name, image }) => [
+          image,
+          [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].find(
+            container => container.name === name,
+          )?.image,
+        ])
+        .flatMap(image => (image ? [canonicalName(image)] : [])),
     ),
-)
+  )
 
 function severityOf(name: string, { when }: Risk, { reachableRegistries }: Policy): Severity {
   if (

@@ -1,13 +1,13 @@
 import {
   blocksOf,
-  deleted,
-  late,
-  neverRun,
+  deletedFailings,
+  doubleFailings,
+  idleFilesFailing,
+  lateFailings,
   patternsAt,
   podLogsOf,
-  refused,
-  twiceRotated,
-  unwritten,
+  refusedFailings,
+  unwrittenFailings,
 } from '#judge/logs/idle-rotation.ts'
 import { logFilesOf } from '#judge/logs/logrotate.ts'
 import { logrotateRunsOf } from '#judge/logs/logrotate-runs.ts'
@@ -43,18 +43,18 @@ export const ineffectiveLogRotation = nodeRule({
     const all = blocksOf(files ?? {}, podLogsOf(subject))
     if (all.length === 0) return
     const isNeverRun = runs?.by === null && typeof runs.unsure !== 'string'
-    if (isNeverRun) return yield neverRun(all, runs)
-    yield* unwritten(subject, all)
+    if (isNeverRun) return yield idleFilesFailing(all, runs)
+    yield* unwrittenFailings(subject, all)
     const twice = all.filter(placed => patternsAt(placed, ['pods']).length > 0)
-    yield* twiceRotated(subject, twice)
+    yield* doubleFailings(subject, twice)
     // Container logs are reported above. The next checks take blocks with other patterns.
     const others = all.filter(placed => patternsAt(placed, ['elsewhere']).length > 0)
-    yield* refused(others)
-    yield* deleted(others)
+    yield* refusedFailings(others)
+    yield* deletedFailings(others)
     if (runs === null)
       yield { unknown: 'host: whether and when something runs logrotate was not read' }
     else if (runs.by === null)
       yield { unknown: `host: whether something runs logrotate is not known: ${runs.unsure}` }
-    else yield* late(others, runs)
+    else yield* lateFailings(others, runs)
   },
 })

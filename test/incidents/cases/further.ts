@@ -608,7 +608,7 @@ export const furtherIncidents: Incident[] = [
     cause: [held('images-in-use')],
     owner: 'platform',
     steps: ['resize'],
-    words: [/reserved/],
+    words: [/host 13\.3 GiB/],
     never: [/prune-images|crictl rmi/],
   },
   {

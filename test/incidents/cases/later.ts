@@ -428,7 +428,7 @@ export const laterIncidents: Incident[] = [
     cause: [setting('imageGCHighThresholdPercent'), held('images-unused')],
     owner: 'platform',
     steps: ['set', 'free'],
-    words: [/imageGCHighThresholdPercent/, /journal/i],
+    words: [/imageGCHighThresholdPercent/, /logs 4\.1 GiB/],
     notCauses: ['host-path', 'unknown-folder'],
   },
   {

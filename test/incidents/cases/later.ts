@@ -428,7 +428,7 @@ export const laterIncidents: Incident[] = [
     cause: [setting('imageGCHighThresholdPercent'), held('images-unused')],
     owner: 'platform',
     steps: ['set', 'free'],
-    words: [/imageGCHighThresholdPercent/, /logs 4\.1 GiB/],
+    words: [/imageGCHighThresholdPercent/, /logs\s+4\.1 GiB/],
     notCauses: ['host-path', 'unknown-folder'],
   },
   {

@@ -1,16 +1,15 @@
 /** The ledger and the history of real kubelets, beside what `du`, `ctr` and the kubelet itself say. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtempSync, statfsSync } from 'node:fs'
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { execPath, stdout as output } from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readAnswer, withDiskUse } from '#collect/inspect/answer.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import { deployedDocuments } from '#pipeline/audit/documents.ts'
 import { replayOf } from '#test/at-the-door.ts'
 import { scriptNamed } from '#test/node-root.ts'
 import {
@@ -105,10 +104,14 @@ describe.skipIf(!isPresent)('the ledger of a real kubelet', () => {
 
 describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
   const node = 'n12'
-  const [layer, log] = ['holder-layer', 'holder-log'] as const
+  const [layer, log, open] = ['holder-layer', 'holder-log', 'holder-open'] as const
   const disk = join(labRoot, 'nodes', node, 'disk')
-  const du = async (folder: string) =>
-    1024 * Number.parseInt((await run('du', ['-xsk', folder])).stdout, 10)
+  const store = mkdtempSync(join(tmpdir(), 'highwater-'))
+  const folder = join(disk, 'openebs/local')
+  // One log stays one file.
+  const settings = `${overlay}containerLogMaxSize: 200Mi\n`
+  const du = async (path: string) =>
+    1024 * Number.parseInt((await run('du', ['-xsk', path])).stdout, 10)
   const writeMiB = async (file: string, mib: number) => {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, randomBytes(mib * 2 ** 20), { flush: true })
@@ -118,61 +121,98 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
     const { stdout } = await ctr(node, 'snapshots', 'mounts', '/nowhere', key)
     return /upperdir=([^,\s]+)/.exec(stdout)?.[1] ?? /-t bind (\S+)/.exec(stdout)?.[1] ?? ''
   }
-  let process: ChildProcess | undefined
-  afterAll(async () => {
-    process?.kill()
-    await removeNode(node, layer, log)
-  }, minute)
+  const ofContainer = (name: string) => ({
+    ...{ kind: 'container', namespace: 'default', pod: name, container: name, workload: null },
+  })
+  const deletePod = (name: string) => kubectl('delete', 'pod', name, '--now')
+  const available = () => {
+    const { bavail, bsize } = statfsSync(disk)
+    return bavail * bsize
+  }
+  /** The largest first: each holds the disk once those before it are gone. */
+  let made: {
+    holder: DiskHolder
+    bytes: number
+    owner: object | null
+    place: string | null
+    steps: string[]
+    /** In the mail. */
+    told: string[]
+    remove: () => Promise<unknown>
+  }[]
+
+  beforeAll(async () => {
+    await startNode(node, settings)
+    await startPod(node, layer, ['disk', '/x', '130Mi'])
+    await startPod(node, log, ['log', '80Mi'])
+    const openBytes = await startWithOpenFile(node, open, 140)
+    await ctr(node, 'snapshots', 'prepare', 'leaked', '')
+    const leaked = await folderOf('leaked')
+    await writeMiB(join(leaked, 'data'), 170)
+    await writeMiB(join(folder, 'pvc-1/data'), 200)
+    // containerd and the kubelet measure layers and logs from time to time.
+    await sleep(30_000)
+    const fields = '{.status.containerStatuses[0].containerID}'
+    const { stdout: id } = await kubectl('get', 'pod', layer, '-o', `jsonpath=${fields}`)
+    const logs = (await readdir(join(disk, 'pod-logs'))).find(name => name.includes(log)) ?? ''
+    made = [
+      {
+        holder: 'unknown-folder',
+        bytes: await du(folder),
+        owner: null,
+        place: folder,
+        steps: ['delete-place'],
+        told: ['are folders not of Kubernetes', `look into ${folder}`],
+        remove: () => rm(dirname(folder), { recursive: true }),
+      },
+      {
+        holder: 'leftover-snapshots',
+        bytes: await du(leaked),
+        owner: null,
+        place: join(disk, 'containerd'),
+        steps: ['replace-node', 'upgrade-runtime'],
+        told: ['are leftover snapshots of containerd', 'replace the node'],
+        remove: () => ctr(node, 'snapshots', 'rm', 'leaked'),
+      },
+      {
+        holder: 'deleted-open-files',
+        bytes: openBytes,
+        owner: { kind: 'process', command: 'sh', namespace: 'default', pod: open },
+        place: null,
+        steps: ['restart-pod'],
+        told: ['are deleted files that are still open', `restart Pod default/${open}`],
+        remove: () => deletePod(open),
+      },
+      {
+        holder: 'writable-layers',
+        bytes: await du(await folderOf(id.replace('containerd://', ''))),
+        owner: ofContainer(layer),
+        place: null,
+        steps: ['set-ephemeral-storage'],
+        told: [
+          'are writable layers of containers',
+          `give Pod default/${layer}, container ${layer}`,
+        ],
+        remove: () => deletePod(layer),
+      },
+      {
+        holder: 'container-logs',
+        bytes: await du(join(disk, 'pod-logs', logs, log)),
+        owner: ofContainer(log),
+        place: null,
+        steps: ['restart-pod', 'set-fields'],
+        told: ['are container logs', `restart Pod default/${log}, container ${log}`],
+        remove: () => deletePod(log),
+      },
+    ]
+  }, 4 * minute)
+  afterAll(() => removeNode(node, layer, log, open), minute)
 
   it(
     'have the right owner and place, within 1 % of du',
     async () => {
-      await startNode(node, overlay)
-      await startPod(node, layer, ['disk', '/x', '60Mi'])
-      await startPod(node, log, ['log', '20Mi'])
-      await ctr(node, 'snapshots', 'prepare', 'leaked', '')
-      const leaked = await folderOf('leaked')
-      await writeMiB(join(leaked, 'data'), 70)
-      await writeMiB(join(disk, 'openebs/local/pvc-1/data'), 80)
-      const deleted = join(disk, 'deleted')
-      await writeMiB(deleted, 50)
-      const { blocks } = await stat(deleted)
-      const holding = `require('node:fs').openSync(${JSON.stringify(deleted)}); setInterval(() => {}, 1e9); console.log(1)`
-      process = spawn(execPath, ['-e', holding], { stdio: ['ignore', 'pipe', 'ignore'] })
-      await once(process.stdout!, 'data')
-      await rm(deleted)
-      // containerd and the kubelet measure layers and logs from time to time.
-      await sleep(30_000)
       const { parts } = await ledgerOf(node)
-      const fields = '{.status.containerStatuses[0].containerID}'
-      const { stdout: id } = await kubectl('get', 'pod', layer, '-o', `jsonpath=${fields}`)
-      const logs = (await readdir(join(disk, 'pod-logs'))).find(name => name.includes(log)) ?? ''
-      const ofContainer = (name: string) => ({
-        ...{ kind: 'container', namespace: 'default', pod: name, container: name, workload: null },
-      })
-      const made: [DiskHolder, bytes: number, owner: object | null, place: string | null][] = [
-        ['leftover-snapshots', await du(leaked), null, join(disk, 'containerd')],
-        [
-          'unknown-folder',
-          await du(join(disk, 'openebs/local')),
-          null,
-          join(disk, 'openebs/local'),
-        ],
-        [
-          'deleted-open-files',
-          512 * blocks,
-          { kind: 'process', pid: process.pid, namespace: null, pod: null },
-          null,
-        ],
-        [
-          'writable-layers',
-          await du(await folderOf(id.replace('containerd://', ''))),
-          ofContainer(layer),
-          null,
-        ],
-        ['container-logs', await du(join(disk, 'pod-logs', logs, log)), ofContainer(log), null],
-      ]
-      for (const [holder, bytes, owner, place] of made) {
+      for (const { holder, bytes, owner, place } of made) {
         const part = parts.find(one => one.holder === holder)
         output.write(
           `${holder}: ${bytes} ${part?.lowBytes} ${JSON.stringify(part?.owner)} ${part?.place}\n`,
@@ -183,9 +223,96 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         expect(Math.abs((part?.lowBytes ?? 0) - bytes) / bytes).toBeLessThan(0.01)
       }
     },
-    4 * minute,
+    2 * minute,
+  )
+
+  it(
+    'are causes of an audit by SSM and its mail, with owner and step',
+    async () => {
+      await createDocuments()
+      for (const { holder, bytes, owner, place, steps, told, remove } of made) {
+        const { blocks, bsize } = statfsSync(disk)
+        // So that little is left before eviction.
+        const percent = Math.floor((100 * available()) / (blocks * bsize)) - 2
+        const file = join(store, 'overlay.yaml')
+        await writeFile(
+          file,
+          settings.replace('nodefs.available: 10%', `nodefs.available: ${percent}%`),
+        )
+        await script('node.sh', ['kubelet', node, node.slice(1), file])
+        await sleep(15_000)
+        const { causes, mail } = await auditOf(node, join(store, holder))
+        const found = causes.find(({ rule }) => rule === 'disk-nearly-full')
+        expect(found?.cause).toMatchObject({ holder, ...(owner === null ? { owner } : {}) })
+        if (owner !== null) expect(found?.cause.owner).toMatchObject(owner)
+        if (place !== null) expect(found?.cause.place).toContain(place)
+        const low = found?.cause.amount?.low ?? 0
+        output.write(`${holder}: du ${bytes}, cause ${low}\n`)
+        expect(Math.abs(low - bytes) / bytes).toBeLessThan(0.01)
+        expect(found?.steps.map(({ action }) => action.id)).toEqual(steps)
+        for (const text of told) expect(mail).toContain(text)
+        const before = available()
+        await remove()
+        await expect
+          .poll(available, { timeout: minute, interval: 1000 })
+          .toBeGreaterThan(before + 0.9 * bytes)
+      }
+    },
+    6 * minute,
   )
 })
+
+/** A pod whose shell, the machine's, holds a deleted file open. @returns the bytes of the file on the disk */
+async function startWithOpenFile(node: string, name: string, mib: number): Promise<number> {
+  const image = '127.0.0.1:15000/workload:v1'
+  const writes = `exec 3>/data/gone; head -c ${mib}M /dev/urandom >&3; sync /data/gone`
+  const command = `PATH=/host/bin; ${writes}; stat -c %b /data/gone; rm /data/gone; while :; do sleep 5; done`
+  const fromHost = { host: '/usr', lib: '/usr/lib', lib64: '/usr/lib64' }
+  const names = Object.keys(fromHost)
+  const volumeMounts = ['data', ...names].map(mount => ({ name: mount, mountPath: `/${mount}` }))
+  const spec = {
+    nodeName: node,
+    containers: [{ name, image, command: ['/host/bin/sh', '-c', command], volumeMounts }],
+    volumes: [
+      { name: 'data', emptyDir: {} },
+      ...Object.entries(fromHost).map(([volume, path]) => ({ name: volume, hostPath: { path } })),
+    ],
+    terminationGracePeriodSeconds: 5,
+  }
+  await kubectl('run', name, `--image=${image}`, `--overrides=${JSON.stringify({ spec })}`)
+  const read = async () => Number(/^\d+$/m.exec((await kubectl('logs', name)).stdout)![0])
+  return 512 * (await vi.waitFor(read, { timeout: minute, interval: 1000 }))
+}
+
+/** The documents of this build, in the lab's account. */
+async function createDocuments(): Promise<void> {
+  const program = `import { CreateDocumentCommand, DeleteDocumentCommand, SSMClient } from '@aws-sdk/client-ssm'
+import { json } from 'node:stream/consumers'
+const ssm = new SSMClient({})
+for (const { name: Name, content: Content } of await json(process.stdin)) {
+  await ssm.send(new DeleteDocumentCommand({ Name })).catch(() => {})
+  await ssm.send(new CreateDocumentCommand({ Name, Content, DocumentType: 'Command', DocumentFormat: 'JSON' }))
+}`
+  const args = [execPath, '--input-type=module', '-e', program]
+  await script('in', args, JSON.stringify(deployedDocuments()))
+}
+
+interface FoundCause {
+  rule: string
+  cause: { owner?: object; place?: string; amount?: { low: number } }
+  steps: { action: { id: string } }[]
+}
+
+/** What a person reads of an audit in mode both. */
+async function auditOf(node: string, out: string): Promise<{ causes: FoundCause[]; mail: string }> {
+  const program = [execPath, resolve('bin/highwater.mjs')]
+  const args = ['--cluster', 'c1', '--node', node, '--mode', 'both', '--out', out]
+  // Its exit code says what it found.
+  await script('in', [...program, 'audit', ...args]).catch(({ code }) => expect(code).toBe(3))
+  const { causes } = JSON.parse(await readFile(join(out, 'findings.json'), 'utf8'))
+  const mail = (await readFile(join(out, 'email.txt'), 'utf8')).replace(/\s+/g, ' ')
+  return { causes, mail }
+}
 
 /** By the node's own script, and by what its kubelet and its API server say. */
 async function ledgerOf(node: string): Promise<NodeLedger> {

@@ -1,7 +1,7 @@
 /**
  * Parses the texts of the kubelet's events and log lines. Rules compare the parsed values, never the text.
  *
- * Sources  pkg/kubelet/eviction/helpers.go evictionMessage, signalToResource; eviction_manager.go Admit; pkg/kubelet/oom (SystemOOM);
+ * Sources  pkg/kubelet/eviction/helpers.go evictionMessage, signalToResource; eviction_manager.go Admit, synchronize; pkg/kubelet/oom (SystemOOM);
  *          eviction_manager.go synchronize, evictPod (log); pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace;
  *          image_manager.go EnsureImageExists;
  *          kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling); kubernetes#61937, kubernetes#112940
@@ -35,7 +35,10 @@ const containerUse =
   /Container (\S{1,63}) was using ([^\s,]{1,40}), (?:request is|which exceeds its request of) ([^\s,]{1,40}?)(?:,|\.(?: |$))/g
 
 export function evictionCause(message: string): EvictionCause {
-  const [, low] = /The node was low on resource: ([a-z-]{1,40})\./.exec(message) ?? []
+  const [, low] =
+    /(?:The node was low on resource:|Attempting to reclaim) ([a-z-]{1,40})(?:\.|$)/.exec(
+      message,
+    ) ?? []
   const [, condition] =
     /The node had condition: \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(message) ?? []
   const [, quantity, available] =

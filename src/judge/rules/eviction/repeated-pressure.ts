@@ -140,13 +140,10 @@ function* pressuresOf(
     const begun = recentEvents(events, at, [reason]).filter(({ pod }) => pod === null)
     const times = timesIn(begun)
     if (times < manyTimes) continue
-    const isOfResource = (resource: string | null) => resources.some(one => one === resource)
-    const attempts = recentEvents(events, at, ['EvictionThresholdMet']).filter(({ message }) =>
-      resources.some(resource => message.includes(resource)),
-    )
-    const evicted = recentEvents(events, at, ['Evicted']).filter(({ message }) =>
-      isOfResource(evictionCause(message).resource),
-    )
+    const isOfResource = ({ message }: NodeEvent) =>
+      resources.some(one => one === evictionCause(message).resource)
+    const attempts = recentEvents(events, at, ['EvictionThresholdMet']).filter(isOfResource)
+    const evicted = recentEvents(events, at, ['Evicted']).filter(isOfResource)
     // The condition lasts for the transition period, and each attempt is one pass.
     const lastedMs = Math.max(times * transitionMs, timesIn(attempts) * evictionMonitoringPeriodMs)
     yield {

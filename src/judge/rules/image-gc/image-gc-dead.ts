@@ -21,9 +21,6 @@ import {
 import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
 
-/** Upstream's error if a round sees a disk capacity of 0. */
-const noCapacity = 'invalid capacity 0 on image filesystem'
-
 export const imageGcDead = contextRule({
   id: 'image-gc-dead',
   family: 'image-gc',
@@ -92,23 +89,20 @@ function* failingOf(
 
 function* ofStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
   const { imageGC, filesystems } = subject
-  if (imageGC.error !== noCapacity) {
-    if (imageGC.triggered === null)
-      yield {
-        unknown:
-          imageGC.error === null
-            ? whyUnobserved(subject, 'the image filesystem')
-            : bounded(imageGC.error),
-      }
-    return
-  }
+  const { triggered, error } = imageGC
+  if (triggered === null)
+    yield {
+      unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : bounded(error),
+    }
+  // A round that is not triggered ends in an error only if the image filesystem has no capacity.
+  if (triggered !== false || error === null) return
   const capacity = filesystems.imagefs?.capacityBytes
   yield {
     ...seenFirst(
-      `Every ${gcMinutes} min image GC ends in "${noCapacity}" (events InvalidDiskCapacity, ImageGCFailed): no image is deleted for space, however full the disk.`,
+      `Every ${gcMinutes} min image GC ends in "${error}" (events InvalidDiskCapacity, ImageGCFailed): no image is deleted for space, however full the disk.`,
     ),
     evidence: [
-      line('event', 'the kubelet says', noCapacity),
+      line('event', 'the kubelet says', error),
       line(
         'computed',
         'image filesystem capacity',

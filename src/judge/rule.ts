@@ -1,5 +1,6 @@
 /** The contract of a rule. A rule reads one node's prediction, or the facts of peers, and yields failings. `judge.ts` makes the outcome. */
 
+import type { Command } from '#judge/garbage/kubectl.ts'
 import type { ClusterContext, NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { Need, NodeSubject } from '#judge/subject/node-subject.ts'
 import type {
@@ -176,7 +177,7 @@ export interface ClusterFailing extends Omit<Failing, 'fix' | 'evidence' | 'caus
   /** All nodes, if the objects are nodes. */
   nodes?: readonly string[]
   /** Shell commands that end the failing. Use `kubectl` of kubectl.ts, which quotes arguments. */
-  commands: string[]
+  commands: Command[]
 }
 
 /** A rule on the garbage predicted from a cluster's own objects. Runs after everything was read. */

@@ -112,7 +112,13 @@ it('plans fields to set, on nodes that Systems Manager reaches', () => {
 
 describe('commands of a rule', () => {
   const shown = (...commands: string[]) =>
-    commandsIn(stepsOf(finding, [{ id: 'clean-objects' }], on({ commands, node: null })))
+    commandsIn(
+      stepsOf(
+        finding,
+        [{ id: 'clean-objects' }],
+        on({ commands: commands.map(command => ['reads', command]), node: null }),
+      ),
+    )
 
   it('are dropped if they are too long, rather than cut', () => {
     expect(shown('x'.repeat(2001), 'short')).toEqual(['short'])

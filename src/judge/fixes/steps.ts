@@ -2,7 +2,7 @@
  * Steps with their commands. Each command names its cluster, and says what it does as it stands. A command that would replace nodes
  * stands only where that ends the cause.
  */
-import { aws, kubectl, quoted, said } from '#judge/garbage/kubectl.ts'
+import { aws, type Command, kubectl, quoted, reads, said } from '#judge/garbage/kubectl.ts'
 import { gibibyte, isPrintable } from '#judge/text.ts'
 import type {
   CommandEffect,
@@ -30,11 +30,10 @@ export interface StepSite {
   /** Null: the finding is not about nodes. */
   node: StepNode | null
   /** The rule's own commands. */
-  commands: readonly string[]
+  commands: readonly Command[]
 }
 
 type StepFinding = Pick<Finding, 'subject' | 'fix' | 'nodes'>
-type Line = [effect: CommandEffect, command: string, nodes?: number]
 
 interface OnNode {
   action: StepAction
@@ -45,9 +44,9 @@ interface OnNode {
 
 interface Doing extends Pick<Step, 'kind' | 'ends' | 'disturbs'> {
   /** Of a node. */
-  lines?(on: OnNode): (Line | null)[]
+  lines?(on: OnNode): (Command | null)[]
   /** Of a cluster. */
-  always?(place: CommandPlace): Line[]
+  always?(place: CommandPlace): Command[]
 }
 
 const longestCommand = 2000
@@ -78,8 +77,8 @@ function commandsOf(action: StepAction, finding: StepFinding, site: StepSite): S
   const { cluster, place, node, commands } = site
   const { lines, always } = doings[action.id]
   const named = node !== null && isDnsName(node.name) ? node : null
-  const found: (Line | null)[] = [
-    ...(action.id === 'clean-objects' ? commands.map((one): Line => [effectOf(one), one]) : []),
+  const found: (Command | null)[] = [
+    ...(action.id === 'clean-objects' ? commands : []),
     ...(always?.(place) ?? []),
     ...(named === null ? [] : (lines?.({ action, finding, node: named, place }) ?? [])),
   ]
@@ -93,9 +92,6 @@ function commandsOf(action: StepAction, finding: StepFinding, site: StepSite): S
   })
 }
 
-const reading = /^(?:kubectl (?:get|describe|logs|auth|explain|top)|aws \S+ (?:describe|get|list)-)/
-const effectOf = (command: string): CommandEffect => (reading.test(command) ? 'reads' : 'changes')
-
 /** Our own commands begin with their program, so that options for the place can follow. */
 export function inPlace(command: string, { context, region }: CommandPlace): string {
   const [program = '', ...rest] = command.split(' ')
@@ -105,7 +101,7 @@ export function inPlace(command: string, { context, region }: CommandPlace): str
   return command
 }
 
-function highwater(command: string, place: CommandPlace, ...more: string[]): Line {
+function highwater(command: string, place: CommandPlace, ...more: string[]): Command {
   const where =
     place.region === null
       ? ['--context', place.context]
@@ -114,7 +110,7 @@ function highwater(command: string, place: CommandPlace, ...more: string[]): Lin
 }
 
 /** A plan of the group or the node. It writes a file, and changes nothing. */
-function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]): Line[] {
+function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]): Command[] {
   if (!node.hasSessions) return []
   const isGroup = subject.kind === 'Nodegroup' || subject.kind === 'NodePool'
   const which = isGroup && more.length === 0 ? ['--nodegroup', subject.name] : ['--node', node.name]
@@ -128,29 +124,27 @@ function session(
   { instanceId, hasSessions, name }: StepNode,
   effect: CommandEffect,
   command?: string,
-): Line {
-  if (instanceId === null || !hasSessions) return ['reads', kubectl('describe', 'node', said(name))]
+): Command {
+  if (instanceId === null || !hasSessions) return reads('describe', 'node', said(name))
   const start = aws('ssm', 'start-session', '--target', said(instanceId))
   if (command === undefined) return ['reads', start]
   const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${quoted(JSON.stringify({ command: [command] }))}`
   return effect === 'restarts' ? [effect, text, 1] : [effect, text]
 }
 
-const cordon = ({ node }: OnNode): Line => ['changes', kubectl('cordon', said(node.name))]
-const uncordon = ({ node }: OnNode): Line => ['changes', kubectl('uncordon', said(node.name))]
-const drain = ({ node }: OnNode): Line => [
+const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', said(node.name))]
+const uncordon = ({ node }: OnNode): Command => ['changes', kubectl('uncordon', said(node.name))]
+const drain = ({ node }: OnNode): Command => [
   'changes',
   kubectl('drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data'),
 ]
-const podsOfNode = ({ node }: OnNode): Line => [
-  'reads',
-  kubectl('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`),
-]
-const readAgain = ({ node, place }: OnNode): Line | null =>
+const podsOfNode = ({ node }: OnNode) =>
+  reads('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)
+const readAgain = ({ node, place }: OnNode): Command | null =>
   node.hasSessions ? highwater('audit', place, '--mode', 'both', '--node', node.name) : null
 
 /** One node. Its group starts another, from the group's present launch template or node class. */
-function replacement(on: OnNode): Line[] {
+function replacement(on: OnNode): Command[] {
   const { node } = on
   if (node.owner === 'karpenter')
     return [['replaces', kubectl('delete', 'node', said(node.name)), 1]]
@@ -169,7 +163,7 @@ const isManaged = ({ finding: { subject }, node }: OnNode) =>
 const nodegroup = (call: string, { finding: { subject }, place }: OnNode) =>
   aws('eks', call, '--cluster-name', place.name, '--nodegroup-name', said(subject.name))
 
-const upgrade = (on: OnNode): Line[] =>
+const upgrade = (on: OnNode): Command[] =>
   isManaged(on)
     ? [['replaces', nodegroup('update-nodegroup-version', on), on.finding.nodes.count]]
     : replacement(on)
@@ -179,7 +173,7 @@ const podOf = (owner: HolderOwner | undefined) =>
     ? null
     : { namespace: owner.namespace, pod: owner.pod }
 
-function deletePod({ action, ...on }: OnNode): Line {
+function deletePod({ action, ...on }: OnNode): Command {
   const pod = podOf(action.owner)
   return pod === null
     ? session(on.node, 'reads')
@@ -189,7 +183,7 @@ function deletePod({ action, ...on }: OnNode): Line {
 /** Kinds whose template can be changed; pods of a Job cannot. */
 const changeable = /^(Deployment|StatefulSet|DaemonSet) /
 
-function setStorage(on: OnNode): Line[] {
+function setStorage(on: OnNode): Command[] {
   const { owner, bytes = 0 } = on.action
   const workload = owner !== undefined && 'workload' in owner ? owner.workload : null
   if (owner?.kind !== 'container' || workload === null || !changeable.test(workload) || bytes === 0)
@@ -287,7 +281,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'read-pods': { ...showing, lines: on => [podsOfNode(on)] },
   'read-pull-events': {
     ...showing,
-    always: () => [['reads', kubectl('get', 'events', '-A', '--field-selector=reason=Failed')]],
+    always: () => [reads('get', 'events', '-A', '--field-selector=reason=Failed')],
   },
   reboot: {
     ...partly('replace', 'node-replaced'),

@@ -14,7 +14,7 @@ import {
   oldOf,
   sharesOf,
 } from './garbage.ts'
-import { kubectl } from './kubectl.ts'
+import { reads } from './kubectl.ts'
 
 type WithPods = Pick<ClusterPrediction, 'at' | 'cluster'> & {
   pods: NonNullable<ClusterPrediction['pods']>
@@ -66,7 +66,7 @@ export function stayingPods(
       threshold.isAssumed && line('object', 'threshold of pod GC', thresholdText(threshold)),
     ),
     commands: [
-      kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
+      reads('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
       deleteObjects('pods', subject.name, found),
     ],
   }))

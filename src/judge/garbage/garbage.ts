@@ -18,7 +18,7 @@ import type {
   TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
 import type { Subject } from '#model/finding/subject.ts'
-import { kubectl, said } from './kubectl.ts'
+import { type Command, kubectl, reads, said } from './kubectl.ts'
 
 /** An object without a namespace is cluster-scoped. */
 interface NamedObject {
@@ -65,18 +65,21 @@ const sharesShown = 5
 export const inNamespace = (namespace = ''): string[] => (namespace === '' ? [] : ['-n', namespace])
 
 /** `kubectl get Job import -n shop -o yaml` */
-export const getYaml = (kind: string, { namespace, name }: NamedObject): string =>
-  kubectl('get', said(kind), said(name), ...inNamespace(namespace), '-o', 'yaml')
+export const getYaml = (kind: string, { namespace, name }: NamedObject) =>
+  reads('get', said(kind), said(name), ...inNamespace(namespace), '-o', 'yaml')
 
-export const describe = (kind: string, { namespace, name }: NamedObject): string =>
-  kubectl('describe', kind, said(name), ...inNamespace(namespace))
+export const describe = (kind: string, { namespace, name }: NamedObject) =>
+  reads('describe', kind, said(name), ...inNamespace(namespace))
 
 /** Deletes the first of the objects by name. */
 export const deleteObjects = (
   kind: string,
   namespace: string,
   objects: readonly NamedObject[],
-): string => kubectl('delete', kind, ...inNamespace(namespace), ...firstNamed(objects))
+): Command => [
+  'changes',
+  kubectl('delete', kind, ...inNamespace(namespace), ...firstNamed(objects)),
+]
 
 export const firstNamed = (objects: readonly NamedObject[]) =>
   objects.slice(0, namesInCommand).map(({ name }) => said(name))

@@ -1,5 +1,10 @@
 /** Commands for people to paste. The shell reads any object name as one word, and the program never reads the name as an option. */
 
+import type { CommandEffect } from '#model/finding/cause.ts'
+
+/** A command, and what it does as it stands. `nodes`: how many it restarts or replaces. */
+export type Command = [effect: CommandEffect, command: string, nodes?: number]
+
 const plainWord = /^[\w@%+=:,./-]+$/
 
 export const quoted = (word: string): string =>
@@ -26,6 +31,9 @@ export function kubectl(...words: readonly (string | ClusterWord)[]): string {
     .map(quoted)
     .join(' ')
 }
+
+/** A `kubectl` command that changes nothing. */
+export const reads = (...words: (string | ClusterWord)[]): Command => ['reads', kubectl(...words)]
 
 /** `aws ec2 describe-volumes --volume-ids vol-0123`. The last word is the last option's value. */
 export function aws(...words: readonly [...string[], option: string, value: ClusterWord]): string {

@@ -8,6 +8,7 @@ import { byText } from '#base/text/text-order.ts'
 import { add, largestFirst, nodeCount, sample, type Variant } from '#judge/drift/variants.ts'
 import { originOf } from '#judge/durable/durable.ts'
 import type { Origin, Proposal } from '#judge/durable/writing.ts'
+import type { Command } from '#judge/garbage/kubectl.ts'
 import { type Failing, line, lines, type Rule, type RuleOfNodes } from '#judge/rule.ts'
 import { bounded, counted, nameLength } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
@@ -42,7 +43,7 @@ export interface FoundFinding {
   nodes: readonly string[]
   actions: readonly StepAction[] | null
   /** The rule's own commands. */
-  commands: readonly string[]
+  commands: readonly Command[]
 }
 
 /** The node that the commands of a finding name. */

@@ -85,7 +85,7 @@ const failingIn = (index: number, count: number): ClusterFailing => ({
   noun: 'failed pod',
   consequence: 'They stay.',
   evidence: [],
-  commands: [`kubectl delete pods -n team-${index}`],
+  commands: [['changes', `kubectl delete pods -n team-${index}`]],
 })
 const failings = (count: number) =>
   Array.from({ length: count }, (_, index) => failingIn(index, index + 1))

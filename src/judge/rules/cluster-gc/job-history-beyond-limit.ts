@@ -1,6 +1,6 @@
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import { describe, garbageIn } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { type Command, kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { CronJobGarbage } from '#model/finding/cluster-garbage.ts'
@@ -54,24 +54,24 @@ const isWide = ({ successful, failed }: CronJobGarbage) =>
   failed.count >= manyTimes * jobHistoryLimits.failed
 
 /** Lowers limits above upstream's defaults. If no limit is above, the command shows the CronJob. */
-function commandOf({ namespace, name, successful, failed }: CronJobGarbage) {
+function commandOf({ namespace, name, successful, failed }: CronJobGarbage): Command {
   const limits = {
     successfulJobsHistoryLimit: Math.min(successful.limit, jobHistoryLimits.successful),
     failedJobsHistoryLimit: Math.min(failed.limit, jobHistoryLimits.failed),
   }
-  if (
-    limits.successfulJobsHistoryLimit === successful.limit &&
-    limits.failedJobsHistoryLimit === failed.limit
-  )
+  if (successful.limit <= jobHistoryLimits.successful && failed.limit <= jobHistoryLimits.failed)
     return describe('cronjob', { name, namespace })
-  return kubectl(
-    'patch',
-    'cronjob',
-    said(name),
-    '-n',
-    namespace,
-    '--type=merge',
-    '-p',
-    JSON.stringify({ spec: limits }),
-  )
+  return [
+    'changes',
+    kubectl(
+      'patch',
+      'cronjob',
+      said(name),
+      '-n',
+      namespace,
+      '--type=merge',
+      '-p',
+      JSON.stringify({ spec: limits }),
+    ),
+  ]
 }

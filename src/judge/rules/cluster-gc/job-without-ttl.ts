@@ -38,10 +38,13 @@ export const jobWithoutTtl = clusterRule({
         line('object', 'Jobs', named(found)),
       ],
       commands: [
-        kubectl(
-          ...['patch', 'jobs', '-n', subject.name, '--type=merge', '-p', patch],
-          ...firstNamed(found),
-        ),
+        [
+          'changes',
+          kubectl(
+            ...['patch', 'jobs', '-n', subject.name, '--type=merge', '-p', patch],
+            ...firstNamed(found),
+          ),
+        ],
       ],
     }))
   },

@@ -6,7 +6,7 @@ import {
   oldOf,
   reasonOf,
 } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { reads, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 
 export const orphanedDependent = clusterRule({
@@ -39,7 +39,7 @@ export const orphanedDependent = clusterRule({
           ...oldest(found, 'createdMs', at, 'oldest was made'),
         ],
         commands: [
-          kubectl('get', said(kind), said(name), ...inNamespace(namespace), '--show-labels'),
+          reads('get', said(kind), said(name), ...inNamespace(namespace), '--show-labels'),
         ],
       }
     })

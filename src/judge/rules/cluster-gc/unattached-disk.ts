@@ -43,7 +43,7 @@ export const unattachedDisk = clusterRule({
             line('object', 'Available PersistentVolumes that name them', named(available)),
           line('object', 'volumes', named(found)),
         ),
-        commands: [aws('ec2', 'describe-volumes', '--volume-ids', said(found[0].name))],
+        commands: [['reads', aws('ec2', 'describe-volumes', '--volume-ids', said(found[0].name))]],
       }
     })
   },

@@ -55,7 +55,7 @@ describe('what ends a CronJob’s history that is too long', () => {
   })
   it('is no cause where the limits are low and not reached', () => {
     expect(commands({ limit: 1, count: 4, excess: 3 }, { limit: 0, ...none })).toEqual([
-      'kubectl describe cronjob c -n batch',
+      ['reads', 'kubectl describe cronjob c -n batch'],
     ])
   })
 })

@@ -32,7 +32,9 @@ describe('job-without-ttl', () => {
       ['batch', 25],
       ['z', 1],
     ])
-    expect(a?.commands[0]).toMatch(/'\{"spec":\{"ttlSecondsAfterFinished":86400\}\}' j-00 .* j-19$/)
+    expect(a?.commands[0]?.[1]).toMatch(
+      /'\{"spec":\{"ttlSecondsAfterFinished":86400\}\}' j-00 .* j-19$/,
+    )
     expect(a?.evidence.at(-1)?.value).toBe('j-00, j-01, j-02, j-03, j-04 and 20 more')
   })
 })

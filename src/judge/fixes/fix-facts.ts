@@ -1,6 +1,6 @@
 /** Node facts that fixes need: the running configuration, and settings that override what a fix would write. Equal facts are kept once. */
 
-import { oncePer, oncePerBoth } from '#base/once.ts'
+import { oncePerBoth } from '#base/once.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { isCompared } from '#facts/kubelet/setting-meaning.ts'
@@ -36,17 +36,15 @@ const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 const decidesStart = (field: string) =>
   field === 'shutdownGracePeriodByPodPriority' || field === 'reservedMemory'
 
-const runningOf = oncePer(
-  (configuration: KubeletConfiguration): RawObject =>
-    Object.fromEntries(
-      Object.entries(configuration).filter(([field]) => isCompared(field) || decidesStart(field)),
-    ),
-)
+const runningOf = (configuration: KubeletConfiguration): RawObject =>
+  Object.fromEntries(
+    Object.entries(configuration).filter(([field]) => isCompared(field) || decidesStart(field)),
+  )
 /** Stands for a running configuration that was not read. */
 const unread = {}
 
-function fixFact(subject: NodeSubject): FixFact {
-  const { identity, configuration } = subject
+/** The part that does not follow from the running configuration. */
+function factBeside(subject: NodeSubject): Omit<FixFact, 'running'> {
   const start = startFact(subject)
   const unreadFile = start?.unread.find(({ path }) => baseName(path) === nodeadmDropIn)
   const later = Object.entries(start?.said ?? {}).flatMap(([path, said]): Later[] => {
@@ -61,8 +59,7 @@ function fixFact(subject: NodeSubject): FixFact {
   })
   return {
     node: declaredNode(subject),
-    instanceType: identity.instanceType,
-    running: configuration && runningOf(configuration),
+    instanceType: subject.identity.instanceType,
     later,
     unread: unreadFile === undefined ? null : unreadWords(unreadFile),
   }
@@ -90,9 +87,10 @@ export class FixFacts {
 
   /** The stored key, not an equal copy: keys are long. */
   #keyOf(subject: NodeSubject): string {
-    const fact = fixFact(subject)
-    const { running, ...others } = fact
-    return this.#keys(running ?? unread, JSON.stringify(others), () => {
+    const { configuration } = subject
+    const beside = factBeside(subject)
+    return this.#keys(configuration ?? unread, JSON.stringify(beside), () => {
+      const fact = { ...beside, running: configuration && runningOf(configuration) }
       const key = JSON.stringify(fact)
       const known = this.#facts.get(key) ?? { key, fact }
       this.#facts.set(key, known)

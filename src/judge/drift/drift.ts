@@ -1,6 +1,5 @@
 /** Compares configurations by meaning: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, and the order of map keys does not matter. */
 
-import { hash } from 'node:crypto'
 import { oncePerBoth } from '#base/once.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
@@ -76,7 +75,7 @@ export const fieldValues = (
   { amiFamily, kubeletVersion, operatingSystem }: AmiImage,
 ): Readonly<Record<string, FieldValue>> =>
   valuesOf(configuration, JSON.stringify([amiFamily, kubeletVersion, operatingSystem]), () =>
-    sharedFact(comparedValues(configuration, { amiFamily, kubeletVersion, operatingSystem })),
+    comparedValues(configuration, { amiFamily, kubeletVersion, operatingSystem }),
   )
 
 function comparedValues(
@@ -159,10 +158,4 @@ function distance(a: string, b: string) {
   if (a === '' || b === '' || a.endsWith('%') !== b.endsWith('%')) return null
   const found = Math.abs(Number(a.replace('%', '')) - Number(b.replace('%', '')))
   return Number.isFinite(found) ? found : null
-}
-
-/** Facts of nodes are compared by their JSON. In it, a hash stands for this part, which many nodes share: its own JSON is long. */
-function sharedFact<Part extends object>(part: Part) {
-  const text = hash('sha256', JSON.stringify(part), 'base64')
-  return Object.defineProperty(part, 'toJSON', { value: () => text })
 }

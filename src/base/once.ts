@@ -36,7 +36,7 @@ export function oncePerText<Value>(
 
 /**
  * Keeps the value of the latest key. For what several rules need of one node: nodes are judged one after another, and a WeakMap
- * would keep the records of earlier nodes alive until the next full garbage collection. @param compute as in `oncePer`
+ * would keep the records of earlier nodes alive until the next full garbage collection. @param compute as in `oncePerText`
  */
 export function ofLatest<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   let latest: { key: Key; value: Value } | null = null
@@ -46,28 +46,17 @@ export function ofLatest<Key, Value>(compute: (key: Key) => Value): (key: Key) =
   }
 }
 
-/** Caches values by object, as long as the object lives. @param compute pure. Callers share the values and must not change them. */
-export function oncePer<Key extends object, Value>(
-  compute: (key: Key) => Value,
-): (key: Key) => Value {
-  const known = new WeakMap<Key, { value: Value }>()
-  return key => {
-    const found = known.get(key) ?? { value: compute(key) }
-    known.set(key, found)
-    return found.value
-  }
-}
-
 /**
- * Caches values by object and text. @param longest as in `oncePerText`
- * @returns a function whose `compute` must depend on object and text alone
+ * Caches values by object and text, as long as the object lives. @param longest as in `oncePerText`
+ * @returns a function whose `compute` must depend on object and text alone. Callers share the values and must not change them.
  */
 export function oncePerBoth<Key extends object, Value>(
   longest = 256,
 ): (key: Key, text: string, compute: () => Value) => Value {
-  const values = oncePer((_: Key) => new Map<string, Value>())
+  const values = new WeakMap<Key, Map<string, Value>>()
   return (key, text, compute) => {
-    const known = values(key)
+    const known = values.get(key) ?? new Map<string, Value>()
+    values.set(key, known)
     const found = known.get(text)
     if (found !== undefined) return found
     const value = compute()

@@ -1,19 +1,17 @@
 /** Durations that do not parse. No kubelet starts with one, so only a hand-written or changed configuration has it. */
 import { DurationError, parseDuration } from '#base/go/duration.ts'
-import { oncePer } from '#base/once.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { configurationFields } from '#model/kubelet/fields.ts'
 import type { Unknown } from '#model/prediction/prediction.ts'
 
 /** Named by field, plus the key in a map: `configz.evictionSoftGracePeriod.nodefs.available`. */
-export const unparsedDurations = oncePer((configuration: KubeletConfiguration) =>
+export const unparsedDurations = (configuration: KubeletConfiguration): readonly Unknown[] =>
   Object.entries(configuration).flatMap(([field, value]): readonly Unknown[] => {
     const { type, compare } = configurationFields[field] ?? {}
     if (compare === 'durations')
       return Object.entries(value).flatMap(([key, text]) => unparsed(`${field}.${key}`, text))
     return type?.endsWith('Duration') ? unparsed(field, value) : []
-  }),
-)
+  })
 
 function unparsed(field: string, text: unknown): Unknown[] {
   if (typeof text !== 'string') return []

@@ -4,7 +4,6 @@
  */
 
 import { stringify } from 'yaml'
-import { oncePer } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { type Finding, type NodeSample, type Severity, severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
@@ -112,9 +111,8 @@ export const waivedView = (finding: Finding, on: Shown) => ({
 
 const confidences = ['certain', 'likely', 'possible']
 
-const orderText = oncePer(({ cluster, rule, subject, id }: Finding) =>
-  JSON.stringify([cluster, rule, subject.kind, subject.namespace, subject.name, id]),
-)
+const orderText = ({ cluster, rule, subject, id }: Finding) =>
+  JSON.stringify([cluster, rule, subject.kind, subject.namespace, subject.name, id])
 
 export function worstFirst(a: Finding, b: Finding): number {
   return (

@@ -262,11 +262,11 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
   )
 })
 
-/** A pod whose shell, the machine's, holds a deleted file open. @returns the bytes of the file on the disk */
+/** A pod whose shell, the machine's, alone holds a deleted file open. @returns the bytes of the file on the disk */
 async function startWithOpenFile(node: string, name: string, mib: number): Promise<number> {
   const image = '127.0.0.1:15000/workload:v1'
   const writes = `exec 3>/data/gone; head -c ${mib}M /dev/urandom >&3; sync /data/gone`
-  const command = `PATH=/host/bin; ${writes}; stat -c %b /data/gone; rm /data/gone; while :; do sleep 5; done`
+  const command = `PATH=/host/bin; ${writes}; stat -c %b /data/gone; rm /data/gone; while :; do sleep 5 3>&-; done`
   const fromHost = { host: '/usr', lib: '/usr/lib', lib64: '/usr/lib64' }
   const names = Object.keys(fromHost)
   const volumeMounts = ['data', ...names].map(mount => ({ name: mount, mountPath: `/${mount}` }))

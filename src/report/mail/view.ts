@@ -137,11 +137,10 @@ const nextNodes = (
     .slice(0, nextShown)
     .map(({ name, where, state, isNow, isDisk, fill, victims, cause }, index) => {
       const found = causes[cause ?? -1]
-      const holder = notGrownText(found, language) ?? fill
       const since = isNow ? sinceDay(found) : null
       const step = shown[cause ?? -1]?.step
       const answers = [
-        ...(holder === null ? [] : [{ key: words.holder, text: fold(holder, 300) }]),
+        ...(fill === null ? [] : [{ key: words.holder, text: fold(fill, 300) }]),
         { key: isDisk ? words.victimsOfDisk : words.victims, text: fold(victims, 200) },
         ...(step === undefined ? [] : [{ key: words.step, text: step }]),
       ]
@@ -151,19 +150,10 @@ const nextNodes = (
         state,
         isNow,
         answers: index === 0 ? answers : [],
-        fill: index === 0 || holder === null ? null : fold(holder, 300),
+        fill: index === 0 || fill === null ? null : fold(fill, 300),
         cause: cause === null || cause >= shownCauses ? null : all.causes.number(cause + 1),
       }
     })
-}
-
-const smallerThanVolume: ReadonlySet<string> = new Set(['not-grown', 'own-partition'])
-
-/** Where a filesystem was not grown to its volume, the holders are not the cause. */
-function notGrownText(found: FoundCause | undefined, { words, bytes }: Language) {
-  const { cause } = found ?? {}
-  if (cause?.kind !== 'device' || !smallerThanVolume.has(cause.what)) return null
-  return words.ledger.notGrown(bytes(cause.actualBytes), bytes(cause.declaredBytes))
 }
 
 interface VerdictParts {

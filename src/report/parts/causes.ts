@@ -247,8 +247,29 @@ export function causesAndOutlook(
       ...cause,
       steps: nearestFirst(cause, nearestOf(index)),
     })),
-    outlook,
+    outlook: {
+      ...outlook,
+      rows: outlook.rows.map(row => ({
+        ...row,
+        fill: heldText(causes[row.cause ?? -1], language) ?? row.fill,
+      })),
+    },
   }
+}
+
+const smallerThanVolume: ReadonlySet<string> = new Set(['not-grown', 'own-partition'])
+
+/** What holds the disk, as a cause of one node says it: with owner and place. Null: the cause is no holder, or of several nodes. */
+function heldText(found: FoundCause | undefined, language: Language): string | null {
+  const { cause, findings = [] } = found ?? {}
+  // Where a filesystem was not grown to its volume, the holders are not the cause.
+  if (cause?.kind === 'device' && smallerThanVolume.has(cause.what))
+    return language.words.ledger.notGrown(
+      language.bytes(cause.actualBytes),
+      language.bytes(cause.declaredBytes),
+    )
+  const isOfOneNode = findings.every(({ nodes }) => nodes.count === 1)
+  return cause?.kind === 'holder' && isOfOneNode ? causeText(cause, language) : null
 }
 
 /** The commands for the node that is nearest to eviction come first. */

@@ -1,4 +1,4 @@
-/** Caches of computed values: a fleet repeats its texts, and several rules need the same facts of a node. */
+/** Caches of computed values: a fleet repeats its texts, and its nodes share configurations. */
 
 const mostTexts = 8192
 const mostOfKey = 256
@@ -31,18 +31,6 @@ export function oncePerText<Value>(
     if (known.size === most) known.clear()
     known.set(text, value)
     return value
-  }
-}
-
-/**
- * Keeps the value of the latest key. For what several rules need of one node: nodes are judged one after another, and a WeakMap
- * would keep the records of earlier nodes alive until the next full garbage collection. @param compute as in `oncePerText`
- */
-export function ofLatest<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
-  let latest: { key: Key; value: Value } | null = null
-  return key => {
-    if (latest === null || latest.key !== key) latest = { key, value: compute(key) }
-    return latest.value
   }
 }
 

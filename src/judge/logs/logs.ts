@@ -1,5 +1,4 @@
 import { asInt64, quantityOrNull } from '#base/go/quantity.ts'
-import { ofLatest } from '#base/once.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
@@ -36,30 +35,31 @@ function containersIn(summary: Summary | null): ReadonlyMap<string, ContainerSum
 }
 
 /** The logs of running containers, as far as pods and summary were read. The kubelet rotates no other logs. */
-export const runningLogs = ofLatest(
-  ({ pods, summary }: Pick<NodeSubject, 'pods' | 'summary'>): readonly ContainerLog[] => {
-    const measured = containersIn(summary)
-    const logs: ContainerLog[] = []
-    for (const pod of pods ?? []) {
-      const { metadata, status } = pod
-      for (const { name, state, restartCount = 0 } of statusesOf(pod)) {
-        if (state?.running === undefined || state.running === null) continue
-        const stats = measured.get(keyOf(metadata?.namespace, metadata?.name, name))
-        // A container keeps its folder through all restarts, so after a restart the folder also holds older logs.
-        const since =
-          restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
-        const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
-        logs.push({
-          name: `${podName(metadata)}/${name ?? ''}`,
-          usedBytes: stats?.logs?.usedBytes ?? null,
-          wasRestarted: restartCount > 0,
-          sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,
-        })
-      }
+export function runningLogs({
+  pods,
+  summary,
+}: Pick<NodeSubject, 'pods' | 'summary'>): readonly ContainerLog[] {
+  const measured = containersIn(summary)
+  const logs: ContainerLog[] = []
+  for (const pod of pods ?? []) {
+    const { metadata, status } = pod
+    for (const { name, state, restartCount = 0 } of statusesOf(pod)) {
+      if (state?.running === undefined || state.running === null) continue
+      const stats = measured.get(keyOf(metadata?.namespace, metadata?.name, name))
+      // A container keeps its folder through all restarts, so after a restart the folder also holds older logs.
+      const since =
+        restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
+      const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
+      logs.push({
+        name: `${podName(metadata)}/${name ?? ''}`,
+        usedBytes: stats?.logs?.usedBytes ?? null,
+        wasRestarted: restartCount > 0,
+        sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,
+      })
     }
-    return logs
-  },
-)
+  }
+  return logs
+}
 
 /** Maximum bytes of the logs. A restarted container counts for two instances. */
 export const logBound = (logs: readonly ContainerLog[], perContainerBytes: number): number =>

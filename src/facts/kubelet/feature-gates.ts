@@ -29,19 +29,10 @@ export interface GateState {
 }
 
 const entryForm = /^1\.(\d+) (?:gone|(alpha|beta|GA|deprecated) (on|off)( locked)?)$/
-const statesOfMinor = new Map<number, ReadonlyMap<string, GateState>>()
 
 /** The gate's state in this minor; null: the minor has no such gate. */
 export function gateState(name: string, { rulesOfMinor }: KubeletFeatures): GateState | null {
-  const known = statesOfMinor.get(rulesOfMinor)
-  if (known) return known.get(name) ?? null
-  const states = new Map<string, GateState>()
-  for (const [gate, history] of Object.entries(gateHistory)) {
-    const state = stateIn(history, rulesOfMinor)
-    if (state !== null) states.set(gate, state)
-  }
-  statesOfMinor.set(rulesOfMinor, states)
-  return states.get(name) ?? null
+  return Object.hasOwn(gateHistory, name) ? stateIn(gateHistory[name as Gate], rulesOfMinor) : null
 }
 
 function stateIn(history: string, minor: number): GateState | null {

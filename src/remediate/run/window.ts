@@ -1,3 +1,4 @@
+import { oncePerText } from '#base/once.ts'
 import { weekdays } from '#model/policy/defaults.ts'
 import type { ChangeWindow } from '#model/policy.ts'
 
@@ -26,21 +27,16 @@ function minutesOf(time: string) {
 }
 
 /** By time zone, because a format takes a hundred times as long to make as to use. */
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-function formatIn(timeZone: string) {
-  const format =
-    formats.get(timeZone) ??
+const formatIn = oncePerText(
+  timeZone =>
     new Intl.DateTimeFormat('en-US', {
       timeZone,
       weekday: 'short',
       hour: '2-digit',
       minute: '2-digit',
       hourCycle: 'h23',
-    })
-  formats.set(timeZone, format)
-  return format
-}
+    }),
+)
 
 /** `day`: 0 is Monday. */
 function wallClock(now: Date, timeZone: string) {

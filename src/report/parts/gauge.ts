@@ -12,6 +12,8 @@ export interface Mark {
   /** Place on the bar, as used percent; can be outside 0 to 100. */
   percent: number
   name: string
+  /** Of an eviction threshold: the filesystem of its signal. */
+  filesystem?: string
   /** The setting of the mark, as configured. */
   setting: string
   /** Used bytes or inodes at the mark; null: unknown capacity. */
@@ -248,6 +250,7 @@ function addThresholds(
           kind,
           percent,
           name: words.marks[kind],
+          filesystem: filesystemOf(signal),
           setting,
           amount: amount(Math.max(capacity - resolved, 0)),
         })
@@ -285,11 +288,16 @@ const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: L
     ),
   )
 
-/** The marks where something acts, by name and percent alone. */
-export const actingMarks = ({ marks }: Gauge): Mark[] =>
-  marks
+/** The marks where something acts, by name and percent alone. Two thresholds of one kind have their filesystems, too. */
+export function actingMarks({ marks }: Gauge): Mark[] {
+  const nameOf = ({ kind, name, filesystem }: Mark) =>
+    filesystem === undefined || marks.filter(mark => mark.kind === kind).length === 1
+      ? name
+      : `${name} ${filesystem}`
+  return marks
     .filter(({ kind }) => kind !== 'gc-stop')
-    .map(mark => ({ ...mark, setting: '', amount: null }))
+    .map(mark => ({ ...mark, name: nameOf(mark), setting: '', amount: null }))
+}
 
 export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)
 

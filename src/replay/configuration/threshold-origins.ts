@@ -7,7 +7,6 @@
  *               Without files its value explains it
  */
 
-import { oncePerBoth } from '#base/once.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
@@ -46,17 +45,7 @@ const thresholdMaps = ['evictionHard', 'evictionSoft'] as const
 type OriginMap = (typeof thresholdMaps)[number]
 type Origins = Record<string, ThresholdOrigin>
 
-/** Without the files, the origins of a cohort are computed once. */
 export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins {
-  const { configuration, host, ...image } = input
-  return host === null
-    ? ofImage(configuration, JSON.stringify(image), () => originsOf(input))
-    : originsOf(input)
-}
-
-const ofImage = oncePerBoth<ThresholdOriginsInput['configuration'], ThresholdOrigins>()
-
-function originsOf(input: ThresholdOriginsInput): ThresholdOrigins {
   const { configuration, kubeletVersion, operatingSystem } = input
   const explained = explainedByFiles(input)
   const byValue = originsByValue(input)

@@ -668,6 +668,12 @@ describe('what holds the disks', () => {
     const living = { [`${links}/living.log`]: log }
     for (const platform of here) {
       const answer = disksOf({ ...made, links: { ...made.links, ...living, ...broken } }, platform)
+      // find of BusyBox does not know -xtype: the links are unread there, never counted as none.
+      if (platform.name === 'busybox') {
+        expect(answer.host.diskUse).not.toHaveProperty('brokenLinks')
+        expect(whyUnread(answer, 'broken links')).toMatch(/xtype/)
+        continue
+      }
       expect([platform.name, answer.host.diskUse]).toMatchObject([
         platform.name,
         { brokenLinks: 3 },

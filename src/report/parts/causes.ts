@@ -1,7 +1,7 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 import { byText } from '#base/text/text-order.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
-import type { AuditReport } from '#model/report.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { PageAnchors } from './anchors.ts'
 import { shownTitle, subjectText, tallyTexts } from './findings.ts'
@@ -251,7 +251,7 @@ export function causesAndOutlook(
       ...outlook,
       rows: outlook.rows.map(row => ({
         ...row,
-        fill: heldText(causes[row.cause ?? -1], language) ?? row.fill,
+        fill: heldText(causes[row.cause ?? -1], row.node, language) ?? row.fill,
       })),
     },
   }
@@ -259,8 +259,12 @@ export function causesAndOutlook(
 
 const smallerThanVolume: ReadonlySet<string> = new Set(['not-grown', 'own-partition'])
 
-/** What holds the disk, as a cause of one node says it: with owner and place. Null: the cause is no holder, or of several nodes. */
-function heldText(found: FoundCause | undefined, language: Language): string | null {
+/** What holds the disk, as a cause of this node alone says it: with owner and place. Null: the cause is no holder, or of several nodes. */
+function heldText(
+  found: FoundCause | undefined,
+  node: AuditedNode,
+  language: Language,
+): string | null {
   const { cause, findings = [] } = found ?? {}
   // Where a filesystem was not grown to its volume, the holders are not the cause.
   if (cause?.kind === 'device' && smallerThanVolume.has(cause.what))
@@ -268,8 +272,11 @@ function heldText(found: FoundCause | undefined, language: Language): string | n
       language.bytes(cause.actualBytes),
       language.bytes(cause.declaredBytes),
     )
-  const isOfOneNode = findings.every(({ nodes }) => nodes.count === 1)
-  return cause?.kind === 'holder' && isOfOneNode ? causeText(cause, language) : null
+  const isOfNode = findings.every(
+    ({ cluster, nodes: { count, sample } }) =>
+      count === 1 && cluster === node.cluster && sample[0] === node.identity.name,
+  )
+  return cause?.kind === 'holder' && isOfNode ? causeText(cause, language) : null
 }
 
 /** The commands for the node that is nearest to eviction come first. */

@@ -259,7 +259,7 @@ export function causesAndOutlook(
 
 const smallerThanVolume: ReadonlySet<string> = new Set(['not-grown', 'own-partition'])
 
-/** What holds the disk, as a cause of this node alone says it: with owner and place. Null: the cause is no holder, or of several nodes. */
+/** What holds the disk, with owner and place, from the cause of the node. Null: the cause is of another kind, or has other nodes too. */
 function heldText(
   found: FoundCause | undefined,
   node: AuditedNode,

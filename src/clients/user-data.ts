@@ -51,37 +51,48 @@ export function readUserData(text: string, cluster: TextBudget | null = null): U
   }
 }
 
+/** User data of a known form starts with a known line, or has a known MIME type. */
+class UnknownForm extends ForeignTextError {}
+
+interface UnreadPart {
+  why: string
+  line: number
+  /** It is packed, so its text does not show whether it sets anything of a kubelet. */
+  isHidden: boolean
+}
+
 /** The same, piece by piece in the order of the text. Secrets are not cut. */
 export function userDataPieces(
   { text, fileLine }: LocatedText,
   cluster: TextBudget | null,
-): { pieces: Piece[]; unread: { why: string; line: number }[] } {
+): { pieces: Piece[]; unread: UnreadPart[] } {
   const budget = new TextBudget(textLimits.userData, cluster)
   const pieces: Piece[] = []
-  const unread = new Map<string, number>()
-  const attempt = (line: number, read: () => Piece[]) => {
+  const unread = new Map<string, UnreadPart>()
+  const attempt = (line: number, isPacked: boolean, read: () => Piece[]) => {
     try {
       pieces.push(...read())
     } catch (error) {
       const more = unread.size < maxReasons ? null : 'other parts of it cannot be read either'
       const known =
         error instanceof ForeignTextError ? error : new ForeignTextError('it cannot be read')
-      unread.set(more ?? known.message, known.line ?? line)
+      const why = more ?? known.message
+      const isHidden = isPacked && !(known instanceof UnknownForm)
+      unread.set(why, { why, line: known.line ?? line, isHidden })
     }
   }
-  attempt(fileLine(1), () => {
-    if (text.length > inputLimits.userData.maxBytes)
+  const written = Buffer.from(text)
+  attempt(fileLine(1), isPacked(written), () => {
+    if (written.length > inputLimits.userData.maxBytes)
       throw new ForeignTextError('it is longer than any user data')
-    const written = Buffer.from(text)
     const bytes = plain(written, budget)
     const parts = readMime(bytes) ?? [{ type: '', bytes, line: 1, isEncoded: false }]
     for (const { type, line, isEncoded, bytes: body } of parts) {
       const first = fileLine(bytes === written ? line : 1)
-      attempt(first, () => {
-        const decoded = plain(body, budget)
-        const isPacked = isEncoded || bytes !== written || decoded !== body
-        const part = decoded.toString()
-        const located = isPacked
+      const isHidden = isEncoded || bytes !== written || isPacked(body)
+      attempt(first, isHidden, () => {
+        const part = plain(body, budget).toString()
+        const located = isHidden
           ? textOnLine(part, first)
           : { text: part, fileLine: (inner: number) => fileLine(line + inner - 1) }
         return readPart(type, located, budget)
@@ -89,19 +100,22 @@ export function userDataPieces(
     }
     return []
   })
-  return { pieces, unread: [...unread].map(([why, line]) => ({ why, line })) }
+  return { pieces, unread: [...unread.values()] }
 }
 
 /** Decodes base64 and gzip, up to four layers. @throws ForeignTextError */
 function plain(bytes: Buffer, budget: TextBudget) {
   let found = bytes
   for (let layer = 0; layer < 4; layer++) {
-    if (found[0] === 0x1f && found[1] === 0x8b) found = unpackGzip(found, budget)
+    if (isGzip(found)) found = unpackGzip(found, budget)
     else if (isBase64(found)) found = Buffer.from(found.toString('latin1'), 'base64')
     else return found
   }
   return found
 }
+
+const isPacked = (bytes: Buffer) => isGzip(bytes) || isBase64(bytes)
+const isGzip = ([first, second]: Buffer) => first === 0x1f && second === 0x8b
 
 function isBase64(bytes: Buffer) {
   const compact = bytes.toString('latin1').replace(/\s/g, '')
@@ -127,7 +141,7 @@ function readPart(type: string, written: LocatedText, budget: TextBudget): Piece
   if (/^[ \t]*(?:\[{1,2}[ \t]*)?"?settings"?[ \t]*[.\]]/m.test(text))
     return [readBottlerocket(located, budget)]
   if (/^(apiVersion|kind|\{|---)/m.test(start)) return [readDocument(located, budget) ?? []].flat()
-  throw new ForeignTextError(
+  throw new UnknownForm(
     start.startsWith('#include')
       ? 'it includes what lies elsewhere'
       : `${type === '' ? 'it' : 'a part of it'} is of no known form`,

@@ -49,15 +49,17 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
     unread: unreadKindOf(file, text),
     budget: new TextBudget(textLimits.userData, whole),
   }
-  if (reading.unread !== null) return bounded(reading)
+  const read = readerOf(file, text)
+  if (reading.unread !== null || read === null) return bounded(reading)
+  const isLong = text.length > inputLimits.userData.maxBytes
+  if (isLong && read === takeUserData && !mention.test(text))
+    return bounded({ ...reading, unread: 'long text' })
   try {
-    if (text.length > inputLimits.userData.maxBytes)
-      throw new ForeignTextError('it is longer than any configuration of a kubelet')
-    readerOf(file, text)?.(reading, textFrom(text, 1))
+    if (isLong) throw new ForeignTextError('it is longer than any configuration of a kubelet')
+    read(reading, textFrom(text, 1))
   } catch (error) {
     if (!(error instanceof ForeignTextError)) throw error
-    if (readerOf(file, text) !== null && mention.test(text))
-      reading.problems.push(unparsed(error.line ?? 1, error.message))
+    if (mention.test(text)) reading.problems.push(unparsed(error.line ?? 1, error.message))
   }
   const isUnrendered =
     templateMark.test(text) && reading.problems.some(({ kind }) => kind === 'unparsed')

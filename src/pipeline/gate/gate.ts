@@ -331,6 +331,7 @@ const neededInstead: Record<UnreadFileKind, string> = {
   HCL: 'Give the user data that it renders',
   CloudFormation: 'Give the user data of its launch template as a file',
   template: 'Give the rendered file',
+  'long text': 'No user data and no configuration of a kubelet is so long',
 }
 
 /** They compare nodes with their past or their peers, or say what was read: no change of a setting is judged by them. */

@@ -30,8 +30,9 @@ export function takeUserData(
 ): void {
   const { pieces, unread } = userDataPieces(located, reading.budget)
   // What is of no known form sets nothing of a kubelet, unless it says so.
-  if (mention.test(located.text))
-    for (const { why, line } of unread) reading.problems.push(unparsed(line, why))
+  const isMentioned = mention.test(located.text)
+  for (const { why, line, isHidden } of unread)
+    if (isMentioned || isHidden) reading.problems.push(unparsed(line, why))
   for (const piece of pieces) {
     const isBottlerocket = kind === 'UserData' && piece.source === 'bottlerocket'
     const cut = { ...piece, ...cutSettings(piece) }

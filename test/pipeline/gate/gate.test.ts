@@ -328,6 +328,9 @@ it('ends with a settings that the base has and the head has not', async () => {
   expect(problems.some(({ rule }) => rule === 'alert-before-image-gc')).toBe(true)
 })
 
+/** The text and 5 MB after it, in base64 of gzip. */
+const packedText = (text: string) => gzipSync(text + 'a'.repeat(5_000_000)).toString('base64')
+
 describe('hostile files', () => {
   const bomb = [
     'a: &a [x,x,x,x,x,x,x,x,x]',
@@ -359,6 +362,30 @@ describe('hostile files', () => {
       expect(JSON.stringify(document).length).toBeLessThan(2_000_000)
     },
   )
+
+  it.each([
+    ['base64 of gzip', packedText(nodeConfig('      imageGCHighThresholdPercent: 99\n').text)],
+    [
+      'an encoded part',
+      `MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n--//\nContent-Type: text/x-shellscript\nContent-Transfer-Encoding: base64\n\n${packedText('#!/bin/bash\n')}\n--//--\n`,
+    ],
+  ])('that unpacks to more than is read stops the change: %s', async (_, text) => {
+    const { problems, verdict } = await gated(
+      gateSnapshot(),
+      [{ file: 'user-data.txt', text, base: null }],
+      { group: 'general' },
+    )
+    expect({ verdict, problems }).toMatchObject({
+      verdict: 'refused',
+      problems: [{ kind: 'unparsed', text: expect.stringContaining('times as long as its gzip') }],
+    })
+  })
+
+  it('that is a long script is named as not read', async () => {
+    const text = `#!/bin/bash\n${'echo\n'.repeat(100_000)}`
+    const { problems, files } = await gated(gateSnapshot(), [{ file: 'x.sh', text, base: null }])
+    expect({ problems, files }).toMatchObject({ problems: [], files: [{ unread: 'long text' }] })
+  })
 
   it('of many documents is replayed for the first 30, and names the line of the next', async () => {
     const one = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 50'

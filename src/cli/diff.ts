@@ -5,12 +5,12 @@ import { firstNames } from '#base/text/first-of.ts'
 import { linesOf } from '#base/text/lines.ts'
 import {
   type Change,
-  type ChangedFinding,
   type ClusterChange,
   changes,
   type DiffDocument,
   type DiffInput,
   type FindingState,
+  type ListedChange,
   type NotReadNow,
 } from '#model/finding/delta.ts'
 import type { FleetUpgrade } from '#model/upgrade.ts'
@@ -106,6 +106,11 @@ const words: Record<Change, ChangeWords> = {
   better: { title: 'Better', counted: 'better', isGood: true },
   fixed: { title: 'Fixed', counted: 'fixed', isGood: true },
   fixedOrGone: { title: 'Fixed, or gone with its nodes', counted: 'fixed or gone', isGood: true },
+  replaced: {
+    title: 'Ended: other nodes replaced its nodes',
+    counted: 'ended with replaced nodes',
+    isGood: true,
+  },
   gone: { title: 'Gone with its nodes', counted: 'gone with their nodes', isGood: true },
   waivedSince: { title: 'Waived since', counted: 'waived since', isGood: true },
 }
@@ -170,7 +175,7 @@ function verdict({ findings, unchanged }: DiffDocument) {
     : [...counts, ...stillWaived, `${open} unchanged${doubt}`].join(', ')
 }
 
-function changeLines(change: Change, found: ChangedFinding[], sheet: Sheet): string[] {
+function changeLines(change: Change, found: ListedChange[], sheet: Sheet): string[] {
   if (found.length === 0) return []
   return [
     sheet.bold(`${words[change].title} (${found.length})`),
@@ -188,7 +193,7 @@ const moreInJson = (more: number) => `  … and ${more} more (--format json has 
 const indent = ' '.repeat(12)
 
 function findingLines(
-  { rule, cluster, subject, title, before, after, why }: ChangedFinding,
+  { rule, cluster, subject, title, before, after, why }: ListedChange,
   isLong: boolean,
   { paint, wrap }: Sheet,
 ) {

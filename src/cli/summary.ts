@@ -9,7 +9,7 @@ import { type Finding, type FindingsDocument, severities } from '#model/finding/
 import type { AuditReport } from '#model/report.ts'
 import type { AuditResult } from '#pipeline/audit/audit.ts'
 import type { Language } from '#report/languages/language.ts'
-import { mailChanges } from '#report/mail/changes.ts'
+import { changeRows, mailChanges } from '#report/mail/changes.ts'
 import { causesAndOutlook, causeView, moreCauses, stepWithCount } from '#report/parts/causes.ts'
 import { isClusterRead, worstClusterFirst } from '#report/parts/clusters.ts'
 import { worstFirst } from '#report/parts/findings.ts'
@@ -160,17 +160,12 @@ const tallyOf = (findings: Finding[], { words }: Language) =>
 /** What changed since the last run. */
 function changeLines({ report, language, words, titleOf, limit }: CliSummary) {
   const { changes, list } = language.words
-  const { listed, hidden, ended, counts, absent, since } = mailChanges(report, language)
+  const found = mailChanges(report, language)
+  const { counts, absent, since } = found
   if (since === null) return null
   const where = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>) =>
     list([clean(cluster), `${subject.kind.toLowerCase()} ${clean(subject.name)}`])
-  const rows = [
-    ...listed
-      .filter(({ kind }) => kind !== 'unchanged')
-      .map(({ finding, kind }) => ({ finding, label: changes.labels[kind ?? 'new'] })),
-    ...hidden.map(finding => ({ finding, label: changes.labels.cannotTell })),
-    ...ended.map(finding => ({ finding, label: language.words.returned.endings[finding.ended] })),
-  ]
+  const rows = changeRows(found, language)
   const rowOf = ({ finding, label }: (typeof rows)[number]) => {
     const title = clean(titleOf(finding).title)
     return wrap(words.changedFinding(label.toLowerCase(), title, where(finding)), '  ', '    ')

@@ -1,6 +1,6 @@
 /** History of past runs in a store: findings with their first days, facts per node and day, and numbers per cluster over time. */
 
-import type { ComparedFinding, ComparedRun, MetNode } from '#model/finding/delta.ts'
+import type { ComparedFinding, ComparedRun, Ending, MetNode } from '#model/finding/delta.ts'
 import type {
   Coverage,
   CoverageState,
@@ -21,9 +21,6 @@ export interface RememberedFinding extends ComparedFinding {
   lastSeen: string
 }
 
-/** How a finding ended. `replaced`: its nodes are gone, and new nodes of the group do not have it; `gone`: all of its nodes are gone; `moved`: another finding reports the same nodes. */
-export type Ending = 'fixed' | 'replaced' | 'gone' | 'moved'
-
 export interface PastFinding
   extends Pick<
     RememberedFinding,
@@ -33,6 +30,10 @@ export interface PastFinding
   /** Day of the first run without the finding. */
   on: string
 }
+
+/** If a finding with such an ending appears again, it counts as returned. */
+export const isRepaired = ({ ended }: Pick<PastFinding, 'ended'>): boolean =>
+  ended === 'fixed' || ended === 'replaced'
 
 /** One run of the whole fleet, with which the next run compares itself (`history/runs/<runId>.json.gz`). */
 export interface RememberedRun {

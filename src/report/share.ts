@@ -4,7 +4,7 @@
  */
 
 import { matchesGlob } from '#base/text/glob.ts'
-import type { Change, ChangedFinding, Delta } from '#model/finding/delta.ts'
+import type { Delta } from '#model/finding/delta.ts'
 import type {
   ClusterResult,
   Coverage,
@@ -160,16 +160,13 @@ function deltaOf(
   delta: Delta,
   { isTheirs, mayBeTheirs, isWhole, clusters, undivided, open, waived }: Share,
 ): Delta {
-  const lists = Object.entries(delta.findings) as [Change, ChangedFinding[]][]
-  const listed = new Set(lists.flatMap(([, list]) => list.map(({ id }) => id)))
+  const listed = new Set(delta.findings.map(({ id }) => id))
   const standing = (ids: string[]) => ids.filter(id => !listed.has(id)).length
   const unchanged = { open: standing(open), waived: standing(waived) }
   return {
     // The earlier grade of an owner's part is not stored.
     clusters: delta.clusters.filter(({ name }) => undivided.has(name)),
-    findings: Object.fromEntries(
-      lists.map(([change, list]) => [change, list.filter(isTheirs)]),
-    ) as Delta['findings'],
+    findings: delta.findings.filter(isTheirs),
     unchanged: {
       ...unchanged,
       inDoubt: Math.min(delta.unchanged.inDoubt, unchanged.open + unchanged.waived),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { diffText } from '#cli/diff.ts'
-import type { ChangedFinding, DiffDocument } from '#model/finding/delta.ts'
+import type { DiffDocument, ListedChange } from '#model/finding/delta.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess, runCommand } from '#test/in-process.ts'
 import { savedSnapshot } from '#test/saved-snapshot.ts'
@@ -21,7 +21,7 @@ async function diffJson(...args: string[]) {
 }
 const timed = (text: string, takenAt: string) =>
   text.replace(/"takenAt": *"[^"]*"/, `"takenAt": ${JSON.stringify(takenAt)}`)
-const rulesOf = (found: ChangedFinding[]) => found.map(({ rule }) => rule)
+const rulesOf = (found: ListedChange[]) => found.map(({ rule }) => rule)
 
 /** The findings.json that an audit of the snapshot writes. */
 async function findingsOf(snapshot: string, ...args: string[]): Promise<string> {

@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { compareRuns } from '#judge/compare/delta/delta.ts'
+import { compareRuns, findingsByChange } from '#judge/compare/delta/delta.ts'
 import { line } from '#judge/rule.ts'
 import { findingId } from '#judge/run/tally.ts'
 import { fargateReason } from '#judge/subject/subject.ts'
-import {
-  type Change,
-  type ComparedFinding,
-  type ComparedRun,
-  changes,
-} from '#model/finding/delta.ts'
+import type { Change, ComparedFinding, ComparedRun } from '#model/finding/delta.ts'
 import type { Confidence, CoverageState, NotAudited, Severity } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import { clusterResult, findingsDocument, finding as sampleFinding } from '#test/report-builder.ts'
@@ -186,11 +181,9 @@ function withDrift(given: Given, ofOther: string): ComparedRun {
 describe('drift that another rule reports now', () => {
   const verdict = (old: ComparedRun, now: ComparedRun) => {
     const { findings } = compareRuns(old, now)
-    return changes.flatMap(change =>
-      findings[change]
-        .filter(({ id }) => id === findingId('r', cluster, workers))
-        .map(({ why }) => [change, ...why]),
-    )
+    return findings
+      .filter(({ id }) => id === findingId('r', cluster, workers))
+      .map(({ change, why }) => [change, ...why])
   }
   const nodes = 'a b c'
 
@@ -239,14 +232,17 @@ describe('drift that another rule reports now', () => {
   })
 })
 
+const changesOf = (old: ComparedRun, now: ComparedRun) => {
+  const delta = compareRuns(old, now)
+  return { ...delta, findings: findingsByChange(delta) }
+}
+
 /** What became of the one finding there is. */
 function changeOf(old: Given, now: Given) {
   const delta = compareRuns(run(old), run(now))
-  const found = changes.flatMap(change =>
-    delta.findings[change].map(({ why }) => ({ change: change as Change | 'unchanged', why })),
-  )
-  expect(found.length + delta.unchanged.open + delta.unchanged.waived).toBe(1)
-  return { delta, ...(found[0] ?? { change: 'unchanged' as const, why: [] }) }
+  const [found, ...more] = delta.findings
+  expect(delta.unchanged.open + delta.unchanged.waived + more.length).toBe(found ? 0 : 1)
+  return { delta, change: found?.change ?? ('unchanged' as const), why: found?.why ?? [] }
 }
 
 type Case = [
@@ -367,7 +363,7 @@ describe('a finding on objects', () => {
       onObjects(shop),
     ],
   ])('%s has moved, and is neither fixed nor new', (_, before, after) => {
-    const { findings } = compareRuns(before, after)
+    const { findings } = changesOf(before, after)
     const subjects = [before, after].flatMap(({ document }) =>
       document.findings.map(({ subject }) => subject),
     )
@@ -377,7 +373,7 @@ describe('a finding on objects', () => {
   })
 
   it('is new if the cluster’s finding covers more places than before', () => {
-    const { findings } = compareRuns(onObjects(shop), onObjects(whole, 27))
+    const { findings } = changesOf(onObjects(shop), onObjects(whole, 27))
     expect(findings.new).toMatchObject([
       { subject: whole, why: [expect.stringMatching(/^in 27 places, before in 1:/)] },
     ])
@@ -389,7 +385,7 @@ describe('a finding on objects', () => {
     ['better', 100, 26],
     ['unchanged', 26, 26],
   ])('of many places is %s: %i, then %i', (change, before, after) => {
-    const { findings, unchanged } = compareRuns(onObjects(whole, before), onObjects(whole, after))
+    const { findings, unchanged } = changesOf(onObjects(whole, before), onObjects(whole, after))
     const why = [expect.stringContaining(`in ${after} places, before in ${before}`)]
     if (change === 'unchanged') expect(unchanged).toMatchObject({ open: 1, inDoubt: 0 })
     else expect(findings[change as Change]).toMatchObject([{ subject: whole, why }])
@@ -398,7 +394,7 @@ describe('a finding on objects', () => {
   it('of a cluster’s own objects is fixed, though the rule still fails in a namespace', () => {
     const before = onObjects(whole)
     before.document.findings.push(...onObjects(shop).document.findings)
-    expect(compareRuns(before, onObjects(shop)).findings).toMatchObject({
+    expect(changesOf(before, onObjects(shop)).findings).toMatchObject({
       fixed: [{ subject: whole }],
       moved: [],
     })
@@ -411,7 +407,7 @@ describe('a finding on objects', () => {
       subject: { ...shop, name: 'other' },
       unknownOnCluster: true,
     })
-    const { findings } = compareRuns(onObjects(shop), now)
+    const { findings } = changesOf(onObjects(shop), now)
     expect(findings).toMatchObject({
       cannotTell: [{ subject: shop }],
       fixed: [],
@@ -433,10 +429,10 @@ describe('a finding that is no longer there', () => {
       /cluster prod is not there/,
     ],
     [
-      'is gone, and says who came',
+      'was replaced with its nodes, and says who came',
       { nodes: 'a b', fails: 'a b' },
       { nodes: 'c d' },
-      'gone',
+      'replaced',
       /replaced: 2 others of workers/,
     ],
     [
@@ -584,7 +580,7 @@ describe('a finding that is no longer there', () => {
 
   it('moved, where the same node fails as part of another group', () => {
     const pool: Subject = { kind: 'NodePool', namespace: null, name: 'pool' }
-    const { findings } = compareRuns(
+    const { findings } = changesOf(
       run({ nodes: 'a', fails: 'a' }),
       run({ nodes: 'a', fails: 'a', subject: pool }),
     )
@@ -957,12 +953,12 @@ describe('the whole', () => {
         ),
       )
     expect(deltaOf(findings.toReversed())).toBe(deltaOf(findings))
-    expect(JSON.parse(deltaOf(findings)).findings.new).toHaveLength(30)
+    expect(JSON.parse(deltaOf(findings)).findings).toHaveLength(30)
   })
 
   it('names of a finding on many nodes only twenty', () => {
     const names = Array.from({ length: 30 }, (_, index) => `n${index}`).join(' ')
-    const { findings } = compareRuns(run({ nodes: names }), run({ nodes: names, fails: names }))
+    const { findings } = changesOf(run({ nodes: names }), run({ nodes: names, fails: names }))
     expect(findings.new[0]?.after?.nodes).toMatchObject({ count: 30, sample: { length: 20 } })
   })
 })

@@ -17,7 +17,7 @@ import { withWeek } from '#test/remembered-week.ts'
 import { lastRun, morningReport } from '#test/report-builder.ts'
 
 const ended = {
-  ...lastRun().delta.findings.fixed[0]!,
+  ...lastRun().delta.findings.find(({ change }) => change === 'fixed')!,
   severity: 'high',
   since: '2026-11-01',
   lastSeen: '2026-11-20',

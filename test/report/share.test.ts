@@ -264,7 +264,11 @@ describe("an owner's share of a report", () => {
     })
     // The owner of the missing node is unknown.
     expect(share?.before?.delta).toMatchObject({
-      ...{ clusters: [], findings: { new: [{ id: 'batch' }] }, unchanged: { open: 0, waived: 1 } },
+      ...{
+        clusters: [],
+        findings: [{ id: 'batch', change: 'new' }],
+        unchanged: { open: 0, waived: 1 },
+      },
       ...{
         nodes: { gone: [], come: [{ node: 'b1' }], notReadNow: [{ node: 'b2' }] },
         // A note belongs to its cluster, whatever names are in its text.

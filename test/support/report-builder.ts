@@ -3,16 +3,10 @@
 import { causesOf } from '#judge/causes.ts'
 import { kubeletSetting } from '#judge/rule.ts'
 import type { Step, StepActionId } from '#model/finding/cause.ts'
-import {
-  type Change,
-  type ChangedFinding,
-  changes,
-  type Delta,
-  type FindingState,
-} from '#model/finding/delta.ts'
+import type { Change, ChangedFinding, Delta, Ending, FindingState } from '#model/finding/delta.ts'
 import type { ClusterResult, Finding, FindingsDocument, Severity } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
-import type { Ending, PastFinding } from '#model/history.ts'
+import type { PastFinding } from '#model/history.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { ReadError } from '#model/input/record.ts'
 import {
@@ -861,16 +855,13 @@ export function everyString(value: unknown, replace: (text: string) => string): 
   )
 }
 
-const noChanges = () =>
-  Object.fromEntries(changes.map(change => [change, []])) as unknown as Delta['findings']
-
 /** A delta in which these findings changed like that, and nothing else. */
 export function deltaWith(
   changed: Iterable<[string, { change: Change; why: string[] } & Partial<ChangedFinding>]>,
 ): Delta {
-  const findings = noChanges()
-  for (const [id, { change, ...more }] of changed)
-    findings[change].push({
+  return {
+    clusters: [],
+    findings: Array.from(changed, ([id, more]) => ({
       id,
       rule: 'r',
       cluster: 'prod',
@@ -879,10 +870,7 @@ export function deltaWith(
       before: null,
       after: null,
       ...more,
-    })
-  return {
-    clusters: [],
-    findings,
+    })),
     unchanged: { open: 0, waived: 0, inDoubt: 0 },
     nodes: { gone: [], come: [], notReadNow: [] },
     notes: [],
@@ -921,12 +909,14 @@ export function lastRun(): RunBefore {
     waived: null,
   })
   const changed = (
+    change: Change,
     id: string,
     title: string,
     before: FindingState | null,
     after: FindingState | null,
     why: string[],
   ): ChangedFinding => ({
+    change,
     id,
     rule: 'eviction-due',
     cluster: 'prod-eu',
@@ -952,33 +942,28 @@ export function lastRun(): RunBefore {
           after: { grade: 'D', coverage: { nodes: 39, read: 39, partlyRead: 0, notRead: 0 } },
         },
       ],
-      findings: {
-        ...noChanges(),
-        new: [changed('a1', 'The kubelet is evicting pods now', null, state('critical', 1), [])],
-        worse: [
-          changed(
-            'a2',
-            'Pods are evicted before image GC can start',
-            state('high', 35),
-            state('high', 37),
-            ['2 more nodes: ip-10-0-1-44, ip-10-0-1-45'],
-          ),
-        ],
-        fixed: [
-          changed(
-            'z1',
-            'A soft eviction threshold can never take effect',
-            state('medium', 12),
-            null,
-            [],
-          ),
-        ],
-        cannotTell: [
-          changed('z2', 'Nothing watches the inodes', state('high', 1), null, [
-            'its node was not read today: ip-10-8-3-77',
-          ]),
-        ],
-      },
+      findings: [
+        changed('new', 'a1', 'The kubelet is evicting pods now', null, state('critical', 1), []),
+        changed(
+          'worse',
+          'a2',
+          'Pods are evicted before image GC can start',
+          state('high', 35),
+          state('high', 37),
+          ['2 more nodes: ip-10-0-1-44, ip-10-0-1-45'],
+        ),
+        changed('cannotTell', 'z2', 'Nothing watches the inodes', state('high', 1), null, [
+          'its node was not read today: ip-10-8-3-77',
+        ]),
+        changed(
+          'fixed',
+          'z1',
+          'A soft eviction threshold can never take effect',
+          state('medium', 12),
+          null,
+          [],
+        ),
+      ],
       unchanged: { open: 5, waived: 1, inDoubt: 0 },
       nodes: {
         gone: [],

@@ -55,7 +55,7 @@ export interface ComparedRun {
   ruleErrors: readonly { rule: string; cluster: string; node: string }[] | null
 }
 
-/** Ways in which a finding changed. Each changed finding is in one list. */
+/** Ways in which a finding changed. Each changed finding has one. */
 export const changes = [
   /** New since the last run, on nodes whose earlier state is known. */
   'new',
@@ -73,12 +73,18 @@ export const changes = [
   'fixed',
   /** No longer present. Unknown whether its nodes still exist, because a findings document does not list all nodes. */
   'fixedOrGone',
+  /** All of its nodes are gone, and new nodes of its group do not have it. */
+  'replaced',
   /** All of its nodes are gone. */
   'gone',
   /** Waived now; not waived or not present before. */
   'waivedSince',
 ] as const
 export type Change = (typeof changes)[number]
+
+/** Changes by which a finding ends, if both audits list their nodes. */
+export const endings = ['fixed', 'replaced', 'gone', 'moved'] as const satisfies Change[]
+export type Ending = (typeof endings)[number]
 
 export interface FindingState {
   severity: Severity
@@ -87,7 +93,8 @@ export interface FindingState {
   waived: { until: string; reason: string } | null
 }
 
-export interface ChangedFinding {
+/** A changed finding, as `highwater.diff/1` lists it below its change. */
+export interface ListedChange {
   /** As in the findings: a stable hash of rule, cluster and subject. */
   id: string
   rule: string
@@ -99,6 +106,10 @@ export interface ChangedFinding {
   after: FindingState | null
   /** Changes and open questions, for people: `high → critical`, `2 more nodes: a, b`. */
   why: string[]
+}
+
+export interface ChangedFinding extends ListedChange {
+  change: Change
 }
 
 export interface ClusterChange {
@@ -119,9 +130,9 @@ export interface NotReadNow {
 
 export interface Delta {
   clusters: ClusterChange[]
-  /** Findings by change, worst first. */
-  findings: Record<Change, ChangedFinding[]>
-  /** Number of findings in no list. `inDoubt`: of these, findings on nodes that one of the runs did not read. */
+  /** In the order of `changes`; findings with the same change: worst first. */
+  findings: ChangedFinding[]
+  /** Number of findings without a change. `inDoubt`: of these, findings on nodes that one of the runs did not read. */
   unchanged: { open: number; waived: number; inDoubt: number }
   nodes: {
     /** `gone`: nodes only in OLD; `come`: nodes only in NEW. Null: one of the inputs does not list its nodes. */
@@ -154,7 +165,7 @@ export interface DiffInput {
  *
  *     {"schema":"highwater.diff/1", "old":{"file","kind":"snapshot|findings","takenAt","version","inputErrors":[]}, "new":{…likewise…},
  *      "clusters":[{"name","before":{"grade","coverage"} or null,"after":…}],
- *      "findings":{"new":[],"worse":[],"waiverExpired":[],"newlySeen":[],"cannotTell":[],"moved":[],"better":[],"fixed":[],"fixedOrGone":[],"gone":[],"waivedSince":[]},
+ *      "findings":{"new":[],"worse":[],"waiverExpired":[],"newlySeen":[],"cannotTell":[],"moved":[],"better":[],"fixed":[],"fixedOrGone":[],"replaced":[],"gone":[],"waivedSince":[]},
  *      "unchanged":{"open","waived","inDoubt"},
  *      "nodes":{"gone":[{"cluster","node"}] or null,"come":… or null,"notReadNow":[{"cluster","node","coverage","before","reason"}]},
  *      "notes":["…"],
@@ -164,20 +175,14 @@ export interface DiffInput {
  * {"id","rule","cluster","subject","title","before":{"severity","confidence","nodes":{"count","sample"},"waived"} or null,"after":… or null,"why":["…"]}.
  * Samples hold up to 20 names. Lists are sorted: equal inputs give equal bytes.
  */
-export interface DiffDocument extends Omit<Delta, 'notes'> {
+export interface DiffDocument extends Omit<Delta, 'findings' | 'notes'> {
   schema: 'highwater.diff/1'
+  /** Findings by change, worst first. */
+  findings: Record<Change, ListedChange[]>
   old: DiffInput
   new: DiffInput
   /** Comparisons that these two inputs do not allow, one sentence each. */
   notes: string[]
   /** Groups of nodes that have a newer kubelet minor in NEW. Null: one of the inputs is not a snapshot. */
   kubeletUpgrades: FleetUpgrade[] | null
-}
-
-/** Change of each changed finding, by id. `why` is for people (`severity high → critical`). */
-export function changesById({ findings }: Delta): Map<string, { change: Change; why: string[] }> {
-  const lists = Object.entries(findings) as [Change, ChangedFinding[]][]
-  return new Map(
-    lists.flatMap(([change, list]) => list.map(({ id, why }) => [id, { change, why }])),
-  )
 }

@@ -1,5 +1,5 @@
 /** A finding that is new, worse or ended since the last run: the detail of an event on EventBridge. */
-import type { Ending } from '#model/history.ts'
+import type { Ending } from './delta.ts'
 import type { Finding, NodeSample } from './finding.ts'
 
 export interface FindingEvent

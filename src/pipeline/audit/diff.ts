@@ -1,7 +1,7 @@
 /** The use case of a comparison: two saved audits (a snapshot, judged now, or a findings document) and the changes between them. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import { compareRuns, metNode } from '#judge/compare/delta/delta.ts'
+import { compareRuns, findingsByChange, metNode } from '#judge/compare/delta/delta.ts'
 import { documentPart } from '#judge/compare/history/absent.ts'
 import type { ComparedRun, DiffDocument, DiffInput } from '#model/finding/delta.ts'
 import { type Selection, selectsCluster, selectsEverything } from '#model/input/selection.ts'
@@ -44,6 +44,7 @@ export async function diff(
       old: inputOf(oldFile, old),
       new: inputOf(newFile, now),
       ...delta,
+      findings: findingsByChange(delta),
       notes: delta.notes.map(({ text }) => text),
       kubeletUpgrades:
         old.nodes === null || now.nodes === null

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { listOf } from '#base/text/list-of.ts'
 import type { Store } from '#clients/store/store.ts'
+import { endings } from '#model/finding/delta.ts'
 import type { RememberedRun } from '#model/history.ts'
 import { documentShape, findingShape, subjectShape } from '#pipeline/audit/document-shape.ts'
 import { jsonIn, readText, runKey, runsPrefix } from './keys.ts'
@@ -42,7 +43,7 @@ const remembered: z.ZodType<RememberedRun> = z.object({
         since: true,
         lastSeen: true,
       })
-      .extend({ ended: z.enum(['fixed', 'replaced', 'gone', 'moved']), on: day }),
+      .extend({ ended: z.enum(endings), on: day }),
   ),
   readings: listOf(
     z.object({

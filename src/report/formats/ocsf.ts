@@ -13,7 +13,7 @@ import type {
   Severity,
 } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
-import type { PastFinding } from '#model/history.ts'
+import { isRepaired, type PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import {
@@ -21,7 +21,6 @@ import {
   endedText,
   evidenceLines,
   fixLines,
-  isRepaired,
   lineText,
   nameText,
   subjectPath,

@@ -4,9 +4,9 @@
  */
 
 import { byText } from '#base/text/text-order.ts'
-import { changesById } from '#model/finding/delta.ts'
+import type { Ending } from '#model/finding/delta.ts'
 import { type Finding, severities } from '#model/finding/finding.ts'
-import type { Ending, PastFinding } from '#model/history.ts'
+import type { PastFinding } from '#model/history.ts'
 import type { AuditReport, Delivery, HiddenFinding, ReportedRun, RunBefore } from '#model/report.ts'
 import { english, type Language } from '#report/languages/language.ts'
 import { tallyTexts, worstFirst } from '#report/parts/findings.ts'
@@ -56,7 +56,7 @@ export function mailChanges(
       since: null,
     }
   const regressed = new Set(delta.regressed)
-  const changed = changesById(before.delta)
+  const changed = new Map(before.delta.findings.map(each => [each.id, each]))
   const returned = new Map([...returnedTexts(before, language)].map(([id, text]) => [id, [text]]))
   const kindOf = ({ id }: Finding): ChangeKind => {
     if (regressed.has(id)) return 'regressed'
@@ -88,6 +88,32 @@ export function mailChanges(
     since: before.takenAt,
   }
 }
+
+interface ChangeRow {
+  finding: Pick<Finding, 'rule' | 'title' | 'severity' | 'cluster' | 'subject'>
+  label: string
+  why: string[]
+  /** Null: the finding is not in this run. */
+  id: string | null
+}
+
+/** All changes: new or worse, unclear, ended. */
+export const changeRows = (
+  { listed, hidden, ended }: MailChanges,
+  { words: { changes, returned } }: Language,
+): ChangeRow[] => [
+  ...listed
+    .filter(({ kind }) => kind !== 'unchanged')
+    .map(({ finding, kind, why }) => {
+      return { finding, label: changes.labels[kind ?? 'new'], why, id: finding.id }
+    }),
+  ...hidden.map(finding => {
+    return { finding, label: changes.labels.cannotTell, why: finding.why, id: null }
+  }),
+  ...ended.map(finding => {
+    return { finding, label: returned.endings[finding.ended], why: [], id: null }
+  }),
+]
 
 type Past = Pick<PastFinding, 'id' | 'severity'>
 const byPastSeverity = (a: Past, b: Past) =>
@@ -134,7 +160,7 @@ const shownAbsent = 3
  * `Not in this run: prod, staging. 3 findings there are as last seen: 1 high, 2 low.` Null: every
  * cluster is in this run.
  */
-export function absentText({ absent }: RunBefore, language: Language): string | null {
+function absentText({ absent }: RunBefore, language: Language): string | null {
   if (absent.length === 0) return null
   const findings = absent.flatMap(({ severities: each }) => each.map(severity => ({ severity })))
   const names = absent.slice(0, shownAbsent).map(({ cluster }) => language.line(cluster, 80))

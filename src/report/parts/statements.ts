@@ -1,9 +1,10 @@
 /** Short texts for lists of findings: one bounded line each. Each format escapes them itself. */
 
+import type { Ending } from '#model/finding/delta.ts'
 import type { Finding, NotAudited, Severity } from '#model/finding/finding.ts'
 import { severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
-import type { Ending, PastFinding } from '#model/history.ts'
+import type { PastFinding } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { counted } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
@@ -104,7 +105,3 @@ export const endedText = ({ on, ended, since }: PastFinding): string =>
 /** Text for a node or cluster that was unread in the last run, and is not in this run. */
 export const closedText = (takenAt: string, reason: string): string =>
   `No longer said on ${utcTime(takenAt).slice(0, 10)}. Before: ${reason}`
-
-/** Whether the finding was fixed, or nodes without the finding replaced its nodes. */
-export const isRepaired = ({ ended }: PastFinding): boolean =>
-  ended === 'fixed' || ended === 'replaced'

@@ -71,7 +71,7 @@ const plan = {
 } as const
 const ended = [
   {
-    ...lastRun().delta.findings.fixed[0]!,
+    ...lastRun().delta.findings.find(({ change }) => change === 'fixed')!,
     severity: 'high',
     since: '2026-11-01',
     lastSeen: '2026-11-20',

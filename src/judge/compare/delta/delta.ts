@@ -9,6 +9,7 @@ import { byText } from '#base/text/text-order.ts'
 import { severityRank } from '#judge/run/outcome.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import {
+  type Change,
   type ChangedFinding,
   type ClusterChange,
   type ComparedFinding,
@@ -16,6 +17,7 @@ import {
   changes,
   type Delta,
   type DeltaNote,
+  type DiffDocument,
   type FindingState,
   type MetNode,
   type NotReadNow,
@@ -35,18 +37,17 @@ import { type Pair, verdictOn } from './verdict.ts'
 export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
   const [then, today] = [knowledgeOf(old, 'before'), knowledgeOf(now, 'now')]
   const [before, after] = [findingsOf(old), findingsOf(now)]
-  const findings = noChanges()
+  const findings: ChangedFinding[] = []
   const unchanged = { open: 0, waived: 0, inDoubt: 0 }
   for (const id of new Set([...after.keys(), ...before.keys()])) {
     const pair = { before: before.get(id), after: after.get(id) }
     const { change, why, isInDoubt } = verdictOn(pair, then, today)
-    if (change !== 'unchanged') findings[change].push(changed(id, pair, why))
+    if (change !== 'unchanged') findings.push(changed(id, pair, change, why))
     else {
       unchanged[pair.after?.waived ? 'waived' : 'open']++
       if (isInDoubt) unchanged.inDoubt++
     }
   }
-  for (const change of changes) findings[change].sort(byChanged)
   const [oldNodes, newNodes] = [old.nodes, now.nodes]
   const missingFrom = (all: ComparedRun['nodes'], other: Knowledge) =>
     (all ?? [])
@@ -57,7 +58,7 @@ export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
   const areNamed = oldNodes !== null && newNodes !== null
   return {
     clusters: clusterChanges(old, now),
-    findings,
+    findings: findings.toSorted(byChange),
     unchanged,
     nodes: {
       gone: areNamed ? missingFrom(oldNodes, today) : null,
@@ -72,8 +73,14 @@ export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
   }
 }
 
-const noChanges = () =>
-  Object.fromEntries(changes.map(change => [change, []])) as unknown as Delta['findings']
+/** The findings as `highwater.diff/1` lists them. */
+export const findingsByChange = ({ findings }: Delta): DiffDocument['findings'] =>
+  Object.fromEntries(
+    changes.map(change => [
+      change,
+      findings.flatMap(({ change: its, ...finding }) => (its === change ? [finding] : [])),
+    ]),
+  ) as DiffDocument['findings']
 
 const findingsOf = ({ document: { findings, waived } }: ComparedRun) =>
   new Map([...findings, ...waived].map(finding => [finding.id, finding]))
@@ -94,14 +101,21 @@ const cut = ({ count, sample }: NodeSample): NodeSample => ({
   sample: sample.slice(0, sampleSize),
 })
 
-function changed(id: string, { before, after }: Pair, why: string[]): ChangedFinding {
+function changed(
+  id: string,
+  { before, after }: Pair,
+  change: Change,
+  why: string[],
+): ChangedFinding {
   const { rule, cluster, subject, title } = (after ?? before)!
-  return { id, rule, cluster, subject, title, before: stateOf(before), after: stateOf(after), why }
+  const states = { before: stateOf(before), after: stateOf(after) }
+  return { change, id, rule, cluster, subject, title, ...states, why }
 }
 
 const worstOf = ({ before, after }: ChangedFinding) =>
   severityRank((after ?? before)?.severity ?? 'info')
-const byChanged = (a: ChangedFinding, b: ChangedFinding) =>
+const byChange = (a: ChangedFinding, b: ChangedFinding) =>
+  changes.indexOf(a.change) - changes.indexOf(b.change) ||
   worstOf(a) - worstOf(b) ||
   byText(a.rule, b.rule) ||
   byText(a.cluster, b.cluster) ||

@@ -140,6 +140,15 @@ export function successors(
     : []
 }
 
+/** Most nodes are repaired by replacement with new nodes of their group. */
+export const isReplaced = (
+  { cluster, subject }: ComparedFinding,
+  then: Knowledge,
+  { groups }: Knowledge,
+): boolean =>
+  then.run.nodes !== null &&
+  (groups.get(groupKey(cluster, subject)) ?? []).some(({ name }) => !isPresent(then, cluster, name))
+
 /** Why a state is undecided, in sentences. */
 export function doubts(
   known: Knowledge,

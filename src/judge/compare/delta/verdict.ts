@@ -6,6 +6,7 @@ import type { Confidence } from '#model/finding/finding.ts'
 import {
   doubts,
   isDrift,
+  isReplaced,
   type Knowledge,
   listed,
   type Nodes,
@@ -73,7 +74,10 @@ function vanished(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   if (failing.count > 0)
     return { change: 'moved', why: [`${listed(failing)} now fail as part of another subject`] }
   if (notFailing.count > 0) return { change: 'fixedOrGone', why: waived }
-  return { change: 'gone', why: [...waived, ...successors(today, finding)] }
+  return {
+    change: isReplaced(finding, then, today) ? 'replaced' : 'gone',
+    why: [...waived, ...successors(today, finding)],
+  }
 }
 
 function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {

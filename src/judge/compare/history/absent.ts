@@ -138,17 +138,14 @@ export function firstMet(
       : now.document.clusters.map(({ name }) => name).filter(name => !known.has(name)),
   )
   if (strange.size === 0) return delta
-  const { new: fresh, newlySeen } = delta.findings
-  const first = fresh
-    .filter(({ cluster }) => strange.has(cluster))
-    .map(finding => ({ ...finding, why: ['its cluster is met for the first time'] }))
+  const why = ['its cluster is met for the first time']
   return {
     ...delta,
-    findings: {
-      ...delta.findings,
-      new: fresh.filter(({ cluster }) => !strange.has(cluster)),
-      newlySeen: [...first, ...newlySeen],
-    },
+    findings: delta.findings.map(finding =>
+      finding.change === 'new' && strange.has(finding.cluster)
+        ? { ...finding, change: 'newlySeen', why }
+        : finding,
+    ),
   }
 }
 

@@ -2,16 +2,22 @@
 import { compareRuns } from '#judge/compare/delta/delta.ts'
 import {
   type Change,
+  type ChangedFinding,
   type ComparedRun,
-  changesById,
   type Delta,
+  type Ending,
+  endings,
   type MetNode,
 } from '#model/finding/delta.ts'
 import type { Finding, FindingsDocument, NotAudited } from '#model/finding/finding.ts'
-import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
+import {
+  isRepaired,
+  type PastFinding,
+  type RememberedFinding,
+  type RememberedRun,
+} from '#model/history.ts'
 import type { HiddenFinding, RunBefore } from '#model/report.ts'
 import { absentClusters, firstMet, readingsOf, splitAbsent, withAbsent } from './absent.ts'
-import { nodeKey } from './node-facts.ts'
 
 export interface RunToCompare {
   document: FindingsDocument
@@ -29,8 +35,6 @@ export interface Ledger {
   run: Omit<RememberedRun, 'runId'>
 }
 
-type Changes = ReadonlyMap<string, { change: Change; why: string[] }>
-
 /**
  * @param last null: no earlier run exists, so no finding is new
  * @param day of this run, YYYY-MM-DD in UTC
@@ -47,16 +51,19 @@ export function nextLedger(
   const before = byId(previous ? [...previous.document.findings, ...previous.document.waived] : [])
   const past = byId(previous?.past ?? [])
   const compared = previous && last && firstMet(compareRuns(previous, now), now, last, now.scope)
-  const changes: Changes = compared === null ? new Map() : changesById(compared)
+  const changes = byId(compared?.findings ?? [])
   const all = [...now.document.findings, ...now.document.waived]
   const since = new Map(all.map(({ id }) => [id, before.get(id)?.since ?? day]))
   const unseen = [...before.values()].filter(({ id }) => !since.has(id))
   // Findings that could not be checked today stay as last seen until a run can check them.
-  const carried = unseen.filter(({ id }) => isUnchecked(changes.get(id)?.change))
-  const ended = endedOf(unseen, changes, newcomersOf(previous, now), day)
+  const carried = unseen.filter(({ id }) => !isEnding(changes.get(id)?.change))
+  const ended = unseen.flatMap((finding): PastFinding[] => {
+    const how = changes.get(finding.id)?.change
+    return isEnding(how) ? [{ ...namesOf(finding), ended: how, on: day }] : []
+  })
   const returned = all.flatMap(({ id }) => {
     const finding = before.has(id) ? undefined : past.get(id)
-    return finding === undefined || !isRepair(finding.ended) ? [] : [finding]
+    return finding === undefined || !isRepaired(finding) ? [] : [finding]
   })
   const kept = [...past.values()].filter(({ id, on }) => !since.has(id) && on >= forgetBefore)
   const runBefore = last &&
@@ -76,7 +83,7 @@ export function nextLedger(
   const run = rememberedRun(now, { since, carried, past: [...kept, ...ended] }, day)
   return {
     since,
-    delta: deltaOf(changes, since, ended, returned),
+    delta: deltaOf([...changes.values()], since, ended, returned),
     before: runBefore,
     run: withAbsent(run, split?.absent ?? null),
   }
@@ -85,46 +92,23 @@ export function nextLedger(
 const byId = <Item extends { id: string }>(items: readonly Item[]) =>
   new Map(items.map(item => [item.id, item]))
 
-const isUnchecked = (change: Change | undefined) => change === undefined || change === 'cannotTell'
+const isEnding = (change: Change | undefined): change is Ending =>
+  endings.some(ending => ending === change)
 
 const isOpen = ({ waived }: RememberedFinding) => waived === null
 
-function newcomersOf(previous: RememberedRun | null, now: RunToCompare) {
-  const met = new Set(previous?.nodes.map(keyOfNode))
-  return now.nodes.filter(node => !met.has(keyOfNode(node)))
-}
-
-const endedOf = (
-  unseen: readonly RememberedFinding[],
-  changes: Changes,
-  newcomers: MetNode[],
-  day: string,
-): PastFinding[] =>
-  unseen.flatMap((finding): PastFinding[] => {
-    const change = changes.get(finding.id)?.change
-    if (change === undefined || change === 'cannotTell') return []
-    return [{ ...namesOf(finding), ended: endingOf(change, finding, newcomers), on: day }]
-  })
-
 function deltaOf(
-  changes: Changes,
+  changed: readonly ChangedFinding[],
   since: ReadonlyMap<string, string>,
   ended: readonly PastFinding[],
   returned: readonly PastFinding[],
 ): Ledger['delta'] {
-  const idsOf = (matches: (id: string, change: Change) => boolean) =>
-    [...changes]
-      .filter(([id, { change }]) => matches(id, change))
-      .map(([id]) => id)
-      .toSorted()
+  const sorted = (found: readonly { id: string }[]) => found.map(({ id }) => id).toSorted()
   return {
-    new: idsOf((id, change) => change === 'new' && since.has(id)),
-    resolved: ended
-      .filter(({ ended: how }) => isRepair(how))
-      .map(({ id }) => id)
-      .toSorted(),
-    worse: idsOf((_, change) => change === 'worse' || change === 'waiverExpired'),
-    regressed: returned.map(({ id }) => id).toSorted(),
+    new: sorted(changed.filter(({ id, change }) => change === 'new' && since.has(id))),
+    resolved: sorted(ended.filter(isRepaired)),
+    worse: sorted(changed.filter(({ change }) => change === 'worse' || change === 'waiverExpired')),
+    regressed: sorted(returned),
   }
 }
 
@@ -188,7 +172,6 @@ function readAgainSince({ document }: RememberedRun, { notAudited }: FindingsDoc
 }
 
 const keyOfUnread = ({ cluster, node }: NotAudited) => JSON.stringify([cluster, node])
-const keyOfNode = ({ cluster, name }: MetNode) => nodeKey(cluster, name)
 const asCarried = (finding: RememberedFinding): RememberedFinding => ({
   ...finding,
   isCarried: true,
@@ -221,22 +204,3 @@ function unreadSince({ nodes }: Delta, { document }: RememberedRun) {
       hasCome: node === null ? !known.has(cluster) : before === null,
     }))
 }
-
-/** @param newcomers nodes that the previous run did not contain. Most nodes are repaired by replacement with new nodes. */
-function endingOf(
-  change: Change,
-  { cluster, subject }: RememberedFinding,
-  newcomers: MetNode[],
-): Ending {
-  if (change === 'fixed' || change === 'moved') return change
-  const isReplaced = newcomers.some(
-    node =>
-      node.cluster === cluster &&
-      node.group.kind === subject.kind &&
-      node.group.name === subject.name,
-  )
-  return isReplaced ? 'replaced' : 'gone'
-}
-
-/** If a finding with such an ending appears again, it counts as returned. */
-const isRepair = (how: Ending) => how === 'fixed' || how === 'replaced'

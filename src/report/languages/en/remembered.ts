@@ -1,5 +1,6 @@
 /** Texts from earlier runs: growth of disks, trends, findings that came back. */
-import type { Ending, UnseenGrowth } from '#model/history.ts'
+import type { Ending } from '#model/finding/delta.ts'
+import type { UnseenGrowth } from '#model/history.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 
 const readings = (count: number) => counted(count, 'reading')

@@ -67,6 +67,9 @@ export interface AuditedNode {
   imagesSince?: string | null
 }
 
+/** A node as it was read, before rules that compare nodes have judged it. */
+export type TakenNode = Omit<AuditedNode, 'outcomes'>
+
 /** The part of a prediction that the report shows. It keeps few names of pods and images, so that memory does not grow with their number. */
 export interface AuditedPrediction {
   filesystems: Filesystems

@@ -30,6 +30,7 @@ import type {
   PlanBeside,
   RemediationNotices,
   RenderedFile,
+  TakenNode,
 } from '#model/report.ts'
 import { withReadings } from '#pipeline/access/readings.ts'
 import { type KeptRecords, keepRecords } from '#pipeline/audit/saved/kept-records.ts'
@@ -75,8 +76,8 @@ export interface AuditContext extends ConclusionContext {
   /** Writes the records; null: they are not written. */
   snapshot: SnapshotWriter | null
   /** Called before anything is written; its error stops the run. @param areListsWhole the nodes of all clusters were listed completely */
-  verify?: (nodes: AuditedNode[], areListsWhole: boolean) => void
-  onNode?: (node: AuditedNode) => void
+  verify?: (nodes: TakenNode[], areListsWhole: boolean) => void
+  onNode?: (node: TakenNode) => void
   /** For a live fleet; absent: growth is known from earlier runs only. */
   secondReading?: SecondReading
 }

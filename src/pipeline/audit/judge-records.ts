@@ -17,7 +17,7 @@ import type {
   SnapshotRecord,
 } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import type { AuditedNode, ResourceTags } from '#model/report.ts'
+import type { AuditedNode, ResourceTags, TakenNode } from '#model/report.ts'
 import type { KeptRecords } from '#pipeline/audit/saved/kept-records.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { refusalsOf } from '#replay/configuration/configuration-change.ts'
@@ -37,8 +37,8 @@ export interface JudgingContext {
   /** Errors of the input before its first record. */
   inputErrors?: readonly string[]
   /** Called before the rules that need all records; its error stops the run. @param areListsWhole the nodes of all clusters were listed completely */
-  verify?: (nodes: AuditedNode[], areListsWhole: boolean) => void
-  onNode?: (node: AuditedNode) => void
+  verify?: (nodes: TakenNode[], areListsWhole: boolean) => void
+  onNode?: (node: TakenNode) => void
   onStage?: (stage: 'read' | 'judge') => void
   /** Absent: no node is read a second time. */
   secondReading?: Pick<SecondReading, 'take' | 'read'>
@@ -70,7 +70,8 @@ export async function judgeRecords(
     refusalsOf,
   })
   const clusters = openClusterReplay()
-  const nodes: AuditedNode[] = []
+  const nodes: TakenNode[] = []
+  const nextUpgrades: Pick<AuditedNode, 'upgrade'>[] = []
   const tags: ResourceTags[] = []
   const upgrades = openNextUpgrades()
   const labels = openNodeLabels(context.policy)
@@ -99,21 +100,18 @@ export async function judgeRecords(
       areListsWhole &&= isListWhole(record)
       const input = clusterInput(record)
       tags.push(...tagsOf(input))
-      upgrades.takeCluster(input)
-      judgement.takeCluster(input)
-      clusters.takeCluster(input)
+      for (const each of [upgrades, judgement, clusters]) each.takeCluster(input)
     }
     if (record.kind === 'Objects') {
       const input = objectsInput(record)
-      judgement.takeObjects(input)
-      clusters.takeObjects(input)
+      for (const each of [judgement, clusters]) each.takeObjects(input)
     }
     if (record.kind === 'Node') {
       const input = nodeInput(record)
       clusters.takeNode(input)
       const node = judgement.take(input, replay(input, takenAt))
-      Object.assign(node, upgrades.of(input, node.identity, takenAt))
       nodes.push(node)
+      nextUpgrades.push(upgrades.of(input, node.identity, takenAt))
       labels.take(node.cluster, node.identity.group, record.node.metadata?.labels ?? {})
       context.secondReading?.take(node, record.node)
       context.onNode?.(node)
@@ -121,13 +119,16 @@ export async function judgeRecords(
   }
   context.verify?.(nodes, areListsWhole)
   const before = (await context.earlier?.(takenAt)) ?? (() => null)
-  await readAgain(before, context)
+  const growth = await readAgain(before, context)
+  const finished = (node: AuditedNode, index: number) => {
+    return { ...node, ...nextUpgrades[index], ...growth.get(nodes[index]!) }
+  }
   context.onStage?.('judge')
-  const result = judgement.close(takenAt, clusters.close(takenAt), before)
+  const { nodes: judged, ...result } = judgement.close(takenAt, clusters.close(takenAt), before)
   return {
     header,
     result,
-    nodes: nodes.toSorted(byClusterAndName),
+    nodes: judged.map(finished).toSorted(byClusterAndName),
     tags: [...tags, ...labels.list()],
     inputErrors: inputErrors.list(),
     lostLines,
@@ -145,12 +146,11 @@ function keepHeapSmall() {
 
 /** Reads some nodes a second time to give them a first rate of growth. */
 async function readAgain(before: EarlierNodes, { secondReading }: JudgingContext) {
-  if (secondReading === undefined) return
-  const growth = await secondReading.read(node => {
+  if (secondReading === undefined) return new Map<TakenNode, never>()
+  return secondReading.read(node => {
     const series = withReading(before(node)?.fill ?? null, node)
     return Object.values(growthOf(series, node)).some(({ isSeen }) => isSeen)
   })
-  for (const [node, rate] of growth) node.growth = rate
 }
 
 /** Whether an earlier record had the same node; if not, the node is remembered. */

@@ -9,11 +9,10 @@ import { collectNodes } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { rateBetween } from '#judge/compare/history/fill.ts'
-import type { NodeGrowth } from '#model/history.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { AuditedNode, TakenNode } from '#model/report.ts'
 import { replay } from '#replay/replay.ts'
 import { nodeInput } from '#snapshot/input.ts'
 import { collectOptionsOf, type LiveOptions } from './fleet.ts'
@@ -29,9 +28,9 @@ export interface SecondReading {
   /** Registers a cluster of the run. */
   expect(target: ClusterTarget): void
   /** Registers a node of the first reading. */
-  take(node: AuditedNode, object: KubernetesNode): void
+  take(node: TakenNode, object: KubernetesNode): void
   /** Waits, then reads. @param isKnown whether growth is known from earlier runs. @returns growth of the nodes that answered */
-  read(isKnown: (node: AuditedNode) => boolean): Promise<Map<AuditedNode, NodeGrowth>>
+  read(isKnown: (node: TakenNode) => boolean): Promise<Map<TakenNode, Pick<AuditedNode, 'growth'>>>
 }
 
 export interface SecondReadingOptions
@@ -45,7 +44,7 @@ export interface SecondReadingOptions
 }
 
 interface ReadingCandidate {
-  node: AuditedNode
+  node: TakenNode
   object: KubernetesNode
   headroomPercent: number
 }
@@ -96,7 +95,7 @@ const byHeadroom = (a: ReadingCandidate, b: ReadingCandidate) =>
   a.headroomPercent - b.headroomPercent || byText(a.node.identity.name, b.node.identity.name)
 
 /** The smallest margin above a disk threshold, in percent of that disk's capacity; null: unknown. */
-function headroomOf({ prediction: { eviction, filesystems } }: AuditedNode) {
+function headroomOf({ prediction: { eviction, filesystems } }: TakenNode) {
   const percents = (eviction?.thresholds ?? []).flatMap(({ signal, margin }) => {
     const disk = signal === 'nodefs.available' ? filesystems.nodefs : filesystems.imagefs
     const isDisk = signal === 'nodefs.available' || signal === 'imagefs.available'
@@ -111,7 +110,7 @@ async function readAgain(
   targets: ReadonlyMap<string, ClusterTarget>,
   options: SecondReadingOptions,
 ) {
-  const growth = new Map<AuditedNode, NodeGrowth>()
+  const growth = new Map<TakenNode, Pick<AuditedNode, 'growth'>>()
   const clusters = Map.groupBy(chosen, ({ node }) => node.cluster)
   await pMap(
     clusters,
@@ -123,7 +122,8 @@ async function readAgain(
         const input = nodeInput(record)
         const { filesystems } = replay(input, record.at ?? '')
         const first = firsts.get(record.node.metadata?.name ?? '')
-        if (first && record.at) growth.set(first, rateBetween(first, record.at, filesystems))
+        if (first && record.at)
+          growth.set(first, { growth: rateBetween(first, record.at, filesystems) })
       }
     },
     { concurrency: options.policy.pace.clusters },

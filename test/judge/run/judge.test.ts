@@ -33,8 +33,10 @@ function judged(
   options: { allNodes?: boolean; day?: string } = {},
 ) {
   const judgement = openJudgement(shelf, { ...defaultPolicy, ...policy }, options)
-  const audited = nodes.map(({ record, prediction }) => judgement.take(inputOf(record), prediction))
-  return { audited, ...judgement.close(`${options.day ?? '2026-11-21'}T00:00:00Z`) }
+  for (const { record, prediction } of nodes) judgement.take(inputOf(record), prediction)
+  const closed = judgement.close(`${options.day ?? '2026-11-21'}T00:00:00Z`)
+  const { nodes: audited, ...result } = closed
+  return { audited, ...result }
 }
 
 /** Rules that come to an outcome on each node. */

@@ -10,7 +10,7 @@ import type { LabNode, NodeSource, Scenario } from '#lab/scenarios/scenario.ts'
 import type { FillReading, NodeBefore, ObservedGrowth } from '#model/history.ts'
 import { everything } from '#model/input/selection.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { AuditedNode, TakenNode } from '#model/report.ts'
 import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { judgeRecords } from '#pipeline/audit/judge-records.ts'
 import { openSecondReading } from '#pipeline/audit/second-reading.ts'
@@ -103,7 +103,7 @@ async function auditTwice(
 ): Promise<{ nodes: AuditedNode[]; waits: Wait[] }> {
   await labOf([world.scenario])
   const waits: Wait[] = []
-  const read = new Map<string, AuditedNode>()
+  const read = new Map<string, TakenNode>()
   const live = {
     policy: { ...defaultPolicy, ...policy },
     selection: everything,
@@ -133,7 +133,7 @@ async function auditTwice(
 }
 
 /** Readings of the days before, in each of which the node's disks grew. */
-function grownBefore(node: AuditedNode): NodeBefore | null {
+function grownBefore(node: TakenNode): NodeBefore | null {
   const series = withReading(null, node)
   if (series === null) return null
   const [{ nodefsUsedBytes, imagefsUsedBytes }] = series.readings as [FillReading]

@@ -14,7 +14,7 @@ import type {
   UnseenGrowth,
 } from '#model/history.ts'
 import type { FilesystemState, Filesystems } from '#model/prediction/prediction.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { TakenNode } from '#model/report.ts'
 
 const hourMs = 3_600_000
 
@@ -34,7 +34,7 @@ type GrowingDisk = 'nodefs' | 'imagefs'
 /** Appends this run's reading to the series. A node with unread disks keeps the series. A rebooted node starts a new one. */
 export function withReading(
   before: FillSeries | null,
-  { identity, at, prediction, happened = [] }: AuditedNode,
+  { identity, at, prediction, happened = [] }: TakenNode,
 ): FillSeries | null {
   if (identity.bootId === null) return null
   const bootId = bounded(identity.bootId, 40)
@@ -102,7 +102,7 @@ function thinned(readings: FillReading[]) {
 /** @param series with this run's reading; null: no reading is known */
 export function growthOf(
   series: FillSeries | null,
-  { prediction: { filesystems } }: AuditedNode,
+  { prediction: { filesystems } }: TakenNode,
 ): NodeGrowth {
   const { layout } = filesystems
   return layout === null ? {} : growthIn({ layout, readings: series?.readings ?? [] })
@@ -120,7 +120,7 @@ export function growthIn({
  * error. A disk that changed its size has no rate; for a disk that became emptier, the reason is returned.
  */
 export function rateBetween(
-  { at: firstAt, prediction }: AuditedNode,
+  { at: firstAt, prediction }: TakenNode,
   at: string,
   then: Filesystems,
 ): NodeGrowth {

@@ -9,7 +9,7 @@ import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import { type FillSeries, type Happening, mostHappenings, type NodeBefore } from '#model/history.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { TakenNode } from '#model/report.ts'
 
 /** The interval of daily runs, plus a delay. */
 const windowMs = 26 * 3_600_000
@@ -43,7 +43,7 @@ export function happeningsOf(input: NodeInput, at: string): Happening[] {
 
 /** Events come first: their message says more of an eviction than a line of the log. */
 export const withEvents = (
-  { happened = [], identity, at }: AuditedNode,
+  { happened = [], identity, at }: TakenNode,
   events: readonly NodeEvent[] | null,
 ): Happening[] => merged(fromEvents(events ?? [], identity.name, at), happened)
 
@@ -111,7 +111,7 @@ function happening(
 
 /** The reading, unless it is of another machine: since then a machine with another boot id has joined under the same name. */
 export function readingOfMachine(
-  { identity, joinedAt = '' }: AuditedNode,
+  { identity, joinedAt = '' }: TakenNode,
   last: NodeBefore | null,
 ): NodeBefore | null {
   if (last === null || !(Date.parse(joinedAt) > Date.parse(last.at))) return last
@@ -119,12 +119,15 @@ export function readingOfMachine(
   return bootId !== null && last.fill?.bootId === bounded(bootId, 40) ? last : null
 }
 
-/** Notes a restart of the machine: its boot id has changed since the last run. @param node is changed */
-export function noteRestart(node: AuditedNode, before: FillSeries | null): void {
-  const { bootId, name } = node.identity
-  if (before === null || bootId === null || bounded(bootId, 40) === before.bootId) return
+/** With a restart of the machine, if its boot id has changed since the last run. */
+export function withRestart(
+  { identity: { bootId, name }, at }: TakenNode,
+  happened: Happening[],
+  before: FillSeries | null,
+): Happening[] {
+  if (before === null || bootId === null || bounded(bootId, 40) === before.bootId) return happened
   const message = `boot id ${before.bootId} until ${before.readings.at(-1)?.at ?? 'an earlier run'}`
-  node.happened = merged(node.happened ?? [], [happening(node.at, 'reboot', name, message)])
+  return merged(happened, [happening(at, 'reboot', name, message)])
 }
 
 /** Each happening once. If there are too many, evictions are kept first, refused pods last. */

@@ -14,7 +14,7 @@ import { bounded, nameLength } from '#judge/text.ts'
 import type { Happening, NodeBefore, ReclaimRound, RememberedImage } from '#model/history.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { KeptImage, NodePrediction } from '#model/prediction/prediction.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { TakenNode } from '#model/report.ts'
 import { usedOf } from './fill.ts'
 
 const mostRounds = 6
@@ -128,27 +128,31 @@ function nameOf(names: readonly string[]) {
 
 type ImagesBefore = Omit<NodeBefore, 'rounds'>
 
-/** Compares two readings of a node: notes deleted images, and since when others are unused. @param now is changed */
-export function noteImages(now: AuditedNode, last: ImagesBefore | null): void {
+type ImageHistory = Pick<TakenNode, 'images' | 'imagesSince' | 'rounds' | 'happened'>
+
+/** Compares two readings of a node: deleted images, and since when others are unused. */
+export function withImages(now: TakenNode, last: ImagesBefore | null): ImageHistory {
   const before = last !== null && Date.parse(last.at) <= Date.parse(now.at) ? last : null
-  const images = now.images ?? []
+  const { images = [], rounds, happened } = now
   const isUseKnown = images.some(([, , since]) => since !== undefined)
-  now.imagesSince = before?.imagesSince ?? (isUseKnown ? now.at.slice(0, 10) : null)
-  if (before === null) return
+  const imagesSince = before?.imagesSince ?? (isUseKnown ? now.at.slice(0, 10) : null)
+  if (before === null) return { images, imagesSince }
   // A node that was not read keeps its images with the days since which they are unused.
-  if (images.length === 0) now.images = [...before.images]
-  if (images.length === 0) return
+  if (images.length === 0) return { images: [...before.images], imagesSince }
   const earlier = retagged(before.images, images)
-  now.images = withDays(images, earlier)
+  const dated = { images: withDays(images, earlier), imagesSince }
   const gone = goneOf(earlier, images)
-  if (gone.length === 0) return
+  if (gone.length === 0) return dated
   const countedBytes = gone.reduce((sum, [, bytes]) => sum + bytes, 0)
   const freedBytes = emptierBy(now, before)
   const predictedBytes = before.imageGC?.predictedBytes ?? null
   const round = { at: now.at, wantedBytes: null, countedBytes, freedBytes, predictedBytes }
-  now.rounds = [...(now.rounds ?? []), round].slice(-mostRounds)
-  const isLogged = (now.happened ?? []).some(({ what }) => what === 'image-deleted')
-  if (!isLogged) now.happened = [...(now.happened ?? []), ...gone.map(deletion(now, before))]
+  const isLogged = happened?.some(({ what }) => what === 'image-deleted') ?? false
+  return {
+    ...dated,
+    rounds: [...(rounds ?? []), round].slice(-mostRounds),
+    ...(!isLogged && { happened: [...(happened ?? []), ...gone.map(deletion(now, before))] }),
+  }
 }
 
 /** The earlier images by their names of today. A lost name and a new one of the same size are two tags of one image. */
@@ -181,7 +185,7 @@ function goneOf(before: readonly RememberedImage[], now: readonly RememberedImag
 }
 
 const deletion =
-  ({ at }: AuditedNode, before: ImagesBefore) =>
+  ({ at }: TakenNode, before: ImagesBefore) =>
   ([name, bytes]: RememberedImage): Happening => ({
     at,
     what: 'image-deleted',
@@ -190,7 +194,7 @@ const deletion =
   })
 
 /** Bytes by which the image disk became emptier. Null: not read. 0: the disk did not. */
-function emptierBy({ prediction: { filesystems } }: AuditedNode, { fill }: ImagesBefore) {
+function emptierBy({ prediction: { filesystems } }: TakenNode, { fill }: ImagesBefore) {
   const { layout, nodefs, imagefs } = filesystems
   const last = fill?.readings.at(-1)
   const used = usedOf(layout === 'shared' ? nodefs : imagefs)

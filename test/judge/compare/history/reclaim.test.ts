@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import {
   imagesOf,
   mergedRounds,
-  noteImages,
   reportedRounds,
+  withImages,
 } from '#judge/compare/history/reclaim.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { NodeFacts, RememberedImage } from '#model/history.ts'
@@ -101,18 +101,18 @@ describe('images between two readings', () => {
   })
 
   it('went if they are larger than the smallest that is listed', () => {
-    const node = read([['kept', 2 * GiB, null]])
-    const { capacityBytes, availableBytes } = node.prediction.filesystems.nodefs!
+    const first = read([['kept', 2 * GiB, null]])
+    const { capacityBytes, availableBytes } = first.prediction.filesystems.nodefs!
     const usedBytes = capacityBytes! - availableBytes!
     const images: RememberedImage[] = [
       ['gone', 4 * GiB, null],
       ['kept', 2 * GiB, null],
       ['perhaps', GiB, null],
     ]
-    noteImages(node, earlier(images, usedBytes + 3 * GiB))
+    const node = withImages(first, earlier(images, usedBytes + 3 * GiB))
     expect(node.rounds).toEqual([
       {
-        ...{ at: node.at, wantedBytes: null, countedBytes: 4 * GiB },
+        ...{ at: first.at, wantedBytes: null, countedBytes: 4 * GiB },
         ...{ freedBytes: 3 * GiB, predictedBytes: 5 * GiB },
       },
     ])
@@ -122,7 +122,7 @@ describe('images between two readings', () => {
   })
 
   it('are unused since the first day on which they were', () => {
-    const node = read([
+    const first = read([
       ['a', 3 * GiB, '2026-11-21'],
       ['b', 2 * GiB, '2026-11-21'],
       ['c', GiB, null],
@@ -132,17 +132,17 @@ describe('images between two readings', () => {
       ['b', 2 * GiB, null],
       ['c', GiB, '2026-11-15'],
     ]
-    noteImages(node, earlier(images, 0))
+    const node = withImages(first, earlier(images, 0))
     expect(node.images?.map(([, , since]) => since)).toEqual(['2026-11-15', '2026-11-21', null])
     expect(node.imagesSince).toBe('2026-11-10')
   })
 
   it('begin anew with another size, and stay unknown until a reading shows their use', () => {
-    const node = read([
+    const first = read([
       ['latest', 3 * GiB, '2026-11-21'],
       ['unread', 2 * GiB],
     ])
-    noteImages(node, earlier([['latest', 4 * GiB, '2026-11-15']], 0))
+    const node = withImages(first, earlier([['latest', 4 * GiB, '2026-11-15']], 0))
     expect(node.images).toEqual([
       ['latest', 3 * GiB, '2026-11-21'],
       ['unread', 2 * GiB],
@@ -150,12 +150,12 @@ describe('images between two readings', () => {
   })
 
   it('are not deleted by a new tag, and keep their days', () => {
-    const node = read([
+    const first = read([
       ['web:v2', 3 * GiB, '2026-11-21'],
       ['least', GiB, null],
     ])
-    noteImages(
-      node,
+    const node = withImages(
+      first,
       earlier(
         [
           ['web:v1', 3 * GiB, '2026-11-15'],
@@ -169,8 +169,8 @@ describe('images between two readings', () => {
   })
 
   it('keep their days while the node is not read', () => {
-    const node = read([])
-    noteImages(node, earlier([['a', 3 * GiB, '2026-11-15']], 0))
+    const first = read([])
+    const node = withImages(first, earlier([['a', 3 * GiB, '2026-11-15']], 0))
     expect(node.images).toEqual([['a', 3 * GiB, '2026-11-15']])
     expect(node.rounds).toBeUndefined()
   })

@@ -1,0 +1,176 @@
+/** Judges what needs all nodes or the cluster's objects, and makes the totals. */
+
+import { byText } from '#base/text/text-order.ts'
+import { readingOfMachine, withEvents, withRestart } from '#judge/compare/history/happenings.ts'
+import { mergedRounds, reportedRounds, withImages } from '#judge/compare/history/reclaim.ts'
+import type { NodeContext } from '#judge/subject/cluster-facts.ts'
+import { bounded } from '#judge/text.ts'
+import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
+import type { UnknownOutcome } from '#model/finding/finding.ts'
+import type { GarbageOverview } from '#model/finding/garbage-overview.ts'
+import { gradeOf } from '#model/finding/grade.ts'
+import type { Subject } from '#model/finding/subject.ts'
+import type { EarlierNodes } from '#model/history.ts'
+import type { AuditedNode, TakenNode } from '#model/report.ts'
+import { gatherSubjects, judgeCluster } from './cluster-rules.ts'
+import { cohortOutcomes, contextOutcomes } from './cohorts.ts'
+import type { KeptNode } from './facts-of-nodes.ts'
+import { fixed } from './fixing.ts'
+import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
+import { inOrder, type JudgementResult, manyFindings, withoutRepeats } from './result.ts'
+import type { Taken } from './taking.ts'
+import { byUnknown, type FoundFinding, fewNodes, gatherLooseNodes, Tally } from './tally.ts'
+import { utcDay, waiverOf } from './waivers.ts'
+
+export interface Closed extends JudgementResult {
+  /** In the order in which they were taken. */
+  nodes: AuditedNode[]
+}
+
+/** What was found beside the nodes. */
+export interface Beside {
+  takenAt: string
+  predictions: readonly ClusterPrediction[]
+  before: EarlierNodes
+}
+
+export function closed(taken: Taken, { takenAt, predictions, before }: Beside): Closed {
+  const { counts, policy, allNodes } = taken
+  const day = utcDay(takenAt)
+  const nodes = new Map(
+    [...taken.nodes].map(([kept, node]) => [kept, withHistory(taken, node, before)]),
+  )
+  for (const [rule, facts] of taken.facts) {
+    const members = facts.members()
+    const outcomes =
+      rule.kind === 'cohort'
+        ? cohortOutcomes(rule, members, policy, name => counts.cluster(name).facts)
+        : contextOutcomes(rule, members, policy, node =>
+            contextOf(taken, node, nodes.get(node), before),
+          )
+    for (const { subject, outcome } of outcomes) counts.count(rule, subject, outcome)
+  }
+  for (const [cluster, reason] of taken.emptyReasons)
+    if (counts.cluster(cluster).coverage.nodes === 0)
+      counts.leaveOut(cluster, null, 'inactive', reason)
+  const groups = gatherLooseNodes(
+    [...counts.tallies.values()],
+    (rule, cluster, subject) => new Tally(rule, cluster, subject),
+    ({ rule, cluster, subject }) =>
+      waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null,
+  )
+  const garbage = predictions.map(prediction => judgeGarbage(taken, prediction, day))
+  const found = groups
+    .flatMap(group => group.found(allNodes) ?? [])
+    .concat(garbage.flatMap(({ own }) => own))
+  const factsOf = (cluster: string) => counts.cluster(cluster).facts
+  const all = fixed(found, { ...taken, day, factsOf }).map(each =>
+    !allNodes && found.length > manyFindings ? withFewNodes(each) : each,
+  )
+  const open = all.filter(({ finding }) => finding.waived === null)
+  return {
+    nodes: [...nodes.values()].map(node => ({
+      ...node,
+      outcomes: counts.outcomesOf(node.cluster, node.identity.name),
+    })),
+    clusters: [...counts.clusters.values()]
+      .toSorted((a, b) => byText(a.name, b.name))
+      .map(({ name, coverage, outcomes, isListCut }) => {
+        const own = open
+          .filter(({ cluster }) => cluster === name)
+          .map(({ finding, nodes }) => ({ severity: finding.severity, nodes }))
+        return {
+          name: bounded(name),
+          grade: gradeOf(own, coverage, outcomes, isListCut),
+          coverage,
+          outcomes,
+        }
+      }),
+    findings: open.map(({ finding }) => finding),
+    waived: all.filter(({ finding }) => finding.waived !== null).map(({ finding }) => finding),
+    unknowns: [
+      ...groups.flatMap(group => group.unknownOutcome(allNodes) ?? []),
+      ...garbage.flatMap(({ unknowns }) => unknowns),
+    ].toSorted(byUnknown),
+    notAudited: withoutRepeats(counts.notAudited),
+    delta: { new: [], resolved: [] },
+    ruleErrors: inOrder(counts.ruleErrors),
+    garbage: garbage.flatMap(({ overview }) => overview ?? []).toSorted(byCluster),
+  }
+}
+
+const withFewNodes = (found: FoundFinding): FoundFinding => {
+  const { finding } = found
+  const sample = finding.nodes.sample.slice(0, fewNodes)
+  return { ...found, finding: { ...finding, nodes: { ...finding.nodes, sample } } }
+}
+
+/** The node with what happened on it since its last reading. */
+function withHistory({ counts }: Taken, taken: TakenNode, before: EarlierNodes): TakenNode {
+  const { events } = counts.cluster(taken.cluster).facts.of(taken.identity.name)
+  const last = readingOfMachine(taken, before(taken))
+  const isLogged = taken.rounds !== undefined && taken.rounds.length > 0
+  const node = {
+    ...taken,
+    happened: withRestart(taken, withEvents(taken, events), last?.fill ?? null),
+    rounds: isLogged ? taken.rounds : reportedRounds(events, []),
+  }
+  return { ...node, ...withImages(node, last) }
+}
+
+function contextOf(
+  { counts }: Taken,
+  { cluster, identity, at }: KeptNode,
+  audited: TakenNode | undefined,
+  before: EarlierNodes,
+): NodeContext {
+  const { images = [], imagesSince = null, rounds = [] } = audited ?? {}
+  const roundsBefore = () => (audited && readingOfMachine(audited, before(audited))?.rounds) ?? []
+  return {
+    ...counts.cluster(cluster).facts.of(identity.name),
+    at,
+    images,
+    imagesSince,
+    rounds: () => mergedRounds(roundsBefore(), rounds),
+  }
+}
+
+function judgeGarbage(
+  { counts, rules, policy, allNodes }: Taken,
+  prediction: ClusterPrediction,
+  day: string,
+): { own: FoundFinding[]; unknowns: UnknownOutcome[]; overview: GarbageOverview | null } {
+  const { cluster, resources } = prediction
+  const state = counts.cluster(cluster)
+  const lists = Object.values(resources)
+  state.coverage.clusterGc = {
+    lists: lists.length,
+    read: lists.filter(reason => reason === null).length,
+  }
+  const judged: JudgedClusterRule[] = []
+  const own: FoundFinding[] = []
+  const unknowns: UnknownOutcome[] = []
+  for (const rule of rules) {
+    if (rule.kind !== 'cluster') continue
+    const { outcome, failings, open } = judgeCluster(rule, prediction, policy)
+    judged.push({ rule, outcome, failings, open })
+    state.outcomes[outcome.state]++
+    const isWaived = (subject: Subject) =>
+      waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null
+    own.push(...gatherSubjects(rule, cluster, failings, isWaived, allNodes))
+    if (open !== null) {
+      const subject: Subject = { kind: 'Cluster', namespace: null, name: bounded(cluster) }
+      unknowns.push({
+        rule: rule.id,
+        cluster: bounded(cluster),
+        subject,
+        nodes: { count: 0, sample: [] },
+        reason: open,
+      })
+    }
+    counts.noteError(rule, cluster, '', outcome)
+  }
+  return { own, unknowns, overview: garbageOverview(prediction, policy, judged) }
+}
+
+const byCluster = (a: { cluster: string }, b: { cluster: string }) => byText(a.cluster, b.cluster)

@@ -1,0 +1,135 @@
+/** Takes records as they arrive: judges each node, and keeps compact facts for `closed`. */
+
+import { happeningsOf } from '#judge/compare/history/happenings.ts'
+import { imagesOf, reportedRounds } from '#judge/compare/history/reclaim.ts'
+import type { Refusals } from '#judge/fixes/completion.ts'
+import { FixFacts } from '#judge/fixes/fix-facts.ts'
+import type { CohortRule, ContextRule, Rule } from '#judge/rule.ts'
+import { isImageListCut, type NodeSubject } from '#judge/subject/node-subject.ts'
+import { fargateReason, nodeSubject } from '#judge/subject/subject.ts'
+import { bounded } from '#judge/text.ts'
+import type { NotAuditedCause } from '#model/finding/finding.ts'
+import type { ClusterInput } from '#model/input/cluster-input.ts'
+import type { ObjectsInput } from '#model/input/cluster-objects.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import { sources } from '#model/input/read-mode.ts'
+import type { ReadError } from '#model/input/record.ts'
+import type { Policy } from '#model/policy.ts'
+import type { DiskLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import type { NodePrediction } from '#model/prediction/prediction.ts'
+import type { TakenNode } from '#model/report.ts'
+import { openAuditedPredictions } from './audited-prediction.ts'
+import { Counts } from './counts.ts'
+import { FactsOfNodes, type KeptNode, keptNode } from './facts-of-nodes.ts'
+import { outcomeOf } from './outcome.ts'
+
+/** The report names no holder's parts. */
+const withoutParts = ({ parts: _, ...ledger }: NodeLedger): DiskLedger => ledger
+
+export class Taken {
+  readonly rules: readonly Rule[]
+  readonly policy: Policy
+  readonly allNodes: boolean
+  readonly refusalsOf: Refusals
+  readonly counts = new Counts()
+  readonly nodes = new Map<KeptNode, TakenNode>()
+  /** Why a cluster may have no nodes. */
+  readonly emptyReasons = new Map<string, string>()
+  readonly fixFacts = new FixFacts()
+  readonly facts: ReadonlyMap<CohortRule | ContextRule, FactsOfNodes>
+  readonly #auditedPrediction = openAuditedPredictions()
+
+  constructor(rules: readonly Rule[], policy: Policy, allNodes: boolean, refusalsOf: Refusals) {
+    this.rules = rules
+    this.policy = policy
+    this.allNodes = allNodes
+    this.refusalsOf = refusalsOf
+    this.facts = new Map(
+      rules
+        .filter(rule => rule.kind === 'cohort' || rule.kind === 'context')
+        .map(rule => [rule, new FactsOfNodes(rule)]),
+    )
+  }
+
+  takeCluster(input: ClusterInput): void {
+    const { cluster, eks, errors } = input
+    const state = this.counts.cluster(cluster)
+    state.facts.takeCluster(input)
+    state.isListCut ||= errors?.some(({ what }) => what === 'nodes') === true
+    // One error often stops several lists, so it is reported once.
+    for (const [message, unread] of Map.groupBy(errors ?? [], error => error.message))
+      this.counts.leaveOut(
+        cluster,
+        null,
+        causeOf(unread),
+        `${[...new Set(unread.map(({ what }) => what))].join(', ')}: ${message}`,
+      )
+    const status = eks?.status ?? 'ACTIVE'
+    if (!errors?.length && status !== 'ACTIVE')
+      this.emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
+  }
+
+  /** Events, node classes and other objects of a cluster, in any order and any number of pages. */
+  takeObjects(input: ObjectsInput): void {
+    this.counts.cluster(input.cluster).facts.takeObjects(input)
+  }
+
+  /** The outcomes of one node. The judgement keeps only compact facts of the node. */
+  take(input: NodeInput, prediction: NodePrediction): TakenNode {
+    const subject = nodeSubject(input, prediction)
+    const { cluster, identity, unread } = subject
+    const isFargate = identity.owner === 'fargate'
+    const { coverage } = subject
+    const state = this.counts.cluster(cluster)
+    state.coverage.nodes++
+    state.coverage[coverage]++
+    if (isImageListCut(subject))
+      state.coverage.cutImageLists = (state.coverage.cutImageLists ?? 0) + 1
+    this.fixFacts.take(subject)
+    const kept = keptNode(subject)
+    if (coverage === 'notRead' || isFargate)
+      this.counts.leaveOut(
+        cluster,
+        identity.name,
+        isFargate ? 'fargate' : 'sources',
+        isFargate ? fargateReason : reasonOf(unread),
+      )
+    for (const rule of this.rules) {
+      if (rule.kind === 'cluster') continue
+      if (isFargate) this.counts.count(rule, subject, { state: 'notApplicable' })
+      else if (rule.kind === 'node')
+        this.counts.count(rule, subject, outcomeOf(rule, subject, this.policy))
+      else this.facts.get(rule)?.take(subject, kept)
+    }
+    const joinedAt = input.node.metadata?.creationTimestamp
+    const node: TakenNode = {
+      cluster,
+      identity,
+      at: input.at ?? prediction.at,
+      ...(joinedAt !== undefined && { joinedAt }),
+      mode: subject.mode,
+      coverage,
+      errors: [...input.errors],
+      prediction: this.#auditedPrediction(subject, prediction),
+      ...(prediction.ledger && { ledger: withoutParts(prediction.ledger) }),
+      happened: happeningsOf(input, input.at ?? prediction.at),
+      rounds: reportedRounds(null, input.host?.logLines ?? []),
+      images: imagesOf(input, prediction),
+    }
+    this.nodes.set(kept, node)
+    return node
+  }
+}
+
+/** The largest scope that the errors leave unread. */
+function causeOf(errors: readonly ReadError[]): NotAuditedCause {
+  const whats = new Set(errors.map(({ what }) => what))
+  if (whats.has('clusters')) return 'clusters'
+  return whats.has('cluster') || whats.has('nodes') ? 'nodes' : 'objects'
+}
+
+const reasonOf = (unread: NodeSubject['unread']) =>
+  sources
+    .filter(source => unread[source] !== undefined)
+    .map(source => `${source}: ${unread[source]}`)
+    .join('; ')

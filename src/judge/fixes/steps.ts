@@ -85,7 +85,10 @@ function commandsOf(action: StepAction, finding: StepFinding, site: StepSite): S
   return found.flatMap(line => {
     if (line === null) return []
     const [effect, text, nodes] = line
-    const command = inPlace(text, place)
+    const command = [text]
+      .flat()
+      .map(one => inPlace(one, place))
+      .join(' && ')
     // A truncated command does something else. A command with invisible characters is deceptive.
     const isWhole = command.length <= longestCommand && isPrintable(command)
     return isWhole ? [{ place: cluster, command, effect, ...(nodes && { nodes }) }] : []
@@ -133,11 +136,9 @@ function session(
 }
 
 const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', said(node.name))]
-const uncordon = ({ node }: OnNode): Command => ['changes', kubectl('uncordon', said(node.name))]
-const drain = ({ node }: OnNode): Command => [
-  'changes',
-  kubectl('drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data'),
-]
+/** It cordons the node first. */
+const drain = ({ node }: OnNode) =>
+  kubectl('drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data')
 const podsOfNode = ({ node }: OnNode) =>
   reads('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)
 const readAgain = ({ node, place }: OnNode): Command | null =>
@@ -148,13 +149,24 @@ function replacement(on: OnNode): Command[] {
   const { node } = on
   if (node.owner === 'karpenter')
     return [['replaces', kubectl('delete', 'node', said(node.name)), 1]]
-  if (node.owner !== 'managed-nodegroup' || node.instanceId === null) return [cordon(on), drain(on)]
+  if (node.owner !== 'managed-nodegroup' || node.instanceId === null)
+    return [['changes', drain(on)]]
   const terminate = aws(
     ...(['autoscaling', 'terminate-instance-in-auto-scaling-group'] as const),
     ...(['--no-should-decrement-desired-capacity', '--instance-id'] as const),
     said(node.instanceId),
   )
-  return [cordon(on), drain(on), ['replaces', terminate, 1]]
+  return [['replaces', [drain(on), terminate], 1]]
+}
+
+function restart(on: OnNode): Command[] {
+  const { name, instanceId } = on.node
+  if (instanceId === null) return [['changes', drain(on)]]
+  const reboot = aws('ec2', 'reboot-instances', '--instance-ids', said(instanceId))
+  return [
+    ['restarts', [drain(on), reboot], 1],
+    ['changes', kubectl('uncordon', said(name))],
+  ]
 }
 
 const isManaged = ({ finding: { subject }, node }: OnNode) =>
@@ -234,7 +246,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...whole('free'),
     lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
   },
-  drain: { ...partly('free', 'pods'), lines: on => [cordon(on), drain(on)] },
+  drain: { ...partly('free', 'pods'), lines: on => [['changes', drain(on)]] },
   'drop-idle-log-blocks': { ...whole('set'), lines: on => plan(on) },
   'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
   'grow-partition': {
@@ -283,21 +295,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...showing,
     always: () => [reads('get', 'events', '-A', '--field-selector=reason=Failed')],
   },
-  reboot: {
-    ...partly('replace', 'node-replaced'),
-    lines: on => [
-      cordon(on),
-      drain(on),
-      on.node.instanceId === null
-        ? null
-        : [
-            'restarts',
-            aws('ec2', 'reboot-instances', '--instance-ids', said(on.node.instanceId)),
-            1,
-          ],
-      on.node.instanceId === null ? null : uncordon(on),
-    ],
-  },
+  reboot: { ...partly('replace', 'node-replaced'), lines: restart },
   'replace-node': { ...whole('replace', 'node-replaced'), lines: replacement },
   'restart-agent': {
     ...showing,

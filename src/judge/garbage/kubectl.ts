@@ -2,8 +2,8 @@
 
 import type { CommandEffect } from '#model/finding/cause.ts'
 
-/** A command, and what it does as it stands. `nodes`: how many it restarts or replaces. */
-export type Command = [effect: CommandEffect, command: string, nodes?: number]
+/** A command, and what it does as it stands. Of several, each runs if the one before succeeds. `nodes`: how many it restarts or replaces. */
+export type Command = [effect: CommandEffect, command: string | readonly string[], nodes?: number]
 
 const plainWord = /^[\w@%+=:,./-]+$/
 

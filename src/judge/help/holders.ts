@@ -163,7 +163,7 @@ function stepsOf(
 ): readonly StepActionId[] {
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
-    return ['replace-node', 'look-on-node']
+    return ['look-on-node', 'replace-node']
   // Which pod it is, and whether its deletion ends it, has to be seen.
   if (holder === 'pod-folders' && owner === null) return ['delete-place']
   // Packed layers of pulls that did not end: a lease keeps them.

@@ -17,7 +17,7 @@ const limits = {
   name: 120,
   place: 160,
   commands: 6,
-  sequence: 4,
+  sequence: 2,
   command: 1000,
   advice: 260,
   together: 2,
@@ -183,16 +183,15 @@ function withEffect(text: string, step: Step, { words: { steps: words } }: Langu
   return isForOwner ? words.labelled(text, words.showsPods) : text
 }
 
-/** The commands that have to run together: cordon, drain and replace one node. Other commands are for other places. */
+/** The commands that have to run together: drain, reboot and uncordon one node. Other commands are for other places. */
 export function leadingCommands(steps: readonly Step[]): StepCommand[] {
   const first = withCommands(steps)
   if (first === undefined) return []
-  const { kind, action, commands } = first
+  const { action, commands } = first
   const last = commands.findIndex(({ effect }) => ofNodes.has(effect))
-  const isSequence = kind === 'replace' || action.id === 'drain'
   // A restarted node gets pods again when it is uncordoned.
   const end = action.id === 'reboot' && last >= 0 ? last + 2 : last + 1
-  return commands.slice(0, Math.min(end, limits.sequence) || (isSequence ? 2 : 1))
+  return commands.slice(0, Math.min(end, limits.sequence) || 1)
 }
 
 /** `1 of 3 commands`. Null: the leading commands are all of the first step. */

@@ -118,7 +118,7 @@ export const runtimeIncidents: Incident[] = [
     }),
     cause: [held('unknown-folder', '/var/lib/containerd-stargz-grpc'), held('other-runtime')],
     owner: 'platform',
-    steps: ['free', 'replace', 'ask-owner'],
+    steps: ['read-more', 'free', 'replace', 'ask-owner'],
     words: [/containerd-stargz-grpc/],
     never: [imageGc],
   },

@@ -23,44 +23,6 @@ import {
 import { type DiskLayout, placementOf } from './layout.ts'
 import { resourceOf } from './signals.ts'
 
-/**
- * Keeps results that depend only on their arguments, for later passes with the same arguments. Parsed pods and statistics never
- * change, so the same object means the same question.
- */
-interface Known<Answer> {
-  question: readonly unknown[]
-  answer: Answer
-}
-
-/** Enough for every signal, and for some further layouts or kubelets. */
-const keptQuestions = 16
-
-/**
- * Nodes are replayed one after another, so results for one node's statistics are enough. A WeakMap would keep more. But V8's collector of
- * short-lived objects keeps alive what a WeakMap holds: all pods of all nodes.
- *
- * @returns the remembered result, or that of `compute`; different statistics clear all results
- */
-function remembering<Answer>(): (
-  podStats: object,
-  question: readonly unknown[],
-  compute: () => Answer,
-) => Answer {
-  let remembered: object | null = null
-  let known: Known<Answer>[] = []
-  return (podStats, question, compute) => {
-    if (podStats !== remembered) known = []
-    remembered = podStats
-    const same = known.find(asked =>
-      asked.question.every((part, index) => part === question[index]),
-    )
-    if (same) return same.answer
-    const answer = compute()
-    known = [{ question, answer }, ...known.slice(0, keptQuestions - 1)]
-    return answer
-  }
-}
-
 /*
  * Pods above their own local storage limits. Every pass evicts all of them at once, with or without pressure.
  *
@@ -82,8 +44,6 @@ export interface StorageLimitExceeded {
   limitBytes: number
 }
 
-const limitAnswers = remembering<readonly StorageLimitExceeded[]>()
-
 /** In the order of `pods`. */
 export function localStorageEviction(
   pods: readonly Pod[],
@@ -91,7 +51,7 @@ export function localStorageEviction(
   { dedicatedImageFs }: DiskLayout,
   kubelet: Kubelet,
 ): readonly StorageLimitExceeded[] {
-  return limitAnswers(podStats, [pods, dedicatedImageFs, kubelet], () =>
+  return podStats.once(['limits', pods, dedicatedImageFs, kubelet], () =>
     limitsExceeded(pods, podStats, dedicatedImageFs, kubelet),
   )
 }
@@ -227,8 +187,6 @@ interface MeasuredPod {
   isPlaceKnown: boolean
 }
 
-const rankings = remembering<readonly PodRank[]>()
-
 /** Sorted: the first pod is evicted first. */
 export function rankPods(
   signal: Signal,
@@ -238,12 +196,10 @@ export function rankPods(
   kubelet: Kubelet,
 ): readonly PodRank[] {
   const placement = placementOf(layout)
-  return rankings(podStats, [signal, pods, placement, kubelet], () =>
+  return podStats.once(['ranks', signal, pods, placement, kubelet], () =>
     rankMeasuredPods(signal, pods, podStats, measureOf(signal, placement, kubelet)),
   )
 }
-
-const firstAnswers = remembering<readonly Pod[]>()
 
 /** The evictable pods that may stand first: equal ones, and those of unknown place. */
 export function firstVictims(
@@ -258,7 +214,7 @@ export function firstVictims(
   const { rootfs, logsAndVolumes } = statsToMeasure(signal, placement)
   const isDisk = resource === 'inodes' || resource === 'ephemeral-storage'
   const parts = isDisk ? [rootfs, logsAndVolumes] : []
-  return firstAnswers(podStats, [resource, pods, kubelet, ...parts], () => {
+  return podStats.once(['first', resource, pods, kubelet, ...parts], () => {
     const { measuredOf, compare } = orderOf(signal, podStats, measureOf(signal, placement, kubelet))
     let first: MeasuredPod | null = null
     const evictable: MeasuredPod[] = []

@@ -6,6 +6,7 @@
  * Kept exactly  pods are found by UID; if several have one UID, the last counts; usage goes through an int64, so a wrapped one is below zero
  * Left out      statistics that no decision reads
  */
+import { once } from '#base/once.ts'
 import type {
   ContainerSummary,
   FilesystemStats,
@@ -48,7 +49,12 @@ export interface PodStatsIndex {
   byUid: ReadonlyMap<string, PodStats>
   /** By `namespace/name`, built on first use: needed only for mirror pods and pods without a UID. */
   byName(): ReadonlyMap<string, PodStats>
+  /** Keeps answers about these statistics for later passes. @param question parts that decide the answer; each is the same object in each pass */
+  once<Answer>(question: readonly unknown[], compute: () => Answer): Answer
 }
+
+/** Enough for every signal, and for some further layouts or kubelets. */
+const keptAnswers = 48
 
 export function podStatsIn(summary: Summary | null): PodStatsIndex {
   const byUid = new Map<string, PodStats>()
@@ -59,12 +65,18 @@ export function podStatsIn(summary: Summary | null): PodStatsIndex {
     byUid.set(reference?.uid ?? '', stats)
     named.push({ reference, stats })
   }
-  let byName: ReadonlyMap<string, PodStats> | null = null
+  let known: { question: readonly unknown[]; answer: unknown }[] = []
   return {
     byUid,
-    byName() {
-      byName ??= new Map(named.map(({ reference, stats }) => [nameOf(reference), stats]))
-      return byName
+    byName: once(() => new Map(named.map(({ reference, stats }) => [nameOf(reference), stats]))),
+    once<Answer>(question: readonly unknown[], compute: () => Answer) {
+      const same = known.find(asked =>
+        asked.question.every((part, index) => part === question[index]),
+      )
+      if (same) return same.answer as Answer
+      const answer = compute()
+      known = [{ question, answer }, ...known.slice(0, keptAnswers - 1)]
+      return answer
     },
   }
 }

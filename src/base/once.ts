@@ -1,7 +1,6 @@
 /** Caches of computed values: a fleet repeats its texts, and its nodes share configurations. */
 
 const mostTexts = 8192
-const mostOfKey = 256
 
 /** Computes the value when it is first used. */
 export function once<Value>(compute: () => Value): () => Value {
@@ -29,27 +28,6 @@ export function oncePerText<Value>(
     const value = compute(text)
     if (text.length > longest) return value
     if (known.size === most) known.clear()
-    known.set(text, value)
-    return value
-  }
-}
-
-/**
- * Caches values by object and text, as long as the object lives. @param longest as in `oncePerText`
- * @returns a function whose `compute` must depend on object and text alone. Callers share the values and must not change them.
- */
-export function oncePerBoth<Key extends object, Value>(
-  longest = 256,
-): (key: Key, text: string, compute: () => Value) => Value {
-  const values = new WeakMap<Key, Map<string, Value>>()
-  return (key, text, compute) => {
-    const known = values.get(key) ?? new Map<string, Value>()
-    values.set(key, known)
-    const found = known.get(text)
-    if (found !== undefined) return found
-    const value = compute()
-    if (text.length > longest) return value
-    if (known.size === mostOfKey) known.clear()
     known.set(text, value)
     return value
   }

@@ -6,7 +6,6 @@
  */
 
 import { canonical, compareQuantities, parseQuantity, type Quantity } from '#base/go/quantity.ts'
-import { oncePerBoth } from '#base/once.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
@@ -33,18 +32,6 @@ export interface PredictedAllocatable {
 /** @param node the Node object; @param configuration the running or a proposed configuration */
 export function predictAllocatable(
   { status }: KubernetesNode,
-  configuration: KubeletConfiguration,
-  features: KubeletFeatures,
-): PredictedAllocatable {
-  const machine = JSON.stringify([features.rulesOfMinor, status?.capacity, status?.allocatable])
-  return ofMachine(configuration, machine, () => predict(status, configuration, features))
-}
-
-/** Nodes of one instance type mostly have equal capacities. */
-const ofMachine = oncePerBoth<KubeletConfiguration, PredictedAllocatable>(1024)
-
-function predict(
-  status: KubernetesNode['status'],
   configuration: KubeletConfiguration,
   features: KubeletFeatures,
 ): PredictedAllocatable {

@@ -1,7 +1,6 @@
 /** All replays of one node. */
 
 import { parseQuantity } from '#base/go/quantity.ts'
-import { oncePerBoth } from '#base/once.ts'
 import { amiFamily } from '#facts/eks/node-identity.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { supportedInput, unsupportedReason } from '#facts/kubelet/supported.ts'
@@ -32,7 +31,6 @@ import { availableOf, countOf } from './counters.ts'
 import {
   type Collectable,
   evictionConfigOf,
-  ignoresAllocatable,
   type PredictedPass,
   predictEviction,
   rankingsOf,
@@ -74,7 +72,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
 
   const { prediction: containers } = node.containerGc()
   unknowns.push(...node.containerGc().unknowns)
-  const settings = configuration && sharedSettings(configuration, node)
+  const settings = configuration && settingsOf(configuration, node)
   if (configuration && !settings?.imageGc) {
     unknowns.push({
       what: 'imageGC.thresholds',
@@ -159,16 +157,6 @@ export const settingsOf = (configuration: KubeletConfiguration, node: PreparedNo
   imageGc: imageGcPolicyOf(configuration, node.kubelet),
   eviction: evictionConfigOf(configuration, node),
 })
-
-/** For a configuration that many nodes share. */
-function sharedSettings(configuration: KubeletConfiguration, node: PreparedNode) {
-  const { kubeletVersion, input, layout } = node
-  const gates = input.configuration?.fields.featureGates
-  const key = JSON.stringify([kubeletVersion, gates, layout, ignoresAllocatable(node)])
-  return settingsOnce(configuration, key, () => settingsOf(configuration, node))
-}
-
-const settingsOnce = oncePerBoth<KubeletConfiguration, Settings>()
 
 /** Image GC and one eviction pass, each from the node as read. Comparisons of settings use this. */
 export function predictPass(

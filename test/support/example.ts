@@ -1,6 +1,7 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 
 import { reportedRounds } from '#judge/compare/history/reclaim.ts'
+import { fieldValues } from '#judge/drift/drift.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { Need, NodeSubject } from '#judge/subject/node-subject.ts'
 import type { EksCluster, LaunchTemplateVersion, Nodegroup } from '#model/input/cluster-input.ts'
@@ -253,12 +254,15 @@ export function exampleSubject(
 ): NodeSubject {
   const { configuration, imageGC, nextStart, unread } = example
   const filesystems: Filesystems = { ...sharedFilesystems, ...example.filesystems }
+  const identity = { name, ...exampleIdentity, ...example.identity }
+  const running = orNull(exampleConfiguration, configuration)
   return {
     cluster: 'prod',
     at: example.at ?? exampleTime,
-    identity: { name, ...exampleIdentity, ...example.identity },
+    identity,
     conditions: { ...healthyConditions, ...example.conditions },
-    configuration: orNull(exampleConfiguration, configuration),
+    configuration: running,
+    runningValues: () => fieldValues(running ?? {}, identity),
     isConfigurationOnDisk: false,
     filesystems,
     disks: filesystems,

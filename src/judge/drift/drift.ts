@@ -1,6 +1,5 @@
 /** Compares configurations by meaning: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, and the order of map keys does not matter. */
 
-import { oncePerBoth } from '#base/once.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { configurationDefaults, fieldComparisons } from '#facts/kubelet/fields.ts'
@@ -66,22 +65,11 @@ export const shownSetting = (value: unknown): string =>
 
 type AmiImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
 
-/** Several rules need the values, and the nodes of a cohort share configuration and image. */
-const valuesOf = oncePerBoth<KubeletConfiguration, Record<string, FieldValue>>()
-
 /** Every compared field by its path. Each key of a map has its own path: `evictionHard.nodefs.available`. */
-export const fieldValues = (
-  configuration: KubeletConfiguration,
-  { amiFamily, kubeletVersion, operatingSystem }: AmiImage,
-): Readonly<Record<string, FieldValue>> =>
-  valuesOf(configuration, JSON.stringify([amiFamily, kubeletVersion, operatingSystem]), () =>
-    comparedValues(configuration, { amiFamily, kubeletVersion, operatingSystem }),
-  )
-
-function comparedValues(
+export function fieldValues(
   configuration: KubeletConfiguration,
   identity: AmiImage,
-): Record<string, FieldValue> {
+): Readonly<Record<string, FieldValue>> {
   const defaults: KubeletConfiguration = {
     ...configurationDefaults,
     evictionHard: evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),

@@ -1,6 +1,5 @@
 /** Node facts that fixes need: the running configuration, and settings that override what a fix would write. Equal facts are kept once. */
 
-import { oncePerBoth } from '#base/once.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { isCompared } from '#facts/kubelet/setting-meaning.ts'
@@ -40,8 +39,6 @@ const runningOf = (configuration: KubeletConfiguration): RawObject =>
   Object.fromEntries(
     Object.entries(configuration).filter(([field]) => isCompared(field) || decidesStart(field)),
   )
-/** Stands for a running configuration that was not read. */
-const unread = {}
 
 /** The part that does not follow from the running configuration. */
 function factBeside(subject: NodeSubject): Omit<FixFact, 'running'> {
@@ -67,7 +64,6 @@ function factBeside(subject: NodeSubject): Omit<FixFact, 'running'> {
 
 export class FixFacts {
   readonly #facts = new Map<string, { key: string; fact: FixFact }>()
-  readonly #keys = oncePerBoth<object, string>(1024)
   readonly #ofNode = new Map<string, string>()
   readonly #sizes = new Map<string, Set<string>>()
   readonly #stepNodes = new Map<string, StepNode>()
@@ -88,14 +84,11 @@ export class FixFacts {
   /** The stored key, not an equal copy: keys are long. */
   #keyOf(subject: NodeSubject): string {
     const { configuration } = subject
-    const beside = factBeside(subject)
-    return this.#keys(configuration ?? unread, JSON.stringify(beside), () => {
-      const fact = { ...beside, running: configuration && runningOf(configuration) }
-      const key = JSON.stringify(fact)
-      const known = this.#facts.get(key) ?? { key, fact }
-      this.#facts.set(key, known)
-      return known.key
-    })
+    const fact = { ...factBeside(subject), running: configuration && runningOf(configuration) }
+    const key = JSON.stringify(fact)
+    const known = this.#facts.get(key) ?? { key, fact }
+    this.#facts.set(key, known)
+    return known.key
   }
 
   ofMost(cluster: string, nodes: readonly string[]): FixFact | null {

@@ -1,4 +1,5 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import type { FieldValue } from '#judge/drift/drift.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
@@ -26,6 +27,8 @@ export interface NodeSubject {
   /** The node's own conditions: `DiskPressure` → `True`. */
   conditions: Record<string, string>
   configuration: KubeletConfiguration | null
+  /** The compared fields of the configuration, computed on first use. */
+  runningValues(): Readonly<Record<string, FieldValue>>
   /** True: the configuration was computed from files and flags, not read. It runs only if the kubelet restarted after their last change. */
   isConfigurationOnDisk: boolean
   filesystems: Filesystems

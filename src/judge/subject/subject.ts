@@ -1,7 +1,9 @@
 /** A node and its prediction as the rules see them, with the reason for everything unknown. */
 
+import { once } from '#base/once.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { supportedInput } from '#facts/kubelet/supported.ts'
+import { fieldValues } from '#judge/drift/drift.ts'
 import { bounded } from '#judge/text.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
@@ -24,13 +26,15 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
   const configuration = running ?? prediction.configurationOnDisk ?? null
   const eviction = evictionOf(prediction)
   const nextStart = prediction.nextStart
+  const identity = nodeIdentity(input.node)
   const { imageGC, containerGC, localStorageEvictions, allocatable, filesystems } = prediction
   return {
     cluster: input.cluster,
     at: prediction.at,
-    identity: nodeIdentity(input.node),
+    identity,
     conditions: reportedConditions(input.node),
     configuration,
+    runningValues: once(() => fieldValues(configuration ?? {}, identity)),
     isConfigurationOnDisk: running === null && configuration !== null,
     filesystems,
     disks: isSized(prediction) ? filesystems : null,

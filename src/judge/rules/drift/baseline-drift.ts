@@ -5,7 +5,7 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
-import { type FieldValue, fieldValues, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
+import { type FieldValue, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import { configOf } from '#judge/drift/layer-evidence.ts'
 import { pendingPaths, runs, shownRunning, startFact } from '#judge/drift/layers.ts'
 import { baselineOf, isOnMost, peersOf, type Shares, sharesOf } from '#judge/drift/peers.ts'
@@ -57,10 +57,10 @@ export const baselineDrift = contextRule({
   ],
 
   fact: (subject): BaselineFact => {
-    const { cluster, identity, configuration, isConfigurationOnDisk, node } = subject
+    const { cluster, identity, isConfigurationOnDisk, node } = subject
     const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity
     const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
-    const running = fieldValues(configuration, identity)
+    const running = subject.runningValues()
     const start = startFact(subject)
     return {
       owner,

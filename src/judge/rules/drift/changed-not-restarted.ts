@@ -1,5 +1,4 @@
 import { byText } from '#base/text/text-order.ts'
-import { fieldValues } from '#judge/drift/drift.ts'
 import { layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import { type Loss, pendingPaths, startFact } from '#judge/drift/layers.ts'
 import { nodeRule, worldCause } from '#judge/rule.ts'
@@ -17,7 +16,7 @@ export const changedNotRestarted = nodeRule({
   sources: ['cmd/kubelet/app/server.go NewKubeletCommand, initConfigz'],
 
   *judge(subject) {
-    const { nextStart, configuration, identity, doubts } = subject
+    const { nextStart, identity, doubts } = subject
     if (subject.isConfigurationOnDisk)
       return yield {
         unknown: `what runs was not read (mode ${subject.mode}), only what lies on the disk`,
@@ -32,7 +31,7 @@ export const changedNotRestarted = nodeRule({
       return yield {
         unknown: "the kubelet's command line is unknown: a flag may override the files",
       }
-    const running = fieldValues(configuration, identity)
+    const running = subject.runningValues()
     const changed = pendingPaths(start, running, identity.kubeletVersion).toSorted(byText)
     if (changed.length === 0) {
       if (doubts.nextStart !== undefined) yield { unknown: doubts.nextStart }

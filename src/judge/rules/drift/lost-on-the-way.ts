@@ -2,7 +2,7 @@ import { releaseOf } from '#facts/eks/release.ts'
 import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { declarationOf, declaredNode } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode, DeclaredSetting } from '#judge/drift/declared-source.ts'
-import { type FieldValue, fieldValues } from '#judge/drift/drift.ts'
+import type { FieldValue } from '#judge/drift/drift.ts'
 import { configOf, layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import {
   type Loss,
@@ -47,7 +47,7 @@ export const lostOnTheWay = contextRule({
 
   fact: (subject): LossFact => ({
     node: declaredNode(subject),
-    running: fieldValues(subject.configuration, subject.identity),
+    running: subject.runningValues(),
     release: JSON.stringify(releaseOf(subject.node, subject.identity.kubeletVersion)),
     peers: peersOf(subject),
     start:

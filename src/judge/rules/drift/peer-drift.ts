@@ -9,7 +9,7 @@ import {
   wholeDeclaration,
 } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
-import { fieldValues, writtenSettings } from '#judge/drift/drift.ts'
+import { writtenSettings } from '#judge/drift/drift.ts'
 import {
   baselineOf,
   type Drift,
@@ -59,7 +59,7 @@ export const peerDrift = cohortRule({
       cores: amountOf(cpu),
       memoryGiB: amountOf(memory, gibibyte),
       node: declaredNode({ ...subject, identity, node }),
-      fields: fieldValues(configuration, identity),
+      fields: subject.runningValues(),
     }
   },
 

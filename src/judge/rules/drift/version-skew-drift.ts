@@ -3,7 +3,7 @@ import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-def
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import { absentValue, type FieldValue, fieldValues, writtenSettings } from '#judge/drift/drift.ts'
+import { absentValue, type FieldValue, writtenSettings } from '#judge/drift/drift.ts'
 import { nodesText } from '#judge/drift/peers.ts'
 import { type CohortMember, cohortRule, line, worldCause } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
@@ -38,7 +38,7 @@ export const versionSkewDrift = cohortRule({
 
   fact: (subject): VersionFact => ({
     release: releaseOf(subject.node, subject.identity.kubeletVersion),
-    fields: subject.configuration && fieldValues(subject.configuration, subject.identity),
+    fields: subject.configuration && subject.runningValues(),
     amiFamily: subject.identity.amiFamily,
     instanceType: subject.identity.instanceType,
     rollsOver: subject.identity.owner === 'karpenter',

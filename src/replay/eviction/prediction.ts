@@ -37,7 +37,7 @@ export interface Collectable {
   mayRemove(kinds: readonly ReclaimKind[]): boolean
 }
 
-export const ignoresAllocatable = ({ host }: PreparedNode): boolean =>
+const ignoresAllocatable = ({ host }: PreparedNode): boolean =>
   (host?.kubelet?.commandLine ?? []).some(argument =>
     /^--experimental-allocatable-ignore-eviction(=true)?$/.test(argument),
   )

@@ -9,8 +9,14 @@ export const sharedFolders: ReadonlySet<string> = new Set(
 )
 
 /** Folders of containers: almost all in them is in volumes that images declare. Source: containerd internal/cri/server/container_create.go volumeMounts */
-export const isOfImageVolumes = (path: string): boolean =>
-  /\/io\.containerd\.grpc\.v1\.cri(?:\/containers)?$/.test(path)
+export const isOfImageVolumes = (path: string): boolean => imageVolumes.test(path)
+
+const imageVolumes =
+  /\/io\.containerd\.grpc\.v1\.cri(?:\/containers(?:\/(?<container>[^/]+)(?:\/volumes)?)?)?$/
+
+/** Id of the container whose volumes are there. */
+export const containerOfVolumes = (path: string): string | null =>
+  imageVolumes.exec(path)?.groups?.container ?? null
 
 /** A pod that mounts one folder of it does not own the others. */
 export const logFolder = '/var/log'

@@ -116,6 +116,8 @@ export function holderCause(
         ? { unit, low: inodes ?? 0, high: inodes }
         : { unit, low: lowBytes, high: Math.min(highBytes, usedBytes) },
     owner: largest?.owner ?? null,
+    ...(largest?.owner == null &&
+      holders[holder].actor === 'owner' && { owners: isOfMany ? 'many' : 'unknown' }),
     // The root folder is no place to look into.
     place: largest === undefined || largest.place === '/' ? null : largest.place,
     ...(largestBytes !== null &&

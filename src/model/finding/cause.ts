@@ -77,8 +77,10 @@ export interface HolderCause {
   filesystem: 'nodefs' | 'imagefs' | 'memory'
   freedBy: FreedBy
   amount: Amount
-  /** Null: no owner in the cluster, or not known. */
+  /** Null: no owner in the cluster, or see `owners`. */
   owner: HolderOwner | null
+  /** Why a holder of workloads has no owner here: none of many holds much, or the owner is not known. */
+  owners?: 'many' | 'unknown'
   /** Absolute folder or file on the node. Null: not one place. */
   place: string | null
   /** What the owner, or the place without an owner, holds of the amount in bytes. Absent: nearly all of it, or unknown. */

@@ -148,7 +148,8 @@ strangers() {
   NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk '
     { split($3, d, ":"); device = d[1] * 256 + d[2] % 256 + int(d[2] / 256) * 1048576 }
     (device == ENVIRON["NODEFS"] || device == ENVIRON["IMAGEFS"]) && $4 == "/" && $5 !~ /\\/ && n++ < 10 { print $5 }' "$R/proc/self/mountinfo" 2>/dev/null >mounts
-  for place in / /var /var/lib /var/log /opt /home /root "${images%/*}" "$images" /etc; do printf '%s\n' "$place"; done >>mounts
+  for place in / /var /var/lib /var/log /opt /home /root "${images%/*}" "$images" /etc \
+    "${images%/*}/io.containerd.grpc.v1.cri/containers"; do printf '%s\n' "$place"; done >>mounts
   while IFS= read -r place; do
     [ -z "$place" ] || ! is_folder "$place" || set -- "$@" "$R$place"
   done <mounts

@@ -1,11 +1,11 @@
 /** Sizes that the node measured of its own folders. A folder excludes the folders below it that have their own line. */
 
-import { isOfImageVolumes } from '#facts/host-folders.ts'
+import { containerOfVolumes, isOfImageVolumes } from '#facts/host-folders.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/input/node-input.ts'
 import type { DiskHolder, HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
-import { hostPathOwner, type PodsByUid, volumeOwner } from './owners.ts'
+import { hostPathOwner, ownersByContainer, type PodsByUid, volumeOwner } from './owners.ts'
 import type { Amount, PodUse } from './pod-use.ts'
 
 export type Disk = 'nodefs' | 'imagefs'
@@ -102,11 +102,18 @@ export function folderParts(node: PreparedNode, use: HostDiskUse, byUid: PodsByU
       const holder = holderOf(node, folder, all)
       if (holder === null) return []
       const owner =
-        pod === undefined ? hostPathOwner(node.input.pods, place) : volumeOwner(byUid, pod)
+        pod === undefined
+          ? (imageVolumesOwner(node, place) ?? hostPathOwner(node.input.pods, place))
+          : volumeOwner(byUid, pod)
       const { bytes, inodes } = ownSpace(folder, all)
       return [{ holder, filesystem, bytes, inodes, place, owner }]
     })
   })
+}
+
+function imageVolumesOwner({ input }: PreparedNode, place: string): HolderOwner | null {
+  const id = containerOfVolumes(place)
+  return id === null ? null : (ownersByContainer(input.pods, new Set([id])).get(id) ?? null)
 }
 
 /** Pods that mount an unlisted folder by hostPath hold it. Without such pods, the holder of the folder around it does. */

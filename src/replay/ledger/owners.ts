@@ -2,9 +2,10 @@
 
 import { sharedText } from '#base/once.ts'
 import { isHostLog, logFolder, sharedFolders } from '#facts/host-folders.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { ContainerStatus, KubernetesPod } from '#model/input/kubernetes.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 
 export type PodsByUid = ReadonlyMap<string, KubernetesPod>
 
@@ -97,3 +98,20 @@ const isWritten = ({ spec }: KubernetesPod, volume: string) =>
   [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].some(({ volumeMounts }) =>
     volumeMounts?.some(({ name, readOnly }) => name === volume && readOnly !== true),
   )
+
+/** Of the containers with these ids, and of those that ran before. */
+export function ownersByContainer(
+  pods: readonly KubernetesPod[] | null,
+  ids: ReadonlySet<string>,
+): ReadonlyMap<string, HolderOwner> {
+  const owners = new Map<string, HolderOwner>()
+  for (const pod of ids.size === 0 ? [] : (pods ?? []))
+    for (const status of containerStatusesOf(pod))
+      for (const id of [containerIdOf(status), lastIdOf(status)])
+        if (ids.has(id)) owners.set(id, containerOwner(pod, status.name ?? ''))
+  return owners
+}
+
+/** Of the container that ran before. */
+const lastIdOf = ({ lastState }: ContainerStatus) =>
+  containerIdOf({ containerID: lastState?.terminated?.containerID })

@@ -3,16 +3,23 @@
 import { sharedText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
-import type { ContainerStatus, KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { FilesystemStats, HostDiskUse } from '#model/input/node-input.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
-import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { countedPlugins, type Disk, folderParts, podFolderSpace } from './folder-space.ts'
 import { groupOf, type StoredImage, snapshotSpace } from './image-space.ts'
-import { containerOwner, type PodsByUid, podOwner, podsByUid, uidOnNode } from './owners.ts'
+import {
+  containerOwner,
+  ownersByContainer,
+  type PodsByUid,
+  podOwner,
+  podsByUid,
+  uidOnNode,
+} from './owners.ts'
 import { amountsOf, hostsFileBytes, podUseOf } from './pod-use.ts'
 
 const shownParts = 5
@@ -111,22 +118,6 @@ function layerParts(node: PreparedNode, { layers = [], snapshots = [] }: HostDis
   })
   return [leftover, ...ofContainers]
 }
-
-function ownersByContainer(
-  pods: readonly KubernetesPod[] | null,
-  ids: ReadonlySet<string>,
-): ReadonlyMap<string, HolderOwner> {
-  const owners = new Map<string, HolderOwner>()
-  for (const pod of ids.size === 0 ? [] : (pods ?? []))
-    for (const status of containerStatusesOf(pod))
-      for (const id of [containerIdOf(status), lastIdOf(status)])
-        if (ids.has(id)) owners.set(id, containerOwner(pod, status.name ?? ''))
-  return owners
-}
-
-/** Of the container that ran before. */
-const lastIdOf = ({ lastState }: ContainerStatus) =>
-  containerIdOf({ containerID: lastState?.terminated?.containerID })
 
 /** Deleted files that are open, by the process that holds them. */
 function processParts({ processes = [] }: HostDiskUse, byUid: PodsByUid): Measured[] {

@@ -4,7 +4,13 @@ import { type Happening, mostHappenings } from '#model/history.ts'
 import { notReachedIn } from '#model/input/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
-import { causesAndOutlook, type FoundCause, sinceDay } from '#report/parts/causes.ts'
+import {
+  causesAndOutlook,
+  type FoundCause,
+  firstCauseText,
+  sinceDay,
+  stepWithReason,
+} from '#report/parts/causes.ts'
 import { tally } from '#report/parts/findings.ts'
 import { noticesView, policyNotices } from '#report/parts/notices.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
@@ -89,6 +95,7 @@ export function mailView(
     picture,
     verdict: {
       ...mailVerdict(report, verdict, { next, changes, fold, language }),
+      first: firstCauseText(causes, outlook.rows.slice(0, nextShown), { titleOf, language }),
       freeable: verdict.freeable,
       undelivered:
         mailed.failures.length > 0
@@ -135,14 +142,17 @@ const nextNodes = (
   const shown = [...(listed?.cards ?? []), ...(listed?.lines ?? [])]
   return rows
     .slice(0, nextShown)
-    .map(({ name, where, state, isNow, isDisk, fill, victims, cause }, index) => {
+    .map(({ name, where, state, isNow, isDisk, isOfMemory, fill, victims, cause }, index) => {
       const found = causes[cause ?? -1]
       const since = isNow ? sinceDay(found) : null
-      const step = shown[cause ?? -1]?.step
+      const card = shown[cause ?? -1]
+      const step = card && stepWithReason(card.step, found, language)
       const answers = [
-        ...(fill === null ? [] : [{ key: words.holder, text: fold(fill, 300) }]),
+        ...(fill === null
+          ? []
+          : [{ key: isOfMemory ? words.holderOfMemory : words.holder, text: fold(fill, 300) }]),
         { key: isDisk ? words.victimsOfDisk : words.victims, text: fold(victims, 200) },
-        ...(step === undefined ? [] : [{ key: words.step, text: step }]),
+        ...(step === undefined ? [] : [{ key: words.step, text: fold(step, 600) }]),
       ]
       return {
         name: fold(name, 80),

@@ -30,7 +30,11 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
     isNow: row.isNow,
     about: clauses([words.where(row.where), row.note, short, since].filter(Boolean)),
     answers: [
-      { key: words.holder, text: row.fill ?? unknown, anchor: null },
+      {
+        key: row.isOfMemory ? words.holderOfMemory : words.holder,
+        text: row.fill ?? unknown,
+        anchor: null,
+      },
       { key: row.isDisk ? words.victimsOfDisk : words.victims, text: row.victims, anchor: null },
       ...(row.step === null ? [] : [{ key: words.step, ...row.step }]),
     ],
@@ -47,6 +51,7 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
       facts: [],
     },
     legend: ledger === null ? [] : segmentLegend(ledger, language),
+    hasEstimate: ledger !== null && segmentsOf(ledger, language).some(one => one.isEstimate),
     plot: fillPlot(row.node, gauge, language),
   }
 }

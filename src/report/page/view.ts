@@ -2,7 +2,14 @@
 import type { AuditReport } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { anchorsOf, momentOf } from '#report/parts/anchors.ts'
-import { type CausesView, causeLinks, causesAndOutlook, causesView } from '#report/parts/causes.ts'
+import {
+  type CausesView,
+  causeLinks,
+  causesAndOutlook,
+  causesView,
+  firstCauseText,
+  stepWithReason,
+} from '#report/parts/causes.ts'
 import { clustersView, isClusterRead } from '#report/parts/clusters.ts'
 import {
   findingsView,
@@ -54,6 +61,10 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     anchor: fleet.anchorOf(row.node),
     bar: smallBar(row.node, report, language),
   }))
+  const withReason = ({ step, ...row }: (typeof rows)[number]) => ({
+    ...row,
+    step: step && { ...step, text: stepWithReason(step.text, found[row.cause ?? -1], language) },
+  })
   const ofNode = (one: NonNullable<typeof ledgers>['nodes'][number]) => {
     const nodeAnchor = fleet.anchorOf(one.node)
     const anchor = nodeAnchor?.replace(/^node-/, 'disk-') ?? null
@@ -70,8 +81,8 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     takenAt: momentOf(document.run.takenAt, language),
     audience:
       report.owner === undefined ? null : words.page.audience(language.line(report.owner, 80)),
-    verdict,
-    picture: pictureView(rows, report, language),
+    verdict: { ...verdict, first: firstCauseText(found, outlook.rows, on) },
+    picture: pictureView(rows.slice(0, 1).map(withReason), report, language),
     strip: fleetStrip(gauged, fleet.anchorOf, language),
     causes,
     outlook: { ...outlook, rows },

@@ -96,6 +96,23 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
   }
 }
 
+/** `set evictionHard.nodefs.available 10% (evictionHard.nodefs.available is 30%)`. */
+export function stepWithReason(step: string, found: FoundCause | undefined, language: Language) {
+  const reason = found?.cause.kind === 'setting' ? statementOf(found, language) : null
+  return reason === null ? step : language.words.steps.labelledBy(step, reason.replace(/\.$/, ''))
+}
+
+/** The worst cause, if no shown node has it: a pod over its own limit, for example. */
+export function firstCauseText(
+  [first]: FoundCause[],
+  rows: readonly { cause: number | null }[],
+  on: ShownCause,
+): string | null {
+  if (first === undefined || rows.some(({ cause }) => cause === 0)) return null
+  const { title, statement } = causeView(first, 0, on)
+  return statement === null ? title : on.language.words.said(title, statement)
+}
+
 /** The step with the number of commands, if one of several is shown: `… (1 of 3 commands)`. */
 export const stepWithCount = ({ step, oneOf }: CauseView): string =>
   oneOf === null ? step : `${step} (${oneOf})`

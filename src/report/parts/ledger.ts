@@ -260,33 +260,29 @@ export function ledgerText(ledger: DiskLedger, language: Language): string[] {
   ]
 }
 
-/** `Up to 28.1 GiB of unused images on 6 nodes, freed after step 3`: at most two such sums. Null: no listed cause frees images. */
+/** `Up to 28.1 GiB of unused images on 6 nodes, freed once imageGCHighThresholdPercent is 80`: at most two such sums. Null: no step frees images. */
 export function freeableText(
   { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
-  { words, bytes }: Language,
+  { words, bytes, line }: Language,
 ): string | null {
-  const findings = new Map(document.findings.map(finding => [finding.id, finding]))
   const nodesOf = openNodesOf(nodes)
   const taken = new Set<AuditedNode>()
-  const sums = (document.causes ?? []).map((cause, index) => {
-    const sum = { step: index + 1, bytes: 0, nodes: 0 }
-    const sets = cause.findings.flatMap(id => findings.get(id) ?? [])
-    for (const finding of sets.filter(({ fix }) => highThreshold in fix.config))
-      for (const node of nodesOf(finding)) {
-        const freed = taken.has(node) ? 0 : freedByThresholds(node, finding)
-        if (freed === 0) continue
-        taken.add(node)
-        sum.bytes += freed
-        sum.nodes++
-      }
-    return sum
-  })
-  const shown = sums
-    .filter(sum => sum.nodes > 0)
-    .toSorted((a, b) => b.bytes - a.bytes)
-    .slice(0, shownSums)
+  const sums = new Map<string, { bytes: number; nodes: number }>()
+  for (const finding of document.findings.toSorted(worstFirst)) {
+    const high = finding.fix.config[highThreshold]
+    for (const node of high === undefined ? [] : nodesOf(finding)) {
+      const freed = taken.has(node) ? 0 : freedByThresholds(node, finding)
+      if (freed === 0) continue
+      taken.add(node)
+      const sum = sums.get(String(high)) ?? { bytes: 0, nodes: 0 }
+      sums.set(String(high), { bytes: sum.bytes + freed, nodes: sum.nodes + 1 })
+    }
+  }
+  const shown = [...sums].toSorted(([, a], [, b]) => b.bytes - a.bytes).slice(0, shownSums)
   if (shown.length === 0) return null
-  return shown.map(sum => words.ledger.freeable(bytes(sum.bytes), sum.nodes, sum.step)).join('; ')
+  return words.clauses(
+    shown.map(([high, sum]) => words.ledger.freeable(bytes(sum.bytes), sum.nodes, line(high, 20))),
+  )
 }
 
 const shownSums = 2

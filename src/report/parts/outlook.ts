@@ -151,7 +151,11 @@ function outlookRow(
     imageGc: imageGcText(prediction.imageGC, language),
     releases: releasesText(node, disk, assumptions, language),
     victims: victimsText(prediction.eviction?.firstVictims ?? null, signal, language),
-    fill: node.ledger === undefined ? null : fillText(node, node.ledger, language),
+    fill:
+      node.ledger === undefined || (met !== null && !met.includes('fs.'))
+        ? null
+        : fillText(node, node.ledger, language),
+    isOfMemory: met === 'memory.available',
     cause: causeOf(node),
   }
 }

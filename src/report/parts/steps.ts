@@ -62,9 +62,10 @@ function placeText({ holder, owner, place }: HolderCause, language: Language): s
 /** `70.0 GiB leftover snapshots of containerd; neither garbage collection nor eviction frees it`. */
 function holderText(cause: HolderCause, language: Language): string {
   const { steps, ledger } = language.words
-  const { holder, freedBy, amount, owner, largestBytes } = cause
+  const { holder, freedBy, amount, owner, owners, largestBytes } = cause
   const where = [
     ...(owner === null ? [] : [ownerText(owner, language)]),
+    ...(owners === undefined ? [] : [steps.owners[owners]]),
     ...placeText(cause, language),
   ]
   const [name, all] = [ledger.holders[holder], amountText(amount, language)]

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import { replayOf } from '#test/at-the-door.ts'
@@ -216,6 +217,25 @@ describe('parts that the node measured', () => {
       ['image-volumes', cri, 1e10],
       ['unknown-folder', `${cri}-old`, 2e10],
     ])
+  })
+
+  it('are volumes that an image declares, of the container in their path', () => {
+    const path = '/var/lib/containerd/io.containerd.grpc.v1.cri/containers'
+    const { pod } = firstPod(record())
+    const [status] = (pod as unknown as KubernetesPod).status?.containerStatuses ?? []
+    const id = status?.containerID?.split('//')[1]
+    const folders = [id, 'of-another-node'].map(name => ({
+      ...{
+        holder: 'unknown',
+        path: `${path}/${name}/volumes`,
+        on: 'nodefs',
+        bytes: 3e10,
+        inodes: 9,
+      },
+    }))
+    const parts = measured({ folders }).filter(({ holder }) => holder === 'image-volumes')
+    const owner = { kind: 'container', pod: pod.metadata.name, container: status?.name }
+    expect(parts.map(part => part.owner)).toEqual([expect.objectContaining(owner), null])
   })
 
   it('are folders of pods beside their volumes, in place of volumes that are not mounted', () => {

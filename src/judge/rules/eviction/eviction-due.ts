@@ -107,15 +107,20 @@ function unobservedSignals({ eviction, summary, unread, conditions }: Satisfied<
 /** A threshold that is wrong comes first; else what holds the disk. Of memory, the pods' own requests. */
 function reasonOf(
   met: readonly EvaluatedThreshold[],
-  raised: readonly { signal: Signal }[],
+  raised: readonly { signal: Signal; preset: string }[],
   subject: Satisfied<'eviction'>,
-): Pick<Failing, 'cause' | 'steps' | 'fix'> {
+): Pick<Failing, 'cause' | 'steps' | 'fix' | 'seen'> {
   const [first] = met
   const [above] = raised
   if (first === undefined) return {}
   const held = diskReason(subject, above?.signal ?? first.signal)
   const cause = kubeletSetting(`evictionHard.${above?.signal ?? ''}`)
-  if (above !== undefined) return { cause, steps: [{ id: 'set-fields' }] }
+  if (above !== undefined)
+    return {
+      cause,
+      steps: [{ id: 'set-fields' }],
+      seen: `The kubelet's default, ${above.preset}, is not met.`,
+    }
   if (!first.hard && isAboveDefault(first, subject))
     return {
       cause: kubeletSetting(`evictionSoft.${first.signal}`),

@@ -131,9 +131,9 @@ const ledger = {
   /** `bytes`: of the largest pod. */
   eachAtMost: (owner: string, pods: number, bytes: string) =>
     `${owner} in ${counted(pods, 'pod')}, at most ${bytes} each`,
-  /** `step`: number of the cause in the list. */
-  freeable: (images: string, nodes: number, step: number) =>
-    `Up to ${images} of unused images on ${counted(nodes, 'node')}, freed after step ${step}`,
+  /** `high`: the threshold to set. */
+  freeable: (images: string, nodes: number, high: string) =>
+    `Up to ${images} of unused images on ${counted(nodes, 'node')}, freed once imageGCHighThresholdPercent is ${high}`,
   free: {
     title: 'What can be freed',
     fleet: 'What can be freed on all nodes, as far as known',

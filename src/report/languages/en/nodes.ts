@@ -133,6 +133,8 @@ const picture = {
   victims: 'Goes first',
   victimsOfDisk: 'Goes first, if deleted images free too little',
   holder: 'Holds the disk',
+  holderOfMemory: 'Holds the memory',
+  estimate: 'between two bounds',
   where: (where: string) => `cluster ${where}`,
   short: (size: string) => `${size} short`,
   step: 'What to do',

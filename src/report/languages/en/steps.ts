@@ -105,6 +105,7 @@ const steps = {
     }[kind]
   },
   showsPods: 'only shows the pods',
+  labelledBy: (step: string, reason: string) => `${step} (${reason})`,
   labelled: (step: string, effect: string) => `${step} (command ${effect})`,
   oneOf: (count: number) => `1 of ${counted(count, 'command')}`,
   holds: (holder: string, amount: string, where: string[]) =>
@@ -122,6 +123,7 @@ const steps = {
   pullsFail: (registry: string) => `pulls from ${registry} fail`,
   process: (command: string, pid: number) => `process ${command}, pid ${pid}`,
   container: (pod: string, container: string) => `${pod}, container ${container}`,
+  owners: { many: 'of many owners', unknown: 'owner not known' },
   volume: (name: string) => `volume ${name}`,
   image: (reference: string) => `image ${reference}`,
   devices: {

@@ -7,6 +7,7 @@ import {
   causeLinks,
   causesAndOutlook,
   causesView,
+  type FoundCause,
   firstCauseText,
   stepWithReason,
 } from '#report/parts/causes.ts'
@@ -61,10 +62,6 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     anchor: fleet.anchorOf(row.node),
     bar: smallBar(row.node, report, language),
   }))
-  const withReason = ({ step, ...row }: (typeof rows)[number]) => ({
-    ...row,
-    step: step && { ...step, text: stepWithReason(step.text, found[row.cause ?? -1], language) },
-  })
   const ofNode = (one: NonNullable<typeof ledgers>['nodes'][number]) => {
     const nodeAnchor = fleet.anchorOf(one.node)
     const anchor = nodeAnchor?.replace(/^node-/, 'disk-') ?? null
@@ -82,7 +79,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     audience:
       report.owner === undefined ? null : words.page.audience(language.line(report.owner, 80)),
     verdict: { ...verdict, first: firstCauseText(found, outlook.rows, on) },
-    picture: pictureView(rows.slice(0, 1).map(withReason), report, language),
+    picture: pictureView(withReason(rows, found, language), report, language),
     strip: fleetStrip(gauged, fleet.anchorOf, language),
     causes,
     outlook: { ...outlook, rows },
@@ -119,6 +116,22 @@ const withSteps = ({ rows }: OutlookView, causes: CausesView['shown']) =>
     const step = cause && { anchor: cause.anchor, number: cause.number, text: cause.step }
     return { ...row, since: cause?.since ?? null, step: step ?? null }
   })
+
+/** The first row, with the reason of its step. */
+const withReason = <Row extends ReturnType<typeof withSteps>[number]>(
+  rows: Row[],
+  causes: FoundCause[],
+  language: Language,
+) =>
+  rows
+    .slice(0, 1)
+    .map(row => ({
+      ...row,
+      step: row.step && {
+        ...row.step,
+        text: stepWithReason(row.step.text, causes[row.cause ?? -1], language),
+      },
+    }))
 
 /** Texts that the page's script shows, and texts that it recognises in cells when it sorts them. */
 const scriptWords = ({ script, severityNames, numbers, next, none, unknown }: Language['words']) =>

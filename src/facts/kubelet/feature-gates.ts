@@ -62,19 +62,10 @@ export interface GateDependency {
   needs: readonly string[]
 }
 
-const dependenciesOfMinor = new Map<number, readonly GateDependency[]>()
-
-export function dependenciesOfGates({ rulesOfMinor }: KubeletFeatures): readonly GateDependency[] {
-  const known = dependenciesOfMinor.get(rulesOfMinor)
-  if (known) return known
-  const dependencies: GateDependency[] = []
-  for (const [gate, history] of Object.entries(gateDependencies)) {
-    const needs = needsIn(history, rulesOfMinor)
-    if (needs.length > 0) dependencies.push({ gate, needs })
-  }
-  dependenciesOfMinor.set(rulesOfMinor, dependencies)
-  return dependencies
-}
+export const dependenciesOfGates = ({ rulesOfMinor }: KubeletFeatures): GateDependency[] =>
+  Object.entries(gateDependencies)
+    .map(([gate, history]) => ({ gate, needs: needsIn(history, rulesOfMinor) }))
+    .filter(({ needs }) => needs.length > 0)
 
 function needsIn(history: string, minor: number): string[] {
   let needs: string[] = []

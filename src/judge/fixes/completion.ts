@@ -144,7 +144,7 @@ function startable(fix: Draft) {
 }
 
 const refusalText = ([error = '']: string[]) =>
-  `a kubelet does not start with it (${bounded(error.replace('invalid configuration: ', ''))})`
+  `a kubelet does not start with it (${bounded(error)})`
 
 function rightValues(fix: Draft) {
   for (const [field, value] of Object.entries(fix.config)) {

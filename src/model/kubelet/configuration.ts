@@ -99,7 +99,7 @@ export function readConfiguration(printed: Record<string, unknown>): RunningConf
   return { fields: shared(JSON.stringify(fields)), mistakes, printed }
 }
 
-/** Nodes with equal fields share one object, so what follows from the fields alone is computed once. */
+/** Nodes with equal fields share one object, which saves memory. */
 const shared = oncePerText((text): KubeletConfiguration => JSON.parse(text), 16_384, 256)
 
 const switchesIn = (gates: Record<string, unknown>): Record<string, unknown> =>

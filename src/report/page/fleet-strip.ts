@@ -94,7 +94,7 @@ function dotOf(
     text: words.dot(
       name,
       language.percent(percent),
-      own === undefined ? '' : `${own.name} ${language.percent(own.percent)}`,
+      own === undefined ? null : `${own.name} ${language.percent(own.percent)}`,
     ),
   }
 }

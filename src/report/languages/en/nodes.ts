@@ -121,9 +121,9 @@ const strip = {
     'image-gc': (count: number) => `${formatCount(count)} with image GC due`,
     pressure: (count: number) => `${formatCount(count)} at an eviction threshold`,
   },
-  /** `mark`: the node's own, such as `hard eviction 70 %`. */
-  dot: (name: string, percent: string, mark: string) =>
-    `${name}: ${percent} used${mark === '' ? '' : `, ${mark}`}`,
+  /** `mark`: the node's own, such as `hard eviction 70 %`. Null: none. */
+  dot: (name: string, percent: string, mark: string | null) =>
+    `${name}: ${percent} used${mark === null ? '' : `, ${mark}`}`,
   pile: (count: number, percent: string) => `${nodes(count)} at ${percent}`,
   description: (piles: string[]) => `${piles.join(', ')}.`,
 }

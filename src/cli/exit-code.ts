@@ -1,8 +1,9 @@
 /** The exit codes of all commands. If several codes apply, the first of 4, 2, 1, 3 is used. */
+import { metNode } from '#judge/compare/delta/delta.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
 import type { RemediationRun, StepState, VerificationReport } from '#model/plan/remediation.ts'
 import type { AuditResult } from '#pipeline/audit/audit.ts'
-import type { DiffResult } from '#pipeline/audit/diff.ts'
+import { type DiffResult, type Unread, unreadOf } from '#pipeline/audit/diff.ts'
 import type { FailOn, UnreadLimit } from './options.ts'
 
 export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 } as const
@@ -20,23 +21,12 @@ export function auditExitCode(
     : findings
   if (isAnyAtLeast(failOn, counted)) return exitCode.findings
   const hasFailures = ruleErrors.length > 0 || deliveries.some(({ error }) => error !== null)
-  return hasFailures || isUnread({ document, nodes }, failOnUnread) ? exitCode.unread : exitCode.ok
+  const unread = unreadOf({ document, nodes: nodes.map(metNode), ruleErrors })
+  return hasFailures || isUnread(unread, failOnUnread) ? exitCode.unread : exitCode.ok
 }
 
-function isUnread(
-  { document, nodes }: Pick<AuditResult, 'document' | 'nodes'>,
-  limit: UnreadLimit,
-) {
-  if (limit === 'none') return false
-  const { run, notAudited, clusters } = document
-  if (run.inputErrors.length > 0 || notAudited.some(({ node }) => node === null)) return true
-  if (limit === 'cluster')
-    return clusters.some(
-      ({ coverage: { nodes: all, read, partlyRead } }) => all > 0 && read + partlyRead === 0,
-    )
-  // Fargate nodes cannot be read: they are listed, but do not fail the run.
-  return nodes.some(({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate')
-}
+const isUnread = (unread: Unread, limit: UnreadLimit) =>
+  limit !== 'none' && (unread === limit || unread === 'cluster')
 
 /** The snapshot has no node, and no cluster that was searched for garbage. */
 export const isSnapshotOfNothing = ({
@@ -55,8 +45,7 @@ export function diffExitCode(
   const { new: added, worse } = document.findings
   const found = [...added, ...worse].flatMap(({ after }) => after ?? [])
   if (isAnyAtLeast(failOn, found)) return exitCode.findings
-  const isUnread = failOnUnread === 'node' ? unread !== 'none' : unread === failOnUnread
-  return isUnread && failOnUnread !== 'none' ? exitCode.unread : exitCode.ok
+  return isUnread(unread, failOnUnread) ? exitCode.unread : exitCode.ok
 }
 
 /** `notYet` is not a failure: a later verification may pass. */

@@ -50,8 +50,6 @@ const sinceMinor = {
   evictionUsesAllocatedResources: 32,
   containerLogMaxFilesValidated: 33,
   mergeDefaultEvictionSettings: 33,
-  /** When a namespace is deleted, its pods are deleted before all other objects. */
-  orderedNamespaceDeletion: 33,
   /** `imagePullCredentialsVerificationPolicy`, behind a gate. */
   pullCredentialsVerified: 33,
   /** The ranking of pods uses the standard formula for requests: with restartable init containers and pod-level resources. */

@@ -16,7 +16,6 @@ import { rejectUnknownNames } from './selection-check.ts'
 
 export interface DiffResult {
   document: DiffDocument
-  /** A part of one of the two audits could not be read, or a rule threw. */
   /** The most that was not read of either audit. */
   unread: Unread
 }
@@ -105,10 +104,14 @@ const inputOf = (file: string, { kind, document: { run } }: ReadRun): DiffInput 
 
 const unreadOrder = ['cluster', 'node', 'none'] as const
 /** `cluster`: a cluster, or something beside the nodes; `node`: nodes only. */
-type Unread = (typeof unreadOrder)[number]
+export type Unread = (typeof unreadOrder)[number]
 
-/** Uses the criteria of an audit's exit code: Fargate nodes cannot be read and do not count. */
-function unreadOf({ document: { run, clusters, notAudited }, nodes, ruleErrors }: ReadRun): Unread {
+/** Fargate nodes cannot be read and do not count. */
+export function unreadOf({
+  document: { run, clusters, notAudited },
+  nodes,
+  ruleErrors,
+}: ComparedRun): Unread {
   const isCut = run.inputErrors.length > 0 || notAudited.some(({ node }) => node === null)
   const hasErrors =
     ruleErrors === null

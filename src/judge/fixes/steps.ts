@@ -284,6 +284,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'provide-image': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'prune-dead-containers': { ...whole('free'), lines: on => [podsOfNode(on)] },
   'prune-images': { ...partly('free', 'kubelet-restart'), lines: on => plan(on, '--prune-images') },
+  'raise-volume-limit': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'read-again': { ...showing, lines: on => [readAgain(on)] },
   'read-journal': {
     ...showing,

@@ -400,8 +400,14 @@ const imageHolders: ReadonlySet<string> = new Set([
   'images-pinned',
 ])
 
-/** Whether something else than images holds most of a disk. False: unknown, too. */
+/** Whether something else than images holds most of a disk, even if it is not known what. False: unknown, too. */
 export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boolean {
   const [first] = heldBySignal(ledger, signal)
-  return first !== undefined && first.holder !== 'unread' && !imageHolders.has(first.holder)
+  if (first === undefined || imageHolders.has(first.holder)) return false
+  if (first.holder !== 'unread') return true
+  const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === first.filesystem)
+  const mostBytes = (disk?.lines ?? [])
+    .filter(({ holder }) => imageHolders.has(holder))
+    .reduce((sum, { highBytes }) => sum + highBytes, 0)
+  return disk !== undefined && mostBytes < disk.usedBytes / 2
 }

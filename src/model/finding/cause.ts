@@ -138,6 +138,7 @@ export type StepActionId =
   | 'provide-image'
   | 'prune-dead-containers'
   | 'prune-images'
+  | 'raise-volume-limit'
   | 'read-again'
   | 'read-journal'
   | 'read-on-node'

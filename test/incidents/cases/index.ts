@@ -1,6 +1,7 @@
 import type { Incident } from '../incident.ts'
 import { blindIncidents } from './blind.ts'
 import { deviceIncidents } from './devices.ts'
+import { firstRunIncidents } from './first-run.ts'
 import { furtherIncidents } from './further.ts'
 import { hostIncidents } from './host.ts'
 import { imageIncidents } from './images.ts'
@@ -27,4 +28,5 @@ export const incidents: readonly Incident[] = [
   ...reserveIncidents,
   ...apiIncidents,
   ...measuredIncidents,
+  ...firstRunIncidents,
 ]

@@ -120,7 +120,7 @@ function limitReason(
     },
     steps: [
       {
-        id: volume === null ? 'set-ephemeral-storage' : 'set-volume-limit',
+        id: volume === null ? 'set-ephemeral-storage' : 'raise-volume-limit',
         owner,
         bytes: amount.low,
       },

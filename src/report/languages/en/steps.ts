@@ -48,6 +48,8 @@ const steps = {
     'prune-dead-containers': () =>
       'delete finished pods (of a Job: ttlSecondsAfterFinished) and end crash loops: dead containers go with their pods',
     'prune-images': () => 'let the kubelet delete all unused images once',
+    'raise-volume-limit': (owner, _, bytes) =>
+      `give the emptyDir of ${owner ?? 'the pods'} a sizeLimit above the ${bytes ?? 'bytes'} that it writes, or have it write less`,
     'read-again': () => 'read the node again, in mode both',
     'read-journal': () => "read the kubelet's journal on the node",
     'read-on-node': (_, mounts) =>
@@ -125,7 +127,7 @@ const steps = {
   container: (pod: string, container: string) => `${pod}, container ${container}`,
   owners: { many: 'of many owners', unknown: 'owner not known' },
   volume: (name: string) => `volume ${name}`,
-  image: (reference: string) => `image ${reference}`,
+  image: (reference: string) => `largest: ${reference}`,
   devices: {
     'too-small': 'the disk is too small for what runs here',
     'wrong-volume': 'the declared size reached another volume',

@@ -45,7 +45,7 @@ describe('local-storage-limit-exceeded', () => {
     ],
     [
       'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". ',
-      { holder: 'pod-volumes', low: gibibyte, step: 'set-volume-limit' },
+      { holder: 'pod-volumes', low: gibibyte, step: 'raise-volume-limit' },
     ],
   ])('names the owner of pods that were evicted: %s', (message, { holder, low, step }) => {
     const pods = ['cart-0', 'cart-1'].map(name => evicted(name, message))

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { english } from '#report/languages/language.ts'
+import { causesAndOutlook } from '#report/parts/causes.ts'
 import { incidents } from './cases/index.ts'
 import { judgedIncident } from './judged.ts'
 import { type Score, scoreOf } from './scored.ts'
@@ -26,6 +28,15 @@ describe.each(incidents)('$name ($thread)', incident => {
 describe('the explanations', async () => {
   const scores: Score[] = []
   for (const incident of incidents) scores.push(await scoreOf(incident))
+
+  it('have a cause for each node that is next to break', async () => {
+    const without: string[] = []
+    for (const incident of incidents) {
+      const { outlook } = causesAndOutlook((await judgedIncident(incident)).report, english)
+      if (outlook.rows.some(({ cause }) => cause === null)) without.push(incident.name)
+    }
+    expect(without).toEqual([])
+  })
 
   it.each(['cause', 'owner', 'step', 'words'] as const)('have the %s of the thread', part => {
     const missed = scores.filter(score => !score[part])

@@ -85,7 +85,9 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
   const met = isDiskMet
     ? null
     : (thresholds.find(threshold => threshold.met && threshold.hard)?.signal ?? null)
-  const band = met === null ? bandOf(headroomPercent, seenMs) : 'now'
+  const next = met === null ? bandOf(headroomPercent, seenMs) : 'now'
+  // AWS runs the kubelet of a Fargate node: no finding is about it.
+  const band = node.identity.owner === 'fargate' ? 'unknown' : next
   return { node, band, disk, met, seenMs, headroomPercent }
 }
 

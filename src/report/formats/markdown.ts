@@ -63,7 +63,7 @@ function markdownOf(report: AuditReport) {
     const until = escaped(lineText(waiver?.until ?? 'unknown'))
     return `- ${escaped(lineText(title))} (${escaped(subjectPath(cluster, subject))}), until ${until}: ${escaped(lineText(waiver?.reason ?? ''))}\n`
   })
-  section(sheet, 'Not known', unknowns, ({ rule, cluster, subject, nodes, reason }) => {
+  section(sheet, 'Undecided', unknowns, ({ rule, cluster, subject, nodes, reason }) => {
     return `- ${escaped(rule)} of ${escaped(subjectPath(cluster, subject))}${nodes.count === 0 ? '' : `, ${counted(nodes.count, 'node')}`}: ${escaped(lineText(reason))}\n`
   })
   section(sheet, 'Broken input', run.inputErrors, error => `- ${escaped(lineText(error))}\n`)

@@ -2,7 +2,7 @@
  * The used part of a disk's bar: a segment for each kind of holder. Of a holder with bounds, the part above the lower bound is an
  * estimate, which the bar hatches.
  */
-import type { DiskHolder, FilesystemLedger } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, FilesystemLedger, LedgerLine } from '#model/prediction/disk-ledger.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type SegmentKind, segmentKinds } from './segment-kind.ts'
 
@@ -61,7 +61,8 @@ export function segmentsOf(
     const width = Math.min(amount, usedBytes - fromBytes)
     if (width <= 0) return
     const place = (at: number) => `${((100 * at) / capacityBytes).toFixed(2)}%`
-    const text = words.ledger.segment(words.ledger.kinds[kind], bytes(width), isEstimate)
+    const label = labelOf(kind, lines, words)
+    const text = words.ledger.segment(label, bytes(width), isEstimate)
     segments.push({ kind, x: place(fromBytes), width: place(width), isEstimate, text })
     fromBytes += width
   }
@@ -74,6 +75,12 @@ export function segmentsOf(
     add(kind, isUnknown ? allBytes : allBytes - knownBytes, true)
   }
   return segments
+}
+
+/** Bytes that were measured, and that no holder explains, are not called unmeasured. */
+function labelOf(kind: SegmentKind, lines: readonly LedgerLine[], { ledger }: Language['words']) {
+  const isMeasured = lines.every(({ holder, bytes }) => holder !== 'unread' || bytes === 0)
+  return kind === 'unknown' && isMeasured ? ledger.holders['not-explained'] : ledger.kinds[kind]
 }
 
 /** Label and amount of each segment, largest first. */
@@ -90,7 +97,7 @@ export function segmentLegend({ lines }: FilesystemLedger, { words, bytes }: Lan
         lowBytes < highBytes
           ? words.ledger.between(bytes(lowBytes), bytes(highBytes))
           : bytes(allBytes)
-      return [{ kind, label: words.ledger.kinds[kind], amount, allBytes }]
+      return [{ kind, label: labelOf(kind, own, words), amount, allBytes }]
     })
     .toSorted((a, b) => b.allBytes - a.allBytes)
 }

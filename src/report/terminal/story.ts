@@ -80,7 +80,7 @@ export function storyOf(
     // With another configuration the allocatable values differ anyway.
     ['Allocatable', before === null ? allocatableLines(prediction) : []],
     ['Then', timelineLines(prediction.timeline)],
-    ['Not known', unknownLines(prediction)],
+    ['Unknown', unknownLines(prediction)],
   ]
   const body = sections.flatMap(([title, lines]) =>
     lines.flatMap((line, index) => labelled(index === 0 ? title : '', line)),

@@ -24,7 +24,7 @@ describe('Markdown', () => {
     expect(text).toContain('<td>1 of 5, 1 partly</td>')
     for (const { title } of morning.document.findings)
       expect(text).toContain(title.replaceAll('"', '&quot;'))
-    for (const part of ['Not audited: 4', 'Waived: 1', 'Not known: 2'])
+    for (const part of ['Not audited: 4', 'Waived: 1', 'Undecided: 2'])
       expect(text).toContain(`<summary>${part}</summary>`)
     expect(text).toContain('The builders are meant to run full.')
   })

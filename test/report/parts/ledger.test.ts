@@ -161,11 +161,11 @@ it('frees unused images after the step that lowers the thresholds', () => {
     }
     const cluster = node.cluster
     const on = { ...finding('high', { cluster, nodes: { count: 1, sample: ['a'] } }), fix }
-    const cause = { findings: ['another'] }
-    const causes = [cause, { ...cause, findings: [on.id] }] as never
-    const document = { ...findingsDocument({ findings: [on] }), causes }
+    const document = findingsDocument({ findings: [on] })
     return freeableText({ document, nodes: [node] }, english)?.replaceAll('\u00a0', ' ')
   }
-  expect(text(50, 20)).toBe('Up to 5.0 GiB of unused images on 1 node, freed after step 2')
+  expect(text(50, 20)).toBe(
+    'Up to 5.0 GiB of unused images on 1 node, freed once imageGCHighThresholdPercent is 50',
+  )
   expect(text(70, 50)).toBeUndefined()
 })

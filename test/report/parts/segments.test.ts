@@ -51,6 +51,13 @@ describe('segmentsOf', () => {
   })
 })
 
+it.each([
+  ['unread', 'not measured'],
+  ['not-explained', 'not explained'],
+] as const)('segmentLegend calls %s %s', (holder, label) => {
+  expect(segmentLegend(disk([line(holder, 200)]), english)).toMatchObject([{ label }])
+})
+
 it('segmentLegend gives a range for an estimate, largest first', () => {
   const legend = segmentLegend(
     disk([line('journal', 2 ** 30), line('images-unused', 2 ** 31, 0)]),

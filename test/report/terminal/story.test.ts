@@ -122,7 +122,7 @@ describe('storyOf', () => {
       'acts on nodefs.available',
       'first collects dead containers, then every unused image',
       'evicts x/a and may evict x/b eviction.nodeReclaim: may be enough',
-      'Not known pods: not read',
+      'Unknown pods: not read',
       'its order under nodefs.available: 1. x/a (why a) 2. x/b (why b)',
     ])
       expect(text).toContain(sentence)

@@ -47,7 +47,7 @@ const ledger = {
     logs: 'logs',
     host: 'host',
     leftover: 'left behind',
-    unknown: 'unknown',
+    unknown: 'not measured',
   } satisfies Record<SegmentKind, string>,
   segment: (kind: string, bytes: string, isEstimate: boolean) =>
     `${kind}: ${isEstimate ? 'perhaps ' : ''}${bytes}`,

@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { kubeconfigEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import { inNodegroup } from '#lab/nodes/placement.ts'
 import { ordinaryPods } from '#lab/nodes/pod-profile.ts'
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
@@ -35,6 +34,7 @@ import {
   printed,
   withAgents,
 } from '#test/inspected.ts'
+import { kubeconfigEndpoint } from '#test/kubeconfig-endpoint.ts'
 import { auditLive, auditRecords, labOf } from '#test/lab-audit.ts'
 
 const timeoutsMs = { ...defaultPolicy.timeoutsMs, inspect: 5000 }

@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
-import { kubeconfigEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import {
   type ClusterScenario,
   fixedNodes,
@@ -23,6 +22,7 @@ import { readScript } from '#remediate/scripts/read-script.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { inspectDocuments, inspected } from '#test/inspected.ts'
+import { kubeconfigEndpoint } from '#test/kubeconfig-endpoint.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { parseTemplate } from '#test/template.ts'
 

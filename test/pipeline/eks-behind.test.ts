@@ -2,13 +2,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { kubeconfigEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import { remediationScenario } from '#lab/scenarios/remediation.ts'
 import type { ClusterRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { kubeconfigTargets } from '#pipeline/audit/fleet.ts'
 import { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
 import { temporaryFolder } from '#test/cli.ts'
+import { kubeconfigEndpoint } from '#test/kubeconfig-endpoint.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

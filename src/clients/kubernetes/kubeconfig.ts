@@ -55,7 +55,7 @@ export async function kubeconfigEndpoints(
 
 const defaultFile = 'the default kubeconfig'
 
-/** @throws OperatorError */
+/** @param file null: $KUBECONFIG, else ~/.kube/config @throws OperatorError */
 function loadedConfig(file: string | null): KubeConfig {
   const config = new KubeConfig()
   try {
@@ -100,17 +100,7 @@ function loadMerged(config: KubeConfig, files: readonly string[]): void {
   }
 }
 
-/**
- * The API server of one context, with the kubeconfig's credentials: tokens, client certificates, exec plugins (run again after expiry).
- * @param file  null: $KUBECONFIG, else ~/.kube/config
- * @param contextName  null: the file's current context
- * @throws OperatorError
- */
-export const kubeconfigEndpoint = async (
-  file: string | null,
-  contextName: string | null,
-): Promise<NamedEndpoint> => contextEndpoint(loadedConfig(file), file ?? defaultFile, contextName)
-
+/** With the kubeconfig's credentials: tokens, client certificates, exec plugins (run again after expiry). */
 async function contextEndpoint(
   file: KubeConfig,
   from: string,

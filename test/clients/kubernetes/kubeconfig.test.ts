@@ -2,8 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { describe, expect, it, vi } from 'vitest'
-import { kubeconfigEndpoint, kubeconfigEndpoints } from '#clients/kubernetes/kubeconfig.ts'
+import { kubeconfigEndpoints } from '#clients/kubernetes/kubeconfig.ts'
 import { temporaryFolder } from '#test/cli.ts'
+import { kubeconfigEndpoint } from '#test/kubeconfig-endpoint.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 

@@ -310,21 +310,22 @@ function fileOf(
   const [now, before] = [head, base].map(parts => parts.filter(part => part.file === file))
   const own = now?.length ? now : (before ?? [])
   const kinds = [...new Set(own.map(({ kind }) => kind))]
-  const isOther = own.length === 0 && problems.length === 0
   const how = [...new Set(own.map(({ reach }) => reach.how))].join('; ')
   return {
     file,
     kinds,
     nodes: Math.max(0, ...own.map(part => reached.get(part) ?? 0)),
     unread,
-    reach: isOther ? ignoredWords(unread) : how,
+    reach: own.length > 0 ? how : withoutParts({ problems, unread }),
   }
 }
 
-const ignoredWords = (unread: UnreadFileKind | null): string =>
-  unread === null
+function withoutParts({ problems, unread }: Pick<ChangedFile, 'problems' | 'unread'>): string {
+  if (problems.length > 0) return 'not judged: see what stops the change'
+  return unread === null
     ? 'it sets nothing of a kubelet: ignored'
     : `not read: ${unread}. ${neededInstead[unread]}`
+}
 
 const neededInstead: Record<UnreadFileKind, string> = {
   Terraform: 'Give the user data or manifest that it renders',

@@ -4,13 +4,14 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
+import { shownAmount } from '#judge/help/thresholds.ts'
 import { bounded } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { GateProblemKind, GateValues } from '#model/gate.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { NodePrediction } from '#model/prediction/prediction.ts'
+import type { NodePrediction, Signal } from '#model/prediction/prediction.ts'
 import type { ChangedPart, FileProblem } from './changed-part.ts'
 import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
 import {
@@ -236,7 +237,7 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
     add(
       'eviction',
       `evictionHard.${acts[0]}`,
-      `With the disks as they are, the kubelet evicts pods at once (${acts.join(', ')}).`,
+      `With the disks as they are, the kubelet evicts pods at once: ${acts.map(signal => roomText(signal, after)).join(', ')}.`,
     )
   if (after.imageGC?.triggered === true && before.imageGC?.triggered !== true)
     add(
@@ -245,6 +246,14 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
       'With the disks as they are, image GC starts at once.',
     )
   return problems
+}
+
+/** `imagefs.available 8.0 GiB, below 15.0 GiB` */
+function roomText(signal: Signal, { eviction }: NodePrediction) {
+  const met = eviction?.thresholds.find(one => one.signal === signal && one.met)
+  if (!met || met.resolved === null || met.margin === null) return signal
+  const [available, needed] = [met.resolved + met.margin, met.resolved]
+  return `${signal} ${shownAmount(met, available)}, below ${shownAmount(met, needed)}`
 }
 
 const isEvicting = ({ eviction }: NodePrediction) =>

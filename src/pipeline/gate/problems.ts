@@ -38,7 +38,7 @@ const isSerious = (severity: Severity | null) =>
   severity !== null && severities.indexOf(severity) <= severities.indexOf('medium')
 
 interface OpenProblem extends GateProblem {
-  names: string[]
+  names: Set<string>
 }
 
 type Effect = 'refused' | 'worse' | 'better' | 'unchanged'
@@ -82,9 +82,9 @@ export class Problems {
     const key = JSON.stringify([kind, file, line, field, cluster, group, same])
     const known = this.#problems.get(key)
     if (known === undefined && this.#problems.size >= mostProblems) return
-    const names = node === null ? [] : [node.name]
+    const names = new Set(node === null ? [] : [node.name])
     if (known !== undefined) {
-      known.names.push(...names)
+      for (const name of names) known.names.add(name)
       known.values = values === null ? known.values : joinedValues(known.values, values)
     } else
       this.#problems.set(key, {
@@ -139,7 +139,7 @@ export class Problems {
     return [...this.#problems.values()]
       .map(({ names, ...problem }) => ({
         ...problem,
-        nodes: { count: names.length, sample: names.toSorted(byText).slice(0, sampleSize) },
+        nodes: { count: names.size, sample: [...names].toSorted(byText).slice(0, sampleSize) },
       }))
       .toSorted(worstFirst)
   }

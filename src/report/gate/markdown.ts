@@ -51,13 +51,18 @@ function fileText({ file, kinds, nodes, reach }: GateFile) {
   return `${escaped(nameText(file))}: ${escaped(`${how}${lineText(reach)}`)}`
 }
 
-const shortEntry = ([first]: Effect) =>
-  `- **${escaped(placeOf(first))}** ${labelOf(first)}: ${escaped(lineText(first.text))}\n`
+function shortEntry([first]: Effect) {
+  const label = labelOf(first)
+  const text = escaped(lineText(first.text))
+  return `- **${escaped(placeOf(first))}** ${label === null ? text : `${label}: ${text}`}\n`
+}
 
 function entry(effect: Effect) {
   const [first] = effect
   const where = placesOf(effect, 3)
-  const head = `- **${escaped(placeOf(first))}** (${labelOf(first)}): ${escaped(sentenceOf(effect))}`
+  const label = labelOf(first)
+  const kind = label === null ? '' : ` (${label})`
+  const head = `- **${escaped(placeOf(first))}**${kind}: ${escaped(sentenceOf(effect))}`
   return where === null ? `${head}\n` : `${head} *${escaped(where)}*\n`
 }
 

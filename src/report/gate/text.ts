@@ -39,8 +39,9 @@ const section = (title: string, problems: readonly GateProblem[]) =>
 function effectLines(effect: Effect) {
   const [first] = effect
   const where = placesOf(effect, 3)
+  const label = labelOf(first)
   return [
-    `  ${placeOf(first)} [${labelOf(first)}] ${sentenceOf(effect)}`,
+    `  ${[placeOf(first), label && `[${label}]`, sentenceOf(effect)].filter(Boolean).join(' ')}`,
     ...(where === null ? [] : [`    ${where}`]),
   ]
 }

@@ -51,8 +51,11 @@ export const kinds: Record<GateProblemKind, string> = {
   note: 'note',
 }
 
-export const labelOf = ({ kind, severity }: GateProblem): string =>
-  severity === null ? kinds[kind] : `${kinds[kind]}, ${severity}`
+/** Null: the problem's own text begins with its kind. */
+export function labelOf({ kind, severity }: GateProblem): string | null {
+  if (kind === 'unparsed' || kind === 'no-effect') return null
+  return severity === null ? kinds[kind] : `${kinds[kind]}, ${severity}`
+}
 
 export const placeOf = ({ file, line }: GateProblem): string => `${nameText(file)}:${line}`
 

@@ -47,7 +47,7 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
 
 /** Of a shell, Terraform, CloudFormation or a template; or a possible secret that was removed. */
 export const isExpression = (text: string): boolean =>
-  /[$`]|[{<]%|%\{|\{\{|\(removed\)|[A-Za-z]\w* [-+*/] \w/.test(text)
+  /[$`]|[{<]%|%\{|\{\{|\(removed\)|\b[A-Za-z]\w* [-+*/] \w/.test(text)
 
 /**
  * False for expressions and removed secrets, because their values are unknown. Also false for

@@ -19,8 +19,8 @@ const userDataForm =
 const documentForm = /^(\s|#.*\n|---.*\n)*(apiVersion|kind|\{)/
 /** Of Helm, Terraform or ERB. */
 const templateMark = /\{\{|%\{|<%/
-const resourcesField = /^(?:Resources:|\s*"Resources"\s*:)/m
-const awsType = /^\s*["']?Type["']?\s*:\s*["']?AWS::/m
+const resourcesField = /^(?:Resources:|[ \t]*"Resources"[ \t]*:)/m
+const awsType = /^[ \t]*["']?Type["']?[ \t]*:[ \t]*["']?AWS::/m
 
 /** Source: Terraform, Files and Configuration Structure; AWS CloudFormation, Template sections */
 function unreadKindOf(file: string, text: string): UnreadFileKind | null {

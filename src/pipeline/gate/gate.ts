@@ -252,9 +252,9 @@ function judgeNode(
   const nodeChange = changeBy({ head: head ?? [], base: base ?? [], declared }, change, input)
   for (const { kind, text, ...at } of nodeChange.problems)
     problems.add({ kind, text, ...placed(at) }, place)
+  for (const path of nodeChange.paths) problems.change(place, path, valuesOf(nodeChange, path))
   const { before, after } = nodeChange
   if (before === null || after === null) return nodeChange
-  for (const path of nodeChange.paths) problems.change(place, path, valuesOf(nodeChange, path))
   const predictions = judgement.take(before, after)
   for (const { kind, text, ...at } of startsAtOnce(predictions, nodeChange))
     problems.add({ kind, text, values: valuesOf(nodeChange, at.path), ...placed(at) }, place)

@@ -1,9 +1,11 @@
 /** What changed files would do to one node. */
 
+import type { RawObject } from '#base/raw-object.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
+import { isWrittenOut } from '#judge/drift/drift.ts'
 import { shownAmount } from '#judge/help/thresholds.ts'
 import { bounded } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
@@ -11,6 +13,7 @@ import type { GateProblemKind, GateValues } from '#model/gate.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
+import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction, Signal } from '#model/prediction/prediction.ts'
 import type { ChangedPart, FileProblem } from './changed-part.ts'
 import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
@@ -201,13 +204,25 @@ function withoutEffect(
 const lostKey = ({ part: { file }, path, why }: ReturnType<typeof lostSettings>[number]) =>
   JSON.stringify([file, path, why])
 
-/** Values of a field before and after. Null: one of them is unknown, or they are equal. */
-export function valuesOf({ before, after }: NodeChange, path: string | null): GateValues | null {
-  const [old, now] = [before, after].map(input => input?.configuration?.fields ?? null)
+/** Values of a field before and after. Null: one of them is unknown, or they are equal. A refused field has the value that the files write. */
+export function valuesOf(
+  { before, after, parts }: NodeChange,
+  path: string | null,
+): GateValues | null {
+  const old = before?.configuration?.fields
+  const now = after === null ? writtenIn(parts) : after.configuration?.fields
   if (!old || !now || path === null) return null
   const [then, later] = [valueAt(old, path), valueAt(now, path)]
-  return then === later ? null : { before: [then], after: [later] }
+  if (then === later || (after === null && later === null)) return null
+  return { before: [then], after: [later] }
 }
+
+const writtenIn = (parts: readonly ChangedPart[]): RawObject =>
+  Object.fromEntries(
+    parts
+      .flatMap(({ content, source }) => Object.entries(content ?? source?.config ?? {}))
+      .filter(([field, value]) => isConfigurationField(field) && isWrittenOut(value)),
+  )
 
 const longestValue = 80
 

@@ -317,6 +317,17 @@ describe('a file of another kind', () => {
   })
 })
 
+it('shows the old and the new value of a setting that the kubelet refuses', async () => {
+  const file = nodeConfig('      imageGCHighThresholdPercent: 101\n')
+  const { problems, groups } = await gated(gateSnapshot(), [{ ...file, base: null }], {
+    group: 'general',
+  })
+  const field = 'imageGCHighThresholdPercent'
+  expect(problems).toMatchObject([{ kind: 'refused', field }])
+  expect(groups[0]?.settings).toMatchObject([{ field, values: { after: ['101'] } }])
+  expect(groups[0]?.settings[0]?.values.before).toEqual([expect.stringMatching(/^\d+$/)])
+})
+
 it('ends with a settings that the base has and the head has not', async () => {
   const head = nodeConfig('      imageGCLowThresholdPercent: 60\n')
   const base = nodeConfig(

@@ -366,7 +366,7 @@ describe('trouble', () => {
       join(storeFolder, 'highwater-lab', 'highwater.yaml'),
       'pace: { requestsPerSecond: 2 }\n',
     )
-    const answer = await invoke(tick, {}, 16_000)
+    const answer = await invoke(tick, {}, 24_000)
     expect(answer).toMatchObject({ state: 'published', clusters: [{ coverage: { nodes: 40 } }] })
     expect(answer.clusters[0]?.coverage.read).toBeLessThan(40)
     expect(lab.mails()[0]?.subject).toMatch(/^Cut short/)

@@ -226,7 +226,7 @@ const worst: readonly Worst[] = [
             `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {imageGCHighThresholdPercent: ${60 + index}}}}\n`,
         ).join('---\n'),
       )
-      return { args: ['gate', '--snapshot', input, '--group', '*', file], input }
+      return { args: ['gate', '--snapshot', input, '--group', 'general', file], input }
     },
   },
   {

@@ -28,8 +28,15 @@ export const isDeclaring = ({ family }: Finding): boolean => declaring.includes(
 
 const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
 
-/** @param group findings of one subject, worst first. A sound value from a rule wins over a declared value. */
-export function agree(group: readonly Wishes[]): void {
+/**
+ * The group with fixes that agree. A sound value from a rule wins over a declared value.
+ * @param findings of one subject, worst first
+ */
+export function agreed(findings: readonly Wishes[]): Wishes[] {
+  const group = findings.map(found => ({
+    ...found,
+    wishes: found.wishes.map(wish => ({ ...wish })),
+  }))
   const ordered = [
     ...group.filter(({ finding }) => !isDeclaring(finding)),
     ...group.filter(({ finding }) => isDeclaring(finding)),
@@ -43,6 +50,7 @@ export function agree(group: readonly Wishes[]): void {
     else if (!dependsOnSize(field))
       for (const wish of own) wish.config = { ...wish.config, [field]: own[0]?.config[field] }
   }
+  return group
 }
 
 interface Percentages {

@@ -13,30 +13,42 @@ import { bounded, counted } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
-import { agree, isDeclaring, type Wish, type Wishes } from './agreement.ts'
+import { agreed, isDeclaring, type Wish, type Wishes } from './agreement.ts'
 import { completed, type Refusals } from './completion.ts'
 import { actingPart } from './obstacles.ts'
 
-/** Writes the fixes into the findings themselves. @param all worst first */
-export function settleFixes(all: readonly Wishes[], refusalsOf: Refusals): void {
+/** The findings with complete fixes, in the same order. @param all worst first */
+export function settled<Found extends Wishes>(
+  all: readonly Found[],
+  refusalsOf: Refusals,
+): Found[] {
   const fixable = all.filter(
     ({ wishes }) => wishes[0] !== undefined && Object.keys(wishes[0].config).length > 0,
   )
   const groups = Map.groupBy(fixable, ({ finding: { cluster, subject } }) =>
     JSON.stringify([cluster, subject.kind, subject.namespace, subject.name]),
   )
-  for (const group of groups.values()) {
-    const proposed = group.map(({ wishes }) => wishes[0]?.config ?? {})
-    const knownRefusalsOf = oncePerConfiguration(refusalsOf)
-    for (const { wishes } of group) for (const wish of wishes) makeWhole(wish, knownRefusalsOf)
-    agree(group)
-    // Fixes of several findings are merged, so the result must be valid again.
-    for (const { wishes } of group) for (const wish of wishes) makeWhole(wish, knownRefusalsOf)
-    for (const [index, found] of group.entries()) {
-      if (isDeclaring(found.finding)) tellWhatGaveWay(found, proposed[index] ?? {})
-      settle(found)
-    }
-  }
+  const findings = new Map<Wishes, Finding>()
+  for (const group of groups.values())
+    for (const [index, finding] of settledGroup(group, refusalsOf).entries())
+      findings.set(group[index] as Found, finding)
+  return all.map(found => ({ ...found, finding: findings.get(found) ?? found.finding }))
+}
+
+function settledGroup(group: readonly Wishes[], refusalsOf: Refusals): Finding[] {
+  const knownRefusalsOf = oncePerConfiguration(refusalsOf)
+  const whole = (found: Wishes): Wishes => ({
+    ...found,
+    wishes: found.wishes.map(wish => wholeWish(wish, knownRefusalsOf)),
+  })
+  // Fixes of several findings are merged, so the result must be valid again.
+  return agreed(group.map(whole)).map((found, index) => {
+    const complete = whole(found)
+    const finding = withFix(complete)
+    return isDeclaring(finding)
+      ? withWhatGaveWay(finding, complete.wishes, group[index]?.wishes[0]?.config ?? {})
+      : finding
+  })
 }
 
 /** The fixes of a group end in few configurations, and to read one takes 0.3 ms. */
@@ -50,28 +62,30 @@ function oncePerConfiguration(refusalsOf: Refusals): Refusals {
   }
 }
 
-function makeWhole(wish: Wish, refusalsOf: Refusals) {
+function wholeWish(wish: Wish, refusalsOf: Refusals): Wish {
   const { fact } = wish
   const { config, refused } = completed(wish.config, fact?.running ?? null, configuration =>
     refusalsOf(configuration, fact?.node.kubeletVersion ?? null),
   )
-  wish.config = config
-  wish.notes = [...new Set([...(wish.notes ?? []), ...refused])]
+  return { ...wish, config, notes: [...new Set([...(wish.notes ?? []), ...refused])] }
 }
 
-function settle({ finding, wishes, sizes }: Wishes) {
-  const { fix } = finding
+function withFix({ finding, wishes, sizes }: Wishes): Finding {
   const [main] = wishes
-  if (main === undefined) return
+  if (main === undefined) return finding
   const isPinning = sizes.length > 1 && !isDeclaring(finding)
   // On EKS Auto Mode, nothing can apply a configuration.
   const own = isPinning ? withoutReservations(main.config) : main.config
-  fix.config = main.origin.owner === 'auto-mode' ? {} : own
-  fix.durable = durableFixes(
-    durableTargets,
-    finding.subject,
-    wishes.map(wish => lasting(wish, finding, sizes)),
-  )
+  const fix = {
+    ...finding.fix,
+    config: main.origin.owner === 'auto-mode' ? {} : own,
+    durable: durableFixes(
+      durableTargets,
+      finding.subject,
+      wishes.map(wish => lasting(wish, finding, sizes)),
+    ),
+  }
+  return { ...finding, fix }
 }
 
 /** The part of a fix to write at the source of the nodes, with notes on further steps. */
@@ -95,21 +109,24 @@ const withoutReservations = ({
 }: RawObject): RawObject => config
 
 /** A fix does not restore a value that another finding on the same nodes reports. */
-function tellWhatGaveWay({ finding, wishes }: Wishes, proposed: RawObject) {
+function withWhatGaveWay(finding: Finding, wishes: readonly Wish[], proposed: RawObject): Finding {
   const agreed = writtenSettings(wishes[0]?.config ?? {})
   const changed = Object.entries(writtenSettings(proposed)).filter(
     ([path, value]) =>
       Object.hasOwn(agreed, path) && meaningOf(path, agreed[path]) !== meaningOf(path, value),
   )
-  if (changed.length === 0) return
+  if (changed.length === 0) return finding
   const words = changed.map(
     ([path, value]) => `${path} ${shownSetting(agreed[path])}, not ${shownSetting(value)}`,
   )
-  finding.consequence = bounded(
-    `${finding.consequence} Other findings on these nodes call for other values, and the fix has theirs: ${words.slice(0, 4).join('; ')}.`,
-    consequenceLength,
-  )
-  finding.evidence = [...finding.evidence, ...words.map(value => line('fix', 'fix', value))]
+  return {
+    ...finding,
+    consequence: bounded(
+      `${finding.consequence} Other findings on these nodes call for other values, and the fix has theirs: ${words.slice(0, 4).join('; ')}.`,
+      consequenceLength,
+    ),
+    evidence: [...finding.evidence, ...words.map(value => line('fix', 'fix', value))],
+  }
 }
 
 const consequenceLength = 1200

@@ -5,7 +5,7 @@ import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
 import type { Wishes } from '#judge/fixes/agreement.ts'
 import { placeOfCluster } from '#judge/fixes/command-place.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
-import { settleFixes } from '#judge/fixes/fix.ts'
+import { settled } from '#judge/fixes/fix.ts'
 import type { FixFacts } from '#judge/fixes/fix-facts.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
 import { line } from '#judge/rule.ts'
@@ -30,8 +30,10 @@ export function fixed(found: readonly FoundFinding[], fixing: Fixing): FoundFind
   const all = found
     .map(each => withWishes(each, fixing))
     .toSorted((a, b) => byFinding(a.finding, b.finding))
-  settleFixes(all, fixing.refusalsOf)
-  return all.map(each => ({ ...each, finding: { ...each.finding, steps: stepsFor(each, fixing) } }))
+  return settled(all, fixing.refusalsOf).map(each => ({
+    ...each,
+    finding: { ...each.finding, steps: stepsFor(each, fixing) },
+  }))
 }
 
 /** The finding with what its fixes need. */

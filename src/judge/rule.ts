@@ -23,6 +23,7 @@ import type {
 } from '#model/finding/finding.ts'
 import type { GarbageFate } from '#model/finding/garbage-overview.ts'
 import type { Subject } from '#model/finding/subject.ts'
+import type { GateProblemKind } from '#model/gate.ts'
 import type { Policy } from '#model/policy.ts'
 import { bounded } from './text.ts'
 
@@ -72,6 +73,8 @@ interface RuleHead {
   /** Steps that end a failing without fields to set. Default: the advice of `docs`. */
   steps?: readonly StepActionId[]
   docs: RuleDocs
+  /** The effect at rollout that its findings report. Default: `worse`. */
+  effect?: GateProblemKind
   /** Keys of highwater.yaml that `judge` reads. All cluster rules read `clusterGarbage`. */
   policy?: readonly (keyof Policy)[]
   /** Titles that a finding may have instead of `docs.title`, by the key that translations use. */

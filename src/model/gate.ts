@@ -58,10 +58,10 @@ export interface GateProblem {
   cluster: string | null
   group: Subject | null
   nodes: NodeSample
-  /** Only of findings. */
+  /** Of the finding, or of the worst one that reports the same effect. Null: none does. */
   rule: string | null
   severity: Severity | null
-  /** One sentence; for refusals that of upstream. */
+  /** One sentence; for refusals that of upstream; for settings without effect the reason. */
   text: string
   /** What follows on the first node. Null: the sentence says all. */
   detail: string | null

@@ -92,6 +92,24 @@ it('names the values of the field before and after, those of all groups together
   expect(gateText({ ...hostile, problems: unknown }, text => text)).not.toContain('→')
 })
 
+it('names settings that one reason leaves without effect in one entry', () => {
+  const of = (field: string, line: number, name: string): GateProblem => ({
+    ...problem,
+    ...{ kind: 'no-effect', file: 'a.sh', line, field, text: 'nothing reads it.', detail: null },
+    ...{ cluster: 'prod', group: { ...harmedGroup, name }, values: null },
+  })
+  const problems = [of('maxPods', 3, 'general'), of('podPidsLimit', 4, 'general')]
+  const text = gateMarkdown({
+    ...hostile,
+    files: [],
+    problems: [...problems, of('maxPods', 3, 'batch')],
+  })
+  expect(text.split('\n').filter(line => line.startsWith('- **'))).toEqual([
+    '- **a.sh:3** maxPods, podPidsLimit (line 4) take no effect: nothing reads it.',
+    '- **a.sh:3**: maxPods, podPidsLimit (line 4) take no effect: nothing reads it. *2 nodes in 2 groups: prod/general (1), prod/batch (1)*',
+  ])
+})
+
 it('gives no verdict on files that are not read, or that reach no node', () => {
   const file = { file: 'main.tf', kinds: [], unread: 'Terraform' as const, nodes: 0, reach: 'why' }
   const read = { ...file, file: 'a.yaml', kinds: ['NodeConfig' as const], unread: null }

@@ -199,7 +199,7 @@ async function judgeNodes(snapshot: string, judging: Judging) {
   const judgement = openChangeJudgement(options.policy, survey.takenAt)
   const reached = new Map<Part, number>()
   const stands = standIns(judging)
-  const changed = new Map<string, { place: NodePlace; change: NodeChange }>()
+  const changed = new Map<string, ChangedNode>()
   for await (const record of savedFleet(snapshot, options.selection)) {
     if (record.kind === 'Cluster') judgement.takeCluster(clusterInput(record))
     if (record.kind === 'Objects') judgement.takeObjects(objectsInput(record))
@@ -215,20 +215,49 @@ async function judgeNodes(snapshot: string, judging: Judging) {
     for (const part of parts) reached.set(part, (reached.get(part) ?? 0) + 1)
     const place = { cluster: record.cluster, ...node.identity }
     const input = nodeInput(record)
-    changed.set(key, { place, change: judgeNode(judging, judgement, { input, node, place }) })
+    changed.set(key, { place, ...judgeNode(judging, judgement, { input, node, place }) })
   }
-  for (const { finding, node, change: kind } of judgement.close()) {
-    const found = changed.get(keyOf(finding.cluster, node))
-    if (found === undefined) continue
+  const findings = Map.groupBy(judgement.close(), ({ finding: { cluster }, node }) =>
+    keyOf(cluster, node),
+  )
+  for (const [key, node] of changed) addEffects(judging.problems, node, findings.get(key) ?? [])
+  return reached
+}
+
+interface ChangedNode {
+  place: NodePlace
+  change: NodeChange
+  /** What starts at once, and thresholds that are gone. */
+  atOnce: NodeProblem[]
+}
+
+/** A finding that reports what starts at once explains it; the others are effects of their own. */
+function addEffects(
+  problems: Problems,
+  { place, change, atOnce }: ChangedNode,
+  findings: readonly ChangedFinding[],
+) {
+  const effectOf = ({ finding, change: kind }: ChangedFinding) =>
+    kind === 'worse' ? atOnce.find(one => one.kind === effects.get(finding.rule)) : undefined
+  const byEffect = Map.groupBy(findings, effectOf)
+  for (const effect of atOnce) {
+    const { kind, text, ...at } = effect
+    const own = (byEffect.get(effect) ?? []).map(({ finding }) => finding)
+    const [worst] = own.toSorted(bySeverity)
+    const { rule, severity } = worst ?? { rule: null, severity: null }
+    const detail = own.map(({ consequence }) => consequence).join(' ') || null
+    const values = valuesOf(change, at.path)
+    problems.add({ kind, text, detail, rule, severity, values, ...placed(at) }, place)
+  }
+  for (const { finding, change: kind } of byEffect.get(undefined) ?? []) {
     const { rule, severity, title, consequence } = finding
     const isBetter = kind === 'better'
     const text = isBetter ? `Ends: ${title}.` : `${title}.`
     const detail = isBetter ? null : consequence
-    const at = placed(placeOfFinding(finding, found.change))
-    const values = valuesOf(found.change, at.field)
-    judging.problems.add({ kind, rule, severity, text, detail, values, ...at }, found.place)
+    const at = placed(placeOfFinding(finding, change))
+    const values = valuesOf(change, at.field)
+    problems.add({ kind, rule, severity, text, detail, values, ...at }, place)
   }
-  return reached
 }
 
 interface ReachedInput {
@@ -241,7 +270,7 @@ function judgeNode(
   { change, survey, problems }: Judging,
   judgement: ChangeJudgement,
   { input, node, place }: ReachedInput,
-) {
+): Omit<ChangedNode, 'place'> {
   problems.reach(place)
   const [head, base] = [change.head, change.base].map(parts =>
     parts.filter(({ reach }) => reach.has(node)),
@@ -254,11 +283,8 @@ function judgeNode(
     problems.add({ kind, text, ...placed(at) }, place)
   for (const path of nodeChange.paths) problems.change(place, path, valuesOf(nodeChange, path))
   const { before, after } = nodeChange
-  if (before === null || after === null) return nodeChange
-  const predictions = judgement.take(before, after)
-  for (const { kind, text, ...at } of startsAtOnce(predictions, nodeChange))
-    problems.add({ kind, text, values: valuesOf(nodeChange, at.path), ...placed(at) }, place)
-  return nodeChange
+  if (before === null || after === null) return { change: nodeChange, atOnce: [] }
+  return { change: nodeChange, atOnce: startsAtOnce(judgement.take(before, after), nodeChange) }
 }
 
 /** What the parts of the files change on one node. */
@@ -343,6 +369,10 @@ const comparesWithStart = ({ cause }: (typeof rules)[number]) =>
 const changeRules = rules.filter(
   rule => !otherFamilies.has(rule.family) && !comparesWithStart(rule),
 )
+const effects = new Map(changeRules.map(({ id, effect }) => [id, effect]))
+
+const bySeverity = (a: Finding, b: Finding) =>
+  severities.indexOf(a.severity) - severities.indexOf(b.severity)
 
 interface ChangedFinding {
   finding: Finding

@@ -6,7 +6,6 @@ import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
 import { isWrittenOut } from '#judge/drift/drift.ts'
-import { shownAmount } from '#judge/help/thresholds.ts'
 import { bounded } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { GateProblemKind, GateValues } from '#model/gate.ts'
@@ -14,7 +13,7 @@ import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
-import type { NodePrediction, Signal } from '#model/prediction/prediction.ts'
+import type { NodePrediction } from '#model/prediction/prediction.ts'
 import type { ChangedPart, FileProblem } from './changed-part.ts'
 import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
 import {
@@ -90,7 +89,10 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
     parts: head.length > 0 ? head : base,
     problems: [
       ...fileRefusals.flatMap(({ isOld, ...refusal }) => (isOld ? [] : [refusal])),
-      ...refusals({ input, image, causes, rollout, after, earlier, before }),
+      // The kubelet never sees what the tool that reads the file refuses.
+      ...refusals({ input, image, causes, rollout, after, earlier, before }).filter(
+        ({ part, path }) => !fileRefusals.some(one => one.part === part && one.path === path),
+      ),
       ...flagged
         .filter(({ flag }) => !known.includes(flag))
         .map(
@@ -193,12 +195,7 @@ function withoutEffect(
   // A kubelet that does not start applies no setting.
   return lostSettings(head, withImage(node, head), after.settings)
     .filter(lost => !known.has(lostKey(lost)))
-    .map(({ part, path, why }) => ({
-      kind: 'no-effect',
-      part,
-      path,
-      text: `${path} takes no effect: ${why}.`,
-    }))
+    .map(({ part, path, why }) => ({ kind: 'no-effect', part, path, text: `${why}.` }))
 }
 
 const lostKey = ({ part: { file }, path, why }: ReturnType<typeof lostSettings>[number]) =>
@@ -247,12 +244,11 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
     const text = `The kubelet no longer evicts by ${shown}: the hard threshold is gone.`
     add('threshold-lost', `evictionHard.${lost[0]?.signal}`, text)
   }
-  const acts = after.eviction?.actsOn ?? []
   if (isEvicting(after) && !isEvicting(before))
     add(
       'eviction',
-      `evictionHard.${acts[0]}`,
-      `With the disks as they are, the kubelet evicts pods at once: ${acts.map(signal => roomText(signal, after)).join(', ')}.`,
+      `evictionHard.${after.eviction?.actsOn[0]}`,
+      'With the disks as they are, the kubelet evicts pods at once.',
     )
   if (after.imageGC?.triggered === true && before.imageGC?.triggered !== true)
     add(
@@ -261,14 +257,6 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
       'With the disks as they are, image GC starts at once.',
     )
   return problems
-}
-
-/** `imagefs.available 8.0 GiB, below 15.0 GiB` */
-function roomText(signal: Signal, { eviction }: NodePrediction) {
-  const met = eviction?.thresholds.find(one => one.signal === signal && one.met)
-  if (!met || met.resolved === null || met.margin === null) return signal
-  const [available, needed] = [met.resolved + met.margin, met.resolved]
-  return `${signal} ${shownAmount(met, available)}, below ${shownAmount(met, needed)}`
 }
 
 const isEvicting = ({ eviction }: NodePrediction) =>

@@ -75,7 +75,7 @@ export class Problems {
   add(head: ProblemHead, node: NodePlace | null): void {
     const { kind, file, line, field, text, detail = null } = head
     const { rule = null, severity = null, values = null } = head
-    const stops = stopping.has(kind) || (kind === 'worse' && isSerious(severity))
+    const stops = stopping.has(kind) || (kind !== 'better' && isSerious(severity))
     const { cluster = null, group = null } = node ?? {}
     // The text of a finding has numbers of its node.
     const same = rule ?? (kind === 'eviction' || kind === 'image-gc' ? kind : text)

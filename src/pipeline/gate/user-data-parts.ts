@@ -94,8 +94,8 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
         (field): FileProblem => ({
           kind: 'no-effect',
           line: lineOf(...path, field),
-          field,
-          text: `${[...path, field].join('.')} takes no effect: a NodeConfig has no such field.`,
+          field: [...path, field].join('.'),
+          text: 'a NodeConfig has no such field.',
         }),
       )
   return [
@@ -135,9 +135,11 @@ export const settingMistakes = (
   lineOf: (...path: string[]) => number,
 ): FileProblem[] =>
   bottlerocketMistakes(settings).map(({ setting, key, why }) => {
-    const path = key === null ? [setting] : [setting, key]
+    const [field] =
+      (Object.hasOwn(bottlerocketSettings, setting) && bottlerocketSettings[setting]) || []
+    const under = (name: string) => (key === null ? [name] : [name, key])
     const text = `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`
-    return refused(path.join('.'), lineOf(...path), text)
+    return refused(under(field ?? setting).join('.'), lineOf(...under(setting)), text)
   })
 
 export const isMisplacedToml = (document: RawObject): boolean =>

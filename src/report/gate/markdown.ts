@@ -6,6 +6,7 @@ import { lineText, nameText, utcTime } from '#report/parts/statements.ts'
 import {
   byEffect,
   type Effect,
+  headlineOf,
   isJudged,
   labelOf,
   pathOf,
@@ -51,9 +52,10 @@ function fileText({ file, kinds, nodes, reach }: GateFile) {
   return `${escaped(nameText(file))}: ${escaped(`${how}${lineText(reach)}`)}`
 }
 
-function shortEntry([first]: Effect) {
+function shortEntry(effect: Effect) {
+  const [first] = effect
   const label = labelOf(first)
-  const text = escaped(lineText(first.text))
+  const text = escaped(headlineOf(effect))
   return `- **${escaped(placeOf(first))}** ${label === null ? text : `${label}: ${text}`}\n`
 }
 
@@ -98,15 +100,16 @@ function settingsCell({ settings, refused }: GateGroup) {
 }
 
 function consequences({ refused, evictions, imageGcs }: GateGroup, own: readonly GateProblem[]) {
-  const count = (kind: GateProblem['kind']) =>
-    byEffect(own.filter(problem => problem.kind === kind)).length
+  const problemsOf = (kind: GateProblem['kind']) => own.filter(problem => problem.kind === kind)
+  const count = (kind: GateProblem['kind']) => byEffect(problemsOf(kind)).length
+  const idle = problemsOf('no-effect').length
   const mark = (kind: GateProblem['kind']) =>
     own.some(problem => problem.kind === kind && problem.stops) ? '❌ ' : ''
   const said: [number, string][] = [
     [refused, `❌ refused on ${counted(refused, 'node')}`],
     [evictions, `❌ evictions start on ${counted(evictions, 'node')}`],
     [count('threshold-lost'), '❌ a hard threshold is lost'],
-    [count('no-effect'), `❌ ${counted(count('no-effect'), 'setting')} without effect`],
+    [idle, `❌ ${counted(idle, 'setting')} without effect`],
     [count('worse'), `${mark('worse')}${counted(count('worse'), 'new or worse finding')}`],
     [imageGcs, `image GC starts on ${counted(imageGcs, 'node')}`],
     [count('better'), `✅ ${counted(count('better'), 'finding')} better`],

@@ -32,7 +32,7 @@ export function verdictText(document: GateDocument): string {
 
 function stoppedText(worst: Effect, others: number) {
   const [first] = worst
-  const nodes = worst.reduce((sum, one) => sum + one.nodes.count, 0)
+  const nodes = nodeCount(groupsOf(worst))
   const on = nodes === 0 ? '' : ` on ${counted(nodes, 'node')}`
   const more = others === 0 ? '' : `, and ${counted(others, 'more problem')}`
   const why = stopWords[first.kind] ?? `leads to "${lineText(first.text).replace(/\.$/, '')}"`
@@ -59,26 +59,41 @@ export function labelOf({ kind, severity }: GateProblem): string | null {
 
 export const placeOf = ({ file, line }: GateProblem): string => `${nameText(file)}:${line}`
 
-/** The same effect of one place in the files on several groups is one entry, with the worst severity. */
+/** One entry for the same effect of one place on several groups, with the worst severity, and for settings that the same reason leaves without effect. */
 export const byEffect = (problems: readonly GateProblem[]): Effect[] =>
-  [
-    ...Map.groupBy(problems, ({ kind, file, line, field, rule, text }) =>
-      JSON.stringify([kind, file, line, field, rule ?? text]),
-    ).values(),
-  ].flatMap(([first, ...others]) => (first === undefined ? [] : [[first, ...others]]))
+  grouped(problems, ({ kind, file, line, field, rule, text }) =>
+    kind === 'no-effect' ? [kind, file, text] : [kind, file, line, field, rule ?? text],
+  )
 
 export type Effect = [GateProblem, ...GateProblem[]]
 
+const grouped = (
+  problems: readonly GateProblem[],
+  keyOf: (problem: GateProblem) => unknown[],
+): Effect[] =>
+  [...Map.groupBy(problems, problem => JSON.stringify(keyOf(problem))).values()].flatMap(
+    ([first, ...others]) => (first === undefined ? [] : [[first, ...others]]),
+  )
+
+/** The problem with the most nodes of each group. */
+const groupsOf = (effect: Effect) =>
+  grouped(effect, ({ cluster, group }) => [cluster, group]).map(
+    own => own.toSorted((a, b) => b.nodes.count - a.nodes.count)[0] ?? own[0],
+  )
+
+const nodeCount = (groups: readonly GateProblem[]) =>
+  groups.reduce((sum, { nodes }) => sum + nodes.count, 0)
+
 /** `5 nodes in 2 groups: prod/general (3), prod/batch (2)`. */
 export function placesOf(effect: Effect, names: number): string | null {
-  const [first, ...others] = effect
-  if (others.length === 0) return whereOf(first, names)
-  const nodes = effect.reduce((sum, one) => sum + one.nodes.count, 0)
-  const shown = effect
+  const groups = groupsOf(effect)
+  const [first] = groups
+  if (first === undefined || groups.length === 1) return whereOf(first ?? effect[0], names)
+  const shown = groups
     .slice(0, names)
     .map(one => `${pathOf(one.cluster, one.group)} (${formatCount(one.nodes.count)})`)
-  const more = effect.length > names ? `, and ${effect.length - names} more` : ''
-  return `${counted(nodes, 'node')} in ${counted(effect.length, 'group')}: ${shown.join(', ')}${more}`
+  const more = groups.length > names ? `, and ${groups.length - names} more` : ''
+  return `${counted(nodeCount(groups), 'node')} in ${counted(groups.length, 'group')}: ${shown.join(', ')}${more}`
 }
 
 export const pathOf = (cluster: string | null, group: Subject | null): string =>
@@ -92,10 +107,26 @@ function whereOf(problem: GateProblem, names: number) {
   return [pathOf(cluster, group), ...(on === null ? [] : [on])].join(', ')
 }
 
-/** The sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or not set → 5%)`. */
+const shownFields = 6
+
+/** What happens: for settings without effect their names and the reason. */
+export function headlineOf(effect: Effect): string {
+  const [{ kind, text, line }] = effect
+  if (kind !== 'no-effect') return lineText(text)
+  const settings = grouped(effect, one => [one.field, one.line]).map(([one]) => {
+    const at = one.line === line ? '' : ` (line ${one.line})`
+    return `${nameText(one.field ?? '')}${at}`
+  })
+  const more = settings.length - shownFields
+  const shown = [...settings.slice(0, shownFields), ...(more > 0 ? [`${more} more`] : [])]
+  const take = settings.length === 1 ? 'takes' : 'take'
+  return `${shown.join(', ')} ${take} no effect: ${lineText(text)}`
+}
+
+/** The whole sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or not set → 5%)`. */
 export function sentenceOf(effect: Effect): string {
-  const [{ text, detail, field }] = effect
-  const whole = lineText(detail === null ? text : `${text} ${detail}`)
+  const [{ detail, field }] = effect
+  const whole = [headlineOf(effect), ...(detail === null ? [] : [lineText(detail)])].join(' ')
   const known = effect.flatMap(({ values }) => values ?? [])
   if (field === null || known.length === 0) return whole
   return `${whole} (${nameText(field)}: ${valuesText(known)})`

@@ -41,6 +41,22 @@ it.each(good)('passes $name', async change => {
   expect(verdict).toBe('ok')
 })
 
+it.each([
+  [
+    'absolute-threshold-on-small-disk',
+    ['eviction eviction-due', 'worse eviction-before-image-gc', 'worse zero-min-reclaim-thrash'],
+  ],
+  ['lost-signal', ['threshold-lost lost-default-threshold']],
+  ['bottlerocket-wrong-type', ['refused null']],
+  ['image-gc-off', ['worse image-gc-disabled']],
+])('reports each effect of %s once', async (name, expected) => {
+  const change = bad.find(each => each.name === name)
+  if (change === undefined) throw new Error(`no change is called ${name}`)
+  const stops = (await judged(change)).problems.filter(({ stops }) => stops)
+  expect(stops.map(({ kind, rule }) => `${kind} ${rule}`)).toEqual(expected)
+  expect(stops.every(({ rule, detail }) => (rule === null) === (detail === null))).toBe(true)
+})
+
 const nodeConfig = (settings: string, file = 'nodeconfig.yaml') => ({
   file,
   text: `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n${settings}`,

@@ -38,6 +38,7 @@ export const evictionDue = nodeRule({
   family: 'eviction',
   severity: 'critical',
   cause: worldCause('growth'),
+  effect: 'eviction',
   steps: ['look-on-node', 'drain'],
   needs: ['eviction'],
   title: 'An eviction threshold is met: the kubelet evicts pods',

@@ -12,6 +12,7 @@ export const lostDefaultThreshold = nodeRule({
   family: 'eviction',
   severity: 'high',
   cause: hardThresholds,
+  effect: 'threshold-lost',
   needs: ['configuration', 'eviction'],
   title: 'A default eviction threshold is lost, and nothing watches in its place',
   why: 'A kubelet configuration that sets evictionHard replaces the whole map of defaults: each signal that it does not name is off. What that signal would have watched can then run full without any eviction.',

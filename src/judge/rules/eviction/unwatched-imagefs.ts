@@ -26,6 +26,7 @@ export const unwatchedImagefs = nodeRule({
   family: 'eviction',
   severity: 'critical',
   cause: hardThresholds,
+  effect: 'threshold-lost',
   needs: ['configuration', 'eviction'],
   policy: ['assumedGrowthPercent'],
   title: 'The image disk is watched by no eviction threshold',

@@ -8,6 +8,7 @@ export const unwatchedInodes = nodeRule({
   family: 'eviction',
   severity: 'medium',
   cause: hardThresholds,
+  effect: 'threshold-lost',
   needs: ['configuration', 'eviction'],
   title: 'A filesystem can run out of inodes unseen',
   why: 'No inodesFree threshold is in force on it. Many small files use up its inodes while bytes are left: writes fail with "no space left on device", and the node shows no DiskPressure. Image GC looks at bytes only.',

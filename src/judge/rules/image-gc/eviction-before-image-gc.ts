@@ -25,8 +25,6 @@ import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 type ThresholdSubject = Satisfied<'imageGC' | 'eviction'>
 
-const titles = { off: 'Image garbage collection is switched off, so only eviction deletes images' }
-
 export const evictionBeforeImageGc = nodeRule({
   id: 'eviction-before-image-gc',
   family: 'image-gc',
@@ -34,7 +32,6 @@ export const evictionBeforeImageGc = nodeRule({
   cause: imageGcThresholds,
   needs: ['imageGC', 'eviction'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
-  titles,
   title: 'Eviction acts before image garbage collection runs',
   why: `Image GC looks at the disk every ${gcMinutes} minutes, the eviction manager every ${evictionSeconds} seconds. If the eviction threshold is met first, or within one GC period's growth, the node comes under DiskPressure and refuses new pods. The kubelet then deletes every unused image at once, and evicts pods if that frees too little.`,
   fix: 'Lower imageGCHighThresholdPercent until (101 - high) % of the disk is well above the eviction threshold, and imageGCLowThresholdPercent with it. On EKS Auto Mode neither can be changed; only a larger disk (NodeClass ephemeralStorage) gains time.',
@@ -44,7 +41,8 @@ export const evictionBeforeImageGc = nodeRule({
     'pkg/kubelet/eviction/eviction_manager.go synchronize, reclaimNodeLevelResources',
     'awslabs/amazon-eks-ami#856',
   ],
-  appliesTo: isLinux,
+  // If image GC is off, image-gc-disabled reports it.
+  appliesTo: subject => isLinux(subject) && subject.imageGC?.enabled !== false,
 
   *judge(subject, policy) {
     const { layout, layoutCertainty } = subject.filesystems
@@ -95,13 +93,12 @@ const isPressing = ({ ledger, filesystems, eviction }: ThresholdSubject) =>
 const unobserved = ({ signal, resolved }: EvaluatedThreshold) =>
   resolved === null ? `the bytes of ${signal}` : 'the capacity of the image filesystem'
 
-/** Null: the bytes are unknown. If image GC is off, every threshold comes first. */
+/** Null: the bytes are unknown. */
 function isTooClose(
   { value, resolved, gracePeriodMs }: EvaluatedThreshold,
   { imageGC, filesystems }: ThresholdSubject,
   policy: Policy,
 ) {
-  if (!imageGC.enabled) return true
   const capacity = filesystems.imagefs?.capacityBytes
   if (!capacity || resolved === null) return null
   // The kubelet keeps percentages as float32: 14% of 100 GiB becomes 64 bytes more. `rounding` bounds the error, which must not decide.
@@ -120,36 +117,27 @@ function failing(
   policy: Policy,
 ): Failing {
   const high = imageGC.highThresholdPercent
-  const capacity = filesystems.imagefs?.capacityBytes ?? null
-  const configured = [
-    line('configz', 'imageGCHighThresholdPercent', high),
-    ...firing.map(threshold => configuredAt(threshold, configuration)),
-  ]
-  const evictsBelow = first.resolved === null ? first.value : bytes(first.resolved)
+  const capacity = filesystems.imagefs?.capacityBytes ?? 0
+  const resolved = first.resolved ?? 0
   const acts = first.hard
     ? `within ${evictionSeconds} s`
     : `after its grace period of ${first.gracePeriodMs / 1000} s`
-  if (!imageGC.enabled || capacity === null || first.resolved === null) {
-    return {
-      title: titles.off,
-      consequence: `imageGCHighThresholdPercent ${high} stops image GC. Images go only when ${first.signal} falls below ${evictsBelow}: the node is then under DiskPressure, and pods are evicted ${acts} if that does not free enough.`,
-      evidence: configured,
-      fix: fix(capacity, firing, policy),
-    }
-  }
   const trigger = startsBelowAvailableBytes(capacity, high)
-  const margin = trigger - first.resolved
+  const margin = trigger - resolved
   const marginPercent = percent((margin / capacity) * 100)
+  // Four digits are finer than any written percentage and coarser than float32 rounding.
+  const sound = soundImageGc(Number(((resolved / capacity) * 100).toFixed(4)), policy)
   return {
     consequence:
       margin <= 0
-        ? `Below ${evictsBelow} of ${first.signal} the node is under DiskPressure and eviction acts ${acts}; image GC would start only below ${bytes(trigger)}${margin === 0 ? '' : `, ${bytes(-margin)} later`}. Eviction deletes every unused image, then evicts pods if that frees too little.`
-        : `Image GC starts below ${bytes(trigger)} available, but looks only every ${gcMinutes} min; eviction acts below ${evictsBelow} of ${first.signal} ${acts}. The ${bytes(margin)} between them (${marginPercent} of the disk) can fill within one GC period. Eviction then acts first: it deletes every unused image, then evicts pods if that frees too little.`,
+        ? `Below ${bytes(resolved)} of ${first.signal} the node is under DiskPressure and eviction acts ${acts}; image GC would start only below ${bytes(trigger)}${margin === 0 ? '' : `, ${bytes(-margin)} later`}. Eviction deletes every unused image, then evicts pods if that frees too little.`
+        : `Image GC starts below ${bytes(trigger)} available, but looks only every ${gcMinutes} min; eviction acts below ${bytes(resolved)} of ${first.signal} ${acts}. The ${bytes(margin)} between them (${marginPercent} of the disk) can fill within one GC period. Eviction then acts first: it deletes every unused image, then evicts pods if that frees too little.`,
     evidence: [
-      ...configured,
+      line('configz', 'imageGCHighThresholdPercent', high),
+      ...firing.map(threshold => configuredAt(threshold, configuration)),
       line('summary', 'image filesystem capacity', exactBytes(capacity)),
       line('computed', 'image GC starts below', exactBytes(trigger)),
-      line('computed', `${first.signal} is met below`, exactBytes(first.resolved)),
+      line('computed', `${first.signal} is met below`, exactBytes(resolved)),
       line(
         'computed',
         'acts first',
@@ -158,21 +146,6 @@ function failing(
       line('computed', 'margin', `${exactBytes(margin)}, ${marginPercent} of the capacity`),
       growthLine(policy),
     ],
-    fix: fix(capacity, firing, policy),
+    ...(sound && { fix: { config: { ...sound } } }),
   }
-}
-
-function fix(
-  capacity: number | null,
-  thresholds: EvaluatedThreshold[],
-  policy: Policy,
-): Failing['fix'] {
-  const resolved = thresholds
-    .filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
-    .map(threshold => threshold.resolved)
-  const known = resolved.filter(count => count !== null)
-  if (!capacity || known.length < resolved.length) return undefined
-  // Four digits are finer than any written percentage and coarser than float32 rounding.
-  const sound = soundImageGc(Number(((Math.max(...known) / capacity) * 100).toFixed(4)), policy)
-  return sound ? { config: { ...sound } } : undefined
 }

@@ -17,6 +17,7 @@ export const imageGcDue = nodeRule({
   family: 'image-gc',
   severity: 'info',
   cause: imageGcThresholds,
+  effect: 'image-gc',
   steps: ['list-deletions', 'advice'],
   needs: ['imageGC'],
   titles,

@@ -26,10 +26,11 @@ import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 export function stateOf(record: NodeInput, prediction: NodePrediction, policy: Policy): NodeState {
   const { state } = outcomeOf(evictionBeforeImageGc, nodeSubject(record, prediction), policy)
   const { imageGC, eviction } = prediction
+  const comesFirst = state === 'unknown' || state === 'error' ? null : state === 'fail'
   const isDue = imageGC?.triggered ?? null
   const freedBytes = isDue && imageGC !== null ? freedAtMost(imageGC) : 0
   return {
-    evictsBeforeImageGc: state === 'unknown' || state === 'error' ? null : state === 'fail',
+    evictsBeforeImageGc: imageGC?.enabled === false ? watchesDisk(eviction) : comesFirst,
     imageGcDue: isDue,
     freedBytesAtMost: isDue === null ? null : freedBytes,
     evictsNow:
@@ -38,6 +39,10 @@ export function stateOf(record: NodeInput, prediction: NodePrediction, policy: P
         : [...metSignals(eviction), ...overfull(record, prediction)],
   }
 }
+
+/** Null: not known. */
+const watchesDisk = (eviction: EvictionPrediction | null) =>
+  eviction?.thresholds.some(({ signal }) => /^(?:nodefs|imagefs)\.available$/.test(signal)) ?? null
 
 /** Signals whose threshold is met. The containerfs signals only repeat the filesystem of containerfs. */
 const metSignals = ({ thresholds }: EvictionPrediction): string[] =>

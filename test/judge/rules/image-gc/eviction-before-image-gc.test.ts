@@ -52,9 +52,8 @@ describe('eviction-before-image-gc', () => {
     ],
     ['a soft threshold', gc(85), [soft('imagefs.available', 20, 60_000)], 'fail'],
     ['no threshold on the image filesystem', gc(85), [hard('memory.available', 90)], 'pass'],
-    ['a threshold that is never met', gc(100), imagefs(0), 'pass'],
-    ['image GC switched off, eviction at 5 %', gc(100), imagefs(5), 'fail'],
-    ['image GC switched off, nothing evicts', gc(100), [], 'pass'],
+    ['a threshold that is never met', gc(99), imagefs(0), 'pass'],
+    ['image GC that is off, as image-gc-disabled reports', gc(100), imagefs(5), 'notApplicable'],
   ] as const)('%s: %s', (_, imageGC, thresholds, expected) => {
     expect(state(evictionBeforeImageGc, { imageGC, thresholds: [...thresholds] })).toBe(expected)
   })
@@ -89,16 +88,6 @@ describe('eviction-before-image-gc', () => {
       unread: { summary: 'HTTP 500' },
     })
     expect(outcome).toEqual({ state: 'unknown', reason: 'summary: HTTP 500' })
-  })
-
-  it('fails without bytes where image GC is off: any threshold comes first', () => {
-    const outcome = failingOf(evictionBeforeImageGc, {
-      imageGC: gc(100),
-      thresholds: unresolved(imagefs(15)),
-      filesystems: { imagefs: null },
-    })
-    expect(outcome.title).toContain('switched off')
-    expect(outcome.fix).toBeUndefined()
   })
 
   it('is as certain as the layout where only nodefs tells', () => {

@@ -43,7 +43,7 @@ type ReservingFields = 'kubeReserved' | 'systemReserved' | 'reservedSystemCPUs' 
 export type AllocatableConfiguration = Pick<KubeletConfiguration, ReservingFields> &
   Required<Pick<KubeletConfiguration, 'maxPods' | 'podsPerCore'>>
 
-interface NodeAllocatable {
+export interface NodeAllocatable {
   /** Resources withheld from scheduling; only amounts other than 0. */
   reservation: ResourceList
   /** Limits of the cgroup of all pods. */

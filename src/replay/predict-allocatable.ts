@@ -5,7 +5,13 @@
  * Left out      resources of device plugins, volume drivers and others
  */
 
-import { canonical, compareQuantities, parseQuantity, type Quantity } from '#base/go/quantity.ts'
+import {
+  canonical,
+  compareQuantities,
+  parseQuantity,
+  type Quantity,
+  quantityNumber,
+} from '#base/go/quantity.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
@@ -14,6 +20,7 @@ import type { AllocatablePrediction, Unknown } from '#model/prediction/predictio
 import type { ResourceList } from '#replay/pods/pod.ts'
 import {
   type Machine,
+  type NodeAllocatable,
   nodeAllocatable,
   overReservationError,
   type Refusal,
@@ -24,7 +31,7 @@ export interface PredictedAllocatable {
   allocatable: AllocatablePrediction | null
   /** Resources for which the node reports another amount, or no amount. */
   differing: string[]
-  /** Upstream's errors if a kubelet would not start with this configuration. */
+  /** Upstream's errors if a kubelet would not start with this configuration, with readable amounts. */
   refusals: string[]
   unknowns: Unknown[]
 }
@@ -56,7 +63,7 @@ export function predictAllocatable(
       matchesNode: differing && differing.length === 0,
     },
     differing: differing ?? [],
-    refusals: overReserved === null ? [] : [overReserved],
+    refusals: overReserved === null ? [] : [`${overReserved} (${amountsText(answer)})`],
     unknowns: differing
       ? []
       : [
@@ -66,6 +73,24 @@ export function predictAllocatable(
           },
         ],
   }
+}
+
+/** `memory: 3.1 GiB of 2.0 GiB reserved`: upstream prints quantities as Go structs. */
+const amountsText = ({ overReserved, reservation, capacity }: NodeAllocatable) =>
+  overReserved
+    .map(name => {
+      const [reserved, present] = [reservation, capacity].map(list =>
+        amountText(name, list.get(name)),
+      )
+      return `${name}: ${reserved} of ${present} reserved, the eviction threshold included`
+    })
+    .join('; ')
+
+function amountText(name: string, amount: Quantity | undefined) {
+  if (amount === undefined) return '0'
+  return name === 'cpu' || name === 'pid'
+    ? canonical(amount)
+    : `${(quantityNumber(amount) / 2 ** 30).toFixed(1)} GiB`
 }
 
 const nothing: PredictedAllocatable = {

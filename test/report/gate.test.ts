@@ -83,7 +83,8 @@ it('names the values of the field before and after, those of all groups together
     values: { before, after: ['10'] },
   })
   const problems = [of('general', ['10%', null]), of('batch', ['10%']), of('gpu', ['5%', '4%'])]
-  const shown = 'Too small. (evictionHard.nodefs.available: 10% or not set or 5% or others → 10)'
+  const shown =
+    'Too small. (evictionHard.nodefs.available: 10% or no threshold or 5% or others → 10)'
   expect(gateText({ ...hostile, problems }, text => text)).toContain(shown)
   expect(gateMarkdown({ ...hostile, files: [], problems })).toContain('Too small.')
   const head = gateMarkdown({ ...hostile, files: [], problems }).split('\n')[0]

@@ -3,6 +3,7 @@
 import type { TextBudget } from '#base/foreign-text.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
@@ -23,6 +24,7 @@ import { openBudget, readChangedFile } from './changed-file.ts'
 import type { ChangedFile, ChangedPart } from './changed-part.ts'
 import {
   changeOf,
+  changesOf,
   type NodeChange,
   type NodeProblem,
   placeOfFinding,
@@ -281,7 +283,9 @@ function judgeNode(
   const nodeChange = changeBy({ head: head ?? [], base: base ?? [], declared }, change, input)
   for (const { kind, text, ...at } of nodeChange.problems)
     problems.add({ kind, text, ...placed(at) }, place)
-  for (const path of nodeChange.paths) problems.change(place, path, valuesOf(nodeChange, path))
+  for (const path of new Set([...nodeChange.paths].map(fieldOf)))
+    for (const { field, values } of changesOf(nodeChange, path))
+      problems.change(place, field, values)
   const { before, after } = nodeChange
   if (before === null || after === null) return { change: nodeChange, atOnce: [] }
   return { change: nodeChange, atOnce: startsAtOnce(judgement.take(before, after), nodeChange) }

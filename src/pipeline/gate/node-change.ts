@@ -1,6 +1,6 @@
 /** What changed files would do to one node. */
 
-import type { RawObject } from '#base/raw-object.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
@@ -8,7 +8,7 @@ import type { DeclaredNode } from '#judge/drift/declared-source.ts'
 import { isWrittenOut } from '#judge/drift/drift.ts'
 import { bounded } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
-import type { GateProblemKind, GateValues } from '#model/gate.ts'
+import type { GateProblemKind, GateSetting, GateValues } from '#model/gate.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
@@ -201,17 +201,33 @@ function withoutEffect(
 const lostKey = ({ part: { file }, path, why }: ReturnType<typeof lostSettings>[number]) =>
   JSON.stringify([file, path, why])
 
-/** Values of a field before and after. Null: one of them is unknown, or they are equal. A refused field has the value that the files write. */
-export function valuesOf(
-  { before, after, parts }: NodeChange,
-  path: string | null,
-): GateValues | null {
+/** Values of a field before and after. Null: one of them is unknown, or a map, or they are equal. A refused field has the value that the files write. */
+export function valuesOf(change: NodeChange, path: string | null): GateValues | null {
+  const fields = fieldsOf(change)
+  if (fields === null || path === null) return null
+  const [then, later] = [valueAt(fields.old, path), valueAt(fields.now, path)]
+  if (isRawObject(then) || isRawObject(later)) return null
+  const [before, after] = [textOf(then), textOf(later)]
+  if (before === after || (change.after === null && after === null)) return null
+  return { before: [before], after: [after] }
+}
+
+/** What changes of a field, of a map by its keys. */
+export function changesOf(change: NodeChange, path: string): GateSetting[] {
+  const { old = {}, now = {} } = fieldsOf(change) ?? {}
+  const keys = new Set([old, now].flatMap(fields => Object.keys(mapOf(valueAt(fields, path)))))
+  const paths = keys.size === 0 ? [path] : [...keys].map(key => `${path}.${key}`)
+  return paths.flatMap(field => {
+    const values = valuesOf(change, field)
+    return values === null ? [] : [{ field, values }]
+  })
+}
+
+/** Null: the configuration before or after is unknown. */
+function fieldsOf({ before, after, parts }: NodeChange) {
   const old = before?.configuration?.fields
   const now = after === null ? writtenIn(parts) : after.configuration?.fields
-  if (!old || !now || path === null) return null
-  const [then, later] = [valueAt(old, path), valueAt(now, path)]
-  if (then === later || (after === null && later === null)) return null
-  return { before: [then], after: [later] }
+  return old && now ? { old, now } : null
 }
 
 const writtenIn = (parts: readonly ChangedPart[]): RawObject =>
@@ -226,9 +242,12 @@ const longestValue = 80
 function valueAt(fields: object, path: string) {
   const field = fieldOf(path)
   const value = mapOf(fields)[field]
-  const inner = path === field ? value : mapOf(value)[path.slice(field.length + 1)]
-  if (inner === undefined || inner === null) return null
-  return bounded(typeof inner === 'string' ? inner : JSON.stringify(inner), longestValue)
+  return path === field ? value : mapOf(value)[path.slice(field.length + 1)]
+}
+
+function textOf(value: unknown) {
+  if (value === undefined || value === null) return null
+  return bounded(typeof value === 'string' ? value : JSON.stringify(value), longestValue)
 }
 
 type Predictions = Record<'before' | 'after', NodePrediction>
@@ -286,15 +305,21 @@ export function placeOfFinding(finding: Finding, change: NodeChange): Place {
 function settingNear(change: NodeChange, texts: readonly string[]): Place {
   const { settings, parts } = change
   const names = texts.flatMap(text => text.split(' '))
-  const exact = settings.find(({ path }) => names.includes(path))
   const fields = new Set(names.map(fieldOf))
-  const near = settings.find(({ path }) => fields.has(fieldOf(path)))
-  const field = near && { part: near.part, path: fieldOf(near.path) }
+  const near =
+    settings.find(({ path }) => names.includes(path)) ??
+    settings.find(({ path }) => fields.has(fieldOf(path)))
+  // A map, a whole file or the end of an earlier one changes what no file sets.
+  const changed = [...new Set([...names, ...fields])]
+    .flatMap(name => changesOf(change, name))
+    .map(({ field }) => field)
+  if (near !== undefined) {
+    const own = names.includes(near.path) ? near.path : fieldOf(near.path)
+    return { part: near.part, path: changed.find(path => fieldOf(path) === own) ?? own }
+  }
   const [part] = parts
   if (part === undefined) throw new Error('a changed node has no changed file')
-  // A whole file, or the end of an earlier one, changes fields that no file sets.
-  const removed = [...fields].find(name => valuesOf(change, name) !== null)
   const whole = parts.find(({ content }) => content !== undefined) ?? part
-  const absent = removed === undefined ? null : { part: whole, path: removed }
-  return exact ?? field ?? absent ?? settings[0] ?? { part, path: null }
+  if (changed[0] !== undefined) return { part: whole, path: changed[0] }
+  return settings[0] ?? { part, path: null }
 }

@@ -1,5 +1,5 @@
 /** The answer of a gate as a comment of a pull request: verdict, a table by group, what stops it, and folded details. */
-import type { GateDocument, GateFile, GateGroup, GateProblem } from '#model/gate.ts'
+import type { GateDocument, GateFile, GateGroup, GateProblem, GateSetting } from '#model/gate.ts'
 import { escaped, openSheet, type Sheet } from '#report/formats/markdown.ts'
 import { counted } from '#report/numbers.ts'
 import { lineText, nameText, utcTime } from '#report/parts/statements.ts'
@@ -14,7 +14,7 @@ import {
   placesOf,
   scopeOf,
   sentenceOf,
-  valuesText,
+  settingText,
   verdictText,
 } from './words.ts'
 
@@ -80,7 +80,7 @@ function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateP
   const left = sheet.addAll(groups.slice(0, shownRows), row => {
     const { cluster, group, nodes } = row
     const own = byGroup.get(JSON.stringify([cluster, group])) ?? []
-    const cells = [settingsCell(row), consequences(row, own).join('<br>')]
+    const cells = [settingsCell(row, own), consequences(row, own).join('<br>')]
     return `| ${escaped(pathOf(cluster, group))} | ${nodes} | ${cells.join(' | ')} |\n`
   })
   const more = groups.length - Math.min(groups.length, shownRows) + left.length
@@ -90,10 +90,14 @@ function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateP
   sheet.count('\n')
 }
 
-function settingsCell({ settings, refused }: GateGroup) {
+/** Those that stop the change first. */
+function settingsCell({ settings, refused }: GateGroup, own: readonly GateProblem[]) {
+  const isLast = ({ field }: GateSetting) =>
+    Number(!own.some(problem => problem.stops && problem.field === field))
   const shown = settings
+    .toSorted((a, b) => isLast(a) - isLast(b))
     .slice(0, shownSettings)
-    .map(({ field, values }) => escaped(`${nameText(field)}: ${valuesText([values])}`))
+    .map(({ field, values }) => escaped(settingText(field, [values])))
   const more = settings.length - shown.length
   if (shown.length === 0) return refused > 0 ? 'unknown: refused' : 'as before'
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('<br>')

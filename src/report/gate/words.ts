@@ -123,29 +123,26 @@ export function headlineOf(effect: Effect): string {
   return `${shown.join(', ')} ${take} no effect: ${lineText(text)}`
 }
 
-/** The whole sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or not set → 5%)`. */
+/** The whole sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or 15% → 5%)`. */
 export function sentenceOf(effect: Effect): string {
   const [{ detail, field }] = effect
   const whole = [headlineOf(effect), ...(detail === null ? [] : [lineText(detail)])].join(' ')
   const known = effect.flatMap(({ values }) => values ?? [])
   if (field === null || known.length === 0) return whole
-  return `${whole} (${nameText(field)}: ${valuesText(known)})`
+  return `${whole} (${settingText(field, known)})`
 }
 
 const shownValues = 3
 
-/** `10% or not set → 5%` */
-export const valuesText = (known: readonly GateValues[]): string =>
-  (['before', 'after'] as const)
-    .map(when => eitherText(known.flatMap(values => values[when])))
-    .join(' → ')
-
-function eitherText(values: (string | null)[]) {
-  const once = [...new Set(values)]
-  const shown = once
-    .slice(0, shownValues)
-    .map(value => (value === null ? 'not set' : nameText(value)))
-  return [...shown, ...(once.length > shownValues ? ['others'] : [])].join(' or ')
+/** `imageMaximumGCAge: 12h or not set → 24h`; without a key of evictionHard nothing evicts. */
+export function settingText(field: string, known: readonly GateValues[]): string {
+  const none = field.startsWith('evictionHard.') ? 'no threshold' : 'not set'
+  const [before, after] = (['before', 'after'] as const).map(when => {
+    const once = [...new Set(known.flatMap(values => values[when]))]
+    const shown = once.slice(0, shownValues).map(value => (value === null ? none : nameText(value)))
+    return [...shown, ...(once.length > shownValues ? ['others'] : [])].join(' or ')
+  })
+  return `${nameText(field)}: ${before} → ${after}`
 }
 
 /** What was judged: `2 files, 12 nodes in 3 groups, compared with what runs now`. */

@@ -57,6 +57,24 @@ it.each([
   expect(stops.every(({ rule, detail }) => (rule === null) === (detail === null))).toBe(true)
 })
 
+it('lists each lost key of a map, none of the keys that stay', async () => {
+  const change = bad.find(({ name }) => name === 'lost-signal-bottlerocket')
+  if (change === undefined) throw new Error('the change is gone')
+  const { groups, problems } = await judged(change)
+  const settings = groups[0]?.settings.map(({ field, values: { before, after } }) => [
+    field,
+    ...before,
+    ...after,
+  ])
+  expect(settings?.toSorted()).toEqual([
+    ['evictionHard.imagefs.available', '15%', null],
+    ['evictionHard.memory.available', '100Mi', null],
+    ['evictionHard.nodefs.available', '10%', '15%'],
+    ['evictionHard.nodefs.inodesFree', '5%', null],
+  ])
+  expect(problems[0]).toMatchObject({ field: 'evictionHard.imagefs.available', line: 4 })
+})
+
 const nodeConfig = (settings: string, file = 'nodeconfig.yaml') => ({
   file,
   text: `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n${settings}`,

@@ -58,7 +58,9 @@ it('names the field that a whole file does not have', async () => {
   if (verdict === undefined) throw new Error('no good file was recorded')
   const { problems } = await gated(gateSnapshot(), textsOf(verdict))
   const stops = problems.filter(problem => problem.stops)
-  expect(stops).toMatchObject([{ field: 'kubeReserved', line: 1, values: { after: [null] } }])
+  expect(stops).toMatchObject([
+    { field: 'kubeReserved.memory', line: 1, values: { after: [null] } },
+  ])
   expect(verdict.runs).not.toHaveProperty('kubeReserved')
 })
 

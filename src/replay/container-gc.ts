@@ -14,8 +14,9 @@ import { goQuote } from '#base/go/go-text.ts'
 import { messageOf } from '#base/text/error-message.ts'
 import { containerGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
+import type { Host, Runtime } from '#model/input/inspection.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import type { Host, NodeInput, Runtime } from '#model/input/node-input.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
 import type { ContainerRemoval, Unknown } from '#model/prediction/prediction.ts'
 import {
   type ContainerGcPolicy,

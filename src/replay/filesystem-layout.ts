@@ -8,7 +8,9 @@
  * The API does not show devices. If the node itself was not read, equal sizes make one filesystem likely, and unequal sizes make two
  * certain. Only CRI-O can split containers from images: there, sizes make no layout certain.
  */
-import type { FilesystemStats, Host, Summary } from '#model/input/node-input.ts'
+
+import type { Host } from '#model/input/inspection.ts'
+import type { FilesystemStats, Summary } from '#model/input/node-input.ts'
 import type { FilesystemState, Filesystems } from '#model/prediction/prediction.ts'
 import { availableOf, countOf } from './counters.ts'
 import { usagePercentOf } from './image-gc/usage.ts'

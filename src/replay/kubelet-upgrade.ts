@@ -9,7 +9,8 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { behaviorsBetween, flagsRemovedBy, unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { isMap } from '#model/input/config-value.ts'
-import type { Host, NodeInput } from '#model/input/node-input.ts'
+import type { Host } from '#model/input/inspection.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
 import type {
   ChangedSetting,
   KubeletUpgrade,

@@ -2,13 +2,14 @@
 
 import { byText } from '#base/text/text-order.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { Host } from '#model/input/inspection.ts'
 import type {
   ContainerSpec,
   ContainerStatus,
   KubernetesNode,
   KubernetesPod,
 } from '#model/input/kubernetes.ts'
-import type { Host, NodeInput, Summary } from '#model/input/node-input.ts'
+import type { NodeInput, Summary } from '#model/input/node-input.ts'
 import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction/prediction.ts'
 import type { ReportedCondition } from '#replay/eviction/bounds.ts'
 import { type DiskLayout, diskLayoutOf } from '#replay/eviction/layout.ts'

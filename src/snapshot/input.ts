@@ -8,14 +8,8 @@ import {
   type Nodegroup,
 } from '#model/input/cluster-input.ts'
 import type { ObjectsInput } from '#model/input/cluster-objects.ts'
-import type {
-  AttachedVolume,
-  Host,
-  KnownImages,
-  NodeInput,
-  Runtime,
-  Summary,
-} from '#model/input/node-input.ts'
+import type { Host, Runtime } from '#model/input/inspection.ts'
+import type { AttachedVolume, KnownImages, NodeInput, Summary } from '#model/input/node-input.ts'
 import { defaultReadMode } from '#model/input/read-mode.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/input/record.ts'
 import { parseConfigz } from '#model/kubelet/configuration.ts'

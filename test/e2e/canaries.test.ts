@@ -9,13 +9,8 @@ import { garbage } from '#lab/scenarios/garbage.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { alwaysFormats, moreFormats } from '#model/format-id.ts'
 import { nodegroupShape } from '#model/input/cluster-input.ts'
-import {
-  hostShape,
-  knownShape,
-  runtimeShape,
-  summaryShape,
-  volumeShape,
-} from '#model/input/node-input.ts'
+import { hostShape, runtimeShape } from '#model/input/inspection.ts'
+import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
 import { snapshotSchema } from '#model/input/record.ts'
 import { everything } from '#model/input/selection.ts'
 import type { Shape } from '#model/input/shape.ts'

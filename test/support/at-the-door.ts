@@ -1,16 +1,9 @@
 /** What tests write in raw JSON, as the pipeline hands it on: pruned, and parsed once. */
 import type { ClusterInput } from '#model/input/cluster-input.ts'
 import type { GarbageObjects, ObjectsInput } from '#model/input/cluster-objects.ts'
+import { type Host, hostShape, type Runtime, runtimeShape } from '#model/input/inspection.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import {
-  type Host,
-  hostShape,
-  type NodeInput,
-  type Runtime,
-  runtimeShape,
-  type Summary,
-  summaryShape,
-} from '#model/input/node-input.ts'
+import { type NodeInput, type Summary, summaryShape } from '#model/input/node-input.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/input/record.ts'
 import type { WhatIf } from '#model/plan/what-if.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'

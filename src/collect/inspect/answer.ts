@@ -3,6 +3,7 @@
  * refused with the reason. A malformed part is dropped as a whole and named in `unread`.
  */
 import { createHash } from 'node:crypto'
+import type * as z from 'zod'
 import { TextBudget } from '#base/foreign-text.ts'
 import { gunzipped } from '#base/gzip.ts'
 import { inputLimits, maxCompressionRatio, textLimits } from '#base/limits.ts'
@@ -11,9 +12,9 @@ import { redact } from '#base/redaction/redact.ts'
 import { jsonFlaw } from '#base/text/json-flaw.ts'
 import { inspectSchema } from '#facts/aws/inspect-documents.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
+import { type AnsweredFile, hostParts, isTime, runtimeParts } from '#model/input/inspection.ts'
 import { checkAnsweredConfigz } from '#model/kubelet/configuration.ts'
 import { flawOf } from './json-flaws.ts'
-import { type HostFile, hostParts, hostSchema, isTime, type Part, runtimeParts } from './parts.ts'
 import { parseYamlObject } from './yaml-object.ts'
 
 export interface InspectAnswer {
@@ -34,6 +35,7 @@ export interface NoAnswer {
   reason: string
 }
 
+const hostSchema = 'highwater.host/1'
 const { maxBytes: answerMaxBytes } = inputLimits.inspection
 const shownLength = 80
 
@@ -296,7 +298,7 @@ interface Unread {
 
 function keptParts(
   whole: RawObject,
-  parts: Readonly<Record<string, Part>>,
+  parts: Readonly<Record<string, z.ZodType>>,
   where: string,
   unread: Unread[],
 ): RawObject {
@@ -322,7 +324,7 @@ function withParsedFiles(kubelet: RawObject, unread: Unread[]): RawObject {
   return { ...kubelet, files: files.map(file => parsedFile(file, unread, budget)) }
 }
 
-function parsedFile(file: HostFile, unread: Unread[], budget: TextBudget): HostFile {
+function parsedFile(file: AnsweredFile, unread: Unread[], budget: TextBudget): AnsweredFile {
   const isConfiguration = file.role !== 'environment'
   if (!isConfiguration || typeof file.content !== 'string') return file
   const parsed = parseYamlObject(file.content, budget)

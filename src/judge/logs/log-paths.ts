@@ -1,5 +1,5 @@
 import { bounded } from '#judge/text.ts'
-import type { Host, HostLog } from '#model/input/node-input.ts'
+import type { Host, HostLog } from '#model/input/inspection.ts'
 
 /** No wildcard matches a `/`. */
 export function matchesPath(pattern: string, path: string): boolean {

@@ -1,6 +1,6 @@
 /** How often logrotate runs, from a systemd timer, a cron line or a cron folder. */
 import { bounded } from '#judge/text.ts'
-import type { Host } from '#model/input/node-input.ts'
+import type { Host } from '#model/input/inspection.ts'
 
 export interface LogrotateRuns {
   /** Null: nothing runs logrotate. */

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto'
 import type { RawObject } from '#base/raw-object.ts'
 import { byText } from '#base/text/text-order.ts'
 import { bounded } from '#judge/text.ts'
-import type { Host } from '#model/input/node-input.ts'
+import type { Host } from '#model/input/inspection.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
 
 export interface Setting {

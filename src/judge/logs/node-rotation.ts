@@ -2,7 +2,7 @@ import { byText } from '#base/text/text-order.ts'
 import { probePart } from '#facts/probe-parts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded, mebibyte } from '#judge/text.ts'
-import type { Host } from '#model/input/node-input.ts'
+import type { Host } from '#model/input/inspection.ts'
 import { matchesPath, seenLogsOf } from './log-paths.ts'
 import {
   type LogBlock,

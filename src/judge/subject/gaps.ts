@@ -1,6 +1,7 @@
 import { type ProbePart, probePart } from '#facts/probe-parts.ts'
 import { bounded } from '#judge/text.ts'
-import type { Host, HostFile, NodeInput } from '#model/input/node-input.ts'
+import type { Host, HostFile } from '#model/input/inspection.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
 
 export interface Gap {
   source: 'host' | 'runtime'

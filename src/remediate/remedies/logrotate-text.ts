@@ -5,7 +5,7 @@
 
 import type { RawObject } from '#base/raw-object.ts'
 import { isLogPattern, isLogrotateValue, logrotateDirectives } from '#facts/logrotate.ts'
-import type { HostLogrotate } from '#model/input/node-input.ts'
+import type { HostLogrotate } from '#model/input/inspection.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 
 export interface WrittenBlock {

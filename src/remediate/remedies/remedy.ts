@@ -1,8 +1,8 @@
 /** The contract of a remedy: from a node's data to everything that would be written to the node. A remedy writes nothing itself. */
 
 import type { RawObject } from '#base/raw-object.ts'
+import type { Host } from '#model/input/inspection.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
-import type { Host } from '#model/input/node-input.ts'
 import type { PlanMethod, PlanStep } from '#model/plan/plan.ts'
 
 export interface NodeToSet {

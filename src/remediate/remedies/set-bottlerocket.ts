@@ -11,7 +11,7 @@ import {
 } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
 import { mapOf } from '#model/input/config-value.ts'
-import type { Host } from '#model/input/node-input.ts'
+import type { Host } from '#model/input/inspection.ts'
 import { merged, mergedValue } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { NodeToSet, Remedied } from './remedy.ts'

@@ -1,7 +1,7 @@
 /** Writes one whole file of logrotate. Nothing restarts: logrotate reads the file at its next run. */
 import { gzipSync } from 'node:zlib'
 import { isLogrotateFile } from '#facts/logrotate.ts'
-import type { Host, HostLogrotate } from '#model/input/node-input.ts'
+import type { Host, HostLogrotate } from '#model/input/inspection.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { parseLogrotate, type WrittenBlock } from './logrotate-text.ts'
 import { longestContent, type Remedied } from './remedy.ts'

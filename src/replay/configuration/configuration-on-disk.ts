@@ -17,7 +17,8 @@ import {
   bottlerocketZeros,
 } from '#facts/eks/bottlerocket-template.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
-import type { Host, NodeInput } from '#model/input/node-input.ts'
+import type { Host } from '#model/input/inspection.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
 import type { KubeletConfiguration, RunningConfiguration } from '#model/kubelet/configuration.ts'
 import type { Unknown } from '#model/prediction/prediction.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'

@@ -6,7 +6,7 @@
 
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
-import type { Host, HostFile } from '#model/input/node-input.ts'
+import type { Host, HostFile } from '#model/input/inspection.ts'
 
 export interface KubeletFile {
   path: string

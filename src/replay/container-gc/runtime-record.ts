@@ -4,11 +4,12 @@
  * Replays       pkg/kubelet/kuberuntime/labels.go  getContainerInfoFromLabels
  * Kept exactly  a container without the kubelet's labels belongs to an unknown pod
  */
+
 import type {
   RuntimeContainer as CrictlContainer,
   RuntimeSandbox as CrictlSandbox,
   Runtime,
-} from '#model/input/node-input.ts'
+} from '#model/input/inspection.ts'
 import type { RuntimeContainer, RuntimeSandbox } from './garbage-collect.ts'
 
 interface NamedContainer {

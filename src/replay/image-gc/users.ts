@@ -10,8 +10,9 @@
  */
 
 import { oncePerText } from '#base/once.ts'
+import type { RuntimeContainer } from '#model/input/inspection.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import type { NodeInput, RuntimeContainer } from '#model/input/node-input.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 

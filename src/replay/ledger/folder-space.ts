@@ -1,7 +1,7 @@
 /** Sizes that the node measured of its own folders. A folder excludes the folders below it that have their own line. */
 
 import { containerOfVolumes, isOfImageVolumes } from '#facts/host-folders.ts'
-import type { HostDiskUse, MeasuredFolder } from '#model/input/node-input.ts'
+import type { HostDiskUse, MeasuredFolder } from '#model/input/inspection.ts'
 import type { DiskHolder, HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'

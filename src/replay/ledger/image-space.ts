@@ -3,7 +3,7 @@
  * sizes of the images. The runtime's bytes are all snapshots: also those that no image and no container needs.
  */
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
-import type { HostDiskUse } from '#model/input/node-input.ts'
+import type { HostDiskUse } from '#model/input/inspection.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'

@@ -3,7 +3,7 @@ import { type CohortRule, cohortRule } from '#judge/rule.ts'
 import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
 import { cohortOutcomes } from '#judge/run/cohorts.ts'
 import { FactsOfNodes } from '#judge/run/facts-of-nodes.ts'
-import type { Host } from '#model/input/node-input.ts'
+import type { Host } from '#model/input/inspection.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject } from '#test/example.ts'
 

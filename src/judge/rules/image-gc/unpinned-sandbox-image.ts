@@ -1,7 +1,7 @@
 import { canonicalName } from '#judge/events/images.ts'
 import { line, nodeRule, settingIn } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import type { RuntimeImage } from '#model/input/node-input.ts'
+import type { RuntimeImage } from '#model/input/inspection.ts'
 
 export const unpinnedSandboxImage = nodeRule({
   id: 'unpinned-sandbox-image',

@@ -1,5 +1,6 @@
 /** Input of the report: the findings document, and a compact view of every node. */
 
+import type { Cause, StepAction } from '#model/finding/cause.ts'
 import type { Delta } from '#model/finding/delta.ts'
 import type {
   CoverageState,
@@ -17,7 +18,7 @@ import type { ReadMode } from '#model/input/read-mode.ts'
 import type { ReadError } from '#model/input/record.ts'
 import type { ReportedPlan } from '#model/plan/plan.ts'
 import type { RunState } from '#model/plan/remediation.ts'
-import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
+import type { DiskLedger, FilesystemLedger } from '#model/prediction/disk-ledger.ts'
 import type {
   EvictionPrediction,
   Filesystems,
@@ -57,6 +58,8 @@ export interface AuditedNode {
   fill?: FillSeries
   /** Absent: no filesystem has a known size. */
   ledger?: DiskLedger
+  /** What holds each disk, and what ends it: said where no finding says it. */
+  held?: HeldDisks
   /** Absent: no event is known. */
   happened?: Happening[]
   /** Observed rounds of image GC, by time. */
@@ -66,6 +69,10 @@ export interface AuditedNode {
   upgrade?: NextUpgrade
   imagesSince?: string | null
 }
+
+export type HeldDisks = Partial<
+  Record<FilesystemLedger['filesystem'], { cause: Cause; steps: StepAction[] }>
+>
 
 /** A node as it was read, before rules that compare nodes have judged it. */
 export type TakenNode = Omit<AuditedNode, 'outcomes'>

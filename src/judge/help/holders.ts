@@ -18,6 +18,7 @@ import type {
   NodeLedger,
 } from '#model/prediction/disk-ledger.ts'
 import type { ImageGcPrediction, Signal } from '#model/prediction/prediction.ts'
+import type { HeldDisks } from '#model/report.ts'
 import { volumeToWrite } from './disk-size.ts'
 import { areMeasured, largestPod } from './drain.ts'
 import { writableMounts } from './host-mounts.ts'
@@ -42,6 +43,8 @@ const weights: Readonly<Record<FreedBy, number>> = {
 /** Share of the disk below which a holder is no cause; of the usual contents of a node; of pods, before what was not read. */
 const least = { share: 0.05, usual: 0.25, beforeUnread: 0.25 }
 const ranked = 3
+/** Share of a disk that is used at most where enough room is left. */
+const roomy = 0.7
 
 type Unit = 'bytes' | 'inodes'
 
@@ -58,15 +61,30 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
       return expected(line, unit) >= size * (isUsual ? least.usual : least.share)
     })
     .toSorted((a, b) => weight(b, unit) - weight(a, unit))
+  const first = firstOf(lines, disk, unit)
+  return [...(first ? [first] : []), ...lines.filter(line => line !== first)]
+    .slice(0, ranked)
+    .map(line => holderCause(line, disk, ledger.parts, unit))
+}
+
+/** @param lines by weight */
+function firstOf(
+  lines: LedgerLine[],
+  { capacityBytes, usedBytes, usedInodes }: FilesystemLedger,
+  unit: Unit,
+) {
+  const [first] = lines
+  const size = unit === 'bytes' ? capacityBytes : (usedInodes ?? 0)
+  // What is known comes before a measurement of the rest.
   const writer = lines.find(
     line =>
       holders[line.holder].actor === 'owner' && expected(line, unit) >= size * least.beforeUnread,
   )
-  // What is known comes before a measurement of the rest.
-  const isUnreadFirst = writer !== undefined && lines[0]?.holder === 'unread'
-  return (isUnreadFirst ? [writer, ...lines.filter(line => line !== writer)] : lines)
-    .slice(0, ranked)
-    .map(line => holderCause(line, disk, ledger.parts, unit))
+  if (first?.holder === 'unread') return writer ?? first
+  // Images in use fit a disk that has room without the unused ones.
+  const unused = lines.find(({ holder }) => holder === 'images-unused')
+  const fits = unit === 'bytes' && usedBytes - (unused?.lowBytes ?? 0) < roomy * capacityBytes
+  return first?.holder === 'images-in-use' && fits ? (unused ?? first) : first
 }
 
 /** If pods have no statistics, what they hold is unread, too: as much as the bounds of images leave. */
@@ -258,6 +276,20 @@ export function diskReason(
       ...(isMoreUnread ? [{ id: 'read-on-node' as const }] : []),
     ],
   }
+}
+
+/** What holds each disk, be it full or not. */
+export function heldDisks({ ledger, identity, imageGC, host, node }: NodeSubject): HeldDisks {
+  if (ledger === null) return {}
+  return Object.fromEntries(
+    ledger.filesystems.flatMap(disk => {
+      const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
+      const reason =
+        diskReason({ ledger, identity, imageGC, host, node }, `${disk.filesystem}.available`) ??
+        (largest && reasonOf(holderCause(largest, disk, ledger.parts), ledger, identity))
+      return reason ? [[disk.filesystem, { cause: reason.cause, steps: reason.steps }]] : []
+    }),
+  )
 }
 
 /** The kubelet's default rotation, if the configured one permits the log that holds the disk. Null: any other case. */

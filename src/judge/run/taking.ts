@@ -4,6 +4,7 @@ import { happeningsOf } from '#judge/compare/history/happenings.ts'
 import { imagesOf, reportedRounds } from '#judge/compare/history/reclaim.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { FixFacts } from '#judge/fixes/fix-facts.ts'
+import { heldDisks } from '#judge/help/holders.ts'
 import type { CohortRule, ContextRule, Rule } from '#judge/rule.ts'
 import { isImageListCut, type NodeSubject } from '#judge/subject/node-subject.ts'
 import { fargateReason, nodeSubject } from '#judge/subject/subject.ts'
@@ -112,6 +113,7 @@ export class Taken {
       errors: [...input.errors],
       prediction: this.#auditedPrediction(subject, prediction),
       ...(prediction.ledger && { ledger: withoutParts(prediction.ledger) }),
+      held: heldDisks(subject),
       happened: happeningsOf(input, input.at ?? prediction.at),
       rounds: reportedRounds(null, input.host?.logLines ?? []),
       images: imagesOf(input, prediction),

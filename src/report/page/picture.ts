@@ -7,11 +7,11 @@ import type { OutlookView } from '#report/parts/outlook.ts'
 import { segmentLegend, segmentsOf } from '#report/parts/segments.ts'
 import { fillPlot } from './fill-plot.ts'
 
-interface FirstRow extends Omit<OutlookView['rows'][number], 'cause'> {
+interface FirstRow extends Omit<OutlookView['rows'][number], 'cause' | 'step'> {
   anchor: string | null
   /** Day since which its cause is open. Null: unknown. */
   since: string | null
-  step: { anchor: string; number: string; text: string } | null
+  step: { anchor: string | null; number: string | null; text: string } | null
 }
 
 /** Null: no node is near eviction, or no disk of the nearest node was observed. */

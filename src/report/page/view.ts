@@ -113,8 +113,15 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
 const withSteps = ({ rows }: OutlookView, causes: CausesView['shown']) =>
   rows.map(row => {
     const cause = row.cause === null ? undefined : causes[row.cause]
-    const step = cause && { anchor: cause.anchor, number: cause.number, text: cause.step }
-    return { ...row, since: cause?.since ?? null, step: step ?? null }
+    const text = cause?.step ?? row.step
+    return {
+      ...row,
+      since: cause?.since ?? null,
+      step:
+        text === null
+          ? null
+          : { anchor: cause?.anchor ?? null, number: cause?.number ?? null, text },
+    }
   })
 
 /** The first row, with the reason of its step. */

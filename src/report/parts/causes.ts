@@ -1,12 +1,13 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 import { byText } from '#base/text/text-order.ts'
+import type { Cause } from '#model/finding/cause.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { PageAnchors } from './anchors.ts'
 import { shownTitle, subjectText, tallyTexts } from './findings.ts'
 import { nameLimit } from './node.ts'
-import { type OutlookView, outlookView } from './outlook.ts'
+import { type CauseOf, type OutlookView, outlookView } from './outlook.ts'
 import type { TitleOf } from './rule-words.ts'
 import { causeText, commandsView, leadingCommands, oneOfText, stepsText } from './steps.ts'
 
@@ -255,9 +256,7 @@ export function causesAndOutlook(
 ): { causes: FoundCause[]; outlook: OutlookView } {
   const causes = foundCauses(report)
   const indexOf = causeOfNodes(causes)
-  const outlook = outlookView(report, language, ({ cluster, identity: { name, group } }) =>
-    indexOf(cluster, name, group),
-  )
+  const outlook = outlookView(report, language, indexOf)
   const nearestOf = (index: number) => outlook.rows.find(({ cause }) => cause === index)
   return {
     causes: causes.map((cause, index) => ({
@@ -316,21 +315,34 @@ function nearestFirst(
   }))
 }
 
-/** Finds the index of the cause of a node's worst image GC or eviction finding; null: none. */
-function causeOfNodes(
-  causes: FoundCause[],
-): (cluster: string, node: string, group: Finding['subject']) => number | null {
+/** Finds the index of the cause of a node's worst image GC or eviction finding that is about what holds its disk; null: none. */
+function causeOfNodes(causes: FoundCause[]): CauseOf {
   const places = causes.map(({ findings }) =>
     findings.filter(({ family }) => family === 'image-gc' || family === 'eviction'),
   )
-  return (cluster, node, group) => {
+  return ({ cluster, identity: { name, group } }, held) => {
     const isOn = (finding: Finding) =>
       finding.cluster === cluster &&
-      (finding.nodes.sample.includes(node) ||
+      (finding.nodes.sample.includes(name) ||
         (finding.nodes.count > finding.nodes.sample.length &&
           finding.subject.kind === group.kind &&
           finding.subject.name === group.name))
-    const index = places.findIndex(findings => findings.some(isOn))
+    const index = places.findIndex(findings =>
+      findings.some(finding => isOn(finding) && endsFilling(finding.cause, held)),
+    )
     return index < 0 ? null : index
   }
+}
+
+/** Whether the end of a cause gives room on a disk that something holds. Of a threshold, too: it decides what room is. */
+function endsFilling(cause: Cause, held: Cause | undefined): boolean {
+  if (held === undefined) return true
+  const ofImages = held.kind === 'holder' && held.freedBy === 'image-gc'
+  if (cause.kind === 'setting')
+    return cause.fields[0]?.startsWith('imageG')
+      ? ofImages
+      : /^(?:eviction|systemR)/.test(cause.fields[0] ?? '')
+  if (cause.kind !== 'holder' || held.kind !== 'holder') return true
+  // A volume over its own limit can be a small part of the disk.
+  return 2 * (cause.amount.high ?? cause.amount.low) >= held.amount.low
 }

@@ -20,6 +20,7 @@ export interface ActingTimes {
 
 /** One disk, with its times at assumed growth. */
 export interface DiskOutlook extends ActingTimes {
+  filesystem: DiskForecast
   title: string
   capacityBytes: number
   availableBytes: number
@@ -78,6 +79,7 @@ export function diskOutlooks(
     const grown = growth?.[disk] ?? null
     return [
       {
+        filesystem: disk,
         title: layout === 'shared' ? 'nodefs = imagefs' : disk,
         capacityBytes,
         availableBytes,

@@ -5,6 +5,7 @@
 
 import { usedPercentOf } from '#base/percent.ts'
 import { byText } from '#base/text/text-order.ts'
+import type { Cause } from '#model/finding/cause.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -14,6 +15,7 @@ import { growthText, seenEvictionMs, seenTime } from './growth.ts'
 import { fillText } from './ledger.ts'
 import { nameLimit } from './node.ts'
 import { releasesText } from './releases.ts'
+import { actionsText, causeText } from './steps.ts'
 
 const shownNodes = 8
 const soonMs = 168 * 3_600_000
@@ -37,7 +39,8 @@ interface NodeOutlook {
   headroomPercent: number | null
 }
 
-type CauseOf = (node: AuditedNode) => number | null
+/** @param held what holds the disk that eviction is nearest to; undefined: the node evicts, or it is unknown */
+export type CauseOf = (node: AuditedNode, held: Cause | undefined) => number | null
 
 export type OutlookView = ReturnType<typeof outlookView>
 
@@ -138,6 +141,12 @@ function outlookRow(
   const { identity, prediction } = node
   const group = identity.group.kind === 'Node' ? [] : [subjectText(identity.group, language)]
   const signal = met ?? disk?.threshold?.signal ?? null
+  const fill =
+    node.ledger === undefined || (met !== null && !met.includes('fs.'))
+      ? null
+      : fillText(node, node.ledger, language)
+  const held = disk === null || band === 'now' ? undefined : node.held?.[disk.filesystem]
+  const cause = causeOf(node, held?.cause)
   return {
     node,
     cluster: node.cluster,
@@ -153,12 +162,11 @@ function outlookRow(
     imageGc: imageGcText(prediction.imageGC, language),
     releases: releasesText(node, disk, assumptions, language),
     victims: victimsText(prediction.eviction?.firstVictims ?? null, signal, language),
-    fill:
-      node.ledger === undefined || (met !== null && !met.includes('fs.'))
-        ? null
-        : fillText(node, node.ledger, language),
+    fill: (cause === null && held && holderOf(held.cause, language)) || fill,
     isOfMemory: met === 'memory.available',
-    cause: causeOf(node),
+    cause,
+    /** What ends it, if there is no cause. */
+    step: cause === null && held ? actionsText(held.steps, language) : null,
   }
 }
 
@@ -184,6 +192,10 @@ function stateOf(one: NodeOutlook, language: Language) {
     note: disk?.seen ? growthText(disk, language) : '',
   }
 }
+
+/** Null: the holder was not read. */
+const holderOf = (cause: Cause, language: Language) =>
+  cause.kind === 'holder' ? causeText(cause, language) : null
 
 const diskText = (
   { title, capacityBytes, availableBytes }: DiskOutlook,

@@ -5,6 +5,7 @@ import type {
   CommandEffect,
   HolderCause,
   Step,
+  StepAction,
   StepCommand,
 } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
@@ -127,8 +128,8 @@ function neededText(bytes: number, mostBytes: number | undefined, language: Lang
 
 /** @param settings text of the fields to set; null: none */
 function stepText(
-  { action }: Step,
-  finding: Pick<Finding, 'rule' | 'docs'>,
+  action: StepAction,
+  finding: Pick<Finding, 'rule' | 'docs'> | null,
   settings: string | null,
   language: Language,
 ): string {
@@ -143,7 +144,7 @@ function stepText(
     )
   if (id === 'set-fields' && settings !== null) return settings
   if (id === 'advice' || id === 'clean-objects' || id === 'set-fields')
-    return language.line(firstAdvice(finding, language), limits.advice)
+    return finding === null ? '' : language.line(firstAdvice(finding, language), limits.advice)
   return language.words.steps.actions[id](
     owner === undefined ? null : ownerText(owner, language),
     place === undefined ? null : language.line(place, limits.place),
@@ -160,12 +161,24 @@ export function stepsText(
   language: Language,
 ): string {
   const leading = withCommands(steps)
-  const [first, second] = steps.slice(0, limits.together).map(step => {
-    const text = stepText(step, finding, settings, language)
-    return step === leading ? withEffect(text, step, language) : text
-  })
-  return second === undefined ? (first ?? '') : language.words.steps.inOrder(first!, second)
+  return inOrder(
+    steps.slice(0, limits.together).map(step => {
+      const text = stepText(step.action, finding, settings, language)
+      return step === leading ? withEffect(text, step, language) : text
+    }),
+    language,
+  )
 }
+
+/** The first steps of what no finding says. */
+export const actionsText = (actions: readonly StepAction[], language: Language): string =>
+  inOrder(
+    actions.slice(0, limits.together).map(action => stepText(action, null, null, language)),
+    language,
+  )
+
+const inOrder = ([first = '', second]: string[], { words }: Language): string =>
+  second === undefined ? first : words.steps.inOrder(first, second)
 
 /** The first of the shown steps with commands. */
 const withCommands = (steps: readonly Step[]): Step | undefined =>

@@ -6,6 +6,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { holders } from '#facts/holders.ts'
 import { mostLosses } from '#judge/help/drain.ts'
+import { diskUse } from '#judge/help/holders.ts'
 import type { Cause, HolderCause, SettingCause, Step, StepAction } from '#model/finding/cause.ts'
 import {
   type CauseGroup,
@@ -78,14 +79,14 @@ const isMild = ({ group, worst }: { group: CauseGroup; worst: { finding: Finding
 
 const severe: ReadonlySet<Severity> = new Set(['critical', 'high'])
 
-/** Images do not fit a disk that is smaller than it was declared: their findings have the cause and the steps of that. */
+/** What fills a disk that is smaller than it was declared: those findings have the cause and the steps of that. */
 function withDevices(findings: Finding[]) {
   const devices = findings.filter(({ cause }) => isTooSmall(cause))
   if (devices.length === 0) return findings
   return findings.map(finding => {
     const device = devices.find(
-      ({ cluster, nodes }) =>
-        isOfImages(finding) &&
+      ({ cluster, nodes, cause }) =>
+        (isOfImages(finding) || (isUnread(finding) && isMuchTooSmall(cause))) &&
         cluster === finding.cluster &&
         finding.nodes.sample.every(name => nodes.sample.includes(name)),
     )
@@ -98,6 +99,12 @@ const isTooSmall = (cause: Cause) =>
   cause.declaredBytes !== null &&
   cause.actualBytes !== null &&
   cause.actualBytes < cause.declaredBytes
+
+/** A disk of less than half of its declared size is too small, whatever holds it. */
+const isMuchTooSmall = (cause: Cause) =>
+  cause.kind === 'device' && 2 * (cause.actualBytes ?? 0) < (cause.declaredBytes ?? 0)
+
+const isUnread = ({ cause }: Finding) => cause.kind === 'unread' && cause.source === diskUse
 
 /** Whether images fill a disk: not whether a threshold is set well. */
 function isOfImages({ cause, steps }: Finding) {

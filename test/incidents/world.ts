@@ -45,6 +45,8 @@ export interface Workload {
   container?: string
   /** Of each pod. */
   layerGib?: number
+  /** Of that layer, where they are small files. */
+  layerInodes?: number
   logsGib?: number
   emptyDirGib?: number
   /** Of that emptyDir. */
@@ -68,6 +70,8 @@ export interface Workload {
   /** Why their containers wait, `CreateContainerConfigError`, and with which message. */
   waiting?: string
   message?: string
+  /** About each of its pods. */
+  events?: NodeWorld['events']
 }
 
 /** Space that containerd and the host hold beside the pods, in GiB. */
@@ -213,11 +217,16 @@ function builtNode(world: NodeWorld, index: number): Built {
       ),
       errors: [],
     },
-    events: (world.events ?? []).map(event =>
-      eventObject({ ...onNode(profile.name), ...event }, takenAt),
-    ),
+    events: (world.events ?? [])
+      .map(event => eventObject({ ...onNode(profile.name), ...event }, takenAt))
+      .concat(pods.flatMap(pod => podEvents(pod, profile))),
   }
 }
+
+const podEvents = ({ workload, profile: { namespace, name } }: RunningPod, node: NodeProfile) =>
+  (workload.events ?? []).map(event =>
+    eventObject({ about: { kind: 'Pod', namespace, name }, host: node.name, ...event }, takenAt),
+  )
 
 const placedBy: Partial<
   Record<Family, (place: Parameters<typeof onFargate>[0]) => ReturnType<typeof onFargate>>
@@ -491,7 +500,7 @@ function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObjec
       // The capacity of the filesystem, and the inodes of the layer alone.
       rootfs: {
         ...statsOf(world.imageDisk ?? world.disk, bytesOf(layerGib)),
-        inodesUsed: Math.round(layerGib * 20_000),
+        inodesUsed: workload.layerInodes ?? Math.round(layerGib * 20_000),
       },
       logs: { ...nodefs(logsGib), inodesUsed: 1 },
     })),

@@ -263,6 +263,12 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...showing,
     lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
   },
+  'list-processes': {
+    ...showing,
+    lines: ({ node }) => [
+      session(node, 'reads', 'ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20'),
+    ],
+  },
   'look-on-node': {
     ...showing,
     lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],

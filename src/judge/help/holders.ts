@@ -46,6 +46,9 @@ const ranked = 3
 /** Share of a disk that is used at most where enough room is left. */
 const roomy = 0.7
 
+/** What an unread cause names, if a measurement of the disk is missing. */
+export const diskUse = 'disk use'
+
 type Unit = 'bytes' | 'inodes'
 
 /** The causes of a disk that is full or nearly so, the first counts most. Empty: there is no ledger of it. */
@@ -178,9 +181,12 @@ const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
 
 /** The table's steps, or others where these cannot end it. */
 function stepsOf(
-  { holder, place, owner }: HolderCause,
+  { holder, place, owner, amount: { unit } }: HolderCause,
   discardsUnpacked: boolean,
 ): readonly StepActionId[] {
+  // Requests, limits and sizeLimit count bytes: none of them limits files.
+  if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
+  if (unit === 'inodes' && holder === 'pod-volumes') return ['ask-owner']
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
     return ['look-on-node', 'replace-node']
@@ -204,11 +210,7 @@ export function reasonOf(
   const isReadable = canMeasureDisks(identity)
   if (holder === 'unread') {
     return {
-      cause: {
-        kind: 'unread',
-        source: 'disk use',
-        reason: isReadable ? 'not-asked' : 'unsupported',
-      },
+      cause: { kind: 'unread', source: diskUse, reason: isReadable ? 'not-asked' : 'unsupported' },
       steps: [{ id: isReadable ? 'read-on-node' : 'look-on-node' }],
     }
   }

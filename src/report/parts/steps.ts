@@ -98,6 +98,7 @@ export function causeText(cause: Cause, language: Language): string | null {
     }
     case 'world':
       if (cause.event === 'memory-outside-pods') return steps.memoryOutsidePods
+      if (cause.event === 'processes-outside-pods') return steps.processesOutsidePods
       if (cause.event === 'image-missing' && cause.subject !== null)
         return steps.imageMissing(line(cause.subject, limits.name))
       return cause.event === 'pull-fails' && cause.subject !== null

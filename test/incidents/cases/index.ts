@@ -7,6 +7,7 @@ import { hostIncidents } from './host.ts'
 import { imageIncidents } from './images.ts'
 import { laterIncidents } from './later.ts'
 import { nearMisses } from './near-misses.ts'
+import { otherCauseIncidents } from './other-causes.ts'
 import { podIncidents } from './pods.ts'
 import { apiIncidents } from './read-by-api.ts'
 import { measuredIncidents } from './read-on-node.ts'
@@ -29,4 +30,5 @@ export const incidents: readonly Incident[] = [
   ...apiIncidents,
   ...measuredIncidents,
   ...firstRunIncidents,
+  ...otherCauseIncidents,
 ]

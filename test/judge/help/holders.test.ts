@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { diskReason } from '#judge/help/holders.ts'
+import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
@@ -72,6 +72,22 @@ it.each([
     expect(reason).toMatchObject({ cause: { kind: first }, steps })
   },
 )
+
+it.each([
+  ['bytes', 'writable-layers', ['set-ephemeral-storage']],
+  ['inodes', 'writable-layers', ['restart-pod', 'ask-owner']],
+  ['bytes', 'pod-volumes', ['set-volume-limit']],
+  ['inodes', 'pod-volumes', ['ask-owner']],
+] as const)('no limit of bytes ends a shortage of %s in %s', (unit, holder, steps) => {
+  const cause = {
+    ...{ kind: 'holder' as const, holder, filesystem: 'nodefs' as const, place: null },
+    ...{ freedBy: 'pod-deletion' as const, owner: part(holder, 'api', 1).owner },
+    amount: { unit, low: GiB, high: GiB },
+  }
+  const { identity } = exampleSubject({})
+  const reason = reasonOf(cause, { parts: [part(holder, 'api', 1)], filesystems: [] }, identity)
+  expect(reason.steps.map(({ id }) => id)).toEqual(steps)
+})
 
 describe('pods that keep within their requests', () => {
   const parts = [part('writable-layers', 'api', 70)]

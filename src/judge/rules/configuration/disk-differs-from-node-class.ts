@@ -76,6 +76,8 @@ export const diskDiffersFromNodeClass = contextRule({
     if (capacityBytes === null) return yield { unknown: 'the capacity of nodefs was not read' }
     const ratio = capacityBytes / volume.sizeBytes
     if (ratio >= share.least && ratio <= share.most) return
+    // The kubelet's files have a volume of their own.
+    if (isOfOtherVolume(fact)) return
     const sizes = { declaredBytes: volume.sizeBytes, actualBytes: capacityBytes }
     yield {
       cause: deviceCause('differs', { device: dataDevice(fact), ...sizes }),
@@ -131,6 +133,13 @@ function notGrown(
     evidence,
   }
 }
+
+/** Whether another volume than that of the data device has the size of nodefs. */
+const isOfOtherVolume = ({ amiFamily, capacityBytes, volumes }: NodeDisk): boolean =>
+  (volumes ?? []).some(({ device, sizeBytes }) => {
+    const ratio = (capacityBytes ?? 0) / (sizeBytes ?? 0)
+    return device !== dataDevice({ amiFamily }) && ratio >= share.least && ratio <= share.most
+  })
 
 /** The device mapper's name of nodefs. Null: nodefs is a partition or a whole disk, or is not known. */
 function mappedDevice(host: NodeSubject['host']): string | null {

@@ -1,8 +1,17 @@
-import { type LargestPod, largestPod } from '#judge/help/drain.ts'
+import { areMeasured, type LargestPod, largestPod } from '#judge/help/drain.ts'
 import { entryLine, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { hardThresholds, isLinux, kubeletSetting, line, lines, nodeRule } from '#judge/rule.ts'
+import {
+  hardThresholds,
+  isLinux,
+  kubeletSetting,
+  line,
+  lines,
+  nodeRule,
+  worldCause,
+} from '#judge/rule.ts'
 import { boundedPodName, percent } from '#judge/text.ts'
+import type { PodSummary } from '#model/input/node-input.ts'
 
 /** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
 const scarcePercent = 20
@@ -32,28 +41,39 @@ export const unwatchedPids = nodeRule({
     const leftPercent = (pids.availableBytes / pids.capacityBytes) * 100
     if (leftPercent >= scarcePercent) return
     const usedPids = pids.capacityBytes - pids.availableBytes
-    const largest = ofOnePod(
-      largestPod(subject, pod => pod.process_stats?.process_count ?? 0),
-      usedPids,
-    )
+    const ofPods = (subject.summary?.pods ?? []).reduce((sum, pod) => sum + processesOf(pod), 0)
+    const isOutside = areMeasured(subject) && 100 * ofPods < mostPercent * usedPids
+    const largest = ofOnePod(largestPod(subject, processesOf), usedPids)
     yield {
       ...(leftPercent < urgentPercent && { severity: 'high' as const }),
-      cause: kubeletSetting('evictionHard.pid.available'),
-      steps: [
-        { id: 'set-fields' },
-        ...(largest === null ? [] : [{ id: 'limit-processes' as const, owner: largest.owner }]),
-      ],
-      consequence: `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${largest === null ? '' : `, and pod ${nameOf(largest)} has ${largest.amount}`}. At 0 no process starts on this node, without PIDPressure and without eviction.`,
+      // A threshold would evict pods that do not have the processes.
+      ...(isOutside
+        ? {
+            cause: worldCause('processes-outside-pods'),
+            steps: [{ id: 'list-processes' }, { id: 'reboot' }],
+          }
+        : {
+            cause: kubeletSetting('evictionHard.pid.available'),
+            steps: [
+              { id: 'set-fields' },
+              ...(largest === null
+                ? []
+                : [{ id: 'limit-processes' as const, owner: largest.owner }]),
+            ],
+            fix: withEntries('evictionHard', configuration, { 'pid.available': '10%' }),
+          }),
+      consequence: `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${largest === null ? '' : `, and pod ${nameOf(largest)} has ${largest.amount}`}${isOutside ? `, and all pods together have ${ofPods}` : ''}. At 0 no process starts on this node, without PIDPressure and without eviction.`,
       evidence: lines(
         entryLine('evictionHard', 'pid.available', configuration),
         line('summary', 'pid.available now', pids.availableBytes),
         line('summary', 'pid.available capacity', pids.capacityBytes),
         largest && line('summary', `process ids of pod ${nameOf(largest)}`, largest.amount),
       ),
-      fix: withEntries('evictionHard', configuration, { 'pid.available': '10%' }),
     }
   },
 })
+
+const processesOf = (pod: PodSummary) => pod.process_stats?.process_count ?? 0
 
 const mostPercent = 25
 

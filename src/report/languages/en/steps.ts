@@ -31,6 +31,7 @@ const steps = {
         ? 'give the nodes a larger disk, or this workload nodes of its own'
         : `give the nodes a larger volume: volumeSize ${bytes} for ${place ?? 'the data device'} in EC2NodeClass or launch template${cost === '' ? '' : ` (${cost} more for each)`}`,
     'list-deletions': () => 'see which images image GC would delete',
+    'list-processes': () => 'see which programs of the node have the processes',
     'look-on-node': (_: string | null, place: string | null) =>
       `look which folders ${place === null ? 'of the node' : `in ${place}`} are large`,
     'limit-processes': owner =>
@@ -64,7 +65,7 @@ const steps = {
     'restart-agent': () => 'restart the SSM agent of the node, or replace the node',
     'restart-kubelet': () => 'restart the kubelet in a quiet hour',
     'restart-pod': owner =>
-      `restart ${owner ?? 'the process that holds the files'}: its bytes are free then`,
+      `restart ${owner ?? 'the process that holds the files'}: what it holds is free then`,
     'set-at-source': () =>
       "write the text below where the group's nodes come from, and replace them",
     'set-discard-unpacked': () =>
@@ -121,6 +122,7 @@ const steps = {
   nothingFrees: (statement: string) =>
     `${statement}; neither garbage collection nor eviction frees it`,
   memoryOutsidePods: 'no pod uses much memory: the kernel or programs of the host hold it',
+  processesOutsidePods: 'pods have few of the processes: programs of the host have the others',
   imageMissing: (image: string) => `the image ${image} is not where its pod looks for it`,
   pullsFail: (registry: string) => `pulls from ${registry} fail`,
   process: (command: string, pid: number) => `process ${command}, pid ${pid}`,

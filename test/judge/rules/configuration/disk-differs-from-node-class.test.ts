@@ -41,6 +41,19 @@ describe('disk-differs-from-node-class', () => {
     expect(factOf('vol-1')).toMatchObject({ volumes: [{ type: 'gp3', iops: 3000 }] })
   })
 
+  it('says nothing of a kubelet whose files have a volume of their own', () => {
+    const own = { volumeId: 'vol-2', device: '/dev/xvdb', type: 'gp3', iops: 3000 }
+    const stateWith = (sizeBytes: number) =>
+      outcomeIn(diskDiffersFromNodeClass, {
+        ...declares(20),
+        volumes: [
+          { ...own, volumeId: 'vol-1', device: '/dev/xvda', sizeBytes: 20 * 2 ** 30 },
+          { ...own, sizeBytes },
+        ],
+      }).state
+    expect([100, 300].map(gib => stateWith(gib * 2 ** 30))).toEqual(['pass', 'fail'])
+  })
+
   it('names the reason why the volumes were not read', () => {
     const example = { ...declares(200), volumesUnread: 'ec2:DescribeVolumes is denied' }
     const outcome = outcomeIn(diskDiffersFromNodeClass, example)

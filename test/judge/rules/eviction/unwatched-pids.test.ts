@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { unwatchedPids } from '#judge/rules/eviction/unwatched-pids.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rules/eviction-settings.ts'
+import { failingOf, state } from '#test/rules/eviction-settings.ts'
 
 itJudgesExamples(unwatchedPids, {
   bad: {
@@ -31,5 +31,20 @@ describe('unwatched-pids', () => {
     ['not observed', {}, 'unknown'],
   ])('%s: %s', (_, example, expected) => {
     expect(state(unwatchedPids, example)).toBe(expected)
+  })
+
+  it.each([
+    { ofPod: 100, cause: 'world', first: 'list-processes', settings: 0 },
+    { ofPod: 400, cause: 'setting', first: 'set-fields', settings: 1 },
+  ])('sets no threshold where pods have $ofPod of 900 processes: $cause', expected => {
+    const pod = { namespace: 'shop', name: 'api-1' }
+    const { cause, steps, fix } = failingOf(unwatchedPids, {
+      ...left(100),
+      pods: [{ metadata: pod, status: { phase: 'Running' } }],
+      summary: { pods: [{ podRef: pod, process_stats: { process_count: expected.ofPod } }] },
+    })
+    expect(cause?.kind).toBe(expected.cause)
+    expect(steps?.[0]?.id).toBe(expected.first)
+    expect(Object.keys(fix?.config ?? {})).toHaveLength(expected.settings)
   })
 })
